@@ -1,0 +1,105 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The strict settings of every target of ours; the C modules have none.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+  .enableUpcomingFeature("InferIsolatedConformances"),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+]
+
+func room(_ name: String, _ uses: Target.Dependency..., path: String? = nil, resources: [Resource]? = nil)
+  -> Target
+{
+  .target(
+    name: name, dependencies: uses, path: path, resources: resources, swiftSettings: strict)
+}
+
+func tests(_ name: String, _ uses: Target.Dependency...) -> Target {
+  .testTarget(
+    name: name, dependencies: uses + ["Support"], path: "Tests/\(name)", swiftSettings: strict)
+}
+
+func cLibrary(_ name: String, pkgConfig: String, apt: String) -> Target {
+  .systemLibrary(
+    name: name, path: "Sources/CLibraries/\(name)", pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+let package = Package(
+  name: "switchyard",
+  products: [
+    .executable(name: "switchyard", targets: ["switchyard"]),
+    .library(name: "Purchases", targets: ["Purchases"]),
+    .library(name: "Wire", targets: ["Wire"]),
+    .library(name: "Signing", targets: ["Signing"]),
+    .library(name: "Adapter", targets: ["Adapter"]),
+  ],
+  targets: [
+    cLibrary("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
+    cLibrary("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
+    cLibrary("CMariaDB", pkgConfig: "libmariadb", apt: "libmariadb-dev"),
+    cLibrary("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+
+    room("Time"),
+    room("JSON"),
+    room("Runtime", "Time", "JSON"),
+    room("Purchases", "Time", "JSON"),
+    room("Signing", "COpenSSL", "Time", "JSON"),
+    room("HTTPClient", "CCurl", "Runtime", "Time"),
+    room("HTTPServer", "CMicroHTTPD", "Runtime", "Time"),
+    room("Database", "CMariaDB", "Runtime", "Time"),
+    room("Wire", "JSON", "Time", "Signing"),
+    room(
+      "Mappings", "Purchases", path: "Mappings",
+      resources: [
+        .embedInCode("events.tsv"), .embedInCode("transaction-fields.tsv"),
+        .embedInCode("renewal-fields.tsv"),
+      ]),
+    room("Adapter", "Wire", "Mappings", "Signing", "Purchases", "JSON", "Time"),
+    room("Ledger", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
+    room(
+      "Service", "Ledger", "Adapter", "HTTPServer", "Wire", "Signing", "Purchases", "Runtime",
+      "JSON", "Time"),
+    room("Simulator", "Signing", "JSON", "Time"),
+    .executableTarget(
+      name: "switchyard",
+      dependencies: [
+        "Service", "Simulator", "Ledger", "Database", "Adapter", "Wire", "Mappings", "HTTPServer",
+        "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time",
+      ], swiftSettings: strict),
+    .executableTarget(
+      name: "Benchmarks",
+      dependencies: [
+        "Service", "Simulator", "Ledger", "Database", "Adapter", "Wire", "HTTPServer", "Signing",
+        "Purchases", "Runtime", "JSON", "Time", "COpenSSL",
+      ], path: "Benchmarks", swiftSettings: strict),
+
+    .target(
+      name: "Support", dependencies: ["Database", "Runtime", "Time"], path: "Tests/Support",
+      swiftSettings: strict),
+    tests("TimeTests", "Time"),
+    tests("JSONTests", "JSON"),
+    tests("RuntimeTests", "Runtime", "JSON", "Time"),
+    tests("PurchasesTests", "Purchases", "JSON", "Time"),
+    tests("WireTests", "Wire", "JSON", "Time"),
+    tests("SigningTests", "Signing", "Simulator", "JSON", "Time"),
+    tests("HTTPTests", "HTTPServer", "HTTPClient", "Runtime", "Time"),
+    tests("DatabaseTests", "Database", "Runtime", "Time"),
+    tests("MappingsTests", "Mappings", "Purchases", "Wire"),
+    tests("AdapterTests", "Adapter", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
+    tests(
+      "LedgerTests", "Ledger", "Database", "Adapter", "Simulator", "Purchases", "Signing",
+      "Runtime", "JSON", "Time"),
+    tests(
+      "ServiceTests", "Service", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
+      "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+    tests("SimulatorTests", "Simulator", "Signing", "Wire", "JSON", "Time"),
+    tests("HouseTests"),
+    tests("EndToEnd", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
+  ]
+)

@@ -1,0 +1,4 @@
+#pragma once
+#include <mysql.h>
+#include <errmsg.h>
+#include <mysqld_error.h>
