@@ -46,7 +46,7 @@ let package = Package(
     cLibrary("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
 
     room("Time"),
-    room("JSON"),
+    room("JSON", "Time"),
     room("Runtime", "Time", "JSON"),
     room("Purchases", "Time", "JSON"),
     room("Signing", "COpenSSL", "Time", "JSON"),
@@ -83,7 +83,7 @@ let package = Package(
       name: "Support", dependencies: ["Database", "Runtime", "Time"], path: "Tests/Support",
       swiftSettings: strict),
     tests("TimeTests", "Time"),
-    tests("JSONTests", "JSON"),
+    tests("JSONTests", "JSON", "Time"),
     tests("RuntimeTests", "Runtime", "JSON", "Time"),
     tests("PurchasesTests", "Purchases", "JSON", "Time"),
     tests("WireTests", "Wire", "JSON", "Time"),
