@@ -53,7 +53,7 @@ let package = Package(
     room("HTTPClient", "CCurl", "Runtime", "Time"),
     room("HTTPServer", "CMicroHTTPD", "Runtime", "Time"),
     room("Database", "CMariaDB", "Runtime", "Time"),
-    room("Wire", "JSON", "Time", "Signing"),
+    room("Wire", "JSON", "Time"),
     room(
       "Mappings", "Purchases", path: "Mappings",
       resources: [
