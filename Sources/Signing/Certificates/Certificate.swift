@@ -39,7 +39,7 @@ import COpenSSL
     validity = dates ?? 0...0
     _ = OpenSSLFailure.drain()
     guard !isInvalid else {
-      throw CertificateError(.invalidExtensions, "a certificate whose extensions are malformed or contradict each other")
+      throw CertificateError(.invalidExtensions, "extensions that are malformed or contradict each other")
     }
     guard dates != nil else { throw CertificateError(.invalidDates, "a certificate without a period of validity") }
   }

@@ -8,8 +8,10 @@ public struct Verified<Payload: Sendable>: Sendable {
   public let payload: Payload
   /// The payload's own date: signedDate, or receiptCreationDate of an app transaction.
   public let signedAt: Milliseconds?
-  /// The environment whose roots vouch for it; nil for a payload that names none when the caller named none either, as
-  /// Apple's transactions of 2021 do. Its root is one that is trusted for Production then.
+  /// The environment whose roots vouch for it.
+  ///
+  /// Nil when neither the payload names one (Apple's transactions of 2021) nor the caller; its root is one that is
+  /// trusted for Production then.
   public let environment: AppStoreEnvironment?
   public let trust: Trust
 
@@ -36,7 +38,9 @@ public enum Trust: Hashable, Sendable {
   case unsignedTestData
 }
 
-/// Verifies one JWS: format, certificates, signature. What a claim must say, it is told.
+/// Verifies one JWS: format, certificates, signature.
+///
+/// What a claim must say, it is told.
 final class JWSVerifier: Sendable {
   /// What the payload claims, as far as it decides how to verify it.
   struct Claims {

@@ -81,6 +81,7 @@ struct CheckedClaims {
     _ claims: JSONObject, carrier: String
   ) throws(VerificationError) -> AppStoreEnvironment? {
     guard carrier == "externalPurchaseToken" else { return try claims.claim(environment: "environment") }
-    return try claims.claim(string: "externalPurchaseId").map { $0.utf8.starts(with: "SANDBOX".utf8) ? .sandbox : .production }
+    guard let id = try claims.claim(string: "externalPurchaseId") else { return nil }
+    return id.utf8.starts(with: "SANDBOX".utf8) ? .sandbox : .production
   }
 }

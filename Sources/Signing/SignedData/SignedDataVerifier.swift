@@ -1,10 +1,9 @@
 public import JSON
 public import Time
 
-/// Verifies what the App Store signs: notifications with everything inside them, transactions, renewals and app
-/// transactions. Call it from any thread; it blocks for the length of a signature, never on a network.
+/// Verifies what the App Store signs: notifications with everything inside them, transactions, renewals.
 ///
-/// Other than Apple's libraries it verifies the nested JWS of a notification too and compares what they say, keeps
+/// Call it from any thread; it blocks for the length of a signature, never on a network. Other than Apple's libraries it verifies the nested JWS of a notification too and compares what they say, keeps
 /// verified chains also when no revocation is asked about, and gives each cause of a refusal its own code.
 public final class SignedDataVerifier: Sendable {
   /// The bounds of what is read and kept.
