@@ -69,7 +69,7 @@ import COpenSSL
   func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result { unsafe body(key) }
 
   /// The signature of `bytes` hashed with SHA-256: DER for elliptic curves, PKCS#1 for RSA.
-  func signature(of bytes: [UInt8]) throws(CertificateError) -> [UInt8] {
+  package func signature(of bytes: [UInt8]) throws(CertificateError) -> [UInt8] {
     guard let context = unsafe EVP_MD_CTX_new() else { throw CertificateError(.cannotIssue, "no memory to sign") }
     defer { unsafe EVP_MD_CTX_free(context) }
     var count = 0

@@ -11,9 +11,11 @@ extension JSONObject {
     try claim(key, "a whole number") { $0.integer }
   }
 
-  /// Fractions of milliseconds, as Xcode writes them, are rounded.
+  /// Fractions of milliseconds, as Xcode writes them, are rounded; nothing outside of 10,000 years around 1970 is a date.
   func claim(date key: String) throws(VerificationError) -> Milliseconds? {
-    try claim(key, "a date in milliseconds") { $0.milliseconds }
+    try claim(key, "a date in milliseconds") { value in
+      value.milliseconds.flatMap { $0.sinceEpoch.magnitude < 315_360_000_000_000 ? $0 : nil }
+    }
   }
 
   func claim(object key: String) throws(VerificationError) -> JSONObject? {

@@ -32,35 +32,35 @@ public final class SignedDataVerifier: Sendable {
   ///
   /// `now` counts only for data that carries no date of its own.
   public func verifyNotification(
-    _ jws: [UInt8], expecting expectation: Expectation, now: Milliseconds
+    _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Milliseconds
   ) throws(VerificationError) -> VerifiedNotification {
     try notification(verify(jws, due: .notification, expectation, now: now), expectation, now: now)
   }
 
   /// A `signedTransactionInfo`.
   public func verifyTransaction(
-    _ jws: [UInt8], expecting expectation: Expectation, now: Milliseconds
+    _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Milliseconds
   ) throws(VerificationError) -> Verified<JSONObject> {
     try verify(jws, due: .transaction, expectation, now: now).payload
   }
 
   /// A `signedRenewalInfo`; it has no bundle id to be checked.
   public func verifyRenewal(
-    _ jws: [UInt8], expecting expectation: Expectation, now: Milliseconds
+    _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Milliseconds
   ) throws(VerificationError) -> Verified<JSONObject> {
     try verify(jws, due: .renewal, expectation, now: now).payload
   }
 
   /// A `signedAppTransactionInfo`, verified at its receiptCreationDate.
   public func verifyAppTransaction(
-    _ jws: [UInt8], expecting expectation: Expectation, now: Milliseconds
+    _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Milliseconds
   ) throws(VerificationError) -> Verified<JSONObject> {
     try verify(jws, due: .appTransaction, expectation, now: now).payload
   }
 
   /// Signed data of whatever kind.
   public func verifyAny(
-    _ jws: [UInt8], expecting expectation: Expectation, now: Milliseconds
+    _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Milliseconds
   ) throws(VerificationError) -> VerifiedPayload {
     let checked = try verify(jws, due: nil, expectation, now: now)
     switch checked.kind {
@@ -79,7 +79,7 @@ public final class SignedDataVerifier: Sendable {
   }
 
   private func verify(
-    _ jws: [UInt8], due: PayloadKind?, _ expectation: Expectation, fallback: AppStoreEnvironment? = nil,
+    _ jws: [UInt8], due: PayloadKind?, _ expectation: ExpectedClaims, fallback: AppStoreEnvironment? = nil,
     now: Milliseconds
   ) throws(VerificationError) -> Checked {
     var read: CheckedClaims?
@@ -105,7 +105,7 @@ public final class SignedDataVerifier: Sendable {
 
 extension SignedDataVerifier {
   private func notification(
-    _ outer: Checked, _ expectation: Expectation, now: Milliseconds
+    _ outer: Checked, _ expectation: ExpectedClaims, now: Milliseconds
   ) throws(VerificationError) -> VerifiedNotification {
     guard let bundleID = outer.claims.bundleID else {
       throw VerificationError(.missingClaim, "the notification has no bundleId")
@@ -114,7 +114,7 @@ extension SignedDataVerifier {
       throw VerificationError(.missingClaim, "the notification has no environment")
     }
     let envelope = Envelope(bundleID: bundleID, appAppleID: outer.claims.appAppleID, environment: environment)
-    let inner = Expectation(environment: expectation.allowsUnsignedTestData ? .unsignedTestData : .any)
+    let inner = ExpectedClaims(environment: expectation.allowsUnsignedTestData ? .unsignedTestData : .any)
     func nested(_ carrier: String, _ key: String, _ kind: PayloadKind) throws(VerificationError) -> Checked? {
       let payload = outer.payload.payload
       guard let jws = try payload.claim(object: carrier)?.claim(string: key) else { return nil }

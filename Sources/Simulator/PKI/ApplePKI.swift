@@ -67,10 +67,10 @@ extension ApplePKI {
         commonName: "Simulated Apple Root CA - G3", notBefore: from, notAfter: instant + .days(25 * 365),
         isAuthority: true)
       var intermediate = CertificateTemplate(
-        commonName: "Simulated Apple Worldwide Developer Relations Certification Authority", notBefore: from,
+        commonName: "Simulated Worldwide Developer Relations Authority", notBefore: from,
         notAfter: instant + .days(15 * 365), isAuthority: true)
       var leaf = CertificateTemplate(
-        commonName: "Simulated Prod ECC Mac App Store and iTunes Store Receipt Signing", notBefore: from,
+        commonName: "Simulated App Store Receipt Signing", notBefore: from,
         notAfter: instant + .days(2 * 365), isAuthority: false)
       root.pathLength = nil
       intermediate.pathLength = 0

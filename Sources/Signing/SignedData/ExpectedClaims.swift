@@ -1,5 +1,5 @@
 /// What signed data must say to be accepted; what is not given is not checked.
-public struct Expectation: Hashable, Sendable {
+public struct ExpectedClaims: Hashable, Sendable {
   /// Which environments are accepted, and whether unsigned data is: no case accepts it together with Production.
   public enum Environment: Hashable, Sendable {
     /// Whichever the data claims, below the roots trusted for it.
