@@ -15,7 +15,7 @@ public struct SealingError: Error, Equatable, Sendable, CustomStringConvertible 
   /// For people; never contents.
   public let detail: String
 
-  init(_ code: Code, _ detail: String) {
+  package init(_ code: Code, _ detail: String) {
     self.code = code
     self.detail = detail
   }
