@@ -2,7 +2,8 @@ extension Milliseconds {
   /// The instant as `2026-11-21T00:45:48.123Z`, proleptic Gregorian, always UTC, milliseconds only when there are any.
   public var iso8601: String {
     let milliseconds = sinceEpoch.flooredModulo(1_000)
-    let seconds = (sinceEpoch - milliseconds) / 1_000
+    // Divided before anything is subtracted: the earliest instant of all is no reason to stop the process.
+    let seconds = sinceEpoch / 1_000 - (sinceEpoch % 1_000 < 0 ? 1 : 0)
     let second = seconds.flooredModulo(86_400)
     let (year, month, day) = Self.civil(daysSinceEpoch: (seconds - second) / 86_400)
     let date = "\(year.padded(4))-\(month.padded(2))-\(day.padded(2))"
