@@ -58,7 +58,7 @@ let package = Package(
       "Mappings", "Purchases", path: "Mappings",
       resources: [
         .embedInCode("events.tsv"), .embedInCode("transaction-fields.tsv"),
-        .embedInCode("renewal-fields.tsv"),
+        .embedInCode("renewal-fields.tsv"), .embedInCode("app-transaction-fields.tsv"),
       ]),
     room("Adapter", "Wire", "Mappings", "Signing", "Purchases", "JSON", "Time"),
     room("Ledger", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),

@@ -59,10 +59,10 @@ public struct Event: Hashable, Sendable {
     let originalTransactionID: String, line: String, date: Milliseconds, uuid: String?
   }
 
-  /// One event for each meaning, by date: of several the one with the most authority, then the earliest told.
+  /// One event for each meaning, by date: of several the one with the most authority, then the latest told.
   public static func fold(_ events: [Event]) -> [Event] {
     Dictionary(grouping: events, by: \.meaning).values.compactMap { same in
-      same.min { (-$0.source.rawValue, $0.rank) < (-$1.source.rawValue, $1.rank) }
+      same.max { ($0.source, $0.rank) < ($1.source, $1.rank) }
     }.sorted { ($0.date, $0.rank) < ($1.date, $1.rank) }
   }
 }
