@@ -63,7 +63,7 @@ let package = Package(
     room("Adapter", "Wire", "Mappings", "Signing", "Purchases", "JSON", "Time"),
     room("Ledger", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
     room(
-      "Service", "Ledger", "Adapter", "HTTPServer", "Wire", "Signing", "Purchases", "Runtime",
+      "Service", "Ledger", "Adapter", "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime",
       "JSON", "Time"),
     room("Simulator", "Signing", "JSON", "Time"),
     .executableTarget(
