@@ -62,11 +62,20 @@ extension SQL: ExpressibleByStringInterpolation {
     /// `NOT IN` true.
     package mutating func appendInterpolation(list: [some SQLConvertible]) {
       guard !list.isEmpty else { return text += "SELECT NULL FROM DUAL WHERE FALSE" }
-      for (index, value) in list.enumerated() {
-        text += index == 0 ? "?" : ",?"
-        arguments.append(value.sqlValue)
-      }
+      // The last one is repeated up to a power of two: otherwise every length were a statement of its own to prepare.
+      var padded = list.map(\.sqlValue)
+      while padded.count & (padded.count - 1) != 0, let last = padded.last { padded.append(last) }
+      text += "?" + String(repeating: ",?", count: padded.count - 1)
+      arguments += padded
     }
+
+    /// The name of a database, table or partition that is known only at run time, quoted.
+    package mutating func appendInterpolation(identifier name: String) {
+      text += "`" + name.split(separator: "`", omittingEmptySubsequences: false).joined(separator: "``") + "`"
+    }
+
+    /// A number where the grammar wants a literal and takes no argument.
+    package mutating func appendInterpolation(digits number: Int64) { text += String(number) }
 
     /// Another statement's text and arguments, in place.
     package mutating func appendInterpolation(_ piece: SQL) {
