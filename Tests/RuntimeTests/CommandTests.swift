@@ -147,24 +147,24 @@ private func parse(_ line: String, _ environment: [String: String] = [:]) throws
           yard jws verify [OPTIONS] [FILE…]
 
         ARGUMENTS
-          [FILE…]   What to verify; - is stdin.
+          [FILE…]  What to verify; - is stdin.
 
         OPTIONS
-          -r, --root FILE   A trusted root. Repeatable. [env: YARD_ROOT]
-          -p, --port N      The port. [default: 8080] [env: YARD_PORT]
-              --mode MODE   How strictly. One of: strict, lenient.
-          -q, --quiet       Say less. [env: YARD_QUIET]
+          -r, --root FILE  A trusted root. Repeatable. [env: YARD_ROOT]
+          -p, --port N     The port. [default: 8080] [env: YARD_PORT]
+              --mode MODE  How strictly. One of: strict, lenient.
+          -q, --quiet      Say less. [env: YARD_QUIET]
 
         COMMON OPTIONS
-          -v, --verbose   Say more.
-          -h, --help      Show this.
+          -v, --verbose  Say more.
+          -h, --help     Show this.
 
         """)
   }
 
   @Test func `lists commands, and the version on the root`() throws {
     let text = try help("-h")
-    #expect(text.contains("\n  jws    Signed messages.\n  show   Show a table.\n"))
+    #expect(text.contains("\n  jws   Signed messages.\n  show  Show a table.\n"))
     #expect(text.contains("--version"))
     #expect(text.contains("yard [OPTIONS] COMMAND"))
   }
@@ -235,7 +235,7 @@ private func parse(_ line: String, _ environment: [String: String] = [:]) throws
       arguments: [Positional("A", count: .any, "A."), Positional("B", "B.")]
     ) { _, _ in .done }
     let twice = Command("x", "X.", subcommands: [show, show])
-    #expect(bad.problems.count == 11)
+    #expect(bad.problems.count == 12)
     #expect(bad.problems.contains("Bad: --api-key would show a secret in ps: take --api-key-file"))
     #expect(twice.problems.contains("x: two commands have one name"))
     #expect(Command("y", "Y.") { _, _ in .done }.problems == ["y: there is no example"])

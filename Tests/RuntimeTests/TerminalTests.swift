@@ -82,6 +82,7 @@ import Testing
       precondition(terminal.width == 123 && !terminal.hasColor && !terminal.isOutputTTY)
       precondition(terminal.logFormat == .json)
       precondition(Terminal.process(environment: ["COLUMNS": "-7"]).width == 20)
+      withExtendedLifetime(pipe) { exit(0) }
     }
   }
 
