@@ -28,7 +28,7 @@ extension Event {
       if let best = told[label], !best.isOutranked(by: event) { continue }
       told[label] = event
     }
-    return told.values.sorted { $0.date != $1.date ? $0.date < $1.date : $1.isOutranked(by: $0) }
+    return told.values.sorted { $0.date != $1.date ? $0.date < $1.date : $0.isOutranked(by: $1) }
   }
 
   /// By authority, then by rank, then by what is written: a total order, so that no order of arrival shows through.

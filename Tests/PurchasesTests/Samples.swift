@@ -41,7 +41,8 @@ func said(
   PurchaseStatement(
     key: PurchaseKey(
       app: app, environment: environment, originalTransactionID: original, line: Line(text: line)),
-    source: source, rank: Rank(asOf: Milliseconds(asOf), tieBreak: [message]), facts: factsOf(values), message: [message])
+    source: source, rank: Rank(asOf: Milliseconds(asOf), tieBreak: [message]), facts: factsOf(values),
+    message: [message])
 }
 
 func saidOfRenewal(
@@ -50,4 +51,17 @@ func saidOfRenewal(
   RenewalStatement(
     key: SubscriptionKey(app: app, environment: .production, originalTransactionID: "1"), source: source,
     rank: Rank(asOf: Milliseconds(asOf), tieBreak: [1]), facts: factsOf(values), message: [1])
+}
+
+/// How an event was told.
+func told(
+  _ source: Source = .signedV2, type: String = "DID_RENEW", subtype: String? = nil, uuid: String? = nil,
+  original: String? = "1", line: String? = "10", transaction: String? = nil, date: Int64 = 5_000, at asOf: Int64 = 10,
+  environment: Environment = .production, message: UInt8 = 1, details: JSONObject = [:]
+) -> Event {
+  Event(
+    app: app, environment: environment, notificationUUID: uuid, notificationType: type, subtype: subtype,
+    originalTransactionID: original, transactionID: transaction, line: line.map(Line.init(text:)),
+    date: Milliseconds(date), source: source, rank: Rank(asOf: Milliseconds(asOf), tieBreak: [message]),
+    details: details, message: [message], rule: nil)
 }
