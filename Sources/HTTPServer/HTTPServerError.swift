@@ -1,0 +1,14 @@
+/// Why the server could not start.
+package struct HTTPServerError: Error, Equatable, CustomStringConvertible {
+  package enum Code: String, Sendable {
+    case invalidAddress, addressInUse, addressNotAvailable, permissionDenied, certificateUnreadable, badCertificate
+    case alreadyStarted, system
+  }
+
+  package var code: Code
+  package var detail: String
+
+  package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
+
+  package var description: String { "\(code.rawValue): \(detail)" }
+}
