@@ -20,6 +20,19 @@ public struct Findings: Hashable, Sendable {
     } + renewals.flatMap { statement in Alias.all(of: statement) }
   }
 
+  /// The links that the statements themselves make: an appTransactionId is of one customer.
+  public var derivedLinks: [CustomerLink] {
+    let pairs =
+      purchases.map { ($0.key.originalTransactionID, $0.facts.text(.appTransactionId)) }
+      + renewals.map { ($0.key.originalTransactionID, $0.facts.text(.appTransactionId)) }
+    let links = pairs.compactMap { original, appTransaction -> CustomerLink? in
+      guard let appTransaction, appTransaction != "", appTransaction != "0" else { return nil }
+      return CustomerLink(
+        app: app, environment: environment, .originalTransactionID(original), .appTransactionID(appTransaction))
+    }
+    return Array(Set(links))
+  }
+
   /// The originalTransactionIds that the statements are about, each once, in order.
   public var originalTransactionIDs: [String] {
     Set(purchases.map(\.key.originalTransactionID) + renewals.map(\.key.originalTransactionID)).sorted()
