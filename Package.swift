@@ -46,24 +46,24 @@ let package = Package(
     cLibrary("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
 
     room("Time"),
-    room("JSON"),
+    room("JSON", "Time"),
     room("Runtime", "Time", "JSON"),
     room("Purchases", "Time", "JSON"),
     room("Signing", "COpenSSL", "Time", "JSON"),
     room("HTTPClient", "CCurl", "Runtime", "Time"),
     room("HTTPServer", "CMicroHTTPD", "Runtime", "Time"),
     room("Database", "CMariaDB", "Runtime", "Time"),
-    room("Wire", "JSON", "Time", "Signing"),
+    room("Wire", "JSON", "Time"),
     room(
       "Mappings", "Purchases", path: "Mappings",
       resources: [
         .embedInCode("events.tsv"), .embedInCode("transaction-fields.tsv"),
-        .embedInCode("renewal-fields.tsv"),
+        .embedInCode("renewal-fields.tsv"), .embedInCode("app-transaction-fields.tsv"),
       ]),
     room("Adapter", "Wire", "Mappings", "Signing", "Purchases", "JSON", "Time"),
     room("Ledger", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
     room(
-      "Service", "Ledger", "Adapter", "HTTPServer", "Wire", "Signing", "Purchases", "Runtime",
+      "Service", "Ledger", "Adapter", "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime",
       "JSON", "Time"),
     room("Simulator", "Signing", "JSON", "Time"),
     .executableTarget(
@@ -83,7 +83,7 @@ let package = Package(
       name: "Support", dependencies: ["Database", "Runtime", "Time"], path: "Tests/Support",
       swiftSettings: strict),
     tests("TimeTests", "Time"),
-    tests("JSONTests", "JSON"),
+    tests("JSONTests", "JSON", "Time"),
     tests("RuntimeTests", "Runtime", "JSON", "Time"),
     tests("PurchasesTests", "Purchases", "JSON", "Time"),
     tests("WireTests", "Wire", "JSON", "Time"),
@@ -103,3 +103,14 @@ let package = Package(
     tests("EndToEnd", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
   ]
 )
+
+// The fuzzers link libFuzzer, which is not everywhere: built on demand only, by scripts/fuzz.
+if Context.environment["SWITCHYARD_FUZZ"] == "1" {
+  package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"))
+  for name in ["FuzzJWS", "FuzzJSON"] {
+    package.targets.append(
+      .executableTarget(
+        name: name, dependencies: ["CLibFuzzer", "Signing", "Simulator", "JSON", "Time"], path: "Tests/Fuzz/\(name)",
+        swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+  }
+}

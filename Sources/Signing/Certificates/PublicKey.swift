@@ -1,0 +1,60 @@
+import COpenSSL
+import Synchronization
+
+/// A public key and OpenSSL's contexts to verify with it, from any thread.
+///
+/// `@unchecked Sendable` because the key itself is never changed; a context is used by one caller at a time, who takes
+/// it out of the idle ones.
+@safe package final class PublicKey: @unchecked Sendable {
+  private let key: OpaquePointer
+  private let idle = Mutex<[VerificationContext]>([])
+  /// Contexts kept; more may exist while that many threads verify at once.
+  private static let idleLimit = 16
+
+  init(takingOwnershipOf key: OpaquePointer) { unsafe self.key = key }
+
+  deinit { unsafe EVP_PKEY_free(key) }
+
+  /// Whether it is a point of the curve P-256, the only one that ES256 knows.
+  package var isP256: Bool {
+    guard unsafe EVP_PKEY_get_base_id(key) == EVP_PKEY_EC else { return false }
+    var name = [CChar](repeating: 0, count: 64)
+    var count = 0
+    let isNamed = unsafe EVP_PKEY_get_group_name(key, &name, name.count, &count) == 1
+    _ = OpenSSLFailure.drain()
+    return isNamed && name.prefix(count).elementsEqual("prime256v1".utf8.map { CChar($0) })
+  }
+
+  /// Whether `signature`, r and s of 32 bytes each, was made for `digest` with this key's private half.
+  package func verifies(_ signature: RawSignature, of digest: Digest) -> Bool {
+    let context = unsafe idle.withLock { $0.popLast() } ?? VerificationContext(for: key)
+    defer { idle.withLock { if $0.count < Self.idleLimit { $0.append(context) } } }
+    return context.verifies(signature, of: digest)
+  }
+}
+
+/// An initialised `EVP_PKEY_CTX`: making one costs a look-up in OpenSSL's providers.
+///
+/// `@unchecked Sendable` because it travels between threads only through the mutex of its key.
+@safe private final class VerificationContext: @unchecked Sendable {
+  private let context: OpaquePointer
+
+  init(for key: OpaquePointer) {
+    guard let context = unsafe EVP_PKEY_CTX_new_from_pkey(nil, key, nil), unsafe EVP_PKEY_verify_init(context) == 1
+    else { preconditionFailure("no verification with this key: \(OpenSSLFailure.drain())") }
+    unsafe self.context = context
+  }
+
+  deinit { unsafe EVP_PKEY_CTX_free(context) }
+
+  func verifies(_ signature: RawSignature, of digest: Digest) -> Bool {
+    let der = signature.der
+    let result = unsafe withUnsafeBytes(of: digest.words) { digest in
+      unsafe EVP_PKEY_verify(
+        context, der, der.count, digest.assumingMemoryBound(to: UInt8.self).baseAddress, digest.count)
+    }
+    // A refusal leaves errors in the queue of this thread.
+    if result != 1 { ERR_clear_error() }
+    return result == 1
+  }
+}

@@ -1,0 +1,44 @@
+package import Time
+
+/// What a certificate is to say; everything else follows from the keys.
+package struct CertificateTemplate: Sendable {
+  /// An extension by its object identifier, with the DER of its value.
+  package struct Extension: Sendable {
+    package var identifier: String
+    package var isCritical: Bool
+    package var value: [UInt8]
+
+    package init(identifier: String, isCritical: Bool = false, value: [UInt8]) {
+      self.identifier = identifier
+      self.isCritical = isCritical
+      self.value = value
+    }
+
+    /// Apple's markers carry a NULL.
+    package init(_ marker: CertificateMarker) { self.init(identifier: marker.rawValue, value: [0x05, 0x00]) }
+  }
+
+  package var commonName: String
+  package var organization = "Switchyard Simulator"
+  package var notBefore: Milliseconds
+  package var notAfter: Milliseconds
+  /// basicConstraints; nil leaves them out.
+  package var isAuthority: Bool?
+  package var pathLength: Int?
+  /// keyUsage in OpenSSL's words; nil leaves it out.
+  package var keyUsage: String?
+  package var extensions: [Extension] = []
+
+  package init(commonName: String, notBefore: Milliseconds, notAfter: Milliseconds, isAuthority: Bool?) {
+    self.commonName = commonName
+    self.notBefore = notBefore
+    self.notAfter = notAfter
+    self.isAuthority = isAuthority
+    keyUsage =
+      switch isAuthority {
+      case true?: "critical,keyCertSign,cRLSign"
+      case false?: "critical,digitalSignature"
+      case nil: nil
+      }
+  }
+}

@@ -1,0 +1,22 @@
+public import JSON
+
+/// Makes compact JWS: three segments of base64url, signed with ES256.
+public enum JWS {
+  /// The token of `header` and `payload`; the header says `alg: ES256`, whatever it said before.
+  public static func sign(header: JSONObject, payload: JSONObject, with key: SigningKey) throws(CertificateError)
+    -> [UInt8]
+  {
+    var header = header
+    header["alg"] = "ES256"
+    return try sign(headerBytes: header.encoded(), payloadBytes: payload.encoded(), with: key)
+  }
+
+  /// The token of exactly these bytes, whatever they say: the simulator's faults need headers that lie.
+  package static func sign(headerBytes: [UInt8], payloadBytes: [UInt8], with key: SigningKey) throws(CertificateError)
+    -> [UInt8]
+  {
+    let input = Base64.url.encode(headerBytes) + [UInt8(ascii: ".")] + Base64.url.encode(payloadBytes)
+    let signature = try key.signature(of: input)
+    return input + [UInt8(ascii: ".")] + Base64.url.encode(signature.bytes)
+  }
+}

@@ -1,0 +1,146 @@
+import JSON
+public import Time
+
+/// A payload whose signature, certificates and claims were checked: the only proof of it there is.
+///
+/// Only the verifier in this file makes one. What is made of the payload keeps the proof through `decoded`.
+public struct Verified<Payload: Sendable>: Sendable {
+  public let payload: Payload
+  /// The payload's own date: signedDate, or receiptCreationDate of an app transaction.
+  public let signedAt: Milliseconds?
+  /// The environment whose roots vouch for it.
+  ///
+  /// Nil when neither the payload names one (Apple's transactions of 2021) nor the caller; its root is one that is
+  /// trusted for Production then.
+  public let environment: AppStoreEnvironment?
+  public let trust: Trust
+
+  fileprivate init(payload: Payload, signedAt: Milliseconds?, environment: AppStoreEnvironment?, trust: Trust) {
+    self.payload = payload
+    self.signedAt = signedAt
+    self.environment = environment
+    self.trust = trust
+  }
+
+  /// The same proof for what `decode` makes of the payload.
+  public func decoded<Decoded: Sendable, Failure: Error>(
+    _ decode: (Payload) throws(Failure) -> Decoded
+  ) throws(Failure) -> Verified<Decoded> {
+    Verified<Decoded>(payload: try decode(payload), signedAt: signedAt, environment: environment, trust: trust)
+  }
+}
+
+/// What a payload's trust rests on.
+public enum Trust: Hashable, Sendable {
+  /// A signature by `leaf`, whose chain ends in `root`.
+  case chain(root: Digest, leaf: Digest, leafSerialNumber: String)
+  /// Nothing: data of Xcode or LocalTesting, which the caller allowed. Never Production, never Sandbox.
+  case unsignedTestData
+}
+
+/// Verifies one JWS: format, certificates, signature.
+///
+/// What a claim must say, it is told.
+final class JWSVerifier: Sendable {
+  /// What the payload claims, as far as it decides how to verify it.
+  struct Claims {
+    /// The environment whose roots count; nil counts as Production, the strictest.
+    let environment: AppStoreEnvironment?
+    let signedAt: Milliseconds?
+    let allowsUnsignedTestData: Bool
+  }
+
+  private let stores: [AppStoreEnvironment: TrustStore]
+  private let limit: Int
+  private let headers: HeaderCache
+  private let chains: ChainCache
+
+  init(roots: TrustedRoots, limit: Int, cacheCapacity: Int) {
+    var stores: [Set<RootCertificate>: TrustStore] = [:]
+    var byEnvironment: [AppStoreEnvironment: TrustStore] = [:]
+    for environment in AppStoreEnvironment.allCases where !roots.roots(for: environment).isEmpty {
+      let trusted = Set(roots.roots(for: environment))
+      let store = stores[trusted] ?? TrustStore(Array(trusted), number: stores.count)
+      stores[trusted] = store
+      byEnvironment[environment] = store
+    }
+    self.stores = byEnvironment
+    self.limit = limit
+    headers = HeaderCache(capacity: cacheCapacity)
+    chains = ChainCache(capacity: cacheCapacity)
+  }
+
+  /// What the caches hold and how many chains were built, for tests and metrics.
+  var counts: (headers: Int, chains: Int, chainsBuilt: Int) {
+    let chains = chains.counts
+    return (headers.count, chains.kept, chains.built)
+  }
+
+  /// The payload of `bytes`, verified at its own date, or at `now` when it has none.
+  ///
+  /// `claims` is asked about the payload before anything vouches for it; it decides where to look, not what to believe.
+  func verify(
+    _ bytes: [UInt8], now: Milliseconds, claims: (JSONObject) throws(VerificationError) -> Claims
+  ) throws(VerificationError) -> Verified<JSONObject> {
+    let jws = try CompactJWS(bytes, limit: limit)
+    let known = headers.header(jws.header, of: bytes)
+    let header = known == nil ? try CompactJWS.decode(jws.header, called: "header", of: bytes) : []
+    let body = try CompactJWS.decode(jws.payload, called: "payload", of: bytes)
+    let signature = try CompactJWS.decode(jws.signature, called: "signature", of: bytes)
+
+    var certificates: [JSONValue] = []
+    if known == nil {
+      let headerClaims = try JOSEHeader.Claims(header)
+      do throws(VerificationError) { certificates = try headerClaims.chain() } catch {
+        // Xcode signs with one certificate of its own, LocalTesting perhaps with none.
+        guard let payload = try? SignedJSON.object(body, called: "payload"), let claims = try? claims(payload),
+          isTestData(claims)
+        else { throw error }
+        return try unsigned(payload, claims)
+      }
+    }
+    let payload = try SignedJSON.object(body, called: "payload")
+    let claims = try claims(payload)
+    guard let store = stores[claims.environment ?? .production] else {
+      guard isTestData(claims) else {
+        throw VerificationError(.unknownRoot, "no root is trusted for \(claims.environment?.rawValue ?? "Production")")
+      }
+      return try unsigned(payload, claims)
+    }
+    let parsed = if let known { known.header } else { try JOSEHeader(chain: certificates) }
+    let key = ChainCache.Key(
+      leaf: parsed.leaf.fingerprint, intermediate: parsed.intermediate.fingerprint, store: store.number)
+    let chain = try chains.chain(for: key) { () throws(VerificationError) in
+      try store.chain(leaf: parsed.leaf, intermediate: parsed.intermediate)
+    }
+    try chain.checkValidity(at: claims.signedAt ?? now)
+
+    guard let signature = RawSignature(bytes: signature) else {
+      let isDER = signature.first == 0x30 && signature.count > RawSignature.count ? ", DER-encoded it seems" : ""
+      throw VerificationError(.malformedSignature, "\(signature.count) bytes\(isDER); r and s are 64")
+    }
+    let candidate = known ?? KnownHeader(parsed, segment: jws.header, of: bytes)
+    guard chain.key.verifies(signature, of: candidate.prefix.digest(appending: bytes[jws.payload])) else {
+      throw VerificationError(.badSignature, "not signed by the leaf's key, or changed since")
+    }
+    if known == nil { headers.insert(candidate, segment: jws.header, of: bytes) }
+    return Verified(
+      payload: payload, signedAt: claims.signedAt, environment: claims.environment,
+      trust: .chain(
+        root: chain.rootFingerprint, leaf: chain.leafFingerprint, leafSerialNumber: chain.leafSerialNumber))
+  }
+
+  /// Whether this is data that nobody but the developer's own machine vouches for.
+  private func isTestData(_ claims: Claims) -> Bool {
+    claims.environment.map { !$0.isSignedByApple } ?? false
+  }
+
+  private func unsigned(_ payload: JSONObject, _ claims: Claims) throws(VerificationError) -> Verified<JSONObject> {
+    guard claims.allowsUnsignedTestData, isTestData(claims) else {
+      let environment = claims.environment?.rawValue ?? "an unknown environment"
+      throw VerificationError(.unsignedTestData, "data of \(environment) has no signature to trust")
+    }
+    return Verified(
+      payload: payload, signedAt: claims.signedAt, environment: claims.environment, trust: .unsignedTestData)
+  }
+}

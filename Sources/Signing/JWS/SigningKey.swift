@@ -1,0 +1,26 @@
+/// A P-256 key that signs ES256 tokens: Apple's `.p8` for the App Store Server API, or the simulator's leaf.
+public struct SigningKey: Sendable {
+  package let privateKey: PrivateKey
+
+  /// From the bytes of a `.p8` file: PKCS#8 in PEM.
+  public init(pem: [UInt8]) throws(CertificateError) { try self.init(PrivateKey(pem: pem)) }
+
+  /// Refuses any key that is not P-256.
+  package init(_ privateKey: PrivateKey) throws(CertificateError) {
+    guard try privateKey.publicKey().isP256 else {
+      throw CertificateError(.unusableKey, "ES256 needs a key on the curve P-256")
+    }
+    self.privateKey = privateKey
+  }
+
+  /// A new key.
+  public static func generate() throws(CertificateError) -> Self { try Self(PrivateKey.generate(.p256)) }
+
+  /// r and s, as JOSE writes a signature.
+  package func signature(of bytes: [UInt8]) throws(CertificateError) -> RawSignature {
+    guard let signature = RawSignature(der: try privateKey.signature(of: bytes)) else {
+      throw CertificateError(.unusableKey, "a signature that is not two numbers of 32 bytes")
+    }
+    return signature
+  }
+}

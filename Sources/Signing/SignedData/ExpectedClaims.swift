@@ -1,0 +1,83 @@
+/// What signed data must say to be accepted; what is not given is not checked.
+public struct ExpectedClaims: Hashable, Sendable {
+  /// Which environments are accepted, and whether unsigned data is: no case accepts it together with Production.
+  public enum Environment: Hashable, Sendable {
+    /// Whichever the data claims, below the roots trusted for it.
+    case any
+    /// This one alone. Data that names none counts as this one.
+    case only(AppStoreEnvironment)
+    /// Data of Xcode or LocalTesting without any signature that could be trusted, and nothing else.
+    case unsignedTestData
+  }
+
+  public var bundleID: String?
+  /// Compared wherever the data has one; data of Production that ought to have one must.
+  public var appAppleID: Int64?
+  public var environment: Environment
+  /// The environment of data that names none, as its envelope says; nil leaves it open.
+  public var unnamedEnvironment: AppStoreEnvironment?
+
+  public init(
+    bundleID: String? = nil, appAppleID: Int64? = nil, environment: Environment = .any,
+    unnamedEnvironment: AppStoreEnvironment? = nil
+  ) {
+    self.bundleID = bundleID
+    self.appAppleID = appAppleID
+    self.environment = environment
+    self.unnamedEnvironment = unnamedEnvironment
+  }
+
+  /// Refuses the claims of a payload that are not as expected; `environment` is the one whose roots vouched for it.
+  func check(_ claims: CheckedClaims, in environment: AppStoreEnvironment?) throws(VerificationError) {
+    if let bundleID, claims.kind != .renewal, claims.kind != .realtimeRequest {
+      guard let seen = claims.bundleID else {
+        throw VerificationError(.missingClaim, "no bundleId, \(quoted(bundleID)) was expected")
+      }
+      guard seen == bundleID else {
+        throw VerificationError(.wrongBundle, "bundleId is \(quoted(seen)) instead of \(quoted(bundleID))")
+      }
+    }
+    if let appAppleID, claims.kind != .renewal, claims.kind != .transaction {
+      if let seen = claims.appAppleID {
+        guard seen == appAppleID else {
+          throw VerificationError(.wrongAppAppleId, "appAppleId is \(seen) instead of \(appAppleID)")
+        }
+      } else if environment == .production {
+        throw VerificationError(.missingClaim, "no appAppleId, which Production must have; \(appAppleID) was expected")
+      }
+    }
+    try check(environment)
+  }
+
+  private func check(_ environment: AppStoreEnvironment?) throws(VerificationError) {
+    switch self.environment {
+    case .any: return
+    case .only(let expected):
+      // Nil cannot be here: `fallback` stands in for it.
+      guard environment == expected else {
+        let seen = environment?.rawValue ?? "none"
+        throw VerificationError(.wrongEnvironment, "the environment is \(seen) instead of \(expected.rawValue)")
+      }
+    case .unsignedTestData:
+      guard let environment, !environment.isSignedByApple else {
+        let seen = environment?.rawValue ?? "none"
+        throw VerificationError(.wrongEnvironment, "the environment is \(seen) instead of Xcode or LocalTesting")
+      }
+    }
+  }
+
+  /// The environment of data that names none.
+  var fallback: AppStoreEnvironment? {
+    switch environment {
+    case .any, .unsignedTestData: unnamedEnvironment
+    case .only(let environment): environment
+    }
+  }
+
+  var allowsUnsignedTestData: Bool {
+    switch environment {
+    case .any, .only: false
+    case .unsignedTestData: true
+    }
+  }
+}

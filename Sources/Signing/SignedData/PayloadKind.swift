@@ -1,0 +1,87 @@
+package import JSON
+import Time
+
+/// What a signed payload is about, told by its claims: nothing in a JWS names it.
+public enum PayloadKind: String, Hashable, Sendable, CaseIterable {
+  case notification, transaction, renewal, appTransaction
+  /// Retention Messaging's request to choose a message.
+  case realtimeRequest
+
+  /// Nil for a payload that has nothing of any kind.
+  ///
+  /// A transaction always has a bundle id and a renewal never has one. Tests sign renewals of nothing but environment
+  /// and date.
+  package init?(of payload: JSONObject) {
+    func has(_ keys: String...) -> Bool { keys.contains { payload[$0] != nil } }
+    if has("notificationType", "notificationUUID", "data", "summary", "externalPurchaseToken", "appData") {
+      self = .notification
+    } else if has("receiptType", "receiptCreationDate", "originalApplicationVersion") {
+      self = .appTransaction
+    } else if has("requestIdentifier", "userLocale") {
+      self = .realtimeRequest
+    } else if has("bundleId") {
+      self = .transaction
+    } else if has("originalTransactionId", "autoRenewProductId", "autoRenewStatus", "environment", "signedDate") {
+      self = .renewal
+    } else {
+      return nil
+    }
+  }
+}
+
+/// The claims that are checked, read out of a payload of any kind.
+struct CheckedClaims {
+  let kind: PayloadKind?
+  let bundleID: String?
+  let appAppleID: Int64?
+  let environment: AppStoreEnvironment?
+  let signedAt: Milliseconds?
+  /// The notification's member that carries bundle id, app id and environment.
+  let carrier: String?
+
+  init(_ payload: JSONObject) throws(VerificationError) {
+    kind = PayloadKind(of: payload)
+    switch kind {
+    case .notification:
+      let found = try Self.carrier(of: payload)
+      carrier = found?.name
+      bundleID = try found?.claims.claim(string: "bundleId")
+      appAppleID = try found?.claims.claim(integer: "appAppleId")
+      environment = try found.flatMap { found throws(VerificationError) in
+        try Self.environment(found.claims, carrier: found.name)
+      }
+      signedAt = try payload.claim(date: "signedDate")
+    case .appTransaction:
+      carrier = nil
+      bundleID = try payload.claim(string: "bundleId")
+      appAppleID = try payload.claim(integer: "appAppleId")
+      environment = try payload.claim(environment: "receiptType")
+      signedAt = try payload.claim(date: "receiptCreationDate")
+    case .transaction, .renewal, .realtimeRequest, nil:
+      carrier = nil
+      bundleID = try payload.claim(string: "bundleId")
+      appAppleID = try payload.claim(integer: "appAppleId")
+      environment = try payload.claim(environment: "environment")
+      signedAt = try payload.claim(date: "signedDate")
+    }
+  }
+
+  /// `data`, else `summary`, else `externalPurchaseToken`, else `appData`, as Apple's libraries look for it.
+  private static func carrier(
+    of payload: JSONObject
+  ) throws(VerificationError) -> (name: String, claims: JSONObject)? {
+    for name in ["data", "summary", "externalPurchaseToken", "appData"] {
+      if let claims = try payload.claim(object: name) { return (name, claims) }
+    }
+    return nil
+  }
+
+  /// A token of external purchases names no environment: its id begins with SANDBOX, or it is of Production.
+  private static func environment(
+    _ claims: JSONObject, carrier: String
+  ) throws(VerificationError) -> AppStoreEnvironment? {
+    guard carrier == "externalPurchaseToken" else { return try claims.claim(environment: "environment") }
+    guard let id = try claims.claim(string: "externalPurchaseId") else { return nil }
+    return id.utf8.starts(with: "SANDBOX".utf8) ? .sandbox : .production
+  }
+}

@@ -1,0 +1,62 @@
+import Glibc
+import Signing
+
+/// An `ApplePKI` in files, for a developer's own machine: certificates in DER, keys in PEM that only their owner reads.
+package struct PKIDirectory: Sendable {
+  package let path: String
+
+  package init(path: String) { self.path = path }
+
+  private static let names = ["root", "intermediate", "leaf"]
+  /// No key or certificate is longer.
+  private static let sizeLimit = 64 << 10
+
+  /// Why files cannot be read or written, with the system's reason.
+  package struct Failure: Error, CustomStringConvertible {
+    package let description: String
+  }
+
+  /// Whether a PKI was saved here.
+  package var exists: Bool { unsafe access("\(path)/leaf.key", F_OK) == 0 }
+
+  /// Writes every file anew; the directory is made if it is not there, for its owner alone.
+  package func save(_ pki: ApplePKI) throws {
+    guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("make", path) }
+    for (name, part) in zip(Self.names, [pki.root, pki.intermediate, pki.leaf]) {
+      try write(part.certificate.der, to: "\(name).der", mode: 0o644)
+      try write(part.key.pem(), to: "\(name).key", mode: 0o600)
+    }
+  }
+
+  package func load() throws -> ApplePKI {
+    let parts = try Self.names.map { name in
+      CertificateAuthority(
+        certificate: try Certificate(der: read("\(name).der")), key: try PrivateKey(pem: read("\(name).key")))
+    }
+    return ApplePKI(root: parts[0], intermediate: parts[1], leaf: parts[2])
+  }
+
+  /// Through a new file beside it, so that its mode is right from the first byte.
+  private func write(_ bytes: [UInt8], to name: String, mode: mode_t) throws {
+    let (target, new) = ("\(path)/\(name)", "\(path)/.\(name).new")
+    _ = unsafe unlink(new)
+    let file = unsafe open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+    guard file >= 0 else { throw failure("write", new) }
+    let isWritten = unsafe Glibc.write(file, bytes, bytes.count) == bytes.count
+    guard close(file) == 0, isWritten, unsafe rename(new, target) == 0 else { throw failure("write", target) }
+  }
+
+  private func read(_ name: String) throws -> [UInt8] {
+    let file = unsafe open("\(path)/\(name)", O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw failure("read", name) }
+    defer { _ = close(file) }
+    var bytes = [UInt8](repeating: 0, count: Self.sizeLimit)
+    let count = unsafe Glibc.read(file, &bytes, bytes.count)
+    guard count >= 0 else { throw failure("read", name) }
+    return Array(bytes.prefix(count))
+  }
+
+  private func failure(_ verb: String, _ name: String) -> Failure {
+    unsafe Failure(description: "cannot \(verb) \(name): \(String(cString: strerror(errno)))")
+  }
+}
