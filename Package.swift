@@ -53,17 +53,17 @@ let package = Package(
     room("HTTPClient", "CCurl", "Runtime", "Time"),
     room("HTTPServer", "CMicroHTTPD", "Runtime", "Time"),
     room("Database", "CMariaDB", "Runtime", "Time"),
-    room("Wire", "JSON", "Time", "Signing"),
+    room("Wire", "JSON", "Time"),
     room(
       "Mappings", "Purchases", path: "Mappings",
       resources: [
         .embedInCode("events.tsv"), .embedInCode("transaction-fields.tsv"),
-        .embedInCode("renewal-fields.tsv"),
+        .embedInCode("renewal-fields.tsv"), .embedInCode("app-transaction-fields.tsv"),
       ]),
     room("Adapter", "Wire", "Mappings", "Signing", "Purchases", "JSON", "Time"),
     room("Ledger", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
     room(
-      "Service", "Ledger", "Adapter", "HTTPServer", "Wire", "Signing", "Purchases", "Runtime",
+      "Service", "Ledger", "Adapter", "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime",
       "JSON", "Time"),
     room("Simulator", "Signing", "JSON", "Time"),
     .executableTarget(

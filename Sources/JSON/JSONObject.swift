@@ -3,6 +3,11 @@ public struct JSONObject: Hashable, Sendable {
   public struct Member: Hashable, Sendable {
     public let key: String
     public var value: JSONValue
+
+    public init(key: String, value: JSONValue) {
+      self.key = key
+      self.value = value
+    }
   }
 
   public private(set) var members: [Member]
@@ -15,8 +20,8 @@ public struct JSONObject: Hashable, Sendable {
     for (key, value) in pairs { self[key] = value }
   }
 
-  /// The caller promises that no key stands twice.
-  init(distinct members: [Member]) { self.members = members }
+  /// The members as they stand, without the search for equal keys: the caller promises that no key stands twice.
+  public init(uniqueMembers members: [Member]) { self.members = members }
 
   /// The value of `key`.
   ///

@@ -13,20 +13,6 @@ public enum JSONValue: Hashable, Sendable {
   case object(JSONObject)
 }
 
-/// A number that is not a plain 64-bit integer, kept as written: `1697679936049.7297`, `1e3`, `-0`.
-public struct JSONNumber: Hashable, Sendable {
-  public let text: String
-
-  /// The caller promises that `text` follows JSON's grammar of numbers; only the reader makes these.
-  init(text: String) { self.text = text }
-
-  /// The nearest `Double`; nil when it is out of a `Double`'s range.
-  public var double: Double? {
-    guard let value = Double(text), value.isFinite else { return nil }
-    return value
-  }
-}
-
 extension JSONValue {
   public var string: String? { if case .string(let value) = self { value } else { nil } }
   public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
@@ -38,7 +24,7 @@ extension JSONValue {
   public var integer: Int64? {
     switch self {
     case .integer(let value): value
-    case .number(let number): number.double.flatMap(Int64.init(exactly:))
+    case .number(let number): number.integer
     case .null, .bool, .string, .array, .object: nil
     }
   }
@@ -47,8 +33,7 @@ extension JSONValue {
   public var milliseconds: Milliseconds? {
     switch self {
     case .integer(let value): Milliseconds(value)
-    case .number(let number):
-      number.double.flatMap { Int64(exactly: $0.rounded(.toNearestOrAwayFromZero)) }.map(Milliseconds.init)
+    case .number(let number): number.rounded.map(Milliseconds.init)
     case .null, .bool, .string, .array, .object: nil
     }
   }

@@ -2,6 +2,7 @@ extension JSONValue {
   /// The value as compact JSON, members in their order.
   public func encoded() -> [UInt8] {
     var output: [UInt8] = []
+    output.reserveCapacity(1_024)
     append(to: &output)
     return output
   }
@@ -31,6 +32,12 @@ extension JSONValue {
   /// Appends `string` quoted and escaped.
   public static func append(string: String, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
+    defer { output.append(UInt8(ascii: "\"")) }
+    let bytes = string.utf8Span.span
+    if bytes.endOfPlainText(from: 0) == bytes.count {
+      output.append(contentsOf: string.utf8)
+      return
+    }
     for byte in string.utf8 {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"): output += [UInt8(ascii: "\\"), byte]
@@ -41,7 +48,6 @@ extension JSONValue {
       default: output.append(byte)
       }
     }
-    output.append(UInt8(ascii: "\""))
   }
 
   private func sorted() -> JSONValue {
@@ -51,7 +57,7 @@ extension JSONValue {
     case .object(let object):
       .object(
         JSONObject(
-          distinct: object.members.sorted { $0.key < $1.key }.map {
+          uniqueMembers: object.members.sorted { $0.key < $1.key }.map {
             JSONObject.Member(key: $0.key, value: $0.value.sorted())
           }))
     }
@@ -62,6 +68,7 @@ extension JSONObject {
   /// The object as compact JSON, members in their order.
   public func encoded() -> [UInt8] {
     var output: [UInt8] = []
+    output.reserveCapacity(1_024)
     append(to: &output)
     return output
   }

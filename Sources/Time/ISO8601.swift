@@ -1,11 +1,9 @@
 extension Milliseconds {
   /// The instant as `2026-11-21T00:45:48.123Z`, proleptic Gregorian, always UTC, milliseconds only when there are any.
   public var iso8601: String {
-    let milliseconds = sinceEpoch.flooredModulo(1_000)
-    // Divided before anything is subtracted: the earliest instant of all is no reason to stop the process.
-    let seconds = sinceEpoch / 1_000 - (sinceEpoch % 1_000 < 0 ? 1 : 0)
-    let second = seconds.flooredModulo(86_400)
-    let (year, month, day) = Self.civil(daysSinceEpoch: (seconds - second) / 86_400)
+    let milliseconds = sinceEpoch.flooredRemainder(1_000)
+    let second = wholeSeconds.flooredRemainder(86_400)
+    let (year, month, day) = Self.civil(daysSinceEpoch: wholeSeconds.flooredQuotient(86_400))
     let date = "\(year.padded(4))-\(month.padded(2))-\(day.padded(2))"
     let time = "\((second / 3_600).padded(2)):\((second / 60 % 60).padded(2)):\((second % 60).padded(2))"
     return milliseconds == 0 ? "\(date)T\(time)Z" : "\(date)T\(time).\(milliseconds.padded(3))Z"
@@ -27,11 +25,6 @@ extension Milliseconds {
 }
 
 extension Int64 {
-  fileprivate func flooredModulo(_ divisor: Int64) -> Int64 {
-    let remainder = self % divisor
-    return remainder < 0 ? remainder + divisor : remainder
-  }
-
   fileprivate func padded(_ width: Int) -> String {
     let digits = String(magnitude)
     return (self < 0 ? "-" : "")

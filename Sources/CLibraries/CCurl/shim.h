@@ -1,2 +1,53 @@
 #pragma once
 #include <curl/curl.h>
+
+/* curl_easy_setopt, curl_multi_setopt and curl_easy_getinfo are variadic macros; one function per kind of argument. */
+
+static inline CURLcode switchyard_curl_set_long(CURL *easy, CURLoption option, long value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode switchyard_curl_set_size(CURL *easy, CURLoption option, curl_off_t value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode switchyard_curl_set_string(CURL *easy, CURLoption option, const char *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode switchyard_curl_set_pointer(CURL *easy, CURLoption option, void *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+/* Copied by curl. */
+static inline CURLcode switchyard_curl_set_blob(CURL *easy, CURLoption option, const void *bytes, size_t count) {
+  struct curl_blob blob = {(void *)bytes, count, CURL_BLOB_COPY};
+  return curl_easy_setopt(easy, option, &blob);
+}
+
+typedef size_t (*switchyard_curl_receiver)(char *bytes, size_t size, size_t count, void *context);
+
+static inline CURLcode switchyard_curl_set_receiver(CURL *easy, CURLoption option, switchyard_curl_receiver receiver) {
+  return curl_easy_setopt(easy, option, receiver);
+}
+
+static inline CURLMcode switchyard_curl_set_multi(CURLM *multi, CURLMoption option, long value) {
+  return curl_multi_setopt(multi, option, value);
+}
+
+static inline long switchyard_curl_long(CURL *easy, CURLINFO info) {
+  long value = 0;
+  curl_easy_getinfo(easy, info, &value);
+  return value;
+}
+
+static inline curl_off_t switchyard_curl_offset(CURL *easy, CURLINFO info) {
+  curl_off_t value = 0;
+  curl_easy_getinfo(easy, info, &value);
+  return value;
+}
+
+/* CURLMsg keeps its result in a union. */
+static inline CURLcode switchyard_curl_result(const CURLMsg *message) {
+  return message->data.result;
+}

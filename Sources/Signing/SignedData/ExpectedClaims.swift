@@ -14,11 +14,17 @@ public struct ExpectedClaims: Hashable, Sendable {
   /// Compared wherever the data has one; data of Production that ought to have one must.
   public var appAppleID: Int64?
   public var environment: Environment
+  /// The environment of data that names none, as its envelope says; nil leaves it open.
+  public var unnamedEnvironment: AppStoreEnvironment?
 
-  public init(bundleID: String? = nil, appAppleID: Int64? = nil, environment: Environment = .any) {
+  public init(
+    bundleID: String? = nil, appAppleID: Int64? = nil, environment: Environment = .any,
+    unnamedEnvironment: AppStoreEnvironment? = nil
+  ) {
     self.bundleID = bundleID
     self.appAppleID = appAppleID
     self.environment = environment
+    self.unnamedEnvironment = unnamedEnvironment
   }
 
   /// Refuses the claims of a payload that are not as expected; `environment` is the one whose roots vouched for it.
@@ -66,7 +72,7 @@ public struct ExpectedClaims: Hashable, Sendable {
   /// The environment of data that names none.
   var fallback: AppStoreEnvironment? {
     switch environment {
-    case .any, .unsignedTestData: nil
+    case .any, .unsignedTestData: unnamedEnvironment
     case .only(let environment): environment
     }
   }

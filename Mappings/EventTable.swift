@@ -1,0 +1,48 @@
+/// What each notificationType and subtype means: `events.tsv`.
+package struct EventTable: Sendable {
+  /// Where the moment of an event is read.
+  package enum Moment: String, Sendable, CaseIterable {
+    /// The transaction's purchaseDate.
+    case purchase
+    /// The transaction's expiresDate.
+    case expiry
+    /// The transaction's revocationDate.
+    case revocation
+    /// The notification's signedDate.
+    case signed
+  }
+
+  package struct Row: Sendable {
+    package let id: String
+    package let notificationType: String
+    /// Nil: no subtype.
+    package let subtype: String?
+    package let moment: Moment
+  }
+
+  private struct Key: Hashable {
+    let type: String, subtype: String?
+  }
+
+  package let rows: [Row]
+  private let byKey: [Key: Row]
+
+  package init(_ table: Table) throws(Table.Malformed) {
+    var rows: [Row] = []
+    for row in table.rows {
+      guard let moment = Moment(rawValue: row["date"]) else { throw .unknownWord(row: row.id, column: "date") }
+      let subtype = row["subtype"]
+      rows.append(
+        Row(
+          id: row.id, notificationType: row["notificationType"], subtype: subtype == "-" ? nil : subtype,
+          moment: moment))
+    }
+    self.rows = rows
+    byKey = Dictionary(rows.map { (Key(type: $0.notificationType, subtype: $0.subtype), $0) }) { first, _ in first }
+  }
+
+  /// The row of a notification; nil for one that Apple had not documented when this was built.
+  package subscript(notificationType: String, subtype: String?) -> Row? {
+    byKey[Key(type: notificationType, subtype: subtype)]
+  }
+}

@@ -1,0 +1,21 @@
+package import Purchases
+
+/// What this build believes about Apple's vocabulary: the tables beside this file, embedded in the binary.
+package struct Vocabulary: Sendable {
+  package let events: EventTable
+  package let purchases: FieldTable<PurchaseField>
+  package let renewals: FieldTable<RenewalField>
+  package let appTransactions: FieldTable<AppTransactionField>
+
+  package init() throws(Table.Malformed) {
+    events = try EventTable(Table(PackageResources.events_tsv))
+    purchases = try FieldTable(Table(PackageResources.transaction_fields_tsv))
+    renewals = try FieldTable(Table(PackageResources.renewal_fields_tsv))
+    appTransactions = try FieldTable(Table(PackageResources.app_transaction_fields_tsv))
+  }
+
+  /// The tables of this build, read once.
+  package static let embedded: Vocabulary = {
+    do { return try Vocabulary() } catch { preconditionFailure("Mappings/: \(error); a test loads every table") }
+  }()
+}

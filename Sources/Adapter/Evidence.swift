@@ -1,0 +1,180 @@
+import JSON
+import Mappings
+import Purchases
+import Signing
+import Time
+import Wire
+
+/// Reads what a back end hands in.
+struct Evidence {
+  let verifier: SignedDataVerifier
+  let vocabulary: Vocabulary
+  let message: Digest
+  /// The app whose back end hands it in.
+  let app: String
+  /// The environment of payloads that name none, as the request says.
+  let fallback: Environment?
+  let now: Milliseconds
+
+  private var statements: StatementMapping { StatementMapping(vocabulary: vocabulary, message: message) }
+
+  /// A transaction, renewal or app transaction.
+  func read(jws: [UInt8]) throws(Refusal) -> Reading {
+    let payload: VerifiedPayload
+    do throws(VerificationError) {
+      payload = try verifier.verifyAny(jws, expecting: expectation(fallback), now: now)
+    } catch { throw Refusal(error) }
+    switch payload {
+    case .transaction(let verified):
+      let environment = try environment(verified)
+      let statement = try statements.purchase(verified, in: environment)
+      return reading(
+        statement.key.app, environment, verified.signedAt, "transaction",
+        TransactionPayload(verified.payload).survey()
+      ) { $0.purchases = [statement] }
+    case .renewal(let verified):
+      let environment = try environment(verified)
+      let statement = try statements.renewal(verified, app: app, in: environment)
+      return reading(
+        app, environment, verified.signedAt, "renewal", RenewalPayload(verified.payload).survey()
+      ) { $0.renewals = [statement] }
+    case .appTransaction(let verified):
+      let environment = try environment(verified)
+      guard let statement = try statements.appTransaction(verified, in: environment) else {
+        throw Refusal(.authentic, .missingIdentity, "an app transaction without appTransactionId", claimedApp: app)
+      }
+      return reading(
+        statement.key.app, environment, verified.signedAt, "appTransaction",
+        AppTransactionPayload(verified.payload).survey()
+      ) { $0.appTransactions = [statement] }
+    case .notification: throw Refusal(.authentic, .notAMessage, "a bare notification; post {\"signedPayload\": \"…\"}")
+    case .realtimeRequest: throw Refusal(.authentic, .notAMessage, "a request of Retention Messaging is no evidence")
+    }
+  }
+
+  /// An answer of the App Store Server API.
+  func read(answer: JSONObject) throws(Refusal) -> Reading {
+    if answer["data"]?.array != nil { return try statuses(StatusResponse(answer)) }
+    if answer["signedTransactions"]?.array != nil {
+      let history = HistoryResponse(answer)
+      return try transactions(
+        history.signedTransactions ?? [], envelope: answer, title: "history", survey: history.survey())
+    }
+    if let jws = answer["signedTransactionInfo"]?.string ?? answer["signedRenewalInfo"]?.string
+      ?? answer["signedAppTransactionInfo"]?.string
+    {
+      return try read(jws: Array(jws.utf8))
+    }
+    throw Refusal(.unreadable, .notAMessage, "neither a signed payload nor an answer that holds some")
+  }
+
+  private func statuses(_ answer: StatusResponse) throws(Refusal) -> Reading {
+    let envelope = try AnswerEnvelope(answer.json)
+    var found: [Verified<JSONObject>] = []
+    var renewals: [Verified<JSONObject>] = []
+    var survey = answer.survey()
+    for item in (answer.data ?? []).flatMap({ $0.lastTransactions ?? [] }) {
+      if let jws = item.signedTransactionInfo {
+        let verified = try verify(jws, as: .transaction, envelope, originalTransactionID: item.originalTransactionId)
+        survey.add(TransactionPayload(verified.payload).survey())
+        found.append(verified)
+      }
+      if let jws = item.signedRenewalInfo {
+        let verified = try verify(jws, as: .renewal, envelope, originalTransactionID: item.originalTransactionId)
+        survey.add(RenewalPayload(verified.payload).survey())
+        renewals.append(verified)
+      }
+    }
+    var purchases: [PurchaseStatement] = []
+    for verified in found { purchases.append(try statements.purchase(verified, in: environment(verified))) }
+    let bundleID = purchases.first?.key.app ?? envelope.bundleID ?? app
+    var intentions: [RenewalStatement] = []
+    for verified in renewals {
+      intentions.append(try statements.renewal(verified, app: bundleID, in: environment(verified)))
+    }
+    return try answered(purchases, intentions, envelope, "statuses", survey)
+  }
+
+  private func transactions(
+    _ signed: [String], envelope json: JSONObject, title: String, survey start: Survey
+  ) throws(Refusal) -> Reading {
+    let envelope = try AnswerEnvelope(json)
+    var survey = start
+    var purchases: [PurchaseStatement] = []
+    for jws in signed {
+      let verified = try verify(jws, as: .transaction, envelope, originalTransactionID: nil)
+      survey.add(TransactionPayload(verified.payload).survey())
+      purchases.append(try statements.purchase(verified, in: environment(verified)))
+    }
+    return try answered(purchases, [], envelope, title, survey)
+  }
+
+  /// All statements of one answer: one app, one environment, one customer.
+  private func answered(
+    _ purchases: [PurchaseStatement], _ renewals: [RenewalStatement], _ envelope: AnswerEnvelope, _ title: String,
+    _ survey: Survey
+  ) throws(Refusal) -> Reading {
+    let keys = purchases.map { ($0.key.app, $0.key.environment) } + renewals.map { ($0.key.app, $0.key.environment) }
+    guard let (app, environment) = keys.first else {
+      throw Refusal(.authentic, .notAMessage, "an answer with nothing signed in it", claimedApp: envelope.bundleID)
+    }
+    if let other = keys.first(where: { $0 != (app, environment) }) {
+      throw Refusal(
+        VerificationError(
+          .contradictsEnvelope, "one answer speaks of \(app) in \(environment) and of \(other.0) in \(other.1)"))
+    }
+    let latest = (purchases.map(\.rank.asOf) + renewals.map(\.rank.asOf)).max()
+    let count = purchases.count + renewals.count
+    return reading(app, environment, latest, "\(title) of \(count)", survey, appAppleID: envelope.appAppleID) {
+      $0.purchases = purchases
+      $0.renewals = renewals
+      let customer = $0.originalTransactionIDs
+      for other in customer.dropFirst() {
+        $0.links.append(
+          CustomerLink(
+            app: app, environment: environment, .originalTransactionID(customer[0]), .originalTransactionID(other)))
+      }
+    }
+  }
+
+  private func verify(
+    _ jws: String, as kind: PayloadKind, _ envelope: AnswerEnvelope, originalTransactionID: String?
+  ) throws(Refusal) -> Verified<JSONObject> {
+    let expected = expectation(envelope.environment ?? fallback)
+    do throws(VerificationError) {
+      let verified =
+        kind == .transaction
+        ? try verifier.verifyTransaction(Array(jws.utf8), expecting: expected, now: now)
+        : try verifier.verifyRenewal(Array(jws.utf8), expecting: expected, now: now)
+      try envelope.check(verified.payload, originalTransactionID: originalTransactionID)
+      return verified
+    } catch { throw Refusal(error, claimedApp: envelope.bundleID) }
+  }
+
+  /// Any environment; `unnamed` is that of payloads that name none.
+  private func expectation(_ unnamed: Environment?) -> ExpectedClaims {
+    ExpectedClaims(unnamedEnvironment: unnamed.map(AppStoreEnvironment.init))
+  }
+
+  private func environment(_ verified: Verified<JSONObject>) throws(Refusal) -> Environment {
+    guard let environment = verified.environment else {
+      throw Refusal(
+        .authentic, .environmentUnknown,
+        "neither the payload nor the request names an environment; add ?environment=Sandbox or Production",
+        claimedApp: app)
+    }
+    return Environment(environment)
+  }
+
+  private func reading(
+    _ app: String, _ environment: Environment, _ signedAt: Milliseconds?, _ title: String, _ survey: Survey,
+    appAppleID: Int64? = nil, _ fill: (inout Findings) -> Void
+  ) -> Reading {
+    var findings = Findings(app: app, environment: environment)
+    fill(&findings)
+    findings.links += findings.derivedLinks
+    return Reading(
+      app: app, appAppleID: appAppleID, environment: environment, signedAt: signedAt, title: title,
+      findings: findings, survey: survey)
+  }
+}

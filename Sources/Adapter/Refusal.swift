@@ -1,0 +1,82 @@
+package import JSON
+package import Signing
+
+/// Why a message cannot be used: what to do with it follows from the class, what to tell people from code and detail.
+package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
+  /// How far the message got.
+  package enum Class: String, Sendable {
+    /// Not even JSON or a JWS: nothing that could be tried again.
+    case unreadable
+    /// Readable, but nothing vouches for it.
+    case unproven
+    /// Signed by Apple, and still not to be used as it is.
+    case authentic
+    /// A body of the old generation.
+    case legacy
+  }
+
+  package let kind: Class
+  /// Stable: the ledger, the metrics and the command line show it.
+  package let code: String
+  package let detail: String
+  /// The bundle id that the message claims, when one can be read; proven only for an authentic one.
+  package var claimedApp: String?
+
+  package init(_ kind: Class, _ code: Code, _ detail: String, claimedApp: String? = nil) {
+    self.init(kind, code.rawValue, detail, claimedApp: claimedApp)
+  }
+
+  private init(_ kind: Class, _ code: String, _ detail: String, claimedApp: String?) {
+    self.kind = kind
+    self.code = code
+    self.detail = detail
+    self.claimedApp = claimedApp
+  }
+
+  /// What the adapter itself refuses, beside what verification does.
+  package enum Code: String, Sendable, CaseIterable {
+    /// The body is not JSON that can be accepted.
+    case notJSON
+    /// JSON, but nothing Apple sends.
+    case notAMessage
+    /// A V1 notification: this version does not read them yet.
+    case notificationV1NotYet
+    /// Neither the payload nor its envelope nor the request names an environment.
+    case environmentUnknown
+    /// No id by which the purchase could be known: no originalTransactionId, or Xcode's "0".
+    case missingIdentity
+    /// No date from which it could be told which of two statements is the later one.
+    case missingSignedDate
+    /// The app is not registered.
+    case unknownApp
+    /// Production, and the app's Apple id is not registered, so that it cannot be compared.
+    case appAppleIdNotRegistered
+    /// The id in the app's registration and in the message differ.
+    case wrongAppAppleId
+    /// Evidence of another app than the bearer token is for.
+    case wrongBundle
+  }
+
+  package init(_ error: JSONError) { self.init(.unreadable, .notJSON, "the body is not acceptable JSON: \(error)") }
+
+  package init(_ error: VerificationError, claimedApp: String? = nil) {
+    self.init(Self.kind(of: error.code), error.code.rawValue, error.detail, claimedApp: claimedApp)
+  }
+
+  private static func kind(of code: VerificationError.Code) -> Class {
+    switch code {
+    case .notAJWS, .invalidBase64: .unreadable
+    // Checked after the signature: Apple said it, but not to us or not consistently.
+    case .unexpectedKind, .wrongBundle, .wrongAppAppleId, .wrongEnvironment, .contradictsEnvelope: .authentic
+    case .tooLarge, .invalidJSON, .duplicateKey, .tooDeep, .unsupportedCriticalHeader, .missingCertificates,
+      .wrongCertificateCount, .unsupportedAlgorithm, .unsignedTestData, .malformedCertificate, .swappedCertificates,
+      .missingLeafMarker, .missingIntermediateMarker, .unknownRoot, .brokenChain, .leafKeyNotP256, .notValidAtSigning,
+      .malformedSignature, .badSignature, .missingClaim, .malformedClaim:
+      .unproven
+    }
+  }
+
+  package var description: String { "\(code): \(detail)" }
+
+  package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
+}

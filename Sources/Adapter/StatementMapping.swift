@@ -1,0 +1,79 @@
+import JSON
+import Mappings
+import Purchases
+import Signing
+import Time
+import Wire
+
+/// Turns signed payloads into statements, by the tables of `Mappings`.
+struct StatementMapping {
+  let vocabulary: Vocabulary
+  /// The message that carries the payloads.
+  let message: Digest
+
+  /// A transaction as a statement about a purchase of `environment`, its own or its envelope's.
+  func purchase(_ verified: Verified<JSONObject>, in environment: Environment) throws(Refusal) -> PurchaseStatement {
+    let payload = TransactionPayload(verified.payload)
+    let facts = facts(verified.payload, vocabulary.purchases)
+    guard let app = payload.bundleId, let original = identity(facts.text(.originalTransactionId)) else {
+      throw Refusal(
+        .authentic, .missingIdentity, "a transaction without bundleId or originalTransactionId",
+        claimedApp: payload.bundleId)
+    }
+    let line = Line(
+      webOrderLineItemID: facts.text(.webOrderLineItemId), purchaseDate: facts.date(.purchaseDate),
+      isSubscription: facts.isSubscription)
+    return PurchaseStatement(
+      key: PurchaseKey(app: app, environment: environment, originalTransactionID: original, line: line),
+      source: .signedV2, rank: try rank(verified, facts, app), facts: facts, message: message.bytes)
+  }
+
+  /// A renewal as a statement; it names no app itself, so `app` is its envelope's.
+  func renewal(
+    _ verified: Verified<JSONObject>, app: String, in environment: Environment
+  ) throws(Refusal) -> RenewalStatement {
+    let facts = facts(verified.payload, vocabulary.renewals)
+    guard let original = identity(facts.text(.originalTransactionId)) else {
+      throw Refusal(.authentic, .missingIdentity, "a renewal without originalTransactionId", claimedApp: app)
+    }
+    return RenewalStatement(
+      key: SubscriptionKey(app: app, environment: environment, originalTransactionID: original), source: .signedV2,
+      rank: try rank(verified, facts, app), facts: facts, message: message.bytes)
+  }
+
+  /// An app transaction as a statement; nil for one made before Apple gave them an id.
+  func appTransaction(
+    _ verified: Verified<JSONObject>, in environment: Environment
+  ) throws(Refusal) -> AppTransactionStatement? {
+    let payload = AppTransactionPayload(verified.payload)
+    let facts = facts(verified.payload, vocabulary.appTransactions)
+    guard let app = payload.bundleId, let id = identity(facts.text(.appTransactionId)) else { return nil }
+    return AppTransactionStatement(
+      key: AppTransactionKey(app: app, environment: environment, appTransactionID: id), source: .signedV2,
+      rank: try rank(verified, facts, app), facts: facts, message: message.bytes)
+  }
+
+  /// Every member that is a fact; the others are the survey's business.
+  private func facts<Field>(_ payload: JSONObject, _ table: FieldTable<Field>) -> Facts<Field> {
+    var facts = Facts<Field>()
+    for member in payload {
+      if let field = table.field(named: member.key) { facts.set(field, member.value) }
+    }
+    return facts
+  }
+
+  /// Xcode writes "0" where there is no id.
+  private func identity(_ id: String?) -> String? { id == "" || id == "0" ? nil : id }
+
+  /// The payload's own date; then what it says, then in which message: the same for everybody who ever reads it.
+  private func rank<Field>(
+    _ verified: Verified<JSONObject>, _ facts: Facts<Field>, _ app: String
+  ) throws(Refusal) -> Rank {
+    guard let signedAt = verified.signedAt else {
+      throw Refusal(.authentic, .missingSignedDate, "a signed payload without signedDate", claimedApp: app)
+    }
+    return Rank(
+      asOf: signedAt,
+      tieBreak: Array(Digest.sha256(facts.json.encoded()).bytes.prefix(8) + message.bytes.prefix(8)))
+  }
+}

@@ -1,0 +1,27 @@
+extension Session {
+  /// Makes the database unless it exists. Its name: a-z, 0-9 and _, at most 64 (`misuse` otherwise).
+  ///
+  /// A name cannot be an argument of a statement; this one is looked at letter by letter.
+  package func createDatabase(_ name: String) throws(DatabaseError) {
+    try checkName(name)
+    _ = try send(Array("CREATE DATABASE IF NOT EXISTS `\(name)` COLLATE utf8mb4_bin".utf8))
+  }
+
+  /// Removes the database with everything in it, if it exists. Meant for tests.
+  package func dropDatabase(_ name: String) throws(DatabaseError) {
+    try checkName(name)
+    _ = try send(Array("DROP DATABASE IF EXISTS `\(name)`".utf8))
+  }
+
+  private func checkName(_ name: String) throws(DatabaseError) {
+    let isSound = name.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
+      default: false
+      }
+    }
+    guard isSound, 1...64 ~= name.utf8.count else {
+      throw DatabaseError(.misuse, "a database's name is 1 to 64 of a-z, 0-9 and _")
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import CMariaDB
+import Dispatch
+import Glibc
+import Synchronization
+import Time
+
+/// A program we started, without any descriptor of ours, ending with us.
+///
+/// A thread of its own starts it and waits for it. That is what makes the kernel's "tell me when my parent ends"
+/// sound: the signal comes when the *thread* that started the child ends, and this one ends after the child.
+final class ChildProcess: Sendable {
+  struct Command: Sendable {
+    var program: String
+    var arguments: [String]
+    var directory: String
+    var user: ServerUser
+    /// Where its output goes; made if need be.
+    var output: String
+  }
+
+  private enum State {
+    case running([CheckedContinuation<Int32, Never>])
+    case ended(Int32)
+  }
+
+  let id: pid_t
+  private let state = Mutex(State.running([]))
+
+  private init(id: pid_t) { self.id = id }
+
+  /// Started, which is not yet ready.
+  static func start(_ command: Command) async throws(EmbeddedServerError) -> ChildProcess {
+    let result = await withCheckedContinuation { continuation in
+      Thread { Self.live(command, continuation) }.start()
+    }
+    return try result.get()
+  }
+
+  /// Its exit code, or 128 + the signal that ended it; as soon as it has ended.
+  func ended() async -> Int32 {
+    await withCheckedContinuation { continuation in
+      let code: Int32? = state.withLock { state in
+        switch state {
+        case .ended(let code): return code
+        case .running(let waiting):
+          state = .running(waiting + [continuation])
+          return nil
+        }
+      }
+      if let code { continuation.resume(returning: code) }
+    }
+  }
+
+  var isRunning: Bool {
+    state.withLock { state in
+      switch state {
+      case .running: true
+      case .ended: false
+      }
+    }
+  }
+
+  /// Sends a signal to it and its children; nothing happens once it has ended, even if its number lives on elsewhere.
+  func send(_ signal: Int32) {
+    state.withLock { state in
+      switch state {
+      case .running: _ = kill(-id, signal)  // it leads a group of its own
+      case .ended: break
+      }
+    }
+  }
+
+  /// Asks it to end, and ends it when it has not after `grace`. Does not depend on a task that may be cancelled.
+  func terminate(grace: Interval) {
+    send(SIGTERM)
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(grace.milliseconds))) {
+      self.send(SIGKILL)
+    }
+  }
+
+  private static func live(
+    _ command: Command, _ started: CheckedContinuation<Result<ChildProcess, EmbeddedServerError>, Never>
+  ) {
+    let process: ChildProcess
+    do throws(EmbeddedServerError) {
+      process = ChildProcess(id: try spawn(command))
+    } catch {
+      return started.resume(returning: .failure(error))
+    }
+    started.resume(returning: .success(process))
+    child_process_await(process.id)
+    // Collected under the lock: until then the number is its own, and `send` cannot meet a stranger.
+    let (code, waiting) = process.state.withLock { state in
+      let code = child_process_collect(process.id)
+      defer { state = .ended(code) }
+      switch state {
+      case .running(let waiting): return (code, waiting)
+      case .ended: return (code, [])
+      }
+    }
+    for continuation in waiting { continuation.resume(returning: code) }
+  }
+
+  private static func spawn(_ command: Command) throws(EmbeddedServerError) -> pid_t {
+    let output = unsafe open(command.output, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
+    guard output >= 0 else { throw Files.failure("open", command.output) }
+    defer { close(output) }
+    let environment = ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "HOME=\(command.directory)"]
+    var pid: pid_t = 0
+    let reason = unsafe withCStrings([command.program] + command.arguments) { arguments in
+      unsafe withCStrings(environment) { environment in
+        unsafe command.program.withCString { program in
+          unsafe command.directory.withCString { directory in
+            var request = unsafe child_process_request(
+              path: program, arguments: arguments, environment: environment, directory: directory, output: output,
+              becomes_user: command.user.isAnother ? 1 : 0, user: command.user.id, group: command.user.group,
+              signal_at_parent_end: SIGTERM)
+            return unsafe child_process_start(&request, &pid)
+          }
+        }
+      }
+    }
+    guard reason == 0 else {
+      throw unsafe EmbeddedServerError(
+        .startFailed, "cannot start \(command.program) as \(command.user.name): \(String(cString: strerror(reason)))")
+    }
+    return pid
+  }
+
+  /// The strings as C wants them: a null-terminated array, valid during the body.
+  private static func withCStrings<R>(
+    _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>?) -> R
+  ) -> R {
+    let copies = unsafe strings.map { unsafe strdup($0) } + [nil]
+    defer { unsafe copies.forEach { unsafe free($0) } }
+    return unsafe copies.withUnsafeBufferPointer { unsafe body($0.baseAddress) }
+  }
+}
+
+/// A thread for work that lasts as long as what it waits for.
+private final class Thread: Sendable {
+  private let body: @Sendable () -> Void
+
+  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+  func start() {
+    var attributes = pthread_attr_t()
+    unsafe pthread_attr_init(&attributes)
+    unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    var thread = pthread_t()
+    let context = unsafe Unmanaged.passRetained(self)
+    let status = unsafe pthread_create(
+      &thread, &attributes,
+      { context in
+        if let context = unsafe context { unsafe Unmanaged<Thread>.fromOpaque(context).takeRetainedValue().body() }
+        return nil
+      }, context.toOpaque())
+    unsafe pthread_attr_destroy(&attributes)
+    precondition(status == 0, "no thread can be made")
+  }
+}

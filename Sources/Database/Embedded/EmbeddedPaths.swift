@@ -1,0 +1,99 @@
+import Glibc
+
+/// Where the private server keeps what it has.
+///
+/// ```
+/// home/               ours; others may pass, not list
+///   lock              flock, our process id
+///   data/             the server's, 0700
+///   data.new/         only while the data directory is being made
+///   run/              the server's, 0700: socket, pid file, temporary tables
+///   socket-directory  where the socket is when home's path is too long for one
+///   error.log         the server's
+/// ```
+struct EmbeddedPaths {
+  /// A socket's path must be shorter than 108 bytes with its final zero (`sockaddr_un`); one to spare.
+  static let socketLimit = 106
+
+  let home: String
+  let user: ServerUser
+  /// Why home is not where it was asked to be.
+  let note: String?
+
+  var lock: String { "\(home)/lock" }
+  var data: String { "\(home)/data" }
+  var newData: String { "\(home)/data.new" }
+  var run: String { "\(home)/run" }
+  var errorLog: String { "\(home)/error.log" }
+  var socketRecord: String { "\(home)/socket-directory" }
+
+  /// Makes the directory asked for, or, when the server's user could not reach it, one in a place it can.
+  init(directory: String) throws(EmbeddedServerError) {
+    try Files.makeDirectories(directory, mode: 0o711)
+    let asked = try Files.resolved(directory)
+    let user = try ServerUser.chosen(dataDirectory: "\(asked)/data")
+    guard let obstacle = user.obstacle(onTheWayTo: asked) else {
+      self.init(home: asked, user: user, note: nil)
+      return
+    }
+    let name = "switchyard-\(Self.digest(of: asked))"
+    let home = try Self.reachable(["/var/lib/\(name)", "\(Self.temporary)/\(name)"], by: user)
+    self.init(
+      home: home, user: try ServerUser.chosen(dataDirectory: "\(home)/data"),
+      note: "\(obstacle) cannot be entered by \(user.name), under which the database runs; its data is in \(home)")
+  }
+
+  private init(home: String, user: ServerUser, note: String?) {
+    self.home = home
+    self.user = user
+    self.note = note
+  }
+
+  static var temporary: String { "/tmp" }
+
+  /// The directory for the socket: `run`, or a new private one when that path is too long.
+  func socketDirectory() throws(EmbeddedServerError) -> String {
+    guard "\(run)/\(Self.socketName)".utf8.count > Self.socketLimit else { return run }
+    removeSocketDirectory()
+    var template = Array("\(Self.temporary)/switchyard-XXXXXX".utf8CString)
+    guard unsafe mkdtemp(&template) != nil else { throw Files.failure("make a directory in", Self.temporary) }
+    let directory = unsafe template.withUnsafeBufferPointer { buffer in
+      unsafe String(decoding: buffer.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+    try Files.give(directory, to: user)
+    try Files.write(directory, to: socketRecord)
+    return directory
+  }
+
+  /// Removes a socket directory outside of home that we made, now or before a crash.
+  func removeSocketDirectory() {
+    guard let record = Files.contents(of: socketRecord, limit: 200) else { return }
+    let directory = String(decoding: record, as: UTF8.self)
+    let status = Files.status(directory)
+    if directory.hasPrefix("\(Self.temporary)/switchyard-"), status?.isDirectory == true, status?.owner == user.id {
+      Files.remove(directory)
+    }
+    Files.remove(socketRecord)
+  }
+
+  static let socketName = "mariadbd.sock"
+
+  /// The first of the places that can be made, is ours alone to write, and can be reached by the user.
+  private static func reachable(_ places: [String], by user: ServerUser) throws(EmbeddedServerError) -> String {
+    for place in places {
+      do throws(EmbeddedServerError) { try Files.makeDirectories(place, mode: 0o711) } catch { continue }
+      guard let status = Files.status(place), status.isDirectory, status.owner == geteuid(), status.mode & 0o022 == 0,
+        user.obstacle(onTheWayTo: place) == nil
+      else { continue }
+      return place
+    }
+    throw EmbeddedServerError(.directory, "no directory for the data that \(user.name) can enter: tried \(places)")
+  }
+
+  /// FNV-1a, 64 bits: the same path finds its data again.
+  private static func digest(of path: String) -> String {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in path.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return String(hash, radix: 16)
+  }
+}

@@ -1,0 +1,236 @@
+import Glibc
+import Synchronization
+package import Time
+
+/// The private MariaDB of one machine: made, started, watched and stopped by us.
+///
+/// It listens on a Unix socket only. The account is ours by the kernel's word (`unix_socket` authentication), and the
+/// directories of data and socket are closed to every user but the server's own: no password exists that could leak.
+package actor EmbeddedServer {
+  package struct Settings: Sendable, Equatable {
+    /// The database that is made and named in the configuration `start` returns.
+    package var database = "switchyard"
+    /// Bytes for InnoDB's buffer pool.
+    package var bufferPool = 256 << 20
+    package var connections = 200
+    /// Where programs are looked for first, written as PATH is.
+    package var searchPath = ""
+    package var startLimit: Interval = .minutes(2)
+    /// After this a server that was asked to end is killed.
+    package var stopLimit: Interval = .seconds(30)
+    /// Deaths in a row, each within a minute of the start before it, after which `run` gives up.
+    package var restarts = 5
+    package var firstRestartDelay: Interval = .milliseconds(100)
+    /// Further options of mariadbd; the last of two equal ones counts.
+    package var options: [String] = []
+
+    package init() {}
+  }
+
+  /// What an operator is told.
+  package enum Event: Sendable, Equatable {
+    /// The data is elsewhere than asked, and why.
+    case moved(String)
+    case initializing(directory: String, user: String)
+    case stoppedOrphan(pid: Int32)
+    case started(pid: Int32)
+    case died(code: Int32, restartingAfter: Interval)
+  }
+
+  private struct Control {
+    var process: ChildProcess?
+    var isStopping = false
+  }
+
+  private let directory: String
+  private let settings: Settings
+  private let tell: @Sendable (Event) -> Void
+  private let control = Mutex(Control())
+  private var paths: EmbeddedPaths?
+  private var lock: DirectoryLock?
+  private var configuration: DatabaseConfiguration?
+  private var command: ChildProcess.Command?
+
+  /// - Parameter directory: for this server alone; made if need be. As root it must be enterable for others, with
+  ///   everything above it; else the data goes to /var/lib/switchyard-<hash> and `tell` hears of it.
+  package init(
+    directory: String, settings: Settings = Settings(), tell: @escaping @Sendable (Event) -> Void = { _ in }
+  ) {
+    self.directory = directory
+    self.settings = settings
+    self.tell = tell
+  }
+
+  /// The server's process, while there is one.
+  package nonisolated var processID: Int32? { control.withLock { $0.process?.id } }
+
+  /// Where its data is, after `start`.
+  package var home: String? { paths?.home }
+
+  /// Starts it, and returns when it answers.
+  ///
+  /// The first time the data directory is made: aside, then renamed, so that a crash leaves nothing half made. A
+  /// server left over from a killed process is stopped before. On failure nothing keeps running.
+  package func start() async throws -> DatabaseConfiguration {
+    guard lock == nil, !isStopping else { throw EmbeddedServerError(.misuse, "start() is for once") }
+    let programs = try ServerPrograms(searchPath: settings.searchPath)
+    let paths = try EmbeddedPaths(directory: directory)
+    lock = try DirectoryLock(file: paths.lock)
+    self.paths = paths
+    do {
+      if let note = paths.note { tell(.moved(note)) }
+      for place in [paths.newData, paths.data] {
+        for orphan in OrphanServer.all(onDataDirectory: place) {
+          try await orphan.stop(on: place, grace: settings.stopLimit)
+          tell(.stoppedOrphan(pid: orphan.id))
+        }
+      }
+      let socket = try prepareRun(paths)
+      try await makeData(paths, programs)
+      command = ChildProcess.Command(
+        program: programs.server, arguments: arguments(paths, socket: socket), directory: paths.data,
+        user: paths.user, output: paths.errorLog)
+      let server = DatabaseConfiguration(address: .socket(path: socket), user: ServerUser.ourName ?? "root")
+      try await launch(server)
+      let configuration = server.database(settings.database)
+      self.configuration = configuration
+      return configuration
+    } catch {
+      await stop()
+      throw error
+    }
+  }
+
+  /// Watches it: starts it again when it dies, later each time; throws `gaveUp` after too many deaths in a row.
+  ///
+  /// Returns after `stop`. When its task is cancelled it stops the server.
+  package func run() async throws {
+    guard let configuration, var process else { throw EmbeddedServerError(.misuse, "run() comes after start()") }
+    try await withTaskCancellationHandler {
+      var deaths = 0
+      while true {
+        let start = ContinuousClock.now
+        let code = await process.ended()
+        if isStopping { return await stop() }
+        deaths = ContinuousClock.now - start > .seconds(60) ? 1 : deaths + 1
+        guard deaths <= settings.restarts else {
+          let end = ErrorLog.end(of: paths?.errorLog)
+          await stop()
+          throw EmbeddedServerError(.gaveUp, "mariadbd died \(deaths) times in a row, last with \(code)\n\(end)")
+        }
+        let delay = min(5_000, settings.firstRestartDelay.milliseconds << Int64(deaths - 1))
+        tell(.died(code: code, restartingAfter: .milliseconds(delay)))
+        try? await Task.sleep(for: .milliseconds(delay))
+        if isStopping { return await stop() }
+        do {
+          try await launch(configuration.database(nil))
+        } catch {
+          if isStopping { return await stop() }
+          continue  // its process has ended; that is the next death
+        }
+        if let next = self.process { process = next }
+      }
+    } onCancel: {
+      beginStop()
+    }
+  }
+
+  /// Asks the server to end, waits, ends it after the limit; gives the directory back.
+  package func stop() async {
+    beginStop()
+    if let process { _ = await process.ended() }
+    paths?.removeSocketDirectory()
+    lock = nil
+  }
+
+  private nonisolated var isStopping: Bool { control.withLock { $0.isStopping } }
+
+  private nonisolated var process: ChildProcess? { control.withLock { $0.process } }
+
+  private nonisolated func beginStop() {
+    let process = control.withLock { control in
+      control.isStopping = true
+      return control.process
+    }
+    process?.terminate(grace: settings.stopLimit)
+  }
+
+  /// Starts the process and waits until it answers and has our database.
+  private func launch(_ server: DatabaseConfiguration) async throws {
+    guard let command, let paths else { return }
+    let process = try await ChildProcess.start(command)
+    control.withLock { $0.process = process }
+    if isStopping { process.terminate(grace: settings.stopLimit) }
+    let deadline = ContinuousClock.now + .milliseconds(settings.startLimit.milliseconds)
+    var lastError: DatabaseError?
+    while process.isRunning, ContinuousClock.now < deadline, !Task.isCancelled {
+      do throws(DatabaseError) {
+        let connection = try await Connection.open(server)
+        let name = settings.database
+        try await connection.read { session throws(DatabaseError) in try session.createDatabase(name) }
+        await connection.close()
+        return tell(.started(pid: process.id))
+      } catch {
+        lastError = error
+        guard error.isRetryable else { break }
+        try? await Task.sleep(for: .milliseconds(20))
+      }
+    }
+    process.terminate(grace: settings.stopLimit)
+    let code = await process.ended()
+    let reason = lastError.map { "; the last answer: \($0.detail)" } ?? ""
+    throw EmbeddedServerError(
+      .startFailed, "mariadbd did not start (exit \(code))\(reason)\n\(ErrorLog.end(of: paths.errorLog))")
+  }
+
+  private func makeData(_ paths: EmbeddedPaths, _ programs: ServerPrograms) async throws {
+    Files.remove(paths.newData)
+    if Files.status(paths.data) != nil { return }
+    tell(.initializing(directory: paths.data, user: paths.user.name))
+    try Files.makeDirectories(paths.newData, mode: 0o700)
+    try Files.give(paths.newData, to: paths.user)
+    let log = "\(paths.home)/initialization.log"
+    Files.remove(log)
+    let account = ServerUser.ourName
+    // A starting mariadbd removes every "#sql…" in its temporary directory, also another's: never share /tmp.
+    let installer = try await ChildProcess.start(
+      ChildProcess.Command(
+        program: programs.installer,
+        arguments: [
+          "--no-defaults", "--datadir=\(paths.newData)", "--skip-test-db", "--skip-name-resolve",
+          "--auth-root-authentication-method=\(account == nil ? "normal" : "socket")",
+          "--auth-root-socket-user=\(account ?? "root")", "--innodb-buffer-pool-size=32M",
+          "--tmpdir=\(paths.run)",
+        ], directory: paths.newData, user: paths.user, output: log))
+    control.withLock { $0.process = installer }
+    let code = await installer.ended()
+    control.withLock { $0.process = nil }
+    guard code == 0, Files.status("\(paths.newData)/mysql")?.isDirectory == true else {
+      let end = ErrorLog.end(of: log)
+      Files.remove(paths.newData)
+      throw EmbeddedServerError(.initializationFailed, "mariadb-install-db ended with \(code)\n\(end)")
+    }
+    Files.remove(log)
+    try Files.rename(paths.newData, to: paths.data)
+    Files.synchronize(directory: paths.home)
+  }
+
+  private func prepareRun(_ paths: EmbeddedPaths) throws -> String {
+    Files.remove(paths.run)
+    try Files.makeDirectories(paths.run, mode: 0o700)
+    try Files.give(paths.run, to: paths.user)
+    try ErrorLog.prepare(paths.errorLog, for: paths.user)
+    return try "\(paths.socketDirectory())/\(EmbeddedPaths.socketName)"
+  }
+
+  private func arguments(_ paths: EmbeddedPaths, socket: String) -> [String] {
+    [
+      "--no-defaults", "--datadir=\(paths.data)", "--socket=\(socket)", "--pid-file=\(paths.run)/mariadbd.pid",
+      "--log-error=\(paths.errorLog)", "--tmpdir=\(paths.run)", "--secure-file-priv=\(paths.run)",
+      "--skip-networking", "--skip-name-resolve", "--skip-log-bin", "--local-infile=0", "--symbolic-links=0",
+      "--character-set-server=utf8mb4", "--collation-server=utf8mb4_bin", "--max-allowed-packet=64M",
+      "--max-connections=\(settings.connections)", "--performance-schema=OFF",
+      "--innodb-buffer-pool-size=\(settings.bufferPool)", "--innodb-flush-log-at-trx-commit=1",
+    ] + settings.options
+  }
+}

@@ -1,0 +1,21 @@
+/// The server's own log: kept short, and its end shown where a start has failed.
+enum ErrorLog {
+  private static let limit = 8 << 20
+  private static let shown = 4 << 10
+  private static let shownLines = 25
+
+  /// Makes it the server's to write; a long one becomes `error.log.1`.
+  static func prepare(_ path: String, for user: ServerUser) throws(EmbeddedServerError) {
+    if let status = Files.status(path), status.size > limit { try Files.rename(path, to: "\(path).1") }
+    if Files.status(path) == nil { try Files.write("", to: path) }
+    try Files.give(path, to: user)
+  }
+
+  /// Its last lines.
+  static func end(of path: String?) -> String {
+    guard let path else { return "" }
+    let text = String(decoding: Files.tail(of: path, bytes: shown), as: UTF8.self)
+    let lines = text.split(separator: "\n").suffix(shownLines)
+    return lines.isEmpty ? "(nothing in \(path))" : "the end of \(path):\n" + lines.joined(separator: "\n")
+  }
+}

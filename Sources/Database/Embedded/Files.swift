@@ -1,0 +1,133 @@
+import CMariaDB
+import Glibc
+
+/// The few calls on files and directories the embedded server needs, each with its error at once.
+package enum Files {
+  struct Status {
+    let isDirectory: Bool
+    let isLink: Bool
+    let owner: uid_t
+    let group: gid_t
+    let mode: mode_t
+    let size: Int
+  }
+
+  static func status(_ path: String) -> Status? {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { return nil }
+    return Status(
+      isDirectory: status.st_mode & S_IFMT == S_IFDIR, isLink: status.st_mode & S_IFMT == S_IFLNK,
+      owner: status.st_uid, group: status.st_gid, mode: status.st_mode & 0o7777, size: Int(status.st_size))
+  }
+
+  /// Makes the directory and what is missing above it; one that exists stays as it is.
+  static func makeDirectories(_ path: String, mode: mode_t) throws(EmbeddedServerError) {
+    if status(path)?.isDirectory == true { return }
+    let parent = parent(of: path)
+    if parent != path, status(parent) == nil { try makeDirectories(parent, mode: 0o755) }
+    guard unsafe mkdir(path, mode) == 0 || errno == EEXIST else { throw failure("make directory", path) }
+    // Whatever the umask was. A link to a directory is followed, anything else that is in the way is reported by use.
+    if status(path)?.isLink == false { try change(path, mode: mode) }
+  }
+
+  static func change(_ path: String, mode: mode_t) throws(EmbeddedServerError) {
+    guard unsafe chmod(path, mode) == 0 else { throw failure("change the mode of", path) }
+  }
+
+  static func give(_ path: String, to user: ServerUser) throws(EmbeddedServerError) {
+    guard user.isAnother else { return }
+    guard unsafe lchown(path, user.id, user.group) == 0 else { throw failure("change the owner of", path) }
+  }
+
+  static func rename(_ path: String, to new: String) throws(EmbeddedServerError) {
+    guard unsafe Glibc.rename(path, new) == 0 else { throw failure("rename", path) }
+  }
+
+  /// The path without links, `.` and `..`.
+  static func resolved(_ path: String) throws(EmbeddedServerError) -> String {
+    guard let real = unsafe realpath(path, nil) else { throw failure("find", path) }
+    defer { unsafe free(real) }
+    return unsafe String(cString: real)
+  }
+
+  static func parent(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+
+  package static func names(in directory: String) -> [String] {
+    guard let stream = unsafe opendir(directory) else { return [] }
+    defer { unsafe closedir(stream) }
+    var names: [String] = []
+    while let entry = unsafe readdir(stream) {
+      let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        unsafe String(cString: UnsafeRawPointer(pointer).assumingMemoryBound(to: CChar.self))
+      }
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+
+  /// Removes the file or the whole directory, as far as it can; links are removed, not followed.
+  package static func remove(_ path: String) {
+    guard let status = status(path) else { return }
+    if status.isDirectory {
+      for name in names(in: path) { remove("\(path)/\(name)") }
+      unsafe rmdir(path)
+    } else {
+      unsafe unlink(path)
+    }
+  }
+
+  /// Makes what was renamed or made in the directory survive a power cut.
+  static func synchronize(directory: String) {
+    let descriptor = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return }
+    fsync(descriptor)
+    close(descriptor)
+  }
+
+  /// The last bytes of a file, nothing if it cannot be read.
+  static func tail(of path: String, bytes limit: Int) -> [UInt8] {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return [] }
+    defer { close(descriptor) }
+    let size = Int(lseek(descriptor, 0, SEEK_END))
+    lseek(descriptor, max(0, size - limit), SEEK_SET)
+    return contents(of: descriptor, limit: limit)
+  }
+
+  /// What can be read from a file of unknown size (those in /proc say 0), up to the limit.
+  package static func contents(of path: String, limit: Int) -> [UInt8]? {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    return contents(of: descriptor, limit: limit)
+  }
+
+  static func write(_ text: String, to path: String) throws(EmbeddedServerError) {
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { throw failure("write", path) }
+    defer { close(descriptor) }
+    let bytes = Array(text.utf8)
+    guard unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw failure("write", path) }
+  }
+
+  static func failure(_ what: String, _ path: String) -> EmbeddedServerError {
+    let reason = errno
+    return unsafe EmbeddedServerError(.directory, "cannot \(what) \(path): \(String(cString: strerror(reason)))")
+  }
+
+  private static func contents(of descriptor: Int32, limit: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: limit)
+    var count = 0
+    while count < limit {
+      let got = unsafe bytes.withUnsafeMutableBytes { buffer in
+        unsafe read(descriptor, buffer.baseAddress.map { unsafe $0 + count }, limit - count)
+      }
+      guard got > 0 else { break }
+      count += got
+    }
+    return Array(bytes[..<count])
+  }
+}

@@ -1,0 +1,44 @@
+import Glibc
+import Time
+
+/// A server that outlived the process that started it (`kill -9`), still on our data directory.
+///
+/// Found by what it is, not by what a pid file says: a process called mariadbd or mysqld whose command line names this
+/// data directory. A stale pid file can therefore never make us signal a stranger.
+struct OrphanServer {
+  let id: pid_t
+
+  static func all(onDataDirectory directory: String) -> [OrphanServer] {
+    Files.names(in: "/proc").compactMap { pid_t($0) }.filter { isServer($0, on: directory) }.map {
+      OrphanServer(id: $0)
+    }
+  }
+
+  /// Asks it to end and waits; after `grace` ends it. It cannot be adopted: only a parent learns of a child's end.
+  func stop(on directory: String, grace: Interval) async throws(EmbeddedServerError) {
+    kill(id, SIGTERM)
+    let deadline = ContinuousClock.now + .milliseconds(grace.milliseconds)
+    var isKilled = false
+    while Self.isServer(id, on: directory) {
+      if ContinuousClock.now > deadline, !isKilled {
+        kill(id, SIGKILL)
+        isKilled = true
+      }
+      guard ContinuousClock.now < deadline + .seconds(10) else {
+        throw EmbeddedServerError(.startFailed, "the server \(id) left over on \(directory) cannot be stopped")
+      }
+      do { try await Task.sleep(for: .milliseconds(20)) } catch {
+        throw EmbeddedServerError(.startFailed, "cancelled while stopping the server \(id) left over on \(directory)")
+      }
+    }
+  }
+
+  private static func isServer(_ id: pid_t, on directory: String) -> Bool {
+    // A process that has ended but was not collected has an empty command line.
+    guard let line = Files.contents(of: "/proc/\(id)/cmdline", limit: 32 << 10) else { return false }
+    let arguments = line.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+    guard let program = arguments.first?.split(separator: "/").last, program == "mariadbd" || program == "mysqld"
+    else { return false }
+    return arguments.contains("--datadir=\(directory)")
+  }
+}

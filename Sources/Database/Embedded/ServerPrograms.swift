@@ -1,0 +1,34 @@
+import Glibc
+
+/// Where mariadbd and mariadb-install-db are.
+struct ServerPrograms {
+  let server: String
+  let installer: String
+
+  /// Where distributions put them, whatever PATH says.
+  static let usual = ["/usr/sbin", "/usr/bin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin"]
+
+  /// Looks in `path` (as PATH is written), then in the usual places.
+  init(searchPath path: String, then usual: [String] = Self.usual) throws(EmbeddedServerError) {
+    let directories = path.split(separator: ":").map(String.init).filter { $0.hasPrefix("/") } + usual
+    guard let server = Self.find(["mariadbd", "mysqld"], in: directories),
+      let installer = Self.find(["mariadb-install-db", "mysql_install_db"], in: directories)
+    else {
+      throw EmbeddedServerError(
+        .programsMissing,
+        "mariadbd and mariadb-install-db were not found; on Debian: apt-get install mariadb-server-core "
+          + "mariadb-client-core, or give the address of a database of your own")
+    }
+    self.server = server
+    self.installer = installer
+  }
+
+  private static func find(_ names: [String], in directories: [String]) -> String? {
+    for name in names {
+      for directory in directories where unsafe access("\(directory)/\(name)", X_OK) == 0 {
+        return "\(directory)/\(name)"
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,251 @@
+import Synchronization
+package import Time
+
+/// A bounded number of connections, lent in the order of asking.
+package final class Pool: Sendable {
+  package struct Settings: Sendable, Equatable {
+    /// Connections at most, lent and idle together.
+    package var size = 8
+    /// How long a caller waits for a connection before `timedOut`.
+    package var waitLimit: Interval = .seconds(10)
+    /// Callers waiting at most; the next one fails at once with `timedOut`.
+    package var waiterLimit = 10_000
+    /// A connection idle for longer is asked whether it lives before it is lent.
+    package var pingAfter: Interval = .seconds(15)
+    /// A connection idle for longer is closed instead of lent.
+    package var discardAfter: Interval = .minutes(5)
+    package var retry = RetryPolicy()
+
+    package init() {}
+  }
+
+  /// What the metrics page shows.
+  package struct Figures: Sendable, Equatable {
+    package var inUse = 0
+    package var idle = 0
+    package var waiting = 0
+    package var created = 0
+    package var discarded = 0
+    package var timedOut = 0
+    package var retries = 0
+  }
+
+  package let settings: Settings
+  private let configuration: DatabaseConfiguration
+  private let pacing: Pacing
+  private let slots: Mutex<PoolSlots>
+  private let retries = Atomic<Int>(0)
+
+  package init(_ configuration: DatabaseConfiguration, settings: Settings = Settings(), pacing: Pacing = .system) {
+    self.configuration = configuration
+    self.settings = settings
+    self.pacing = pacing
+    slots = Mutex(PoolSlots(size: max(1, settings.size), waiterLimit: settings.waiterLimit))
+  }
+
+  package var figures: Figures {
+    var figures = slots.withLock { $0.figures }
+    figures.retries = retries.load(ordering: .relaxed)
+    return figures
+  }
+
+  /// Lends a connection for the time of the body; whatever the body throws is thrown on.
+  ///
+  /// A connection found broken afterwards is closed, not lent again.
+  package func withConnection<R: Sendable>(_ body: (Connection) async throws -> R) async throws -> R {
+    let connection = try await borrow()
+    do {
+      let value = try await body(connection)
+      await giveBack(connection)
+      return value
+    } catch {
+      await giveBack(connection)
+      throw error
+    }
+  }
+
+  /// Runs the body in a transaction, again when it certainly did not happen, and commits it.
+  ///
+  /// The body may run several times. After `commitOutcomeUnknown` it is run again only when `replayable`: the caller
+  /// promises that doing it twice is the same as doing it once.
+  package func transaction<R: Sendable>(
+    replayable: Bool = false, _ body: @Sendable (Session) throws(DatabaseError) -> R
+  ) async throws(DatabaseError) -> R {
+    try await retrying(replayable: replayable) { connection throws(DatabaseError) in
+      try await connection.transaction(body)
+    }
+  }
+
+  /// Runs the body without a transaction, again when the connection was lost or the server asks for it.
+  ///
+  /// For reading: a single statement that writes may have happened before the connection was lost.
+  package func read<R: Sendable>(
+    _ body: @Sendable (Session) throws(DatabaseError) -> R
+  ) async throws(DatabaseError) -> R {
+    try await retrying(replayable: true) { connection throws(DatabaseError) in try await connection.read(body) }
+  }
+
+  /// Runs the body for each item in a transaction of its own on one connection, in one visit.
+  ///
+  /// One outcome for each item; those that certainly did not happen are retried one by one.
+  package func transactions<Item: Sendable, R: Sendable>(
+    replayable: Bool = false, _ items: [Item], _ body: @Sendable (Session, Item) throws(DatabaseError) -> R
+  ) async throws(DatabaseError) -> [Result<R, DatabaseError>] {
+    let connection = try await borrow()
+    var results = await connection.transactions(items, body)
+    await giveBack(connection)
+    for (index, item) in items.enumerated() {
+      guard case .failure(let error) = results[index], isWorthRetrying(error, replayable) else { continue }
+      do throws(DatabaseError) {
+        results[index] = .success(
+          try await transaction(replayable: replayable) { session throws(DatabaseError) in try body(session, item) })
+      } catch {
+        results[index] = .failure(error)
+      }
+    }
+    return results
+  }
+
+  /// Lends nothing more, lets those who wait fail with `closed`, waits for what is lent, and closes everything.
+  package func close() async {
+    let (idle, waiters) = slots.withLock { $0.close() }
+    for waiter in waiters { waiter.resume(returning: .failure(Self.closed)) }
+    for connection in idle { await connection.close() }
+    await withCheckedContinuation { continuation in
+      let isEmpty = slots.withLock { $0.whenEmpty(continuation) }
+      if isEmpty { continuation.resume() }
+    }
+  }
+
+  private static let closed = DatabaseError(.closed, "the pool is closed")
+
+  private func isWorthRetrying(_ error: DatabaseError, _ replayable: Bool) -> Bool {
+    error.isRetryable || (replayable && error.code == .commitOutcomeUnknown)
+  }
+
+  private func retrying<R: Sendable>(
+    replayable: Bool, _ body: (Connection) async throws(DatabaseError) -> R
+  ) async throws(DatabaseError) -> R {
+    let start = pacing.elapsed()
+    var attempt = 1
+    while true {
+      do throws(DatabaseError) {
+        return try await lending(body)
+      } catch {
+        let spent = Interval.milliseconds(pacing.elapsed().milliseconds - start.milliseconds)
+        guard isWorthRetrying(error, replayable), attempt < settings.retry.attempts, spent < settings.retry.within,
+          !Task.isCancelled
+        else { throw error }
+        retries.add(1, ordering: .relaxed)
+        let pause = pacing.random(settings.retry.ceiling(after: attempt).milliseconds)
+        do { try await pacing.sleep(.milliseconds(pause)) } catch { throw DatabaseError(.timedOut, "cancelled") }
+        attempt += 1
+      }
+    }
+  }
+
+  private func lending<R: Sendable>(
+    _ body: (Connection) async throws(DatabaseError) -> R
+  ) async throws(DatabaseError) -> R {
+    let connection = try await borrow()
+    let result: Result<R, DatabaseError>
+    do throws(DatabaseError) { result = .success(try await body(connection)) } catch { result = .failure(error) }
+    await giveBack(connection)
+    return try result.get()
+  }
+}
+
+extension Pool {
+  /// A connection that was alive a moment ago, or a new one.
+  private func borrow() async throws(DatabaseError) -> Connection {
+    while true {
+      switch try await turn() {
+      case .open:
+        do throws(DatabaseError) {
+          let connection = try await Connection.open(configuration)
+          slots.withLock { $0.opened() }
+          return connection
+        } catch {
+          free { $0.failedToOpen() }
+          throw error
+        }
+      case .use(let connection, let since):
+        let idle = Interval.milliseconds(pacing.elapsed().milliseconds - since.milliseconds)
+        if idle <= settings.discardAfter, await isAlive(connection, idle: idle) { return connection }
+        await connection.close()
+        free { $0.discarded() }
+      }
+    }
+  }
+
+  private func isAlive(_ connection: Connection, idle: Interval) async -> Bool {
+    guard !connection.isPoisoned else { return false }
+    guard idle > settings.pingAfter else { return true }
+    do {
+      try await connection.ping()
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  private func giveBack(_ connection: Connection) async {
+    let isDone = slots.withLock { $0.isClosed } || connection.isPoisoned
+    if isDone { await connection.close() }
+    let now = pacing.elapsed()
+    free { connection.isPoisoned ? $0.discarded() : $0.returned(connection, at: now) }
+  }
+
+  /// Carries out what a freed place means to somebody else.
+  private func free(_ change: (inout PoolSlots) -> PoolSlots.Action) {
+    switch slots.withLock({ change(&$0) }) {
+    case .none: return
+    case .hand(let turn, let waiter): waiter.resume(returning: .success(turn))
+    case .empty(let continuation): continuation.resume()
+    }
+  }
+
+  /// Waits for its turn: a connection or the permission to open one.
+  private func turn() async throws(DatabaseError) -> PoolSlots.Turn {
+    let ticket: PoolSlots.Ticket
+    switch slots.withLock({ $0.ask() }) {
+    case .turn(let turn): return turn
+    case .refused(let error): throw error
+    case .wait(let number): ticket = number
+    }
+    // The time limit is a task beside the wait; whichever comes first takes the waiter out of the queue.
+    let outcome = await withTaskGroup(of: PoolSlots.Answer?.self) { group in
+      group.addTask { await self.wait(ticket) }
+      group.addTask {
+        do { try await self.pacing.sleep(self.settings.waitLimit) } catch { return nil }
+        self.giveUp(ticket, DatabaseError(.timedOut, "no connection became free in time"), isTimeout: true)
+        return nil
+      }
+      var answer: PoolSlots.Answer?
+      for await part in group {
+        guard let part else { continue }
+        answer = part
+        group.cancelAll()
+      }
+      return answer
+    }
+    guard let outcome else { throw DatabaseError(.timedOut, "no connection became free in time") }
+    return try outcome.get()
+  }
+
+  private func wait(_ ticket: PoolSlots.Ticket) async -> PoolSlots.Answer {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let answer = slots.withLock { $0.wait(ticket, continuation) }
+        if let answer { continuation.resume(returning: answer) }
+      }
+    } onCancel: {
+      giveUp(ticket, DatabaseError(.timedOut, "cancelled while waiting for a connection"), isTimeout: false)
+    }
+  }
+
+  private func giveUp(_ ticket: PoolSlots.Ticket, _ error: DatabaseError, isTimeout: Bool) {
+    let waiter = slots.withLock { $0.giveUp(ticket, error, isTimeout: isTimeout) }
+    waiter?.resume(returning: .failure(error))
+  }
+}

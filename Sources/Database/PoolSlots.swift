@@ -1,0 +1,147 @@
+import Time
+
+/// The books of a pool: who has a connection, who waits, who is next. Decides; `Pool` acts.
+struct PoolSlots {
+  typealias Ticket = UInt64
+  typealias Answer = Result<Turn, DatabaseError>
+  typealias Waiter = CheckedContinuation<Answer, Never>
+
+  /// What a caller may do now.
+  enum Turn: Sendable {
+    case open
+    case use(Connection, since: Interval)
+  }
+
+  enum Reply {
+    case turn(Turn)
+    case wait(Ticket)
+    case refused(DatabaseError)
+  }
+
+  enum Action {
+    case none
+    case hand(Turn, Waiter)
+    case empty(CheckedContinuation<Void, Never>)
+  }
+
+  /// A place in the queue. Between `ask` and `wait` there is no continuation yet, but there may be an answer.
+  private struct Place {
+    let ticket: Ticket
+    var waiter: Waiter?
+    var answer: Answer?
+  }
+
+  private let size: Int
+  private let waiterLimit: Int
+  private var idle: [(connection: Connection, since: Interval)] = []
+  /// Lent, or being opened.
+  private var lent = 0
+  private var queue: [Place] = []
+  private var lastTicket: Ticket = 0
+  private var whenEmpty: CheckedContinuation<Void, Never>?
+  private var counted = Pool.Figures()
+  private(set) var isClosed = false
+
+  init(size: Int, waiterLimit: Int) {
+    self.size = size
+    self.waiterLimit = waiterLimit
+  }
+
+  var figures: Pool.Figures {
+    var figures = counted
+    figures.inUse = lent
+    figures.idle = idle.count
+    figures.waiting = queue.count { $0.answer == nil }
+    return figures
+  }
+
+  /// The most recently used idle connection, or a free place, or a place in the queue behind all others.
+  mutating func ask() -> Reply {
+    guard !isClosed else { return .refused(DatabaseError(.closed, "the pool is closed")) }
+    if lent < size {
+      lent += 1
+      if let last = idle.popLast() { return .turn(.use(last.connection, since: last.since)) }
+      return .turn(.open)
+    }
+    guard queue.count < waiterLimit else {
+      counted.timedOut += 1
+      return .refused(DatabaseError(.timedOut, "\(waiterLimit) callers wait for a connection already"))
+    }
+    lastTicket += 1
+    queue.append(Place(ticket: lastTicket))
+    return .wait(lastTicket)
+  }
+
+  /// Leaves the continuation in the place, or gives the answer that came before it.
+  mutating func wait(_ ticket: Ticket, _ waiter: Waiter) -> Answer? {
+    guard let index = queue.firstIndex(where: { $0.ticket == ticket }) else {
+      return .failure(DatabaseError(.closed, "the pool is closed"))
+    }
+    guard let answer = queue[index].answer else {
+      queue[index].waiter = waiter
+      return nil
+    }
+    queue.remove(at: index)
+    return answer
+  }
+
+  mutating func giveUp(_ ticket: Ticket, _ error: DatabaseError, isTimeout: Bool) -> Waiter? {
+    guard let index = queue.firstIndex(where: { $0.ticket == ticket }), queue[index].answer == nil else { return nil }
+    if isTimeout { counted.timedOut += 1 }
+    if let waiter = queue[index].waiter {
+      queue.remove(at: index)
+      return waiter
+    }
+    queue[index].answer = .failure(error)
+    return nil
+  }
+
+  mutating func opened() { counted.created += 1 }
+
+  mutating func returned(_ connection: Connection, at now: Interval) -> Action {
+    next(.use(connection, since: now))
+  }
+
+  mutating func discarded() -> Action {
+    counted.discarded += 1
+    return next(.open)
+  }
+
+  mutating func failedToOpen() -> Action { next(.open) }
+
+  mutating func close() -> (idle: [Connection], waiters: [Waiter]) {
+    isClosed = true
+    let connections = idle.map(\.connection)
+    idle = []
+    let waiters = queue.compactMap(\.waiter)
+    for index in queue.indices where queue[index].answer == nil {
+      queue[index].answer = .failure(DatabaseError(.closed, "the pool is closed"))
+    }
+    queue.removeAll { $0.waiter != nil }
+    return (connections, waiters)
+  }
+
+  /// Whether nothing is lent; else the continuation is kept until that is so.
+  mutating func whenEmpty(_ continuation: CheckedContinuation<Void, Never>) -> Bool {
+    guard lent > 0 else { return true }
+    whenEmpty = continuation
+    return false
+  }
+
+  /// What was freed goes to the first who waits, else it is kept.
+  private mutating func next(_ turn: Turn) -> Action {
+    if let index = queue.firstIndex(where: { $0.answer == nil }) {
+      guard let waiter = queue[index].waiter else {
+        queue[index].answer = .success(turn)
+        return .none
+      }
+      queue.remove(at: index)
+      return .hand(turn, waiter)
+    }
+    lent -= 1
+    if case .use(let connection, let since) = turn, !isClosed { idle.append((connection, since)) }
+    guard lent == 0, let continuation = whenEmpty else { return .none }
+    whenEmpty = nil
+    return .empty(continuation)
+  }
+}

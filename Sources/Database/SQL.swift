@@ -1,0 +1,98 @@
+/// A statement whose text is made of literals only, with its arguments beside it.
+///
+/// An interpolation becomes a `?` and an argument, and a string made at run time cannot become text: there is no
+/// initialiser for one. Pieces may be added to one another, since every piece is made of literals too.
+///
+/// ```swift
+/// let find: SQL = "SELECT state FROM ledger WHERE id = \(id) AND kind IN (\(list: kinds))"
+/// ```
+package struct SQL: Sendable, Equatable {
+  package private(set) var text: String
+  package private(set) var arguments: [SQLValue]
+
+  private init(text: String, arguments: [SQLValue]) {
+    self.text = text
+    self.arguments = arguments
+  }
+
+  /// One statement after the other, without a space between them.
+  package static func + (a: SQL, b: SQL) -> SQL {
+    SQL(text: a.text + b.text, arguments: a.arguments + b.arguments)
+  }
+
+  package static func += (a: inout SQL, b: SQL) {
+    a.text += b.text
+    a.arguments += b.arguments
+  }
+}
+
+extension SQL: ExpressibleByStringInterpolation {
+  package init(stringLiteral literal: StaticString) {
+    self.init(text: literal.description, arguments: [])
+  }
+
+  package init(stringInterpolation pieces: Interpolation) {
+    self.init(text: pieces.text, arguments: pieces.arguments)
+  }
+
+  /// Collects literals as text and everything else as arguments.
+  package struct Interpolation: StringInterpolationProtocol {
+    fileprivate var text = ""
+    fileprivate var arguments: [SQLValue] = []
+
+    package init(literalCapacity: Int, interpolationCount: Int) {
+      text.reserveCapacity(literalCapacity + interpolationCount)
+      arguments.reserveCapacity(interpolationCount)
+    }
+
+    package mutating func appendLiteral(_ literal: StaticString) { text += literal.description }
+
+    package mutating func appendInterpolation(_ value: some SQLConvertible) {
+      text += "?"
+      arguments.append(value.sqlValue)
+    }
+
+    /// NULL for none; an overload of its own, because the compiler warns of an optional that is not expected.
+    package mutating func appendInterpolation<Value: SQLConvertible>(_ value: Value?) {
+      text += "?"
+      arguments.append(value.sqlValue)
+    }
+
+    /// The elements for `IN (…)`: one `?` each; for an empty list a subquery without rows, so that `IN` is false and
+    /// `NOT IN` true.
+    package mutating func appendInterpolation(list: [some SQLConvertible]) {
+      guard !list.isEmpty else { return text += "SELECT NULL FROM DUAL WHERE FALSE" }
+      // The last one is repeated up to a power of two: otherwise every length were a statement of its own to prepare.
+      var padded = list.map(\.sqlValue)
+      while padded.count & (padded.count - 1) != 0, let last = padded.last { padded.append(last) }
+      text += "?" + String(repeating: ",?", count: padded.count - 1)
+      arguments += padded
+    }
+
+    /// The name of a database, table or partition that is known only at run time, quoted.
+    package mutating func appendInterpolation(identifier name: String) {
+      text += "`" + name.split(separator: "`", omittingEmptySubsequences: false).joined(separator: "``") + "`"
+    }
+
+    /// A number where the grammar wants a literal and takes no argument.
+    package mutating func appendInterpolation(digits number: Int64) { text += String(number) }
+
+    /// Another statement's text and arguments, in place.
+    package mutating func appendInterpolation(_ piece: SQL) {
+      text += piece.text
+      arguments += piece.arguments
+    }
+  }
+}
+
+extension [SQL] {
+  /// The pieces with `separator` between them.
+  package func joined(separator: SQL) -> SQL {
+    var whole: SQL = ""
+    for (index, piece) in enumerated() {
+      if index > 0 { whole += separator }
+      whole += piece
+    }
+    return whole
+  }
+}

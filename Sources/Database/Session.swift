@@ -1,0 +1,235 @@
+import CMariaDB
+import Time
+
+/// What a statement that changes rows has done.
+package struct Outcome: Sendable, Equatable {
+  /// Rows actually changed: an UPDATE that sets what was there counts 0; ON DUPLICATE KEY UPDATE counts 1 for a new
+  /// row, 2 for a changed one, 0 for an unchanged one.
+  package let affectedRows: UInt64
+  /// The first AUTO_INCREMENT value the statement made, 0 if none.
+  package let lastInsertID: UInt64
+}
+
+/// One conversation with the server: synchronous, confined to its `Connection`.
+///
+/// After an error that ended the transaction (a deadlock, a lost connection) every further statement of that
+/// transaction throws the same error: the server would otherwise run it outside of any transaction.
+package final class Session {
+  /// The server's number for this connection, as KILL takes it.
+  package private(set) var connectionID: UInt64 = 0
+  package private(set) var serverVersion = ""
+
+  let configuration: DatabaseConfiguration
+  /// The longest statement that may be sent, in bytes.
+  private(set) var packetLimit = 1 << 20
+
+  private let link: Link
+  private var statements: StatementCache
+  private var isBusy = false
+  private var isInTransaction = false
+  private var endOfTransaction: DatabaseError?
+  /// Whether the connection is of no further use.
+  private(set) var isBroken = false
+
+  package init(_ configuration: DatabaseConfiguration) throws(DatabaseError) {
+    self.configuration = configuration
+    link = try Link(connectingTo: configuration)
+    statements = StatementCache(capacity: configuration.statementCacheSize)
+    try initialize()
+  }
+
+  /// Runs a statement for its effect.
+  package func execute(_ sql: SQL) throws(DatabaseError) -> Outcome {
+    try withStatement(sql.text) { statement throws(DatabaseError) in try statement.execute(sql.arguments) }
+  }
+
+  /// All rows of a result, up to the configured limit of bytes.
+  package func query(_ sql: SQL) throws(DatabaseError) -> [Row] {
+    var rows: [Row] = []
+    var size = 0
+    try query(sql) { row throws(DatabaseError) in
+      size += row.size
+      guard size <= configuration.resultLimit else {
+        throw DatabaseError(.tooLarge, "the result has more than \(configuration.resultLimit) bytes")
+      }
+      rows.append(row)
+    }
+    return rows
+  }
+
+  /// Row after row, as they arrive; for results that should not be in memory at once.
+  ///
+  /// No other statement may be run from within `each` (`misuse`). When it throws, the rest is read and dropped.
+  package func query(_ sql: SQL, each: (Row) throws(DatabaseError) -> Void) throws(DatabaseError) {
+    try withStatement(sql.text) { statement throws(DatabaseError) in
+      try statement.query(sql.arguments, each: each)
+    }
+  }
+
+  /// Runs statements that cannot be prepared, or are not worth it; without arguments (`misuse` otherwise).
+  package func run(_ sql: SQL) throws(DatabaseError) {
+    guard sql.arguments.isEmpty else { throw DatabaseError(.misuse, "run() takes no arguments") }
+    _ = try send(Array(sql.text.utf8))
+  }
+
+  /// Whether the server answers.
+  package func ping() throws(DatabaseError) {
+    try exclusively { () throws(DatabaseError) in try link.check(unsafe mysql_ping(link.mysql)) }
+  }
+
+  var statementCount: Int { statements.count }
+
+  func dropStatements() { statements.removeAll() }
+
+  /// Sends a rendered statement by the text protocol; affected rows, results dropped.
+  func send(_ text: [UInt8]) throws(DatabaseError) -> UInt64 {
+    try exclusively { () throws(DatabaseError) in
+      let status = unsafe text.withUnsafeBytes { bytes in
+        unsafe mysql_real_query(
+          link.mysql, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), UInt(bytes.count))
+      }
+      try link.check(status)
+      var affected: UInt64 = 0
+      while true {
+        affected += try dropResult()
+        let next = unsafe mysql_next_result(link.mysql)
+        guard next >= 0 else { return affected }
+        try link.check(next)
+      }
+    }
+  }
+
+  /// An error such as 1213 can arrive with the result and not with the query.
+  private func dropResult() throws(DatabaseError) -> UInt64 {
+    if let result = unsafe mysql_store_result(link.mysql) {
+      unsafe mysql_free_result(result)
+      return 0
+    }
+    guard unsafe mysql_field_count(link.mysql) == 0, unsafe mysql_errno(link.mysql) == 0 else { throw link.lastError }
+    return unsafe mysql_affected_rows(link.mysql)
+  }
+
+  /// Runs the body with the statement of that text: from the cache, or prepared; once more if the server asks for it.
+  private func withStatement<R>(
+    _ text: String, _ body: (PreparedStatement) throws(DatabaseError) -> R
+  ) throws(DatabaseError) -> R {
+    try exclusively { () throws(DatabaseError) in
+      do throws(DatabaseError) {
+        if let cached = statements.statement(text) { return try body(cached) }
+        return try body(try prepare(text))
+      } catch {
+        guard error.asksForPreparing else { throw error }
+        statements.remove(text)
+        return try body(try prepare(text))
+      }
+    }
+  }
+
+  private func prepare(_ text: String) throws(DatabaseError) -> PreparedStatement {
+    let statement = try PreparedStatement(text, on: link, columnLimit: configuration.columnLimit)
+    statements.insert(statement, for: text)
+    return statement
+  }
+
+  /// One exchange with the server at a time, none after the transaction has ended by itself, every error noted.
+  private func exclusively<R>(_ body: () throws(DatabaseError) -> R) throws(DatabaseError) -> R {
+    if let endOfTransaction { throw endOfTransaction }
+    guard !isBusy else { throw DatabaseError(.misuse, "a result is still being read") }
+    isBusy = true
+    defer { isBusy = false }
+    do throws(DatabaseError) {
+      return try body()
+    } catch {
+      note(error)
+      throw error
+    }
+  }
+
+  private func note(_ error: DatabaseError) {
+    switch error.code {
+    case .connectionLost, .nodeNotReady, .commitOutcomeUnknown: isBroken = true
+    case .connectionRefused, .accessDenied, .unknownDatabase, .tlsFailed, .timedOut, .deadlock, .lockWaitTimeout,
+      .recordChanged, .duplicateKey, .tooLarge, .column, .misuse, .abandoned, .closed, .other:
+      break
+    }
+    if isInTransaction, error.endsTransaction { endOfTransaction = error }
+  }
+}
+
+extension Session {
+  /// Everything that makes one session like another, whatever the server's defaults are.
+  private func initialize() throws(DatabaseError) {
+    try run("SET NAMES utf8mb4 COLLATE utf8mb4_bin")
+    try run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
+    let wait = max(1, configuration.lockWaitTimeout.milliseconds / 1_000)
+    _ = try execute(
+      """
+      SET SESSION time_zone = '+00:00', autocommit = 1, innodb_lock_wait_timeout = \(wait), sql_mode = \
+      'STRICT_TRANS_TABLES,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'
+      """)
+    let rows = try query("SELECT CONNECTION_ID() AS id, @@max_allowed_packet AS packet, VERSION() AS version")
+    guard let row = rows.first else { throw DatabaseError(.connectionLost, "the server told nothing about itself") }
+    connectionID = try row.uint64("id")
+    serverVersion = try row.text("version")
+    packetLimit = Int(clamping: try row.uint64("packet"))
+  }
+
+  /// BEGIN, the body, COMMIT; ROLLBACK when the body throws.
+  ///
+  /// A connection that breaks during COMMIT is `commitOutcomeUnknown`; a ROLLBACK that fails breaks the connection.
+  func transaction<R>(
+    _ body: (Session) throws(DatabaseError) -> R
+  ) throws(DatabaseError) -> R {
+    guard !isInTransaction else { throw DatabaseError(.misuse, "a transaction inside a transaction") }
+    try run("START TRANSACTION")
+    isInTransaction = true
+    let value: R
+    do throws(DatabaseError) {
+      value = try body(self)
+      if let endOfTransaction { throw endOfTransaction }  // the body swallowed it
+    } catch {
+      rollBack()
+      throw error
+    }
+    try commit()
+    return value
+  }
+
+  private func rollBack() {
+    isInTransaction = false
+    endOfTransaction = nil
+    guard !isBroken else { return }
+    do throws(DatabaseError) { try run("ROLLBACK") } catch { isBroken = true }
+  }
+
+  private func commit() throws(DatabaseError) {
+    do throws(DatabaseError) {
+      try run("COMMIT")
+      isInTransaction = false
+    } catch {
+      switch error.code {
+      case .deadlock, .lockWaitTimeout, .recordChanged, .nodeNotReady:
+        rollBack()
+        throw error
+      case .connectionLost, .connectionRefused, .accessDenied, .unknownDatabase, .tlsFailed, .timedOut,
+        .duplicateKey, .commitOutcomeUnknown, .tooLarge, .column, .misuse, .abandoned, .closed, .other:
+        isInTransaction = false
+        isBroken = true
+        throw DatabaseError(.commitOutcomeUnknown, error.detail)
+      }
+    }
+  }
+}
+
+extension Row {
+  /// The bytes its values take, roughly.
+  fileprivate var size: Int {
+    values.reduce(0) { sum, value in
+      switch value {
+      case .null, .integer, .unsigned: sum + 16
+      case .bytes(let bytes): sum + 48 + bytes.count
+      case .text(let text): sum + 32 + text.utf8.count
+      }
+    }
+  }
+}

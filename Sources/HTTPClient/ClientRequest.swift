@@ -1,0 +1,26 @@
+package import Time
+
+/// What is asked of a server.
+package struct ClientRequest: Sendable {
+  package var method: String
+  /// `http` or `https`, and without user information: secrets belong in headers.
+  package var url: String
+  package var headers: [(name: String, value: String)]
+  package var body: [UInt8]
+  /// From the call to the last byte of the answer, waiting for a connection included.
+  package var deadline: Interval
+  /// Bytes of the answer's body; more end the transfer.
+  package var responseLimit: Int
+
+  package init(
+    method: String = "GET", url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
+    deadline: Interval = .seconds(30), responseLimit: Int = 16 << 20
+  ) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.deadline = deadline
+    self.responseLimit = responseLimit
+  }
+}

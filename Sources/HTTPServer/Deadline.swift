@@ -1,0 +1,21 @@
+import Glibc
+import Time
+
+/// A moment on the machine's monotonic clock, in milliseconds; wall clocks may jump, time-outs may not.
+struct Deadline: Comparable, Sendable {
+  private let milliseconds: Int64
+
+  static let never = Deadline(milliseconds: .max)
+
+  /// Precise to a tick of the kernel (some 4 ms): read several times per request, it must cost nothing.
+  static func now() -> Self {
+    var time = timespec()
+    _ = unsafe clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+    return Self(milliseconds: Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000)
+  }
+
+  static func `in`(_ interval: Interval) -> Self { now() + interval }
+
+  static func < (a: Self, b: Self) -> Bool { a.milliseconds < b.milliseconds }
+  static func + (a: Self, b: Interval) -> Self { Self(milliseconds: a.milliseconds + b.milliseconds) }
+}

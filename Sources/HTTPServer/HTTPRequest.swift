@@ -1,0 +1,47 @@
+/// What is known of a request once its headers are in, before any byte of its body is taken.
+package struct HTTPRequestHead: Sendable {
+  package let method: String
+  /// The path alone: percent escapes decoded, empty segments collapsed, never a dot segment.
+  package let path: String
+  /// The target as the client wrote it, query included.
+  package let rawTarget: String
+  package let headers: HTTPHeaders
+  package let peer: PeerAddress
+
+  package init(
+    method: String, path: String, rawTarget: String, headers: HTTPHeaders = [:], peer: PeerAddress = .unknown
+  ) {
+    self.method = method
+    self.path = path
+    self.rawTarget = rawTarget
+    self.headers = headers
+    self.peer = peer
+  }
+
+  /// The query's pairs in order, decoded at each call.
+  package var query: [(name: String, value: String)] { RequestTarget.query(of: rawTarget) }
+
+  /// The value of the query's first `name`.
+  package func queryValue(_ name: String) -> String? { query.first { $0.name == name }?.value }
+}
+
+/// A whole request, its body within the limit that was admitted.
+package struct HTTPRequest: Sendable {
+  package let head: HTTPRequestHead
+  package let body: [UInt8]
+
+  package init(head: HTTPRequestHead, body: [UInt8] = []) {
+    self.head = head
+    self.body = body
+  }
+
+  package var method: String { head.method }
+  package var path: String { head.path }
+  package var rawTarget: String { head.rawTarget }
+  package var headers: HTTPHeaders { head.headers }
+  package var peer: PeerAddress { head.peer }
+  package var query: [(name: String, value: String)] { head.query }
+
+  /// The value of the query's first `name`.
+  package func queryValue(_ name: String) -> String? { head.queryValue(name) }
+}

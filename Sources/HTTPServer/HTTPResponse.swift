@@ -1,0 +1,25 @@
+/// An answer: status, headers, body.
+///
+/// Length, date and connection headers are the server's business. An answer that cannot be said in HTTP (a status outside 200–599, a header with a line break) is replaced by a bare
+/// 500: never half an answer.
+package struct HTTPResponse: Sendable {
+  package var status: Int
+  package var headers: HTTPHeaders
+  package var body: [UInt8]
+
+  package init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = []) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+  }
+
+  /// `body` as `application/json`.
+  package static func json(_ status: Int, _ body: [UInt8]) -> Self {
+    Self(status: status, headers: ["Content-Type": "application/json"], body: body)
+  }
+
+  /// `text` as UTF-8 plain text.
+  package static func text(_ status: Int, _ text: String) -> Self {
+    Self(status: status, headers: ["Content-Type": "text/plain; charset=utf-8"], body: Array(text.utf8))
+  }
+}

@@ -1,0 +1,107 @@
+/// The parts of a request line's target that may be trusted.
+///
+/// `path` names one thing only: percent escapes are decoded once, empty segments (`//verifyReceipt`) collapse, and what
+/// a proxy in front might read differently is refused: dot segments, an escaped slash or backslash, control characters,
+/// bytes that are not UTF-8.
+struct RequestTarget {
+  let path: String
+
+  init?(_ raw: String) {
+    var target = raw[...]
+    if let origin = Self.afterAuthority(of: target) { target = origin }
+    let end = target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
+    let written = target[..<end]
+    guard target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
+    if written == "*" {
+      path = "*"
+      return
+    }
+    guard written.utf8.first == UInt8(ascii: "/") else { return nil }
+    guard Self.needsWork(written) else {
+      path = written.utf8.count == raw.utf8.count ? raw : String(written)
+      return
+    }
+    var bytes: [UInt8] = []
+    for segment in written.utf8.split(separator: UInt8(ascii: "/")) {
+      guard let decoded = Self.decoded(segment) else { return nil }
+      guard decoded != [0x2E], decoded != [0x2E, 0x2E] else { return nil }
+      guard !decoded.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == 0x2F || $0 == 0x5C }) else { return nil }
+      bytes.append(0x2F)
+      bytes += decoded
+    }
+    if bytes.isEmpty || written.utf8.last == UInt8(ascii: "/") { bytes.append(0x2F) }
+    guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+    path = text
+  }
+
+  /// The query's pairs in order, escapes decoded and `+` read as a space; a name without `=` has an empty value.
+  static func query(of raw: String) -> [(name: String, value: String)] {
+    guard let mark = raw.utf8.firstIndex(of: UInt8(ascii: "?")) else { return [] }
+    return raw.utf8[raw.utf8.index(after: mark)...].split(separator: UInt8(ascii: "&")).map { pair in
+      let equals = pair.firstIndex(of: UInt8(ascii: "=")) ?? pair.endIndex
+      let value = equals == pair.endIndex ? pair[equals...] : pair[pair.index(after: equals)...]
+      return (formText(pair[..<equals]), formText(value))
+    }
+  }
+
+  /// What follows `http://authority` in a target written for a proxy.
+  private static func afterAuthority(of target: Substring) -> Substring? {
+    for scheme in ["http://", "https://"] where target.utf8.starts(with: scheme.utf8) {
+      let rest = target.dropFirst(scheme.count)
+      guard let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) else { return "/" }
+      return rest[slash...]
+    }
+    return nil
+  }
+
+  private static func needsWork(_ path: Substring) -> Bool {
+    var previous: UInt8 = 0
+    for byte in path.utf8 {
+      if byte == UInt8(ascii: "%") || byte == UInt8(ascii: "\\") { return true }
+      if previous == UInt8(ascii: "/"), byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") { return true }
+      previous = byte
+    }
+    return false
+  }
+
+  private static func decoded(_ text: Substring.UTF8View.SubSequence) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var rest = text.makeIterator()
+    while let byte = rest.next() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.next().flatMap(hexadecimal), let low = rest.next().flatMap(hexadecimal) else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    return bytes
+  }
+
+  private static func formText(_ text: Substring.UTF8View.SubSequence) -> String {
+    let spaced = text.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }
+    var bytes: [UInt8] = []
+    var index = 0
+    while index < spaced.count {
+      if spaced[index] == UInt8(ascii: "%"), index + 2 < spaced.count,
+        let high = hexadecimal(spaced[index + 1]), let low = hexadecimal(spaced[index + 2])
+      {
+        bytes.append(high << 4 | low)
+        index += 3
+      } else {
+        bytes.append(spaced[index])
+        index += 1
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func hexadecimal(_ digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,79 @@
+package import Database
+import Purchases
+import Signing
+package import Time
+
+/// `apps`, `app_tokens`, `credentials` and `flags`.
+package enum AppTable {
+  /// Every registered app; the removed ones as well when asked.
+  package static func all(includingRemoved: Bool = false, in session: borrowing Session) throws(DatabaseError) -> [App]
+  {
+    var apps: [App] = []
+    for row in try session.query("SELECT id, bundle_id, app_apple_id, removed_at FROM apps ORDER BY bundle_id") {
+      let isRemoved = try row.optionalInt64("removed_at") != nil
+      if isRemoved && !includingRemoved { continue }
+      apps.append(
+        App(
+          id: App.ID(try row.int("id")), bundleID: try row.text("bundle_id"),
+          appAppleID: try row.optionalInt64("app_apple_id")))
+    }
+    return apps
+  }
+
+  /// The apps and the digests of their valid tokens.
+  package static func directory(in session: borrowing Session) throws(DatabaseError) -> AppDirectory {
+    var tokens: [Digest: App.ID] = [:]
+    for row in try session.query("SELECT digest, app FROM app_tokens WHERE revoked_at IS NULL") {
+      if let digest = Digest(bytes: try row.bytes("digest")) { tokens[digest] = App.ID(try row.int("app")) }
+    }
+    return AppDirectory(apps: try all(in: session), tokens: tokens)
+  }
+
+  package static func find(_ bundleID: String, in session: borrowing Session) throws(DatabaseError) -> App? {
+    try all(in: session).first { $0.bundleID == bundleID }
+  }
+
+  /// Registers an app, or brings a removed one back with all that is known of it; it begins in `record`.
+  package static func add(
+    bundleID: String, appAppleID: Int64?, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> App {
+    _ = try session.execute(
+      """
+      INSERT INTO apps (bundle_id, app_apple_id, added_at) VALUES (\(bundleID), \(appAppleID.sqlValue), \(now))
+      ON DUPLICATE KEY UPDATE removed_at = NULL, app_apple_id = COALESCE(VALUES(app_apple_id), app_apple_id)
+      """)
+    guard let app = try find(bundleID, in: session) else {
+      throw DatabaseError(.column, "the app \(bundleID) was not registered")
+    }
+    for environment in [Environment.production, .sandbox] {
+      _ = try session.execute(
+        """
+        INSERT INTO flags (app, environment, stage, epoch, changed_at)
+        VALUES (\(app.id.number), \(environment.code), \(Stage.record.rawValue), 1, \(now))
+        ON DUPLICATE KEY UPDATE app = VALUES(app)
+        """)
+    }
+    return app
+  }
+
+  /// Takes an app out of service; what is known of its purchases stays.
+  package static func remove(_ app: App, at now: Milliseconds, in session: borrowing Session) throws(DatabaseError) {
+    _ = try session.execute("UPDATE apps SET removed_at = \(now) WHERE id = \(app.id.number)")
+    _ = try session.execute(
+      "UPDATE app_tokens SET revoked_at = \(now) WHERE app = \(app.id.number) AND revoked_at IS NULL")
+  }
+
+  /// The app's stages.
+  package static func flags(of app: App, in session: borrowing Session) throws(DatabaseError) -> [Flag] {
+    var flags: [Flag] = []
+    for row in try session.query("SELECT environment, stage, epoch FROM flags WHERE app = \(app.id.number) ORDER BY 1")
+    {
+      guard let stage = Stage(rawValue: try row.text("stage")) else {
+        throw DatabaseError(.column, "a stage this build does not know: \(try row.text("stage"))")
+      }
+      flags.append(
+        Flag(environment: try Environment(code: row.int("environment")), stage: stage, epoch: try row.int64("epoch")))
+    }
+    return flags
+  }
+}

@@ -1,0 +1,40 @@
+package import Database
+package import Time
+
+/// `audit`: who changed what of an app or a flag, when and why; rows are only added.
+package enum AuditTable {
+  package struct Entry: Sendable {
+    package let at: Milliseconds
+    package let actor: String
+    package let action: String
+    package let subject: String
+    package let reason: String
+  }
+
+  package static func note(
+    _ action: StaticString, of subject: String, by actor: String, because reason: String, at now: Milliseconds,
+    in session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute(
+      """
+      INSERT INTO audit (at, actor, action, subject, reason)
+      VALUES (\(now), \(actor), \(action.description), \(subject), \(reason))
+      """)
+  }
+
+  /// The newest entries about `subject`, newest first.
+  package static func newest(
+    of subject: String, limit: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> [Entry] {
+    var entries: [Entry] = []
+    for row in try session.query(
+      "SELECT at, actor, action, subject, reason FROM audit WHERE subject = \(subject) ORDER BY id DESC LIMIT \(limit)")
+    {
+      entries.append(
+        Entry(
+          at: try row.milliseconds("at"), actor: try row.text("actor"), action: try row.text("action"),
+          subject: try row.text("subject"), reason: try row.text("reason")))
+    }
+    return entries
+  }
+}

@@ -1,0 +1,63 @@
+package import Database
+import Signing
+package import Time
+
+/// `app_tokens`: bearer tokens of an app's back end, of which only digests are kept.
+package enum TokenTable {
+  package struct Entry: Sendable {
+    /// The first digits of the digest: enough to name a token, useless to a thief.
+    package let name: String
+    package let label: String
+    package let createdAt: Milliseconds
+    package let revokedAt: Milliseconds?
+  }
+
+  /// Makes a token and returns it: the only time it can be seen.
+  package static func issue(
+    for app: App, label: String, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> String {
+    let token = "sy_" + String(decoding: Base64.url.encode(.random(count: 32)), as: UTF8.self)
+    try accept(token, for: app, label: label, at: now, in: session)
+    return token
+  }
+
+  /// Makes a token that was chosen elsewhere valid; issuing it twice changes nothing.
+  package static func accept(
+    _ token: String, for app: App, label: String, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute(
+      """
+      INSERT INTO app_tokens (digest, app, label, created_at)
+      VALUES (\(Digest.sha256(Array(token.utf8)).bytes), \(app.id.number), \(label), \(now))
+      ON DUPLICATE KEY UPDATE revoked_at = NULL
+      """)
+  }
+
+  /// Every token of the app, revoked ones included, oldest first.
+  package static func list(of app: App, in session: borrowing Session) throws(DatabaseError) -> [Entry] {
+    var entries: [Entry] = []
+    for row in try session.query(
+      "SELECT digest, label, created_at, revoked_at FROM app_tokens WHERE app = \(app.id.number) ORDER BY created_at")
+    {
+      let name = Digest(bytes: try row.bytes("digest"))?.hex.prefix(8) ?? ""
+      entries.append(
+        Entry(
+          name: String(name), label: try row.text("label"), createdAt: try row.milliseconds("created_at"),
+          revokedAt: try row.optionalMilliseconds("revoked_at")))
+    }
+    return entries
+  }
+
+  /// Ends the tokens whose name begins so; how many there were.
+  package static func revoke(
+    _ name: [UInt8], of app: App, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> UInt64 {
+    let end = name + [UInt8](repeating: 0xFF, count: max(0, Digest.count - name.count))
+    return try session.execute(
+      """
+      UPDATE app_tokens SET revoked_at = \(now)
+      WHERE app = \(app.id.number) AND revoked_at IS NULL AND digest BETWEEN \(name) AND \(end)
+      """
+    ).affectedRows
+  }
+}

@@ -1,0 +1,110 @@
+package import Database
+package import JSON
+import Purchases
+import Signing
+import Time
+
+/// The whole of what is known as JSON lines that depend on the messages alone, not on how and when they arrived.
+///
+/// No surrogate ids, arrival times, attempts or audit: two ledgers that took in the same messages print the same text.
+package enum CanonicalDump {
+  /// Hands out one line after the other; rows are read in pages, so that any ledger fits into memory.
+  package static func write(from session: borrowing Session, line: (JSONObject) -> Void) throws(DatabaseError) {
+    let apps = try AppTable.all(includingRemoved: true, in: session)
+    let names = Dictionary(apps.map { ($0.id, $0.bundleID) }) { first, _ in first }
+    for app in apps {
+      for environment in Environment.allCases {
+        let scope = Ledger.Scope(app: app.id, environment: environment)
+        let selected: SQL = "WHERE app = \(app.id.number) AND environment = \(environment.code)"
+        for statement in try PurchaseTable.read(selected, bundleIDs: names, in: session) { line(statement.canonical) }
+        for statement in try RenewalTable.read(selected, bundleIDs: names, in: session) { line(statement.canonical) }
+        for statement in try AppTransactionTable.read(selected, bundleIDs: names, in: session) {
+          line(statement.canonical)
+        }
+        for event in Event.fold(try EventTable.read(selected, bundleIDs: names, in: session)) { line(event.canonical) }
+        try aliases(in: scope, app: app.bundleID, session, line)
+        try customers(in: scope, app: app.bundleID, session, line)
+      }
+    }
+  }
+
+  private static func aliases(
+    in scope: Ledger.Scope, app: String, _ session: borrowing Session, _ line: (JSONObject) -> Void
+  ) throws(DatabaseError) {
+    try session.query(
+      """
+      SELECT alias, kind, original_transaction_id, line, first_as_of, last_as_of FROM aliases
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+      ORDER BY alias, kind, original_transaction_id, line
+      """
+    ) { row throws(DatabaseError) in
+      line([
+        "alias": .string(try row.text("alias")), "app": .string(app),
+        "environment": .string(scope.environment.rawValue), "kind": .integer(try row.int64("kind")),
+        "originalTransactionId": .string(try row.text("original_transaction_id")),
+        "line": .string(try row.text("line")), "firstAsOf": .integer(try row.int64("first_as_of")),
+        "lastAsOf": .integer(try row.int64("last_as_of")),
+      ])
+    }
+  }
+
+  private static func customers(
+    in scope: Ledger.Scope, app: String, _ session: borrowing Session, _ line: (JSONObject) -> Void
+  ) throws(DatabaseError) {
+    try session.query(
+      """
+      SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+      ORDER BY label, node
+      """
+    ) { row throws(DatabaseError) in
+      line([
+        "customer": .string(try row.text("label")), "app": .string(app),
+        "environment": .string(scope.environment.rawValue), "member": .string(try row.text("node")),
+      ])
+    }
+  }
+}
+
+extension Statement {
+  /// The members that the lines of all statements share.
+  fileprivate func canonical(_ what: String, _ app: String, _ environment: Environment, _ id: String) -> JSONObject {
+    [
+      what: .string(id), "app": .string(app), "environment": .string(environment.rawValue),
+      "source": .string(source.name), "asOf": .integer(rank.asOf.sinceEpoch), "facts": .object(facts.json),
+      "message": .string(Digest(bytes: message)?.hex ?? ""),
+    ]
+  }
+}
+
+extension PurchaseStatement {
+  fileprivate var canonical: JSONObject {
+    var object = canonical("purchase", key.app, key.environment, key.originalTransactionID)
+    object["line"] = .string(key.line.text)
+    return object
+  }
+}
+
+extension RenewalStatement {
+  fileprivate var canonical: JSONObject { canonical("renewal", key.app, key.environment, key.originalTransactionID) }
+}
+
+extension AppTransactionStatement {
+  fileprivate var canonical: JSONObject { canonical("appTransaction", key.app, key.environment, key.appTransactionID) }
+}
+
+extension Event {
+  fileprivate var canonical: JSONObject {
+    var object: JSONObject = [
+      "event": .string(notificationType), "app": .string(app), "environment": .string(environment.rawValue),
+      "date": .integer(date.sinceEpoch), "source": .string(source.name), "asOf": .integer(rank.asOf.sinceEpoch),
+      "details": .object(details), "message": .string(Digest(bytes: message)?.hex ?? ""),
+    ]
+    object["subtype"] = subtype.map(JSONValue.string)
+    object["notificationUUID"] = notificationUUID.map(JSONValue.string)
+    object["originalTransactionId"] = originalTransactionID.map(JSONValue.string)
+    object["transactionId"] = transactionID.map(JSONValue.string)
+    object["line"] = line.map { .string($0.text) }
+    object["rule"] = rule.map(JSONValue.string)
+    return object
+  }
+}

@@ -1,0 +1,76 @@
+package import Database
+package import Purchases
+
+/// Everything known about the purchases that one id leads to, in one environment.
+package struct Dossier: Sendable {
+  package let environment: Environment
+  /// The originalTransactionIds the id leads to.
+  package let originalTransactionIDs: [String]
+  /// The customers they belong to: label and members.
+  package let customers: [String: Set<CustomerNode>]
+  package let purchases: [PurchaseStatement]
+  package let renewals: [RenewalStatement]
+  package let appTransactions: [AppTransactionStatement]
+  package let events: [Event]
+}
+
+extension Ledger {
+  /// How much of a customer is told.
+  package enum Extent: Sendable {
+    /// The purchases below the originalTransactionIds that the id leads to.
+    case purchases
+    /// All purchases of the customers to whom they belong.
+    case customers
+  }
+
+  /// What is known under `id` (a transaction, original transaction, line item or app transaction id, or an account
+  /// token), one dossier for each environment that knows it.
+  package func dossiers(of id: String, app: App, extent: Extent) async throws(DatabaseError) -> [Dossier] {
+    try await pool.read { session throws(DatabaseError) in
+      var dossiers: [Dossier] = []
+      for environment in Environment.allCases {
+        if let found = try Self.dossier(of: id, app: app, environment, extent, in: session) { dossiers.append(found) }
+      }
+      return dossiers
+    }
+  }
+
+  private static func dossier(
+    of id: String, app: App, _ environment: Environment, _ extent: Extent, in session: borrowing Session
+  ) throws(DatabaseError) -> Dossier? {
+    let scope = Scope(app: app.id, environment: environment)
+    var originals = try AliasTable.resolve(id, app: app, environment: environment, in: session)
+    var customers = try CustomerTable.members(of: originals, in: scope, session)
+    if customers.isEmpty { customers = try CustomerTable.members(ofAppTransaction: id, in: scope, session) }
+    if customers.isEmpty, try AppTransactionTable.knows(id, in: scope, session) {
+      let node = CustomerNode.appTransactionID(id)
+      customers = [node.text: [node]]
+    }
+    guard !customers.isEmpty else { return nil }
+    let members = customers.values.joined()
+    switch extent {
+    case .purchases: break
+    case .customers: originals = Set(members.compactMap(\.originalTransactionID)).sorted()
+    }
+    let names = [app.id: app.bundleID]
+    return Dossier(
+      environment: environment, originalTransactionIDs: originals, customers: customers,
+      purchases: try PurchaseTable.find(originals, app: app, environment: environment, in: session),
+      renewals: try RenewalTable.find(originals, app: app, environment: environment, in: session),
+      appTransactions: try AppTransactionTable.read(
+        """
+        WHERE app = \(app.id.number) AND environment = \(environment.code)
+        AND app_transaction_id IN (\(list: members.compactMap(\.appTransactionID)))
+        """, bundleIDs: names, in: session),
+      events: try EventTable.read(
+        """
+        WHERE app = \(app.id.number) AND environment = \(environment.code)
+        AND original_transaction_id IN (\(list: originals))
+        """, bundleIDs: names, in: session))
+  }
+}
+
+extension CustomerNode {
+  var originalTransactionID: String? { if case .originalTransactionID(let id) = self { id } else { nil } }
+  var appTransactionID: String? { if case .appTransactionID(let id) = self { id } else { nil } }
+}

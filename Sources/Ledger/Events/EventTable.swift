@@ -1,0 +1,82 @@
+import Database
+import JSON
+import Purchases
+import Signing
+import Time
+
+/// `events`: what happened, each notification once.
+enum EventTable {
+  private static let upsert = RowsInsert(
+    into: """
+      INSERT INTO events (app, environment, id, notification_uuid, notification_type, subtype, original_transaction_id,
+        transaction_id, line, date, source, as_of, details, rule, message, precedence) VALUES
+      """,
+    then: """
+      ON DUPLICATE KEY UPDATE
+        notification_type = IF(VALUES(precedence) > precedence, VALUES(notification_type), notification_type),
+        subtype = IF(VALUES(precedence) > precedence, VALUES(subtype), subtype),
+        original_transaction_id =
+          IF(VALUES(precedence) > precedence, VALUES(original_transaction_id), original_transaction_id),
+        transaction_id = IF(VALUES(precedence) > precedence, VALUES(transaction_id), transaction_id),
+        line = IF(VALUES(precedence) > precedence, VALUES(line), line),
+        date = IF(VALUES(precedence) > precedence, VALUES(date), date),
+        source = IF(VALUES(precedence) > precedence, VALUES(source), source),
+        as_of = IF(VALUES(precedence) > precedence, VALUES(as_of), as_of),
+        details = IF(VALUES(precedence) > precedence, VALUES(details), details),
+        rule = IF(VALUES(precedence) > precedence, VALUES(rule), rule),
+        message = IF(VALUES(precedence) > precedence, VALUES(message), message),
+        precedence = GREATEST(precedence, VALUES(precedence))
+      """)
+
+  static func note(_ events: [(App.ID, Event)], in session: borrowing Session) throws(DatabaseError) {
+    let rows: [[SQLValue]] = events.map { app, event in
+      [
+        .integer(Int64(app.number)), .integer(Int64(event.environment.code)), .text(event.id),
+        event.notificationUUID.sqlValue, .text(event.notificationType), event.subtype.sqlValue,
+        .text(event.originalTransactionID ?? ""), event.transactionID.sqlValue, (event.line?.text).sqlValue,
+        .integer(event.date.sinceEpoch), .integer(Int64(event.source.rawValue)),
+        .integer(event.rank.asOf.sinceEpoch), .bytes(event.details.encoded()), event.rule.sqlValue,
+        .bytes(event.message), .bytes(Precedence.bytes(event.rank)),
+      ]
+    }
+    _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 3))
+  }
+
+  /// Every event that `condition` selects, by date.
+  static func read(
+    _ condition: SQL, bundleIDs: [App.ID: String], in session: borrowing Session
+  ) throws(DatabaseError) -> [Event] {
+    let rows = try session.query(
+      """
+      SELECT app, environment, notification_uuid, notification_type, subtype, original_transaction_id, transaction_id,
+        line, date, source, as_of, details, rule, message, precedence
+      FROM events \(condition) ORDER BY app, environment, original_transaction_id, date, id
+      """)
+    var events: [Event] = []
+    for row in rows {
+      let original = try row.text("original_transaction_id")
+      events.append(
+        Event(
+          app: bundleIDs[App.ID(try row.int("app"))] ?? "", environment: try Environment(code: row.int("environment")),
+          notificationUUID: try row.optionalText("notification_uuid"),
+          notificationType: try row.text("notification_type"), subtype: try row.optionalText("subtype"),
+          originalTransactionID: original == "" ? nil : original, transactionID: try row.optionalText("transaction_id"),
+          line: try row.optionalText("line").map(Line.init(text:)), date: try row.milliseconds("date"),
+          source: Source(rawValue: try row.int("source")) ?? .unverifiedReceipt,
+          rank: Rank(
+            asOf: try row.milliseconds("as_of"), tieBreak: Precedence.tieBreak(try row.bytes("precedence"))),
+          details: (try? JSONReader.read(row.bytes("details")).object) ?? [:], message: try row.bytes("message"),
+          rule: try row.optionalText("rule")))
+    }
+    return events
+  }
+}
+
+extension Event {
+  /// What keeps it from being written twice: Apple's UUID, else a digest of its meaning.
+  fileprivate var id: String {
+    if let notificationUUID { return notificationUUID }
+    let parts = [notificationType, subtype ?? "", originalTransactionID ?? "", line?.text ?? "", "\(date.sinceEpoch)"]
+    return Digest.sha256(Array(parts.joined(separator: "\n").utf8)).hex
+  }
+}

@@ -1,0 +1,92 @@
+package import Purchases
+package import Signing
+package import Time
+
+/// A message as it arrived: what every fact in the ledger can be derived from again.
+package struct InboxMessage: Hashable, Sendable {
+  /// How it came, which decides how it is read.
+  package enum Kind: Int, Sendable, CaseIterable {
+    case notification = 1
+    case evidence = 2
+  }
+
+  /// The SHA-256 of the body: a body is kept once.
+  package let digest: Digest
+  package let kind: Kind
+  package let body: [UInt8]
+  package let receivedAt: Milliseconds
+
+  package init(kind: Kind, body: [UInt8], receivedAt: Milliseconds) {
+    self.init(kind: kind, body: body, receivedAt: receivedAt, digest: .sha256(body))
+  }
+
+  init(kind: Kind, body: [UInt8], receivedAt: Milliseconds, digest: Digest) {
+    self.digest = digest
+    self.kind = kind
+    self.body = body
+    self.receivedAt = receivedAt
+  }
+}
+
+/// What is to be written for one message, decided before anything is written.
+package struct Entry: Sendable {
+  package enum Content: Sendable {
+    case accepted(Acceptance)
+    case quarantined(Refusal)
+  }
+
+  /// An accepted message: whose it is, and what it taught.
+  package struct Acceptance: Sendable {
+    package var app: App.ID
+    package var findings: Findings
+    package var signedAt: Milliseconds?
+    /// What the message calls itself, for people: "DID_RENEW/BILLING_RECOVERY", "history of 20".
+    package var title: String
+    let body: CompactBody
+
+    package init(_ message: InboxMessage, app: App.ID, findings: Findings, signedAt: Milliseconds?, title: String) {
+      body = CompactBody(message.body)
+      self.app = app
+      self.findings = findings
+      self.signedAt = signedAt
+      self.title = title
+    }
+  }
+
+  /// Why a message is kept aside.
+  package struct Refusal: Sendable {
+    /// Whose quota it counts against.
+    package var source: QuarantineSource
+    package var code: String
+    package var detail: String
+    /// The bundle id that it claims; not proven.
+    package var claimedApp: String?
+
+    package init(source: QuarantineSource, code: String, detail: String, claimedApp: String?) {
+      self.source = source
+      self.code = code
+      self.detail = detail
+      self.claimedApp = claimedApp
+    }
+  }
+
+  package var message: InboxMessage
+  package var content: Content
+
+  package init(_ message: InboxMessage, _ content: Content) {
+    self.message = message
+    self.content = content
+  }
+}
+
+/// What became of an entry, after commit.
+package enum Appended: String, Hashable, Sendable {
+  case stored
+  /// The same body is in the inbox already; nothing was written.
+  case duplicate
+  case quarantined
+  /// The same body is in quarantine already.
+  case quarantinedBefore
+  /// Quarantine keeps no more of this source: nothing was written.
+  case quarantineFull
+}

@@ -1,0 +1,79 @@
+import Database
+import Purchases
+import Signing
+import Time
+
+/// `inbox`, `bodies` and `headers`: every accepted message, once.
+package enum InboxTable {
+  private static let insertMessage = RowsInsert(
+    into: """
+      INSERT INTO inbox (digest, month, received_at, arrival, kind, app, environment, signed_at, title, size) VALUES
+      """,
+    then: "ON DUPLICATE KEY UPDATE digest = VALUES(digest)")
+
+  private static let insertBody = RowsInsert(
+    into: "INSERT INTO bodies (month, digest, body) VALUES", then: "ON DUPLICATE KEY UPDATE digest = VALUES(digest)")
+
+  private static let insertHeader = RowsInsert(
+    into: "INSERT INTO headers (digest, header) VALUES", then: "ON DUPLICATE KEY UPDATE digest = VALUES(digest)")
+
+  /// Writes the messages that are not there yet; the digests of those that were.
+  ///
+  /// `arrival` is this attempt's own mark: it tells our rows from another process's.
+  static func insert(
+    _ messages: [(InboxMessage, Entry.Acceptance)], arrival: [UInt8], in session: borrowing Session
+  ) throws(DatabaseError) -> Set<Digest> {
+    guard !messages.isEmpty else { return [] }
+    let rows: [[SQLValue]] = messages.map { message, acceptance in
+      [
+        .bytes(message.digest.bytes), .integer(Month(message.receivedAt).number),
+        .integer(message.receivedAt.sinceEpoch), .bytes(arrival), .integer(Int64(message.kind.rawValue)),
+        .integer(Int64(acceptance.app.number)), .integer(Int64(acceptance.findings.environment.code)),
+        (acceptance.signedAt?.sinceEpoch).sqlValue, .text(String(acceptance.title.prefix(64))),
+        .integer(Int64(message.body.count)),
+      ]
+    }
+    let affected = try session.insert(insertMessage, rows: rows.inKeyOrder(columns: 1))
+    if affected == UInt64(messages.count) { return [] }
+    var known: Set<Digest> = []
+    let digests = messages.map(\.0.digest.bytes)
+    for row in try session.query(
+      "SELECT digest FROM inbox WHERE digest IN (\(list: digests)) AND arrival <> \(arrival)")
+    {
+      if let digest = Digest(bytes: try row.bytes(0)) { known.insert(digest) }
+    }
+    return known
+  }
+
+  /// Writes the bodies of new messages, and the certificate headers this process has not written yet.
+  static func insertBodies(
+    _ bodies: [(message: InboxMessage, compact: CompactBody)], knownHeaders: Set<Digest>, in session: borrowing Session
+  ) throws(DatabaseError) {
+    var headers: [Digest: [UInt8]] = [:]
+    for (_, compact) in bodies {
+      for (digest, header) in compact.headers where !knownHeaders.contains(digest) { headers[digest] = header }
+    }
+    let headerRows: [[SQLValue]] = headers.map { [.bytes($0.key.bytes), .bytes($0.value)] }
+    _ = try session.insert(insertHeader, rows: headerRows.inKeyOrder(columns: 1))
+    let rows: [[SQLValue]] = bodies.map { message, compact in
+      [.integer(Month(message.receivedAt).number), .bytes(message.digest.bytes), .bytes(compact.bytes)]
+    }
+    _ = try session.insert(insertBody, rows: rows.inKeyOrder(columns: 2))
+  }
+}
+
+/// A calendar month in UTC as a number, `202611`: the partition of a message's body.
+struct Month: Hashable, Comparable {
+  let number: Int64
+
+  init(_ instant: Milliseconds) {
+    let (year, month, _) = Milliseconds.civil(daysSinceEpoch: instant.sinceEpoch / 86_400_000)
+    number = year * 100 + month
+  }
+
+  private init(number: Int64) { self.number = number }
+
+  var next: Month { Month(number: number % 100 == 12 ? number + 89 : number + 1) }
+
+  static func < (a: Self, b: Self) -> Bool { a.number < b.number }
+}

@@ -1,0 +1,84 @@
+package import Database
+package import Purchases
+package import Signing
+package import Time
+
+/// A message as the inbox gives it back.
+package struct StoredMessage: Sendable {
+  package let message: InboxMessage
+  package let app: App.ID
+  package let environment: Environment
+  package let signedAt: Milliseconds?
+  package let title: String
+}
+
+extension InboxTable {
+  /// One page of messages in the order of their digests, beginning after `last`; empty at the end.
+  package static func page(
+    after last: Digest?, receivedSince: Milliseconds?, limit: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> [StoredMessage] {
+    let start = last?.bytes ?? []
+    let since = receivedSince ?? Milliseconds(.min)
+    return try read(
+      "WHERE i.digest > \(start) AND i.received_at >= \(since) ORDER BY i.digest LIMIT \(limit)", in: session)
+  }
+
+  /// The newest messages; those of one digest prefix, when one is given.
+  package static func newest(
+    limit: Int, digestPrefix: [UInt8]?, in session: borrowing Session
+  ) throws(DatabaseError) -> [StoredMessage] {
+    if let digestPrefix {
+      let end = digestPrefix + [UInt8](repeating: 0xFF, count: max(0, Digest.count - digestPrefix.count))
+      return try read(
+        "WHERE i.digest BETWEEN \(digestPrefix) AND \(end) ORDER BY i.digest LIMIT \(limit)", in: session)
+    }
+    return try read("ORDER BY i.received_at DESC LIMIT \(limit)", in: session)
+  }
+
+  private static func read(_ condition: SQL, in session: borrowing Session) throws(DatabaseError) -> [StoredMessage] {
+    let rows = try session.query(
+      """
+      SELECT i.digest, i.received_at, i.kind, i.app, i.environment, i.signed_at, i.title, b.body
+      FROM inbox i JOIN bodies b ON b.month = i.month AND b.digest = i.digest \(condition)
+      """)
+    var wanted: Set<Digest> = []
+    for row in rows {
+      let stored = try row.bytes("body")
+      wanted.formUnion(try damage { () throws(CompactBody.Damage) in try CompactBody.headers(in: stored) })
+    }
+    let headers = try headers(wanted, in: session)
+    var messages: [StoredMessage] = []
+    for row in rows {
+      guard let digest = Digest(bytes: try row.bytes("digest")),
+        let kind = InboxMessage.Kind(rawValue: try row.int("kind"))
+      else { throw DatabaseError(.column, "an inbox row that this build cannot read") }
+      let stored = try row.bytes("body")
+      let body = try damage { () throws(CompactBody.Damage) in try CompactBody.expand(stored, headers: headers) }
+      messages.append(
+        StoredMessage(
+          message: InboxMessage(
+            kind: kind, body: body, receivedAt: try row.milliseconds("received_at"), digest: digest),
+          app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment")),
+          signedAt: try row.optionalMilliseconds("signed_at"), title: try row.text("title")))
+    }
+    return messages
+  }
+
+  private static func headers(
+    _ digests: Set<Digest>, in session: borrowing Session
+  ) throws(DatabaseError) -> [Digest: [UInt8]] {
+    var headers: [Digest: [UInt8]] = [:]
+    let list = digests.map(\.bytes)
+    for row in try session.query("SELECT digest, header FROM headers WHERE digest IN (\(list: list))") {
+      if let digest = Digest(bytes: try row.bytes("digest")) { headers[digest] = try row.bytes("header") }
+    }
+    return headers
+  }
+
+  /// Says of a damaged body that it is damaged, as the database error it is to the caller.
+  private static func damage<R>(_ body: () throws(CompactBody.Damage) -> R) throws(DatabaseError) -> R {
+    do throws(CompactBody.Damage) { return try body() } catch {
+      throw DatabaseError(.column, "a stored body is damaged: \(error)")
+    }
+  }
+}

@@ -1,0 +1,112 @@
+package import Database
+package import Purchases
+import Signing
+import Synchronization
+
+/// What is known, in MySQL: every accepted message, and what all of them together say.
+package final class Ledger: Sendable {
+  package let pool: Pool
+  /// Certificate headers that are in the database for sure; Apple uses a handful.
+  private let writtenHeaders = Mutex<Set<Digest>>([])
+
+  private static let headersRemembered = 1_000
+
+  package init(pool: Pool) { self.pool = pool }
+
+  /// An app in one environment: the world within which ids mean something.
+  package struct Scope: Hashable, Sendable, Comparable {
+    package let app: App.ID
+    package let environment: Environment
+
+    package init(app: App.ID, environment: Environment) {
+      self.app = app
+      self.environment = environment
+    }
+
+    var columns: [SQLValue] { [.integer(Int64(app.number)), .integer(Int64(environment.code))] }
+
+    package static func < (a: Self, b: Self) -> Bool { (a.app, a.environment) < (b.app, b.environment) }
+  }
+
+  /// Writes the entries in one transaction; what became of each, in their order, once it is committed.
+  ///
+  /// Doing it twice is the same as doing it once, whatever the order and whoever else writes: that is why a commit whose
+  /// outcome is unknown can be answered by doing it again.
+  package func append(_ entries: [Entry]) async throws(DatabaseError) -> [Appended] {
+    let arrival = [UInt8].random(count: 16)
+    let headers = writtenHeaders.withLock { $0 }
+    let appended = try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+      try Batch(entries).write(arrival: arrival, knownHeaders: headers, in: session)
+    }
+    writtenHeaders.withLock { written in
+      if written.count > Self.headersRemembered { written.removeAll() }
+      for entry in entries {
+        if case .accepted(let accepted) = entry.content { written.formUnion(accepted.body.headers.keys) }
+      }
+    }
+    return appended
+  }
+
+  /// Writes what messages taught, without the messages: for a rebuild, which has them.
+  static func note(_ findings: [(App.ID, Findings)], in session: borrowing Session) throws(DatabaseError) {
+    try PurchaseTable.note(findings.flatMap { app, found in found.purchases.map { (app, $0) } }, in: session)
+    try RenewalTable.note(findings.flatMap { app, found in found.renewals.map { (app, $0) } }, in: session)
+    try AppTransactionTable.note(
+      findings.flatMap { app, found in found.appTransactions.map { (app, $0) } }, in: session)
+    try AliasTable.note(findings, in: session)
+    try EventTable.note(findings.flatMap { app, found in found.events.map { (app, $0) } }, in: session)
+    try CustomerTable.note(findings, in: session)
+  }
+}
+
+/// Entries that are committed together.
+private struct Batch {
+  let entries: [Entry]
+
+  init(_ entries: [Entry]) { self.entries = entries }
+
+  func write(
+    arrival: [UInt8], knownHeaders: Set<Digest>, in session: borrowing Session
+  ) throws(DatabaseError) -> [Appended] {
+    var first: [Digest: Int] = [:]
+    for (index, entry) in entries.enumerated() where first[entry.message.digest] == nil {
+      first[entry.message.digest] = index
+    }
+    var accepted: [(InboxMessage, Entry.Acceptance)] = []
+    var refused: [(InboxMessage, Entry.Refusal)] = []
+    for (index, entry) in entries.enumerated() where first[entry.message.digest] == index {
+      switch entry.content {
+      case .accepted(let acceptance): accepted.append((entry.message, acceptance))
+      case .quarantined(let refusal): refused.append((entry.message, refusal))
+      }
+    }
+    let known = try InboxTable.insert(accepted, arrival: arrival, in: session)
+    let new = accepted.filter { !known.contains($0.0.digest) }
+    try InboxTable.insertBodies(
+      new.map { (message: $0, compact: $1.body) }, knownHeaders: knownHeaders, in: session)
+    try Ledger.note(new.map { ($1.app, $1.findings) }, in: session)
+    let (keptBefore, full) = try quarantine(refused, in: session)
+    return entries.enumerated().map { index, entry in
+      let (digest, isRepeated) = (entry.message.digest, first[entry.message.digest] != index)
+      switch entry.content {
+      case .accepted: return isRepeated || known.contains(digest) ? .duplicate : .stored
+      case .quarantined(let refusal):
+        if isRepeated || keptBefore.contains(digest) { return .quarantinedBefore }
+        return full.contains(refusal.source) ? .quarantineFull : .quarantined
+      }
+    }
+  }
+
+  /// Keeps what fits the quotas; the bodies that were there before, and the sources whose quota is full.
+  private func quarantine(
+    _ refused: [(InboxMessage, Entry.Refusal)], in session: borrowing Session
+  ) throws(DatabaseError) -> (keptBefore: Set<Digest>, full: Set<QuarantineSource>) {
+    guard !refused.isEmpty else { return ([], []) }
+    let known = try QuarantineTable.known(refused.map(\.0.digest), in: session)
+    let counts = try QuarantineTable.counts(in: session)
+    let full = Set(QuarantineSource.allCases.filter { (counts[$0] ?? 0) >= $0.quota })
+    let new = refused.filter { !known.contains($0.0.digest) && !full.contains($0.1.source) }
+    try QuarantineTable.insert(new, in: session)
+    return (known, full)
+  }
+}

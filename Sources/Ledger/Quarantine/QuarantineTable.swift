@@ -1,0 +1,119 @@
+package import Database
+package import Signing
+package import Time
+
+/// Whose fault a refusal is, as far as can be told: each has a quota of its own, so that forgeries cannot crowd out
+/// messages that only wait for their app to be registered.
+package enum QuarantineSource: String, Sendable, CaseIterable {
+  /// Proven to be Apple's, but of no app we know or with contradictions.
+  case authentic
+  /// A V1 body: no signature to prove anything by.
+  case legacy
+  /// Neither: forged, damaged, or signed below a root we do not trust.
+  case unproven
+
+  /// How many rows it may keep.
+  var quota: Int {
+    switch self {
+    case .authentic, .legacy: 200_000
+    case .unproven: 20_000
+    }
+  }
+}
+
+/// A message kept aside, with its reason.
+package struct QuarantinedMessage: Sendable {
+  package let message: InboxMessage
+  package let source: String
+  package let code: String
+  package let detail: String
+  package let claimedApp: String
+  package let replays: Int
+}
+
+/// `quarantine`: messages that were refused but are kept, until the cause is mended and they are replayed.
+package enum QuarantineTable {
+  private static let upsert = RowsInsert(
+    into: "INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body) VALUES",
+    then: "ON DUPLICATE KEY UPDATE digest = VALUES(digest)")
+
+  /// Keeps the messages.
+  static func insert(
+    _ messages: [(InboxMessage, Entry.Refusal)], in session: borrowing Session
+  ) throws(DatabaseError) {
+    let rows: [[SQLValue]] = messages.map { message, refusal in
+      [
+        .bytes(message.digest.bytes), .integer(message.receivedAt.sinceEpoch), .text(refusal.source.rawValue),
+        .text(refusal.code), .text(String(refusal.detail.prefix(250))),
+        .text(String((refusal.claimedApp ?? "").prefix(60))),
+        .integer(Int64(message.kind.rawValue)), .bytes(message.body),
+      ]
+    }
+    _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 1))
+  }
+
+  /// How many rows each source keeps.
+  package static func counts(in session: borrowing Session) throws(DatabaseError) -> [QuarantineSource: Int] {
+    var counts: [QuarantineSource: Int] = [:]
+    for row in try session.query("SELECT source, COUNT(*) AS kept FROM quarantine GROUP BY source") {
+      if let source = QuarantineSource(rawValue: try row.text("source")) { counts[source] = try row.int("kept") }
+    }
+    return counts
+  }
+
+  /// Which of these bodies are kept.
+  static func known(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> Set<Digest> {
+    var known: Set<Digest> = []
+    let list = digests.map(\.bytes)
+    for row in try session.query("SELECT digest FROM quarantine WHERE digest IN (\(list: list))") {
+      if let digest = Digest(bytes: try row.bytes(0)) { known.insert(digest) }
+    }
+    return known
+  }
+
+  /// The oldest messages first, after a given one; of one code or of one digest prefix when asked.
+  package static func page(
+    after: (Milliseconds, Digest)?, code: String?, digestPrefix: [UInt8]?, limit: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> [QuarantinedMessage] {
+    var condition: SQL = "WHERE TRUE"
+    if let (time, digest) = after {
+      condition += " AND (received_at > \(time) OR received_at = \(time) AND digest > \(digest.bytes))"
+    }
+    if let code { condition += " AND code = \(code)" }
+    if let digestPrefix {
+      let end = digestPrefix + [UInt8](repeating: 0xFF, count: max(0, Digest.count - digestPrefix.count))
+      condition += " AND digest BETWEEN \(digestPrefix) AND \(end)"
+    }
+    let rows = try session.query(
+      """
+      SELECT digest, received_at, source, code, detail, app, kind, body, replays FROM quarantine
+      \(condition) ORDER BY received_at, digest LIMIT \(limit)
+      """)
+    var messages: [QuarantinedMessage] = []
+    for row in rows {
+      guard let digest = Digest(bytes: try row.bytes("digest")),
+        let kind = InboxMessage.Kind(rawValue: try row.int("kind"))
+      else { throw DatabaseError(.column, "a quarantine row that this build cannot read") }
+      messages.append(
+        QuarantinedMessage(
+          message: InboxMessage(
+            kind: kind, body: try row.bytes("body"), receivedAt: try row.milliseconds("received_at"), digest: digest),
+          source: try row.text("source"), code: try row.text("code"), detail: try row.text("detail"),
+          claimedApp: try row.text("app"), replays: try row.int("replays")))
+    }
+    return messages
+  }
+
+  /// Lets go of a message that has been accepted after all.
+  package static func release(_ digest: Digest, in session: borrowing Session) throws(DatabaseError) {
+    _ = try session.execute("DELETE FROM quarantine WHERE digest = \(digest.bytes)")
+  }
+
+  /// Notes that a replay was refused again, and why.
+  package static func noteReplay(
+    _ digest: Digest, code: String, detail: String, in session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute(
+      "UPDATE quarantine SET replays = replays + 1, code = \(code), detail = \(detail) WHERE digest = \(digest.bytes)")
+  }
+}

@@ -1,0 +1,95 @@
+package import Database
+package import Purchases
+import Signing
+package import Time
+
+/// Makes everything that is derived from the inbox anew, beside what is there, and exchanges the two at once.
+///
+/// Readers see the old tables until the moment of exchange. What arrives meanwhile is written to the old ones, and read
+/// from the inbox once more after it: doing it twice changes nothing.
+package struct Rebuild: Sendable {
+  /// Turns a stored message into findings again; throws to end the rebuild, with nothing changed.
+  package typealias Reading = @Sendable (StoredMessage) throws -> Findings
+
+  package struct Summary: Sendable {
+    package var messages = 0
+    /// Read again after the exchange, because they arrived meanwhile.
+    package var late = 0
+  }
+
+  private let configuration: DatabaseConfiguration
+  private let read: Reading
+  private let progress: @Sendable (Int) -> Void
+
+  private static let page = 200
+  /// A message may be committed that much later than it was received.
+  private static let overlap = Interval.minutes(10)
+  private static let derived: [SQL] = [
+    "purchases", "renewals", "app_transactions", "aliases", "links", "customers", "events",
+  ]
+
+  package init(
+    _ configuration: DatabaseConfiguration, progress: @escaping @Sendable (Int) -> Void = { _ in },
+    read: @escaping Reading
+  ) {
+    self.configuration = configuration
+    self.progress = progress
+    self.read = read
+  }
+
+  package func run(now: Milliseconds) async throws -> Summary {
+    let source = try await Connection.open(configuration)
+    let database = configuration.database ?? ""
+    let staging = "\(database)_rebuild"
+    try await source.read { session throws(DatabaseError) in
+      try session.run("DROP DATABASE IF EXISTS \(identifier: staging)")
+      try session.run("CREATE DATABASE \(identifier: staging)")
+    }
+    var stagingConfiguration = configuration
+    stagingConfiguration.database = staging
+    let target = try await Connection.open(stagingConfiguration)
+    _ = try await target.read { session throws(DatabaseError) in try Migrator().migrate(at: now, in: session) }
+
+    var summary = Summary()
+    summary.messages = try await replay(from: source, into: target, since: nil)
+    try await source.read { session throws(DatabaseError) in
+      try session.run("RENAME TABLE " + Self.exchange(database, staging))
+      try session.run("DROP DATABASE \(identifier: staging)")
+    }
+    await target.close()
+    summary.late = try await replay(from: source, into: source, since: now - Self.overlap)
+    await source.close()
+    return summary
+  }
+
+  /// All renames of one statement happen at once.
+  private static func exchange(_ database: String, _ staging: String) -> SQL {
+    derived.map { table -> SQL in
+      """
+      \(identifier: database).\(table) TO \(identifier: staging).old_\(table), \
+      \(identifier: staging).\(table) TO \(identifier: database).\(table)
+      """
+    }.joined(separator: ", ")
+  }
+
+  private func replay(
+    from source: Connection, into target: Connection, since: Milliseconds?
+  ) async throws -> Int {
+    var last: Digest?
+    var count = 0
+    while true {
+      let cursor = last
+      let page = try await source.read { session throws(DatabaseError) in
+        try InboxTable.page(after: cursor, receivedSince: since, limit: Self.page, in: session)
+      }
+      guard let end = page.last else { return count }
+      last = end.message.digest
+      var findings: [(App.ID, Findings)] = []
+      for stored in page { findings.append((stored.app, try read(stored))) }
+      let found = findings
+      try await target.transaction { session throws(DatabaseError) in try Ledger.note(found, in: session) }
+      count += page.count
+      progress(count)
+    }
+  }
+}

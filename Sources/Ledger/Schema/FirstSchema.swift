@@ -1,0 +1,223 @@
+import Database
+
+extension Migration {
+  // Ids and keys are VARBINARY: compared byte by byte on every server. Times are milliseconds since 1970. What Apple
+  // said is kept as bytes, not as a JSON column: MySQL reorders keys. `precedence` is Rank as 24 bytes in sort order;
+  // it is compared in every assignment of an upsert and assigned last.
+  static let first = Migration(
+    version: 1, title: "inbox, quarantine, purchases by source, renewals, aliases, customers, events, apps, flags",
+    statements: [apps, appTokens, credentials, flags, audit, inbox, bodies, headers, quarantine]
+      + [purchases, renewals, appTransactions, aliases, links, customers, events])
+
+  private static let apps: SQL = """
+    CREATE TABLE IF NOT EXISTS apps (
+      id INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+      bundle_id VARBINARY(255) NOT NULL,
+      app_apple_id BIGINT UNSIGNED NULL,
+      added_at BIGINT NOT NULL,
+      removed_at BIGINT NULL,
+      UNIQUE KEY (bundle_id)
+    ) ENGINE=InnoDB
+    """
+
+  private static let appTokens: SQL = """
+    CREATE TABLE IF NOT EXISTS app_tokens (
+      digest BINARY(32) NOT NULL PRIMARY KEY,
+      app INT UNSIGNED NOT NULL,
+      label VARBINARY(255) NOT NULL,
+      created_at BIGINT NOT NULL,
+      revoked_at BIGINT NULL,
+      KEY (app)
+    ) ENGINE=InnoDB
+    """
+
+  private static let credentials: SQL = """
+    CREATE TABLE IF NOT EXISTS credentials (
+      app INT UNSIGNED NOT NULL,
+      kind VARBINARY(32) NOT NULL,
+      name VARBINARY(255) NOT NULL,
+      issuer VARBINARY(255) NOT NULL,
+      sealed BLOB NOT NULL,
+      created_at BIGINT NOT NULL,
+      retired_at BIGINT NULL,
+      PRIMARY KEY (app, kind, name)
+    ) ENGINE=InnoDB
+    """
+
+  private static let flags: SQL = """
+    CREATE TABLE IF NOT EXISTS flags (
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      stage VARBINARY(16) NOT NULL,
+      epoch BIGINT UNSIGNED NOT NULL,
+      changed_at BIGINT NOT NULL,
+      PRIMARY KEY (app, environment)
+    ) ENGINE=InnoDB
+    """
+
+  private static let audit: SQL = """
+    CREATE TABLE IF NOT EXISTS audit (
+      id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+      at BIGINT NOT NULL,
+      actor VARBINARY(255) NOT NULL,
+      action VARBINARY(64) NOT NULL,
+      subject VARBINARY(255) NOT NULL,
+      reason VARBINARY(1024) NOT NULL,
+      KEY (subject, at)
+    ) ENGINE=InnoDB
+    """
+
+  private static let inbox: SQL = """
+    CREATE TABLE IF NOT EXISTS inbox (
+      digest BINARY(32) NOT NULL PRIMARY KEY,
+      month INT UNSIGNED NOT NULL,
+      received_at BIGINT NOT NULL,
+      arrival BINARY(16) NOT NULL,
+      kind TINYINT UNSIGNED NOT NULL,
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      signed_at BIGINT NULL,
+      title VARBINARY(128) NOT NULL,
+      size INT UNSIGNED NOT NULL,
+      KEY (received_at)
+    ) ENGINE=InnoDB
+    """
+
+  // Apart from `inbox`: a unique key of a partitioned table must hold the partition's column, and a message is to be
+  // known by its digest alone.
+  private static let bodies: SQL = """
+    CREATE TABLE IF NOT EXISTS bodies (
+      month INT UNSIGNED NOT NULL,
+      digest BINARY(32) NOT NULL,
+      body MEDIUMBLOB NOT NULL,
+      PRIMARY KEY (month, digest)
+    ) ENGINE=InnoDB PARTITION BY RANGE (month) (PARTITION rest VALUES LESS THAN MAXVALUE)
+    """
+
+  private static let headers: SQL = """
+    CREATE TABLE IF NOT EXISTS headers (
+      digest BINARY(32) NOT NULL PRIMARY KEY,
+      header BLOB NOT NULL
+    ) ENGINE=InnoDB
+    """
+
+  private static let quarantine: SQL = """
+    CREATE TABLE IF NOT EXISTS quarantine (
+      digest BINARY(32) NOT NULL PRIMARY KEY,
+      received_at BIGINT NOT NULL,
+      source VARBINARY(32) NOT NULL,
+      code VARBINARY(64) NOT NULL,
+      detail VARBINARY(1024) NOT NULL,
+      app VARBINARY(255) NOT NULL,
+      kind TINYINT UNSIGNED NOT NULL,
+      body MEDIUMBLOB NOT NULL,
+      replays INT UNSIGNED NOT NULL DEFAULT 0,
+      KEY (source, received_at),
+      KEY (received_at)
+    ) ENGINE=InnoDB
+    """
+
+  private static let purchases: SQL = """
+    CREATE TABLE IF NOT EXISTS purchases (
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      original_transaction_id VARBINARY(64) NOT NULL,
+      line VARBINARY(64) NOT NULL,
+      source TINYINT UNSIGNED NOT NULL,
+      product_id VARBINARY(255) NOT NULL,
+      as_of BIGINT NOT NULL,
+      facts BLOB NOT NULL,
+      message BINARY(32) NOT NULL,
+      precedence BINARY(24) NOT NULL,
+      PRIMARY KEY (app, environment, original_transaction_id, line, source)
+    ) ENGINE=InnoDB
+    """
+
+  private static let renewals: SQL = """
+    CREATE TABLE IF NOT EXISTS renewals (
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      original_transaction_id VARBINARY(64) NOT NULL,
+      source TINYINT UNSIGNED NOT NULL,
+      as_of BIGINT NOT NULL,
+      facts BLOB NOT NULL,
+      message BINARY(32) NOT NULL,
+      precedence BINARY(24) NOT NULL,
+      PRIMARY KEY (app, environment, original_transaction_id, source)
+    ) ENGINE=InnoDB
+    """
+
+  private static let appTransactions: SQL = """
+    CREATE TABLE IF NOT EXISTS app_transactions (
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      app_transaction_id VARBINARY(64) NOT NULL,
+      source TINYINT UNSIGNED NOT NULL,
+      as_of BIGINT NOT NULL,
+      facts BLOB NOT NULL,
+      message BINARY(32) NOT NULL,
+      precedence BINARY(24) NOT NULL,
+      PRIMARY KEY (app, environment, app_transaction_id, source)
+    ) ENGINE=InnoDB
+    """
+
+  private static let aliases: SQL = """
+    CREATE TABLE IF NOT EXISTS aliases (
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      alias VARBINARY(128) NOT NULL,
+      kind TINYINT UNSIGNED NOT NULL,
+      original_transaction_id VARBINARY(64) NOT NULL,
+      line VARBINARY(64) NOT NULL,
+      first_as_of BIGINT NOT NULL,
+      last_as_of BIGINT NOT NULL,
+      PRIMARY KEY (app, environment, alias, kind, original_transaction_id, line),
+      KEY (app, environment, original_transaction_id)
+    ) ENGINE=InnoDB
+    """
+
+  private static let links: SQL = """
+    CREATE TABLE IF NOT EXISTS links (
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      a VARBINARY(65) NOT NULL,
+      b VARBINARY(65) NOT NULL,
+      PRIMARY KEY (app, environment, a, b)
+    ) ENGINE=InnoDB
+    """
+
+  // A cache of the connected components of `links`: it can be made again at any time.
+  private static let customers: SQL = """
+    CREATE TABLE IF NOT EXISTS customers (
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      node VARBINARY(65) NOT NULL,
+      label VARBINARY(65) NOT NULL,
+      PRIMARY KEY (app, environment, node),
+      KEY (app, environment, label)
+    ) ENGINE=InnoDB
+    """
+
+  private static let events: SQL = """
+    CREATE TABLE IF NOT EXISTS events (
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      id VARBINARY(64) NOT NULL,
+      notification_uuid VARBINARY(64) NULL,
+      notification_type VARBINARY(64) NOT NULL,
+      subtype VARBINARY(64) NULL,
+      original_transaction_id VARBINARY(64) NOT NULL,
+      transaction_id VARBINARY(64) NULL,
+      line VARBINARY(64) NULL,
+      date BIGINT NOT NULL,
+      source TINYINT UNSIGNED NOT NULL,
+      as_of BIGINT NOT NULL,
+      details BLOB NOT NULL,
+      rule VARBINARY(16) NULL,
+      message BINARY(32) NOT NULL,
+      precedence BINARY(24) NOT NULL,
+      PRIMARY KEY (app, environment, id),
+      KEY (app, environment, original_transaction_id, date)
+    ) ENGINE=InnoDB
+    """
+}

@@ -1,0 +1,49 @@
+package import Database
+package import Time
+
+/// Brings a database to this build's schema, and says whether this build may work on it.
+package struct Migrator: Sendable {
+  /// What is there, and what this build would do about it.
+  package struct Status: Hashable, Sendable {
+    /// 0: an empty database.
+    package let installed: Int
+    package let known: Int
+
+    package var isCurrent: Bool { installed == known }
+    /// A newer binary migrated one step ahead, as it does when nodes are upgraded one by one; more is too new.
+    package var isUsable: Bool { installed == known || installed == known + 1 }
+  }
+
+  private let migrations: [Migration]
+
+  package init(_ migrations: [Migration] = Migration.all) { self.migrations = migrations }
+
+  package func status(in session: borrowing Session) throws(DatabaseError) -> Status {
+    try session.run(Self.table)
+    let rows = try session.query("SELECT COALESCE(MAX(version), 0) AS version FROM schema_versions")
+    return Status(installed: try rows.first?.int("version") ?? 0, known: migrations.last?.version ?? 0)
+  }
+
+  /// Runs the steps that are missing, and returns them; safe to run twice, and at once from several nodes.
+  package func migrate(at now: Milliseconds, in session: borrowing Session) throws(DatabaseError) -> [Migration] {
+    let installed = try status(in: session).installed
+    let missing = migrations.filter { $0.version > installed }
+    for migration in missing {
+      for statement in migration.statements { try session.run(statement) }
+      _ = try session.execute(
+        """
+        INSERT INTO schema_versions (version, title, applied_at) VALUES (\(migration.version), \(migration.title), \(now))
+        ON DUPLICATE KEY UPDATE version = VALUES(version)
+        """)
+    }
+    return missing
+  }
+
+  private static let table: SQL = """
+    CREATE TABLE IF NOT EXISTS schema_versions (
+      version INT UNSIGNED NOT NULL PRIMARY KEY,
+      title VARBINARY(255) NOT NULL,
+      applied_at BIGINT NOT NULL
+    ) ENGINE=InnoDB
+    """
+}

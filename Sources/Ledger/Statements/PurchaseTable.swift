@@ -1,0 +1,82 @@
+import Database
+import Purchases
+
+/// `purchases`: what each source said about each purchase, the latest of each.
+enum PurchaseTable {
+  private static let upsert = RowsInsert(
+    into: """
+      INSERT INTO purchases (app, environment, original_transaction_id, line, source, product_id, as_of, facts, message,
+        precedence) VALUES
+      """,
+    then: """
+      ON DUPLICATE KEY UPDATE
+        product_id = IF(VALUES(precedence) > precedence, VALUES(product_id), product_id),
+        as_of = IF(VALUES(precedence) > precedence, VALUES(as_of), as_of),
+        facts = IF(VALUES(precedence) > precedence, VALUES(facts), facts),
+        message = IF(VALUES(precedence) > precedence, VALUES(message), message),
+        precedence = GREATEST(precedence, VALUES(precedence))
+      """)
+
+  static func note(_ statements: [(App.ID, PurchaseStatement)], in session: borrowing Session) throws(DatabaseError) {
+    let rows = statements.map { app, statement in
+      let key = statement.key
+      return [
+        .integer(Int64(app.number)), .integer(Int64(key.environment.code)), .text(key.originalTransactionID),
+        .text(key.line.text), .integer(Int64(statement.source.rawValue)),
+        .text(statement.facts.text(.productId) ?? ""),
+      ] + statement.columns
+    }
+    _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 5))
+  }
+
+  /// Every statement about purchases below these originalTransactionIds.
+  static func find(
+    _ originals: [String], app: App, environment: Environment, in session: borrowing Session
+  ) throws(DatabaseError) -> [PurchaseStatement] {
+    try read(
+      "WHERE app = \(app.id.number) AND environment = \(environment.code) AND original_transaction_id IN (\(list: originals))",
+      bundleIDs: [app.id: app.bundleID], in: session)
+  }
+
+  /// Every statement that `condition` selects, in key order.
+  static func read(
+    _ condition: SQL, bundleIDs: [App.ID: String], in session: borrowing Session
+  ) throws(DatabaseError) -> [PurchaseStatement] {
+    let rows = try session.query(
+      """
+      SELECT app, environment, original_transaction_id, line, source, as_of, facts, message, precedence
+      FROM purchases \(condition) ORDER BY app, environment, original_transaction_id, line, source
+      """)
+    var statements: [PurchaseStatement] = []
+    for row in rows {
+      let key = PurchaseKey(
+        app: bundleIDs[App.ID(try row.int("app"))] ?? "", environment: try Environment(code: row.int("environment")),
+        originalTransactionID: try row.text("original_transaction_id"), line: Line(text: try row.text("line")))
+      statements.append(try PurchaseStatement(key: key, row))
+    }
+    return statements
+  }
+}
+
+extension [[SQLValue]] {
+  /// Sorted by the key's columns: two writers that touch the same rows then lock them in the same order.
+  func inKeyOrder(columns: Int) -> Self {
+    sorted { a, b in
+      for column in 0..<columns where a[column] != b[column] { return a[column].precedes(b[column]) }
+      return false
+    }
+  }
+}
+
+extension SQLValue {
+  fileprivate func precedes(_ other: SQLValue) -> Bool {
+    switch (self, other) {
+    case (.integer(let a), .integer(let b)): a < b
+    case (.unsigned(let a), .unsigned(let b)): a < b
+    case (.text(let a), .text(let b)): a.utf8.lexicographicallyPrecedes(b.utf8)
+    case (.bytes(let a), .bytes(let b)): a.lexicographicallyPrecedes(b)
+    case (.null, _): other != .null
+    case (.integer, _), (.unsigned, _), (.text, _), (.bytes, _): false
+    }
+  }
+}

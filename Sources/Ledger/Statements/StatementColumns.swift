@@ -1,0 +1,51 @@
+import Database
+import JSON
+import Purchases
+import Signing
+import Time
+
+/// The columns that every table of statements has: what was said, by whom, how late, in which message.
+extension Statement {
+  var columns: [SQLValue] {
+    [
+      .integer(rank.asOf.sinceEpoch), .bytes(facts.json.encoded()), .bytes(message), .bytes(Precedence.bytes(rank)),
+    ]
+  }
+
+  init(key: Key, _ row: Row) throws(DatabaseError) {
+    let bytes = try row.bytes("facts")
+    guard let source = Source(rawValue: try row.int("source")) else {
+      throw DatabaseError(.column, "a source this build does not know: \(try row.int("source"))")
+    }
+    let json: JSONObject
+    do throws(JSONError) {
+      guard let object = try JSONReader.read(bytes).object else { throw JSONError(.unexpectedByte, at: 0) }
+      json = object
+    } catch {
+      throw DatabaseError(.column, "facts that are no JSON object: \(error)")
+    }
+    self.init(
+      key: key, source: source,
+      rank: Rank(asOf: try row.milliseconds("as_of"), tieBreak: Precedence.tieBreak(try row.bytes("precedence"))),
+      facts: Facts(json: json), message: try row.bytes("message"))
+  }
+}
+
+extension Environment {
+  /// Its number in tables; never changes.
+  var code: Int {
+    switch self {
+    case .production: 1
+    case .sandbox: 2
+    case .xcode: 3
+    case .localTesting: 4
+    }
+  }
+
+  init(code: Int) throws(DatabaseError) {
+    guard let environment = Self.allCases.first(where: { $0.code == code }) else {
+      throw DatabaseError(.column, "an environment this build does not know: \(code)")
+    }
+    self = environment
+  }
+}

@@ -1,0 +1,102 @@
+public import JSON
+public import Time
+
+/// What kind of value a field holds.
+public enum FactKind: String, Sendable {
+  case text, integer, flag
+  /// Whole milliseconds since 1970.
+  case date
+  /// A structure of Apple's that is kept as it came.
+  case structure
+}
+
+/// The names of what can be said about one thing; the cases are Apple's V2 field names, numbered from 0.
+public protocol FactField: RawRepresentable, Hashable, Sendable, CaseIterable where RawValue == Int {
+  var kind: FactKind { get }
+  static var names: FieldNames { get }
+}
+
+extension FactField {
+  /// Apple's V2 name of the field.
+  public var name: String { Self.names[rawValue] }
+
+  public init?(name: String) {
+    guard let place = Self.names.place(of: name) else { return nil }
+    self.init(rawValue: place)
+  }
+}
+
+/// The names of a list of fields, both ways.
+public struct FieldNames: Sendable {
+  private let names: [String]
+  private let places: [String: Int]
+
+  init(_ names: [String]) {
+    self.names = names
+    places = Dictionary(uniqueKeysWithValues: zip(names, 0...))
+  }
+
+  var count: Int { names.count }
+
+  subscript(place: Int) -> String { names[place] }
+
+  func place(of name: String) -> Int? { places[name] }
+}
+
+/// What somebody said about one thing: a value for some of its fields, each of the field's kind.
+public struct Facts<Field: FactField>: Hashable, Sendable {
+  private var values: [JSONValue?]
+
+  public init() { values = Array(repeating: nil, count: Field.names.count) }
+
+  public subscript(field: Field) -> JSONValue? { values[field.rawValue] }
+
+  /// Notes `value` and returns true; returns false when it is not of the field's kind, and notes nothing.
+  ///
+  /// Dates may have fractions (Xcode's do) and are rounded to milliseconds; whole numbers may be written `1.0`.
+  @discardableResult
+  public mutating func set(_ field: Field, _ value: JSONValue) -> Bool {
+    guard let normal = Self.normal(value, field.kind) else { return false }
+    values[field.rawValue] = normal
+    return true
+  }
+
+  public func text(_ field: Field) -> String? { self[field]?.string }
+  public func integer(_ field: Field) -> Int64? { self[field]?.integer }
+  public func flag(_ field: Field) -> Bool? { self[field]?.bool }
+  public func date(_ field: Field) -> Milliseconds? { self[field]?.milliseconds }
+
+  /// The fields that have a value, in declaration order.
+  public var stated: [(field: Field, value: JSONValue)] {
+    Field.allCases.compactMap { field in values[field.rawValue].map { (field, $0) } }
+  }
+
+  private static func normal(_ value: JSONValue, _ kind: FactKind) -> JSONValue? {
+    switch kind {
+    case .text: if case .string = value { value } else { nil }
+    case .flag: if case .bool = value { value } else { nil }
+    case .integer: value.integer.map(JSONValue.integer)
+    case .date: value.milliseconds.map { .integer($0.sinceEpoch) }
+    case .structure:
+      switch value {
+      case .array, .object: value
+      case .null, .bool, .integer, .number, .string: nil
+      }
+    }
+  }
+}
+
+extension Facts {
+  /// The facts as a JSON object with Apple's V2 names, in declaration order: equal facts, equal bytes.
+  public var json: JSONObject {
+    JSONObject(uniqueMembers: stated.map { JSONObject.Member(key: $0.field.name, value: $0.value) })
+  }
+
+  /// Reads back what `json` wrote; members of other names or kinds (a newer build's) are left out.
+  public init(json: JSONObject) {
+    self.init()
+    for member in json {
+      if let field = Field(name: member.key) { set(field, member.value) }
+    }
+  }
+}

@@ -1,0 +1,40 @@
+/// All that one message taught: what it stated, what happened, and who belongs together.
+public struct Findings: Hashable, Sendable {
+  public var app: String
+  public var environment: Environment
+  public var purchases: [PurchaseStatement] = []
+  public var renewals: [RenewalStatement] = []
+  public var appTransactions: [AppTransactionStatement] = []
+  public var events: [Event] = []
+  public var links: [CustomerLink] = []
+
+  public init(app: String, environment: Environment) {
+    self.app = app
+    self.environment = environment
+  }
+
+  /// Every id by which one of the statements may be asked for.
+  public var aliases: [Alias] {
+    purchases.flatMap { statement in
+      Alias.all(of: statement)
+    } + renewals.flatMap { statement in Alias.all(of: statement) }
+  }
+
+  /// The links that the statements themselves make: an appTransactionId is of one customer.
+  public var derivedLinks: [CustomerLink] {
+    let pairs =
+      purchases.map { ($0.key.originalTransactionID, $0.facts.text(.appTransactionId)) }
+      + renewals.map { ($0.key.originalTransactionID, $0.facts.text(.appTransactionId)) }
+    let links = pairs.compactMap { original, appTransaction -> CustomerLink? in
+      guard let appTransaction, appTransaction != "", appTransaction != "0" else { return nil }
+      return CustomerLink(
+        app: app, environment: environment, .originalTransactionID(original), .appTransactionID(appTransaction))
+    }
+    return Array(Set(links))
+  }
+
+  /// The originalTransactionIds that the statements are about, each once, in order.
+  public var originalTransactionIDs: [String] {
+    Set(purchases.map(\.key.originalTransactionID) + renewals.map(\.key.originalTransactionID)).sorted()
+  }
+}

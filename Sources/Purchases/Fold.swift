@@ -1,0 +1,86 @@
+import JSON
+public import Time
+
+/// What it means that a source leaves a field out, and whether a later value may differ.
+public enum Absence: String, Sendable, CaseIterable {
+  /// Never changes; leaving it out says nothing.
+  case immutable
+  /// May change; leaving it out says nothing.
+  case silent
+  /// May change; a source that speaks by absence says "none" by leaving it out.
+  case speaks
+}
+
+/// For each field what its absence means, and the row of `Mappings` that says so.
+public struct FoldRules<Field: FactField>: Sendable {
+  public struct Rule: Sendable {
+    public let id: String
+    public let absence: Absence
+    /// Sources that have no vote: unverified receipts on revocation, expiry and ownership.
+    public let silenced: Set<Source>
+
+    public init(id: String, absence: Absence, silenced: Set<Source>) {
+      self.id = id
+      self.absence = absence
+      self.silenced = silenced
+    }
+  }
+
+  private let rules: [Rule]
+
+  /// Nil when a field has no rule.
+  public init?(_ rules: [Field: Rule]) {
+    let ordered = Field.allCases.compactMap { rules[$0] }
+    guard ordered.count == Field.allCases.count else { return nil }
+    self.rules = ordered
+  }
+
+  public subscript(field: Field) -> Rule { rules[field.rawValue] }
+}
+
+/// Where the value of a field comes from.
+public struct Provenance: Hashable, Sendable {
+  public let source: Source
+  public let asOf: Milliseconds
+  /// The SHA-256 of the message's body.
+  public let message: [UInt8]
+  /// The row of `Mappings` that chose it.
+  public let rule: String
+}
+
+/// What is true according to all sources together, each field with where it comes from.
+///
+/// A pure function of the latest statement of each source: order, repetition and earlier statements change nothing.
+public struct Folded<Field: FactField>: Hashable, Sendable {
+  public private(set) var facts = Facts<Field>()
+  public private(set) var provenance: [Field: Provenance] = [:]
+  /// The latest time any source spoke.
+  public let asOf: Milliseconds
+
+  /// Nil when there is no statement.
+  public init?<Key>(_ statements: [Statement<Key, Field>], rules: FoldRules<Field>) {
+    let byAuthority = Statement.latest(of: statements).sorted { $1.isOutranked(by: $0) }
+    guard let latest = byAuthority.map(\.rank.asOf).max() else { return nil }
+    asOf = latest
+    for field in Field.allCases {
+      let rule = rules[field]
+      guard let (statement, value) = Self.choose(field, byAuthority, rule) else { continue }
+      facts.set(field, value)
+      provenance[field] = Provenance(
+        source: statement.source, asOf: statement.rank.asOf, message: statement.message, rule: rule.id)
+    }
+  }
+
+  /// The highest authority that states the field; one that speaks by absence silences all that is not later than it.
+  private static func choose<Key>(
+    _ field: Field, _ byAuthority: [Statement<Key, Field>], _ rule: FoldRules<Field>.Rule
+  ) -> (Statement<Key, Field>, JSONValue)? {
+    var silencedUntil: Milliseconds?
+    for statement in byAuthority where !rule.silenced.contains(statement.source) {
+      if let silencedUntil, statement.rank.asOf <= silencedUntil { continue }
+      if let value = statement.facts[field] { return (statement, value) }
+      if rule.absence == .speaks, statement.source.speaksByAbsence { silencedUntil = statement.rank.asOf }
+    }
+    return nil
+  }
+}

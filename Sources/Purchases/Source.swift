@@ -1,0 +1,32 @@
+/// Who said it, in order of authority.
+public enum Source: Int, Hashable, Sendable, CaseIterable, Comparable {
+  case unverifiedReceipt = 10
+  case verifiedReceipt = 20
+  case notificationV1 = 30
+  case verifyReceiptAnswer = 40
+  /// A transaction or renewal signed by Apple: Notifications V2, App Store Server API, StoreKit 2.
+  case signedV2 = 50
+
+  public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+
+  /// The name that tables, answers and logs show.
+  public var name: String {
+    switch self {
+    case .unverifiedReceipt: "unverifiedReceipt"
+    case .verifiedReceipt: "verifiedReceipt"
+    case .notificationV1: "notificationV1"
+    case .verifyReceiptAnswer: "verifyReceiptAnswer"
+    case .signedV2: "signedV2"
+    }
+  }
+
+  /// Whether a field that is missing says something: Apple clears a revocation by leaving it out of the next payload.
+  ///
+  /// V1 rows omit cancellation dates at will.
+  public var speaksByAbsence: Bool {
+    switch self {
+    case .signedV2: true
+    case .unverifiedReceipt, .verifiedReceipt, .notificationV1, .verifyReceiptAnswer: false
+    }
+  }
+}

@@ -1,0 +1,128 @@
+/// A command as a value: what it is called, what it takes, what it does.
+///
+/// Help, completion and errors come out of it.
+package struct Command: Sendable {
+  package typealias Action = @Sendable (ParsedArguments, Terminal) async throws -> ExitStatus
+
+  package let name: String
+  package let summary: String
+  package let discussion: String
+  package let examples: [Example]
+  package let options: [Option]
+  package let positionals: [Positional]
+  package internal(set) var subcommands: [Command]
+  package let action: Action?
+
+  /// A command that does something; the options of the commands above it are also accepted.
+  package init(
+    _ name: String, _ summary: String, discussion: String = "", examples: [Example] = [], options: [Option] = [],
+    arguments: [Positional] = [], action: @escaping Action
+  ) {
+    self.name = name
+    self.summary = summary
+    self.discussion = discussion
+    self.examples = examples
+    self.options = options
+    positionals = arguments
+    subcommands = []
+    self.action = action
+  }
+
+  /// A command that only holds others, as `jws` in `switchyard jws verify`.
+  package init(
+    _ name: String, _ summary: String, discussion: String = "", examples: [Example] = [], options: [Option] = [],
+    subcommands: [Command]
+  ) {
+    self.name = name
+    self.summary = summary
+    self.discussion = discussion
+    self.examples = examples
+    self.options = options
+    positionals = []
+    self.subcommands = subcommands
+    action = nil
+  }
+
+  /// A command line that works, and what it does; the first thing that `--help` shows.
+  package struct Example: Sendable, ExpressibleByStringLiteral {
+    package let line: String
+    package let note: String
+
+    package init(_ line: String, _ note: String = "") {
+      self.line = line
+      self.note = note
+    }
+
+    package init(stringLiteral value: String) { self.init(value) }
+  }
+}
+
+/// A named argument: `--name VALUE`, `--name=VALUE`, or a flag `--name`.
+///
+/// A secret is never the value of an option (`ps` and the shell's history show it): take `--key-file`.
+package struct Option: Sendable {
+  package let name: String
+  package let short: Character?
+  /// What stands for the value in the help, nil for a flag.
+  package let placeholder: String?
+  package let choices: [String]
+  package let repeats: Bool
+  package let fallback: String?
+  package let environment: String?
+  package let help: String
+
+  package static func flag(
+    _ name: String, short: Character? = nil, environment: String? = nil, _ help: String
+  ) -> Self {
+    Self(
+      name: name, short: short, placeholder: nil, choices: [], repeats: false, fallback: nil,
+      environment: environment, help: help)
+  }
+
+  /// An option with a value; `default` and the environment variable step in when it is not given, in the reverse order.
+  package static func value(
+    _ name: String, _ placeholder: String, short: Character? = nil, repeats: Bool = false, choices: [String] = [],
+    default fallback: String? = nil, environment: String? = nil, _ help: String
+  ) -> Self {
+    Self(
+      name: name, short: short, placeholder: placeholder, choices: choices, repeats: repeats, fallback: fallback,
+      environment: environment, help: help)
+  }
+}
+
+/// An argument known by its place.
+package struct Positional: Sendable {
+  package enum Count: Sendable { case one, optional, any, atLeastOne }
+
+  package let name: String
+  package let count: Count
+  package let choices: [String]
+  package let help: String
+
+  package init(_ name: String, count: Count = .one, choices: [String] = [], _ help: String) {
+    self.name = name
+    self.count = count
+    self.choices = choices
+    self.help = help
+  }
+
+  var minimum: Int {
+    switch count {
+    case .one, .atLeastOne: 1
+    case .optional, .any: 0
+    }
+  }
+
+  var isRepeated: Bool {
+    switch count {
+    case .one, .optional: false
+    case .any, .atLeastOne: true
+    }
+  }
+
+  /// As it stands in a usage line: `FILE`, `[FILE]`, `FILE…`, `[FILE…]`.
+  var usage: String {
+    let name = isRepeated ? name + "…" : name
+    return minimum == 0 ? "[\(name)]" : name
+  }
+}

@@ -1,0 +1,46 @@
+extension Command {
+  /// What is wrong with the declarations of this command and those below it; a test holds that there is nothing.
+  package var problems: [String] { problems(path: [], inherited: []) }
+
+  private func problems(path: [String], inherited: [Option]) -> [String] {
+    let path = path + [name]
+    let scope = inherited + options
+    var found: [String] = []
+    if !Self.isName(name) { found.append("the name is not lower-case words joined by \"-\"") }
+    if summary.isEmpty { found.append("there is no summary") }
+    if action != nil && examples.isEmpty { found.append("there is no example") }
+    for example in examples where !(example.line + " ").contains(path.joined(separator: " ") + " ") {
+      found.append("the example \"\(example.line)\" does not call it")
+    }
+    for option in options {
+      if !Self.isName(option.name) { found.append("the name of --\(option.name) is not lower-case words") }
+      if option.help.isEmpty { found.append("--\(option.name) has no help") }
+      if option.placeholder != nil, Self.looksSecret(option.name) {
+        found.append("--\(option.name) would show a secret in ps: take --\(option.name)-file")
+      }
+      if ["help", "version"].contains(option.name) || scope.count(where: { $0.name == option.name }) > 1 {
+        found.append("--\(option.name) is declared twice")
+      }
+      if let short = option.short, short == "h" || scope.count(where: { $0.short == short }) > 1 {
+        found.append("-\(short) is declared twice")
+      }
+    }
+    for (index, positional) in positionals.enumerated().dropLast() {
+      if positional.isRepeated || positional.minimum == 0 && positionals[index + 1].minimum > 0 {
+        found.append("\(positional.name) leaves nothing to those after it")
+      }
+    }
+    if Set(subcommands.map(\.name)).count < subcommands.count { found.append("two commands have one name") }
+    return found.map { "\(path.joined(separator: " ")): \($0)" }
+      + subcommands.flatMap { $0.problems(path: path, inherited: scope) }
+  }
+
+  private static func isName(_ text: String) -> Bool {
+    guard let first = text.first, first.isLetter else { return false }
+    return text.allSatisfy { $0.isASCII && ($0.isLowercase || $0.isNumber || $0 == "-") }
+  }
+
+  private static func looksSecret(_ name: String) -> Bool {
+    ["password", "secret", "token", "key", "passphrase"].contains { name == $0 || name.hasSuffix("-" + $0) }
+  }
+}

@@ -1,0 +1,27 @@
+extension Command {
+  /// Does what a command line asks for and gives the exit status; errors are said on stderr.
+  ///
+  /// `let status = await root.main(Array(CommandLine.arguments.dropFirst()), environment: …, version: "1.0", terminal: …)`
+  package func main(
+    _ arguments: [String], environment: [String: String], version: String, terminal: Terminal
+  ) async -> ExitStatus {
+    do {
+      switch try parse(arguments, environment: environment, width: terminal.width) {
+      case .help(let text): try terminal.write(text)
+      case .version: try terminal.write("\(name) \(version)\n")
+      case .run(let action, let parsed): return try await action(parsed, terminal)
+      }
+      return .done
+    } catch let error as UsageError {
+      terminal.note("\(name): \(error)")
+      return .usage
+    } catch Terminal.OutputError.closed {
+      return .failed
+    } catch let status as ExitStatus {
+      return status
+    } catch {
+      terminal.note("\(name): \(error)")
+      return (error as? any ExitStatusError)?.exitStatus ?? .failed
+    }
+  }
+}

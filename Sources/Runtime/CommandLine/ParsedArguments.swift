@@ -1,0 +1,69 @@
+/// What a command line says, after the declarations have been applied.
+///
+/// Asking for a name that was not declared stops the process: that is a slip in our code, not the operator's.
+package struct ParsedArguments: Sendable {
+  /// The command that was called: `["switchyard", "jws", "verify"]`.
+  package let path: [String]
+  /// The arguments known by their place.
+  package let positionals: [String]
+  private let options: [Option]
+  private let given: [String: [String]]
+
+  init(path: [String], positionals: [String], options: [Option], given: [String: [String]]) {
+    self.path = path
+    self.positionals = positionals
+    self.options = options
+    self.given = given
+  }
+
+  package func flag(_ name: String) -> Bool {
+    precondition(option(name).placeholder == nil, "--\(name) is not a flag")
+    return given[name] != nil
+  }
+
+  /// Every value given, in order; else the environment's, else the default.
+  package func values(_ name: String) -> [String] {
+    let option = option(name)
+    precondition(option.placeholder != nil, "--\(name) is a flag")
+    return given[name] ?? option.fallback.map { [$0] } ?? []
+  }
+
+  package func value(_ name: String) -> String? { values(name).last }
+
+  package func required(_ name: String) throws(UsageError) -> String {
+    if let value = value(name) { return value }
+    let variable = option(name).environment.map { ", or set \($0)" } ?? ""
+    throw UsageError(.missingOption, "Give --\(name) \(option(name).placeholder ?? "")\(variable).", path: path)
+  }
+
+  package func integer(_ name: String, in range: ClosedRange<Int>) throws(UsageError) -> Int? {
+    guard let text = value(name) else { return nil }
+    if let number = Int(text), range.contains(number) { return number }
+    throw UsageError(
+      .invalidValue,
+      "--\(name) takes a whole number from \(range.lowerBound) to \(range.upperBound), not \(UsageError.shown(text)).",
+      path: path)
+  }
+
+  /// The value as a case of `Choice`, whose raw values are what the operator writes.
+  package func choice<Choice: RawRepresentable & CaseIterable>(
+    _ name: String, as type: Choice.Type = Choice.self
+  ) throws(UsageError) -> Choice? where Choice.RawValue == String {
+    guard let text = value(name) else { return nil }
+    if let choice = Choice(rawValue: text) { return choice }
+    throw Self.invalid("--\(name)", text, choices: Choice.allCases.map(\.rawValue), path: path)
+  }
+
+  static func invalid(_ what: String, _ text: String, choices: [String], path: [String]) -> UsageError {
+    UsageError(
+      .invalidValue, "\(what) takes one of \(choices.joined(separator: ", ")), not \(UsageError.shown(text)).",
+      suggestion: Suggestion.nearest(to: text, among: choices), path: path)
+  }
+
+  private func option(_ name: String) -> Option {
+    guard let option = options.first(where: { $0.name == name }) else {
+      preconditionFailure("\(path.joined(separator: " ")) declares no --\(name)")
+    }
+    return option
+  }
+}

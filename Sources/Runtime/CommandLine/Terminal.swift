@@ -1,0 +1,86 @@
+import Glibc
+import Synchronization
+
+/// Where a command talks: data to stdout, everything else to stderr.
+package struct Terminal: Sendable {
+  /// Why data could not be written; a command that lost data must not end with 0.
+  package enum OutputError: Error, Equatable, CustomStringConvertible {
+    /// The reader went away, as `| head` does.
+    case closed
+    case failed(reason: String)
+
+    package var description: String {
+      switch self {
+      case .closed: "nobody reads the output any more"
+      case .failed(let reason): "the output cannot be written: \(reason)"
+      }
+    }
+  }
+
+  package let isOutputTTY: Bool
+  package let isErrorTTY: Bool
+  package let width: Int
+  /// Whether colour is wanted on stderr: a TTY that is not dumb, and no `NO_COLOR` (no-color.org).
+  package let hasColor: Bool
+  private let sink: @Sendable (Int32, [UInt8]) throws(OutputError) -> Void
+
+  /// The terminal of this process.
+  package static func process(environment: [String: String]) -> Self {
+    let isErrorTTY = SystemCall.isTerminal(STDERR_FILENO)
+    let columns = SystemCall.columns(of: STDOUT_FILENO) ?? environment["COLUMNS"].flatMap { Int($0) } ?? 80
+    return Self(
+      isOutputTTY: SystemCall.isTerminal(STDOUT_FILENO), isErrorTTY: isErrorTTY, width: max(columns, 20),
+      hasColor: isErrorTTY && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb",
+      sink: writeAll)
+  }
+
+  /// A terminal that keeps what it is told, for tests.
+  package static func recording(width: Int = 80, isTTY: Bool = false) -> (Self, Recording) {
+    let recording = Recording()
+    let terminal = Self(isOutputTTY: isTTY, isErrorTTY: isTTY, width: width, hasColor: false) { descriptor, bytes in
+      recording.append(bytes, to: descriptor)
+    }
+    return (terminal, recording)
+  }
+
+  /// The format of log lines that suits stderr.
+  package var logFormat: LogFormat { isErrorTTY ? .human(color: hasColor) : .json }
+
+  /// Writes data to stdout, all of it.
+  package func write(_ bytes: [UInt8]) throws(OutputError) { try sink(STDOUT_FILENO, bytes) }
+  package func write(_ text: String) throws(OutputError) { try write(Array(text.utf8)) }
+
+  /// Says something on stderr; a newline is added, and nobody listening is no error.
+  package func note(_ text: String) { try? sink(STDERR_FILENO, Array((text + "\n").utf8)) }
+
+  private static func writeAll(_ descriptor: Int32, _ bytes: [UInt8]) throws(OutputError) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      do {
+        rest = rest.dropFirst(try SystemCall.write(rest, to: descriptor))
+      } catch {
+        switch error.number {
+        case EPIPE: throw .closed
+        case EAGAIN where SystemCall.awaitWritable(descriptor, milliseconds: -1): continue
+        default: throw .failed(reason: error.description)
+        }
+      }
+    }
+  }
+
+  /// What a recording terminal was told.
+  package final class Recording: Sendable {
+    private let kept = Mutex<[Int32: [UInt8]]>([:])
+
+    package var output: String { text(STDOUT_FILENO) }
+    package var notes: String { text(STDERR_FILENO) }
+
+    fileprivate func append(_ bytes: [UInt8], to descriptor: Int32) {
+      kept.withLock { $0[descriptor, default: []] += bytes }
+    }
+
+    private func text(_ descriptor: Int32) -> String {
+      String(decoding: kept.withLock { $0[descriptor] ?? [] }, as: UTF8.self)
+    }
+  }
+}

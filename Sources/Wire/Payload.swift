@@ -1,0 +1,54 @@
+public import JSON
+import Time
+
+/// A structure as Apple put it on the wire: the JSON itself, with a typed view of what is documented.
+///
+/// Nothing is required and nothing is lost: what Apple adds tomorrow stays in `json`, and `survey()` tells of it.
+public protocol Payload: Hashable, Sendable {
+  /// What Apple documents of it.
+  static var schema: Schema { get }
+  var json: JSONObject { get }
+  init(_ json: JSONObject)
+}
+
+extension Payload {
+  public init?(_ value: JSONValue?) {
+    guard let object = value?.object else { return nil }
+    self.init(object)
+  }
+
+  /// What in this structure is not as documented when this was built.
+  public func survey() -> Survey {
+    var survey = Survey()
+    Self.schema.survey(json, path: "", into: &survey)
+    return survey
+  }
+
+  func text(_ key: String) -> String? { json[key]?.string }
+  func integer(_ key: String) -> Int64? { json[key]?.integer }
+  func flag(_ key: String) -> Bool? { json[key]?.bool }
+  func date(_ key: String) -> Milliseconds? { json[key]?.milliseconds }
+  func texts(_ key: String) -> [String]? { json[key]?.array?.compactMap(\.string) }
+  func structure<Inner: Payload>(_ key: String) -> Inner? { Inner(json[key]) }
+  func structures<Inner: Payload>(_ key: String) -> [Inner]? { json[key]?.array?.compactMap { Inner($0) } }
+}
+
+/// What a structure has that its documentation does not: kept as it came, counted and shown, never guessed.
+public struct Survey: Hashable, Sendable {
+  /// Fields that no documentation names, by path: `data.newField`.
+  public internal(set) var unknownFields: [String] = []
+  /// Fields whose value is not of the documented type: `quantity` given as "abc".
+  public internal(set) var unusableFields: [String] = []
+  /// Documented fields with a value outside the documented ones: `type=Lifetime`, of a long value the beginning.
+  public internal(set) var unknownValues: [String] = []
+
+  public init() {}
+
+  public var isClean: Bool { unknownFields.isEmpty && unusableFields.isEmpty && unknownValues.isEmpty }
+
+  public mutating func add(_ other: Survey) {
+    unknownFields += other.unknownFields
+    unusableFields += other.unusableFields
+    unknownValues += other.unknownValues
+  }
+}

@@ -1,0 +1,71 @@
+import JSON
+
+/// What Apple documents of a structure: its fields, their types and the values of its enumerations.
+public struct Schema: Sendable {
+  public indirect enum Kind: Sendable {
+    case text
+    case integer
+    case flag
+    /// Milliseconds since 1970; fractions occur in Xcode's data.
+    case date
+    case texts
+    /// One of these, when Apple keeps to what it documented.
+    case word(Set<String>)
+    case code(ClosedRange<Int64>)
+    case structure(Schema)
+    case structures(Schema)
+  }
+
+  public let fields: [String: Kind]
+
+  init(_ fields: [String: Kind]) { self.fields = fields }
+
+  func survey(_ object: JSONObject, path: String, into survey: inout Survey) {
+    for member in object {
+      guard let kind = fields[member.key] else {
+        survey.unknownFields.append(path + member.key)
+        continue
+      }
+      if !kind.accepts(member.value) {
+        survey.unusableFields.append(path + member.key)
+      } else if !kind.documents(member.value) {
+        let value = member.value.string ?? String(member.value.integer ?? 0)
+        survey.unknownValues.append("\(path)\(member.key)=\(value.prefix(64))")
+      }
+      switch kind {
+      case .structure(let schema):
+        if let inner = member.value.object { schema.survey(inner, path: "\(path)\(member.key).", into: &survey) }
+      case .structures(let schema):
+        for inner in member.value.array ?? [] {
+          if let inner = inner.object { schema.survey(inner, path: "\(path)\(member.key)[].", into: &survey) }
+        }
+      case .text, .integer, .flag, .date, .texts, .word, .code: break
+      }
+    }
+  }
+}
+
+extension Schema.Kind {
+  /// Whether `value` is of this type; null is as good as absent.
+  func accepts(_ value: JSONValue) -> Bool {
+    if value.isNull { return true }
+    return switch self {
+    case .text, .word: value.string != nil
+    case .integer, .code: value.integer != nil
+    case .flag: value.bool != nil
+    case .date: value.milliseconds != nil
+    case .texts: value.array?.allSatisfy { $0.string != nil } ?? false
+    case .structure: value.object != nil
+    case .structures: value.array?.allSatisfy { $0.object != nil } ?? false
+    }
+  }
+
+  /// Whether an accepted value is one of the documented ones.
+  func documents(_ value: JSONValue) -> Bool {
+    switch self {
+    case .word(let words): value.string.map(words.contains) ?? true
+    case .code(let codes): value.integer.map(codes.contains) ?? true
+    case .text, .integer, .flag, .date, .texts, .structure, .structures: true
+    }
+  }
+}

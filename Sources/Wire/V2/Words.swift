@@ -1,0 +1,65 @@
+/// The documented values of Apple's enumerations; others are kept and counted.
+///
+/// App Store Server API 1.21, App Store Server Notifications 2.17.
+enum Words {
+  static let advancedCommerceOfferPeriod: Set<String> = [
+    "P3D", "P1W", "P2W", "P1M", "P2M", "P3M", "P6M", "P9M", "P1Y",
+  ]
+  static let advancedCommerceOfferReason: Set<String> = [
+    "ACQUISITION", "WIN_BACK", "RETENTION",
+  ]
+  static let advancedCommercePeriod: Set<String> = [
+    "P1W", "P1M", "P2M", "P3M", "P6M", "P1Y",
+  ]
+  static let advancedCommercePriceIncreaseInfoStatus: Set<String> = [
+    "SCHEDULED", "PENDING", "ACCEPTED",
+  ]
+  static let advancedCommerceRefundReason: Set<String> = [
+    "UNINTENDED_PURCHASE", "FULFILLMENT_ISSUE", "UNSATISFIED_WITH_PURCHASE", "LEGAL", "OTHER",
+    "MODIFY_ITEMS_REFUND", "SIMULATE_REFUND_DECLINE",
+  ]
+  static let advancedCommerceRefundType: Set<String> = [
+    "FULL", "PRORATED", "CUSTOM",
+  ]
+  static let appStoreEnvironment: Set<String> = [
+    "Sandbox", "Production", "Xcode", "LocalTesting",
+  ]
+  static let billingPlanType: Set<String> = [
+    "BILLED_UPFRONT", "MONTHLY",
+  ]
+  static let consumptionRequestReason: Set<String> = [
+    "UNINTENDED_PURCHASE", "FULFILLMENT_ISSUE", "UNSATISFIED_WITH_PURCHASE", "LEGAL", "OTHER",
+  ]
+  static let inAppOwnershipType: Set<String> = [
+    "FAMILY_SHARED", "PURCHASED",
+  ]
+  static let notificationTypeV2: Set<String> = [
+    "SUBSCRIBED", "DID_CHANGE_RENEWAL_PREF", "DID_CHANGE_RENEWAL_STATUS", "OFFER_REDEEMED", "DID_RENEW", "EXPIRED",
+    "DID_FAIL_TO_RENEW", "GRACE_PERIOD_EXPIRED", "PRICE_INCREASE", "REFUND", "REFUND_DECLINED",
+    "CONSUMPTION_REQUEST", "RENEWAL_EXTENDED", "REVOKE", "TEST", "RENEWAL_EXTENSION", "REFUND_REVERSED",
+    "EXTERNAL_PURCHASE_TOKEN", "ONE_TIME_CHARGE", "RESCIND_CONSENT", "METADATA_UPDATE", "MIGRATION", "PRICE_CHANGE",
+  ]
+  static let offerDiscountType: Set<String> = [
+    "FREE_TRIAL", "PAY_AS_YOU_GO", "PAY_UP_FRONT", "ONE_TIME",
+  ]
+  static let productType: Set<String> = [
+    "Auto-Renewable Subscription", "Non-Consumable", "Consumable", "Non-Renewing Subscription",
+  ]
+  static let purchasePlatform: Set<String> = [
+    "iOS", "macOS", "tvOS", "visionOS",
+  ]
+  static let renewalBillingPlanType: Set<String> = [
+    "BILLED_UPFRONT", "MONTHLY",
+  ]
+  static let revocationType: Set<String> = [
+    "REFUND_FULL", "REFUND_PRORATED", "FAMILY_REVOKE",
+  ]
+  static let subtype: Set<String> = [
+    "INITIAL_BUY", "RESUBSCRIBE", "DOWNGRADE", "UPGRADE", "AUTO_RENEW_ENABLED", "AUTO_RENEW_DISABLED", "VOLUNTARY",
+    "BILLING_RETRY", "PRICE_INCREASE", "GRACE_PERIOD", "PENDING", "ACCEPTED", "BILLING_RECOVERY",
+    "PRODUCT_NOT_FOR_SALE", "SUMMARY", "FAILURE", "UNREPORTED", "CREATED", "ACTIVE_TOKEN_REMINDER",
+  ]
+  static let transactionReason: Set<String> = [
+    "PURCHASE", "RENEWAL",
+  ]
+}

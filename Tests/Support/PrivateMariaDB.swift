@@ -1,0 +1,69 @@
+package import Database
+import Glibc
+import Synchronization
+import Time
+
+/// The one MariaDB of a test process: started when the first test asks, removed when the process ends.
+///
+/// What a killed process leaves behind (its server ends with it) is removed by the next one.
+package actor PrivateMariaDB {
+  package static let shared = PrivateMariaDB()
+
+  private static let prefix = "switchyard-tests-"
+  private static let running = Mutex<EmbeddedServer?>(nil)
+  private static let directory = "/tmp/\(prefix)\(getpid())"
+
+  private var starting: Task<DatabaseConfiguration, any Error>?
+  private var databases = 0
+
+  /// A new and empty database of its own for each caller.
+  ///
+  /// Fails with the names of the missing packages where MariaDB is not installed: no test is skipped.
+  package func database() async throws -> DatabaseConfiguration {
+    let server = try await server()
+    databases += 1
+    let name = "t\(databases)"
+    let connection = try await Connection.open(server)
+    try await connection.read { session throws(DatabaseError) in try session.createDatabase(name) }
+    await connection.close()
+    return server.database(name)
+  }
+
+  /// The process of the server, to look at; not to kill.
+  package nonisolated var processID: Int32? { Self.running.withLock { $0?.processID } }
+
+  private func server() async throws -> DatabaseConfiguration {
+    if let starting { return try await starting.value }
+    // No parent could hold this: it outlives the test that asks first, and every test waits for the same start.
+    let task = Task { try await Self.start() }
+    starting = task
+    return try await task.value
+  }
+
+  private static func start() async throws -> DatabaseConfiguration {
+    removeLeftovers()
+    var settings = EmbeddedServer.Settings()
+    settings.bufferPool = 64 << 20
+    settings.connections = 500
+    settings.options = ["--innodb-log-file-size=32M", "--innodb-flush-log-at-trx-commit=2"]
+    let server = EmbeddedServer(directory: directory, settings: settings)
+    let configuration = try await server.start()
+    running.withLock { $0 = server }
+    atexit { PrivateMariaDB.removeAtExit() }
+    return configuration.database(nil)
+  }
+
+  private static func removeAtExit() {
+    guard let pid = running.withLock({ $0?.processID }) else { return }
+    kill(pid, SIGKILL)
+    for _ in 0..<500 where kill(pid, 0) == 0 { usleep(2_000) }
+    Files.remove(directory)
+  }
+
+  private static func removeLeftovers() {
+    for name in Files.names(in: "/tmp") where name.hasPrefix(prefix) {
+      guard let pid = pid_t(name.dropFirst(prefix.count).prefix { $0.isNumber }) else { continue }
+      if pid != getpid(), kill(pid, 0) != 0, errno == ESRCH { Files.remove("/tmp/\(name)") }
+    }
+  }
+}
