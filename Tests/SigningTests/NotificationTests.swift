@@ -118,10 +118,11 @@ import Time
     do { return try Bench.verifier() } catch { preconditionFailure("no verifier: \(error)") }
   }()
 
-  @Test(arguments: [
-    ("Production", Bench.appAppleID, nil), ("Sandbox", nil, nil), ("Production", nil, .missingClaim),
-    ("Production", 7, .wrongAppAppleId), ("Sandbox", 7, .wrongAppAppleId), (nil, Bench.appAppleID, .missingClaim),
-  ] as [(String?, Int64?, VerificationError.Code?)])
+  @Test(
+    arguments: [
+      ("Production", Bench.appAppleID, nil), ("Sandbox", nil, nil), ("Production", nil, .missingClaim),
+      ("Production", 7, .wrongAppAppleId), ("Sandbox", 7, .wrongAppAppleId), (nil, Bench.appAppleID, .missingClaim),
+    ] as [(String?, Int64?, VerificationError.Code?)])
   func `is of the app and environment it says`(
     environment: String?, appAppleID: Int64?, refusal: VerificationError.Code?
   ) throws {
