@@ -98,7 +98,8 @@ import CMariaDB
   }
 
   private static func error(of statement: UnsafeMutablePointer<MYSQL_STMT>) -> DatabaseError {
-    unsafe DatabaseError(number: Int(mysql_stmt_errno(statement)), message: String(cString: mysql_stmt_error(statement)))
+    unsafe DatabaseError(
+      number: Int(mysql_stmt_errno(statement)), message: String(cString: mysql_stmt_error(statement)))
   }
 }
 

@@ -60,11 +60,11 @@ final class ChildProcess: Sendable {
     }
   }
 
-  /// Sends a signal; nothing happens once it has ended, even if its number lives on in another process.
+  /// Sends a signal to it and its children; nothing happens once it has ended, even if its number lives on elsewhere.
   func send(_ signal: Int32) {
     state.withLock { state in
       switch state {
-      case .running: _ = kill(id, signal)
+      case .running: _ = kill(-id, signal)  // it leads a group of its own
       case .ended: break
       }
     }
@@ -132,7 +132,7 @@ final class ChildProcess: Sendable {
     _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>?) -> R
   ) -> R {
     let copies = unsafe strings.map { unsafe strdup($0) } + [nil]
-    defer { for unsafe copy in unsafe copies { unsafe free(copy) } }
+    defer { unsafe copies.forEach { unsafe free($0) } }
     return unsafe copies.withUnsafeBufferPointer { unsafe body($0.baseAddress) }
   }
 }
