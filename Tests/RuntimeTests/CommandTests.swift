@@ -18,7 +18,9 @@ private let verify = Command(
 }
 private let show = Command(
   "show", "Show a table.", examples: ["yard show tsv name"],
-  arguments: [Positional("KIND", choices: ["tsv", "json"], "The form."), Positional("NAME", count: .optional, "Which.")]
+  arguments: [
+    Positional("KIND", choices: ["tsv", "json"], "The form."), Positional("NAME", count: .optional, "Which."),
+  ]
 ) { _, _ in .differences }
 private let yard = Command(
   "yard", "Move trains.", examples: ["yard jws verify m.jws"],
