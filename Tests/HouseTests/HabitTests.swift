@@ -6,6 +6,14 @@ private let orphans: [(path: String, because: String)] = [
   ("Sources/Ledger/GroupCommit.swift", "what was accepted is to be written although the server is told to stop"),
 ]
 
+/// What asks the process for its environment on behalf of the executable, which alone may name it.
+///
+/// In Runtime because `getenv` is C, and C needs `unsafe`.
+private let environmentSources: [String: String] = [
+  "ProcessEnvironment": "Sources/Runtime/CommandLine/ProcessEnvironment.swift",
+  "OperatingSystemUser": "Sources/Runtime/System/OperatingSystemUser.swift",
+]
+
 /// Where an environment that was handed in is looked at: nobody here asks the process for it.
 private let environmentReaders = "Sources/Runtime/CommandLine/"
 
@@ -22,8 +30,14 @@ private let environmentReaders = "Sources/Runtime/CommandLine/"
   }
 
   @Test func `reads the environment in the executable alone`() {
-    let asked = found(["ProcessInfo", "getenv", "secure_getenv", "environ"]) { $0.room == "switchyard" }
+    let asked = found(["ProcessInfo", "getenv", "secure_getenv", "environ"]) { file in
+      file.room == "switchyard" || environmentSources.values.contains(file.path)
+    }
     #expect(asked == [])
+    let named = found(Set(environmentSources.keys)) { file in
+      file.room == "switchyard" || environmentSources.values.contains(file.path)
+    }
+    #expect(named == [])
     #expect(found(text: "CommandLine.arguments") { $0.room == "switchyard" } == [])
     let read = found(text: "environment[") { $0.room == "switchyard" || $0.path.hasPrefix(environmentReaders) }
     #expect(read == [])
