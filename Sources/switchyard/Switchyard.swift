@@ -16,7 +16,7 @@ enum Switchyard {
       Command.Example("switchyard quarantine replay --all", "after what was wrong has been mended"),
       Command.Example("switchyard doctor", "what is wrong here, and what to do about it"),
     ],
-    subcommands: [JWSCommand.command, DatabaseCommand.command]
+    subcommands: [ServeCommand.command, DevCommand.command, JWSCommand.command, DatabaseCommand.command]
   ).addingCompletion()
 
   /// Does what this process was called for.
