@@ -89,7 +89,13 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
 extension Facts {
   /// The facts as a JSON object with Apple's V2 names, in declaration order: equal facts, equal bytes.
   public var json: JSONObject {
-    JSONObject(uniqueMembers: stated.map { JSONObject.Member(key: $0.field.name, value: $0.value) })
+    let names = Field.names
+    var members: [JSONObject.Member] = []
+    members.reserveCapacity(values.count)
+    for (place, value) in values.enumerated() {
+      if let value { members.append(JSONObject.Member(key: names[place], value: value)) }
+    }
+    return JSONObject(uniqueMembers: members)
   }
 
   /// Reads back what `json` wrote; members of other names or kinds (a newer build's) are left out.
