@@ -1,7 +1,8 @@
 import Signing
-@testable import Simulator
 import Testing
 import Time
+
+@testable import Simulator
 
 @Suite struct `The simulated App Store` {
   @Test(arguments: [
