@@ -63,7 +63,7 @@ let package = Package(
     room("Adapter", "Wire", "Mappings", "Signing", "Purchases", "JSON", "Time"),
     room("Ledger", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
     room(
-      "Service", "Ledger", "Adapter", "HTTPServer", "Wire", "Signing", "Purchases", "Runtime",
+      "Service", "Ledger", "Adapter", "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime",
       "JSON", "Time"),
     room("Simulator", "Signing", "JSON", "Time"),
     .executableTarget(
@@ -105,3 +105,14 @@ let package = Package(
     tests("EndToEnd", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
   ]
 )
+
+// The fuzzers link libFuzzer, which is not everywhere: built on demand only, by scripts/fuzz.
+if Context.environment["SWITCHYARD_FUZZ"] == "1" {
+  package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"))
+  for name in ["FuzzJWS", "FuzzJSON"] {
+    package.targets.append(
+      .executableTarget(
+        name: name, dependencies: ["CLibFuzzer", "Signing", "Simulator", "JSON", "Time"], path: "Tests/Fuzz/\(name)",
+        swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+  }
+}

@@ -1,1 +1,1 @@
-print("benchmarks")
+try VerificationBenchmark().run()

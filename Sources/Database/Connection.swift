@@ -42,14 +42,19 @@ package actor Connection {
     try withSession(body)
   }
 
-  /// Runs each body in a transaction of its own, all in one visit to the connection's thread; one outcome for each.
+  /// Runs the body for each item in a transaction of its own, all in one visit to the connection's thread.
   ///
-  /// After the connection is lost the rest fails with that error.
-  package func transactions<R: Sendable>(
-    _ bodies: [@Sendable (Session) throws(DatabaseError) -> R]
+  /// One outcome for each item; after the connection is lost the rest fails with that error. (Items and one body, not
+  /// a list of bodies: Swift 6.3.1 crashes on closures with typed throws inside an array.)
+  package func transactions<Item: Sendable, R: Sendable>(
+    _ items: [Item], _ body: @Sendable (Session, Item) throws(DatabaseError) -> R
   ) -> [Result<R, DatabaseError>] {
-    bodies.map { body in
-      Result { () throws(DatabaseError) in try transaction(body) }
+    items.map { item in
+      do throws(DatabaseError) {
+        return .success(try transaction { session throws(DatabaseError) in try body(session, item) })
+      } catch {
+        return .failure(error)
+      }
     }
   }
 

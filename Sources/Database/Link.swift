@@ -40,7 +40,13 @@ import Time
       }
     let connected = unsafe mysql_real_connect(
       mysql, host, configuration.user, configuration.password, configuration.database, UInt32(port), socket, 0)
-    guard unsafe connected == nil else { return }
+    if unsafe connected != nil {
+      // On a socket the library takes "enforce" for fulfilled without any TLS.
+      guard unsafe configuration.tls != .required || mysql_get_ssl_cipher(mysql) != nil else {
+        throw DatabaseError(.tlsFailed, "the connection is not encrypted, and TLS is required")
+      }
+      return
+    }
     let error = lastError
     throw Self.isTimeout(unsafe String(cString: mysql_error(mysql)))
       ? DatabaseError(.timedOut, error.detail) : error

@@ -85,18 +85,20 @@ package final class Pool: Sendable {
     try await retrying(replayable: true) { connection throws(DatabaseError) in try await connection.read(body) }
   }
 
-  /// Runs each body in a transaction of its own on one connection, in one visit; those that certainly did not happen
-  /// are retried one by one.
-  package func transactions<R: Sendable>(
-    replayable: Bool = false, _ bodies: [@Sendable (Session) throws(DatabaseError) -> R]
+  /// Runs the body for each item in a transaction of its own on one connection, in one visit.
+  ///
+  /// One outcome for each item; those that certainly did not happen are retried one by one.
+  package func transactions<Item: Sendable, R: Sendable>(
+    replayable: Bool = false, _ items: [Item], _ body: @Sendable (Session, Item) throws(DatabaseError) -> R
   ) async throws(DatabaseError) -> [Result<R, DatabaseError>] {
     let connection = try await borrow()
-    var results = await connection.transactions(bodies)
+    var results = await connection.transactions(items, body)
     await giveBack(connection)
-    for (index, body) in bodies.enumerated() {
+    for (index, item) in items.enumerated() {
       guard case .failure(let error) = results[index], isWorthRetrying(error, replayable) else { continue }
       do throws(DatabaseError) {
-        results[index] = .success(try await transaction(replayable: replayable, body))
+        results[index] = .success(
+          try await transaction(replayable: replayable) { session throws(DatabaseError) in try body(session, item) })
       } catch {
         results[index] = .failure(error)
       }

@@ -47,7 +47,7 @@ import CMariaDB
   }
 
   deinit {
-    for unsafe binding in unsafe bindings { unsafe binding.buffer.deallocate() }
+    for index in unsafe bindings.indices { unsafe bindings[index].buffer.deallocate() }
     unsafe bindings.deallocate()
     unsafe lengths.deallocate()
     unsafe nulls.deallocate()

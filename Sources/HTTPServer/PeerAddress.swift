@@ -23,6 +23,18 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
+  /// From its numeric form, `192.0.2.1` or `2001:db8::1`; nil when it is none.
+  package init?(numeric text: String) {
+    var bytes = [UInt8](repeating: 0, count: 16)
+    if unsafe inet_pton(AF_INET, text, &bytes) == 1 {
+      self.init(bytes: Array(bytes.prefix(4)), port: 0)
+    } else if unsafe inet_pton(AF_INET6, text, &bytes) == 1 {
+      self.init(bytes: bytes, port: 0)
+    } else {
+      return nil
+    }
+  }
+
   init(_ storage: sockaddr_storage) {
     switch Int32(storage.ss_family) {
     case AF_INET:

@@ -94,7 +94,8 @@ import Time
       }
       #expect(seen == 10)
       #expect(throws: DatabaseError(.misuse, "")) {
-        try session.query("SELECT seq FROM seq_1_to_10") { _ throws(DatabaseError) in _ = try session.query("SELECT 1") }
+        try session.query("SELECT seq FROM seq_1_to_10") { _ throws(DatabaseError) in _ = try session.query("SELECT 1")
+        }
       }
       #expect(try session.query("SELECT 1 AS one").count == 1)
     }
@@ -106,7 +107,8 @@ import Time
     configuration.resultLimit = 100_000
     let connection = try await Connection.open(configuration)
     await #expect(throws: DatabaseError(.tooLarge, "")) {
-      try await connection.read { session throws(DatabaseError) in try session.query("SELECT seq FROM seq_1_to_100000") }
+      try await connection.read { session throws(DatabaseError) in try session.query("SELECT seq FROM seq_1_to_100000")
+      }
     }
     await connection.close()
   }

@@ -79,12 +79,14 @@ package actor EmbeddedServer {
     self.paths = paths
     do {
       if let note = paths.note { tell(.moved(note)) }
-      for orphan in OrphanServer.all(onDataDirectory: paths.data) {
-        try await orphan.stop(on: paths.data, grace: settings.stopLimit)
-        tell(.stoppedOrphan(pid: orphan.id))
+      for place in [paths.newData, paths.data] {
+        for orphan in OrphanServer.all(onDataDirectory: place) {
+          try await orphan.stop(on: place, grace: settings.stopLimit)
+          tell(.stoppedOrphan(pid: orphan.id))
+        }
       }
-      try await makeData(paths, programs)
       let socket = try prepareRun(paths)
+      try await makeData(paths, programs)
       command = ChildProcess.Command(
         program: programs.server, arguments: arguments(paths, socket: socket), directory: paths.data,
         user: paths.user, output: paths.errorLog)
@@ -190,6 +192,7 @@ package actor EmbeddedServer {
     let log = "\(paths.home)/initialization.log"
     Files.remove(log)
     let account = ServerUser.ourName
+    // A starting mariadbd removes every "#sql…" in its temporary directory, also another's: never share /tmp.
     let installer = try await ChildProcess.start(
       ChildProcess.Command(
         program: programs.installer,
@@ -197,6 +200,7 @@ package actor EmbeddedServer {
           "--no-defaults", "--datadir=\(paths.newData)", "--skip-test-db", "--skip-name-resolve",
           "--auth-root-authentication-method=\(account == nil ? "normal" : "socket")",
           "--auth-root-socket-user=\(account ?? "root")", "--innodb-buffer-pool-size=32M",
+          "--tmpdir=\(paths.run)",
         ], directory: paths.newData, user: paths.user, output: log))
     control.withLock { $0.process = installer }
     let code = await installer.ended()

@@ -9,10 +9,14 @@ struct OrphanServer {
   let id: pid_t
 
   static func all(onDataDirectory directory: String) -> [OrphanServer] {
-    Files.names(in: "/proc").compactMap { pid_t($0) }.filter { isServer($0, on: directory) }.map { OrphanServer(id: $0) }
+    Files.names(in: "/proc").compactMap { pid_t($0) }.filter { isServer($0, on: directory) }.map {
+      OrphanServer(id: $0)
+    }
   }
 
-  /// Asks it to end and waits; after `grace` ends it. It cannot be adopted: only a parent learns of a child's end.
+  /// Asks it to end and waits; after `grace` ends it.
+  ///
+  /// It cannot be adopted: only a parent learns of a child's end.
   func stop(on directory: String, grace: Interval) async throws(EmbeddedServerError) {
     kill(id, SIGTERM)
     let deadline = ContinuousClock.now + .milliseconds(grace.milliseconds)

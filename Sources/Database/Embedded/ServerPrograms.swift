@@ -5,11 +5,12 @@ struct ServerPrograms {
   let server: String
   let installer: String
 
-  /// Looks in `path` (as PATH is written), then where distributions put what PATH often lacks.
-  init(searchPath path: String) throws(EmbeddedServerError) {
-    let directories =
-      path.split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
-      + ["/usr/sbin", "/usr/bin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin"]
+  /// Where distributions put them, whatever PATH says.
+  static let usual = ["/usr/sbin", "/usr/bin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin"]
+
+  /// Looks in `path` (as PATH is written), then in the usual places.
+  init(searchPath path: String, then usual: [String] = Self.usual) throws(EmbeddedServerError) {
+    let directories = path.split(separator: ":").map(String.init).filter { $0.hasPrefix("/") } + usual
     guard let server = Self.find(["mariadbd", "mysqld"], in: directories),
       let installer = Self.find(["mariadb-install-db", "mysql_install_db"], in: directories)
     else {

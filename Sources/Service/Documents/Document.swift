@@ -1,0 +1,117 @@
+import JSON
+import Ledger
+import Mappings
+import Purchases
+import Signing
+import Time
+
+/// What is known of purchases and customers as the JSON that the service answers; facts by Apple's V2 names.
+struct Document {
+  let vocabulary: Vocabulary
+  /// The time at which a subscription's status is told.
+  let now: Milliseconds
+  let showsProvenance: Bool
+
+  func describe(_ dossier: Dossier, _ extent: Ledger.Extent) -> JSONObject {
+    let purchases = Purchase.fold(dossier.purchases, rules: vocabulary.purchases.rules)
+    let subscriptions = subscriptions(purchases, dossier.renewals)
+    var object: JSONObject = ["environment": .string(dossier.environment.rawValue)]
+    switch extent {
+    case .purchases: break
+    case .customers: object["customers"] = .array(dossier.customers.sorted { $0.key < $1.key }.map(customer))
+    }
+    object["purchases"] = .array(purchases.map { .object(describe($0)) })
+    object["subscriptions"] = .array(subscriptions.map { .object(describe($0)) })
+    let downloads = Dictionary(grouping: dossier.appTransactions, by: \.key.appTransactionID)
+    object["appTransactions"] = .array(
+      downloads.sorted { $0.key < $1.key }.compactMap { _, statements in
+        Folded(statements, rules: vocabulary.appTransactions.rules).map { .object(describe($0)) }
+      })
+    object["events"] = .array(Event.fold(dossier.events).map { .object(describe($0)) })
+    return object
+  }
+
+  private func customer(_ label: String, _ members: Set<CustomerNode>) -> JSONValue {
+    var originals: [JSONValue] = []
+    var appTransactions: [JSONValue] = []
+    for member in members.sorted() {
+      switch member {
+      case .originalTransactionID(let id): originals.append(.string(id))
+      case .appTransactionID(let id): appTransactions.append(.string(id))
+      }
+    }
+    return [
+      "customer": .string(label), "originalTransactionIds": .array(originals),
+      "appTransactionIds": .array(appTransactions),
+    ]
+  }
+
+  private func subscriptions(_ purchases: [Purchase], _ renewals: [RenewalStatement]) -> [Subscription] {
+    let intentions = Dictionary(grouping: renewals, by: \.key)
+    let periods = Dictionary(grouping: purchases) { purchase in
+      SubscriptionKey(
+        app: purchase.key.app, environment: purchase.key.environment,
+        originalTransactionID: purchase.key.originalTransactionID)
+    }
+    return periods.sorted { $0.key.originalTransactionID < $1.key.originalTransactionID }.compactMap { key, purchases in
+      Subscription(
+        key: key, purchases: purchases,
+        renewal: Folded(intentions[key] ?? [], rules: vocabulary.renewals.rules))
+    }
+  }
+
+  private func describe(_ purchase: Purchase) -> JSONObject {
+    var object = describe(purchase.folded)
+    object["line"] = .string(purchase.key.line.text)
+    return object
+  }
+
+  private func describe(_ subscription: Subscription) -> JSONObject {
+    var object: JSONObject = ["originalTransactionId": .string(subscription.key.originalTransactionID)]
+    if let status = subscription.status(at: now) {
+      object["status"] = .integer(Int64(status.rawValue))
+      object["statusName"] = .string(status.name)
+      object["grantsAccess"] = .bool(status.grantsAccess)
+    }
+    if let current = subscription.current {
+      object["productId"] = current.productID.map(JSONValue.string)
+      object["expiresDate"] = current.expiresDate.map { .integer($0.sinceEpoch) }
+    }
+    object["renewal"] = subscription.renewal.map { .object(describe($0)) }
+    return object
+  }
+
+  private func describe<Field>(_ folded: Folded<Field>) -> JSONObject {
+    var object = folded.facts.json
+    object["asOf"] = .integer(folded.asOf.sinceEpoch)
+    if showsProvenance {
+      object["provenance"] = .object(
+        JSONObject(
+          folded.facts.stated.compactMap { field, _ in
+            folded.provenance[field].map { (field.name, .object(describe($0))) }
+          }))
+    }
+    return object
+  }
+
+  private func describe(_ provenance: Provenance) -> JSONObject {
+    [
+      "source": .string(provenance.source.name), "asOf": .integer(provenance.asOf.sinceEpoch),
+      "rule": .string(provenance.rule), "message": .string(Digest(bytes: provenance.message)?.hex ?? ""),
+    ]
+  }
+
+  private func describe(_ event: Event) -> JSONObject {
+    var object: JSONObject = [
+      "notificationType": .string(event.notificationType), "date": .integer(event.date.sinceEpoch),
+      "source": .string(event.source.name),
+    ]
+    object["subtype"] = event.subtype.map(JSONValue.string)
+    object["notificationUUID"] = event.notificationUUID.map(JSONValue.string)
+    object["originalTransactionId"] = event.originalTransactionID.map(JSONValue.string)
+    object["transactionId"] = event.transactionID.map(JSONValue.string)
+    object["rule"] = event.rule.map(JSONValue.string)
+    if !event.details.isEmpty { object["details"] = .object(event.details) }
+    return object
+  }
+}

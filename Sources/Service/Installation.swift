@@ -1,0 +1,126 @@
+package import Adapter
+package import Database
+package import HTTPServer
+package import Ledger
+package import Runtime
+package import Signing
+package import Time
+
+/// The parts of one process, wired: what `serve` runs and what the tests run.
+package struct Installation: Sendable {
+  package struct Settings: Sendable {
+    package var http: HTTPServerConfiguration
+    package var sources = AllowedSources.anywhere
+    package var commit = GroupCommit.Limits()
+
+    package init(http: HTTPServerConfiguration) { self.http = http }
+  }
+
+  package let server: HTTPServer
+  package let ledger: Ledger
+  package let metrics: MetricsRegistry
+  private let commit: GroupCommit
+  private let registry: Registry
+  private let pool: Pool
+  private let housekeeping: Housekeeping
+
+  /// Reads the registered apps once; the schema must be there.
+  package init(
+    pool: Pool, adapter: Adapter, key: MasterKey, settings: Settings, clock: WallClock, logger: Logger
+  ) async throws {
+    self.pool = pool
+    let metrics = MetricsRegistry()
+    self.metrics = metrics
+    let counts = ServiceMetrics(metrics)
+    let ledger = Ledger(pool: pool)
+    self.ledger = ledger
+    let commit = GroupCommit(ledger, limits: settings.commit)
+    self.commit = commit
+    registry = try await Registry(
+      reading: { try await pool.read { session throws(DatabaseError) in try AppTable.directory(in: session) } },
+      clock: clock, logger: logger)
+    let intake = Intake(adapter: adapter)
+    let router = Router(
+      notifications: NotificationRoute(
+        intake: intake, registry: registry, commit: commit, key: key, metrics: counts, clock: clock, logger: logger),
+      evidence: EvidenceRoute(intake: intake, commit: commit, metrics: counts, clock: clock, logger: logger),
+      purchases: PurchasesRoute(ledger: ledger, clock: clock, logger: logger),
+      health: HealthRoute(metrics: metrics) { await Self.unreadiness(of: pool) },
+      sources: settings.sources, registry: registry)
+    server = HTTPServer(settings.http, handler: router) { event in logger.note(event) }
+    housekeeping = Housekeeping(pool: pool, metrics: counts, clock: clock, logger: logger)
+    declareGauges(metrics)
+  }
+
+  /// In the order of need: what is first is stopped last, so that requests end before the commits they wait for.
+  package var services: [any Service] {
+    [PoolService(pool: pool), CommitService(commit: commit), registry, housekeeping, ServerService(server: server)]
+  }
+
+  private func declareGauges(_ metrics: MetricsRegistry) {
+    metrics.gauge("switchyard_commit_waiting", help: "Messages that wait to be committed.") { [commit] in
+      Double(commit.depth)
+    }
+    metrics.gauge("switchyard_http_open_connections", help: "Open HTTP connections.") { [server] in
+      Double(server.counters.openConnections)
+    }
+    metrics.gauge("switchyard_database_connections_in_use", help: "Database connections at work.") { [pool] in
+      Double(pool.figures.inUse)
+    }
+    metrics.gauge("switchyard_database_callers_waiting", help: "Callers that wait for a database connection.") {
+      [pool] in
+      Double(pool.figures.waiting)
+    }
+    metrics.gauge(
+      "switchyard_database_retries",
+      help: "Transactions done again since the start, after deadlocks and lost connections."
+    ) { [pool] in Double(pool.figures.retries) }
+  }
+
+  private static func unreadiness(of pool: Pool) async -> String? {
+    do {
+      let status = try await pool.read { session throws(DatabaseError) in try Migrator().status(in: session) }
+      return status.isUsable ? nil : "the schema is version \(status.installed), this build knows \(status.known)"
+    } catch {
+      return "the database does not answer (\(error.code))"
+    }
+  }
+}
+
+/// Closes the pool when everything that borrows from it has ended.
+private struct PoolService: Service {
+  let pool: Pool
+
+  func run() async throws {
+    await untilCancelled()
+    await pool.close()
+  }
+}
+
+private struct CommitService: Service {
+  let commit: GroupCommit
+
+  func run() async throws { await commit.run() }
+}
+
+private struct ServerService: Service {
+  let server: HTTPServer
+
+  func run() async throws { try await server.run() }
+}
+
+extension Logger {
+  /// What the HTTP server remarks.
+  fileprivate func note(_ event: HTTPServerEvent) {
+    switch event {
+    case .listening(let address, let port): info("listening", metadata: ["address": "\(address)", "port": "\(port)"])
+    case .refused(let reason, let peer):
+      debug("request refused", metadata: ["reason": "\(reason.rawValue)", "peer": "\(peer)"])
+    case .acceptFailed(let reason): warning("a connection was not accepted", metadata: ["reason": "\(reason)"])
+    case .unsayableResponse(let status): error("an answer could not be sent", metadata: ["status": "\(status)"])
+    case .library(let remark): debug("http library", metadata: ["remark": "\(remark)"])
+    case .stopped(let unfinished):
+      if unfinished > 0 { warning("stopped with requests unfinished", metadata: ["count": "\(unfinished)"]) }
+    }
+  }
+}

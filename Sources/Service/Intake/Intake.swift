@@ -1,0 +1,96 @@
+package import Adapter
+package import Ledger
+package import Purchases
+package import Time
+import Wire
+
+/// Decides what is to be written for a message: read by the adapter, then held against the registered apps.
+///
+/// It writes nothing and asks nobody: the same for a request, a replay from quarantine and a rebuild.
+package struct Intake: Sendable {
+  private let adapter: Adapter
+
+  package init(adapter: Adapter) { self.adapter = adapter }
+
+  /// An entry, with what the reading found that was new to this build.
+  package struct Decision: Sendable {
+    package let entry: Entry
+    /// Nil for what goes to quarantine.
+    package let reading: Reading?
+    package let refusal: Refusal?
+  }
+
+  /// What to write for a notification; throws only for what is not even JSON or a JWS.
+  ///
+  /// - Parameter pathApp: the bundle id in the URL, when Apple was given one with it.
+  package func notification(
+    _ message: InboxMessage, pathApp: String? = nil, directory: AppDirectory, now: Milliseconds
+  ) throws(Refusal) -> Decision {
+    do throws(Refusal) {
+      let reading = try adapter.notification(message.body, message: message.digest, now: now)
+      let app = try app(of: reading, pathApp: pathApp, in: directory)
+      return Decision(entry: Self.entry(message, reading, app), reading: reading, refusal: nil)
+    } catch {
+      guard let source = error.quarantine else { throw error }
+      let refusal = Entry.Refusal(
+        source: source, code: error.code, detail: error.detail, claimedApp: error.claimedApp ?? pathApp)
+      return Decision(entry: Entry(message, .quarantined(refusal)), reading: nil, refusal: error)
+    }
+  }
+
+  /// What to write for evidence that the back end of `app` hands in; what is refused is its own to mend, and not kept.
+  package func evidence(
+    _ message: InboxMessage, app: App, environment: Environment?, now: Milliseconds
+  ) throws(Refusal) -> Decision {
+    let reading = try adapter.evidence(
+      message.body, app: app.bundleID, environment: environment, message: message.digest, now: now)
+    try Self.compare(reading, app)
+    return Decision(entry: Self.entry(message, reading, app), reading: reading, refusal: nil)
+  }
+
+  private static func entry(_ message: InboxMessage, _ reading: Reading, _ app: App) -> Entry {
+    Entry(
+      message,
+      .accepted(
+        Entry.Acceptance(
+          message, app: app.id, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)))
+  }
+
+  private func app(of reading: Reading, pathApp: String?, in directory: AppDirectory) throws(Refusal) -> App {
+    if let pathApp, pathApp != reading.app {
+      throw Refusal(
+        .authentic, .wrongBundle, "it is of \(reading.app), the URL is for another app", claimedApp: reading.app)
+    }
+    guard let app = directory[reading.app] else {
+      throw Refusal(
+        .authentic, .unknownApp, "the app \(reading.app) is not registered; `switchyard app add` it, then replay",
+        claimedApp: reading.app)
+    }
+    if reading.environment == .production, reading.appAppleID != nil, app.appAppleID == nil {
+      throw Refusal(
+        .authentic, .appAppleIdNotRegistered,
+        "Production, and no Apple id is registered for \(reading.app); `switchyard app add --app-apple-id`, then replay",
+        claimedApp: reading.app)
+    }
+    try Self.compare(reading, app)
+    return app
+  }
+
+  private static func compare(_ reading: Reading, _ app: App) throws(Refusal) {
+    guard let seen = reading.appAppleID, let registered = app.appAppleID, seen != registered else { return }
+    throw Refusal(
+      .authentic, .wrongAppAppleId, "appAppleId is \(seen), registered is \(registered)", claimedApp: reading.app)
+  }
+}
+
+extension Refusal {
+  /// Whose quota it counts against; nil for what is not worth keeping.
+  fileprivate var quarantine: QuarantineSource? {
+    switch kind {
+    case .unreadable: nil
+    case .unproven: .unproven
+    case .authentic: .authentic
+    case .legacy: .legacy
+    }
+  }
+}

@@ -1,0 +1,66 @@
+package import HTTPServer
+
+/// From which addresses notifications are taken: Apple's network alone, if the operator wants it so.
+package struct AllowedSources: Sendable {
+  private let networks: [Network]
+  private let proxies: [Network]
+
+  /// Everybody.
+  package static let anywhere = Self(networks: [], proxies: [])
+
+  /// Apple's own: 17.0.0.0/8.
+  package static let apple: [Network] = [Network(bytes: [17, 0, 0, 0], prefix: 8)]
+
+  /// - Parameters:
+  ///   - networks: who may send; empty: everybody.
+  ///   - proxies: whose `X-Forwarded-For` is believed. Without one the header is a stranger's claim and is ignored.
+  package init(networks: [Network], proxies: [Network]) {
+    self.networks = networks
+    self.proxies = proxies
+  }
+
+  /// Whether a request of `peer` may come in.
+  ///
+  /// Behind a trusted proxy the sender is the last address in the header that is no trusted proxy itself.
+  package func allow(peer: PeerAddress, forwardedFor: [String]) -> Bool {
+    guard !networks.isEmpty else { return true }
+    var sender = peer.bytes
+    var hops: [String] = forwardedFor.flatMap { header in
+      header.split(separator: ",").map { hop in String(hop.filter { $0 != " " }) }
+    }
+    while proxies.contains(where: { $0.contains(sender) }), let hop = hops.popLast() {
+      guard let address = Network(hop)?.bytes else { return false }
+      sender = address
+    }
+    return networks.contains { $0.contains(sender) }
+  }
+}
+
+/// A range of addresses: `17.0.0.0/8`, `2001:db8::/32`, or one address.
+package struct Network: Hashable, Sendable {
+  package let bytes: [UInt8]
+  let prefix: Int
+
+  init(bytes: [UInt8], prefix: Int) {
+    self.bytes = bytes
+    self.prefix = prefix
+  }
+
+  /// Nil when it is not one.
+  package init?(_ text: String) {
+    let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let first = parts.first, let address = PeerAddress(numeric: String(first)) else { return nil }
+    let bits = address.bytes.count * 8
+    let prefix = parts.count == 1 ? bits : Int(parts[1]) ?? -1
+    guard (0...bits).contains(prefix) else { return nil }
+    self.init(bytes: address.bytes, prefix: prefix)
+  }
+
+  func contains(_ address: [UInt8]) -> Bool {
+    guard address.count == bytes.count else { return false }
+    return (0..<prefix).allSatisfy { bit in
+      let mask: UInt8 = 0x80 >> UInt8(bit % 8)
+      return address[bit / 8] & mask == bytes[bit / 8] & mask
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import Adapter
+import HTTPServer
+import JSON
+import Ledger
+
+extension HTTPResponse {
+  /// `{"error":{"code":…,"detail":…}}`
+  static func error(_ status: Int, _ code: String, _ detail: String, next: String? = nil) -> Self {
+    var error: JSONObject = ["code": .string(code), "detail": .string(detail)]
+    error["next"] = next.map(JSONValue.string)
+    let body: JSONObject = ["error": .object(error)]
+    return .json(status, body.encoded())
+  }
+
+  static func unauthorized(_ detail: String) -> Self {
+    var response = error(401, "unauthorized", detail)
+    response.headers.append("WWW-Authenticate", "Bearer realm=\"switchyard\"")
+    return response
+  }
+
+  /// "Try again later", when nothing could be stored: Apple does so for three days.
+  static func unavailable(_ code: String, _ detail: String) -> Self {
+    var response = error(503, code, detail)
+    response.headers.append("Retry-After", "5")
+    return response
+  }
+
+  static func object(_ status: Int, _ object: JSONObject) -> Self { .json(status, object.encoded()) }
+
+  /// Why an entry was not written; the database's own words stay in the log.
+  static func notWritten(_ failure: GroupCommit.Failure) -> Self {
+    switch failure {
+    case .overloaded: .unavailable("overloaded", "too many messages wait to be stored")
+    case .stopping: .unavailable("stopping", "the service is stopping")
+    case .database: .unavailable("databaseUnavailable", "the message could not be stored")
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import Adapter
+import HTTPServer
+import JSON
+package import Ledger
+import Purchases
+package import Runtime
+import Signing
+package import Time
+import Wire
+
+/// `POST /v1/evidence`: what an app's back end or a new client has in hand. Idempotent; the bearer token says whose.
+///
+/// 200 with what was learned once it is committed; 422 with the reason when nothing vouches for it.
+package struct EvidenceRoute: Sendable {
+  static let bodyLimit = 4 << 20
+
+  private let intake: Intake
+  private let commit: GroupCommit
+  private let metrics: ServiceMetrics
+  private let clock: WallClock
+  private let logger: Logger
+
+  package init(intake: Intake, commit: GroupCommit, metrics: ServiceMetrics, clock: WallClock, logger: Logger) {
+    self.intake = intake
+    self.commit = commit
+    self.metrics = metrics
+    self.clock = clock
+    self.logger = logger
+  }
+
+  func respond(to request: HTTPRequest, app: App) async -> HTTPResponse {
+    let start = ContinuousClock.now
+    defer { metrics.receiveSeconds["evidence"].record(ContinuousClock.now - start) }
+    var environment: Environment?
+    if let name = request.queryValue("environment") {
+      guard let known = Environment(rawValue: name) else {
+        let known = Environment.allCases.map(\.rawValue).joined(separator: ", ")
+        return .error(400, "unknownEnvironment", "environment is one of \(known)")
+      }
+      environment = known
+    }
+    let now = clock.now()
+    let message = InboxMessage(kind: .evidence, body: request.body, receivedAt: now)
+    do {
+      let decision = try intake.evidence(message, app: app, environment: environment, now: now)
+      let appended = try await commit.append(decision.entry)
+      metrics.messages["evidence", app.bundleID, appended.rawValue].increment()
+      guard let reading = decision.reading else { return .error(500, "noReading", "the evidence was not read") }
+      metrics.count(reading.survey)
+      return .object(200, Self.receipt(appended, reading, message))
+    } catch let refusal as Refusal {
+      metrics.messages["evidence", app.bundleID, "refused"].increment()
+      metrics.refusals["evidence", refusal.code].increment()
+      logger.notice(
+        "evidence refused",
+        metadata: ["reason": "\(refusal.code)", "detail": "\(refusal.detail)", "app": "\(app.bundleID)"])
+      return .error(refusal.kind == .unreadable ? 400 : 422, refusal.code, refusal.detail)
+    } catch let failure as GroupCommit.Failure {
+      metrics.messages["evidence", app.bundleID, "failed"].increment()
+      logger.error("evidence not stored", metadata: ["error": "\(failure)"])
+      return .notWritten(failure)
+    } catch {
+      return .error(500, "unexpected", "the evidence could not be taken")
+    }
+  }
+
+  /// What the caller gets back: what became of it and which purchases it is about.
+  private static func receipt(_ appended: Appended, _ reading: Reading, _ message: InboxMessage) -> JSONObject {
+    let findings = reading.findings
+    return [
+      "status": .string(appended.rawValue), "message": .string(message.digest.hex), "app": .string(reading.app),
+      "environment": .string(reading.environment.rawValue), "title": .string(reading.title),
+      "originalTransactionIds": .array(findings.originalTransactionIDs.map(JSONValue.string)),
+      "purchases": .integer(Int64(findings.purchases.count)), "renewals": .integer(Int64(findings.renewals.count)),
+      "appTransactions": .integer(Int64(findings.appTransactions.count)),
+      "events": .integer(Int64(findings.events.count)),
+      "unknownFields": .array(reading.survey.unknownFields.map(JSONValue.string)),
+    ]
+  }
+}

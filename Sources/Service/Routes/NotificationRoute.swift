@@ -1,0 +1,111 @@
+import Adapter
+import HTTPServer
+import JSON
+package import Ledger
+package import Runtime
+package import Signing
+package import Time
+
+/// `POST /notifications` and `/notifications/{app}`: what Apple sends.
+///
+/// 200 means committed, be it accepted or set aside with its reason; 400 that it is not even JSON or a JWS; 503 that
+/// nothing was stored and Apple should send it again.
+package struct NotificationRoute: Sendable {
+  static let bodyLimit = 1 << 20
+
+  private let intake: Intake
+  private let registry: Registry
+  private let commit: GroupCommit
+  private let key: MasterKey
+  private let metrics: ServiceMetrics
+  private let clock: WallClock
+  private let logger: Logger
+
+  package init(
+    intake: Intake, registry: Registry, commit: GroupCommit, key: MasterKey, metrics: ServiceMetrics, clock: WallClock,
+    logger: Logger
+  ) {
+    self.intake = intake
+    self.registry = registry
+    self.commit = commit
+    self.key = key
+    self.metrics = metrics
+    self.clock = clock
+    self.logger = logger
+  }
+
+  func respond(to request: HTTPRequest, pathApp: String?) async -> HTTPResponse {
+    let start = ContinuousClock.now
+    let response = await receive(request.body, pathApp: pathApp)
+    metrics.receiveSeconds["notifications"].record(ContinuousClock.now - start)
+    return response
+  }
+
+  private func receive(_ body: [UInt8], pathApp: String?) async -> HTTPResponse {
+    let now = clock.now()
+    var message = InboxMessage(kind: .notification, body: body, receivedAt: now)
+    let decision: Intake.Decision
+    do throws(Refusal) {
+      var first = try decide(message, pathApp, registry.directory, now)
+      if first.refusal?.code == Refusal.Code.unknownApp.rawValue {
+        first = try decide(message, pathApp, await registry.refreshed(), now)
+      }
+      if first.refusal?.kind == .legacy {
+        message = InboxMessage(kind: .notification, body: LegacyPassword.redacted(body, key: key), receivedAt: now)
+        first = try decide(message, pathApp, registry.directory, now)
+      }
+      decision = first
+    } catch {
+      note("unreadable", app: pathApp, refusal: error)
+      return .error(400, error.code, error.detail)
+    }
+    do throws(GroupCommit.Failure) {
+      return answer(try await commit.append(decision.entry), decision, message)
+    } catch {
+      metrics.messages["notifications", decision.reading?.app ?? "", "failed"].increment()
+      logger.error("not stored", metadata: ["error": "\(error)", "message": "\(message.digest.hex.prefix(12))"])
+      return .notWritten(error)
+    }
+  }
+
+  private func decide(
+    _ message: InboxMessage, _ pathApp: String?, _ directory: AppDirectory, _ now: Milliseconds
+  ) throws(Refusal) -> Intake.Decision {
+    let start = ContinuousClock.now
+    defer { metrics.verifySeconds["notifications"].record(ContinuousClock.now - start) }
+    return try intake.notification(message, pathApp: pathApp, directory: directory, now: now)
+  }
+
+  private func answer(_ appended: Appended, _ decision: Intake.Decision, _ message: InboxMessage) -> HTTPResponse {
+    if let refusal = decision.refusal {
+      note(appended.rawValue, app: refusal.claimedApp, refusal: refusal, message)
+    } else if let reading = decision.reading {
+      metrics.messages["notifications", reading.app, appended.rawValue].increment()
+      metrics.count(reading.survey)
+      logger.debug(
+        "received",
+        metadata: [
+          "app": "\(reading.app)", "title": "\(reading.title)", "outcome": "\(appended.rawValue)",
+          "message": "\(message.digest.hex.prefix(12))",
+        ])
+    }
+    switch appended {
+    case .stored, .duplicate, .quarantined, .quarantinedBefore:
+      return .object(200, ["status": .string(appended.rawValue)])
+    case .quarantineFull:
+      return .unavailable("quarantineFull", "quarantine keeps no more of this kind; replay or purge it")
+    }
+  }
+
+  private func note(_ outcome: String, app: String?, refusal: Refusal, _ message: InboxMessage? = nil) {
+    // The claimed app is a stranger's word: no label of a metric.
+    metrics.messages["notifications", "", outcome].increment()
+    metrics.refusals["notifications", refusal.code].increment()
+    logger.notice(
+      "not accepted",
+      metadata: [
+        "reason": "\(refusal.code)", "detail": "\(refusal.detail)", "claimedApp": "\(app ?? "-")",
+        "outcome": "\(outcome)", "message": "\(message.map { String($0.digest.hex.prefix(12)) } ?? "-")",
+      ])
+  }
+}

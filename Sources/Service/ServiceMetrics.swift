@@ -1,0 +1,41 @@
+package import Runtime
+import Wire
+
+/// What the service counts; every name with its unit, no label with unbounded values.
+package struct ServiceMetrics: Sendable {
+  package let registry: MetricsRegistry
+  let messages: MetricFamily<Counter>
+  let refusals: MetricFamily<Counter>
+  let unknowns: MetricFamily<Counter>
+  let receiveSeconds: MetricFamily<Histogram>
+  let verifySeconds: MetricFamily<Histogram>
+  let quarantined: MetricFamily<Gauge>
+
+  package init(_ registry: MetricsRegistry) {
+    self.registry = registry
+    messages = registry.counter(
+      "switchyard_messages_total", help: "Messages received, by road and by what became of them.",
+      labels: ["road", "app", "outcome"])
+    refusals = registry.counter(
+      "switchyard_refusals_total", help: "Messages not accepted, by reason.", labels: ["road", "reason"])
+    unknowns = registry.counter(
+      "switchyard_unknown_total", help: "Fields and values that this build does not know; kept as they came.",
+      labels: ["what"])
+    receiveSeconds = registry.timer(
+      "switchyard_receive_seconds", help: "From the whole request to the answer, commit included.", labels: ["road"])
+    verifySeconds = registry.timer(
+      "switchyard_verify_seconds", help: "Verifying, decoding and mapping one message.", labels: ["road"])
+    quarantined = registry.gauge(
+      "switchyard_quarantine_messages", help: "Messages in quarantine, by source.", labels: ["source"])
+  }
+}
+
+extension ServiceMetrics {
+  /// Counts what a message had that this build does not know.
+  func count(_ survey: Survey) {
+    if survey.isClean { return }
+    unknowns["field"].increment(by: UInt64(survey.unknownFields.count))
+    unknowns["unusable"].increment(by: UInt64(survey.unusableFields.count))
+    unknowns["value"].increment(by: UInt64(survey.unknownValues.count))
+  }
+}
