@@ -16,9 +16,14 @@ enum Switchyard {
       Command.Example("switchyard quarantine replay --all", "after what was wrong has been mended"),
       Command.Example("switchyard doctor", "what is wrong here, and what to do about it"),
     ],
-    subcommands: [
-      JWSCommand.command, AppCommand.command, InboxCommand.command, QuarantineCommand.command,
-      DatabaseCommand.command, DoctorCommand.command,
-    ]
+    subcommands: [ServeCommand.command, DevCommand.command, JWSCommand.command, DatabaseCommand.command]
   ).addingCompletion()
+
+  /// Does what this process was called for.
+  static func run() async -> ExitStatus {
+    let environment = ProcessEnvironment.variables(of: command)
+    return await command.main(
+      Array(CommandLine.arguments.dropFirst()), environment: environment, version: version,
+      terminal: .process(environment: environment))
+  }
 }
