@@ -1,1 +1,6 @@
-try VerificationBenchmark().run()
+import Glibc
+import Runtime
+
+let status = await BenchmarksCommand.command.main(
+  Array(CommandLine.arguments.dropFirst()), environment: [:], version: "1", terminal: .process(environment: [:]))
+exit(status.rawValue)

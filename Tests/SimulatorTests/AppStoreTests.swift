@@ -1,17 +1,18 @@
 import Signing
-@testable import Simulator
 import Testing
 import Time
 
+@testable import Simulator
+
 @Suite struct `The simulated App Store` {
   @Test(arguments: [
-    (AppStoreEnvironment.sandbox, 16, "2"), (.production, 15, nil as String?),
+    (AppStoreEnvironment.sandbox, 16, "2"), (.production, 15, ""),
   ])
-  func `gives out ids of Apple's length`(environment: AppStoreEnvironment, length: Int, prefix: String?) {
+  func `gives out ids of Apple's length`(environment: AppStoreEnvironment, length: Int, prefix: String) {
     var ids = IdentifierSource(environment: environment, seed: 5, life: 99_999_999)
     let given = (0..<200).map { _ in ids.transactionID() }
     #expect(Set(given).count == given.count)
-    #expect(given.allSatisfy { $0.utf8.count == length && $0.hasPrefix(prefix ?? "") })
+    #expect(given.allSatisfy { $0.utf8.count == length && $0.hasPrefix(prefix) })
     #expect(ids.appTransactionID().utf8.count == 18)
   }
 

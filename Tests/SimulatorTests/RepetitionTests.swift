@@ -1,8 +1,9 @@
 import JSON
 import Signing
-@testable import Simulator
 import Testing
 import Time
+
+@testable import Simulator
 
 @Suite struct `The same seed` {
   @Test func `tells the same story`() {

@@ -4,6 +4,7 @@ import Purchases
 import Simulator
 import Testing
 import Time
+import Wire
 
 @Suite struct `The story of two apps` {
   private let story = Story.twoApps(seed: 42, start: Bench.start)

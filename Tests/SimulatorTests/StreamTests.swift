@@ -1,9 +1,12 @@
 import Adapter
+import JSON
 import Purchases
 import Signing
-@testable import Simulator
 import Testing
 import Time
+import Wire
+
+@testable import Simulator
 
 @Suite struct `A stream of notifications` {
   private static let count = 1_280

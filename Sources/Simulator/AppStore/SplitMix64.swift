@@ -1,6 +1,6 @@
-/// Repeatable randomness: the same seed gives the same numbers on every machine. Never for anything secret.
+/// Repeatable randomness: the same seed gives the same numbers on every machine.
 ///
-/// SplitMix64 (Steele, Lea, Flood 2014). The standard library may change how it draws from a generator, so ranges are
+/// Never for anything secret. SplitMix64 (Steele, Lea, Flood 2014). The standard library may change how it draws from a generator, so ranges are
 /// drawn here.
 package struct SplitMix64: RandomNumberGenerator, Hashable, Sendable {
   private static let gamma: UInt64 = 0x9E37_79B9_7F4A_7C15

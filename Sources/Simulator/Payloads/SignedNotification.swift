@@ -3,7 +3,7 @@ package import Time
 
 /// A notification as Apple posts it, and what it means, for tests to compare with what was understood.
 package struct SignedNotification: Hashable, Sendable {
-  /// `{"signedPayload":"…"}`
+  /// What is posted: `{"signedPayload":"…"}`.
   package let body: [UInt8]
   package let bundleID: String
   package let notificationUUID: String

@@ -69,7 +69,9 @@ package struct SimulatedAnswer: Sendable {
     item.add("originalTransactionId", status.transaction.originalTransactionID)
     item.add("status", status.status)
     item.add("signedTransactionInfo", try signer.nested(status.transaction.payload(signedAt: date)))
-    if let renewal = status.renewal { item.add("signedRenewalInfo", try signer.nested(renewal.payload(signedAt: date))) }
+    if let renewal = status.renewal {
+      item.add("signedRenewalInfo", try signer.nested(renewal.payload(signedAt: date)))
+    }
     return item.object
   }
 

@@ -40,7 +40,9 @@ package struct SimulatedTransaction: Hashable, Sendable {
   /// In thousandths of a US dollar.
   package var price: Int64
 
-  /// A purchase that begins something: it is its own original. Its period ends with the offer's, else the product's.
+  /// A purchase that begins something: it is its own original.
+  ///
+  /// Its period ends with the offer's, else the product's.
   package init(
     of product: Product, by customer: Customer, in app: SimulatedApp, at date: Milliseconds, offer: Offer? = nil,
     ids: inout IdentifierSource

@@ -109,7 +109,8 @@ struct RandomLife {
       told.append(life.buy())
       if random.chance(25) {
         told.append(life.requestRefund(at: now + .minutes(20)))
-        told.append(random.chance(50) ? life.refund(at: now + .minutes(40)) : life.declineRefund(at: now + .minutes(40)))
+        let decision = now + .minutes(40)
+        told.append(random.chance(50) ? life.refund(at: decision) : life.declineRefund(at: decision))
       }
     }
     return Array(told.prefix(count))
