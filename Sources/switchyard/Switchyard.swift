@@ -16,7 +16,10 @@ enum Switchyard {
       Command.Example("switchyard quarantine replay --all", "after what was wrong has been mended"),
       Command.Example("switchyard doctor", "what is wrong here, and what to do about it"),
     ],
-    subcommands: [JWSCommand.command, DatabaseCommand.command]
+    subcommands: [
+      JWSCommand.command, AppCommand.command, InboxCommand.command, QuarantineCommand.command, DatabaseCommand.command,
+      DoctorCommand.command,
+    ]
   ).addingCompletion()
 
   /// Does what this process was called for.
@@ -24,6 +27,6 @@ enum Switchyard {
     let environment = ProcessEnvironment.variables(of: command)
     return await command.main(
       Array(CommandLine.arguments.dropFirst()), environment: environment, version: version,
-      terminal: .process(environment: environment))
+      terminal: Terminal.process(environment: environment))
   }
 }
