@@ -98,7 +98,9 @@ let package = Package(
     tests(
       "ServiceTests", "Service", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
       "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
-    tests("SimulatorTests", "Simulator", "Signing", "Wire", "JSON", "Time"),
+    tests(
+      "SimulatorTests", "Simulator", "Adapter", "Mappings", "Purchases", "Signing", "Wire", "JSON",
+      "Time"),
     tests("HouseTests"),
     tests("EndToEnd", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
   ]

@@ -1,5 +1,7 @@
 extension Session {
-  /// Makes the database unless it exists. Its name: a-z, 0-9 and _, at most 64 (`misuse` otherwise).
+  /// Makes the database unless it exists.
+  ///
+  /// Its name: a-z, 0-9 and _, at most 64 (`misuse` otherwise).
   ///
   /// A name cannot be an argument of a statement; this one is looked at letter by letter.
   package func createDatabase(_ name: String) throws(DatabaseError) {
@@ -7,7 +9,9 @@ extension Session {
     _ = try send(Array("CREATE DATABASE IF NOT EXISTS `\(name)` COLLATE utf8mb4_bin".utf8))
   }
 
-  /// Removes the database with everything in it, if it exists. Meant for tests.
+  /// Removes the database with everything in it, if it exists.
+  ///
+  /// Meant for tests.
   package func dropDatabase(_ name: String) throws(DatabaseError) {
     try checkName(name)
     _ = try send(Array("DROP DATABASE IF EXISTS `\(name)`".utf8))

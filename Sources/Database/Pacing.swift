@@ -38,7 +38,9 @@ package struct RetryPolicy: Sendable, Equatable {
 
   package init() {}
 
-  /// The longest pause after the attempt of that number, from 1: doubled each time. The pause itself is drawn evenly
+  /// The longest pause after the attempt of that number, from 1: doubled each time.
+  ///
+  /// The pause itself is drawn evenly
   /// from zero up to it ("full jitter"), so that two transactions that met once do not meet again.
   package func ceiling(after attempt: Int) -> Interval {
     let factor = Int64(1) << Int64(min(max(0, attempt - 1), 20))

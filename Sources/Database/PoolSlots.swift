@@ -1,6 +1,8 @@
 import Time
 
-/// The books of a pool: who has a connection, who waits, who is next. Decides; `Pool` acts.
+/// The books of a pool: who has a connection, who waits, who is next.
+///
+/// They decide; `Pool` acts.
 struct PoolSlots {
   typealias Ticket = UInt64
   typealias Answer = Result<Turn, DatabaseError>
@@ -24,7 +26,9 @@ struct PoolSlots {
     case empty(CheckedContinuation<Void, Never>)
   }
 
-  /// A place in the queue. Between `ask` and `wait` there is no continuation yet, but there may be an answer.
+  /// A place in the queue.
+  ///
+  /// Between `ask` and `wait` there is no continuation yet, but there may be an answer.
   private struct Place {
     let ticket: Ticket
     var waiter: Waiter?

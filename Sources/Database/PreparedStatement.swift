@@ -55,7 +55,9 @@ import CMariaDB
     try finish()
   }
 
-  /// Whether there is a row in the buffers; false at the end. An error of the server can arrive here too.
+  /// Whether there is a row in the buffers; false at the end.
+  ///
+  /// An error of the server can arrive here too.
   private func fetch() throws(DatabaseError) -> Bool {
     switch unsafe mysql_stmt_fetch(statement) {
     case 0, MYSQL_DATA_TRUNCATED: return true
@@ -104,7 +106,9 @@ import CMariaDB
 }
 
 extension DatabaseError {
-  /// The table was altered since the statement was prepared: prepare again. The number is the server's ER_NEED_REPREPARE.
+  /// The table was altered since the statement was prepared: prepare again.
+  ///
+  /// The number is the server's ER_NEED_REPREPARE.
   static let statementChanged = DatabaseError(.other(1615), "the columns of the result have changed")
 
   /// Whether preparing the statement anew is the cure, and running it again does no harm.

@@ -19,7 +19,8 @@ import Time
 
   @Test func `spreads a list, and an empty one matches nothing`() {
     let three: SQL = "IN (\(list: [1, 2, 3]))"
-    #expect(three.text == "IN (?,?,?)")
+    #expect(three.text == "IN (?,?,?,?)")
+    #expect(three.arguments == [1, 2, 3, 3].map { .integer($0) })
     let none: SQL = "IN (\(list: [String]()))"
     #expect(none.text == "IN (SELECT NULL FROM DUAL WHERE FALSE)")
     #expect(none.arguments.isEmpty)

@@ -1,6 +1,7 @@
 import CMariaDB
 import Dispatch
 import Glibc
+import Runtime
 import Synchronization
 import Time
 
@@ -31,7 +32,7 @@ final class ChildProcess: Sendable {
   /// Started, which is not yet ready.
   static func start(_ command: Command) async throws(EmbeddedServerError) -> ChildProcess {
     let result = await withCheckedContinuation { continuation in
-      Thread { Self.live(command, continuation) }.start()
+      DedicatedThread.start { Self.live(command, continuation) }
     }
     return try result.get()
   }
@@ -70,7 +71,9 @@ final class ChildProcess: Sendable {
     }
   }
 
-  /// Asks it to end, and ends it when it has not after `grace`. Does not depend on a task that may be cancelled.
+  /// Asks it to end, and ends it when it has not after `grace`.
+  ///
+  /// Does not depend on a task that may be cancelled.
   func terminate(grace: Interval) {
     send(SIGTERM)
     DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(grace.milliseconds))) {
@@ -132,30 +135,7 @@ final class ChildProcess: Sendable {
     _ strings: [String], _ body: (UnsafePointer<UnsafeMutablePointer<CChar>?>?) -> R
   ) -> R {
     let copies = unsafe strings.map { unsafe strdup($0) } + [nil]
-    defer { unsafe copies.forEach { unsafe free($0) } }
+    defer { for index in unsafe copies.indices { unsafe free(copies[index]) } }
     return unsafe copies.withUnsafeBufferPointer { unsafe body($0.baseAddress) }
-  }
-}
-
-/// A thread for work that lasts as long as what it waits for.
-private final class Thread: Sendable {
-  private let body: @Sendable () -> Void
-
-  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-
-  func start() {
-    var attributes = pthread_attr_t()
-    unsafe pthread_attr_init(&attributes)
-    unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    var thread = pthread_t()
-    let context = unsafe Unmanaged.passRetained(self)
-    let status = unsafe pthread_create(
-      &thread, &attributes,
-      { context in
-        if let context = unsafe context { unsafe Unmanaged<Thread>.fromOpaque(context).takeRetainedValue().body() }
-        return nil
-      }, context.toOpaque())
-    unsafe pthread_attr_destroy(&attributes)
-    precondition(status == 0, "no thread can be made")
   }
 }

@@ -23,5 +23,9 @@ struct DirectoryLock: ~Copyable {
     self.descriptor = descriptor
   }
 
-  deinit { close(descriptor) }
+  deinit {
+    // Said aloud: a process being started at this moment shares the descriptor until its exec, and would hold on.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
+  }
 }

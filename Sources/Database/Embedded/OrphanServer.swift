@@ -14,7 +14,9 @@ struct OrphanServer {
     }
   }
 
-  /// Asks it to end and waits; after `grace` ends it. It cannot be adopted: only a parent learns of a child's end.
+  /// Asks it to end and waits; after `grace` ends it.
+  ///
+  /// It cannot be adopted: only a parent learns of a child's end.
   func stop(on directory: String, grace: Interval) async throws(EmbeddedServerError) {
     kill(id, SIGTERM)
     let deadline = ContinuousClock.now + .milliseconds(grace.milliseconds)
