@@ -37,7 +37,8 @@ struct Program: Sendable {
   private static let path: String = {
     var buffer = [UInt8](repeating: 0, count: 4_096)
     let count = unsafe buffer.withUnsafeMutableBytes { bytes in
-      unsafe readlink("/proc/self/exe", bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+      guard let start = bytes.baseAddress else { return -1 }
+      return unsafe readlink("/proc/self/exe", start.assumingMemoryBound(to: CChar.self), bytes.count)
     }
     let own = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     return own.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/switchyard"
@@ -64,7 +65,7 @@ struct Program: Sendable {
   }
 
   private func spawn(_ arguments: [String], _ place: String) throws -> pid_t {
-    var actions = posix_spawn_file_actions_t()
+    var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     let create = O_WRONLY | O_CREAT | O_TRUNC
@@ -74,7 +75,7 @@ struct Program: Sendable {
     let variables = ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"] + environment.map { "\($0)=\($1)" }
     let words = unsafe ([Self.path] + arguments).map { unsafe strdup($0) } + [nil]
     let settings = unsafe variables.map { unsafe strdup($0) } + [nil]
-    defer { for unsafe word in unsafe words + settings { unsafe free(word) } }
+    defer { unsafe (words + settings).forEach { unsafe free($0) } }
     var id: pid_t = 0
     let reason = unsafe posix_spawn(&id, Self.path, &actions, nil, words, settings)
     guard reason == 0 else { throw CannotStart(path: Self.path, reason: reason) }

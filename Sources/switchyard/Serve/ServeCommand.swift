@@ -15,7 +15,7 @@ enum ServeCommand {
       """,
     examples: [
       Command.Example("switchyard serve", "a private database, on port 8080 of this machine"),
-      Command.Example("switchyard serve --listen [::]:443 --tls-certificate chain.pem --tls-key key.pem --allow-from apple"),
+      Command.Example("switchyard serve --listen [::]:443 --tls-certificate-file chain.pem --tls-key-file key.pem --allow-from apple"),
       Command.Example("SWITCHYARD_DATABASE=mysql://switchyard@db.internal/switchyard switchyard serve"),
     ],
     options: ServeOptions.options + DatabaseOptions.options + MasterKeyOptions.options + TrustOptions.options
