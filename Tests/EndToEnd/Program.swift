@@ -64,7 +64,7 @@ struct Program: Sendable {
       status: status, output: Self.text("\(place.path)/output"), notes: Self.text("\(place.path)/notes"))
   }
 
-  private func spawn(_ arguments: [String], _ place: String) throws -> pid_t {
+  func spawn(_ arguments: [String], _ place: String) throws -> pid_t {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -82,7 +82,7 @@ struct Program: Sendable {
     return id
   }
 
-  private func write(_ bytes: [UInt8], to path: String) throws {
+  func write(_ bytes: [UInt8], to path: String) throws {
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     defer { close(file) }
     guard file >= 0, unsafe Glibc.write(file, bytes, bytes.count) == bytes.count else {
@@ -91,7 +91,7 @@ struct Program: Sendable {
   }
 
   /// Waits on a thread of its own; what does not end in time is ended.
-  private static func ended(_ id: pid_t) async -> Int32 {
+  static func ended(_ id: pid_t) async -> Int32 {
     await withCheckedContinuation { continuation in
       DispatchQueue(label: "program").async {
         let deadline = ContinuousClock.now + .milliseconds(limit.milliseconds)
@@ -105,7 +105,7 @@ struct Program: Sendable {
     }
   }
 
-  private static func text(_ path: String) -> String {
+  static func text(_ path: String) -> String {
     String(decoding: Files.contents(of: path, limit: 16 << 20) ?? [], as: UTF8.self)
   }
 }
