@@ -49,7 +49,11 @@ import Time
               guard let answer = try? await client.send(request), answer.status == 200 else { continue }
               _ = acknowledged.withLock { $0.insert(.sha256(body)) }
               // In the middle of what the other lanes are sending.
-              if counted.withLock({ count in count += 1; return count }) == goal { kill(running.id, SIGKILL) }
+              if counted.withLock({ count in
+                count += 1; return count
+              }) == goal {
+                kill(running.id, SIGKILL)
+              }
             }
           }
         }
