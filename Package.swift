@@ -98,8 +98,21 @@ let package = Package(
     tests(
       "ServiceTests", "Service", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
       "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
-    tests("SimulatorTests", "Simulator", "Signing", "Wire", "JSON", "Time"),
+    tests(
+      "SimulatorTests", "Simulator", "Adapter", "Mappings", "Purchases", "Signing", "Wire", "JSON",
+      "Time"),
     tests("HouseTests"),
     tests("EndToEnd", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
   ]
 )
+
+// The fuzzers link libFuzzer, which is not everywhere: built on demand only, by scripts/fuzz.
+if Context.environment["SWITCHYARD_FUZZ"] == "1" {
+  package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"))
+  for name in ["FuzzJWS", "FuzzJSON"] {
+    package.targets.append(
+      .executableTarget(
+        name: name, dependencies: ["CLibFuzzer", "Signing", "Simulator", "JSON", "Time"], path: "Tests/Fuzz/\(name)",
+        swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+  }
+}

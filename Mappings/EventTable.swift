@@ -27,18 +27,22 @@ package struct EventTable: Sendable {
   package let rows: [Row]
   private let byKey: [Key: Row]
 
-  package init(_ table: Table) throws(Table.Malformed) {
+  package init(_ bytes: [UInt8]) throws(Table.Malformed) {
+    let table = try Table(bytes, columns: ["id", "notificationType", "subtype", "date"])
     var rows: [Row] = []
+    var byKey: [Key: Row] = [:]
     for row in table.rows {
       guard let moment = Moment(rawValue: row["date"]) else { throw .unknownWord(row: row.id, column: "date") }
-      let subtype = row["subtype"]
-      rows.append(
-        Row(
-          id: row.id, notificationType: row["notificationType"], subtype: subtype == "-" ? nil : subtype,
-          moment: moment))
+      let type = row["notificationType"]
+      let subtype = row["subtype"] == "-" ? nil : row["subtype"]
+      let event = Row(id: row.id, notificationType: type, subtype: subtype, moment: moment)
+      guard byKey.updateValue(event, forKey: Key(type: type, subtype: subtype)) == nil else {
+        throw .repeatedRow(row.id)
+      }
+      rows.append(event)
     }
     self.rows = rows
-    byKey = Dictionary(rows.map { (Key(type: $0.notificationType, subtype: $0.subtype), $0) }) { first, _ in first }
+    self.byKey = byKey
   }
 
   /// The row of a notification; nil for one that Apple had not documented when this was built.

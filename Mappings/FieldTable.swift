@@ -1,18 +1,20 @@
 package import Purchases
 
-/// The fields of a purchase or a renewal: `transaction-fields.tsv`, `renewal-fields.tsv`.
+/// The fields of a purchase, a renewal or an app transaction: `transaction-fields.tsv` and its neighbours.
 package struct FieldTable<Field: FactField>: Sendable {
   package let rules: FoldRules<Field>
   /// Names that say whose and when a payload is, no fact of the thing itself.
   package let envelope: Set<String>
   private let fields: [String: Field]
 
-  package init(_ table: Table) throws(Table.Malformed) {
+  package init(_ bytes: [UInt8]) throws(Table.Malformed) {
+    let table = try Table(bytes, columns: ["id", "field", "absence", "noVote"])
     var rules: [Field: FoldRules<Field>.Rule] = [:]
     var fields: [String: Field] = [:]
     var envelope: Set<String> = []
     for row in table.rows {
       let name = row["field"]
+      guard fields[name] == nil, !envelope.contains(name) else { throw .repeatedRow(row.id) }
       if row["absence"] == "envelope" {
         envelope.insert(name)
         continue
@@ -36,7 +38,7 @@ package struct FieldTable<Field: FactField>: Sendable {
   private static func sources(_ row: Table.Row) throws(Table.Malformed) -> Set<Source> {
     if row["noVote"] == "-" { return [] }
     var sources: Set<Source> = []
-    for name in row["noVote"].split(separator: ",") {
+    for name in row["noVote"].split(separator: ",", omittingEmptySubsequences: false) {
       guard let source = Source.allCases.first(where: { $0.name == name }) else {
         throw .unknownWord(row: row.id, column: "noVote")
       }

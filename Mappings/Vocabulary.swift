@@ -8,10 +8,10 @@ package struct Vocabulary: Sendable {
   package let appTransactions: FieldTable<AppTransactionField>
 
   package init() throws(Table.Malformed) {
-    events = try EventTable(Table(PackageResources.events_tsv))
-    purchases = try FieldTable(Table(PackageResources.transaction_fields_tsv))
-    renewals = try FieldTable(Table(PackageResources.renewal_fields_tsv))
-    appTransactions = try FieldTable(Table(PackageResources.app_transaction_fields_tsv))
+    events = try EventTable(PackageResources.events_tsv)
+    purchases = try FieldTable(PackageResources.transaction_fields_tsv)
+    renewals = try FieldTable(PackageResources.renewal_fields_tsv)
+    appTransactions = try FieldTable(PackageResources.app_transaction_fields_tsv)
   }
 
   /// The tables of this build, read once.

@@ -9,7 +9,7 @@ extension HTTPClientError {
 
   private static func code(of result: CURLcode) -> Code {
     switch result {
-    case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: .unsupportedURL
+    case CURLE_URL_MALFORMAT: .unsupportedURL
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .couldNotResolve
     case CURLE_COULDNT_CONNECT, CURLE_PROXY: .couldNotConnect
     case CURLE_OPERATION_TIMEDOUT: .timedOut
@@ -20,7 +20,9 @@ extension HTTPClientError {
     case CURLE_GOT_NOTHING, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2_STREAM,
       CURLE_SEND_FAIL_REWIND, CURLE_SSL_SHUTDOWN_FAILED:
       .closed
-    case CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING, CURLE_HTTP3: .malformedResponse
+    // Schemes have been checked before curl sees them: what is unsupported is the version of the answer.
+    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_HTTP2, CURLE_BAD_CONTENT_ENCODING:
+      .malformedResponse
     case CURLE_FILESIZE_EXCEEDED: .tooLarge
     default: .other
     }

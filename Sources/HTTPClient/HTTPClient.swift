@@ -12,7 +12,9 @@ package final class HTTPClient: Sendable {
 
   deinit { loop.stop() }
 
-  /// The response, whatever its status; an error when there is none. Cancelling the task ends the transfer.
+  /// The response, whatever its status; an error when there is none.
+  ///
+  /// Cancelling the task ends the transfer.
   ///
   /// Redirects are answers like any other. Nothing is retried, except by curl when a kept connection turns out to be
   /// dead before any byte of an answer (RFC 9112, 9.3.1).

@@ -25,7 +25,7 @@ struct ReceivedResponse {
     return true
   }
 
-  /// Takes one line. A new status line starts over (100 Continue came before); what follows the body is no header.
+  /// Takes one line: a status line starts over (100 Continue came before); what follows the body is no header.
   mutating func takeHeader(_ line: UnsafeRawBufferPointer) -> Bool {
     headerBytes += line.count
     guard headerBytes <= headerLimit else {

@@ -14,6 +14,8 @@ import Time
   private let continuation = Mutex<CheckedContinuation<Outcome, Never>?>(nil)
   private var received: ReceivedResponse
   private let complaint: UnsafeMutablePointer<CChar>
+  /// Curl's handle while the transfer runs.
+  private(set) var easy: UnsafeMutableRawPointer?
   private var headerList: UnsafeMutablePointer<curl_slist>?
 
   init(_ request: ClientRequest, headerLimit: Int) {
@@ -37,9 +39,10 @@ import Time
     continuation.withLock { $0.take() }?.resume(returning: outcome)
   }
 
-  /// A curl handle that performs this transfer; it must not outlive it. `nil` when there is no memory.
-  func prepare(_ configuration: HTTPClientConfiguration, roots: TrustedRoots) -> UnsafeMutableRawPointer? {
-    guard let easy = unsafe curl_easy_init() else { return nil }
+  /// Makes the curl handle that performs this transfer; false when there is no memory.
+  func prepare(_ configuration: HTTPClientConfiguration, roots: TrustedRoots) -> Bool {
+    guard let easy = unsafe curl_easy_init() else { return false }
+    unsafe self.easy = easy
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     unsafe switchyard_curl_set_string(easy, CURLOPT_URL, request.url)
     unsafe switchyard_curl_set_pointer(easy, CURLOPT_ERRORBUFFER, complaint)
@@ -52,16 +55,22 @@ import Time
     unsafe setSafety(of: easy, configuration, roots)
     unsafe setTimes(of: easy, configuration)
     unsafe setContent(of: easy)
-    return unsafe easy
+    return true
   }
 
-  /// What came of it, once curl is done with `easy`.
-  func outcome(_ result: CURLcode, of easy: UnsafeMutableRawPointer) -> Outcome {
+  /// Gives curl's handle back; it must have left the loop.
+  func release() {
+    unsafe curl_easy_cleanup(easy)
+    unsafe easy = nil
+  }
+
+  /// What came of it, once curl is done.
+  func outcome(_ result: CURLcode) -> Outcome {
     if let overflow = received.overflow { return .failure(HTTPClientError(.tooLarge, overflow)) }
     guard result == CURLE_OK else {
       return .failure(HTTPClientError(result, said: unsafe String(cString: complaint)))
     }
-    guard let status = received.status else {
+    guard let status = received.status, let easy = unsafe easy else {
       return .failure(HTTPClientError(.malformedResponse, "there is no status"))
     }
     return .success(

@@ -21,7 +21,8 @@ import Synchronization
   private let roots: TrustedRoots
   private let multi: UnsafeMutableRawPointer
   private let inbox = Mutex(Inbox())
-  private var running: [UnsafeMutableRawPointer: Transfer] = unsafe [:]
+  /// By the address of curl's handle.
+  private var running: [Int: Transfer] = [:]
 
   /// Traps if curl has no memory to begin with.
   init(_ configuration: HTTPClientConfiguration) {
@@ -91,9 +92,8 @@ import Synchronization
       finishCompleted()
       unsafe curl_multi_poll(multi, nil, 0, 60_000, nil)
     }
-    for unsafe (easy, transfer) in unsafe running {
-      unsafe release(easy)
-      transfer.finish(.failure(HTTPClientError(.shutDown, "the client has been shut down")))
+    for transfer in running.values {
+      end(transfer, .failure(HTTPClientError(.shutDown, "the client has been shut down")))
     }
     let waiting = inbox.withLock { inbox in
       inbox.isOver = true
@@ -107,40 +107,36 @@ import Synchronization
     guard !transfer.isCancelled.load(ordering: .acquiring) else {
       return transfer.finish(.failure(HTTPClientError(.cancelled, "cancelled before it began")))
     }
-    guard let easy = unsafe transfer.prepare(configuration, roots: roots) else {
+    guard transfer.prepare(configuration, roots: roots) else {
       return transfer.finish(.failure(HTTPClientError(.other, "no memory for a transfer")))
     }
-    unsafe running[easy] = transfer
-    let status = unsafe curl_multi_add_handle(multi, easy)
-    guard status == CURLM_OK else {
-      unsafe release(easy)
-      let said = unsafe String(cString: curl_multi_strerror(status))
-      return transfer.finish(.failure(HTTPClientError(.other, said)))
+    running[unsafe Int(bitPattern: transfer.easy)] = transfer
+    let status = unsafe curl_multi_add_handle(multi, transfer.easy)
+    if status != CURLM_OK {
+      end(transfer, .failure(HTTPClientError(.other, unsafe String(cString: curl_multi_strerror(status)))))
     }
   }
 
   private func endCancelled() {
-    for unsafe (easy, transfer) in unsafe running where transfer.isCancelled.load(ordering: .acquiring) {
-      unsafe release(easy)
-      transfer.finish(.failure(HTTPClientError(.cancelled, "cancelled on its way")))
+    for transfer in running.values where transfer.isCancelled.load(ordering: .acquiring) {
+      end(transfer, .failure(HTTPClientError(.cancelled, "cancelled on its way")))
     }
   }
 
   private func finishCompleted() {
     var left: Int32 = 0
     while let message = unsafe curl_multi_info_read(multi, &left) {
-      guard unsafe message.pointee.msg == CURLMSG_DONE, let easy = unsafe message.pointee.easy_handle,
-        let transfer = unsafe running[easy]
+      guard unsafe message.pointee.msg == CURLMSG_DONE,
+        let transfer = running[unsafe Int(bitPattern: message.pointee.easy_handle)]
       else { continue }
-      let outcome = unsafe transfer.outcome(switchyard_curl_result(message), of: easy)
-      unsafe release(easy)
-      transfer.finish(outcome)
+      end(transfer, transfer.outcome(unsafe switchyard_curl_result(message)))
     }
   }
 
-  private func release(_ easy: UnsafeMutableRawPointer) {
-    unsafe running[easy] = nil
-    unsafe curl_multi_remove_handle(multi, easy)
-    unsafe curl_easy_cleanup(easy)
+  private func end(_ transfer: Transfer, _ outcome: Transfer.Outcome) {
+    running[unsafe Int(bitPattern: transfer.easy)] = nil
+    unsafe curl_multi_remove_handle(multi, transfer.easy)
+    transfer.release()
+    transfer.finish(outcome)
   }
 }

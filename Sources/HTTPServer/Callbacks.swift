@@ -28,7 +28,8 @@ enum Callbacks {
       let server = unsafe Unmanaged<ServerCore>.fromOpaque(core).takeUnretainedValue()
       let connection = unsafe Unmanaged<OpenConnection>.fromOpaque(pointer).takeUnretainedValue()
       let exchange = unsafe Exchange(
-        core: server, connection: connection, handle: handle, rawTarget: target.map { unsafe String(cString: $0) } ?? "")
+        core: server, connection: connection, handle: handle, rawTarget: target.map { unsafe String(cString: $0) } ?? ""
+      )
       return unsafe Unmanaged.passRetained(exchange).toOpaque()
     }
 

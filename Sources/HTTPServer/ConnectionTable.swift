@@ -43,6 +43,9 @@ final class ConnectionTable: Sendable {
     }
   }
 
+  /// Forgets all; for when the library, which closes them, has ended.
+  func removeAll() { contents.withLock { $0 = Contents() } }
+
   /// Cuts every connection on which `reason` says so, and returns those cut.
   ///
   /// Only the transport is shut down: the library sees the end of the stream, tells the exchange, and closes.

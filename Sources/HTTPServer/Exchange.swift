@@ -41,8 +41,9 @@ import Synchronization
     connection.enter(.receiving, for: core.limits.receive)
   }
 
-  /// The library calls: first with the head, then with each part of the body, then when all is there, and again after a
-  /// suspension. False closes the connection.
+  /// Takes the library's calls: with the head, with each part of the body, when all is there, and after a suspension.
+  ///
+  /// False closes the connection.
   func proceed(method: UnsafePointer<CChar>?, part: UnsafeBufferPointer<UInt8>) -> Bool {
     switch step {
     case .head:
@@ -115,8 +116,10 @@ import Synchronization
     return queue(HTTPResponse(status: status, headers: ["Connection": "close"]))
   }
 
-  /// Answers after the body has been thrown away, if it is short; a client that is still sending when the connection
-  /// closes would not get to read the answer. One that waits for `100 Continue` is answered at once.
+  /// Answers after the body has been thrown away, if it is short.
+  ///
+  /// A client that is still sending when the connection closes would not get to read the answer. One that waits for
+  /// `100 Continue` is answered at once.
   private func refuse(_ response: HTTPResponse, _ framing: BodyFraming, _ headers: HTTPHeaders) -> Bool {
     let left: Int
     switch framing {
@@ -172,7 +175,7 @@ import Synchronization
     }
   }
 
-  /// Answers in the handler's place and cancels it. False when there is nothing to take over (yet).
+  /// Answers in the handler's place and cancels it; false when there is nothing to take over (yet).
   func takeOver(with response: HTTPResponse) -> Bool {
     let task: Task<Void, Never>? = answer.withLock { answer in
       guard case .suspended(let task) = answer else { return nil }

@@ -34,6 +34,7 @@ final class FrontDoor: Sendable {
     drain()
     let unfinished = close()
     for worker in workers { worker.stop() }
+    core.table.removeAll()
     core.report(.stopped(unfinished: unfinished))
     finish()
   }
@@ -54,6 +55,8 @@ final class FrontDoor: Sendable {
         nextSweep = .in(Self.sweepEvery)
       }
     }
+    // Who has already been connected by the system would be reset.
+    _ = accept(from: listener, &turn)
   }
 
   /// Until a client knocks, somebody calls, or it is time to sweep.

@@ -1,6 +1,6 @@
-/// An answer: status, headers, body. Length, date and connection headers are the server's business.
+/// An answer: status, headers, body.
 ///
-/// An answer that cannot be said in HTTP (a status outside 200–599, a header with a line break) is replaced by a bare
+/// Length, date and connection headers are the server's business. An answer that cannot be said in HTTP (a status outside 200–599, a header with a line break) is replaced by a bare
 /// 500: never half an answer.
 package struct HTTPResponse: Sendable {
   package var status: Int

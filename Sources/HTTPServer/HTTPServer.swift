@@ -16,6 +16,7 @@ package final class HTTPServer: Sendable {
   private let state = Mutex(State.new)
   private let ending = Ending()
 
+  /// `onEvent` is called on the server's own threads: it must not block.
   package init(
     _ configuration: HTTPServerConfiguration, handler: any HTTPHandler,
     onEvent: @escaping @Sendable (HTTPServerEvent) -> Void = { _ in }

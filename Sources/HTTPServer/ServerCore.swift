@@ -6,8 +6,9 @@ final class ServerCore: Sendable {
   let limits: HTTPServerLimits
   let table: ConnectionTable
   let tally = Tally()
-  /// Requests whose handler has begun and whose answer the library does not yet have. While it is not 0 the library
-  /// must not be stopped: it aborts the process when a connection is still suspended.
+  /// Requests whose handler has begun and whose answer the library does not yet have.
+  ///
+  /// While it is not 0 the library must not be stopped: it aborts the process when a connection is still suspended.
   let unanswered = Atomic(0)
   private let draining = Atomic(false)
   private let closing = Atomic(false)

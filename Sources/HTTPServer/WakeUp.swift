@@ -1,6 +1,6 @@
 import Glibc
 
-/// Ends another thread's `poll` for good: `descriptor` is readable from the first `signal()` on. A pipe.
+/// Ends another thread's `poll` for good: a pipe, readable from the first `signal()` on.
 struct WakeUp: ~Copyable, Sendable {
   let descriptor: Int32
   private let other: Int32

@@ -27,13 +27,14 @@ import Synchronization
     unsafe self.daemon = daemon
   }
 
-  /// Takes over a connection that is in the table, its descriptor included. False if the library would not have it; the
-  /// descriptor is closed then, too.
+  /// Takes over a connection that is in the table, its descriptor included.
+  ///
+  /// False if the library would not have it; the descriptor is closed then, too.
   func add(_ connection: OpenConnection) -> Bool {
     unsafe MHD_add_connection(daemon, connection.descriptor, nil, 0) == .YES
   }
 
-  /// Closes every connection and ends the thread. Once, and never while a connection is suspended.
+  /// Closes every connection and ends the thread; once, and never while a connection is suspended.
   func stop() {
     unsafe MHD_stop_daemon(daemon)
     if let context = unsafe logger.pointee.context { unsafe Unmanaged<Remarks>.fromOpaque(context).release() }

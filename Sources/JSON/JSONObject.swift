@@ -27,7 +27,11 @@ public struct JSONObject: Hashable, Sendable {
   ///
   /// Setting nil removes the member; a new key goes to the end. A linear search: Apple's objects have a few dozen members at the most.
   public subscript(key: String) -> JSONValue? {
-    get { members.first { $0.key == key }?.value }
+    get {
+      // By place: a closure would be handed a copy of each member, its value retained and released.
+      for place in members.indices where members[place].key == key { return members[place].value }
+      return nil
+    }
     set {
       let index = members.firstIndex { $0.key == key }
       switch (index, newValue) {

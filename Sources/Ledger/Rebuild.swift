@@ -17,13 +17,13 @@ package struct Rebuild: Sendable {
     package var late = 0
   }
 
-  private let configuration: DatabaseConfiguration
+  let configuration: DatabaseConfiguration
   private let read: Reading
   private let progress: @Sendable (Int) -> Void
 
   private static let page = 200
   /// A message may be committed that much later than it was received.
-  private static let overlap = Interval.minutes(10)
+  static let overlap = Interval.minutes(10)
   private static let derived: [SQL] = [
     "purchases", "renewals", "app_transactions", "aliases", "links", "customers", "events",
   ]
@@ -38,28 +38,55 @@ package struct Rebuild: Sendable {
   }
 
   package func run(now: Milliseconds) async throws -> Summary {
+    try await staged(now: now) { source, target, staging, messages in
+      var summary = Summary()
+      summary.messages = messages
+      let database = configuration.database ?? ""
+      try await source.read { session throws(DatabaseError) in
+        try session.run("RENAME TABLE " + Self.exchange(database, staging))
+      }
+      summary.late = try await replay(from: source, into: source, since: now - Self.overlap)
+      return summary
+    }
+  }
+
+  /// Everything derived anew in a database beside ours, which is gone again afterwards, however `body` ends.
+  func staged<R>(
+    now: Milliseconds, _ body: (_ source: Connection, _ target: Connection, _ staging: String, _ messages: Int) async throws -> R
+  ) async throws -> R {
     let source = try await Connection.open(configuration)
-    let database = configuration.database ?? ""
-    let staging = "\(database)_rebuild"
+    let staging = "\(configuration.database ?? "")_rebuild"
     try await source.read { session throws(DatabaseError) in
       try session.run("DROP DATABASE IF EXISTS \(identifier: staging)")
       try session.run("CREATE DATABASE \(identifier: staging)")
     }
-    var stagingConfiguration = configuration
-    stagingConfiguration.database = staging
-    let target = try await Connection.open(stagingConfiguration)
-    _ = try await target.read { session throws(DatabaseError) in try Migrator().migrate(at: now, in: session) }
-
-    var summary = Summary()
-    summary.messages = try await replay(from: source, into: target, since: nil)
-    try await source.read { session throws(DatabaseError) in
-      try session.run("RENAME TABLE " + Self.exchange(database, staging))
-      try session.run("DROP DATABASE \(identifier: staging)")
+    let result: Result<R, any Error>
+    do {
+      let target = try await Connection.open(configuration.database(staging))
+      _ = try await target.read { session throws(DatabaseError) in try Migrator().migrate(at: now, in: session) }
+      let messages = try await replay(from: source, into: target, since: nil)
+      result = .success(try await body(source, target, staging, messages))
+      await target.close()
+    } catch {
+      result = .failure(error)
     }
-    await target.close()
-    summary.late = try await replay(from: source, into: source, since: now - Self.overlap)
+    // Afterwards and not in between: what failed is told before what could not be tidied up.
+    let tidied = await tidy(staging, source)
     await source.close()
-    return summary
+    let value = try result.get()
+    try tidied.get()
+    return value
+  }
+
+  private func tidy(_ staging: String, _ source: Connection) async -> Result<Void, DatabaseError> {
+    do throws(DatabaseError) {
+      try await source.read { session throws(DatabaseError) in
+        try session.run("DROP DATABASE IF EXISTS \(identifier: staging)")
+      }
+      return .success(())
+    } catch {
+      return .failure(error)
+    }
   }
 
   /// All renames of one statement happen at once.
@@ -72,7 +99,7 @@ package struct Rebuild: Sendable {
     }.joined(separator: ", ")
   }
 
-  private func replay(
+  func replay(
     from source: Connection, into target: Connection, since: Milliseconds?
   ) async throws -> Int {
     var last: Digest?

@@ -2,10 +2,11 @@
 ///
 /// The set of links only grows. The account token makes none: people share accounts.
 public struct CustomerLink: Hashable, Sendable {
-  public var app: String
-  public var environment: Environment
-  public var a: CustomerNode
-  public var b: CustomerNode
+  public let app: String
+  public let environment: Environment
+  /// The smaller of the two.
+  public let a: CustomerNode
+  public let b: CustomerNode
 
   /// The two in order, whichever way round they are given.
   public init(app: String, environment: Environment, _ a: CustomerNode, _ b: CustomerNode) {
@@ -37,36 +38,32 @@ public enum CustomerNode: Hashable, Sendable, Comparable {
     }
   }
 
-  public static func < (a: Self, b: Self) -> Bool { a.text < b.text }
+  public static func < (a: Self, b: Self) -> Bool {
+    switch (a, b) {
+    case (.originalTransactionID(let a), .originalTransactionID(let b)),
+      (.appTransactionID(let a), .appTransactionID(let b)):
+      a < b
+    case (.originalTransactionID, .appTransactionID): true
+    case (.appTransactionID, .originalTransactionID): false
+    }
+  }
 }
 
-/// Which customer each node belongs to: the connected component, called by its smallest member.
+/// Which customer each node of one app and environment belongs to: the connected component, called by its smallest member.
 ///
-/// Derived from the links alone; what a table keeps of it is a cache.
+/// Derived from the links alone; what a table keeps of it is a cache. Nodes do not name their app: links of two apps or
+/// environments never go into one of these.
 public struct CustomerLabels: Sendable {
-  private var parents: [CustomerNode: CustomerNode] = [:]
+  private var components = Components<CustomerNode>()
 
   public init() {}
 
   /// Notes that `node` was called `label` so far.
-  public mutating func note(_ node: CustomerNode, label: CustomerNode) { join(node, label) }
+  public mutating func note(_ node: CustomerNode, label: CustomerNode) { components.join(node, label) }
 
   /// Makes one customer of the two.
-  public mutating func join(_ a: CustomerNode, _ b: CustomerNode) {
-    let (rootA, rootB) = (label(of: a), label(of: b))
-    if rootA == rootB { return }
-    parents[max(rootA, rootB)] = min(rootA, rootB)
-  }
+  public mutating func join(_ a: CustomerNode, _ b: CustomerNode) { components.join(a, b) }
 
   /// The smallest member of the customer to whom `node` belongs; a node never heard of is a customer of its own.
-  public mutating func label(of node: CustomerNode) -> CustomerNode {
-    var root = node
-    while let parent = parents[root] { root = parent }
-    var walked = node
-    while let parent = parents[walked], parent != root {
-      parents[walked] = root
-      walked = parent
-    }
-    return root
-  }
+  public mutating func label(of node: CustomerNode) -> CustomerNode { components.label(of: node) }
 }

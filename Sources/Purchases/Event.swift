@@ -44,25 +44,18 @@ public struct Event: Hashable, Sendable {
     self.rule = rule
   }
 
-  /// What makes two events one, across generations: the same thing, of the same line, at the same time.
+  /// What makes two events one, across generations: the same thing, of the same line, in the same second.
   ///
-  /// An event about no purchase is known by its UUID alone.
+  /// An event about no purchase is known by its UUID alone. Seconds, because V1 bodies tell no more.
   public var meaning: Meaning {
     Meaning(
       app: app, environment: environment, notificationType: notificationType, subtype: subtype ?? "",
-      originalTransactionID: originalTransactionID ?? "", line: line?.text ?? "", date: date,
+      originalTransactionID: originalTransactionID ?? "", line: line?.text ?? "", second: date.wholeSeconds,
       uuid: originalTransactionID == nil ? notificationUUID : nil)
   }
 
   public struct Meaning: Hashable, Sendable {
     let app: String, environment: Environment, notificationType: String, subtype: String
-    let originalTransactionID: String, line: String, date: Milliseconds, uuid: String?
-  }
-
-  /// One event for each meaning, by date: of several the one with the most authority, then the latest told.
-  public static func fold(_ events: [Event]) -> [Event] {
-    Dictionary(grouping: events, by: \.meaning).values.compactMap { same in
-      same.max { ($0.source, $0.rank) < ($1.source, $1.rank) }
-    }.sorted { ($0.date, $0.rank) < ($1.date, $1.rank) }
+    let originalTransactionID: String, line: String, second: Int64, uuid: String?
   }
 }

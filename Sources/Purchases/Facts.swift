@@ -36,6 +36,8 @@ public struct FieldNames: Sendable {
     places = Dictionary(uniqueKeysWithValues: zip(names, 0...))
   }
 
+  var count: Int { names.count }
+
   subscript(place: Int) -> String { names[place] }
 
   func place(of name: String) -> Int? { places[name] }
@@ -45,7 +47,7 @@ public struct FieldNames: Sendable {
 public struct Facts<Field: FactField>: Hashable, Sendable {
   private var values: [JSONValue?]
 
-  public init() { values = Array(repeating: nil, count: Field.allCases.count) }
+  public init() { values = Array(repeating: nil, count: Field.names.count) }
 
   public subscript(field: Field) -> JSONValue? { values[field.rawValue] }
 
@@ -75,14 +77,26 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
     case .flag: if case .bool = value { value } else { nil }
     case .integer: value.integer.map(JSONValue.integer)
     case .date: value.milliseconds.map { .integer($0.sinceEpoch) }
-    case .structure: value.isNull ? nil : value
+    case .structure:
+      switch value {
+      case .array, .object: value
+      case .null, .bool, .integer, .number, .string: nil
+      }
     }
   }
 }
 
 extension Facts {
   /// The facts as a JSON object with Apple's V2 names, in declaration order: equal facts, equal bytes.
-  public var json: JSONObject { JSONObject(stated.map { ($0.field.name, $0.value) }) }
+  public var json: JSONObject {
+    let names = Field.names
+    var members: [JSONObject.Member] = []
+    members.reserveCapacity(values.count)
+    for (place, value) in values.enumerated() {
+      if let value { members.append(JSONObject.Member(key: names[place], value: value)) }
+    }
+    return JSONObject(uniqueMembers: members)
+  }
 
   /// Reads back what `json` wrote; members of other names or kinds (a newer build's) are left out.
   public init(json: JSONObject) {

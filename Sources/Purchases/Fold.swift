@@ -50,18 +50,19 @@ public struct Provenance: Hashable, Sendable {
 
 /// What is true according to all sources together, each field with where it comes from.
 ///
-/// A pure function of the set of statements: their order and repetition change nothing.
+/// A pure function of the latest statement of each source: order, repetition and earlier statements change nothing.
 public struct Folded<Field: FactField>: Hashable, Sendable {
   public private(set) var facts = Facts<Field>()
   public private(set) var provenance: [Field: Provenance] = [:]
   /// The latest time any source spoke.
-  public private(set) var asOf: Milliseconds
+  public let asOf: Milliseconds
 
   /// Nil when there is no statement.
   public init?<Key>(_ statements: [Statement<Key, Field>], rules: FoldRules<Field>) {
-    guard let latest = statements.map(\.rank.asOf).max() else { return nil }
+    let byAuthority = Statement.latest(of: statements).sorted { $1.isOutranked(by: $0) }
+    guard let latest = byAuthority.map(\.rank.asOf).max() else { return nil }
     asOf = latest
-    let byAuthority = statements.sorted { ($0.source, $0.rank) > ($1.source, $1.rank) }
+    provenance.reserveCapacity(Field.names.count)
     for field in Field.allCases {
       let rule = rules[field]
       guard let (statement, value) = Self.choose(field, byAuthority, rule) else { continue }

@@ -17,6 +17,17 @@ public struct PurchaseKey: Hashable, Sendable {
     self.originalTransactionID = originalTransactionID
     self.line = line
   }
+
+  /// The subscription of which it would be a period.
+  public var subscription: SubscriptionKey {
+    SubscriptionKey(app: app, environment: environment, originalTransactionID: originalTransactionID)
+  }
+}
+
+extension PurchaseKey: Comparable {
+  public static func < (a: Self, b: Self) -> Bool {
+    (a.app, a.environment, a.originalTransactionID, a.line) < (b.app, b.environment, b.originalTransactionID, b.line)
+  }
 }
 
 /// Which of the charges below one originalTransactionId.

@@ -1,3 +1,4 @@
+import JSON
 public import Time
 
 /// What one source said about one thing at one time; the latest of each source is kept, none is changed.
@@ -16,6 +17,33 @@ public struct Statement<Key: Hashable & Sendable, Field: FactField>: Hashable, S
     self.facts = facts
     self.message = message
   }
+
+  private struct Voice: Hashable {
+    var key: Key
+    var source: Source
+  }
+
+  /// Of each source the latest statement about each thing: all that need be kept, in no particular order.
+  public static func latest(of statements: [Self]) -> [Self] {
+    var latest: [Voice: Self] = [:]
+    for statement in statements {
+      let voice = Voice(key: statement.key, source: statement.source)
+      if let known = latest[voice], !known.isOutranked(by: statement) { continue }
+      latest[voice] = statement
+    }
+    return Array(latest.values)
+  }
+
+  /// By authority, then by rank, then by what is written: a total order, so that no order of arrival shows through.
+  ///
+  /// One payload in two messages has one rank, and one message may state a thing twice.
+  func isOutranked(by other: Self) -> Bool {
+    if source != other.source { return source < other.source }
+    if rank != other.rank { return rank < other.rank }
+    if message != other.message { return message.lexicographicallyPrecedes(other.message) }
+    if facts == other.facts { return false }
+    return facts.json.encoded().lexicographicallyPrecedes(other.facts.json.encoded())
+  }
 }
 
 public typealias PurchaseStatement = Statement<PurchaseKey, PurchaseField>
@@ -25,7 +53,7 @@ public typealias RenewalStatement = Statement<SubscriptionKey, RenewalField>
 public struct Rank: Hashable, Sendable, Comparable {
   /// When it was true: the payload's own signedDate, never the time of arrival.
   public var asOf: Milliseconds
-  /// The first 16 bytes of the payload's SHA-256: decides between statements of one millisecond.
+  /// Bytes of digests of what was said: decides between statements of one millisecond, the same way for everybody.
   public var tieBreak: [UInt8]
 
   public init(asOf: Milliseconds, tieBreak: [UInt8]) {

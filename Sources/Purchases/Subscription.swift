@@ -1,3 +1,4 @@
+import JSON
 public import Time
 
 /// A subscription: the periods below one originalTransactionId and what Apple intends to do next.
@@ -7,40 +8,72 @@ public struct Subscription: Hashable, Sendable {
   public let periods: [Purchase]
   public let renewal: Folded<RenewalField>?
 
-  /// Nil when none of `purchases` is a period of a subscription.
+  /// Nil when none of `purchases` is a period of this subscription.
   public init?(key: SubscriptionKey, purchases: [Purchase], renewal: Folded<RenewalField>?) {
-    let periods = purchases.filter(\.isSubscription)
+    let periods = purchases.filter { $0.isSubscription && $0.key.subscription == key }
     guard !periods.isEmpty else { return nil }
     self.key = key
     self.periods = periods
     self.renewal = renewal
   }
 
-  /// The period that decides: the last to end of those that no upgrade replaced, or of all when every one was replaced.
+  /// The last period to end of those that no upgrade replaced, or of all when every one was replaced.
   public var current: Purchase? {
     let standing = periods.filter { !$0.isUpgraded }
-    return (standing.isEmpty ? periods : standing).max {
+    return Self.last(of: standing.isEmpty ? periods : standing)
+  }
+
+  /// The period that decides at `now`: the last to end of those that are paid and run, else `current`.
+  ///
+  /// The refund of one period leaves another that still runs as it was. A period that begins later runs already: Apple
+  /// charges up to a day early and dates the purchase to the end of the period before.
+  public func current(at now: Milliseconds) -> Purchase? {
+    Self.last(of: periods.filter { !$0.isUpgraded && !$0.isRevoked(at: now) && $0.expires(after: now) }) ?? current
+  }
+
+  /// The status at `now`: a pure function of what is known and the time handed in.
+  ///
+  /// Nil when nobody with a vote said when the period ends.
+  public func status(at now: Milliseconds) -> SubscriptionStatus? {
+    guard let period = current(at: now) else { return nil }
+    if period.isRevoked(at: now) { return .revoked }
+    if period.expiresDate == nil { return nil }
+    if period.expires(after: now) { return .active }
+    if let grace = intention(.gracePeriodExpiresDate, after: period)?.milliseconds, now < grace {
+      return .billingGracePeriod
+    }
+    return intention(.isInBillingRetryPeriod, after: period)?.bool == true ? .billingRetry : .expired
+  }
+
+  /// Whether `event` tells of a period after which another was bought: it is kept, and no longer news.
+  public func isSuperseded(_ event: Event) -> Bool {
+    let told = periods.lastIndex {
+      $0.key.line == event.line || (event.transactionID != nil && $0.facts.text(.transactionId) == event.transactionID)
+    }
+    return told.map { $0 < periods.count - 1 } ?? false
+  }
+
+  /// What Apple intends after `period`; nothing when it was said before that period began: then it is history.
+  ///
+  /// Asked of the field's own source: another may have spoken of the subscription since, and not of this field.
+  private func intention(_ field: RenewalField, after period: Purchase) -> JSONValue? {
+    guard let renewal, let said = renewal.provenance[field]?.asOf, said >= period.purchaseDate ?? .distantPast else {
+      return nil
+    }
+    return renewal.facts[field]
+  }
+
+  private static func last(of periods: [Purchase]) -> Purchase? {
+    periods.max {
       ($0.expiresDate ?? .distantPast, $0.purchaseDate ?? .distantPast, $0.key)
         < ($1.expiresDate ?? .distantPast, $1.purchaseDate ?? .distantPast, $1.key)
     }
   }
+}
 
-  /// The status at `now`: a pure function of what is known and the time handed in.
-  public func status(at now: Milliseconds) -> SubscriptionStatus? {
-    guard let current else { return nil }
-    if let revoked = current.revocationDate, revoked <= now { return .revoked }
-    guard let expires = current.expiresDate else { return nil }
-    if now < expires { return .active }
-    let intention = intention(after: current)
-    if let grace = intention?.date(.gracePeriodExpiresDate), now < grace { return .billingGracePeriod }
-    return intention?.flag(.isInBillingRetryPeriod) == true ? .billingRetry : .expired
-  }
-
-  /// What Apple intends after `period`; nothing when it was said before that period began: then it is history.
-  private func intention(after period: Purchase) -> Facts<RenewalField>? {
-    guard let renewal, renewal.asOf >= period.purchaseDate ?? .distantPast else { return nil }
-    return renewal.facts
-  }
+extension Purchase {
+  fileprivate func isRevoked(at now: Milliseconds) -> Bool { revocationDate.map { $0 <= now } ?? false }
+  fileprivate func expires(after now: Milliseconds) -> Bool { expiresDate.map { now < $0 } ?? false }
 }
 
 /// Apple's status of a subscription, with the numbers of the App Store Server API.

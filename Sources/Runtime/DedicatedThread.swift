@@ -5,7 +5,7 @@ import Glibc
 /// It takes no signals: those belong to whoever watches for them. (A serial dispatch queue is the choice for calls that
 /// block and return; a loop would hold one of its threads for ever.)
 package enum DedicatedThread {
-  /// Runs `body` to its end. Traps if the system gives no thread, as Dispatch does.
+  /// Runs `body` to its end; traps if the system gives no thread, as Dispatch does.
   package static func start(_ body: @escaping @Sendable () -> Void) {
     let box = unsafe Unmanaged.passRetained(Body(body))
     var thread = pthread_t()

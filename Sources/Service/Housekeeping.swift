@@ -22,7 +22,9 @@ struct Housekeeping: Service {
         }
         for source in QuarantineSource.allCases { metrics.quarantined[source.rawValue].record(counts[source] ?? 0) }
       } catch {
-        if !Task.isCancelled { logger.warning("housekeeping failed; it is tried again", metadata: ["error": "\(error)"]) }
+        if !Task.isCancelled {
+          logger.warning("housekeeping failed; it is tried again", metadata: ["error": "\(error)"])
+        }
       }
       try? await Task.sleep(for: Self.period)
     }

@@ -67,11 +67,13 @@ package struct Installation: Sendable {
     metrics.gauge("switchyard_database_connections_in_use", help: "Database connections at work.") { [pool] in
       Double(pool.figures.inUse)
     }
-    metrics.gauge("switchyard_database_callers_waiting", help: "Callers that wait for a database connection.") { [pool] in
+    metrics.gauge("switchyard_database_callers_waiting", help: "Callers that wait for a database connection.") {
+      [pool] in
       Double(pool.figures.waiting)
     }
     metrics.gauge(
-      "switchyard_database_retries", help: "Transactions done again since the start, after deadlocks and lost connections."
+      "switchyard_database_retries",
+      help: "Transactions done again since the start, after deadlocks and lost connections."
     ) { [pool] in Double(pool.figures.retries) }
   }
 

@@ -39,7 +39,7 @@ public struct Survey: Hashable, Sendable {
   public internal(set) var unknownFields: [String] = []
   /// Fields whose value is not of the documented type: `quantity` given as "abc".
   public internal(set) var unusableFields: [String] = []
-  /// Documented fields with a value outside the documented ones: `type=Lifetime`.
+  /// Documented fields with a value outside the documented ones: `type=Lifetime`, of a long value the beginning.
   public internal(set) var unknownValues: [String] = []
 
   public init() {}

@@ -29,7 +29,8 @@ public struct Schema: Sendable {
       if !kind.accepts(member.value) {
         survey.unusableFields.append(path + member.key)
       } else if !kind.documents(member.value) {
-        survey.unknownValues.append("\(path)\(member.key)=\(member.value.string ?? String(member.value.integer ?? 0))")
+        let value = member.value.string ?? String(member.value.integer ?? 0)
+        survey.unknownValues.append("\(path)\(member.key)=\(value.prefix(64))")
       }
       switch kind {
       case .structure(let schema):

@@ -1,1 +1,4 @@
-print("switchyard")
+import Glibc
+import Runtime
+
+exit(await Switchyard.run().rawValue)

@@ -26,6 +26,9 @@ extension Attack {
     claims("a bundle id that is a number", .malformedClaim, ["bundleId": 5]),
     payload("a payload of nothing known", .unexpectedKind, "{}"),
     Attack("a transaction signed as a renewal", .unexpectedKind) { try Bench.pki.sign(Bench.renewal) },
+    claims(
+      "no environment where only test data is expected", .missingClaim,
+      expecting: ExpectedClaims(environment: .unsignedTestData), ["environment": nil]),
     Attack("a notification given as a transaction", .unexpectedKind) {
       try Bench.pki.sign(Bench.notification())
     },
@@ -40,6 +43,10 @@ extension Attack {
     notification("a notification of no environment", .missingClaim) {
       try Bench.notification(data: Bench.data.with(["environment": nil]))
     },
+    notification(
+      "a notification of no environment where one is expected", .missingClaim,
+      expecting: ExpectedClaims(environment: .only(.production))
+    ) { try Bench.notification(data: Bench.data.with(["environment": nil])) },
     notification("no app id in Production", .missingClaim, expecting: ExpectedClaims(appAppleID: Bench.appAppleID)) {
       try Bench.notification(data: Bench.data.with(["appAppleId": nil]))
     },

@@ -3,6 +3,7 @@ import JSON
 import Signing
 import Simulator
 import Testing
+import Time
 
 @Suite struct `A signing key` {
   @Test func `comes back from its .p8 file`() throws {
@@ -91,6 +92,24 @@ import Testing
     let identifier: [UInt8] = [0x06, 0x0A, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x63, 0x64, 0x06, 0x0B, 0x01]
     let marker = identifier + [0x04, 0x02, 0x05, 0x00]
     #expect(leaf.certificate.der.contains(marker))
+  }
+
+  @Test func `refuses to make certificates that say nothing sensible`() throws {
+    func attempt(_ change: (inout CertificateTemplate) -> Void) throws {
+      var template = ApplePKI.Blueprint(at: Bench.now).leaf.template
+      change(&template)
+      _ = try Bench.pki.intermediate.issue(template, to: .generate(.p256))
+    }
+    #expect(throws: CertificateError(.cannotIssue, "")) {
+      try attempt { $0.commonName = String(repeating: "a", count: 65) }
+    }
+    #expect(throws: CertificateError(.invalidDates, "")) { try attempt { $0.notAfter = $0.notBefore - .seconds(1) } }
+    #expect(throws: CertificateError(.invalidExtensions, "")) {
+      try attempt {
+        $0.isAuthority = nil
+        $0.extensions.append(.init(identifier: "2.5.29.19", value: [0xFF]))
+      }
+    }
   }
 
   @Test(arguments: 0..<3) func `refuses to read certificates cut short`(which: Int) throws {

@@ -113,6 +113,35 @@ import Time
   }
 }
 
+@Suite struct `A verified app transaction` {
+  private static let verifier: SignedDataVerifier = {
+    do { return try Bench.verifier() } catch { preconditionFailure("no verifier: \(error)") }
+  }()
+
+  @Test(
+    arguments: [
+      ("Production", Bench.appAppleID, nil), ("Sandbox", nil, nil), ("Production", nil, .missingClaim),
+      ("Production", 7, .wrongAppAppleId), ("Sandbox", 7, .wrongAppAppleId), (nil, Bench.appAppleID, .missingClaim),
+    ] as [(String?, Int64?, VerificationError.Code?)])
+  func `is of the app and environment it says`(
+    environment: String?, appAppleID: Int64?, refusal: VerificationError.Code?
+  ) throws {
+    let payload = Bench.appTransaction.with([
+      "receiptType": environment.map(JSONValue.string), "appAppleId": appAppleID.map(JSONValue.integer),
+    ])
+    let expected = ExpectedClaims(bundleID: Bench.bundleID, appAppleID: Bench.appAppleID)
+    let jws = try Bench.pki.sign(payload)
+    do throws(VerificationError) {
+      let verified = try Self.verifier.verifyAppTransaction(jws, expecting: expected, now: Bench.now)
+      #expect(refusal == nil)
+      #expect(verified.environment?.rawValue == environment)
+      #expect(verified.signedAt == Bench.now)
+    } catch {
+      #expect(error.code == refusal)
+    }
+  }
+}
+
 @Suite struct `Unsigned test data` {
   private static let xcode = Bench.transaction.with(["environment": "Xcode"])
 

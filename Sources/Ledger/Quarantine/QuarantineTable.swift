@@ -61,6 +61,32 @@ package enum QuarantineTable {
     return counts
   }
 
+  /// How many messages are kept for one reason.
+  package struct Reason: Sendable {
+    package let code: String
+    package let source: String
+    package let count: Int
+    package let oldest: Milliseconds
+    package let newest: Milliseconds
+  }
+
+  /// Every reason for which something is kept, the most frequent first.
+  package static func reasons(in session: borrowing Session) throws(DatabaseError) -> [Reason] {
+    var reasons: [Reason] = []
+    for row in try session.query(
+      """
+      SELECT code, source, COUNT(*) AS kept, MIN(received_at) AS oldest, MAX(received_at) AS newest
+      FROM quarantine GROUP BY code, source ORDER BY kept DESC, code
+      """)
+    {
+      reasons.append(
+        Reason(
+          code: try row.text("code"), source: try row.text("source"), count: try row.int("kept"),
+          oldest: try row.milliseconds("oldest"), newest: try row.milliseconds("newest")))
+    }
+    return reasons
+  }
+
   /// Which of these bodies are kept.
   static func known(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> Set<Digest> {
     var known: Set<Digest> = []

@@ -1,4 +1,6 @@
-/// A command as a value: what it is called, what it takes, what it does. Help, completion and errors come out of it.
+/// A command as a value: what it is called, what it takes, what it does.
+///
+/// Help, completion and errors come out of it.
 package struct Command: Sendable {
   package typealias Action = @Sendable (ParsedArguments, Terminal) async throws -> ExitStatus
 
@@ -11,7 +13,7 @@ package struct Command: Sendable {
   package internal(set) var subcommands: [Command]
   package let action: Action?
 
-  /// A command that does something. The options of the commands above it are also accepted here.
+  /// A command that does something; the options of the commands above it are also accepted.
   package init(
     _ name: String, _ summary: String, discussion: String = "", examples: [Example] = [], options: [Option] = [],
     arguments: [Positional] = [], action: @escaping Action
@@ -97,7 +99,7 @@ package struct Positional: Sendable {
   package let choices: [String]
   package let help: String
 
-  package init(_ name: String, _ count: Count = .one, choices: [String] = [], _ help: String) {
+  package init(_ name: String, count: Count = .one, choices: [String] = [], _ help: String) {
     self.name = name
     self.count = count
     self.choices = choices

@@ -48,6 +48,11 @@ package struct Completion: Sendable {
     options.map { "--\($0.name)" + ($0.short.map { "|-\($0)" } ?? "") }.joined(separator: "|")
   }
 
+  /// The same for one option, with the command before it: `'switchyard jws --root'|'switchyard jws -r'`.
+  static func pattern(_ option: Option, at node: Node) -> String {
+    pattern([option]).split(separator: "|").map { "'\(node.path) \($0)'" }.joined(separator: "|")
+  }
+
   /// A name fit for a shell function.
   var function: String { "_" + program.map { $0.isLetter || $0.isNumber ? String($0) : "_" }.joined() }
 }

@@ -1,12 +1,13 @@
 extension Completion {
   /// The walk that bash and zsh share: sets `at` to the command and `before` to an option still waiting for its value.
-  private func walk(words: String, first: String) -> String {
+  private func walk(words: String) -> String {
     let waiting = nodes.flatMap(\.options).filter { $0.placeholder != nil }
     let known = nodes.dropFirst().map { Self.quoted($0.path) }.joined(separator: "|")
     let takesValue = waiting.isEmpty ? "" : "      \(Self.pattern(waiting))) before=$word; continue ;;\n"
     return """
         local at=\(Self.quoted(program)) before='' word
         for word in "\(words)"; do
+          if [[ $word == = ]]; then continue; fi
           if [[ -n $before ]]; then before=''; continue; fi
           case $word in
       \(takesValue)      -*) continue ;;
@@ -21,10 +22,8 @@ extension Completion {
 
   var bash: String {
     let values = nodes.flatMap { node in
-      node.options.filter { !$0.choices.isEmpty }.map {
-        option in
-        let pattern = Self.pattern([option]).split(separator: "|").map { "'\(node.path) \($0)'" }
-        return "    \(pattern.joined(separator: "|"))) choices=\(Self.quoted(option.choices.joined(separator: " "))) ;;\n"
+      node.options.filter { !$0.choices.isEmpty }.map { option in
+        "    \(Self.pattern(option, at: node))) choices=\(Self.quoted(option.choices.joined(separator: " "))) ;;\n"
       }
     }
     let places = nodes.map { node in
@@ -35,7 +34,7 @@ extension Completion {
       # Completion of \(program) for bash, made by "\(program) completion bash".
       \(function)() {
         local current=${COMP_WORDS[COMP_CWORD]} choices=''
-      \(walk(words: "${COMP_WORDS[@]:1:COMP_CWORD-1}", first: "1"))  if [[ -n $before ]]; then
+      \(walk(words: "${COMP_WORDS[@]:1:COMP_CWORD-1}"))  if [[ -n $before ]]; then
           case "$at $before" in
       \(values.joined())    esac
         else
@@ -52,8 +51,8 @@ extension Completion {
   var zsh: String {
     let values = nodes.flatMap { node in
       node.options.filter { !$0.choices.isEmpty }.map { option in
-        let pattern = Self.pattern([option]).split(separator: "|").map { "'\(node.path) \($0)'" }
-        return "    \(pattern.joined(separator: "|"))) compadd -- \(option.choices.map(Self.quoted).joined(separator: " ")); return ;;\n"
+        let choices = option.choices.map(Self.quoted).joined(separator: " ")
+        return "    \(Self.pattern(option, at: node))) compadd -- \(choices); return ;;\n"
       }
     }
     let places = nodes.map { node in
@@ -61,7 +60,7 @@ extension Completion {
       let options = node.options.map { Self.quoted("--\($0.name):\($0.help)") }
       return """
             \(Self.quoted(node.path)))
-              commands=(\(commands.joined(separator: " ")))
+              found=(\(commands.joined(separator: " ")))
               options=(\(options.joined(separator: " "))) ;;
 
         """
@@ -70,8 +69,8 @@ extension Completion {
       #compdef \(program)
       # Completion of \(program) for zsh, made by "\(program) completion zsh".
       \(function)() {
-        local -a commands options
-      \(walk(words: "${(@)words[2,CURRENT-1]}", first: "2"))  if [[ -n $before ]]; then
+        local -a found options
+      \(walk(words: "${(@)words[2,CURRENT-1]}"))  if [[ -n $before ]]; then
           case "$at $before" in
       \(values.joined())    esac
           _files
@@ -81,8 +80,8 @@ extension Completion {
       \(places.joined())  esac
         if [[ $PREFIX == -* ]]; then
           _describe option options
-        elif (( ${#commands} )); then
-          _describe command commands
+        elif (( ${#found} )); then
+          _describe command found
         else
           _files
         fi

@@ -24,7 +24,8 @@ extension Command {
     out += Self.section("ARGUMENTS", positionals.map { ($0.usage, $0.help + Self.listed($0.choices)) }, width)
     let common = inherited.map(Self.row) + [("-h, --help", "Show this.")]
     out += Self.section("OPTIONS", options.map(Self.row), width)
-    out += Self.section("COMMON OPTIONS", path.count == 1 ? common + [("    --version", "Show the version.")] : common, width)
+    let version = path.count == 1 ? [("    --version", "Show the version.")] : []
+    out += Self.section("COMMON OPTIONS", common + version, width)
     return out.joined(separator: "\n") + "\n"
   }
 

@@ -28,7 +28,7 @@ package struct TextTable: Sendable {
 
   package init(_ columns: [Column]) { self.columns = columns }
 
-  /// Adds a row; it must have a cell for each column. Control characters in cells are escaped.
+  /// Adds a row, which must have a cell for each column; control characters in cells are escaped.
   package mutating func add(_ cells: [String]) {
     precondition(cells.count == columns.count, "a row has \(cells.count) cells for \(columns.count) columns")
     rows.append(cells.map { SafeText.escaped($0, limit: Self.longestCell) })

@@ -1,4 +1,4 @@
-/// What is wrong with a command line, and what to do about it. Ends with exit status 2.
+/// What is wrong with a command line, and what to do about it; ends with exit status 2.
 package struct UsageError: ExitStatusError, Equatable, CustomStringConvertible {
   package enum Code: String, Sendable, CaseIterable {
     case unknownCommand, missingCommand, unknownOption, missingValue, unexpectedValue, repeated, missingArgument,

@@ -9,13 +9,16 @@ final class EmergencyExit: Sendable {
   private struct State {
     var running: [String]
     var isAsked = false
+    var isArmed = false
     var isDisarmed = false
   }
 
   private let logger: Logger
+  private let period: Interval
   private let state: Mutex<State>
 
-  init(logger: Logger, running: [String]) {
+  init(after period: Interval, logger: Logger, running: [String]) {
+    self.period = period
     self.logger = logger
     state = Mutex(State(running: running))
   }
@@ -26,7 +29,7 @@ final class EmergencyExit: Sendable {
       defer { state.isAsked = true }
       return state.isAsked
     }
-    guard isSecond else { return }
+    guard isSecond else { return arm() }
     logger.warning("second signal: leaving at once", metadata: ["signal": "\(signal.name)"])
     SystemCall.leave(signal.exitCode)
   }
@@ -37,7 +40,13 @@ final class EmergencyExit: Sendable {
     }
   }
 
-  func arm(after period: Interval) {
+  /// Starts the grace period, once; `disarm` ends it.
+  func arm() {
+    let isFirst = state.withLock { state in
+      defer { state.isArmed = true }
+      return !state.isArmed
+    }
+    guard isFirst else { return }
     let deadline = DispatchTime.now() + .milliseconds(Int(period.milliseconds))
     DispatchQueue(label: "emergency exit").asyncAfter(deadline: deadline) { [self] in
       let (running, isDisarmed) = state.withLock { ($0.running, $0.isDisarmed) }

@@ -36,7 +36,7 @@ package final class ServiceGroup: Sendable {
   package func run() async throws -> Outcome {
     SystemCall.ignoreBrokenPipes()
     let (signals, continuation) = AsyncStream<Signal>.makeStream()
-    let exit = EmergencyExit(logger: logger, running: services.map(\.name))
+    let exit = EmergencyExit(after: gracePeriod, logger: logger, running: services.map(\.name))
     let source = SignalSource([.interrupt, .terminate]) { signal in
       exit.noteSignal(signal)
       continuation.yield(signal)
@@ -60,7 +60,7 @@ package final class ServiceGroup: Sendable {
           switch action {
           case .begin(let reason):
             logger.info("stopping", metadata: ["reason": "\(reason)"])
-            exit.arm(after: gracePeriod)
+            exit.arm()
           case .stop(let index): stops[index].continuation.finish()
           case .ended(let index, let error): report(services[index].name, error, exit)
           }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Where lines go. It must not throw and should not wait.
+/// Where lines go; it should not wait.
 package protocol LogHandler: Sendable {
   func log(_ record: LogRecord)
 }

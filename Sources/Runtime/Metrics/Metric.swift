@@ -5,9 +5,11 @@ package protocol Metric: AnyObject, Sendable {
   func render(name: String, labels: String, to text: inout PrometheusText)
 }
 
-/// Counts up: the surface of swift-metrics' `Counter`. One relaxed atomic addition.
+/// Counts up, by one relaxed atomic addition: the surface of `Counter` in swift-metrics.
 package final class Counter: Metric {
   private let total = Atomic<UInt64>(0)
+
+  package init() {}
 
   package func increment(by amount: UInt64 = 1) { total.wrappingAdd(amount, ordering: .relaxed) }
 
@@ -18,9 +20,11 @@ package final class Counter: Metric {
   }
 }
 
-/// Goes up and down: the surface of swift-metrics' `Gauge` and `Meter`. One atomic word.
+/// Goes up and down, one atomic word: the surface of `Gauge` and `Meter` in swift-metrics.
 package final class Gauge: Metric {
   private let bits = Atomic<UInt64>(Double(0).bitPattern)
+
+  package init() {}
 
   package func record(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
   package func record(_ value: some BinaryInteger) { record(Double(value)) }
@@ -44,7 +48,7 @@ package final class Gauge: Metric {
   }
 }
 
-/// Counts values by size: the surface of swift-metrics' `Recorder` and `Timer`. One uncontended lock.
+/// Counts values by size, under a lock of its own: the surface of `Recorder` and `Timer` in swift-metrics.
 package final class Histogram: Metric {
   /// From half a millisecond to ten seconds.
   package static let seconds: [Double] = [
@@ -56,7 +60,7 @@ package final class Histogram: Metric {
   private let bounds: [Double]
   private let state: Mutex<(counts: [UInt64], sum: Double)>
 
-  init(bounds: [Double]) {
+  package init(bounds: [Double]) {
     self.bounds = bounds
     state = Mutex((Array(repeating: 0, count: bounds.count + 1), 0))
   }

@@ -10,10 +10,19 @@ package struct MetricDescription: Sendable, Hashable {
     case emptyHelp
   }
 
+  private static let units = ["_seconds", "_bytes", "_ratio", "_rows"]
+
   package let name: String
   package let kind: Kind
   package let help: String
   package let labels: [String]
+
+  package init(name: String, kind: Kind, help: String, labels: [String] = []) {
+    self.name = name
+    self.kind = kind
+    self.help = help
+    self.labels = labels
+  }
 
   /// The names under which Prometheus keeps the series: a histogram has three.
   package var seriesNames: [String] {
@@ -32,7 +41,7 @@ package struct MetricDescription: Sendable, Hashable {
     switch kind {
     case .counter: if !name.hasSuffix("_total") { return .unit(name) }
     case .gauge: if name.hasSuffix("_total") { return .unit(name) }
-    case .histogram: if !["_seconds", "_bytes", "_ratio", "_rows"].contains(where: name.hasSuffix) { return .unit(name) }
+    case .histogram: if !Self.units.contains(where: name.hasSuffix) { return .unit(name) }
     }
     if ["_bucket", "_count", "_sum", "_info", "_created"].contains(where: name.hasSuffix) { return .reserved(name) }
     for (index, label) in labels.enumerated() {

@@ -8,6 +8,8 @@ package final class Registry: Service {
   private struct State {
     var directory: AppDirectory
     var readAt: Milliseconds
+    /// The reading that is under way.
+    var reading: Task<Void, Never>?
   }
 
   private let state: Mutex<State>
@@ -15,8 +17,6 @@ package final class Registry: Service {
   private let clock: WallClock
   private let logger: Logger
 
-  /// How old the directory may be when somebody is to be refused because of it.
-  private static let freshness = Interval.seconds(1)
   private static let period = Duration.seconds(5)
 
   /// A registry that has read the directory once.
@@ -31,30 +31,42 @@ package final class Registry: Service {
 
   package var directory: AppDirectory { state.withLock { $0.directory } }
 
-  /// The directory, read anew unless that was done a moment ago: asked before anybody is refused.
-  package func refreshed() async -> AppDirectory {
-    let isFresh = state.withLock { state in
-      let isFresh = clock.now() - state.readAt < Self.freshness
-      if !isFresh { state.readAt = clock.now() }
-      return isFresh
+  /// The directory, read anew: asked before anybody is refused.
+  ///
+  /// An app or a token is of use from the moment it is registered, in whichever process that was. Callers share one
+  /// reading in `interval` and wait for it: so much, and no more, can guesses cost the database.
+  package func refreshed(atMostEvery interval: Interval) async -> AppDirectory {
+    // What is being read already may have begun too early; what is begun now has not.
+    if let reading = state.withLock({ $0.reading }) { await reading.value }
+    let reading = state.withLock { state in
+      if let reading = state.reading { return reading }
+      let wait = max(0, (state.readAt + interval - clock.now()).milliseconds)
+      // Shared by all who wait, so no single one's child.
+      let reading = Task {
+        if wait > 0 { try? await Task.sleep(for: .milliseconds(wait)) }
+        await self.refresh()
+      }
+      state.reading = reading
+      return reading
     }
-    if !isFresh { await refresh() }
+    await reading.value
     return directory
   }
 
   package func run() async throws {
     while !Task.isCancelled {
       try? await Task.sleep(for: Self.period)
-      if !Task.isCancelled { await refresh() }
+      if !Task.isCancelled { _ = await refreshed(atMostEvery: .seconds(0)) }
     }
   }
 
   private func refresh() async {
     do {
-      let fresh = try await read()
       let now = clock.now()
+      let fresh = try await read()
       state.withLock { $0 = State(directory: fresh, readAt: now) }
     } catch {
+      state.withLock { $0.reading = nil }
       logger.warning("the apps could not be read again; going on with those known", metadata: ["error": "\(error)"])
     }
   }

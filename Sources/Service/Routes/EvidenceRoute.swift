@@ -12,7 +12,7 @@ import Wire
 ///
 /// 200 with what was learned once it is committed; 422 with the reason when nothing vouches for it.
 package struct EvidenceRoute: Sendable {
-  static let bodyLimit = 4 << 20
+  static let bodyLimit = 1 << 20
 
   private let intake: Intake
   private let commit: GroupCommit

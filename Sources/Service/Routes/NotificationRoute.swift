@@ -48,7 +48,7 @@ package struct NotificationRoute: Sendable {
     do throws(Refusal) {
       var first = try decide(message, pathApp, registry.directory, now)
       if first.refusal?.code == Refusal.Code.unknownApp.rawValue {
-        first = try decide(message, pathApp, await registry.refreshed(), now)
+        first = try decide(message, pathApp, await registry.refreshed(atMostEvery: .milliseconds(0)), now)
       }
       if first.refusal?.kind == .legacy {
         message = InboxMessage(kind: .notification, body: LegacyPassword.redacted(body, key: key), receivedAt: now)

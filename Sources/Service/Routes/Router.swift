@@ -1,6 +1,7 @@
 package import HTTPServer
 import JSON
 import Ledger
+import Time
 
 /// Sends each request to the route that its path names, after what can be refused before its body is taken.
 package struct Router: HTTPHandler {
@@ -39,10 +40,10 @@ package struct Router: HTTPHandler {
       }
       return .admit(bodyLimit: NotificationRoute.bodyLimit)
     case .evidence:
-      if case .failure(let refusal) = authorize(head, for: nil) { return .refuse(refusal.response) }
+      if let refusal = refusal(of: head) { return .refuse(refusal) }
       return .admit(bodyLimit: EvidenceRoute.bodyLimit)
-    case .purchases(let app, _), .customers(let app, _):
-      if case .failure(let refusal) = authorize(head, for: app) { return .refuse(refusal.response) }
+    case .purchases, .customers:
+      if let refusal = refusal(of: head) { return .refuse(refusal) }
       return .admit(bodyLimit: 0)
     case .alive, .ready, .metrics: return .admit(bodyLimit: 0)
     }
@@ -52,17 +53,17 @@ package struct Router: HTTPHandler {
     switch Route(path: request.path) {
     case .notification(let app): return await notifications.respond(to: request, pathApp: app)
     case .evidence:
-      switch authorize(request.head, for: nil) {
+      switch await authorize(request.head, for: nil) {
       case .failure(let refusal): return refusal.response
       case .success(let app): return await evidence.respond(to: request, app: app)
       }
     case .purchases(let bundleID, let id):
-      switch authorize(request.head, for: bundleID) {
+      switch await authorize(request.head, for: bundleID) {
       case .failure(let refusal): return refusal.response
       case .success(let app): return await purchases.respond(to: request, app: app, id: id, extent: .purchases)
       }
     case .customers(let bundleID, let id):
-      switch authorize(request.head, for: bundleID) {
+      switch await authorize(request.head, for: bundleID) {
       case .failure(let refusal): return refusal.response
       case .success(let app): return await purchases.respond(to: request, app: app, id: id, extent: .customers)
       }
@@ -75,18 +76,33 @@ package struct Router: HTTPHandler {
 
   private struct Denied: Error { let response: HTTPResponse }
 
+  /// What can be refused of a request without asking anybody: one without a token.
+  private func refusal(of head: HTTPRequestHead) -> HTTPResponse? {
+    head.bearerToken == nil ? .unauthorized("send Authorization: Bearer with the app's token") : nil
+  }
+
   /// The app whose bearer token the request carries; it must be `bundleID` when the path names one.
-  private func authorize(_ head: HTTPRequestHead, for bundleID: String?) -> Result<App, Denied> {
-    guard let header = head.headers["Authorization"], header.lowercased().hasPrefix("bearer ") else {
-      return .failure(Denied(response: .unauthorized("send Authorization: Bearer with the app's token")))
-    }
-    guard let app = registry.directory.app(token: String(header.dropFirst("bearer ".count))) else {
+  private func authorize(_ head: HTTPRequestHead, for bundleID: String?) async -> Result<App, Denied> {
+    let token = head.bearerToken ?? ""
+    var app = registry.directory.app(token: token)
+    if app == nil { app = await registry.refreshed(atMostEvery: Self.patience).app(token: token) }
+    guard let app else {
       return .failure(Denied(response: .unauthorized("the token is not known; `switchyard app token` makes one")))
     }
     if let bundleID, bundleID != app.bundleID {
       return .failure(Denied(response: .error(403, "wrongApp", "the token is for another app")))
     }
     return .success(app)
+  }
+
+  /// Guesses at tokens cost the database one query in this time.
+  private static let patience = Interval.milliseconds(250)
+}
+
+extension HTTPRequestHead {
+  fileprivate var bearerToken: String? {
+    guard let header = headers["Authorization"], header.lowercased().hasPrefix("bearer ") else { return nil }
+    return String(header.dropFirst("bearer ".count))
   }
 }
 

@@ -25,6 +25,9 @@ import COpenSSL
     let reason = OpenSSLFailure.drain()
     guard let parsed = unsafe parsed else { throw CertificateError(.malformed, "not one DER certificate: \(reason)") }
     try unsafe self.init(takingOwnershipOf: parsed)
+    guard self.der == der else {
+      throw CertificateError(.malformed, "a certificate that is encoded in another way than DER prescribes")
+    }
   }
 
   init(takingOwnershipOf x509: OpaquePointer) throws(CertificateError) {

@@ -11,7 +11,7 @@ package struct RawSignature: Sendable {
   package static let count = 64
 
   /// The same two numbers as OpenSSL expects them: SEQUENCE { INTEGER r, INTEGER s }.
-  var der: [UInt8] {
+  package var der: [UInt8] {
     var der: [UInt8] = [0x30, 0]
     der.reserveCapacity(72)
     Self.append(integer: bytes[0..<32], to: &der)

@@ -46,22 +46,25 @@ public struct ExpectedClaims: Hashable, Sendable {
         throw VerificationError(.missingClaim, "no appAppleId, which Production must have; \(appAppleID) was expected")
       }
     }
-    try check(environment)
+    if let environment {
+      try check(environment)
+    } else if claims.kind?.namesItsEnvironment != false || self.environment != .any {
+      throw VerificationError(.missingClaim, "no environment")
+    }
   }
 
-  private func check(_ environment: AppStoreEnvironment?) throws(VerificationError) {
-    switch self.environment {
+  private func check(_ seen: AppStoreEnvironment) throws(VerificationError) {
+    switch environment {
     case .any: return
     case .only(let expected):
-      // Nil cannot be here: `fallback` stands in for it.
-      guard environment == expected else {
-        let seen = environment?.rawValue ?? "none"
-        throw VerificationError(.wrongEnvironment, "the environment is \(seen) instead of \(expected.rawValue)")
+      guard seen == expected else {
+        throw VerificationError(
+          .wrongEnvironment, "the environment is \(seen.rawValue) instead of \(expected.rawValue)")
       }
     case .unsignedTestData:
-      guard let environment, !environment.isSignedByApple else {
-        let seen = environment?.rawValue ?? "none"
-        throw VerificationError(.wrongEnvironment, "the environment is \(seen) instead of Xcode or LocalTesting")
+      guard !seen.isSignedByApple else {
+        throw VerificationError(
+          .wrongEnvironment, "the environment is \(seen.rawValue) instead of Xcode or LocalTesting")
       }
     }
   }

@@ -27,6 +27,14 @@ public enum PayloadKind: String, Hashable, Sendable, CaseIterable {
       return nil
     }
   }
+
+  /// Whether Apple always says which environment it is of; transactions and renewals of 2021 do not.
+  var namesItsEnvironment: Bool {
+    switch self {
+    case .notification, .appTransaction: true
+    case .transaction, .renewal, .realtimeRequest: false
+    }
+  }
 }
 
 /// The claims that are checked, read out of a payload of any kind.

@@ -86,7 +86,7 @@ public final class SignedDataVerifier: Sendable {
     let payload = try verifier.verify(jws, now: now) { payload throws(VerificationError) in
       let claims = try CheckedClaims(payload)
       read = claims
-      let mayNameNone = claims.kind != .notification && claims.kind != .appTransaction
+      let mayNameNone = claims.kind?.namesItsEnvironment == false
       return JWSVerifier.Claims(
         environment: claims.environment ?? (mayNameNone ? fallback ?? expectation.fallback : nil),
         signedAt: claims.signedAt, allowsUnsignedTestData: expectation.allowsUnsignedTestData)

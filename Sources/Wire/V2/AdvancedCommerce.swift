@@ -1,7 +1,7 @@
 public import JSON
 public import Time
 
-/// Part of another structure of Apple's.
+/// What was bought of an app that keeps its own catalogue; stands in a transaction.
 ///
 /// Apple: AdvancedCommerceTransactionInfo.
 public struct AdvancedCommerceTransactionInfo: Payload {
@@ -30,7 +30,7 @@ public struct AdvancedCommerceTransactionInfo: Payload {
   ])
 }
 
-/// Part of another structure of Apple's.
+/// One of the app's own items in a transaction, with its refunds.
 ///
 /// Apple: AdvancedCommerceTransactionItem.
 public struct AdvancedCommerceTransactionItem: Payload {
@@ -57,7 +57,7 @@ public struct AdvancedCommerceTransactionItem: Payload {
   ])
 }
 
-/// Part of another structure of Apple's.
+/// What of an app's own catalogue renews next; stands in a renewal.
 ///
 /// Apple: AdvancedCommerceRenewalInfo.
 public struct AdvancedCommerceRenewalInfo: Payload {
@@ -82,7 +82,7 @@ public struct AdvancedCommerceRenewalInfo: Payload {
   ])
 }
 
-/// Part of another structure of Apple's.
+/// One of the app's own items in a renewal.
 ///
 /// Apple: AdvancedCommerceRenewalItem.
 public struct AdvancedCommerceRenewalItem: Payload {
@@ -107,7 +107,7 @@ public struct AdvancedCommerceRenewalItem: Payload {
   ])
 }
 
-/// Part of another structure of Apple's.
+/// What the customer reads of the purchase as a whole.
 ///
 /// Apple: advancedcommerceapi/descriptors.
 public struct AdvancedCommerceDescriptors: Payload {
@@ -124,7 +124,7 @@ public struct AdvancedCommerceDescriptors: Payload {
   ])
 }
 
-/// Part of another structure of Apple's.
+/// The offer under which an item of the app's own is sold.
 ///
 /// Apple: advancedcommerceapi/offer.
 public struct AdvancedCommerceOffer: Payload {
@@ -146,7 +146,7 @@ public struct AdvancedCommerceOffer: Payload {
   ])
 }
 
-/// Part of another structure of Apple's.
+/// A price increase of an item and whether the customer agreed.
 ///
 /// Apple: AdvancedCommercePriceIncreaseInfo.
 public struct AdvancedCommercePriceIncreaseInfo: Payload {
@@ -165,7 +165,7 @@ public struct AdvancedCommercePriceIncreaseInfo: Payload {
   ])
 }
 
-/// Part of another structure of Apple's.
+/// A refund of an item, whole or in part.
 ///
 /// Apple: AdvancedCommerceRefund.
 public struct AdvancedCommerceRefund: Payload {

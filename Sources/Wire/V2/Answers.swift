@@ -21,7 +21,7 @@ public struct StatusResponse: Payload {
   ])
 }
 
-/// Part of another structure of Apple's.
+/// The subscriptions of one group.
 ///
 /// Apple: appstoreserverapi/subscriptiongroupidentifieritem.
 public struct SubscriptionGroupItem: Payload {
@@ -38,7 +38,7 @@ public struct SubscriptionGroupItem: Payload {
   ])
 }
 
-/// Part of another structure of Apple's.
+/// The latest transaction of a subscription, and its status as Apple sees it.
 ///
 /// Apple: appstoreserverapi/lasttransactionsitem.
 public struct LastTransactionsItem: Payload {

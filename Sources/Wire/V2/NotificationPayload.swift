@@ -1,6 +1,21 @@
 public import JSON
 public import Time
 
+/// The body of a notification: the one thing in it is signed.
+///
+/// Apple: appstoreservernotifications/responsebodyv2.
+public struct ResponseBodyV2: Payload {
+  public let json: JSONObject
+
+  public init(_ json: JSONObject) { self.json = json }
+
+  public var signedPayload: String? { text("signedPayload") }
+
+  public static let schema = Schema([
+    "signedPayload": .text
+  ])
+}
+
 /// A notification, as its signedPayload decodes.
 ///
 /// Exactly one of data, summary, externalPurchaseToken and appData is there. Apple: appstoreservernotifications/responsebodyv2decodedpayload.

@@ -63,7 +63,7 @@ public struct RenewalPayload: Payload {
   ])
 }
 
-/// Part of another structure of Apple's.
+/// What follows a yearly commitment paid by the month.
 ///
 /// Apple: RenewalCommitmentInfo.
 public struct RenewalCommitmentInfo: Payload {

@@ -40,7 +40,7 @@ public struct TransactionPayload: Payload {
   public var appTransactionId: String? { text("appTransactionId") }
   public var offerPeriod: String? { text("offerPeriod") }
   public var revocationType: String? { text("revocationType") }
-  /// In thousandths of the unit.
+  /// In thousandths of a per cent.
   public var revocationPercentage: Int64? { integer("revocationPercentage") }
   public var advancedCommerceInfo: AdvancedCommerceTransactionInfo? { structure("advancedCommerceInfo") }
   public var billingPlanType: String? { text("billingPlanType") }
@@ -85,7 +85,7 @@ public struct TransactionPayload: Payload {
   ])
 }
 
-/// Part of another structure of Apple's.
+/// Which payment this is of a yearly commitment paid by the month.
 ///
 /// Apple: TransactionCommitmentInfo.
 public struct TransactionCommitmentInfo: Payload {

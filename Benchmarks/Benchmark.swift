@@ -1,0 +1,27 @@
+/// Something that can be measured by name.
+struct Benchmark: Sendable {
+  struct Settings: Sendable {
+    /// How long the service is put under load.
+    let seconds: Int
+    /// Whether Apple's library may be fetched when it is not there.
+    let mayInstallPeer: Bool
+    let peerScript: String
+    /// Tells whoever waits what is being done.
+    let note: @Sendable (String) -> Void
+  }
+
+  let name: String
+  let summary: String
+  let run: @Sendable (Settings) async throws -> [Measurement]
+
+  static let all = [
+    VerifyDecodeMap.benchmark, ApplePeer.benchmark, LedgerBatch.benchmark, BareHTTP.benchmark, DurableHTTP.benchmark,
+  ]
+}
+
+/// Why nothing could be measured, for people.
+struct BenchmarkError: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,31 @@
+import Runtime
+
+/// The command line: `swift run -c release Benchmarks`.
+enum BenchmarksCommand {
+  static let command = Command(
+    "Benchmarks", "Measures each figure beside its ceiling or its peer, in one run.",
+    discussion: "How each is measured stands in the head of its file. Build it with -c release.",
+    examples: ["Benchmarks --only notification.verify-decode-map", "Benchmarks --json --seconds 20"],
+    options: [
+      .flag("json", "One JSON object a line instead of a table."),
+      .value("only", "NAME", repeats: true, choices: Benchmark.all.map(\.name), "This one alone; may be given again."),
+      .value("seconds", "N", default: "60", "How long the service is put under load."),
+      .flag("peer", "Measure Apple's library too: makes .peer, which needs Python and a package index."),
+      .value("peer-script", "FILE", default: "../shared/bench/peers.py", "What times Apple's library."),
+    ]
+  ) { arguments, terminal in
+    let only = Set(arguments.values("only"))
+    let settings = Benchmark.Settings(
+      seconds: try arguments.integer("seconds", in: 1...3_600) ?? 60, mayInstallPeer: arguments.flag("peer"),
+      peerScript: try arguments.required("peer-script"), note: { terminal.note($0) })
+    var report = Report()
+    for benchmark in Benchmark.all where only.isEmpty || only.contains(benchmark.name) {
+      terminal.note("\(benchmark.name): \(benchmark.summary)")
+      let measurements = try await benchmark.run(settings)
+      report.add(measurements)
+      if arguments.flag("json") { for measurement in measurements { try terminal.write(measurement.line) } }
+    }
+    if !arguments.flag("json") { try terminal.write(report.table(for: terminal)) }
+    return .done
+  }
+}

@@ -1,0 +1,33 @@
+import Glibc
+
+/// What the file system says of a path; links are followed.
+package struct FileFacts: Hashable, Sendable {
+  package let isDirectory: Bool
+  /// The permission bits alone: 0o600.
+  package let mode: UInt32
+  /// Whether the user of this process owns it.
+  package let isOurs: Bool
+
+  /// Nil when there is nothing, or nothing that we may look at.
+  package init?(_ path: String) {
+    var status = stat()
+    guard unsafe stat(path, &status) == 0 else { return nil }
+    isDirectory = status.st_mode & S_IFMT == S_IFDIR
+    mode = status.st_mode & 0o7777
+    isOurs = status.st_uid == geteuid()
+  }
+
+  /// The bytes an ordinary user may still write on the file system of `path`; nil when it cannot be asked.
+  package static func freeSpace(at path: String) -> UInt64? {
+    var status = statvfs()
+    guard unsafe statvfs(path, &status) == 0 else { return nil }
+    return UInt64(status.f_bavail) * UInt64(status.f_frsize)
+  }
+
+  /// Makes the directory for its owner, and what is missing above it.
+  package static func makeDirectory(_ path: String) -> Bool {
+    if unsafe mkdir(path, 0o755) == 0 || errno == EEXIST { return true }
+    guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return false }
+    return makeDirectory(String(path[..<slash])) && (unsafe mkdir(path, 0o755) == 0 || errno == EEXIST)
+  }
+}

@@ -1,0 +1,108 @@
+package import JSON
+package import Signing
+package import Time
+
+/// A notification before it is signed: the same for the same seed, down to the last byte.
+package struct NotificationDraft: Hashable, Sendable {
+  /// What it carries; exactly one, as Apple says.
+  package enum Content: Hashable, Sendable {
+    case data(NotificationSubject)
+    case summary(JSONObject)
+    case externalPurchaseToken(JSONObject)
+    /// The payload of an app transaction.
+    case appData(JSONObject)
+  }
+
+  package var app: SimulatedApp
+  package var notificationType: String
+  package var subtype: String?
+  package var notificationUUID: String
+  package var signedDate: Milliseconds
+  package var content: Content
+
+  package init(
+    _ notificationType: String, _ subtype: String? = nil, of app: SimulatedApp, at date: Milliseconds, uuid: String,
+    _ content: Content
+  ) {
+    self.app = app
+    self.notificationType = notificationType
+    self.subtype = subtype
+    notificationUUID = uuid
+    signedDate = date
+    self.content = content
+  }
+
+  /// Type and subtype as people write them: `DID_RENEW/BILLING_RECOVERY`.
+  package var title: String { subtype.map { "\(notificationType)/\($0)" } ?? notificationType }
+
+  /// What `data` says of a purchase; nil for other carriers.
+  package var subject: NotificationSubject? {
+    switch content {
+    case .data(let subject): subject
+    case .summary, .externalPurchaseToken, .appData: nil
+    }
+  }
+
+  /// The notification as Apple posts it, everything in it signed by `signer`.
+  package func signed(by signer: PayloadSigner) throws(CertificateError) -> SignedNotification {
+    let jws = try signer.sign(payload(signedBy: signer))
+    return SignedNotification(self, jws: jws)
+  }
+
+  /// The payload, with what is nested in it signed by `signer`.
+  package func payload(signedBy signer: PayloadSigner) throws(CertificateError) -> JSONObject {
+    var payload = PayloadMembers()
+    payload.add("notificationType", notificationType)
+    payload.add("subtype", subtype)
+    payload.add("notificationUUID", notificationUUID)
+    switch content {
+    case .data(let subject): payload.add("data", .object(try data(subject, signer)))
+    case .summary(let summary): payload.add("summary", .object(summary))
+    case .externalPurchaseToken(let token): payload.add("externalPurchaseToken", .object(token))
+    case .appData(let appTransaction):
+      var data = carrier()
+      data.add("signedAppTransactionInfo", try signer.nested(appTransaction))
+      payload.add("appData", .object(data.object))
+    }
+    payload.add("version", "2.0")
+    payload.add("signedDate", signedDate)
+    return payload.object
+  }
+
+  private func data(_ subject: NotificationSubject, _ signer: PayloadSigner) throws(CertificateError) -> JSONObject {
+    var data = carrier()
+    data.add("bundleVersion", app.bundleVersion)
+    if let transaction = subject.transaction { data.add("signedTransactionInfo", try signer.nested(transaction)) }
+    if let renewal = subject.renewal { data.add("signedRenewalInfo", try signer.nested(renewal)) }
+    data.add("status", subject.status)
+    data.add("consumptionRequestReason", subject.consumptionRequestReason)
+    return data.object
+  }
+
+  private func carrier() -> PayloadMembers {
+    var carrier = PayloadMembers()
+    carrier.add("appAppleId", app.appAppleID)
+    carrier.add("bundleId", app.bundleID)
+    carrier.add("environment", app.environment.rawValue)
+    return carrier
+  }
+}
+
+/// What a notification's `data` is about: payloads of a transaction and a renewal, both or none.
+package struct NotificationSubject: Hashable, Sendable {
+  package var transaction: JSONObject?
+  package var renewal: JSONObject?
+  /// Apple's number for the status of the subscription.
+  package var status: Int64?
+  package var consumptionRequestReason: String?
+
+  package init(
+    transaction: JSONObject? = nil, renewal: JSONObject? = nil, status: Int64? = nil,
+    consumptionRequestReason: String? = nil
+  ) {
+    self.transaction = transaction
+    self.renewal = renewal
+    self.status = status
+    self.consumptionRequestReason = consumptionRequestReason
+  }
+}

@@ -1,0 +1,39 @@
+import JSON
+package import Time
+
+/// A notification as Apple posts it, and what it means, for tests to compare with what was understood.
+package struct SignedNotification: Hashable, Sendable {
+  /// What is posted: `{"signedPayload":"…"}`.
+  package let body: [UInt8]
+  package let bundleID: String
+  package let notificationUUID: String
+  package let notificationType: String
+  package let subtype: String?
+  /// Nil when it is about no purchase.
+  package let originalTransactionID: String?
+  package let transactionID: String?
+  /// What notifications are sorted by: when it was signed, never when it arrives.
+  package let signedDate: Milliseconds
+
+  private static let opening = Array(#"{"signedPayload":""#.utf8)
+  private static let closing = Array(#""}"#.utf8)
+
+  init(_ draft: NotificationDraft, jws: [UInt8]) {
+    body = Self.opening + jws + Self.closing
+    bundleID = draft.app.bundleID
+    notificationUUID = draft.notificationUUID
+    notificationType = draft.notificationType
+    subtype = draft.subtype
+    originalTransactionID = draft.subject?.transaction?["originalTransactionId"]?.string
+    transactionID = draft.subject?.transaction?["transactionId"]?.string
+    signedDate = draft.signedDate
+  }
+
+  /// The JWS alone.
+  package var signedPayload: [UInt8] { Array(body.dropFirst(Self.opening.count).dropLast(Self.closing.count)) }
+
+  /// The body of any JWS.
+  package static func body(signedPayload jws: [UInt8]) -> [UInt8] { opening + jws + closing }
+
+  package var title: String { subtype.map { "\(notificationType)/\($0)" } ?? notificationType }
+}

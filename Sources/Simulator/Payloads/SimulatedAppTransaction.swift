@@ -1,0 +1,39 @@
+package import JSON
+import Signing
+package import Time
+
+/// A customer's download of an app.
+///
+/// Apple: AppTransaction (StoreKit).
+package struct SimulatedAppTransaction: Hashable, Sendable {
+  package var app: SimulatedApp
+  package var customer: Customer
+  package var originalPurchaseDate: Milliseconds
+  package var originalApplicationVersion: String
+  /// The raw value of Apple's `originalPlatform`.
+  package var originalPlatform = "iOS"
+
+  package init(
+    app: SimulatedApp, customer: Customer, downloadedAt date: Milliseconds, originalApplicationVersion: String = "100"
+  ) {
+    self.app = app
+    self.customer = customer
+    originalPurchaseDate = date
+    self.originalApplicationVersion = originalApplicationVersion
+  }
+
+  package func payload(signedAt date: Milliseconds) -> JSONObject {
+    var payload = PayloadMembers()
+    payload.add("receiptType", app.environment.rawValue)
+    payload.add("appAppleId", app.appAppleID)
+    payload.add("bundleId", app.bundleID)
+    payload.add("applicationVersion", app.bundleVersion)
+    payload.add("versionExternalIdentifier", 860_000_000 + app.appAppleID % 10_000_000)
+    payload.add("receiptCreationDate", date)
+    payload.add("originalPurchaseDate", originalPurchaseDate)
+    payload.add("originalApplicationVersion", originalApplicationVersion)
+    payload.add("appTransactionId", customer.appTransactionID)
+    payload.add("originalPlatform", originalPlatform)
+    return payload.object
+  }
+}

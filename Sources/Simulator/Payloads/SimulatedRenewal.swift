@@ -1,0 +1,78 @@
+package import JSON
+package import Signing
+package import Time
+
+/// What Apple intends to do next with a subscription; tests change what they want to be wrong.
+///
+/// Apple: JWSRenewalInfoDecodedPayload (App Store Server API 1.21).
+package struct SimulatedRenewal: Hashable, Sendable {
+  /// The raw value is the payload's `expirationIntent`.
+  package enum ExpirationIntent: Int64, Hashable, Sendable, CaseIterable {
+    case cancelled = 1
+    case billingError = 2
+    case priceIncreaseRefused = 3
+    case productNotAvailable = 4
+    case other = 5
+  }
+
+  package var originalTransactionID: String
+  /// What is subscribed to now.
+  package var product: Product
+  /// What the next period will be of.
+  package var nextProduct: Product
+  package var willRenew = true
+  /// In thousandths of a US dollar; nil: the next product's price.
+  package var price: Int64?
+  package var expirationIntent: ExpirationIntent?
+  package var isInBillingRetryPeriod: Bool?
+  package var gracePeriodExpiresDate: Milliseconds?
+  /// 0: asked and not yet answered; 1: agreed, or told without being asked.
+  package var priceIncreaseStatus: Int64?
+  /// The offer that the next period will have.
+  package var offer: Offer?
+  package var recentSubscriptionStartDate: Milliseconds
+  package var renewalDate: Milliseconds?
+  package var appAccountToken: String?
+  package var appTransactionID: String
+  package var environment: AppStoreEnvironment
+  package var storefront: Storefront
+
+  /// That of a subscription that was just begun by `transaction`.
+  package init(after transaction: SimulatedTransaction) {
+    originalTransactionID = transaction.originalTransactionID
+    product = transaction.product
+    nextProduct = transaction.product
+    recentSubscriptionStartDate = transaction.purchaseDate
+    renewalDate = transaction.expiresDate
+    appAccountToken = transaction.appAccountToken
+    appTransactionID = transaction.appTransactionID
+    environment = transaction.environment
+    storefront = transaction.storefront
+  }
+
+  /// As it is signed at `date`, members in the order of Apple's payloads.
+  package func payload(signedAt date: Milliseconds) -> JSONObject {
+    var payload = PayloadMembers()
+    payload.add("expirationIntent", expirationIntent?.rawValue)
+    payload.add("originalTransactionId", originalTransactionID)
+    payload.add("autoRenewProductId", nextProduct.id)
+    payload.add("productId", product.id)
+    payload.add("autoRenewStatus", willRenew ? 1 : 0 as Int64)
+    payload.add("isInBillingRetryPeriod", isInBillingRetryPeriod)
+    payload.add("priceIncreaseStatus", priceIncreaseStatus)
+    payload.add("gracePeriodExpiresDate", gracePeriodExpiresDate)
+    payload.add("offerType", offer?.kind.rawValue)
+    payload.add("offerIdentifier", offer?.identifier)
+    payload.add("renewalPrice", storefront.price(price ?? offer?.price ?? nextProduct.price))
+    payload.add("currency", storefront.currency)
+    payload.add("signedDate", date)
+    payload.add("environment", environment.rawValue)
+    payload.add("recentSubscriptionStartDate", recentSubscriptionStartDate)
+    payload.add("renewalDate", renewalDate)
+    payload.add("offerDiscountType", offer?.discount.rawValue)
+    payload.add("appAccountToken", appAccountToken)
+    payload.add("appTransactionId", appTransactionID)
+    payload.add("offerPeriod", offer?.period.iso8601)
+    return payload.object
+  }
+}

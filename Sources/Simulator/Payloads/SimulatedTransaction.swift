@@ -1,0 +1,125 @@
+package import JSON
+package import Signing
+package import Time
+
+/// One charge or grant, with everything that Apple says of it; tests change what they want to be wrong.
+///
+/// Apple: JWSTransactionDecodedPayload (App Store Server API 1.21).
+package struct SimulatedTransaction: Hashable, Sendable {
+  /// The raw value is the payload's `inAppOwnershipType`.
+  package enum Ownership: String, Hashable, Sendable, CaseIterable {
+    case purchased = "PURCHASED"
+    case familyShared = "FAMILY_SHARED"
+  }
+
+  /// The raw value is the payload's `transactionReason`.
+  package enum Reason: String, Hashable, Sendable, CaseIterable {
+    case purchase = "PURCHASE"
+    case renewal = "RENEWAL"
+  }
+
+  package var transactionID: String
+  package var originalTransactionID: String
+  /// Nil unless the product renews.
+  package var webOrderLineItemID: String?
+  package var bundleID: String
+  package var environment: AppStoreEnvironment
+  package var product: Product
+  package var purchaseDate: Milliseconds
+  package var originalPurchaseDate: Milliseconds
+  package var expiresDate: Milliseconds?
+  package var quantity: Int64 = 1
+  package var ownership = Ownership.purchased
+  package var reason = Reason.purchase
+  package var offer: Offer?
+  package var revocation: Revocation?
+  package var isUpgraded = false
+  package var appAccountToken: String?
+  package var appTransactionID: String
+  package var storefront: Storefront
+  /// In thousandths of a US dollar.
+  package var price: Int64
+
+  /// A purchase that begins something: it is its own original.
+  ///
+  /// Its period ends with the offer's, else the product's.
+  package init(
+    of product: Product, by customer: Customer, in app: SimulatedApp, at date: Milliseconds, offer: Offer? = nil,
+    ids: inout IdentifierSource
+  ) {
+    transactionID = ids.transactionID()
+    originalTransactionID = transactionID
+    webOrderLineItemID = product.period == nil ? nil : ids.webOrderLineItemID()
+    bundleID = app.bundleID
+    environment = app.environment
+    self.product = product
+    purchaseDate = date
+    originalPurchaseDate = date
+    expiresDate = product.period.map { (offer?.period ?? $0).end(after: date) }
+    self.offer = offer
+    appAccountToken = customer.appAccountToken
+    appTransactionID = customer.appTransactionID
+    storefront = customer.storefront
+    price = offer?.price ?? product.price
+  }
+
+  /// As it is signed at `date`, members in the order of Apple's payloads.
+  package func payload(signedAt date: Milliseconds) -> JSONObject {
+    var payload = PayloadMembers()
+    payload.add("transactionId", transactionID)
+    payload.add("originalTransactionId", originalTransactionID)
+    payload.add("webOrderLineItemId", webOrderLineItemID)
+    payload.add("bundleId", bundleID)
+    payload.add("productId", product.id)
+    payload.add("subscriptionGroupIdentifier", product.subscriptionGroupID)
+    payload.add("purchaseDate", purchaseDate)
+    payload.add("originalPurchaseDate", originalPurchaseDate)
+    payload.add("expiresDate", expiresDate)
+    payload.add("quantity", quantity)
+    payload.add("type", product.kind.rawValue)
+    payload.add("appAccountToken", appAccountToken)
+    payload.add("inAppOwnershipType", ownership.rawValue)
+    payload.add("signedDate", date)
+    payload.add("revocationReason", revocation?.reason)
+    payload.add("revocationDate", revocation?.date)
+    payload.add("revocationType", revocation?.kind.rawValue)
+    payload.add("revocationPercentage", revocation?.percentage)
+    payload.add("isUpgraded", isUpgraded ? true : nil)
+    payload.add("offerType", offer?.kind.rawValue)
+    payload.add("offerIdentifier", offer?.identifier)
+    payload.add("environment", environment.rawValue)
+    payload.add("transactionReason", reason.rawValue)
+    payload.add("storefront", storefront.code)
+    payload.add("storefrontId", storefront.id)
+    payload.add("price", storefront.price(price))
+    payload.add("currency", storefront.currency)
+    payload.add("offerDiscountType", offer?.discount.rawValue)
+    payload.add("appTransactionId", appTransactionID)
+    payload.add("offerPeriod", offer?.period.iso8601)
+    return payload.object
+  }
+}
+
+/// Why and when a purchase was taken back.
+package struct Revocation: Hashable, Sendable {
+  /// The raw value is the payload's `revocationType`.
+  package enum Kind: String, Hashable, Sendable, CaseIterable {
+    case refundFull = "REFUND_FULL"
+    case refundProrated = "REFUND_PRORATED"
+    case familyRevoke = "FAMILY_REVOKE"
+  }
+
+  package var date: Milliseconds
+  package var kind: Kind
+  /// 1: an issue in the app; 0: anything else.
+  package var reason: Int64
+  /// In thousandths of a percent; nil unless it is a refund.
+  package var percentage: Int64?
+
+  package init(at date: Milliseconds, _ kind: Kind, reason: Int64 = 0, percentage: Int64? = nil) {
+    self.date = date
+    self.kind = kind
+    self.reason = reason
+    self.percentage = percentage
+  }
+}

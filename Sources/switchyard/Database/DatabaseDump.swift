@@ -1,0 +1,54 @@
+import Database
+import JSON
+import Ledger
+import Runtime
+
+/// `switchyard db dump --canonical`: what is known, as text that two ledgers can be compared by.
+enum DatabaseDump {
+  static let command = Command(
+    "dump", "Print what is known as JSON lines that depend on the messages alone.",
+    discussion: """
+      No surrogate ids, arrival times, attempts or audit: two databases that took in the same messages, in whatever order, \
+      print the same.
+      """,
+    examples: [
+      Command.Example("switchyard db dump --canonical > before.jsonl"),
+      Command.Example("switchyard db dump --canonical | sha256sum", "are two databases equal?"),
+    ],
+    options: [.flag("canonical", "The one form there is; asked for by name, since others may come.")]
+  ) { arguments, terminal in
+    guard arguments.flag("canonical") else {
+      throw UsageError(.missingOption, "Say --canonical: it is the one form there is.", path: arguments.path)
+    }
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let failure = try await connection.read { session throws(DatabaseError) in
+        try write(from: session, to: terminal)
+      }
+      if let failure { throw failure }
+      return .done
+    }
+  }
+
+  private static let page = 64 << 10
+
+  /// Writes in pages; why no more could be written, if so.
+  private static func write(
+    from session: Session, to terminal: Terminal
+  ) throws(DatabaseError) -> Terminal.OutputError? {
+    var pending: [UInt8] = []
+    var failure: Terminal.OutputError?
+    func flush() {
+      guard failure == nil else { return }
+      do throws(Terminal.OutputError) { try terminal.write(pending) } catch { failure = error }
+      pending.removeAll(keepingCapacity: true)
+    }
+    try CanonicalDump.write(from: session) { line in
+      guard failure == nil else { return }
+      line.append(to: &pending)
+      pending.append(UInt8(ascii: "\n"))
+      if pending.count >= page { flush() }
+    }
+    flush()
+    return failure
+  }
+}

@@ -1,0 +1,130 @@
+import Adapter
+import Database
+import JSON
+import Ledger
+import Purchases
+import Runtime
+import Signing
+import Time
+
+/// `switchyard db rebuild`: everything derived anew from the inbox, by the rules of this build.
+struct DatabaseRebuild {
+  static let command = Command(
+    "rebuild", "Derive purchases, customers and events anew from the inbox.",
+    discussion: """
+      Beside what is there, then exchanged at once; readers and the service go on meanwhile. A message that this build \
+      refuses ends it with nothing changed. --dry-run compares and changes nothing: exit status 5 when there are \
+      differences.
+      """,
+    examples: [
+      Command.Example("switchyard db rebuild --dry-run", "would it change anything?"),
+      Command.Example("switchyard db rebuild --trust-root simulator.der"),
+    ],
+    options: [.flag("dry-run", "Compare and change nothing; 5 when there are differences."), JSONOutput.option]
+      + TrustOptions.options
+  ) { arguments, terminal in
+    let adapter = try TrustOptions(arguments).adapter
+    let (isDry, wantsJSON) = (arguments.flag("dry-run"), arguments.wantsJSON)
+    return try await DatabaseOptions(arguments).withDatabase(terminal) { configuration in
+      let rebuild = try await DatabaseRebuild(configuration, adapter, terminal)
+      return isDry ? try await rebuild.rehearse(wantsJSON) : try await rebuild.run(wantsJSON)
+    }
+  }
+
+  private let configuration: DatabaseConfiguration
+  private let rebuild: Rebuild
+  private let terminal: Terminal
+
+  private init(_ configuration: DatabaseConfiguration, _ adapter: Adapter, _ terminal: Terminal) async throws {
+    self.configuration = configuration
+    self.terminal = terminal
+    let connection = try await Connection.open(configuration)
+    let (status, apps) = try await connection.read { session throws(DatabaseError) in
+      (try Migrator().status(in: session), try AppTable.all(includingRemoved: true, in: session))
+    }
+    await connection.close()
+    guard status.isCurrent else { throw SchemaError(status: status) }
+    let names = Dictionary(apps.map { ($0.id, $0.bundleID) }) { first, _ in first }
+    rebuild = Rebuild(configuration) { done in
+      if done % Self.step == 0 { terminal.note("\(done) messages read") }
+    } read: { stored in
+      try Self.read(stored, app: names[stored.app] ?? "", adapter)
+    }
+  }
+
+  private static let step = 10_000
+
+  /// A stored message as it was read when it came, with this build's rules and today's roots.
+  private static func read(_ stored: StoredMessage, app: String, _ adapter: Adapter) throws(RefusedMessage) -> Findings {
+    let message = stored.message
+    do throws(Refusal) {
+      switch message.kind {
+      case .notification:
+        return try adapter.notification(message.body, message: message.digest, now: message.receivedAt).findings
+      case .evidence:
+        return try adapter.evidence(
+          message.body, app: app, environment: stored.environment, message: message.digest, now: message.receivedAt
+        ).findings
+      }
+    } catch {
+      throw RefusedMessage(digest: message.digest, title: stored.title, app: app, refusal: error)
+    }
+  }
+
+  private func run(_ wantsJSON: Bool) async throws -> ExitStatus {
+    let now = WallClock.system.now()
+    let summary = try await rebuild.run(now: now)
+    let connection = try await Connection.open(configuration)
+    try await connection.transaction { session throws(DatabaseError) in
+      try AuditTable.note(
+        "db.rebuild", of: "database", by: OperatingSystemUser.name, because: "\(summary.messages) messages", at: now,
+        in: session)
+    }
+    await connection.close()
+    if wantsJSON {
+      try terminal.write(["messages": .integer(Int64(summary.messages)), "late": .integer(Int64(summary.late))])
+    } else {
+      try terminal.write("rebuilt from \(summary.messages) messages, \(summary.late) of the last minutes read twice\n")
+    }
+    return .done
+  }
+
+  private func rehearse(_ wantsJSON: Bool) async throws -> ExitStatus {
+    let rehearsal = try await rebuild.rehearse(now: WallClock.system.now())
+    if wantsJSON {
+      try terminal.write([
+        "messages": .integer(Int64(rehearsal.messages)), "dryRun": true, "isEqual": .bool(rehearsal.isEqual),
+        "gone": Self.json(rehearsal.gone), "new": Self.json(rehearsal.new),
+      ])
+    } else if rehearsal.isEqual {
+      try terminal.write("equal: \(rehearsal.messages) messages read anew give what is there\n")
+    } else {
+      for line in rehearsal.gone.examples { try terminal.write("- \(line)\n") }
+      for line in rehearsal.new.examples { try terminal.write("+ \(line)\n") }
+      try terminal.write(
+        "\(rehearsal.gone.count) lines would be gone, \(rehearsal.new.count) new; nothing was changed\n")
+    }
+    return rehearsal.isEqual ? .done : .differences
+  }
+
+  private static func json(_ lines: Rebuild.Rehearsal.Lines) -> JSONValue {
+    ["count": .integer(Int64(lines.count)), "examples": .array(lines.examples.map(JSONValue.string))]
+  }
+}
+
+/// A stored message that cannot be read any more.
+struct RefusedMessage: ExitStatusError, CustomStringConvertible {
+  let digest: Digest
+  let title: String
+  let app: String
+  let refusal: Refusal
+
+  var exitStatus: ExitStatus { .failed }
+
+  var description: String {
+    """
+    nothing was changed: the message \(digest.hex) (\(title) of \(app)) is refused by this build and these roots: \
+    \(refusal)
+    """
+  }
+}

@@ -1,0 +1,147 @@
+import JSON
+import Runtime
+import Signing
+import Time
+
+/// `switchyard jws verify`: is this really Apple's, and what does it say?
+///
+/// Others script on it: kinds, codes and exit statuses are promised.
+struct JWSVerify {
+  static let command = Command(
+    "verify", "Verify signed data of the App Store and print what it says.",
+    discussion: """
+      FILE holds a bare JWS, a body {"signedPayload": …}, or one of either a line; - is stdin. A notification is \
+      verified with the transaction and renewal inside it. What is not given is not checked. Exit status: 0 when all is \
+      verified, 1 when the only one is refused, 3 when some of several are.
+      """,
+    examples: [
+      Command.Example("switchyard jws verify notification.json"),
+      Command.Example("switchyard jws verify --json --bundle-id com.example.app - < log.jsonl", "a line each"),
+      Command.Example("switchyard jws verify --root simulator.der transaction.jws", "other roots than Apple's"),
+    ],
+    options: [
+      JSONOutput.option,
+      .value("root", "FILE", repeats: true, "Trust exactly these roots instead of Apple's (DER or PEM)."),
+      .value("bundle-id", "ID", "Refuse what is of another app."),
+      .value("app-apple-id", "NUMBER", "Refuse what has another Apple id."),
+      .value(
+        "environment", "NAME", choices: AppStoreEnvironment.allCases.map(\.rawValue),
+        "Refuse what is of another environment."),
+      .flag("allow-unsigned-test-data", "Accept data of Xcode and LocalTesting, which nobody vouches for."),
+    ],
+    arguments: [Positional("FILE", "The file to verify, or - for stdin.")]
+  ) { arguments, terminal in
+    let verify = try JWSVerify(arguments)
+    return try verify.run(Input.read(arguments.positionals[0], limit: inputLimit), terminal)
+  }
+
+  /// A day's log of a busy app.
+  private static let inputLimit = 256 << 20
+  private static let rootLimit = 1 << 20
+
+  private let verifier: SignedDataVerifier
+  private let expectation: ExpectedClaims
+  /// Compared afterwards, where `expectation` cannot.
+  private let environment: AppStoreEnvironment?
+  private let wantsJSON: Bool
+
+  private init(_ arguments: ParsedArguments) throws {
+    var roots: [RootCertificate] = []
+    for file in arguments.values("root") { roots += try TrustOptions.read(file) }
+    verifier = SignedDataVerifier(roots: roots.isEmpty ? .apple : TrustedRoots(exactly: roots))
+    environment = try arguments.choice("environment")
+    expectation = ExpectedClaims(
+      bundleID: arguments.value("bundle-id"),
+      appAppleID: try arguments.integer("app-apple-id", in: 1...Int.max).map(Int64.init),
+      environment: try Self.environment(arguments, environment))
+    wantsJSON = arguments.wantsJSON
+  }
+
+  private static func environment(
+    _ arguments: ParsedArguments, _ environment: AppStoreEnvironment?
+  ) throws(UsageError) -> ExpectedClaims.Environment {
+    guard arguments.flag("allow-unsigned-test-data") else { return environment.map { .only($0) } ?? .any }
+    switch environment {
+    case .xcode, .localTesting, nil: return .unsignedTestData
+    case .production, .sandbox:
+      throw UsageError(
+        .invalidValue, "--allow-unsigned-test-data goes with --environment Xcode or LocalTesting only.",
+        path: arguments.path)
+    }
+  }
+
+  private func run(_ bytes: [UInt8], _ terminal: Terminal) throws -> ExitStatus {
+    let items = SignedInput(bytes).items
+    guard !items.isEmpty else {
+      if wantsJSON { try terminal.write(Self.refused("emptyInput", "there is nothing to verify", line: nil)) }
+      terminal.note("switchyard: there is nothing to verify: the input is empty")
+      return .failed
+    }
+    let now = WallClock.system.now()
+    var refused = 0
+    for item in items {
+      let line = items.count > 1 ? item.line : nil
+      let outcome = outcome(of: item, now: now)
+      switch outcome {
+      case .success(let document): try print(document, line, terminal)
+      case .failure(let refusal):
+        refused += 1
+        if wantsJSON {
+          try terminal.write(Self.refused(refusal.code, refusal.detail, line: line))
+        } else {
+          try terminal.write("\(line.map { "line \($0): " } ?? "")REFUSED \(refusal.code): \(refusal.detail)\n")
+        }
+      }
+    }
+    if items.count > 1, refused > 0 { terminal.note("\(refused) of \(items.count) refused") }
+    return refused == 0 ? .done : items.count == 1 ? .failed : .doneWithRejects
+  }
+
+  private struct Refusal: Error {
+    let code: String
+    let detail: String
+  }
+
+  private func outcome(of item: SignedInput.Item, now: Milliseconds) -> Result<VerifiedDocument, Refusal> {
+    switch item.jws {
+    case .failure(let problem): return .failure(Refusal(code: problem.code.rawValue, detail: problem.detail))
+    case .success(let jws):
+      do throws(VerificationError) {
+        let document = VerifiedDocument(try verifier.verifyAny(jws, expecting: expectation, now: now))
+        try check(document.environment)
+        return .success(document)
+      } catch {
+        return .failure(Refusal(code: error.code.rawValue, detail: error.detail))
+      }
+    }
+  }
+
+  private func check(_ seen: AppStoreEnvironment?) throws(VerificationError) {
+    guard let environment, seen != environment else { return }
+    throw VerificationError(
+      .wrongEnvironment, "the environment is \(seen?.rawValue ?? "none") instead of \(environment.rawValue)")
+  }
+
+  private func print(_ document: VerifiedDocument, _ line: Int?, _ terminal: Terminal) throws {
+    if wantsJSON {
+      var object = document.json
+      object["line"] = line.map { .integer(Int64($0)) }
+      try terminal.write(object)
+    } else {
+      try terminal.write("\(line.map { "line \($0): " } ?? "")\(document.text)")
+    }
+  }
+
+  private static func refused(_ code: String, _ detail: String, line: Int?) -> JSONObject {
+    var object: JSONObject = ["error": ["code": .string(code), "detail": .string(detail)]]
+    object["line"] = line.map { .integer(Int64($0)) }
+    return object
+  }
+}
+
+/// `switchyard jws`: signed data in hand.
+enum JWSCommand {
+  static let command = Command(
+    "jws", "Look at signed data of the App Store.",
+    examples: [Command.Example("switchyard jws verify --json notification.json")], subcommands: [JWSVerify.command])
+}

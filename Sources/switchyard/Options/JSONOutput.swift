@@ -1,0 +1,24 @@
+import JSON
+import Runtime
+
+/// `--json`: one object a line, for programs.
+enum JSONOutput {
+  static let option = Option.flag("json", "Print JSON, one object a line, instead of text.")
+}
+
+extension ParsedArguments {
+  var wantsJSON: Bool { flag(JSONOutput.option.name) }
+}
+
+extension Terminal {
+  /// Writes the object on a line of its own.
+  func write(_ object: JSONObject) throws(OutputError) { try write(object.encoded() + [UInt8(ascii: "\n")]) }
+}
+
+extension JSONValue {
+  /// The string, or null.
+  init(_ text: String?) { self = text.map(JSONValue.string) ?? .null }
+
+  /// The number, or null.
+  init(_ number: Int64?) { self = number.map(JSONValue.integer) ?? .null }
+}

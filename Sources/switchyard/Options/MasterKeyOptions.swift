@@ -1,0 +1,56 @@
+import Runtime
+import Signing
+
+/// The key under which secrets are sealed: a file that only its owner may read.
+struct MasterKeyOptions: Sendable {
+  static let options: [Option] = [
+    .value(
+      "master-key-file", "FILE", environment: "SWITCHYARD_MASTER_KEY_FILE",
+      "The key that seals secrets: 32 bytes or 64 hexadecimal digits. Without it: master.key in --data-dir, made if need be.")
+  ]
+
+  let path: String
+  /// Whether the file was named, so that it has to be there.
+  let isNamed: Bool
+  private let directory: String
+
+  init(_ arguments: ParsedArguments, database: DatabaseOptions) {
+    directory = database.dataDirectory
+    isNamed = arguments.value("master-key-file") != nil
+    path = arguments.value("master-key-file") ?? "\(directory)/master.key"
+  }
+
+  /// The key, made now when it is the data directory's and not there yet.
+  ///
+  /// - Parameter note: hears that a key was made, or that others may read it.
+  func load(note: (String) -> Void) throws -> Keyring {
+    if !isNamed, FileFacts(path) == nil { try make(note) }
+    let bytes = try Input.read(path, limit: 1_024)
+    if let facts = FileFacts(path), facts.mode & 0o077 != 0 {
+      note("warning: others than its owner may open the master key \(path); chmod 600 it")
+    }
+    do throws(SealingError) { return Keyring(current: try MasterKey(file: bytes)) } catch {
+      throw MasterKeyFileError(path: path, reason: error)
+    }
+  }
+
+  private func make(_ note: (String) -> Void) throws {
+    _ = FileFacts.makeDirectory(directory)
+    do throws(PrivateFile.Failure) {
+      try PrivateFile.create(path, contents: MasterKey.generate().fileContents)
+      note("made a master key in \(path): keep a copy; every machine on this database needs the same")
+    } catch {
+      // Another process made it in the same moment: that one counts.
+      guard case .exists = error else { throw error }
+    }
+  }
+}
+
+/// A master key file with something else in it.
+struct MasterKeyFileError: ExitStatusError, CustomStringConvertible {
+  let path: String
+  let reason: SealingError
+
+  var exitStatus: ExitStatus { .failed }
+  var description: String { "\(path) holds no master key: \(reason.detail)" }
+}

@@ -1,0 +1,65 @@
+import Adapter
+import Database
+import HTTPServer
+import JSON
+import Ledger
+import Runtime
+import Service
+import Signing
+import Time
+
+/// A service that listens, with its database: what `serve` and `dev` have in common.
+struct RunningInstallation {
+  let installation: Installation
+  /// Where it is to be reached, without a path.
+  let url: String
+  let database: DatabaseConfiguration
+  let keys: Keyring
+  private let server: EmbeddedServer?
+
+  /// Opens the database, makes sure of its schema, and listens; on an error nothing keeps running.
+  static func start(
+    _ settings: Installation.Settings, database: DatabaseOptions,
+    keys loadKeys: (DatabaseOptions, (String) -> Void) throws -> Keyring, adapter: Adapter, logger: Logger
+  ) async throws -> RunningInstallation {
+    let keys = try loadKeys(database) { logger.notice("master key", metadata: ["note": "\($0)"]) }
+    let opened = try await database.open { note in logger.notice("database", metadata: ["note": "\(note)"]) }
+    do {
+      let connection = try await Connection.open(opened.configuration)
+      try await database.prepare(connection)
+      await connection.close()
+      let installation = try await Installation(
+        pool: Pool(opened.configuration), adapter: adapter, key: keys.current, settings: settings, clock: .system,
+        logger: logger)
+      try installation.server.start()
+      return RunningInstallation(
+        installation: installation, url: url(settings, port: installation.server.port),
+        database: opened.configuration, keys: keys, server: opened.server)
+    } catch {
+      await opened.server?.stop()
+      throw error
+    }
+  }
+
+  /// Everything that runs, the database first.
+  var services: [any Service] {
+    (server.map { [EmbeddedDatabase(server: $0)] } ?? []) + installation.services
+  }
+
+  /// The line that says where to find it.
+  var greeting: JSONObject { ["ready": true, "url": .string(url), "database": server == nil ? "given" : "private"] }
+
+  private static func url(_ settings: Installation.Settings, port: UInt16) -> String {
+    let address = settings.http.address
+    // What listens on every address is found on this one.
+    let host = address == "0.0.0.0" || address == "::" ? "127.0.0.1" : address
+    return "\(settings.http.tls == nil ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+  }
+}
+
+/// The private MariaDB as a part of the process.
+private struct EmbeddedDatabase: Service {
+  let server: EmbeddedServer
+
+  func run() async throws { try await server.run() }
+}

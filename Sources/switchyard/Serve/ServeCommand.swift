@@ -1,0 +1,36 @@
+import Database
+import JSON
+import Runtime
+import Service
+import Time
+
+/// `switchyard serve`: the service, until it is told to stop.
+enum ServeCommand {
+  static let command = Command(
+    "serve", "Receive notifications and evidence, answer look-ups.",
+    discussion: """
+      Without --database a private MariaDB in --data-dir is started, watched and stopped with the service. When it \
+      listens, one line of JSON on stdout says where; everything else is log lines on stderr. SIGTERM and Ctrl-C let \
+      running requests finish; a second one leaves at once.
+      """,
+    examples: [
+      Command.Example("switchyard serve", "a private database, on port 8080 of this machine"),
+      Command.Example("switchyard serve --listen [::]:443 --tls-certificate-file chain.pem --tls-key-file key.pem --allow-from apple"),
+      Command.Example("SWITCHYARD_DATABASE=mysql://switchyard@db.internal/switchyard switchyard serve"),
+    ],
+    options: ServeOptions.options + DatabaseOptions.options + MasterKeyOptions.options + TrustOptions.options
+  ) { arguments, terminal in
+    let options = try ServeOptions(arguments)
+    let trust = try TrustOptions(arguments)
+    let logger = Logger(
+      label: "switchyard", level: options.logLevel,
+      handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
+    let running = try await RunningInstallation.start(
+      options.settings, database: DatabaseOptions(arguments), keys: { database, note in
+        try MasterKeyOptions(arguments, database: database).load(note: note)
+      }, adapter: trust.adapter, logger: logger)
+    try terminal.write(running.greeting)
+    _ = try await ServiceGroup(services: running.services, logger: logger, gracePeriod: .seconds(25)).run()
+    return .done
+  }
+}

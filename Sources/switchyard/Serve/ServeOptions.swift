@@ -1,0 +1,69 @@
+import HTTPServer
+import Runtime
+import Service
+
+/// How the service listens, and to whom.
+struct ServeOptions: Sendable {
+  static let options: [Option] = [
+    .value(
+      "listen", "ADDRESS:PORT", default: "127.0.0.1:8080", environment: "SWITCHYARD_LISTEN",
+      "Where to listen; port 0 picks a free one. [::]:8080 hears IPv4 and IPv6."),
+    .value("tls-certificate-file", "FILE", "Serve TLS 1.2 and 1.3 with this certificate chain (PEM)."),
+    .value("tls-key-file", "FILE", "The certificate's private key (PEM)."),
+    .value(
+      "allow-from", "NETWORK", repeats: true,
+      "Take notifications from these addresses only: `apple` (17.0.0.0/8), 192.0.2.0/24, …"),
+    .value(
+      "trusted-proxy", "NETWORK", repeats: true, "Believe X-Forwarded-For of these addresses, and of nobody else."),
+    .value(
+      "connections", "N", default: "1024", "Open connections at most; more are answered 503."),
+    .value(
+      "log-level", "LEVEL", choices: Logger.Level.allCases.map(\.rawValue), default: Logger.Level.info.rawValue,
+      environment: "SWITCHYARD_LOG_LEVEL", "The least important lines that are written."),
+  ]
+
+  let settings: Installation.Settings
+  let logLevel: Logger.Level
+
+  init(_ arguments: ParsedArguments) throws {
+    let (address, port) = try Self.endpoint(arguments)
+    var http = HTTPServerConfiguration(address: address, port: port, tls: try Self.tls(arguments))
+    if let connections = try arguments.integer("connections", in: 1...65_536) { http.limits.connections = connections }
+    var settings = Installation.Settings(http: http)
+    settings.sources = AllowedSources(
+      networks: try arguments.values("allow-from").flatMap { try Self.networks($0, "allow-from", arguments) },
+      proxies: try arguments.values("trusted-proxy").flatMap { try Self.networks($0, "trusted-proxy", arguments) })
+    self.settings = settings
+    logLevel = try arguments.choice("log-level") ?? .info
+  }
+
+  /// `ADDRESS:PORT`, `[ADDRESS]:PORT`.
+  private static func endpoint(_ arguments: ParsedArguments) throws -> (address: String, port: UInt16) {
+    let text = try arguments.required("listen")
+    guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+      throw UsageError(.invalidValue, "--listen takes ADDRESS:PORT, as 127.0.0.1:8080.", path: arguments.path)
+    }
+    let address = text[..<colon].filter { $0 != "[" && $0 != "]" }
+    return (address.isEmpty ? "127.0.0.1" : String(address), port)
+  }
+
+  private static func tls(_ arguments: ParsedArguments) throws -> HTTPServerTLS? {
+    switch (arguments.value("tls-certificate-file"), arguments.value("tls-key-file")) {
+    case (let certificate?, let key?): return HTTPServerTLS(certificateFile: certificate, keyFile: key)
+    case (nil, nil): return nil
+    case (_?, nil), (nil, _?):
+      throw UsageError(.missingOption, "Give --tls-certificate-file and --tls-key-file together.", path: arguments.path)
+    }
+  }
+
+  private static func networks(
+    _ text: String, _ option: String, _ arguments: ParsedArguments
+  ) throws -> [Network] {
+    if text == "apple" { return AllowedSources.apple }
+    guard let network = Network(text) else {
+      throw UsageError(
+        .invalidValue, "--\(option) takes `apple` or an address range as 192.0.2.0/24.", path: arguments.path)
+    }
+    return [network]
+  }
+}

@@ -1,0 +1,33 @@
+import Runtime
+
+/// The program: one command for each thing an operator does.
+enum Switchyard {
+  static let version = "0.1.0"
+
+  static let command = Command(
+    "switchyard", "Moves App Store back ends from verifyReceipt and Notifications V1 to their successors.",
+    discussion: """
+      Data goes to stdout, talk to stderr. Exit statuses: \
+      \(ExitStatus.allCases.map { "\($0.rawValue) \($0.summary)" }.joined(separator: "; ")).
+      """,
+    examples: [
+      Command.Example("switchyard jws verify notification.json", "is this body really Apple's?"),
+      Command.Example("switchyard app add com.example.app --app-apple-id 1234567890"),
+      Command.Example("switchyard quarantine replay --all", "after what was wrong has been mended"),
+      Command.Example("switchyard doctor", "what is wrong here, and what to do about it"),
+    ],
+    subcommands: [
+      ServeCommand.command, DevCommand.command, JWSCommand.command, AppCommand.command, InboxCommand.command,
+      QuarantineCommand.command, DatabaseCommand.command, DoctorCommand.command,
+    ]
+  ).addingCompletion()
+
+  /// Does what this process was called for.
+  static func run() async -> ExitStatus {
+    assert(command.problems.isEmpty, command.problems.joined(separator: "; "))
+    let environment = ProcessEnvironment.variables(of: command)
+    return await command.main(
+      Array(CommandLine.arguments.dropFirst()), environment: environment, version: version,
+      terminal: Terminal.process(environment: environment))
+  }
+}

@@ -1,0 +1,74 @@
+import CLibFuzzer
+import Glibc
+import JSON
+import Signing
+import Simulator
+import Time
+
+/// Signed data of any bytes: nothing stops the process, and nothing is accepted that was not signed.
+///
+/// The first byte chooses what the rest is: a whole JWS, a payload under a good signature, a header or certificates
+/// before one.
+private struct Subject {
+  static let now = Milliseconds(1_767_225_600_000)
+  let pki: ApplePKI
+  let verifier: SignedDataVerifier
+
+  init() throws {
+    pki = try ApplePKI.generate(at: Self.now)
+    verifier = SignedDataVerifier(roots: TrustedRoots(exactly: [try pki.trustedRoot()]))
+  }
+
+  func check(_ input: [UInt8]) throws {
+    guard let choice = input.first else { return }
+    let rest = Array(input.dropFirst())
+    switch choice % 4 {
+    case 0:
+      // The seeds were signed by keys of another process: whatever is accepted was not signed here.
+      if isAccepted(rest) { preconditionFailure("accepted what nobody signed") }
+    case 1: _ = isAccepted(try pki.sign(payload: rest))
+    case 2: _ = isAccepted(try JWS.sign(headerBytes: rest, payloadBytes: payload, with: pki.signingKey()))
+    default:
+      var forged = pki
+      forged.certificates[0] = rest
+      if rest != pki.certificates[0], isAccepted(try forged.sign(payload: payload)) {
+        preconditionFailure("accepted a leaf that nobody issued")
+      }
+    }
+  }
+
+  private func isAccepted(_ jws: [UInt8]) -> Bool {
+    do throws(VerificationError) {
+      _ = try verifier.verifyAny(jws, expecting: ExpectedClaims(), now: Self.now)
+      return true
+    } catch {
+      _ = error.description
+      return false
+    }
+  }
+
+  private var payload: [UInt8] { Array(#"{"bundleId":"a","environment":"Sandbox","signedDate":1767225600000}"#.utf8) }
+}
+
+private let subject: Subject = {
+  do { return try Subject() } catch { preconditionFailure("no PKI: \(error)") }
+}()
+
+@c(LLVMFuzzerTestOneInput)
+public func test(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  let input = unsafe Array(UnsafeBufferPointer(start: start, count: count))
+  do { try subject.check(input) } catch { preconditionFailure("the simulator cannot sign: \(error)") }
+  return 0
+}
+
+@main struct FuzzJWS {
+  /// `seeds <directory>` writes what to begin with; anything else is libFuzzer's.
+  static func main() throws {
+    if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "seeds" {
+      return try Seeds().write(to: CommandLine.arguments[2])
+    }
+    var count = CommandLine.argc
+    var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe CommandLine.unsafeArgv
+    exit(unsafe LLVMFuzzerRunDriver(&count, &arguments) { unsafe test($0, $1) })
+  }
+}

@@ -1,0 +1,79 @@
+import Adapter
+import Database
+import JSON
+import Ledger
+import Support
+import Testing
+import Time
+
+@Suite struct `The ledger` {
+  @Test func `is the same whatever the order, repetition and concurrency of messages, and after a rebuild`()
+    async throws
+  {
+    let story = try SignedStory(customers: 4, periods: 3)
+    var random = SeededRandom()
+    let seed = random.seed
+    var dumps: [[String]] = []
+    for round in 0..<4 {
+      let fixture = try await LedgerFixture()
+      let app = fixture.app
+      var messages = story.messages
+      if round > 0 {
+        messages += (0..<10).compactMap { _ in story.messages.randomElement(using: &random) }
+        messages.shuffle(using: &random)
+      }
+      let lanes = round == 3 ? 4 : 1
+      let shares = (0..<lanes).map { lane in messages.enumerated().filter { $0.offset % lanes == lane }.map(\.element) }
+      let sizes = (0..<lanes).map { _ in Int.random(in: 1...9, using: &random) }
+      try await withThrowingDiscardingTaskGroup { group in
+        for (share, size) in zip(shares, sizes) {
+          group.addTask {
+            for start in stride(from: 0, to: share.count, by: size) {
+              let batch = try share[start..<min(start + size, share.count)].map { try story.entry($0, for: app) }
+              _ = try await fixture.ledger.append(batch)
+            }
+          }
+        }
+      }
+      dumps.append(try await fixture.dump())
+      if round == 3 {
+        let rebuild = Rebuild(fixture.configuration) { stored in
+          try story.adapter.notification(stored.message.body, message: stored.message.digest, now: SignedStory.start)
+            .findings
+        }
+        let summary = try await rebuild.run(now: SignedStory.start + .days(365))
+        #expect(summary.messages == story.messages.count)
+        dumps.append(try await fixture.dump())
+      }
+      await fixture.pool.close()
+    }
+    #expect(dumps[0].count > 60)
+    for (index, dump) in dumps.enumerated() { #expect(dump == dumps[0], "round \(index), seed \(seed)") }
+  }
+}
+
+/// An empty ledger with one app in a database of its own.
+struct LedgerFixture {
+  let configuration: DatabaseConfiguration
+  let pool: Pool
+  let ledger: Ledger
+  let app: App
+
+  init() async throws {
+    configuration = try await PrivateMariaDB.shared.database()
+    pool = Pool(configuration)
+    ledger = Ledger(pool: pool)
+    app = try await pool.read { session throws(DatabaseError) in
+      _ = try Migrator().migrate(at: SignedStory.start, in: session)
+      return try AppTable.add(bundleID: SignedStory.app, appAppleID: nil, at: SignedStory.start, in: session)
+    }
+  }
+
+  func dump() async throws -> [String] {
+    try await pool.read { session throws(DatabaseError) in
+      var lines: [String] = []
+      try CanonicalDump.write(from: session) { lines.append(String(decoding: $0.encoded(), as: UTF8.self)) }
+      return lines
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import Glibc
+import Runtime
+import Testing
+
+@Suite struct `The input` {
+  @Test(arguments: [0, 1, 65_536, 70_000])
+  func `gives the bytes of a file up to the limit, and no part of a larger one`(count: Int) throws {
+    let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
+    let file = try TemporaryFile(bytes)
+    #expect(try Input.read(file.path, limit: count) == bytes)
+    if count > 0 {
+      #expect(throws: Input.InputError.tooLarge(file.path, limit: count - 1)) {
+        try Input.read(file.path, limit: count - 1)
+      }
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("/nonexistent", .noSuchFile("/nonexistent")), ("/tmp", .isDirectory("/tmp")), ("a\0b", .noSuchFile("a\0b")),
+      ("", .noSuchFile("")), ("/dev/null/x", .notReadable("/dev/null/x", reason: "Not a directory")),
+      ("/proc/self/mem", .notReadable("/proc/self/mem", reason: "Input/output error")),
+    ] as [(String, Input.InputError)])
+  func `that cannot be read is refused with a reason`(path: String, expected: Input.InputError) {
+    #expect(throws: expected) { try Input.read(path, limit: 10) }
+    #expect(!expected.description.utf8.contains(0))
+    #expect(expected.exitStatus == .failed)
+  }
+
+  @Test func `never ends without a limit`() {
+    #expect(throws: Input.InputError.tooLarge("/dev/zero", limit: 1_000_000)) {
+      try Input.read("/dev/zero", limit: 1_000_000)
+    }
+  }
+
+  @Test func `is stdin when it is called -`() async {
+    await #expect(processExitsWith: .success) {
+      let pipe = try Pipe()
+      _ = unsafe write(pipe.writing, "piped", 5)
+      pipe.closeWriting()
+      dup2(pipe.reading, STDIN_FILENO)
+      let read = try Input.read("-", limit: 5)
+      precondition(read == Array("piped".utf8))
+    }
+  }
+}
+
+@Suite struct `The terminal` {
+  @Test func `keeps data and talk apart`() async throws {
+    let result = try await #require(
+      processExitsWith: .success, observing: [\.standardOutputContent, \.standardErrorContent]
+    ) {
+      let terminal = Terminal.process(environment: [:])
+      try terminal.write("the data\n")
+      terminal.note("the talk")
+    }
+    #expect(String(decoding: result.standardOutputContent, as: UTF8.self).contains("the data\n"))
+    #expect(String(decoding: result.standardErrorContent, as: UTF8.self).contains("the talk\n"))
+  }
+
+  @Test func `says when nobody reads the data or it has no room`() async {
+    await #expect(processExitsWith: .success) {
+      try await ServiceGroup(services: [], logger: Logger(label: "x", handler: RecordingLogHandler())).run()
+      let terminal = Terminal.process(environment: [:])
+      let pipe = try Pipe()
+      dup2(pipe.writing, STDOUT_FILENO)
+      pipe.closeWriting()
+      close(pipe.reading)
+      #expect(throws: Terminal.OutputError.closed) { try terminal.write("x") }
+      let full = unsafe open("/dev/full", O_WRONLY)
+      dup2(full, STDOUT_FILENO)
+      #expect(throws: Terminal.OutputError.failed(reason: "No space left on device")) { try terminal.write("x") }
+    }
+  }
+
+  @Test func `has the width of the environment and no colour when it is not one`() async {
+    await #expect(processExitsWith: .success) {
+      let pipe = try Pipe()
+      dup2(pipe.writing, STDOUT_FILENO)
+      dup2(pipe.writing, STDERR_FILENO)
+      let terminal = Terminal.process(environment: ["COLUMNS": "123"])
+      precondition(terminal.width == 123 && !terminal.hasColor && !terminal.isOutputTTY)
+      precondition(terminal.logFormat == .json)
+      precondition(Terminal.process(environment: ["COLUMNS": "-7"]).width == 20)
+      withExtendedLifetime(pipe) { exit(0) }
+    }
+  }
+
+  @Test(arguments: [([:], true), (["NO_COLOR": "1"], false), (["NO_COLOR": ""], true), (["TERM": "dumb"], false)])
+  func `is coloured on a TTY unless told otherwise`(environment: [String: String], expected: Bool) async {
+    await #expect(processExitsWith: .success) { [environment, expected] in
+      let main = unsafe open("/dev/ptmx", O_RDWR | O_NOCTTY)
+      // TIOCSPTLCK and TIOCGPTN, which Swift does not see.
+      var unlocked: Int32 = 0
+      var number: Int32 = 0
+      guard unsafe ioctl(main, 0x4004_5431, &unlocked) == 0 else { exit(99) }
+      guard unsafe ioctl(main, 0x8004_5430, &number) == 0 else { exit(99) }
+      let side = unsafe open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
+      var size = winsize(ws_row: 24, ws_col: 91, ws_xpixel: 0, ws_ypixel: 0)
+      guard unsafe ioctl(main, UInt(TIOCSWINSZ), &size) == 0 else { exit(98) }
+      dup2(side, STDOUT_FILENO)
+      dup2(side, STDERR_FILENO)
+      let terminal = Terminal.process(environment: environment)
+      guard terminal.isOutputTTY, terminal.width == 91, terminal.hasColor == expected else { exit(97) }
+      guard terminal.logFormat == .human(color: expected) else { exit(96) }
+    }
+  }
+}
+
+@Suite struct `A table` {
+  private var table: TextTable {
+    var table = TextTable([.init("APP"), .init("LAG", .right), .init("NOTE")])
+    table.add(["demo", "5", "fine"])
+    table.add(["日本", "1200", "a note that goes on"])
+    return table
+  }
+
+  @Test func `keeps its columns in line, wide characters included`() {
+    #expect(
+      table.render(.ruled) == """
+        APP    LAG  NOTE
+        ────  ────  ───────────────────
+        demo     5  fine
+        日本  1200  a note that goes on
+
+        """)
+  }
+
+  @Test func `is cut to the width of a terminal`() {
+    #expect(
+      table.render(.ruled, width: 20) == """
+        APP    LAG  NOTE
+        ────  ────  ────────
+        demo     5  fine
+        日本  1200  a note …
+
+        """)
+    #expect(table.render(.plain, width: 5).contains("a n…"))
+  }
+
+  @Test func `is plain in a pipe and when told so`() {
+    let (pipe, _) = Terminal.recording(width: 20)
+    let (tty, _) = Terminal.recording(width: 20, isTTY: true)
+    #expect(table.render(for: pipe) == table.render(.plain))
+    #expect(table.render(for: tty, plain: true) == table.render(.plain))
+    #expect(table.render(for: tty) == table.render(.ruled, width: 20))
+    #expect(!table.render(.plain).contains("─"))
+  }
+
+  @Test func `escapes what would leave its cell`() {
+    var table = TextTable([.init("A")])
+    table.add(["x\ny\u{1b}[2J"])
+    #expect(table.render(.plain) == "A\nx\\ny\\u001b[2J\n")
+  }
+
+  @Test(arguments: [("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本", 4), ("🚂", 2), ("☀️", 2), ("ｆ", 2), ("한", 2)])
+  func `knows how wide text is`(text: String, width: Int) { #expect(text.displayWidth == width) }
+}

@@ -1,0 +1,103 @@
+import Database
+import JSON
+import Service
+import Simulator
+import Support
+import Testing
+import Time
+
+@Suite struct `POST evidence` {
+  @Test func `takes Apple's own signed statuses of 2021 when the envelope does not contradict them`() async throws {
+    guard let answer = Samples.bytes("v2/omnichess_status_raw_jws.json") else { return }
+    try await RunningService.with(app: "club.omnichess.ios") { service in
+      let refused = try await service.post("/v1/evidence", answer, token: service.token)
+      #expect(refused.status == 422)
+      #expect(refused.body["error"]?.object?["code"] == "contradictsEnvelope")
+
+      var corrected = try #require(try JSONReader.read(answer).object)
+      corrected["bundleId"] = "club.omnichess.ios"
+      let taken = try await service.post("/v1/evidence", corrected.encoded(), token: service.token)
+      #expect(taken.status == 200 && taken.body["status"] == "stored")
+      let again = try await service.post("/v1/evidence", corrected.encoded(), token: service.token)
+      #expect(again.status == 200 && again.body["status"] == "duplicate")
+
+      for id in ["1000000906235058", "1000000907182138", "1000000067821817"] {
+        let found = try await service.get("/v1/apps/club.omnichess.ios/purchases/\(id)", token: service.token)
+        #expect(found.status == 200)
+        let result = found.body["results"]?.array?.first?.object
+        #expect(result?["environment"] == "Sandbox")
+        #expect(result?["purchases"]?.array?.first?.object?["productId"] == "omnichess_monthly_subscription")
+        let subscription = result?["subscriptions"]?.array?.first?.object
+        #expect(subscription?["statusName"] == "expired")
+        #expect(subscription?["renewal"]?.object?["autoRenewStatus"] == 0)
+      }
+    }
+  }
+
+  @Test func `takes single signed payloads and wants to be told an environment that nothing names`() async throws {
+    try await RunningService.with { service in
+      let bundle = RunningService.app
+      let signed = RunningService.now - .hours(1)
+      let transaction: JSONObject = [
+        "transactionId": "200001", "originalTransactionId": "200001", "bundleId": .string(bundle), "productId": "coins",
+        "type": "Consumable", "purchaseDate": .integer(signed.sinceEpoch), "signedDate": .integer(signed.sinceEpoch),
+        "environment": "Sandbox",
+      ]
+      let renewal: JSONObject = [
+        "originalTransactionId": "200001", "autoRenewStatus": 1, "signedDate": .integer(signed.sinceEpoch),
+        "environment": "Sandbox",
+      ]
+      let download: JSONObject = [
+        "bundleId": .string(bundle), "receiptType": "Sandbox", "appTransactionId": "700001",
+        "originalApplicationVersion": "1.0", "receiptCreationDate": .integer(signed.sinceEpoch),
+      ]
+      for payload in [transaction, renewal, download] {
+        let answer = try await service.post("/v1/evidence", try service.pki.sign(payload), token: service.token)
+        #expect(answer.status == 200 && answer.body["status"] == "stored", "\(answer)")
+      }
+      var unnamed = transaction
+      unnamed["environment"] = nil
+      let jws = try service.pki.sign(unnamed)
+      // Without an environment only roots trusted for Production count.
+      #expect(try await service.post("/v1/evidence", jws, token: service.token).status == 422)
+      #expect(try await service.post("/v1/evidence?environment=Sandbox", jws, token: service.token).status == 200)
+      #expect(try await service.post("/v1/evidence?environment=Mars", jws, token: service.token).status == 400)
+      let known = try await service.get("/v1/apps/\(bundle)/customers/700001", token: service.token)
+      #expect(known.status == 200)
+    }
+  }
+
+  @Test func `wants the app's own token, and evidence of that app`() async throws {
+    try await RunningService.with { service in
+      let body = try service.notification { transaction, data, _ in
+        transaction["bundleId"] = "com.example.other"
+        data["bundleId"] = "com.example.other"
+      }
+      #expect(try await service.post("/v1/evidence", body).status == 401)
+      #expect(try await service.post("/v1/evidence", body, token: "sy_wrong").status == 401)
+      let foreign = try await service.post("/v1/evidence", body, token: service.token)
+      #expect(foreign.status == 422 && foreign.body["error"]?.object?["code"] == "wrongBundle")
+      let other = try await service.get("/v1/apps/com.example.other/purchases/1", token: service.token)
+      #expect(other.status == 403)
+      let unknown = try await service.get("/v1/apps/\(RunningService.app)/purchases/1", token: service.token)
+      #expect(unknown.status == 404)
+      #expect(try await service.get("/nowhere").status == 404)
+      #expect(try await service.get("/notifications").status == 405)
+    }
+  }
+
+  @Test func `finds a customer by any id, line item or account token`() async throws {
+    try await RunningService.with { service in
+      let id = "2000000900000001"
+      #expect(try await service.post("/notifications", try service.notification()).status == 200)
+      for name in [id, "1" + id, "7" + id, "7e3f2a5c-0000-4000-8000-000000000001"] {
+        let found = try await service.get("/v1/apps/\(RunningService.app)/customers/\(name)", token: service.token)
+        #expect(found.status == 200, "\(name)")
+        let result = found.body["results"]?.array?.first?.object
+        #expect(result?["customers"]?.array?.count == 1)
+        #expect(result?["subscriptions"]?.array?.first?.object?["statusName"] == "active")
+        #expect(result?["events"]?.array?.first?.object?["rule"] == "N-014")
+      }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+import Database
+import JSON
+import Ledger
+import Runtime
+import Service
+import Signing
+import Simulator
+import Support
+import Testing
+import Time
+
+@Suite struct `POST notifications` {
+  @Test func `stores what Apple signed and says so again for the same body`() async throws {
+    try await RunningService.with { service in
+      let body = try service.notification()
+      let first = try await service.post("/notifications", body)
+      #expect(first.status == 200 && first.body["status"] == "stored")
+      let second = try await service.post("/notifications/\(RunningService.app)", body)
+      #expect(second.status == 200 && second.body["status"] == "duplicate")
+      let rows = try await service.pool.read { session throws(DatabaseError) in
+        try session.query("SELECT (SELECT COUNT(*) FROM inbox) AS inbox, (SELECT COUNT(*) FROM purchases) AS purchases")
+      }
+      #expect(try rows[0].int("inbox") == 1 && rows[0].int("purchases") == 1)
+    }
+  }
+
+  @Test func `keeps aside what it cannot accept, each with its reason, and answers 200`() async throws {
+    try await RunningService.with { service in
+      let foreign = try ApplePKI.generate(at: RunningService.now)
+      let cases: [(String, [UInt8])] = [
+        ("unknownRoot", try service.notification(signedBy: foreign)),
+        (
+          "unknownApp",
+          try service.notification { transaction, data, _ in
+            transaction["bundleId"] = "com.example.other"
+            data["bundleId"] = "com.example.other"
+          }
+        ),
+        (
+          "contradictsEnvelope",
+          try service.notification { transaction, _, _ in transaction["bundleId"] = "com.example.other" }
+        ),
+        ("wrongAppAppleId", try service.notification { _, data, _ in data["appAppleId"] = 1 }),
+        (
+          "missingIdentity",
+          try service.notification { transaction, _, _ in transaction["originalTransactionId"] = nil }
+        ),
+        ("missingSignedDate", try service.notification { transaction, _, _ in transaction["signedDate"] = nil }),
+        ("notificationV1NotYet", Array(#"{"notification_type":"CANCEL","password":"5ecretsecret"}"#.utf8)),
+      ]
+      for (code, body) in cases {
+        let answer = try await service.post("/notifications", body)
+        #expect(answer.status == 200 && answer.body["status"] == "quarantined", "\(code)")
+        let again = try await service.post("/notifications", body)
+        #expect(again.body["status"] == "quarantinedBefore", "\(code)")
+      }
+      let kept = try await service.pool.read { session throws(DatabaseError) in
+        try QuarantineTable.page(after: nil, code: nil, digestPrefix: nil, limit: 100, in: session)
+      }
+      #expect(Set(kept.map(\.code)) == Set(cases.map(\.0)))
+      let legacy = kept.first { $0.code == "notificationV1NotYet" }
+      let text = String(decoding: legacy?.message.body ?? [], as: UTF8.self)
+      #expect(!text.contains("5ecretsecret") && text.contains("hmac-sha256:"))
+      let lines = service.log.records.map { "\($0)" }.joined()
+      #expect(!lines.contains("5ecretsecret") && !lines.contains("eyJ"))
+    }
+  }
+
+  @Test(arguments: ["", "{", "[]", "{}", "not json", "a.b", "{\"signedPayload\":\"x\"}"])
+  func `answers 400 to what is not even JSON or a JWS`(body: String) async throws {
+    try await RunningService.with { service in
+      let answer = try await service.post("/notifications", Array(body.utf8))
+      #expect(answer.status == 400)
+      #expect(answer.body["error"]?.object?["code"]?.string != nil)
+    }
+  }
+
+  @Test func `keeps a type that nobody knows and counts it`() async throws {
+    try await RunningService.with { service in
+      let body = try service.notification("BRAND_NEW") { transaction, _, payload in
+        payload["subtype"] = "NEVER_SEEN"
+        transaction["someFutureField"] = ["a": 1]
+      }
+      #expect(try await service.post("/notifications", body).body["status"] == "stored")
+      let metrics = try await service.text("/metrics").text
+      #expect(metrics.contains("switchyard_unknown_total{what=\"value\"} 2"))
+      #expect(metrics.contains("switchyard_unknown_total{what=\"field\"} 1"))
+      let events = try await service.pool.read { session throws(DatabaseError) in
+        try session.query("SELECT notification_type, rule FROM events")
+      }
+      #expect(try events[0].text("notification_type") == "BRAND_NEW" && events[0].optionalText("rule") == nil)
+    }
+  }
+
+  @Test func `takes nothing from outside the allowed networks`() async throws {
+    let proxy = try #require(Network("127.0.0.1"))
+    let sources = AllowedSources(networks: AllowedSources.apple, proxies: [proxy])
+    try await RunningService.with(sources: sources) { service in
+      let body = try service.notification()
+      #expect(try await service.post("/notifications", body).status == 403)
+      let apple = [(name: "X-Forwarded-For", value: "203.0.113.9, 17.58.0.1")]
+      #expect(try await service.post("/notifications", body, headers: apple).status == 200)
+      let forged = [(name: "X-Forwarded-For", value: "17.58.0.1, 203.0.113.9")]
+      #expect(try await service.post("/notifications", body, headers: forged).status == 403)
+    }
+  }
+}
