@@ -34,13 +34,15 @@ extension Session {
         throw DatabaseError(.tooLarge, "a row takes \(text.bytes.count) bytes, the limit is \(limit)")
       }
       text.truncate(to: end)
-      affected += try send(text.finished(with: insert.tail))
+      text.finish(with: insert.tail)
+      affected += try send(text.bytes)
       text.truncate(to: text.headLength)
       text.append(row, isFirst: true)
       guard text.bytes.count <= limit else {
         throw DatabaseError(.tooLarge, "a row takes \(text.bytes.count) bytes, the limit is \(limit)")
       }
     }
-    return affected + (try send(text.finished(with: insert.tail)))
+    text.finish(with: insert.tail)
+    return affected + (try send(text.bytes))
   }
 }

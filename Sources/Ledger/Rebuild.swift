@@ -52,7 +52,8 @@ package struct Rebuild: Sendable {
 
   /// Everything derived anew in a database beside ours, which is gone again afterwards, however `body` ends.
   func staged<R>(
-    now: Milliseconds, _ body: (_ source: Connection, _ target: Connection, _ staging: String, _ messages: Int) async throws -> R
+    now: Milliseconds,
+    _ body: (_ source: Connection, _ target: Connection, _ staging: String, _ messages: Int) async throws -> R
   ) async throws -> R {
     let source = try await Connection.open(configuration)
     let staging = "\(configuration.database ?? "")_rebuild"

@@ -88,14 +88,12 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
 
 extension Facts {
   /// The facts as a JSON object with Apple's V2 names, in declaration order: equal facts, equal bytes.
-  ///
-  /// Made for every statement: a plain loop, since an array of pairs of a generic field costs several times as much.
   public var json: JSONObject {
     let names = Field.names
     var members: [JSONObject.Member] = []
     members.reserveCapacity(values.count)
-    for place in values.indices {
-      if let value = values[place] { members.append(JSONObject.Member(key: names[place], value: value)) }
+    for (place, value) in values.enumerated() {
+      if let value { members.append(JSONObject.Member(key: names[place], value: value)) }
     }
     return JSONObject(uniqueMembers: members)
   }

@@ -62,6 +62,7 @@ public struct Folded<Field: FactField>: Hashable, Sendable {
     let byAuthority = Statement.latest(of: statements).sorted { $1.isOutranked(by: $0) }
     guard let latest = byAuthority.map(\.rank.asOf).max() else { return nil }
     asOf = latest
+    provenance.reserveCapacity(Field.names.count)
     for field in Field.allCases {
       let rule = rules[field]
       guard let (statement, value) = Self.choose(field, byAuthority, rule) else { continue }

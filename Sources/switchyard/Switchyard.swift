@@ -16,14 +16,18 @@ enum Switchyard {
       Command.Example("switchyard quarantine replay --all", "after what was wrong has been mended"),
       Command.Example("switchyard doctor", "what is wrong here, and what to do about it"),
     ],
-    subcommands: [ServeCommand.command, DevCommand.command, JWSCommand.command, DatabaseCommand.command]
+    subcommands: [
+      ServeCommand.command, DevCommand.command, JWSCommand.command, AppCommand.command, InboxCommand.command,
+      QuarantineCommand.command, DatabaseCommand.command, DoctorCommand.command,
+    ]
   ).addingCompletion()
 
   /// Does what this process was called for.
   static func run() async -> ExitStatus {
+    assert(command.problems.isEmpty, command.problems.joined(separator: "; "))
     let environment = ProcessEnvironment.variables(of: command)
     return await command.main(
       Array(CommandLine.arguments.dropFirst()), environment: environment, version: version,
-      terminal: .process(environment: environment))
+      terminal: Terminal.process(environment: environment))
   }
 }

@@ -89,7 +89,7 @@ import Time
     await connection.close()
 
     var stranger = configuration
-    stranger.user = "nobody"
+    stranger.user = "stranger"
     await #expect(throws: DatabaseError(.accessDenied, "")) { try await Connection.open(stranger) }
     // Only our own output and the three standard descriptors may have come along.
     for name in Files.names(in: "/proc/\(pid)/fd") {

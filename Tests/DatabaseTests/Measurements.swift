@@ -1,17 +1,20 @@
-import Database
 import Glibc
 import Support
 import Testing
 import Time
+
+@testable import Database
 
 /// Figures, not checks: `SWITCHYARD_MEASURE=1 swift test -c release --filter Measurements`.
 ///
 /// Against a server with the settings of production (a flush of the log for each commit), on this machine's disk.
 @Suite(.enabled(if: unsafe getenv("SWITCHYARD_MEASURE") != nil, "only when asked"), .serialized)
 struct Measurements {
-  private static func withServer(_ body: (Connection) async throws -> Void) async throws {
+  private static func withServer(flush: Int, _ body: (Connection) async throws -> Void) async throws {
     let directory = TemporaryDirectory()
-    let server = EmbeddedServer(directory: directory.path)
+    var settings = EmbeddedServer.Settings()
+    settings.options = ["--innodb-flush-log-at-trx-commit=\(flush)"]
+    let server = EmbeddedServer(directory: directory.path, settings: settings)
     let connection = try await Connection.open(try await server.start())
     try await connection.read { session throws(DatabaseError) in
       for number in 0..<7 {
@@ -64,8 +67,20 @@ struct Measurements {
       into: "INSERT INTO t6 (id,a,b,c,d,e,f,g,h,i,j,body) VALUES", then: "ON DUPLICATE KEY UPDATE a=VALUES(a)"),
   ]
 
-  @Test func `one connection`() async throws {
-    try await Self.withServer { connection in
+  @Test func `rendering`() async throws {
+    for blob in [2_048, 64] {
+      let rows = Self.rows(1, blob: blob)
+      try await Self.report("rendering 32 rows x 12 columns, \(blob) B blob", times: 2_000) { _ in
+        var text = SQLText(head: Self.inserts[0].head)
+        for row in rows { text.append(row, isFirst: false) }
+        text.finish(with: Self.inserts[0].tail)
+      }
+    }
+  }
+
+  @Test(arguments: [1, 2]) func `one connection`(flush: Int) async throws {
+    print("MEASURED with innodb_flush_log_at_trx_commit=\(flush)")
+    try await Self.withServer(flush: flush) { connection in
       try await Self.report("SELECT 1 prepared, one hop each", times: 5_000) { _ in
         _ = try await connection.read { session throws(DatabaseError) in try session.query("SELECT 1") }
       }

@@ -1,18 +1,15 @@
 import Foundation
 import JSON
+import Support
 import Testing
 import Time
 import Wire
 
-/// Public samples, read from beside the project; absent on other machines.
-private let samples = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../shared/samples")
-  .standardizedFileURL
-
-@Suite(
-  .enabled(if: FileManager.default.fileExists(atPath: samples.path), "no ../shared/samples beside the project"))
+@Suite(.enabled(if: Samples.directory != nil, "no ../shared/samples beside the project"))
 struct `Real payloads` {
   private func sample(_ name: String) throws -> JSONObject {
-    try #require(JSONReader.read(Array(Data(contentsOf: samples.appending(path: name)))).object)
+    let bytes = try #require(Samples.bytes(name))
+    return try #require(JSONReader.read(bytes).object)
   }
 
   /// The middle part of a JWS, its signature unread.
@@ -26,7 +23,7 @@ struct `Real payloads` {
   }
 
   private func token(_ name: String) throws -> JSONObject {
-    try decoded(String(contentsOf: samples.appending(path: name), encoding: .utf8))
+    try decoded(String(decoding: #require(Samples.bytes(name)), as: UTF8.self))
   }
 
   @Test func `a notification of Apple's library`() throws {

@@ -71,13 +71,17 @@ final class ChildProcess: Sendable {
     }
   }
 
-  /// Asks it to end, and ends it when it has not after `grace`.
+  /// Asks it to end, every second, and ends it when it has not after `grace`.
   ///
-  /// Does not depend on a task that may be cancelled.
+  /// Once is not enough: a mariadbd that is just starting can lose the signal. Does not depend on a task that may be
+  /// cancelled.
   func terminate(grace: Interval) {
+    guard isRunning else { return }
+    guard grace > .milliseconds(0) else { return send(SIGKILL) }
     send(SIGTERM)
-    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(grace.milliseconds))) {
-      self.send(SIGKILL)
+    let pause = min(1_000, grace.milliseconds)
+    DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Int(pause))) {
+      self.terminate(grace: .milliseconds(grace.milliseconds - pause))
     }
   }
 

@@ -18,16 +18,16 @@ struct OrphanServer {
   ///
   /// It cannot be adopted: only a parent learns of a child's end.
   func stop(on directory: String, grace: Interval) async throws(EmbeddedServerError) {
-    kill(id, SIGTERM)
-    let deadline = ContinuousClock.now + .milliseconds(grace.milliseconds)
-    var isKilled = false
+    let start = ContinuousClock.now
+    var signals: Int64 = 0
     while Self.isServer(id, on: directory) {
-      if ContinuousClock.now > deadline, !isKilled {
-        kill(id, SIGKILL)
-        isKilled = true
-      }
-      guard ContinuousClock.now < deadline + .seconds(10) else {
+      let waited = Int64((ContinuousClock.now - start) / .milliseconds(1))
+      guard waited < grace.milliseconds + 10_000 else {
         throw EmbeddedServerError(.startFailed, "the server \(id) left over on \(directory) cannot be stopped")
+      }
+      if waited >= signals * 1_000 {  // again each second: one that is just starting can lose the signal
+        kill(id, waited < grace.milliseconds ? SIGTERM : SIGKILL)
+        signals += 1
       }
       do { try await Task.sleep(for: .milliseconds(20)) } catch {
         throw EmbeddedServerError(.startFailed, "cancelled while stopping the server \(id) left over on \(directory)")

@@ -8,8 +8,8 @@ struct ServeOptions: Sendable {
     .value(
       "listen", "ADDRESS:PORT", default: "127.0.0.1:8080", environment: "SWITCHYARD_LISTEN",
       "Where to listen; port 0 picks a free one. [::]:8080 hears IPv4 and IPv6."),
-    .value("tls-certificate", "FILE", "Serve TLS 1.2 and 1.3 with this certificate chain (PEM)."),
-    .value("tls-key", "FILE", "The certificate's private key (PEM)."),
+    .value("tls-certificate-file", "FILE", "Serve TLS 1.2 and 1.3 with this certificate chain (PEM)."),
+    .value("tls-key-file", "FILE", "The certificate's private key (PEM)."),
     .value(
       "allow-from", "NETWORK", repeats: true,
       "Take notifications from these addresses only: `apple` (17.0.0.0/8), 192.0.2.0/24, …"),
@@ -48,11 +48,11 @@ struct ServeOptions: Sendable {
   }
 
   private static func tls(_ arguments: ParsedArguments) throws -> HTTPServerTLS? {
-    switch (arguments.value("tls-certificate"), arguments.value("tls-key")) {
+    switch (arguments.value("tls-certificate-file"), arguments.value("tls-key-file")) {
     case (let certificate?, let key?): return HTTPServerTLS(certificateFile: certificate, keyFile: key)
     case (nil, nil): return nil
     case (_?, nil), (nil, _?):
-      throw UsageError(.missingOption, "Give --tls-certificate and --tls-key together.", path: arguments.path)
+      throw UsageError(.missingOption, "Give --tls-certificate-file and --tls-key-file together.", path: arguments.path)
     }
   }
 

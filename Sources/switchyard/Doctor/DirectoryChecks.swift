@@ -1,0 +1,56 @@
+import Runtime
+import Signing
+
+/// The data directory, the disk below it, and the master key.
+struct DirectoryChecks {
+  let all: [Check]
+
+  private static let little: UInt64 = 1 << 30
+  private static let tooLittle: UInt64 = 200 << 20
+
+  init(_ options: DatabaseOptions, _ key: MasterKeyOptions) {
+    all = [Self.directory(options.dataDirectory), Self.space(options.dataDirectory), Self.key(key)]
+  }
+
+  private static func directory(_ path: String) -> Check {
+    guard let facts = FileFacts(path) else {
+      return .warn("data directory", "\(path) is not there yet", "the first command that needs it makes it")
+    }
+    guard facts.isDirectory else { return .fail("data directory", "\(path) is no directory", "move it away") }
+    guard facts.mode & 0o022 == 0 else {
+      return .fail("data directory", "\(path) may be written by others", "chmod go-w \(path)")
+    }
+    guard facts.isOurs else {
+      return .warn("data directory", "\(path) belongs to another user", "run as the user of the service")
+    }
+    return .ok("data directory", path)
+  }
+
+  private static func space(_ path: String) -> Check {
+    // Where the directory is to be made, when it is not there yet.
+    guard let free = FileFacts.freeSpace(at: path) ?? FileFacts.freeSpace(at: ".") else {
+      return .warn("disk space", "cannot be asked", "look at df")
+    }
+    let text = "\(free >> 20) MiB free"
+    if free < tooLittle { return .fail("disk space", text, "the database stops without space: make room") }
+    return free < little
+      ? .warn("disk space", text, "a million notifications take about 3 GiB") : .ok("disk space", text)
+  }
+
+  private static func key(_ options: MasterKeyOptions) -> Check {
+    guard let facts = FileFacts(options.path) else {
+      return options.isNamed
+        ? .fail("master key", "\(options.path) is not there", "bring it from the backup: what it sealed needs it")
+        : .warn("master key", "\(options.path) is not there yet", "made when it is first needed; then keep a copy")
+    }
+    guard facts.mode & 0o077 == 0 else {
+      return .fail("master key", "others than its owner may open \(options.path)", "chmod 600 \(options.path)")
+    }
+    do {
+      let keys = try options.load { _ in }
+      return .ok("master key", "\(options.path), id \(keys.current.id)")
+    } catch {
+      return .fail("master key", "\(error)", "bring it from the backup")
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import Database
+import JSON
+import Ledger
+import Runtime
+import Signing
+import Time
+
+/// `switchyard doctor`: what is wrong here, and what to do about it.
+enum DoctorCommand {
+  static let command = Command(
+    "doctor", "Check this installation and say what to do; changes nothing.",
+    discussion: "One line a check: ok, warn or fail. Exit status: 0 without a failure, 1 with one.",
+    examples: [
+      Command.Example("switchyard doctor"), Command.Example("switchyard doctor --json", "for monitoring"),
+    ],
+    options: [JSONOutput.option] + DatabaseOptions.options + MasterKeyOptions.options + TrustOptions.options
+  ) { arguments, terminal in
+    let options = try DatabaseOptions(arguments)
+    let trust = try TrustOptions(arguments)
+    let clock = WallClock.system
+    var checks = DirectoryChecks(options, MasterKeyOptions(arguments, database: options)).all
+    checks += RootChecks(trust, now: clock.now()).all
+    checks += await database(options, clock, terminal)
+    let worst: Check.Level =
+      checks.contains { $0.level == .fail } ? .fail : checks.contains { $0.level == .warn } ? .warn : .ok
+    if arguments.wantsJSON {
+      try terminal.write(["level": .string(worst.rawValue), "checks": .array(checks.map { .object($0.json) })])
+    } else {
+      for check in checks { try terminal.write(check.line + "\n") }
+    }
+    return worst == .fail ? .failed : .done
+  }
+
+  private static func database(_ options: DatabaseOptions, _ clock: WallClock, _ terminal: Terminal) async -> [Check] {
+    if options.url == nil, !EmbeddedServer.hasData(in: options.embeddedDirectory) {
+      return [
+        .warn("database", "there is none in \(options.dataDirectory) yet", "`switchyard db migrate` makes one")
+      ]
+    }
+    do {
+      return try await options.withDatabase(terminal) { configuration in
+        let connection = try await Connection.open(configuration)
+        let checks = try await connection.read { session throws(DatabaseError) in
+          try DatabaseChecks(session, at: "\(configuration)", clock).all + LedgerChecks(session).all
+        }
+        await connection.close()
+        return checks
+      }
+    } catch {
+      return [.fail("database", "\(error)", "start it, or mend --database")]
+    }
+  }
+}

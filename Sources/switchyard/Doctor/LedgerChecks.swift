@@ -1,0 +1,64 @@
+import Database
+import Ledger
+
+/// The schema, the apps and the quarantine.
+struct LedgerChecks {
+  let all: [Check]
+
+  init(_ session: Session) throws(DatabaseError) {
+    let status = try Migrator().status(in: session)
+    guard status.isUsable else {
+      all = [
+        .fail(
+          "schema", "version \(status.installed), this build knows \(status.known)",
+          status.installed < status.known ? "run `switchyard db migrate`" : "use a newer build")
+      ]
+      return
+    }
+    let schema: Check =
+      status.isCurrent
+      ? .ok("schema", "version \(status.installed)")
+      : .warn("schema", "version \(status.installed), one ahead of this build", "upgrade this node too")
+    all = [schema] + (try Self.apps(session)) + (try Self.quarantine(session))
+  }
+
+  private static func apps(_ session: Session) throws(DatabaseError) -> [Check] {
+    let apps = try AppTable.all(in: session)
+    if apps.isEmpty { return [.warn("apps", "none is registered", "`switchyard app add BUNDLE_ID`")] }
+    var checks: [Check] = []
+    for app in apps {
+      let name = app.bundleID
+      if app.appAppleID == nil {
+        checks.append(
+          .warn(
+            "app", "\(name) has no Apple id: its Production notifications are quarantined",
+            "`switchyard app add \(name) --app-apple-id NUMBER`"))
+      }
+      if try !TokenTable.list(of: app, in: session).contains(where: { $0.revokedAt == nil }) {
+        checks.append(
+          .warn("app", "\(name) has no token: its back end cannot ask", "`switchyard app token \(name)`"))
+      }
+    }
+    return [.ok("apps", "\(apps.count) registered")] + checks
+  }
+
+  private static func quarantine(_ session: Session) throws(DatabaseError) -> [Check] {
+    let reasons = try QuarantineTable.reasons(in: session)
+    if reasons.isEmpty { return [.ok("quarantine", "empty")] }
+    return reasons.map { reason in
+      .warn("quarantine", "\(reason.count) of \(reason.code)", remedy(reason))
+    }
+  }
+
+  /// What mends the reasons that an operator can mend.
+  private static func remedy(_ reason: QuarantineTable.Reason) -> String {
+    let replay = "then `switchyard quarantine replay --code \(reason.code)`"
+    return switch reason.code {
+    case "unknownApp": "`switchyard app add` it, \(replay)"
+    case "appAppleIdNotRegistered": "`switchyard app add --app-apple-id`, \(replay)"
+    case "wrongAppAppleId": "compare the Apple id with App Store Connect, \(replay)"
+    case "unknownRoot": "forged, or of a root not trusted here: `switchyard quarantine list --code unknownRoot`"
+    default: "`switchyard quarantine list --code \(reason.code)`"
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import Runtime
+import Signing
+import Time
+
+/// The roots that are trusted: valid, and for how long.
+struct RootChecks {
+  let all: [Check]
+
+  private static let soon: Int64 = 180
+
+  init(_ trust: TrustOptions, now: Milliseconds) {
+    let apple = Self.check(.appleG3, "Apple Root CA - G3, built in", "use a newer build of switchyard", now)
+    let added = trust.added.map { root in
+      Self.check(
+        root, "\(root.certificate.fingerprint.hex.prefix(16))… for \(trust.environment.rawValue)",
+        "replace the file of --trust-root", now)
+    }
+    let production: [Check] =
+      trust.environment == .production && !trust.added.isEmpty
+      ? [
+        .warn(
+          "root", "\(trust.added.count) beside Apple's may make purchases that count as paid",
+          "leave --trust-root-for Production unless you know why")
+      ] : []
+    all = [apple] + added + production
+  }
+
+  private static func check(_ root: RootCertificate, _ name: String, _ remedy: String, _ now: Milliseconds) -> Check {
+    let validity = root.certificate.validity
+    let days = (validity.upperBound - now.wholeSeconds) / 86_400
+    let until = "\(name), valid until \(Milliseconds(validity.upperBound * 1_000).iso8601) (\(days) days)"
+    if !validity.contains(now.wholeSeconds) { return .fail("root", until, remedy) }
+    return days < soon ? .warn("root", until, remedy) : .ok("root", until)
+  }
+}

@@ -1,0 +1,104 @@
+import Database
+import JSON
+import Ledger
+import Runtime
+import Signing
+import Time
+
+/// `switchyard quarantine`: what was refused but kept, and why.
+enum QuarantineCommand {
+  static let command = Command(
+    "quarantine", "Look at refused messages, and take them in once the cause is mended.",
+    examples: [
+      Command.Example("switchyard quarantine list"),
+      Command.Example("switchyard quarantine replay --code unknownApp", "after the app was added"),
+    ],
+    options: DatabaseOptions.options, subcommands: [list, show, QuarantineReplay.command])
+
+  static let code = Option.value("code", "CODE", "Those refused for this reason only, as the list shows it.")
+  static let digest = "The beginning of a message's SHA-256, at least 4 digits."
+
+  private static let list = Command(
+    "list", "Count refused messages by reason, then list the oldest.",
+    examples: [
+      Command.Example("switchyard quarantine list"),
+      Command.Example("switchyard quarantine list --code badSignature --limit 100"),
+    ],
+    options: [code, .value("limit", "N", default: "20", "How many are listed at most, 0 to 1000."), JSONOutput.option]
+  ) { arguments, terminal in
+    let (code, limit) = (arguments.value("code"), try arguments.integer("limit", in: 0...1_000) ?? 20)
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let (reasons, messages) = try await connection.read { session throws(DatabaseError) in
+        (
+          try QuarantineTable.reasons(in: session).filter { code == nil || $0.code == code },
+          try QuarantineTable.page(after: nil, code: code, digestPrefix: nil, limit: limit, in: session)
+        )
+      }
+      if arguments.wantsJSON {
+        for message in messages { try terminal.write(message.json) }
+        return .done
+      }
+      var counts = TextTable([.init("CODE"), .init("SOURCE"), .init("KEPT", .right), .init("OLDEST"), .init("NEWEST")])
+      for reason in reasons {
+        counts.add([reason.code, reason.source, "\(reason.count)", reason.oldest.iso8601, reason.newest.iso8601])
+      }
+      try terminal.write(counts.render(for: terminal))
+      if messages.isEmpty { return .done }
+      var table = TextTable([
+        .init("RECEIVED"), .init("DIGEST"), .init("CODE"), .init("CLAIMS"), .init("REPLAYS", .right), .init("WHY"),
+      ])
+      for message in messages {
+        table.add([
+          message.message.receivedAt.iso8601, String(message.message.digest.hex.prefix(12)), message.code,
+          message.claimedApp, "\(message.replays)", message.detail,
+        ])
+      }
+      try terminal.write("\n" + table.render(for: terminal))
+      let kept = reasons.reduce(0) { $0 + $1.count }
+      if kept > messages.count { terminal.note("\(kept - messages.count) more; --limit shows more of them") }
+      return .done
+    }
+  }
+
+  private static let show = Command(
+    "show", "Show refused messages with their bodies as they came.",
+    examples: [Command.Example("switchyard quarantine show 9f86d081"), "switchyard quarantine show 9f86d081 --json"],
+    options: [JSONOutput.option], arguments: [Positional("DIGEST", digest)]
+  ) { arguments, terminal in
+    let prefix = try DigestPrefix(arguments.positionals[0], arguments)
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let found = try await connection.read { session throws(DatabaseError) in
+        try QuarantineTable.page(after: nil, code: nil, digestPrefix: prefix.bytes, limit: 1_000, in: session)
+      }
+      let messages = found.filter { prefix.matches($0.message.digest) }
+      guard !messages.isEmpty else { throw NoSuchMessage(where: "quarantine", prefix: prefix.text) }
+      for message in messages {
+        if arguments.wantsJSON {
+          var object = message.json
+          object["body"] = .string(String(decoding: message.message.body, as: UTF8.self))
+          try terminal.write(object)
+        } else {
+          terminal.note("\(message.message.digest.hex) received \(message.message.receivedAt.iso8601)")
+          terminal.note(
+            "  \(message.code) (\(message.source)), replayed \(message.replays) times: \(message.plainDetail)")
+          try terminal.write(message.message.body + [UInt8(ascii: "\n")])
+        }
+      }
+      return .done
+    }
+  }
+}
+
+extension QuarantinedMessage {
+  var json: JSONObject {
+    [
+      "digest": .string(message.digest.hex), "receivedAt": .integer(message.receivedAt.sinceEpoch),
+      "kind": .string(message.kind.name), "code": .string(code), "source": .string(source),
+      "detail": .string(detail), "claimedApp": claimedApp.isEmpty ? .null : .string(claimedApp),
+      "replays": .integer(Int64(replays)), "bytes": .integer(Int64(message.body.count)),
+    ]
+  }
+
+  /// The detail without anything that could steer a terminal.
+  fileprivate var plainDetail: String { String(detail.unicodeScalars.map { $0.value < 0x20 ? " " : Character($0) }) }
+}

@@ -1,0 +1,98 @@
+import Database
+import JSON
+import Signing
+import Support
+import Testing
+
+@Suite struct `switchyard app` {
+  private static let app = "com.example.switch"
+
+  @Test func `adds, shows, lists and removes an app, with an audit of it all`() async throws {
+    let database = try await TestDatabase.migrated()
+    let program = database.program
+    let dry = try await program.run("app", "add", Self.app, "--dry-run", "--json")
+    #expect(dry.status == 0, "\(dry)")
+    #expect(try dry.objects.first?["dryRun"] == true)
+    #expect(try await program.run("app", "list", "--json").output == "")
+
+    #expect(try await program.run("app", "add", Self.app).notes.contains("quarantined until --app-apple-id"))
+    let changed = try await program.run("app", "add", Self.app, "--app-apple-id", "42")
+    #expect(changed.output == "Apple id 42\n")
+    let listed = try #require(try await program.run("app", "list", "--json").objects.first)
+    #expect(listed["bundleId"] == .string(Self.app))
+    #expect(listed["appAppleId"] == 42)
+    #expect(listed["stages"] == ["Production": "record", "Sandbox": "record"])
+
+    let refused = try await program.run(["app", "remove", Self.app], input: Array("com.example.other\n".utf8))
+    #expect(refused.status == 1)
+    #expect(refused.notes.contains("nothing was done"))
+    let removed = try await program.run(["app", "remove", Self.app], input: Array("\(Self.app)\n".utf8))
+    #expect(removed.status == 0, "\(removed)")
+    #expect(try await program.run("app", "show", Self.app).status == 1)
+    let audit = try await database.rows("SELECT action, actor FROM audit ORDER BY id")
+    #expect(try audit.map { try $0.text("action") } == ["app.add", "app.add", "app.remove"])
+    #expect(try audit.allSatisfy { try $0.text("actor") != "" })
+  }
+
+  @Test func `gives a token once, keeps its digest alone, and ends it`() async throws {
+    let database = try await TestDatabase.migrated()
+    let program = database.program
+    _ = try await program.run("app", "add", Self.app)
+    let made = try await program.run("app", "token", Self.app, "--label", "backend")
+    let token = String(made.output.dropLast())
+    #expect(token.hasPrefix("sy_") && token.utf8.count > 40)
+    let kept = try #require(try await database.rows("SELECT digest FROM app_tokens").first)
+    #expect(try kept.bytes("digest") == Digest.sha256(Array(token.utf8)).bytes)
+
+    let shown = try #require(try await program.run("app", "show", Self.app, "--json").objects.first)
+    let name = try #require(shown["tokens"]?.array?.first?.object?["name"]?.string)
+    #expect(shown["tokens"]?.array?.first?.object?["label"] == "backend")
+    #expect(try await program.run("app", "token", Self.app, "--revoke", "00000000").status == 1)
+    #expect(try await program.run("app", "token", Self.app, "--revoke", name).status == 0)
+    #expect(try await program.run("app", "token", Self.app, "--revoke", name).status == 1)
+  }
+
+  @Test func `seals credentials under a master key made at first use`() async throws {
+    let database = try await TestDatabase.migrated()
+    let (program, place) = (database.program, database.place)
+    let key = place.file("AuthKey.p8", try SigningKey.generate().privateKey.pem())
+    let secret = place.file("secret.txt", Array("0123456789abcdef0123456789abcdef\n".utf8))
+    let options = ["--key-file", key, "--key-id", "KEY1", "--issuer", "issuer-1", "--shared-secret-file", secret]
+    let added = try await program.run(["app", "add", Self.app] + options)
+    #expect(added.status == 0, "\(added)")
+    #expect(added.notes.contains("made a master key"))
+    let again = try await program.run(["app", "add", Self.app] + options)
+    #expect(!again.notes.contains("made a master key"))
+    let rows = try await database.rows("SELECT kind, name, sealed FROM credentials ORDER BY kind")
+    #expect(try rows.map { try $0.text("kind") } == ["apiKey", "sharedSecret"])
+    #expect(try rows.first?.text("name") == "KEY1")
+    for row in rows { #expect(try !row.bytes("sealed").contains(subsequence: "0123456789abcdef")) }
+    #expect(Files.contents(of: "\(place.path)/data/master.key", limit: 100)?.count == 65)
+  }
+
+  @Test func `refuses files that hold no key or no secret, and repeats nothing of them`() async throws {
+    let database = try await TestDatabase.migrated()
+    let (program, place) = (database.program, database.place)
+    let wrong = place.file("wrong", Array("this is two secrets\nand more".utf8))
+    for options in [["--key-file", wrong, "--key-id", "K", "--issuer", "I"], ["--shared-secret-file", wrong]] {
+      let outcome = try await program.run(["app", "add", Self.app] + options)
+      #expect(outcome.status == 1)
+      #expect(outcome.notes.contains(wrong))
+      #expect(!outcome.notes.contains("two secrets"))
+    }
+    let key = place.file("short.key", Array("abc".utf8))
+    let secret = place.file("secret.txt", Array("0123456789abcdef".utf8))
+    let outcome = try await program.run(
+      "app", "add", Self.app, "--shared-secret-file", secret, "--master-key-file", key)
+    #expect(outcome.status == 1)
+    #expect(outcome.notes.contains("holds no master key"))
+    let absent = try await program.run(
+      "app", "add", Self.app, "--shared-secret-file", secret, "--master-key-file", "\(place.path)/absent")
+    #expect(absent.status == 1)
+    #expect(try await database.rows("SELECT 1 FROM apps").isEmpty)
+  }
+}
+
+extension [UInt8] {
+  func contains(subsequence text: String) -> Bool { firstRange(of: Array(text.utf8)) != nil }
+}

@@ -1,0 +1,68 @@
+import JSON
+import Support
+import Testing
+
+@Suite struct `The command line` {
+  private let program = Program()
+
+  @Test func `shows examples first in every help`() async throws {
+    let commands = [
+      [], ["jws"], ["jws", "verify"], ["db"], ["db", "migrate"], ["db", "status"], ["db", "dump"], ["db", "rebuild"],
+      ["app"], ["app", "add"], ["app", "list"], ["app", "show"], ["app", "remove"], ["app", "token"],
+      ["inbox", "show"],
+      ["quarantine"], ["quarantine", "list"], ["quarantine", "show"], ["quarantine", "replay"], ["doctor"], ["serve"],
+      ["dev"],
+    ]
+    for command in commands {
+      let outcome = try await program.run(command + ["--help"])
+      #expect(outcome.status == 0, "\(command)")
+      let lines = outcome.output.split(separator: "\n")
+      let examples = try #require(lines.firstIndex(of: "EXAMPLES"), "\(command)")
+      let usage = try #require(lines.firstIndex(of: "USAGE"), "\(command)")
+      #expect(examples < usage)
+    }
+  }
+
+  @Test func `tells its version and completes in every shell`() async throws {
+    #expect(try await program.run("--version").output.hasPrefix("switchyard 0."))
+    for shell in ["bash", "zsh", "fish"] {
+      let outcome = try await program.run("completion", shell)
+      #expect(outcome.status == 0)
+      #expect(outcome.output.contains("quarantine"))
+    }
+  }
+
+  @Test(
+    arguments: [
+      ([], "Say which"), (["quarantaine", "list"], "Did you mean \"quarantine\"?"), (["jws", "verify"], "Give FILE"),
+      (["jws", "verify", "--rot", "x", "y"], "Did you mean \"--root\"?"), (["quarantine", "replay"], "Say which"),
+      (["quarantine", "replay", "--all", "--code", "x"], "Say which"), (["quarantine", "show", "xyz"], "hexadecimal"),
+      (["db", "dump"], "Say --canonical"), (["db", "status", "--database", "http://x"], "mysql://"),
+      (["db", "status", "--database", "mysql://u@h"], "names no database"), (["app", "add", "a b"], "bundle id"),
+      (["app", "add", "com.example", "--key-id", "x"], "go together"),
+      (["app", "add", "x", "--app-apple-id", "0"], "whole"),
+      (["app", "token", "x", "--revoke", "12"], "hexadecimal"),
+      (
+        ["db", "rebuild", "--trust-root", "/dev/null", "--trust-root-for", "Production"],
+        "no root certificate can be read"
+      ),
+    ] as [([String], String)])
+  func `says what is wrong with a call, and does nothing`(arguments: [String], words: String) async throws {
+    let outcome = try await program.run(arguments)
+    #expect(outcome.status == (words.hasPrefix("no root") ? 1 : 2), "\(outcome)")
+    #expect(outcome.notes.contains(words), "\(outcome)")
+    #expect(outcome.output == "")
+  }
+
+  @Test func `trusts a root for Production only when told so in so many words`() async throws {
+    let place = TemporaryDirectory()
+    let root = try SignedFixtures().root(in: place)
+    let options = ["quarantine", "replay", "--all", "--trust-root", root, "--trust-root-for", "Production"]
+    let refused = try await program.run(options + ["--data-dir", "\(place.path)/data"])
+    #expect(refused.status == 2)
+    #expect(refused.notes.contains("--i-know-this-root-can-make-purchases-count"))
+    let allowed = try await program.run(
+      options + ["--i-know-this-root-can-make-purchases-count", "--data-dir", "\(place.path)/data"])
+    #expect(allowed.status == 0, "\(allowed)")
+  }
+}

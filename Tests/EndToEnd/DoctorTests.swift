@@ -1,0 +1,62 @@
+import Database
+import Glibc
+import JSON
+import Support
+import Testing
+
+@Suite struct `switchyard doctor` {
+  private func level(_ name: String, _ outcome: Program.Outcome) throws -> [String?] {
+    let checks = try outcome.objects.first?["checks"]?.array ?? []
+    return checks.compactMap(\.object).filter { $0["name"]?.string == name }.map { $0["level"]?.string }
+  }
+
+  @Test func `finds nothing to fail in a new directory, and makes nothing there`() async throws {
+    let place = TemporaryDirectory()
+    let outcome = try await Program(options: ["--data-dir", "\(place.path)/data"]).run("doctor", "--json")
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(try level("database", outcome) == ["warn"])
+    #expect(try level("root", outcome) == ["ok"])
+    #expect(Files.names(in: place.path).isEmpty)
+  }
+
+  @Test func `says what each app and each refusal needs`() async throws {
+    let database = try await TestDatabase.migrated()
+    _ = try await database.program.run("app", "add", "com.example.switch")
+    _ = try await database.quarantine([1, 2, 3], code: "unknownApp", receivedAt: 1)
+    let outcome = try await database.program.run("doctor", "--json")
+    // The tests' server does not flush each commit.
+    #expect(try level("durability", outcome) == ["fail"])
+    #expect(outcome.status == 1)
+    #expect(try level("database", outcome) == ["ok"])
+    #expect(try level("schema", outcome) == ["ok"])
+    #expect(try level("clock", outcome) == ["ok"])
+    #expect(try level("app", outcome) == ["warn", "warn"])
+    #expect(try level("quarantine", outcome) == ["warn"])
+    let text = try await database.program.run("doctor")
+    #expect(text.output.contains("switchyard quarantine replay --code unknownApp"), "\(text)")
+  }
+
+  @Test func `fails for a master key that others may open, and for a directory that others may write`() async throws {
+    let place = TemporaryDirectory()
+    let program = Program(options: ["--data-dir", place.path])
+    let key = place.file("master.key", Array(String(repeating: "ab", count: 32).utf8), mode: 0o600)
+    #expect(try level("master key", await program.run("doctor", "--json")) == ["ok"])
+    unsafe chmod(key, 0o644)
+    unsafe chmod(place.path, 0o777)
+    let outcome = try await program.run("doctor", "--json")
+    #expect(outcome.status == 1)
+    #expect(try level("master key", outcome) == ["fail"])
+    #expect(try level("data directory", outcome) == ["fail"])
+  }
+
+  @Test func `tells when the server does not answer, and when a root is trusted for Production`() async throws {
+    let place = TemporaryDirectory()
+    let root = try SignedFixtures().root(in: place)
+    let outcome = try await Program(options: ["--data-dir", "\(place.path)/data"]).run(
+      "doctor", "--json", "--database", "mysql://nobody@127.0.0.1:1/none", "--trust-root", root,
+      "--trust-root-for", "Production", "--i-know-this-root-can-make-purchases-count")
+    #expect(outcome.status == 1)
+    #expect(try level("database", outcome) == ["fail"])
+    #expect(try level("root", outcome) == ["ok", "ok", "warn"])
+  }
+}

@@ -1,0 +1,122 @@
+import Database
+import Dispatch
+import Glibc
+import JSON
+import Support
+import Time
+
+/// The program as a process of its own, as an operator calls it.
+struct Program: Sendable {
+  /// What a run of it came to.
+  struct Outcome: Sendable {
+    let status: Int32
+    let output: String
+    let notes: String
+
+    /// The lines of the output, each read as a JSON object.
+    var objects: [JSONObject] {
+      get throws {
+        try output.split(separator: "\n").map { line in
+          guard let object = try JSONReader.read(Array(line.utf8)).object else { throw NotAnObject(line: "\(line)") }
+          return object
+        }
+      }
+    }
+  }
+
+  struct NotAnObject: Error {
+    let line: String
+  }
+
+  struct CannotStart: Error {
+    let path: String
+    let reason: Int32
+  }
+
+  /// Where it was built: beside the tests.
+  private static let path: String = {
+    var buffer = [UInt8](repeating: 0, count: 4_096)
+    let count = unsafe buffer.withUnsafeMutableBytes { bytes in
+      guard let start = bytes.baseAddress else { return -1 }
+      return unsafe readlink("/proc/self/exe", start.assumingMemoryBound(to: CChar.self), bytes.count)
+    }
+    let own = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
+    return own.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/switchyard"
+  }()
+
+  private static let limit = Interval.seconds(120)
+
+  /// Options of every run: `--data-dir` or `--database`.
+  var options: [String] = []
+  var environment: [String: String] = [:]
+
+  /// Runs it to its end; what it wrote, and how it ended (128 + signal when killed).
+  func run(_ arguments: String..., input: [UInt8] = []) async throws -> Outcome {
+    try await run(arguments, input: input)
+  }
+
+  func run(_ arguments: [String], input: [UInt8] = []) async throws -> Outcome {
+    let place = TemporaryDirectory()
+    try write(input, to: "\(place.path)/input")
+    let id = try spawn(arguments + options, place.path)
+    let status = await Self.ended(id)
+    return Outcome(
+      status: status, output: Self.text("\(place.path)/output"), notes: Self.text("\(place.path)/notes"))
+  }
+
+  func spawn(_ arguments: [String], _ place: String) throws -> pid_t {
+    var actions = unsafe posix_spawn_file_actions_t()
+    unsafe posix_spawn_file_actions_init(&actions)
+    defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+    let create = O_WRONLY | O_CREAT | O_TRUNC
+    unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "\(place)/input", O_RDONLY, 0)
+    unsafe posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "\(place)/output", create, 0o600)
+    unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "\(place)/notes", create, 0o600)
+    let variables = ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"] + environment.map { "\($0)=\($1)" }
+    let words = unsafe ([Self.path] + arguments).map { unsafe strdup($0) } + [nil]
+    let settings = unsafe variables.map { unsafe strdup($0) } + [nil]
+    defer { unsafe (words + settings).forEach { unsafe free($0) } }
+    var id: pid_t = 0
+    let reason = unsafe posix_spawn(&id, Self.path, &actions, nil, words, settings)
+    guard reason == 0 else { throw CannotStart(path: Self.path, reason: reason) }
+    return id
+  }
+
+  func write(_ bytes: [UInt8], to path: String) throws {
+    let file = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+    defer { close(file) }
+    guard file >= 0, unsafe Glibc.write(file, bytes, bytes.count) == bytes.count else {
+      throw CannotStart(path: path, reason: errno)
+    }
+  }
+
+  /// Waits on a thread of its own; what does not end in time is ended.
+  static func ended(_ id: pid_t) async -> Int32 {
+    await withCheckedContinuation { continuation in
+      DispatchQueue(label: "program").async {
+        let deadline = ContinuousClock.now + .milliseconds(limit.milliseconds)
+        var status: Int32 = 0
+        while unsafe waitpid(id, &status, WNOHANG) == 0 {
+          if ContinuousClock.now > deadline { kill(id, SIGKILL) }
+          usleep(2_000)
+        }
+        continuation.resume(returning: status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F)
+      }
+    }
+  }
+
+  static func text(_ path: String) -> String {
+    String(decoding: Files.contents(of: path, limit: 16 << 20) ?? [], as: UTF8.self)
+  }
+}
+
+extension TemporaryDirectory {
+  /// Puts a file there and gives its path.
+  func file(_ name: String, _ bytes: [UInt8], mode: mode_t = 0o600) -> String {
+    let path = "\(path)/\(name)"
+    let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode)
+    defer { close(file) }
+    precondition(unsafe write(file, bytes, bytes.count) == bytes.count, "cannot write \(path)")
+    return path
+  }
+}

@@ -1,0 +1,81 @@
+import Database
+import JSON
+import Support
+import Testing
+
+@Suite struct `switchyard quarantine` {
+  private let fixtures: SignedFixtures
+
+  init() throws { fixtures = try SignedFixtures() }
+
+  @Test func `replays what is accepted today, keeps the rest, and can be rebuilt from`() async throws {
+    let database = try await TestDatabase.migrated()
+    let (program, place) = (database.program, database.place)
+    let trust = ["--trust-root", fixtures.root(in: place)]
+    let body = try fixtures.body(fixtures.notification())
+    let good = try await database.quarantine(body, code: "unknownApp", receivedAt: SignedFixtures.signedAt + 1)
+    var broken = body
+    broken.replaceSubrange(body.count - 10..<body.count - 6, with: Array("AAAA".utf8))
+    let bad = try await database.quarantine(broken, code: "badSignature", receivedAt: SignedFixtures.signedAt + 2)
+
+    let listed = try await program.run("quarantine", "list", "--json")
+    #expect(try listed.objects.map { $0["digest"] } == [.string(good), .string(bad)])
+    #expect(try await program.run("quarantine", "list", "--code", "badSignature", "--json").objects.count == 1)
+    let shown = try await program.run("quarantine", "show", String(good.prefix(9)))
+    #expect(Array(shown.output.utf8) == body + [10])
+
+    // Nobody has registered the app, and no root is trusted: nothing moves.
+    #expect(try await program.run(["quarantine", "replay", "--all"] + trust).status == 3)
+    _ = try await program.run("app", "add", SignedFixtures.bundleID)
+    #expect(try await program.run("quarantine", "replay", String(good.prefix(8))).status == 3)
+    let dry = try await program.run(["quarantine", "replay", "--all", "--dry-run", "--json"] + trust)
+    #expect(dry.status == 3)
+    #expect(try dry.objects.map { $0["accepted"] } == [true, false])
+    #expect(try await program.run("inbox", "show", "--json").output == "")
+
+    let replayed = try await program.run(["quarantine", "replay", "--all", "--json"] + trust)
+    #expect(replayed.status == 3, "\(replayed)")
+    #expect(try replayed.objects.last?["error"]?.object?["code"] == "badSignature")
+    #expect(try await program.run(["quarantine", "replay", String(good.prefix(8))] + trust).status == 1)
+    let left = try await program.run("quarantine", "list", "--json").objects
+    #expect(left.map { $0["digest"] } == [.string(bad)])
+    #expect(left.first?["replays"] == 2)
+
+    let stored = try #require(
+      try await program.run("inbox", "show", String(good.prefix(12)), "--json", "--body").objects.first)
+    #expect(stored["title"] == "SUBSCRIBED/INITIAL_BUY")
+    #expect(stored["app"] == .string(SignedFixtures.bundleID))
+    #expect(stored["body"] == .string(String(decoding: body, as: UTF8.self)))
+    #expect(try await program.run("inbox", "show", "ffffffff").status == 1)
+    try await rebuild(database, trust)
+  }
+
+  private func rebuild(_ database: TestDatabase, _ trust: [String]) async throws {
+    let program = database.program
+    let before = try await program.run("db", "dump", "--canonical")
+    #expect(try before.objects.contains { $0["purchase"] == "2000000000000001" })
+    let equal = try await program.run(["db", "rebuild", "--dry-run", "--json"] + trust)
+    #expect(equal.status == 0, "\(equal)")
+    #expect(try equal.objects.first?["isEqual"] == true)
+
+    // Something is lost; the rebuild finds it and brings it back.
+    try await database.execute("DELETE FROM purchases")
+    try await database.execute("UPDATE renewals SET facts = '{}'")
+    let damaged = try await program.run("db", "dump", "--canonical")
+    let different = try await program.run(["db", "rebuild", "--dry-run"] + trust)
+    #expect(different.status == 5, "\(different)")
+    #expect(different.output.contains("1 lines would be gone, 2 new"))
+    #expect(try await program.run("db", "dump", "--canonical").output == damaged.output)
+
+    let refused = try await program.run("db", "rebuild")
+    #expect(refused.status == 1)
+    #expect(refused.notes.contains("nothing was changed") && refused.notes.contains("unknownRoot"), "\(refused)")
+    #expect(try await program.run("db", "dump", "--canonical").output == damaged.output)
+    let staging = try await database.rows("SHOW DATABASES LIKE '%\\_rebuild'")
+    #expect(try !staging.contains { try $0.text(0) == "\(database.configuration.database ?? "")_rebuild" })
+
+    let rebuilt = try await program.run(["db", "rebuild"] + trust)
+    #expect(rebuilt.status == 0, "\(rebuilt)")
+    #expect(try await program.run("db", "dump", "--canonical").output == before.output)
+  }
+}

@@ -1,0 +1,50 @@
+import Database
+import Signing
+import Support
+
+/// A database of the shared private server, and the program told to use it.
+struct TestDatabase {
+  let configuration: DatabaseConfiguration
+  let place = TemporaryDirectory()
+  let program: Program
+
+  init() async throws {
+    configuration = try await PrivateMariaDB.shared.database()
+    guard case .socket(let socket) = configuration.address else { throw DatabaseError(.misuse, "no socket") }
+    let url = "mysql://\(configuration.user)@localhost/\(configuration.database ?? "")?socket=\(socket)"
+    program = Program(
+      options: ["--data-dir", "\(place.path)/data"], environment: ["SWITCHYARD_DATABASE": url])
+  }
+
+  /// The same with the schema in place.
+  static func migrated() async throws -> TestDatabase {
+    let database = try await TestDatabase()
+    let outcome = try await database.program.run("db", "migrate")
+    guard outcome.status == 0 else { throw DatabaseError(.misuse, outcome.notes) }
+    return database
+  }
+
+  func execute(_ sql: SQL) async throws {
+    let connection = try await Connection.open(configuration)
+    _ = try await connection.transaction { session throws(DatabaseError) in try session.execute(sql) }
+    await connection.close()
+  }
+
+  func rows(_ sql: SQL) async throws -> [Row] {
+    let connection = try await Connection.open(configuration)
+    let rows = try await connection.read { session throws(DatabaseError) in try session.query(sql) }
+    await connection.close()
+    return rows
+  }
+
+  /// Puts a notification into quarantine, as the service does with one it cannot take in; its digest.
+  func quarantine(_ body: [UInt8], code: String, receivedAt: Int64) async throws -> String {
+    let digest = Digest.sha256(body)
+    try await execute(
+      """
+      INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body)
+      VALUES (\(digest.bytes), \(receivedAt), 'authentic', \(code), 'for a test', '', 1, \(body))
+      """)
+    return digest.hex
+  }
+}
