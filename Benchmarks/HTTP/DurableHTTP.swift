@@ -63,7 +63,8 @@ enum DurableHTTP {
     ]
   }
 
-  private static func requests(_ samples: NotificationSamples, _ count: Int, from first: Int) async throws -> [[UInt8]] {
+  private static func requests(_ samples: NotificationSamples, _ count: Int, from first: Int) async throws -> [[UInt8]]
+  {
     try await samples.generate(count, from: first) { LoadGenerator.request(path, $0.body) }
   }
 }

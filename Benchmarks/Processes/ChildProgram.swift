@@ -17,7 +17,7 @@ final class ChildProgram {
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
     var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
-    defer { for unsafe word in unsafe words { unsafe free(word) } }
+    defer { unsafe words.forEach { unsafe free($0) } }
     var id: pid_t = 0
     let status = unsafe posix_spawnp(&id, path, &actions, nil, &words, environ)
     close(ends[1])
@@ -69,8 +69,8 @@ final class ChildProgram {
   func megabytes(_ figure: String) throws -> Double {
     let status = String(decoding: try Input.read("/proc/\(id)/status", limit: 1 << 20), as: UTF8.self)
     let line = status.split(separator: "\n").first { $0.hasPrefix("\(figure):") }
-    guard let kilobytes = line?.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap({ Double($0) })
-    else { throw BenchmarkError("/proc tells no \(figure)") }
+    let words = line?.split { $0 == " " || $0 == "\t" } ?? []
+    guard words.count > 1, let kilobytes = Double(words[1]) else { throw BenchmarkError("/proc tells no \(figure)") }
     return kilobytes / 1_024
   }
 }
