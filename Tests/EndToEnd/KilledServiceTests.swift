@@ -34,26 +34,20 @@ import Time
 
     var stream = try NotificationStream(seed: 7, app: app, pki: pki, start: start)
     var random = SeededRandom()
-    let acknowledged = Mutex<Set<Digest>>([])
+    let acknowledged = Acknowledged()
     let client = HTTPClient()
     for _ in 0..<Self.kills {
       let running = try await RunningProgram.serve(program, ["--trust-root", root])
       let bodies = try (0..<Self.perLife).map { _ in try stream.next().body }
       let goal = Int.random(in: 1..<Self.perLife, using: &random)
-      let counted = Mutex(0)
+      acknowledged.begin(killing: running.id, after: goal)
       await withTaskGroup(of: Void.self) { group in
         for lane in 0..<8 {
+          let share = bodies.enumerated().filter { $0.offset % 8 == lane }.map(\.element)
           group.addTask {
-            for (index, body) in bodies.enumerated() where index % 8 == lane {
+            for body in share {
               let request = ClientRequest(method: "POST", url: running.url + "/notifications", body: body)
-              guard let answer = try? await client.send(request), answer.status == 200 else { continue }
-              _ = acknowledged.withLock { $0.insert(.sha256(body)) }
-              // In the middle of what the other lanes are sending.
-              if counted.withLock({ count in
-                count += 1; return count
-              }) == goal {
-                kill(running.id, SIGKILL)
-              }
+              if let answer = try? await client.send(request), answer.status == 200 { acknowledged.note(body) }
             }
           }
         }
@@ -71,7 +65,7 @@ import Time
       return stored
     }
     await connection.close()
-    let promised = acknowledged.withLock { $0 }
+    let promised = acknowledged.all
     #expect(promised.count > Self.kills, "seed \(random.seed)")
     #expect(promised.subtracting(stored).isEmpty, "seed \(random.seed)")
 
@@ -81,4 +75,32 @@ import Time
     let after = try await program.run("db", "dump", "--canonical")
     #expect(before.output == after.output && !before.output.isEmpty)
   }
+}
+
+/// The messages that were answered with 200, by digest; kills the service in the middle of what is being sent.
+private final class Acknowledged: Sendable {
+  private struct State {
+    var digests: Set<Digest> = []
+    var victim: pid_t = 0
+    var left = 0
+  }
+
+  private let state = Mutex(State())
+
+  func begin(killing id: pid_t, after count: Int) {
+    state.withLock { state in
+      state.victim = id
+      state.left = count
+    }
+  }
+
+  func note(_ body: [UInt8]) {
+    state.withLock { state in
+      state.digests.insert(.sha256(body))
+      state.left -= 1
+      if state.left == 0 { kill(state.victim, SIGKILL) }
+    }
+  }
+
+  var all: Set<Digest> { state.withLock { $0.digests } }
 }
