@@ -64,6 +64,7 @@ package struct Rebuild: Sendable {
     _ body: (_ source: Connection, _ target: Connection, _ staging: String, _ messages: Int) async throws -> R
   ) async throws -> R {
     let source = try await Connection.open(configuration)
+    try await Self.claim(configuration.database ?? "", source)
     let staging = "\(configuration.database ?? "")_rebuild"
     try await source.read { session throws(DatabaseError) in
       try session.run("DROP DATABASE IF EXISTS \(identifier: staging)")
@@ -85,6 +86,19 @@ package struct Rebuild: Sendable {
     let value = try result.get()
     try tidied.get()
     return value
+  }
+
+  /// Makes sure that this is the only rebuild of the database, for as long as the connection lives.
+  private static func claim(_ database: String, _ source: Connection) async throws {
+    // MySQL's limit; two databases with one beginning wait for each other, no more.
+    let name = String("rebuild \(database)".prefix(64))
+    let isOurs = try await source.read { session throws(DatabaseError) in
+      try session.query("SELECT GET_LOCK(\(name), 0) AS ours").first?.optionalInt("ours") == 1
+    }
+    guard isOurs else {
+      await source.close()
+      throw AlreadyRunning()
+    }
   }
 
   private func tidy(_ staging: String, _ source: Connection) async -> Result<Void, DatabaseError> {
@@ -152,5 +166,10 @@ extension Rebuild {
     package var description: String {
       "the rebuild is exchanged, but messages that arrived meanwhile are missing; run it again (\(reason))"
     }
+  }
+
+  /// Another process rebuilds this database at the moment.
+  package struct AlreadyRunning: Error, CustomStringConvertible {
+    package var description: String { "another rebuild of this database is running; nothing was changed" }
   }
 }
