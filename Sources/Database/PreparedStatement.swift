@@ -5,6 +5,7 @@ import CMariaDB
   private let link: Link
   private let statement: UnsafeMutablePointer<MYSQL_STMT>
   private let parameterCount: Int
+  private let hasResult: Bool
   private let columnLimit: Int
   private var result: ResultBuffers?
 
@@ -20,10 +21,7 @@ import CMariaDB
     unsafe self.statement = unsafe statement
     self.columnLimit = columnLimit
     parameterCount = Int(unsafe mysql_stmt_param_count(statement))
-    if let metadata = unsafe mysql_stmt_result_metadata(statement) {
-      result = unsafe ResultBuffers(metadata: metadata, limit: columnLimit)
-      unsafe mysql_free_result(metadata)
-    }
+    hasResult = unsafe mysql_stmt_field_count(statement) > 0
   }
 
   deinit { unsafe mysql_stmt_close(statement) }
@@ -41,9 +39,9 @@ import CMariaDB
   ///
   /// The rest of the result is read and dropped when `each` throws, so that the connection stays usable.
   func query(_ arguments: [SQLValue], each: (Row) throws(DatabaseError) -> Void) throws(DatabaseError) {
-    guard let result else { throw DatabaseError(.misuse, "the statement has no result") }
+    guard hasResult else { throw DatabaseError(.misuse, "the statement has no result") }
     try send(arguments)
-    guard Int(unsafe mysql_stmt_field_count(statement)) == result.count else { throw abandon(.statementChanged) }
+    guard let result = currentBuffers() else { throw DatabaseError(.misuse, "the statement has no result any more") }
     do throws(DatabaseError) {
       try check(Int32(unsafe result.bind(to: statement)))
       while try fetch() {
@@ -53,6 +51,18 @@ import CMariaDB
       throw abandon(error)
     }
     try finish()
+  }
+
+  /// Buffers for the result that is arriving.
+  ///
+  /// Looked at after each execution: an altered table changes the columns of a statement prepared before, and the kind
+  /// of a column made of arguments is known only now.
+  private func currentBuffers() -> ResultBuffers? {
+    guard let metadata = unsafe mysql_stmt_result_metadata(statement) else { return nil }
+    defer { unsafe mysql_free_result(metadata) }
+    if let result, unsafe result.fit(metadata) { return result }
+    result = unsafe ResultBuffers(metadata: metadata, limit: columnLimit)
+    return result
   }
 
   /// Whether there is a row in the buffers; false at the end.
@@ -106,13 +116,8 @@ import CMariaDB
 }
 
 extension DatabaseError {
-  /// The table was altered since the statement was prepared: prepare again.
-  ///
-  /// The number is the server's ER_NEED_REPREPARE.
-  static let statementChanged = DatabaseError(.other(1615), "the columns of the result have changed")
-
   /// Whether preparing the statement anew is the cure, and running it again does no harm.
   ///
-  /// ER_UNKNOWN_STMT_HANDLER, 1615, and CR_NEW_STMT_METADATA, which only a statement with a result can meet.
+  /// ER_UNKNOWN_STMT_HANDLER, ER_NEED_REPREPARE, and CR_NEW_STMT_METADATA, which only a statement with a result can meet.
   var asksForPreparing: Bool { code == .other(1243) || code == .other(1615) || code == .other(2057) }
 }

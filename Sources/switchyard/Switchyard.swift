@@ -18,7 +18,7 @@ enum Switchyard {
     ],
     subcommands: [
       ServeCommand.command, DevCommand.command, JWSCommand.command, AppCommand.command, InboxCommand.command,
-      QuarantineCommand.command, DatabaseCommand.command, DoctorCommand.command,
+      QuarantineCommand.command, DatabaseCommand.command, DoctorCommand.command, SimulateCommand.command,
     ]
   ).addingCompletion()
 

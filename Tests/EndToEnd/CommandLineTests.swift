@@ -10,7 +10,8 @@ import Testing
       [], ["jws"], ["jws", "verify"], ["db"], ["db", "migrate"], ["db", "status"], ["db", "dump"], ["db", "rebuild"],
       ["app"], ["app", "add"], ["app", "list"], ["app", "show"], ["app", "remove"], ["app", "token"],
       ["inbox", "show"],
-      ["quarantine"], ["quarantine", "list"], ["quarantine", "show"], ["quarantine", "replay"], ["doctor"], ["serve"],
+      ["quarantine"], ["quarantine", "list"], ["quarantine", "show"], ["quarantine", "replay"], ["doctor"],
+      ["simulate", "story"], ["simulate", "stream"], ["serve"],
       ["dev"],
     ]
     for command in commands {

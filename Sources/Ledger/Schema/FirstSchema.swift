@@ -171,8 +171,7 @@ extension Migration {
       line VARBINARY(64) NOT NULL,
       first_as_of BIGINT NOT NULL,
       last_as_of BIGINT NOT NULL,
-      PRIMARY KEY (app, environment, alias, kind, original_transaction_id, line),
-      KEY (app, environment, original_transaction_id)
+      PRIMARY KEY (app, environment, alias, kind, original_transaction_id, line)
     ) ENGINE=InnoDB
     """
 
