@@ -49,7 +49,7 @@ import Time
     #expect(await running.end(SIGTERM) == 0, "\(running.notes)")
 
     #expect(outcomes.allSatisfy { $0.status == 0 }, "\(outcomes)")
-    #expect(stored.withLock { $0 } == Self.messages)
+    #expect(stored.withLock { $0 } == Self.messages, "\(running.notes)")
     let count = try #require(try await database.rows("SELECT COUNT(*) FROM inbox").first)
     #expect(try count.int(0) == Self.messages)
     let rehearsal = try await program.run(["db", "rebuild", "--dry-run"] + trust)
