@@ -10,8 +10,8 @@ import Time
 /// Notifications are made beforehand, each different, 64 customers taking turns. After a warm-up, 64 connections send as
 /// fast as they are answered for `--seconds`: every answer comes after the commit that holds the notification, so what
 /// is counted is durable. Then 1,500 a second, latency counted from when each was due. At the end the rows in the inbox
-/// are compared with the acknowledgements, and the service's memory at its highest is read from /proc. Service,
-/// database and load generator share the machine's cores.
+/// are compared with the acknowledgements; memory at its highest and time on a core are the kernel's (/proc). Service,
+/// database and load generator share the machine's cores; time on a core holds still when others use them too.
 enum DurableHTTP {
   static let name = "http.durable"
   static let path = "/notifications"
@@ -31,11 +31,14 @@ enum DurableHTTP {
       port: service.port, connections: connections, pace: .asFastAsAnswered, seconds: 30
     ).run(warm)
     settings.note("  warm: \(Figure.text(first.perSecond)) a second")
-    let count = Int(first.perSecond * 1.25 * Double(settings.seconds))
+    // Enough for a machine that others leave alone in a moment.
+    let count = Int(max(first.perSecond * 1.3, 3_600) * Double(settings.seconds))
     let burst = try await requests(samples, count, from: warmUp)
+    let before = try service.processorSeconds()
     let full = try await LoadGenerator(
       port: service.port, connections: connections, pace: .asFastAsAnswered, seconds: Double(settings.seconds)
     ).run(burst)
+    let after = try service.processorSeconds()
     settings.note("  \(full.acknowledged) in \(Figure.text(full.seconds)) s")
     let steady = try await requests(samples, steadyRate * steadySeconds, from: warmUp + count)
     let paced = try await LoadGenerator(
@@ -52,6 +55,12 @@ enum DurableHTTP {
       Measurement(
         name: "\(name).share-of-bare", value: full.perSecond, unit: "requests/s", against: bare,
         peer: "the HTTP server alone"),
+      Measurement(
+        name: "\(name).cpu.service", value: (after.service - before.service) * 1e6 / Double(full.acknowledged),
+        unit: "us/notification"),
+      Measurement(
+        name: "\(name).cpu.database", value: (after.database - before.database) * 1e6 / Double(full.acknowledged),
+        unit: "us/notification"),
       Measurement(name: "\(name).p50", value: full.milliseconds(0.50), unit: "ms"),
       Measurement(name: "\(name).p99", value: full.milliseconds(0.99), unit: "ms"),
       Measurement(

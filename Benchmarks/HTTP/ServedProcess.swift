@@ -52,7 +52,15 @@ final class ServedProcess {
   }
 
   /// The most memory it ever had, in megabytes; its database not counted.
-  func peakMemory() throws -> Double { try program.megabytes("VmHWM") }
+  func peakMemory() throws -> Double { try ProcessFigures(id: program.id).peakMegabytes() }
+
+  /// Seconds on a core so far, of the service and of its database.
+  func processorSeconds() throws -> (service: Double, database: Double) {
+    let service = ProcessFigures(id: program.id)
+    return (
+      try service.processorSeconds(), try service.children().reduce(0) { $0 + (try $1.processorSeconds()) }
+    )
+  }
 
   func stop() throws {
     let code = program.stop()

@@ -34,9 +34,12 @@ enum LedgerBatch {
     _ configuration: DatabaseConfiguration, _ samples: NotificationSamples
   ) async throws -> Measurement {
     let pool = Pool(configuration)
+    // DDL commits by itself: no transaction could hold it.
+    _ = try await pool.read { session throws(DatabaseError) in
+      try Migrator().migrate(at: NotificationSamples.start, in: session)
+    }
     let app = try await pool.transaction { session throws(DatabaseError) in
-      _ = try Migrator().migrate(at: NotificationSamples.start, in: session)
-      return try AppTable.add(
+      try AppTable.add(
         bundleID: NotificationSamples.app.bundleID, appAppleID: nil, at: NotificationSamples.start, in: session)
     }
     let entries = try await entries(samples, app.id)

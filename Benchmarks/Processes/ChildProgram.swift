@@ -1,5 +1,4 @@
 import Glibc
-import Runtime
 
 /// A program run beside us: its output is read, its errors go where ours go.
 final class ChildProgram {
@@ -63,14 +62,5 @@ final class ChildProgram {
     while unsafe waitpid(id, &status, 0) < 0 && errno == EINTR {}
     hasEnded = true
     return status & 0x7F == 0 ? status >> 8 & 0xFF : 128 + status & 0x7F
-  }
-
-  /// A figure of /proc/PID/status in megabytes: `VmHWM`, the most it ever had in memory.
-  func megabytes(_ figure: String) throws -> Double {
-    let status = String(decoding: try Input.read("/proc/\(id)/status", limit: 1 << 20), as: UTF8.self)
-    let line = status.split(separator: "\n").first { $0.hasPrefix("\(figure):") }
-    let words = line?.split { $0 == " " || $0 == "\t" } ?? []
-    guard words.count > 1, let kilobytes = Double(words[1]) else { throw BenchmarkError("/proc tells no \(figure)") }
-    return kilobytes / 1_024
   }
 }
