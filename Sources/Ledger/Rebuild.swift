@@ -46,11 +46,15 @@ package struct Rebuild: Sendable {
       _ = try await replay(from: source, into: target, since: now - Self.overlap)
       try await Self.retrying { () async throws(DatabaseError) in
         try await source.read { session throws(DatabaseError) in
+          _ = try session.execute("REPLACE INTO unfinished_rebuilds (since) VALUES (\(now))")
           try session.run("RENAME TABLE " + Self.exchange(database, staging))
         }
       }
       do {
         summary.late = try await replay(from: source, into: source, since: now - Self.overlap)
+        try await source.read { session throws(DatabaseError) in
+          _ = try session.execute("DELETE FROM unfinished_rebuilds")
+        }
       } catch {
         throw Incomplete(reason: "\(error)")
       }
@@ -159,6 +163,11 @@ package struct Rebuild: Sendable {
 }
 
 extension Rebuild {
+  /// When a rebuild began that was cut off after its exchange: what arrived during it is missing until the next one.
+  package static func unfinished(in session: borrowing Session) throws(DatabaseError) -> Milliseconds? {
+    try session.query("SELECT MIN(since) AS since FROM unfinished_rebuilds").first?.optionalMilliseconds("since")
+  }
+
   /// The exchange is done, but not everything that arrived meanwhile could be read: a rebuild anew brings it.
   package struct Incomplete: Error, CustomStringConvertible {
     let reason: String
