@@ -41,9 +41,11 @@ enum DurableHTTP {
     let after = try service.processorSeconds()
     settings.note("  \(full.acknowledged) in \(Figure.text(full.seconds)) s")
     let steady = try await requests(samples, steadyRate * steadySeconds, from: warmUp + count)
+    let beforePaced = try service.processorSeconds()
     let paced = try await LoadGenerator(
       port: service.port, connections: connections, pace: .perSecond(steadyRate), seconds: Double(steadySeconds)
     ).run(steady)
+    let afterPaced = try service.processorSeconds()
     let acknowledged = [first, full, paced].reduce(0) { $0 + $1.acknowledged }
     let failures = [first, full, paced].reduce(0) { $0 + $1.failures }
     let rows = try await service.storedMessages()
@@ -68,6 +70,13 @@ enum DurableHTTP {
       Measurement(name: "\(name).failed", value: Double(failures), unit: "requests", target: .below(1)),
       Measurement(name: "\(name).1500.p50", value: paced.milliseconds(0.50), unit: "ms"),
       Measurement(name: "\(name).1500.p99", value: paced.milliseconds(0.99), unit: "ms", target: .below(50)),
+      Measurement(
+        name: "\(name).1500.cpu.service",
+        value: (afterPaced.service - beforePaced.service) * 1e6 / Double(paced.acknowledged),
+        unit: "us/notification"),
+      Measurement(
+        name: "\(name).1500.cpu.database",
+        value: (afterPaced.database - beforePaced.database) * 1e6 / Double(paced.acknowledged), unit: "us/notification"),
       Measurement(name: "\(name).memory", value: memory, unit: "MB at most", target: .below(200)),
     ]
   }
