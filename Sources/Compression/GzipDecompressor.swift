@@ -1,0 +1,56 @@
+import CZlib
+
+/// gzip (RFC 1952), several members in a row as one, as `cat a.gz b.gz` makes them.
+@safe final class GzipDecompressor: Decompressor {
+  private let stream: UnsafeMutablePointer<z_stream>
+  private var input: [UInt8] = []
+  private var offset = 0
+  /// Between members: more of them may follow, none has to.
+  private(set) var isComplete = false
+
+  init() throws(CompressionError) {
+    unsafe stream = .allocate(capacity: 1)
+    unsafe stream.initialize(to: z_stream())
+    guard unsafe switchyard_gzip_init(stream) == Z_OK else {
+      unsafe stream.deallocate()
+      throw CompressionError(.noMemory, "no memory to open gzip")
+    }
+  }
+
+  deinit {
+    unsafe inflateEnd(stream)
+    unsafe stream.deallocate()
+  }
+
+  func take(_ compressed: [UInt8]) { (input, offset) = (compressed, 0) }
+
+  func next(upTo limit: Int) throws(CompressionError) -> [UInt8] {
+    if isComplete {
+      // Tapes and some writers fill up with zeros.
+      while offset < input.count, input[offset] == 0 { offset += 1 }
+      if offset == input.count { return [] }
+      unsafe inflateReset(stream)
+      isComplete = false
+    }
+    var status = Z_OK
+    let output = unsafe [UInt8](unsafeUninitializedCapacity: limit) { room, filled in
+      unsafe input.withUnsafeMutableBufferPointer { input in
+        unsafe stream.pointee.next_in = input.baseAddress.map { unsafe $0 + offset }
+        unsafe stream.pointee.avail_in = UInt32(input.count - offset)
+        unsafe stream.pointee.next_out = room.baseAddress
+        unsafe stream.pointee.avail_out = UInt32(limit)
+        status = unsafe inflate(stream, Z_NO_FLUSH)
+        offset = unsafe input.count - Int(stream.pointee.avail_in)
+        filled = unsafe limit - Int(stream.pointee.avail_out)
+      }
+    }
+    switch status {
+    case Z_OK, Z_BUF_ERROR: return output
+    case Z_STREAM_END:
+      isComplete = true
+      return output.isEmpty && offset < input.count ? try next(upTo: limit) : output
+    case Z_MEM_ERROR: throw CompressionError(.noMemory, "no memory to open gzip")
+    default: throw CompressionError(.damaged, "the gzip data is damaged")
+    }
+  }
+}
