@@ -45,6 +45,8 @@ let package = Package(
     cLibrary("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
     cLibrary("CMariaDB", pkgConfig: "libmariadb", apt: "libmariadb-dev"),
     cLibrary("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
+    cLibrary("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
+    cLibrary("CZstd", pkgConfig: "libzstd", apt: "libzstd-dev"),
 
     room("Time"),
     room("JSON", "Time"),
@@ -68,12 +70,14 @@ let package = Package(
     room(
       "Service", "Ledger", "Adapter", "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime",
       "JSON", "Time"),
+    room("Compression", "CZlib", "CZstd"),
+    room("Backfill", "Receipts", "Compression", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     room("Simulator", "Signing", "JSON", "Time"),
     .executableTarget(
       name: "switchyard",
       dependencies: [
-        "Service", "Simulator", "Ledger", "Database", "Adapter", "Receipts", "Wire", "Mappings", "HTTPServer",
-        "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time",
+        "Service", "Backfill", "Simulator", "Ledger", "Database", "Adapter", "Receipts", "Wire", "Mappings",
+        "HTTPServer", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time",
       ], swiftSettings: strict),
     .executableTarget(
       name: "Benchmarks",
@@ -92,6 +96,8 @@ let package = Package(
     tests("WireTests", "Wire", "JSON", "Time"),
     tests("SigningTests", "Signing", "Simulator", "JSON", "Time"),
     tests("ReceiptsTests", "Receipts", "Adapter", "Mappings", "Purchases", "Simulator", "Signing", "JSON", "Time"),
+    tests("CompressionTests", "Compression", "Time"),
+    tests("BackfillTests", "Backfill", "Receipts", "Simulator", "Signing", "Runtime", "JSON", "Time"),
     tests("HTTPTests", "HTTPServer", "HTTPClient", "Runtime", "Time"),
     tests("DatabaseTests", "Database", "Runtime", "Time"),
     tests("MappingsTests", "Mappings", "Purchases", "Wire"),

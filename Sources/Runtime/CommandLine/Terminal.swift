@@ -53,6 +53,11 @@ package struct Terminal: Sendable {
   /// Says something on stderr; a newline is added, and nobody listening is no error.
   package func note(_ text: String) { try? sink(STDERR_FILENO, Array((text + "\n").utf8)) }
 
+  /// Replaces the last line on stderr, for progress on a TTY; the next `note` stands after an empty one.
+  package func noteInPlace(_ text: String) {
+    try? sink(STDERR_FILENO, Array(("\r\u{1B}[K" + String(text.prefix(max(1, width - 1)))).utf8))
+  }
+
   private static func writeAll(_ descriptor: Int32, _ bytes: [UInt8]) throws(OutputError) {
     var rest = bytes[...]
     while !rest.isEmpty {

@@ -1,6 +1,6 @@
 import Dispatch
 import Synchronization
-import Time
+package import Time
 
 /// SIGINT or SIGTERM as a wish that a long command looks at: it ends where that is safe.
 ///

@@ -7,6 +7,8 @@ package struct FileFacts: Hashable, Sendable {
   package let mode: UInt32
   /// Whether the user of this process owns it.
   package let isOurs: Bool
+  /// In bytes, of a file.
+  package let size: Int64
 
   /// Nil when there is nothing, or nothing that we may look at.
   package init?(_ path: String) {
@@ -15,6 +17,7 @@ package struct FileFacts: Hashable, Sendable {
     isDirectory = status.st_mode & S_IFMT == S_IFDIR
     mode = status.st_mode & 0o7777
     isOurs = status.st_uid == geteuid()
+    size = Int64(status.st_size)
   }
 
   /// The bytes an ordinary user may still write on the file system of `path`; nil when it cannot be asked.

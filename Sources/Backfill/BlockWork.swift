@@ -1,0 +1,91 @@
+import Receipts
+import Signing
+import Synchronization
+
+/// Reads and proves the receipts of a block; any number of blocks at once.
+struct BlockWork: Sendable {
+  let reader: ReceiptReader
+  let settings: Extraction.Settings
+  /// What was written so far: asked before the costly part, decided by the pipeline in the order of the input.
+  let known: KnownReceipts
+
+  func result(of block: Block) -> BlockResult {
+    var result = BlockResult()
+    var rows: [(row: Row, digest: ReceiptDigest?)] = []
+    block.forEachRow { row in rows.append((row, digest(of: row))) }
+    let seen = known.contained(in: rows.lazy.map(\.digest))
+    result.entries.reserveCapacity(rows.count)
+    for (index, (row, digest)) in rows.enumerated() {
+      switch row.content {
+      case .rejected(let reason): reject(row, reason, block, &result)
+      case .receipt(let text):
+        guard let digest, !seen[index] else {
+          result.entries.append(.duplicate)
+          continue
+        }
+        switch usable(Array(text), app: row.app) {
+        case .success(let receipt):
+          settings.format.append(row, file: block.file, receipt, to: &result.output)
+          result.entries.append(.usable(digest, end: result.output.count))
+        case .failure(let refusal): reject(row, RejectReason(refusal), block, &result)
+        }
+      }
+    }
+    return result
+  }
+
+  private func digest(of row: Row) -> ReceiptDigest? {
+    switch row.content {
+    case .receipt(let text): ReceiptDigest(Digest.sha256(Array(text)).bytes)
+    case .rejected: nil
+    }
+  }
+
+  private func reject(_ row: Row, _ reason: RejectReason, _ block: Block, _ result: inout BlockResult) {
+    result.entries.append(.rejected(reason))
+    guard settings.keepsRejects else { return }
+    if result.rejects.isEmpty { result.rejectHeading = Rejection.heading(of: block.format, isNamed: block.file != nil) }
+    Rejection.append(row, reason, of: block, to: &result.rejects)
+  }
+
+  private func usable(_ text: [UInt8], app: ArraySlice<UInt8>?) -> Result<ReceiptRendering, ReceiptRefusal> {
+    // A table may know its apps by other names than Apple does; what looks like a bundle id has to be the receipt's.
+    let bundleID = app.flatMap { CSVColumns.isBundleID($0) ? String(decoding: $0, as: UTF8.self) : nil }
+    if settings.isUnverified {
+      return reader.readUnverified(text, expecting: bundleID).map { rendering($0, isVerified: false) }
+    }
+    let reading = reader.read(text, expecting: bundleID)
+    if let refusal = reading.refusal { return .failure(refusal) }
+    guard let receipt = reading.receipt else { return .failure(ReceiptRefusal(.notAReceipt, "nothing was read")) }
+    let proven = rendering(receipt, isVerified: true)
+    if proven.originalTransactionIDs.isEmpty, let refusal = reading.unusable { return .failure(refusal) }
+    return .success(proven)
+  }
+
+  private func rendering(_ receipt: Receipt, isVerified: Bool) -> ReceiptRendering {
+    ReceiptRendering(
+      receipt: receipt, isVerified: isVerified, originalTransactionIDs: receipt.originalTransactionIDs)
+  }
+}
+
+/// The receipts that were written, shared by those who look for repetitions.
+final class KnownReceipts: Sendable {
+  private let table = Mutex(DigestTable())
+
+  /// For each, whether it was written already; false for nil.
+  func contained(in digests: some Sequence<ReceiptDigest?>) -> [Bool] {
+    table.withLock { table in digests.map { $0.map { table.contains($0) } ?? false } }
+  }
+
+  /// For each entry in turn, whether it is usable and new.
+  func admit(_ entries: [BlockResult.Entry]) -> [Bool] {
+    table.withLock { table in
+      entries.map { entry in
+        switch entry {
+        case .usable(let digest, _): table.insert(digest)
+        case .duplicate, .rejected: false
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import Compression
+package import Runtime
+import Synchronization
+
+/// Reads a file, stdin or every file of a folder, opened and cut into blocks of rows.
+///
+/// On a thread of its own: reading blocks.
+package actor InputReader {
+  /// How much is read at once, and about the size of a block.
+  private static let chunk = 512 << 10
+  /// Looked at to tell the format.
+  private static let beginning = 64 << 10
+
+  private let executor = SerialQueueExecutor(label: "extract input")
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+  private let isFolder: Bool
+  private let rowLimit: Int
+  private let progress: ExtractionProgress
+  private let isStopped: @Sendable () -> Bool
+  private var waiting: ArraySlice<String>
+  private var open: OpenInput?
+  private var ready: ArraySlice<Block> = []
+
+  /// - Parameter isStopped: asked between two pieces; when true the input ends there.
+  package init(
+    _ path: String, rowLimit: Int = 4 << 20, progress: ExtractionProgress,
+    isStopped: @escaping @Sendable () -> Bool = { false }
+  ) throws(FileError) {
+    let isFolder = path != "-" && FileFacts(path)?.isDirectory == true
+    let paths = isFolder ? try FolderFiles.paths(below: path) : [path]
+    self.isFolder = isFolder
+    self.rowLimit = rowLimit
+    self.progress = progress
+    self.isStopped = isStopped
+    waiting = paths[...]
+    if isFolder {
+      progress.expect(bytes: paths.reduce(0) { $0 + (FileFacts($1)?.size ?? 0) })
+    } else {
+      // Opened now, so that what cannot be read is said before anything is written.
+      let input = OpenInput(try InputFile(path), name: nil)
+      if let size = input.file.size { progress.expect(bytes: size) }
+      open = input
+      waiting = []
+    }
+  }
+
+  /// The next block in the order of the input; nil at the end.
+  func next() throws -> Block? {
+    while true {
+      if let block = ready.popFirst() { return block }
+      if isStopped() { return nil }
+      if open == nil {
+        guard let path = waiting.popFirst() else {
+          progress.noteEnd()
+          return nil
+        }
+        open = OpenInput(try InputFile(path), name: isFolder ? path : nil)
+      }
+      guard let input = open else { continue }
+      ready = try advance(input)[...]
+    }
+  }
+
+  private func advance(_ input: OpenInput) throws -> [Block] {
+    guard let bytes = try bytes(of: input) else { return [] }
+    let isAtEnd = bytes.isEmpty
+    if isAtEnd { open = nil }
+    if input.cutter == nil {
+      input.beginning += bytes
+      guard isAtEnd || input.beginning.count >= Self.beginning else { return [] }
+      begin(input)
+      return (input.cutter?.cut(adding: []) ?? []) + (isAtEnd ? input.cutter?.finish() ?? [] : [])
+    }
+    return isAtEnd ? input.cutter?.finish() ?? [] : input.cutter?.cut(adding: bytes) ?? []
+  }
+
+  /// Tells the format and takes a header.
+  private func begin(_ input: OpenInput) {
+    var beginning = input.beginning
+    input.beginning = []
+    if beginning.starts(with: [0xEF, 0xBB, 0xBF]) { beginning.removeFirst(3) }
+    let format = RowFormat(beginning: beginning)
+    progress.note(format: format, isCompressed: input.decompressor != nil)
+    var line = 1
+    if case .csv(let columns) = format, columns.header != nil {
+      // Blank lines may stand above it.
+      let span = beginning.span
+      var start = 0
+      while let end = span.firstIndex(of: CSVRecord.lineFeed, from: start, before: beginning.count) {
+        line += 1
+        defer { start = end + 1 }
+        if !beginning[start..<end].isBlank { break }
+      }
+      let hasRows = span.firstIndex(of: CSVRecord.lineFeed, from: 0, before: beginning.count) != nil
+      beginning = hasRows ? Array(beginning[start...]) : []
+    }
+    input.cutter = BlockCutter(
+      format: format, file: input.name, rowLimit: rowLimit, line: line, pending: beginning)
+  }
+
+  /// The next bytes as they are when opened: nil when there are none yet, empty at the end.
+  private func bytes(of input: OpenInput) throws -> [UInt8]? {
+    if let decompressor = input.decompressor {
+      let bytes = try decompressor.next(upTo: Self.chunk)
+      if !bytes.isEmpty { return bytes }
+    }
+    guard input.file.isReady(within: 100) else { return nil }
+    let bytes = try input.file.read(Self.chunk)
+    progress.note(bytesRead: bytes.count)
+    if let decompressor = input.decompressor {
+      guard !bytes.isEmpty else {
+        guard decompressor.isComplete else { throw FileError(input.file.path, reason: "ends within compressed data") }
+        return []
+      }
+      decompressor.take(bytes)
+      return nil
+    }
+    guard input.isUntouched else { return bytes }
+    input.signature += bytes
+    guard bytes.isEmpty || input.signature.count >= CompressionFormat.signatureLength else { return nil }
+    input.isUntouched = false
+    let first = input.signature
+    input.signature = []
+    guard let decompressor = try CompressionFormat(beginning: first[...]).decompressor() else { return first }
+    input.decompressor = decompressor
+    decompressor.take(first)
+    return nil
+  }
+}
+
+/// A file in the middle of being read.
+private final class OpenInput {
+  let file: InputFile
+  /// Its path among those of a folder.
+  let name: String?
+  var decompressor: (any Decompressor)?
+  var isUntouched = true
+  var signature: [UInt8] = []
+  var beginning: [UInt8] = []
+  var cutter: BlockCutter?
+
+  init(_ file: InputFile, name: String?) {
+    self.file = file
+    self.name = name
+  }
+}

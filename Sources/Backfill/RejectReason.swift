@@ -1,0 +1,23 @@
+import Receipts
+
+/// Why a row of the input is of no use: stable words, counted in the summary and written beside the rejected row.
+package struct RejectReason: Hashable, Sendable {
+  /// A code of `ReceiptRefusal`, or one of those below.
+  package let code: String
+
+  init(_ refusal: ReceiptRefusal) { code = refusal.code.rawValue }
+
+  private init(code: String) { self.code = code }
+
+  /// Not a row of the table, or not JSON: nothing can be said of a receipt in it.
+  static let malformedRow = Self(code: "malformedRow")
+  static let empty = Self(code: ReceiptRefusal.Code.empty.rawValue)
+  /// A row longer than the limit.
+  static let tooLarge = Self(code: ReceiptRefusal.Code.tooLarge.rawValue)
+
+  private static let known: Set<[UInt8]> = Set(
+    ReceiptRefusal.Code.allCases.map { Array($0.rawValue.utf8) } + [Array(malformedRow.code.utf8)])
+
+  /// Whether a field says why an earlier run rejected its row.
+  static func isKnown(_ field: ArraySlice<UInt8>) -> Bool { known.contains(Array(field)) }
+}

@@ -1,0 +1,95 @@
+import Backfill
+import JSON
+import Receipts
+import Runtime
+import Time
+
+/// `switchyard extract`: what millions of stored receipts are worth, without a database.
+///
+/// Others script on it: options, keys, reasons and exit statuses are promised.
+struct ExtractCommand {
+  static let command = Command(
+    "extract", "Prove receipts in bulk and print every original transaction id in them.",
+    discussion: """
+      FILE is a table (CSV, its columns named or guessed: app, user_id, receipt), JSON Lines with these keys, one receipt \
+      a line, one receipt, or a folder of any of these; gzip and zstd are opened; - is stdin. One line for each usable \
+      receipt, in the order of the input: line, app, userId and the keys of `receipt inspect`. A receipt that came before \
+      is left out. An app that looks like a bundle id has to be the receipt's. The summary goes to stderr. Exit status: 0 \
+      when every receipt is usable, 3 when some are rejected, 130 or 143 when stopped by a signal: what was written until \
+      then is whole.
+      """,
+    examples: [
+      Command.Example("switchyard extract --rejects rejects.csv receipts.csv.gz > ids.jsonl"),
+      Command.Example("switchyard extract --unverified --format csv - < receipts.txt", "fast, proven by nobody"),
+      Command.Example("switchyard extract rejects.csv", "the rejected rows again, after mending"),
+    ],
+    options: [
+      .flag("unverified", "Take receipts at their word: nobody is asked who signed them."),
+      .value("root", "FILE", repeats: true, "Trust exactly these roots instead of Apple's (DER or PEM)."),
+      .value(
+        "signer", "SHA256", repeats: true,
+        "Trust this signer of iOS 6 receipts of version 2 too, by its certificate's fingerprint."),
+      .value(
+        "rejects", "FILE", "Write what cannot be used here, as it came and with the reason: mend it and feed it again."),
+      .value(
+        "format", "FORMAT", choices: OutputFormat.allCases.map(\.rawValue), default: OutputFormat.jsonl.rawValue,
+        "How usable receipts are written."),
+      .flag("json", "Say the summary and the progress as JSON."),
+    ],
+    arguments: [Positional("FILE", "The receipts: a file, a folder, or - for stdin.")]
+  ) { arguments, terminal in
+    try await ExtractCommand(arguments).run(terminal)
+  }
+
+  private let path: String
+  private let extraction: Extraction
+  private let rejects: OutputFile?
+  private let isUnverified: Bool
+  private let wantsJSON: Bool
+
+  private init(_ arguments: ParsedArguments) throws {
+    path = arguments.positionals[0]
+    isUnverified = arguments.flag("unverified")
+    wantsJSON = arguments.flag("json")
+    if isUnverified, !arguments.values("root").isEmpty || !arguments.values("signer").isEmpty {
+      throw UsageError(
+        .invalidValue, "--unverified asks nobody: leave --root and --signer away.", path: arguments.path)
+    }
+    var settings = Extraction.Settings()
+    settings.isUnverified = isUnverified
+    settings.format = try arguments.choice("format") ?? .jsonl
+    settings.keepsRejects = arguments.value("rejects") != nil
+    extraction = Extraction(
+      reader: ReceiptReader(trust: try ReceiptTrustOptions.trust(arguments)), settings: settings)
+    rejects = try arguments.value("rejects").map { file in try Self.rejects(file, input: path, arguments) }
+  }
+
+  /// Never the input itself, which opening it would empty.
+  private static func rejects(_ file: String, input: String, _ arguments: ParsedArguments) throws -> OutputFile {
+    let source = input == "-" ? try InputFile(input).identity : FileIdentity(input)
+    guard let source else { throw FileError(input, reason: "there is no such file") }
+    if FileIdentity(file) == source {
+      throw UsageError(.invalidValue, "--rejects would overwrite what is read.", path: arguments.path)
+    }
+    return try OutputFile(file)
+  }
+
+  private func run(_ terminal: Terminal) async throws -> ExitStatus {
+    let stop = StopRequest()
+    let progress = ExtractionProgress()
+    let input = try InputReader(path, progress: progress, isStopped: { stop.signal != nil })
+    let report = ExtractReport(progress: progress, wantsJSON: wantsJSON, isUnverified: isUnverified, terminal: terminal)
+    let sinks = Extraction.Sinks(
+      output: { bytes in try terminal.write(bytes) }, rejects: { [rejects] bytes in try rejects?.write(bytes) })
+    do {
+      let accounts = try await report.whileRunning { try await extraction.run(input, to: sinks, progress: progress) }
+      try report.finish(accounts, stoppedBy: stop.signal)
+      if let signal = stop.signal { return ExitStatus(endedBy: signal) }
+      return accounts.rejected == 0 ? .done : .doneWithRejects
+    } catch {
+      // A reader that went away is `| head`; whatever else ended it, say how far it came.
+      try report.finish(progress.figures.accounts, stoppedBy: stop.signal, failure: "\(error)")
+      throw error
+    }
+  }
+}

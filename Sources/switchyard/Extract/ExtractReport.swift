@@ -1,0 +1,100 @@
+import Backfill
+import JSON
+import Runtime
+import Time
+
+/// What `extract` says on stderr: how far it is, and in the end what became of every row.
+struct ExtractReport: Sendable {
+  private static let heartbeat = Interval.seconds(30)
+  private static let redraw = Interval.milliseconds(250)
+
+  private let progress: ExtractionProgress
+  private let wantsJSON: Bool
+  private let isUnverified: Bool
+  private let terminal: Terminal
+  private let start = ContinuousClock.now
+
+  init(progress: ExtractionProgress, wantsJSON: Bool, isUnverified: Bool, terminal: Terminal) {
+    self.progress = progress
+    self.wantsJSON = wantsJSON
+    self.isUnverified = isUnverified
+    self.terminal = terminal
+  }
+
+  private var elapsed: Interval {
+    let (seconds, attoseconds) = (ContinuousClock.now - start).components
+    return .milliseconds(seconds * 1_000 + attoseconds / 1_000_000_000_000_000)
+  }
+
+  private var isLive: Bool { terminal.isErrorTTY && !wantsJSON }
+
+  /// Runs `body` and tells how far it is: all the time on a terminal, else each 30 s.
+  func whileRunning(_ body: @escaping @Sendable () async throws -> Accounts) async throws -> Accounts {
+    try await withThrowingTaskGroup(of: Accounts?.self) { group in
+      group.addTask { try await body() }
+      group.addTask {
+        while !Task.isCancelled {
+          do { try await Task.sleep(for: .milliseconds((isLive ? Self.redraw : Self.heartbeat).milliseconds)) } catch {
+            break
+          }
+          tell()
+        }
+        return nil
+      }
+      defer {
+        group.cancelAll()
+        if isLive { terminal.noteInPlace("") }
+      }
+      while let result = try await group.next() { if let result { return result } }
+      return progress.figures.accounts
+    }
+  }
+
+  private func tell() {
+    let figures = progress.figures
+    if isLive {
+      terminal.noteInPlace("extract: \(figures.line(after: elapsed))")
+    } else if wantsJSON {
+      var object: JSONObject = ["progress": .string(figures.line(after: elapsed))]
+      object["in"] = .integer(Int64(figures.accounts.rows))
+      object["estimatedTotal"] = figures.total.map { .integer(Int64($0.rows)) } ?? .null
+      terminal.note(String(decoding: object.encoded(), as: UTF8.self))
+    } else {
+      terminal.note("extract: \(figures.line(after: elapsed))")
+    }
+  }
+
+  /// The summary; its accounts balance.
+  func finish(_ accounts: Accounts, stoppedBy signal: Signal?, failure: String? = nil) throws {
+    precondition(accounts.balances, "the accounts do not balance")
+    let seconds = Double(elapsed.milliseconds) / 1_000
+    if wantsJSON {
+      terminal.note(String(decoding: json(accounts, signal, failure).encoded(), as: UTF8.self))
+      return
+    }
+    var text = "\(grouped(accounts.rows)) in = \(grouped(accounts.usable)) usable"
+    text += " + \(grouped(accounts.duplicates)) duplicates + \(grouped(accounts.rejected)) rejected"
+    let rate = seconds > 0 ? Int(Double(accounts.rows) / seconds) : accounts.rows
+    text += "; \((seconds * 10).rounded() / 10) s, \(grouped(rate))/s"
+    text += isUnverified ? "; NOT VERIFIED: nobody vouches for any of it" : "; every signature verified"
+    for (code, count) in accounts.rejectedByReason { text += "\n  \(grouped(count)) \(code)" }
+    if let signal { text += "\nstopped by \(signal.name): what was written is whole; the rest was not read" }
+    if failure != nil { text += "\nended early: what was written is whole" }
+    terminal.note(text)
+  }
+
+  private func json(_ accounts: Accounts, _ signal: Signal?, _ failure: String?) -> JSONObject {
+    let figures = progress.figures
+    let reasons = accounts.rejectedByReason.map { ($0.code, JSONValue.integer(Int64($0.count))) }
+    return [
+      "version": 1, "in": .integer(Int64(accounts.rows)), "usable": .integer(Int64(accounts.usable)),
+      "duplicates": .integer(Int64(accounts.duplicates)), "rejected": .integer(Int64(accounts.rejected)),
+      "reasons": .object(JSONObject(reasons)), "verified": .bool(!isUnverified),
+      "inputFormat": JSONValue(figures.format), "milliseconds": .integer(elapsed.milliseconds),
+      "complete": .bool(signal == nil && failure == nil), "stoppedBy": JSONValue(signal?.name),
+      "failure": JSONValue(failure),
+    ]
+  }
+
+  private func grouped(_ number: Int) -> String { ExtractionProgress.Figures.grouped(number) }
+}
