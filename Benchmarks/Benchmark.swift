@@ -15,7 +15,7 @@ struct Benchmark: Sendable {
   let run: @Sendable (Settings) async throws -> [Measurement]
 
   static let all = [
-    VerifyDecodeMap.benchmark
+    VerifyDecodeMap.benchmark, VerifyReceipt.benchmark,
   ]
 }
 

@@ -10,7 +10,7 @@ import Testing
       [], ["jws"], ["jws", "verify"], ["db"], ["db", "migrate"], ["db", "status"], ["db", "dump"], ["db", "rebuild"],
       ["app"], ["app", "add"], ["app", "list"], ["app", "show"], ["app", "remove"], ["app", "token"], ["inbox", "show"],
       ["quarantine"], ["quarantine", "list"], ["quarantine", "show"], ["quarantine", "replay"], ["doctor"], ["serve"],
-      ["dev"],
+      ["dev"], ["receipt"], ["receipt", "inspect"],
     ]
     for command in commands {
       let outcome = try await program.run(command + ["--help"])
