@@ -13,7 +13,7 @@ import CMariaDB
     guard let statement = unsafe mysql_stmt_init(link.mysql) else { throw link.lastError }
     let status = unsafe mysql_stmt_prepare(statement, text, UInt(text.utf8.count))
     guard status == 0 else {
-      let error = unsafe Self.error(of: statement)
+      let error = unsafe Self.error(of: statement, on: link)
       unsafe mysql_stmt_close(statement)
       throw error
     }
@@ -72,7 +72,7 @@ import CMariaDB
     switch unsafe mysql_stmt_fetch(statement) {
     case 0, MYSQL_DATA_TRUNCATED: return true
     case MYSQL_NO_DATA: return false
-    default: throw unsafe Self.error(of: statement)
+    default: throw unsafe Self.error(of: statement, on: link)
     }
   }
 
@@ -106,11 +106,15 @@ import CMariaDB
 
   private func check(_ status: Int32) throws(DatabaseError) {
     guard status != 0 else { return }
-    throw unsafe Self.error(of: statement)
+    throw unsafe Self.error(of: statement, on: link)
   }
 
-  private static func error(of statement: UnsafeMutablePointer<MYSQL_STMT>) -> DatabaseError {
-    unsafe DatabaseError(
+  /// What the statement says, else what the connection says.
+  ///
+  /// An error that arrives among the rows (a deadlock, say) Connector/C notes on the connection alone.
+  private static func error(of statement: UnsafeMutablePointer<MYSQL_STMT>, on link: Link) -> DatabaseError {
+    guard unsafe mysql_stmt_errno(statement) != 0 else { return link.lastError }
+    return unsafe DatabaseError(
       number: Int(mysql_stmt_errno(statement)), message: String(cString: mysql_stmt_error(statement)))
   }
 }

@@ -7,7 +7,7 @@ extension Migration {
   static let first = Migration(
     version: 1, title: "inbox, quarantine, purchases by source, renewals, aliases, customers, events, apps, flags",
     statements: [apps, appTokens, credentials, flags, audit, inbox, bodies, headers, quarantine]
-      + [purchases, renewals, appTransactions, aliases, links, customers, events])
+      + [purchases, renewals, appTransactions, aliases, links, customers, events, unfinishedRebuilds])
 
   private static let apps: SQL = """
     CREATE TABLE IF NOT EXISTS apps (
@@ -194,6 +194,13 @@ extension Migration {
       label VARBINARY(65) NOT NULL,
       PRIMARY KEY (app, environment, node),
       KEY (app, environment, label)
+    ) ENGINE=InnoDB
+    """
+
+  // A row from just before a rebuild exchanges its tables until it has read what arrived meanwhile.
+  private static let unfinishedRebuilds: SQL = """
+    CREATE TABLE IF NOT EXISTS unfinished_rebuilds (
+      since BIGINT NOT NULL PRIMARY KEY
     ) ENGINE=InnoDB
     """
 
