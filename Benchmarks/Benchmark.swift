@@ -15,7 +15,8 @@ struct Benchmark: Sendable {
   let run: @Sendable (Settings) async throws -> [Measurement]
 
   static let all = [
-    VerifyDecodeMap.benchmark, VerifyReceipt.benchmark,
+    VerifyAlone.benchmark, VerifyDecodeMap.benchmark, ApplePeer.benchmark, StreamRate.benchmark, LedgerBatch.benchmark,
+    BareHTTP.benchmark, DurableHTTP.benchmark, VerifyReceipt.benchmark,
   ]
 }
 

@@ -17,12 +17,12 @@ struct NotificationSamples: Sendable {
     self.seed = seed
   }
 
-  /// The first `count` of the stream, made on all cores.
+  /// `count` of the stream from the number `first` on, made on all cores.
   func generate<Kept: Sendable>(
-    _ count: Int, keeping keep: @escaping @Sendable (SignedNotification) -> Kept
+    _ count: Int, from first: Int = 0, keeping keep: @escaping @Sendable (SignedNotification) -> Kept
   ) async throws -> [Kept] {
     try await NotificationStream(seed: seed, app: Self.app, pki: pki, start: Self.start)
-      .generate(count, keeping: keep)
+      .generate(count, from: first, keeping: keep)
   }
 
   /// `count` that carry a transaction and a renewal: three signatures each.

@@ -84,7 +84,9 @@ extension DatabaseError.Code {
   init(number: Int) {
     self =
       switch number {
-      case 2006, 2013, 2055, 1053, 1077, 1079, 1158, 1159, 1160, 1161, 1152, 1184, 1927, 3169, 4031: .connectionLost
+      // 2014 and 2027: client and server no longer agree on where they are; only a new connection helps.
+      case 2006, 2013, 2014, 2027, 2055, 1053, 1077, 1079, 1158, 1159, 1160, 1161, 1152, 1184, 1927, 3169, 4031:
+        .connectionLost
       case 2001, 2002, 2003, 2004, 2005, 2009, 2011, 2012, 1040, 1203, 1226: .connectionRefused
       case 1044, 1045, 1142, 1143, 1227, 1251, 1698, 2059, 2061: .accessDenied
       case 1049: .unknownDatabase
@@ -96,7 +98,7 @@ extension DatabaseError.Code {
       case 1047: .nodeNotReady
       case 1062, 1586: .duplicateKey
       case 1153, 1301, 2020: .tooLarge
-      case 2014, 2030, 2031, 2032, 2033, 2034, 2035, 2036, 2050, 2051, 2053: .misuse
+      case 2030, 2031, 2032, 2033, 2034, 2035, 2036, 2050, 2051, 2053: .misuse
       default: .other(number)
       }
   }

@@ -27,6 +27,9 @@ import Time
     throw lastError
   }
 
+  /// Whether a transaction is open, as the server said with its last answer.
+  var isInTransaction: Bool { unsafe mysql.pointee.server_status & UInt32(SERVER_STATUS_IN_TRANS) != 0 }
+
   var lastError: DatabaseError {
     unsafe DatabaseError(number: Int(mysql_errno(mysql)), message: String(cString: mysql_error(mysql)))
   }

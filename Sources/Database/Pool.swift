@@ -10,7 +10,7 @@ package final class Pool: Sendable {
     package var waitLimit: Interval = .seconds(10)
     /// Callers waiting at most; the next one fails at once with `timedOut`.
     package var waiterLimit = 10_000
-    /// A connection idle for longer is asked whether it lives before it is lent.
+    /// A connection idle for longer is asked whether it lives before it is lent; so is every one after one broke.
     package var pingAfter: Interval = .seconds(15)
     /// A connection idle for longer is closed instead of lent.
     package var discardAfter: Interval = .minutes(5)
@@ -169,18 +169,20 @@ extension Pool {
           free { $0.failedToOpen() }
           throw error
         }
-      case .use(let connection, let since):
-        let idle = Interval.milliseconds(pacing.elapsed().milliseconds - since.milliseconds)
-        if idle <= settings.discardAfter, await isAlive(connection, idle: idle) { return connection }
+      case .use(let connection, let since, let isSuspect):
+        let now = pacing.elapsed()
+        let idle = Interval.milliseconds(now.milliseconds - since.milliseconds)
+        let isOld = idle > settings.discardAfter
+        if !isOld, await isAlive(connection, asking: isSuspect || idle > settings.pingAfter) { return connection }
         await connection.close()
-        free { $0.discarded() }
+        free { $0.discarded(isBroken: !isOld, at: now) }
       }
     }
   }
 
-  private func isAlive(_ connection: Connection, idle: Interval) async -> Bool {
+  private func isAlive(_ connection: Connection, asking: Bool) async -> Bool {
     guard !connection.isPoisoned else { return false }
-    guard idle > settings.pingAfter else { return true }
+    guard asking else { return true }
     do {
       try await connection.ping()
       return true
@@ -190,10 +192,11 @@ extension Pool {
   }
 
   private func giveBack(_ connection: Connection) async {
-    let isDone = slots.withLock { $0.isClosed } || connection.isPoisoned
+    let isBroken = connection.isPoisoned
+    let isDone = slots.withLock { $0.isClosed } || isBroken
     if isDone { await connection.close() }
     let now = pacing.elapsed()
-    free { connection.isPoisoned ? $0.discarded() : $0.returned(connection, at: now) }
+    free { isDone ? $0.discarded(isBroken: isBroken, at: now) : $0.returned(connection, at: now) }
   }
 
   /// Carries out what a freed place means to somebody else.

@@ -11,7 +11,8 @@ struct PoolSlots {
   /// What a caller may do now.
   enum Turn: Sendable {
     case open
-    case use(Connection, since: Interval)
+    /// One that is idle since then; suspect when another was found broken after that.
+    case use(Connection, since: Interval, isSuspect: Bool)
   }
 
   enum Reply {
@@ -43,6 +44,7 @@ struct PoolSlots {
   private var queue: [Place] = []
   private var lastTicket: Ticket = 0
   private var whenEmpty: CheckedContinuation<Void, Never>?
+  private var lastBroken: Interval?
   private var counted = Pool.Figures()
   private(set) var isClosed = false
 
@@ -64,7 +66,7 @@ struct PoolSlots {
     guard !isClosed else { return .refused(DatabaseError(.closed, "the pool is closed")) }
     if lent < size {
       lent += 1
-      if let last = idle.popLast() { return .turn(.use(last.connection, since: last.since)) }
+      if let last = idle.popLast() { return .turn(use(last.connection, since: last.since)) }
       return .turn(.open)
     }
     guard queue.count < waiterLimit else {
@@ -103,11 +105,13 @@ struct PoolSlots {
   mutating func opened() { counted.created += 1 }
 
   mutating func returned(_ connection: Connection, at now: Interval) -> Action {
-    next(.use(connection, since: now))
+    next(use(connection, since: now))
   }
 
-  mutating func discarded() -> Action {
+  /// - Parameter isBroken: not closed for its age but found broken, so that the idle ones may be broken too
+  mutating func discarded(isBroken: Bool, at now: Interval) -> Action {
     counted.discarded += 1
+    if isBroken { lastBroken = now }
     return next(.open)
   }
 
@@ -132,6 +136,10 @@ struct PoolSlots {
     return false
   }
 
+  private func use(_ connection: Connection, since: Interval) -> Turn {
+    .use(connection, since: since, isSuspect: lastBroken.map { since <= $0 } ?? false)
+  }
+
   /// What was freed goes to the first who waits, else it is kept.
   private mutating func next(_ turn: Turn) -> Action {
     if let index = queue.firstIndex(where: { $0.answer == nil }) {
@@ -143,7 +151,7 @@ struct PoolSlots {
       return .hand(turn, waiter)
     }
     lent -= 1
-    if case .use(let connection, let since) = turn, !isClosed { idle.append((connection, since)) }
+    if case .use(let connection, let since, _) = turn, !isClosed { idle.append((connection, since)) }
     guard lent == 0, let continuation = whenEmpty else { return .none }
     whenEmpty = nil
     return .empty(continuation)

@@ -5,6 +5,7 @@ import CMariaDB
   private let link: Link
   private let statement: UnsafeMutablePointer<MYSQL_STMT>
   private let parameterCount: Int
+  private let hasResult: Bool
   private let columnLimit: Int
   private var result: ResultBuffers?
 
@@ -12,7 +13,7 @@ import CMariaDB
     guard let statement = unsafe mysql_stmt_init(link.mysql) else { throw link.lastError }
     let status = unsafe mysql_stmt_prepare(statement, text, UInt(text.utf8.count))
     guard status == 0 else {
-      let error = unsafe Self.error(of: statement)
+      let error = unsafe Self.error(of: statement, on: link)
       unsafe mysql_stmt_close(statement)
       throw error
     }
@@ -20,10 +21,7 @@ import CMariaDB
     unsafe self.statement = unsafe statement
     self.columnLimit = columnLimit
     parameterCount = Int(unsafe mysql_stmt_param_count(statement))
-    if let metadata = unsafe mysql_stmt_result_metadata(statement) {
-      result = unsafe ResultBuffers(metadata: metadata, limit: columnLimit)
-      unsafe mysql_free_result(metadata)
-    }
+    hasResult = unsafe mysql_stmt_field_count(statement) > 0
   }
 
   deinit { unsafe mysql_stmt_close(statement) }
@@ -41,9 +39,9 @@ import CMariaDB
   ///
   /// The rest of the result is read and dropped when `each` throws, so that the connection stays usable.
   func query(_ arguments: [SQLValue], each: (Row) throws(DatabaseError) -> Void) throws(DatabaseError) {
-    guard let result else { throw DatabaseError(.misuse, "the statement has no result") }
+    guard hasResult else { throw DatabaseError(.misuse, "the statement has no result") }
     try send(arguments)
-    guard Int(unsafe mysql_stmt_field_count(statement)) == result.count else { throw abandon(.statementChanged) }
+    guard let result = currentBuffers() else { throw DatabaseError(.misuse, "the statement has no result any more") }
     do throws(DatabaseError) {
       try check(Int32(unsafe result.bind(to: statement)))
       while try fetch() {
@@ -55,6 +53,18 @@ import CMariaDB
     try finish()
   }
 
+  /// Buffers for the result that is arriving.
+  ///
+  /// Looked at after each execution: an altered table changes the columns of a statement prepared before, and the kind
+  /// of a column made of arguments is known only now.
+  private func currentBuffers() -> ResultBuffers? {
+    guard let metadata = unsafe mysql_stmt_result_metadata(statement) else { return nil }
+    defer { unsafe mysql_free_result(metadata) }
+    if let result, unsafe result.fit(metadata) { return result }
+    result = unsafe ResultBuffers(metadata: metadata, limit: columnLimit)
+    return result
+  }
+
   /// Whether there is a row in the buffers; false at the end.
   ///
   /// An error of the server can arrive here too.
@@ -62,7 +72,7 @@ import CMariaDB
     switch unsafe mysql_stmt_fetch(statement) {
     case 0, MYSQL_DATA_TRUNCATED: return true
     case MYSQL_NO_DATA: return false
-    default: throw unsafe Self.error(of: statement)
+    default: throw unsafe Self.error(of: statement, on: link)
     }
   }
 
@@ -96,23 +106,22 @@ import CMariaDB
 
   private func check(_ status: Int32) throws(DatabaseError) {
     guard status != 0 else { return }
-    throw unsafe Self.error(of: statement)
+    throw unsafe Self.error(of: statement, on: link)
   }
 
-  private static func error(of statement: UnsafeMutablePointer<MYSQL_STMT>) -> DatabaseError {
-    unsafe DatabaseError(
+  /// What the statement says, else what the connection says.
+  ///
+  /// An error that arrives among the rows (a deadlock, say) Connector/C notes on the connection alone.
+  private static func error(of statement: UnsafeMutablePointer<MYSQL_STMT>, on link: Link) -> DatabaseError {
+    guard unsafe mysql_stmt_errno(statement) != 0 else { return link.lastError }
+    return unsafe DatabaseError(
       number: Int(mysql_stmt_errno(statement)), message: String(cString: mysql_stmt_error(statement)))
   }
 }
 
 extension DatabaseError {
-  /// The table was altered since the statement was prepared: prepare again.
-  ///
-  /// The number is the server's ER_NEED_REPREPARE.
-  static let statementChanged = DatabaseError(.other(1615), "the columns of the result have changed")
-
   /// Whether preparing the statement anew is the cure, and running it again does no harm.
   ///
-  /// ER_UNKNOWN_STMT_HANDLER, 1615, and CR_NEW_STMT_METADATA, which only a statement with a result can meet.
+  /// ER_UNKNOWN_STMT_HANDLER, ER_NEED_REPREPARE, and CR_NEW_STMT_METADATA, which only a statement with a result can meet.
   var asksForPreparing: Bool { code == .other(1243) || code == .other(1615) || code == .other(2057) }
 }

@@ -1,4 +1,5 @@
 import CMariaDB
+import Glibc
 
 /// Where the library puts the columns of a row: buffers that start small and grow to the longest value seen.
 @safe final class ResultBuffers {
@@ -24,8 +25,7 @@ import CMariaDB
   var count: Int { names.count }
 
   init(metadata: UnsafeMutablePointer<MYSQL_RES>, limit: Int) {
-    let fields = unsafe UnsafeBufferPointer(
-      start: mysql_fetch_fields(metadata), count: Int(mysql_num_fields(metadata)))
+    let fields = unsafe Self.fields(of: metadata)
     names = unsafe fields.map { unsafe String(cString: $0.name) }
     kinds = unsafe fields.map { unsafe Self.kind(of: $0) }
     self.limit = limit
@@ -52,6 +52,15 @@ import CMariaDB
     unsafe lengths.deallocate()
     unsafe nulls.deallocate()
     unsafe truncations.deallocate()
+  }
+
+  /// Whether they are for a result of these columns.
+  func fit(_ metadata: UnsafeMutablePointer<MYSQL_RES>) -> Bool {
+    let fields = unsafe Self.fields(of: metadata)
+    guard fields.count == count else { return false }
+    return kinds.indices.allSatisfy { index in
+      unsafe kinds[index] == Self.kind(of: fields[index]) && strcmp(fields[index].name, names[index]) == 0
+    }
   }
 
   func bind(to statement: UnsafeMutablePointer<MYSQL_STMT>) -> my_bool {
@@ -95,12 +104,15 @@ import CMariaDB
   private func value(_ index: Int) -> SQLValue {
     if unsafe nulls[index] != 0 { return .null }
     guard let buffer = unsafe bindings[index].buffer else { return .null }
-    let bytes = unsafe UnsafeRawBufferPointer(start: buffer, count: Int(lengths[index]))
+    let bytes = unsafe UnsafeBufferPointer(
+      start: buffer.assumingMemoryBound(to: UInt8.self), count: Int(lengths[index]))
     switch kinds[index] {
     case .integer: return unsafe .integer(buffer.load(as: Int64.self))
     case .unsigned: return unsafe .unsigned(buffer.load(as: UInt64.self))
     case .bytes: return unsafe .bytes(Array(bytes))
-    case .text: return unsafe .text(String(decoding: bytes, as: UTF8.self))
+    case .text:
+      // Never repaired: what is not UTF-8 after all stays what it is.
+      return unsafe String(validating: bytes, as: UTF8.self).map { .text($0) } ?? .bytes(Array(bytes))
     case .wholeNumber:
       let digits = unsafe String(decoding: bytes, as: UTF8.self)
       if let number = Int64(digits) { return .integer(number) }
@@ -131,6 +143,10 @@ import CMariaDB
     case .bytes: unsafe bindings[index].buffer_type = MYSQL_TYPE_BLOB
     case .text, .wholeNumber: unsafe bindings[index].buffer_type = MYSQL_TYPE_STRING
     }
+  }
+
+  private static func fields(of metadata: UnsafeMutablePointer<MYSQL_RES>) -> UnsafeBufferPointer<MYSQL_FIELD> {
+    unsafe UnsafeBufferPointer(start: mysql_fetch_fields(metadata), count: Int(mysql_num_fields(metadata)))
   }
 
   private static let binaryCharacterSet: UInt32 = 63

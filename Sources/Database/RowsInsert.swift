@@ -22,7 +22,8 @@ extension Session {
   /// above the limit by itself is `tooLarge`; rows of unequal length are `misuse`.
   package func insert(_ insert: RowsInsert, rows: [[SQLValue]]) throws(DatabaseError) -> UInt64 {
     guard let width = rows.first?.count else { return 0 }
-    let limit = max(1 << 10, min(configuration.insertLimit, packetLimit - 1 << 10)) - insert.tail.utf8.count - 2
+    let limit =
+      max(1 << 10, min(configuration.insertLimit, packetLimit - Session.packetSlack)) - insert.tail.utf8.count - 2
     var affected: UInt64 = 0
     var text = SQLText(head: insert.head)
     for row in rows {

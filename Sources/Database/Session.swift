@@ -20,7 +20,10 @@ package final class Session {
   package private(set) var serverVersion = ""
 
   let configuration: DatabaseConfiguration
-  /// The longest statement that may be sent, in bytes.
+  /// Bytes of a packet that are not text and values.
+  static let packetSlack = 4 << 10
+
+  /// The server's max_allowed_packet.
   private(set) var packetLimit = 1 << 20
 
   private let link: Link
@@ -40,7 +43,7 @@ package final class Session {
 
   /// Runs a statement for its effect.
   package func execute(_ sql: SQL) throws(DatabaseError) -> Outcome {
-    try withStatement(sql.text) { statement throws(DatabaseError) in try statement.execute(sql.arguments) }
+    try withStatement(sql) { statement throws(DatabaseError) in try statement.execute(sql.arguments) }
   }
 
   /// All rows of a result, up to the configured limit of bytes.
@@ -61,7 +64,7 @@ package final class Session {
   ///
   /// No other statement may be run from within `each` (`misuse`). When it throws, the rest is read and dropped.
   package func query(_ sql: SQL, each: (Row) throws(DatabaseError) -> Void) throws(DatabaseError) {
-    try withStatement(sql.text) { statement throws(DatabaseError) in
+    try withStatement(sql) { statement throws(DatabaseError) in
       try statement.query(sql.arguments, each: each)
     }
   }
@@ -83,7 +86,8 @@ package final class Session {
 
   /// Sends a rendered statement by the text protocol; affected rows, results dropped.
   func send(_ text: [UInt8]) throws(DatabaseError) -> UInt64 {
-    try exclusively { () throws(DatabaseError) in
+    try checkSize(text.count)
+    return try exclusively { () throws(DatabaseError) in
       let status = unsafe text.withUnsafeBytes { bytes in
         unsafe mysql_real_query(
           link.mysql, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), UInt(bytes.count))
@@ -111,9 +115,11 @@ package final class Session {
 
   /// Runs the body with the statement of that text: from the cache, or prepared; once more if the server asks for it.
   private func withStatement<R>(
-    _ text: String, _ body: (PreparedStatement) throws(DatabaseError) -> R
+    _ sql: SQL, _ body: (PreparedStatement) throws(DatabaseError) -> R
   ) throws(DatabaseError) -> R {
-    try exclusively { () throws(DatabaseError) in
+    let text = sql.text
+    try checkSize(sql.arguments.reduce(text.utf8.count) { $0 + $1.size })
+    return try exclusively { () throws(DatabaseError) in
       do throws(DatabaseError) {
         if let cached = statements.statement(text) { return try body(cached) }
         return try body(try prepare(text))
@@ -122,6 +128,13 @@ package final class Session {
         statements.remove(text)
         return try body(try prepare(text))
       }
+    }
+  }
+
+  /// The server would answer what is too long by ending the connection, which looks like something worth retrying.
+  private func checkSize(_ size: Int) throws(DatabaseError) {
+    guard size <= packetLimit - Self.packetSlack else {
+      throw DatabaseError(.tooLarge, "a statement of \(size) bytes; the server takes \(packetLimit)")
     }
   }
 
@@ -176,7 +189,8 @@ extension Session {
 
   /// BEGIN, the body, COMMIT; ROLLBACK when the body throws.
   ///
-  /// A connection that breaks during COMMIT is `commitOutcomeUnknown`; a ROLLBACK that fails breaks the connection.
+  /// A body that ended the transaction itself (COMMIT, a statement that changes the schema) is `misuse`; what it did is
+  /// done. A connection that breaks during COMMIT is `commitOutcomeUnknown`; a ROLLBACK that fails breaks the connection.
   func transaction<R>(
     _ body: (Session) throws(DatabaseError) -> R
   ) throws(DatabaseError) -> R {
@@ -187,6 +201,7 @@ extension Session {
     do throws(DatabaseError) {
       value = try body(self)
       if let endOfTransaction { throw endOfTransaction }  // the body swallowed it
+      guard link.isInTransaction else { throw DatabaseError(.misuse, "a statement has ended the transaction") }
     } catch {
       rollBack()
       throw error
@@ -224,12 +239,16 @@ extension Session {
 extension Row {
   /// The bytes its values take, roughly.
   fileprivate var size: Int {
-    values.reduce(0) { sum, value in
-      switch value {
-      case .null, .integer, .unsigned: sum + 16
-      case .bytes(let bytes): sum + 48 + bytes.count
-      case .text(let text): sum + 32 + text.utf8.count
-      }
+    values.reduce(0) { $0 + 32 + $1.size }
+  }
+}
+
+extension SQLValue {
+  fileprivate var size: Int {
+    switch self {
+    case .null, .integer, .unsigned: 9
+    case .bytes(let bytes): 9 + bytes.count
+    case .text(let text): 9 + text.utf8.count
     }
   }
 }

@@ -1,4 +1,5 @@
 package import Database
+import Runtime
 import Synchronization
 
 /// Commits together what arrives together, and answers each for itself.
@@ -77,14 +78,13 @@ package final class GroupCommit: Sendable {
 
   /// Commits until cancelled; then takes nothing more, commits what still waits, and ends.
   package func run() async {
-    // Out of the reach of cancellation: what was accepted is to be written, not abandoned in the middle.
-    let lanes = Task {
-      await withDiscardingTaskGroup { group in
-        for _ in 0..<limits.lanes { group.addTask { await self.runLane() } }
-      }
-    }
     await withTaskCancellationHandler {
-      await lanes.value
+      // Out of the reach of cancellation: what was accepted is to be written, not abandoned in the middle.
+      try? await withCancellationShield {
+        await withDiscardingTaskGroup { group in
+          for _ in 0..<self.limits.lanes { group.addTask { await self.runLane() } }
+        }
+      }
     } onCancel: {
       stop()
     }

@@ -42,19 +42,33 @@ package struct Rebuild: Sendable {
       var summary = Summary()
       summary.messages = messages
       let database = configuration.database ?? ""
-      try await source.read { session throws(DatabaseError) in
-        try session.run("RENAME TABLE " + Self.exchange(database, staging))
+      // Most of what arrived meanwhile, so that little is missing for the moment after the exchange.
+      _ = try await replay(from: source, into: target, since: now - Self.overlap)
+      try await Self.retrying { () async throws(DatabaseError) in
+        try await source.read { session throws(DatabaseError) in
+          _ = try session.execute("REPLACE INTO unfinished_rebuilds (since) VALUES (\(now))")
+          try session.run("RENAME TABLE " + Self.exchange(database, staging))
+        }
       }
-      summary.late = try await replay(from: source, into: source, since: now - Self.overlap)
+      do {
+        summary.late = try await replay(from: source, into: source, since: now - Self.overlap)
+        try await source.read { session throws(DatabaseError) in
+          _ = try session.execute("DELETE FROM unfinished_rebuilds")
+        }
+      } catch {
+        throw Incomplete(reason: "\(error)")
+      }
       return summary
     }
   }
 
   /// Everything derived anew in a database beside ours, which is gone again afterwards, however `body` ends.
   func staged<R>(
-    now: Milliseconds, _ body: (_ source: Connection, _ target: Connection, _ staging: String, _ messages: Int) async throws -> R
+    now: Milliseconds,
+    _ body: (_ source: Connection, _ target: Connection, _ staging: String, _ messages: Int) async throws -> R
   ) async throws -> R {
     let source = try await Connection.open(configuration)
+    try await Self.claim(configuration.database ?? "", source)
     let staging = "\(configuration.database ?? "")_rebuild"
     try await source.read { session throws(DatabaseError) in
       try session.run("DROP DATABASE IF EXISTS \(identifier: staging)")
@@ -76,6 +90,19 @@ package struct Rebuild: Sendable {
     let value = try result.get()
     try tidied.get()
     return value
+  }
+
+  /// Makes sure that this is the only rebuild of the database, for as long as the connection lives.
+  private static func claim(_ database: String, _ source: Connection) async throws {
+    // MySQL's limit; two databases with one beginning wait for each other, no more.
+    let name = String("rebuild \(database)".prefix(64))
+    let isOurs = try await source.read { session throws(DatabaseError) in
+      try session.query("SELECT GET_LOCK(\(name), 0) AS ours").first?.optionalInt("ours") == 1
+    }
+    guard isOurs else {
+      await source.close()
+      throw AlreadyRunning()
+    }
   }
 
   private func tidy(_ staging: String, _ source: Connection) async -> Result<Void, DatabaseError> {
@@ -114,9 +141,44 @@ package struct Rebuild: Sendable {
       var findings: [(App.ID, Findings)] = []
       for stored in page { findings.append((stored.app, try read(stored))) }
       let found = findings
-      try await target.transaction { session throws(DatabaseError) in try Ledger.note(found, in: session) }
+      try await Self.retrying { () async throws(DatabaseError) in
+        try await target.transaction { session throws(DatabaseError) in try Ledger.note(found, in: session) }
+      }
       count += page.count
       progress(count)
     }
+  }
+
+  private static let attempts = 50
+
+  /// Does it again when the service, which goes on writing, was in the way.
+  private static func retrying(_ body: () async throws(DatabaseError) -> Void) async throws {
+    for attempt in 1... {
+      do throws(DatabaseError) { return try await body() } catch {
+        guard error.isRetryable, error.code != .connectionLost, attempt < attempts else { throw error }
+        try await Task.sleep(for: .milliseconds(5 * attempt))
+      }
+    }
+  }
+}
+
+extension Rebuild {
+  /// When a rebuild began that was cut off after its exchange: what arrived during it is missing until the next one.
+  package static func unfinished(in session: borrowing Session) throws(DatabaseError) -> Milliseconds? {
+    try session.query("SELECT MIN(since) AS since FROM unfinished_rebuilds").first?.optionalMilliseconds("since")
+  }
+
+  /// The exchange is done, but not everything that arrived meanwhile could be read: a rebuild anew brings it.
+  package struct Incomplete: Error, CustomStringConvertible {
+    let reason: String
+
+    package var description: String {
+      "the rebuild is exchanged, but messages that arrived meanwhile are missing; run it again (\(reason))"
+    }
+  }
+
+  /// Another process rebuilds this database at the moment.
+  package struct AlreadyRunning: Error, CustomStringConvertible {
+    package var description: String { "another rebuild of this database is running; nothing was changed" }
   }
 }

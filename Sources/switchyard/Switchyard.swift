@@ -19,8 +19,8 @@ enum Switchyard {
     ],
     subcommands: [
       ServeCommand.command, DevCommand.command, JWSCommand.command, ReceiptCommand.command, AppCommand.command,
-      InboxCommand.command,
-      QuarantineCommand.command, DatabaseCommand.command, DoctorCommand.command,
+      InboxCommand.command, QuarantineCommand.command, DatabaseCommand.command, DoctorCommand.command,
+      SimulateCommand.command,
     ]
   ).addingCompletion()
 

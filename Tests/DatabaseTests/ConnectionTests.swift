@@ -59,6 +59,24 @@ import Time
     }
   }
 
+  @Test(arguments: ["COMMIT", "CREATE TABLE u (n INT)"] as [SQL])
+  func `notices a body that ended its transaction itself`(statement: SQL) async throws {
+    try await Self.withTable { connection, _ in
+      await #expect(throws: DatabaseError(.misuse, "")) {
+        try await connection.transaction { session throws(DatabaseError) in
+          _ = try session.execute("INSERT INTO t (id) VALUES (1)")
+          _ = try session.execute(statement)
+        }
+      }
+      try await connection.transaction { session throws(DatabaseError) in
+        _ = try session.query("SELECT 1")
+        try session.query("SELECT 1") { _ throws(DatabaseError) in }
+      }
+      try await connection.transaction { _ throws(DatabaseError) in }
+      #expect(!connection.isPoisoned)
+    }
+  }
+
   @Test func `survives an ordinary error of the server`() async throws {
     try await Self.withTable { connection, _ in
       await #expect(throws: DatabaseError(.other(1305), "")) {

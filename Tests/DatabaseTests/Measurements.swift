@@ -32,10 +32,15 @@ struct Measurements {
 
   private static func report(_ what: String, times: Int, _ body: (Int) async throws -> Void) async throws {
     for number in 0..<max(1, times / 10) { try await body(number) }
-    let start = ContinuousClock.now
-    for number in 0..<times { try await body(times + number) }
-    let each = (ContinuousClock.now - start) / times
-    print("MEASURED \(what): \(each / .microseconds(1)) µs")
+    var durations: [Duration] = []
+    for number in 0..<times {
+      let start = ContinuousClock.now
+      try await body(times + number)
+      durations.append(ContinuousClock.now - start)
+    }
+    durations.sort()
+    let (median, least) = (durations[times / 2] / .microseconds(1), durations[0] / .microseconds(1))
+    print("MEASURED \(what): median \(median) µs, least \(least) µs")
   }
 
   private static func rows(_ batch: Int, blob: Int) -> [[SQLValue]] {
@@ -84,7 +89,7 @@ struct Measurements {
       try await Self.report("SELECT 1 prepared, one hop each", times: 5_000) { _ in
         _ = try await connection.read { session throws(DatabaseError) in try session.query("SELECT 1") }
       }
-      try await Self.report("SELECT 1 prepared, inside one hop (1000)", times: 10) { _ in
+      try await Self.report("SELECT 1 prepared, 1000 in one hop", times: 20) { _ in
         try await connection.read { session throws(DatabaseError) in
           for _ in 0..<1_000 { _ = try session.query("SELECT 1") }
         }

@@ -153,6 +153,36 @@ import Time
     }
   }
 
+  @Test func `finds a live connection at the first attempt after all were killed`() async throws {
+    let configuration = try await PrivateMariaDB.shared.database()
+    var settings = Pool.Settings()
+    settings.retry.attempts = 2
+    let pool = Pool(configuration, settings: settings)
+    let ids = Shared<[UInt64]>([])
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<8 {
+        group.addTask {
+          try await pool.withConnection { connection in
+            let id = await connection.id
+            ids.change { $0.append(id) }
+            #expect(await eventually { ids.value.count == 8 })
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let killer = try await Connection.open(configuration)
+    try await killer.read { session throws(DatabaseError) in
+      for id in ids.value { _ = try session.execute("KILL \(id)") }
+    }
+    let rows = try await pool.read { session throws(DatabaseError) in try session.query("SELECT 1") }
+    #expect(rows.count == 1)
+    #expect(pool.figures.retries == 1)
+    #expect(pool.figures.discarded == 8)
+    await killer.close()
+    await pool.close()
+  }
+
   @Test(arguments: [true, false]) func `repeats an unknown outcome only when allowed`(replayable: Bool) async throws {
     try await Self.withTable { pool in
       let killed = Shared<Bool>(false)

@@ -79,6 +79,19 @@ import Time
     await connection.close()
   }
 
+  @Test func `sends values of megabytes, and refuses those the server would hang up on`() async throws {
+    let connection = try await Connection.open(try await PrivateMariaDB.shared.database())
+    try await connection.read { session throws(DatabaseError) in
+      let large = [UInt8](repeating: 0xFF, count: 40 << 20)
+      let row = try session.query("SELECT \(large) AS v")[0]
+      let count = try row.bytes("v").count
+      #expect(count == 40 << 20)
+      #expect(throws: DatabaseError(.tooLarge, "")) { try session.query("SELECT \(large), \(large)") }
+      #expect(try session.query("SELECT 1").count == 1)
+    }
+    await connection.close()
+  }
+
   @Test func `streams, stops where it is told to, and refuses a second statement meanwhile`() async throws {
     let connection = try await Connection.open(try await PrivateMariaDB.shared.database())
     try await connection.read { session throws(DatabaseError) in

@@ -48,7 +48,9 @@ import Testing
     let name = try #require(shown["tokens"]?.array?.first?.object?["name"]?.string)
     #expect(shown["tokens"]?.array?.first?.object?["label"] == "backend")
     #expect(try await program.run("app", "token", Self.app, "--revoke", "00000000").status == 1)
-    #expect(try await program.run("app", "token", Self.app, "--revoke", name).status == 0)
+    #expect(try await program.run("app", "token", "--revoke", "00000000").status == 1)
+    #expect(try await program.run("app", "token", "com.example.other", "--revoke", name).status == 1)
+    #expect(try await program.run("app", "token", "--revoke", name).output == "revoked \(name)\n")
     #expect(try await program.run("app", "token", Self.app, "--revoke", name).status == 1)
   }
 

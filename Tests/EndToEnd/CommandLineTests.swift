@@ -8,8 +8,10 @@ import Testing
   @Test func `shows examples first in every help`() async throws {
     let commands = [
       [], ["jws"], ["jws", "verify"], ["db"], ["db", "migrate"], ["db", "status"], ["db", "dump"], ["db", "rebuild"],
-      ["app"], ["app", "add"], ["app", "list"], ["app", "show"], ["app", "remove"], ["app", "token"], ["inbox", "show"],
-      ["quarantine"], ["quarantine", "list"], ["quarantine", "show"], ["quarantine", "replay"], ["doctor"], ["serve"],
+      ["app"], ["app", "add"], ["app", "list"], ["app", "show"], ["app", "remove"], ["app", "token"],
+      ["inbox", "show"],
+      ["quarantine"], ["quarantine", "list"], ["quarantine", "show"], ["quarantine", "replay"], ["doctor"],
+      ["simulate", "story"], ["simulate", "stream"], ["serve"],
       ["dev"], ["receipt"], ["receipt", "inspect"],
     ]
     for command in commands {
@@ -31,19 +33,21 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    ([], "Say which"), (["quarantaine", "list"], "Did you mean \"quarantine\"?"), (["jws", "verify"], "Give FILE"),
-    (["jws", "verify", "--rot", "x", "y"], "Did you mean \"--root\"?"), (["quarantine", "replay"], "Say which"),
-    (["quarantine", "replay", "--all", "--code", "x"], "Say which"), (["quarantine", "show", "xyz"], "hexadecimal"),
-    (["db", "dump"], "Say --canonical"), (["db", "status", "--database", "http://x"], "mysql://"),
-    (["db", "status", "--database", "mysql://u@h"], "names no database"), (["app", "add", "a b"], "bundle id"),
-    (["app", "add", "com.example", "--key-id", "x"], "go together"), (["app", "add", "x", "--app-apple-id", "0"], "whole"),
-    (["app", "token", "x", "--revoke", "12"], "hexadecimal"),
-    (
-      ["db", "rebuild", "--trust-root", "/dev/null", "--trust-root-for", "Production"],
-      "no root certificate can be read"
-    ),
-  ] as [([String], String)])
+  @Test(
+    arguments: [
+      ([], "Say which"), (["quarantaine", "list"], "Did you mean \"quarantine\"?"), (["jws", "verify"], "Give FILE"),
+      (["jws", "verify", "--rot", "x", "y"], "Did you mean \"--root\"?"), (["quarantine", "replay"], "Say which"),
+      (["quarantine", "replay", "--all", "--code", "x"], "Say which"), (["quarantine", "show", "xyz"], "hexadecimal"),
+      (["db", "dump"], "Say --canonical"), (["db", "status", "--database", "http://x"], "mysql://"),
+      (["db", "status", "--database", "mysql://u@h"], "names no database"), (["app", "add", "a b"], "bundle id"),
+      (["app", "add", "com.example", "--key-id", "x"], "go together"),
+      (["app", "add", "x", "--app-apple-id", "0"], "whole"),
+      (["app", "token", "x", "--revoke", "12"], "hexadecimal"),
+      (
+        ["db", "rebuild", "--trust-root", "/dev/null", "--trust-root-for", "Production"],
+        "no root certificate can be read"
+      ),
+    ] as [([String], String)])
   func `says what is wrong with a call, and does nothing`(arguments: [String], words: String) async throws {
     let outcome = try await program.run(arguments)
     #expect(outcome.status == (words.hasPrefix("no root") ? 1 : 2), "\(outcome)")

@@ -52,4 +52,18 @@ import Testing
     }
     #expect(try await database.program.run("doctor").status == 1)
   }
+
+  @Test func `rebuilds one at a time`() async throws {
+    let database = try await TestDatabase.migrated()
+    let connection = try await Connection.open(database.configuration)
+    let name = "rebuild \(database.configuration.database ?? "")"
+    _ = try await connection.read { session throws(DatabaseError) in
+      try session.query("SELECT GET_LOCK(\(name), 0)")
+    }
+    let outcome = try await database.program.run("db", "rebuild")
+    await connection.close()
+    #expect(outcome.status == 1)
+    #expect(outcome.notes.contains("another rebuild"), "\(outcome)")
+    #expect(try await database.program.run("db", "rebuild").status == 0)
+  }
 }

@@ -24,7 +24,8 @@ struct `switchyard jws verify on real samples` {
   }
 
   @Test(arguments: [
-    ("wrongBundleId", "wrongBundle"), ("missingX5CHeaderClaim", "missingCertificates"), ("legacyTransaction", "notAJWS"),
+    ("wrongBundleId", "wrongBundle"), ("missingX5CHeaderClaim", "missingCertificates"),
+    ("legacyTransaction", "notAJWS"),
   ])
   func `refuses what Apple's library means to be wrong`(name: String, code: String) async throws {
     let outcome = try await verify(

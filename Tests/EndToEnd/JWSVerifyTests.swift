@@ -21,8 +21,9 @@ import Testing
       "receiptType": "Sandbox", "bundleId": .string(SignedFixtures.bundleID),
       "receiptCreationDate": .integer(SignedFixtures.signedAt), "originalApplicationVersion": "1.0",
     ]
-    for (payload, kind) in [(fixtures.transaction, "transaction"), (fixtures.renewal, "renewal"), (app, "appTransaction")]
-    {
+    for (payload, kind) in [
+      (fixtures.transaction, "transaction"), (fixtures.renewal, "renewal"), (app, "appTransaction"),
+    ] {
       let outcome = try await verify(fixtures.jws(payload).utf8)
       #expect(outcome.status == 0, "\(outcome)")
       let object = try #require(try outcome.objects.first)

@@ -16,7 +16,8 @@ struct SignedFixtures {
 
   var transaction: JSONObject {
     [
-      "transactionId": "2000000000000001", "originalTransactionId": "2000000000000001", "bundleId": .string(Self.bundleID),
+      "transactionId": "2000000000000001", "originalTransactionId": "2000000000000001",
+      "bundleId": .string(Self.bundleID),
       "webOrderLineItemId": "2000000000000077", "productId": "com.example.switch.monthly",
       "purchaseDate": 1_789_999_000_000, "originalPurchaseDate": 1_789_999_000_000, "expiresDate": 1_792_591_000_000,
       "quantity": 1, "type": "Auto-Renewable Subscription", "inAppOwnershipType": "PURCHASED",

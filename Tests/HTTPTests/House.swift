@@ -63,7 +63,7 @@ func withServer<R: Sendable>(
 func eventually(
   _ what: Comment, sourceLocation: SourceLocation = #_sourceLocation, _ holds: () -> Bool
 ) async throws {
-  let end = ContinuousClock.now + .seconds(10)
+  let end = ContinuousClock.now + .seconds(60)
   while !holds() {
     guard ContinuousClock.now < end else {
       Issue.record(what, sourceLocation: sourceLocation)

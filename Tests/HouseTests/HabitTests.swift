@@ -3,7 +3,7 @@ import Testing
 /// Tasks without a parent, and why each may be.
 private let orphans: [(path: String, because: String)] = [
   ("Sources/Runtime/Lifecycle/Service.swift", "the cancellation shield, which awaits it in the same expression"),
-  ("Sources/Ledger/GroupCommit.swift", "what was accepted is to be written although the server is told to stop"),
+  ("Sources/Service/Intake/Registry.swift", "one reading of the directory is shared by all who wait for it"),
 ]
 
 /// What asks the process for its environment on behalf of the executable, which alone may name it.

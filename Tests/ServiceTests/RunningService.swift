@@ -35,7 +35,7 @@ struct RunningService {
     let configuration = try await PrivateMariaDB.shared.database()
     let pool = Pool(configuration)
     let pki = try ApplePKI.generate(at: now)
-    let token = try await pool.transaction { session throws(DatabaseError) in
+    let token = try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: now, in: session)
       let app = try AppTable.add(bundleID: app, appAppleID: appAppleID, at: now, in: session)
       return try TokenTable.issue(for: app, label: "test", at: now, in: session)

@@ -27,6 +27,8 @@ import Time
     for _ in 0..<1_300 { one.append(Self.withoutSignatures(try stream.next().signedPayload)) }
     let all = try await Self.stream(seed: 3).generate(1_300) { Self.withoutSignatures($0.signedPayload) }
     #expect(one == all)
+    let later = try await Self.stream(seed: 3).generate(100, from: 700) { Self.withoutSignatures($0.signedPayload) }
+    #expect(later == Array(one[700..<800]))
     #expect(try await Self.stream(seed: 4).generate(10, keeping: \.notificationUUID) != stream.firstUUIDs(10))
   }
 

@@ -14,16 +14,29 @@ enum AliasTable {
       """)
 
   static func note(_ findings: [(App.ID, Findings)], in session: borrowing Session) throws(DatabaseError) {
-    let rows: [[SQLValue]] = findings.flatMap { app, findings in
-      findings.aliases.map { alias in
-        [
-          .integer(Int64(app.number)), .integer(Int64(findings.environment.code)), .text(alias.id),
-          .integer(Int64(alias.kind.rawValue)), .text(alias.originalTransactionID), .text(alias.line.text),
-          .integer(alias.asOf.sinceEpoch), .integer(alias.asOf.sinceEpoch),
-        ]
+    // A transaction and its renewal say the same: one row for both.
+    var spans: [Key: ClosedRange<Milliseconds>] = [:]
+    for (app, findings) in findings {
+      for alias in findings.aliases {
+        let key = Key(
+          app: app, environment: findings.environment, kind: alias.kind, id: alias.id,
+          original: alias.originalTransactionID, line: alias.line)
+        let span = spans[key] ?? alias.asOf...alias.asOf
+        spans[key] = min(span.lowerBound, alias.asOf)...max(span.upperBound, alias.asOf)
       }
     }
+    let rows: [[SQLValue]] = spans.map { key, span in
+      [
+        .integer(Int64(key.app.number)), .integer(Int64(key.environment.code)), .text(key.id),
+        .integer(Int64(key.kind.rawValue)), .text(key.original), .text(key.line.text),
+        .integer(span.lowerBound.sinceEpoch), .integer(span.upperBound.sinceEpoch),
+      ]
+    }
     _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 6))
+  }
+
+  private struct Key: Hashable {
+    let app: App.ID, environment: Environment, kind: Alias.Kind, id: String, original: String, line: Line
   }
 
   /// The originalTransactionIds that `id` leads to, itself included when it is one.

@@ -8,23 +8,28 @@ struct JWSToken {
 
   /// The next one at or after `start`; shorter runs than a JWS with certificates has are passed over.
   static func next(in text: [UInt8], from start: Int) -> JWSToken? {
+    // Once for the whole text: each look at a static costs a check of its own.
+    let isLetter = Self.isLetter
+    func run(from start: Int) -> Range<Int> {
+      var end = start
+      while end < text.count, isLetter[Int(text[end])] { end += 1 }
+      return start..<end
+    }
+    func isPoint(_ offset: Int) -> Bool { offset < text.count && text[offset] == UInt8(ascii: ".") }
+
     var offset = start
     while offset < text.count {
-      while offset < text.count, !isLetter[Int(text[offset])] { offset += 1 }
-      let header = run(in: text, from: &offset)
-      guard header.count >= shortestHeader else { continue }
-      guard offset < text.count, text[offset] == point else { continue }
-      offset += 1
-      let payload = run(in: text, from: &offset)
-      guard offset < text.count, text[offset] == point, !payload.isEmpty else { continue }
-      offset += 1
-      let signature = run(in: text, from: &offset)
-      return JWSToken(header: header, payload: payload, signature: signature)
+      let header = run(from: offset)
+      offset = header.upperBound + 1
+      guard header.count >= shortestHeader, isPoint(header.upperBound) else { continue }
+      let payload = run(from: offset)
+      offset = payload.upperBound + 1
+      guard !payload.isEmpty, isPoint(payload.upperBound) else { continue }
+      return JWSToken(header: header, payload: payload, signature: run(from: offset))
     }
     return nil
   }
 
-  private static let point = UInt8(ascii: ".")
   private static let shortestHeader = 200
 
   private static let isLetter: [Bool] = {
@@ -32,10 +37,4 @@ struct JWSToken {
     for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8 { table[Int(letter)] = true }
     return table
   }()
-
-  private static func run(in text: [UInt8], from offset: inout Int) -> Range<Int> {
-    let start = offset
-    while offset < text.count, isLetter[Int(text[offset])] { offset += 1 }
-    return start..<offset
-  }
 }

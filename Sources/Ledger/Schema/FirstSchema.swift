@@ -7,7 +7,7 @@ extension Migration {
   static let first = Migration(
     version: 1, title: "inbox, quarantine, purchases by source, renewals, aliases, customers, events, apps, flags",
     statements: [apps, appTokens, credentials, flags, audit, inbox, bodies, headers, quarantine]
-      + [purchases, renewals, appTransactions, aliases, links, customers, events])
+      + [purchases, renewals, appTransactions, aliases, links, customers, events, unfinishedRebuilds])
 
   private static let apps: SQL = """
     CREATE TABLE IF NOT EXISTS apps (
@@ -171,8 +171,7 @@ extension Migration {
       line VARBINARY(64) NOT NULL,
       first_as_of BIGINT NOT NULL,
       last_as_of BIGINT NOT NULL,
-      PRIMARY KEY (app, environment, alias, kind, original_transaction_id, line),
-      KEY (app, environment, original_transaction_id)
+      PRIMARY KEY (app, environment, alias, kind, original_transaction_id, line)
     ) ENGINE=InnoDB
     """
 
@@ -195,6 +194,13 @@ extension Migration {
       label VARBINARY(65) NOT NULL,
       PRIMARY KEY (app, environment, node),
       KEY (app, environment, label)
+    ) ENGINE=InnoDB
+    """
+
+  // A row from just before a rebuild exchanges its tables until it has read what arrived meanwhile.
+  private static let unfinishedRebuilds: SQL = """
+    CREATE TABLE IF NOT EXISTS unfinished_rebuilds (
+      since BIGINT NOT NULL PRIMARY KEY
     ) ENGINE=InnoDB
     """
 

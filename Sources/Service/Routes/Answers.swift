@@ -4,7 +4,7 @@ import JSON
 import Ledger
 
 extension HTTPResponse {
-  /// `{"error":{"code":…,"detail":…}}`
+  /// An error as an object: code, detail, and what to do next where there is something to be done.
   static func error(_ status: Int, _ code: String, _ detail: String, next: String? = nil) -> Self {
     var error: JSONObject = ["code": .string(code), "detail": .string(detail)]
     error["next"] = next.map(JSONValue.string)

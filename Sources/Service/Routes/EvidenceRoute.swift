@@ -8,9 +8,9 @@ import Signing
 package import Time
 import Wire
 
-/// `POST /v1/evidence`: what an app's back end or a new client has in hand. Idempotent; the bearer token says whose.
+/// `POST /v1/evidence`: what an app's back end or a new client has in hand.
 ///
-/// 200 with what was learned once it is committed; 422 with the reason when nothing vouches for it.
+/// Idempotent; the bearer token says whose it is. 200 with what was learned once it is committed; 422 with the reason when nothing vouches for it.
 package struct EvidenceRoute: Sendable {
   static let bodyLimit = 1 << 20
 

@@ -4,7 +4,7 @@ extension Story {
   /// Two apps and nine customers over five months: what can happen to a purchase, and eight messages that are wrong on
   /// purpose.
   ///
-  /// Certificates must be valid for half a year from `start`; whoever asks for a status asks after that.
+  /// 160 days after `start` everybody's status is one that a message told of. Certificates must be valid until then.
   package static func twoApps(seed: UInt64, start: Milliseconds) -> Story {
     let notes = NotesApp(seed: seed, start: start)
     let trails = TrailsApp(seed: seed, start: start)

@@ -57,14 +57,16 @@ struct AppAdd {
 
   private init(_ arguments: ParsedArguments) throws {
     bundleID = arguments.positionals[0]
-    let isName = bundleID.utf8.count <= 255 && bundleID.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-        true
-      default: false
+    let isName =
+      bundleID.utf8.count <= 255
+      && bundleID.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+          true
+        default: false
+        }
       }
-    }
     guard isName, !bundleID.isEmpty else {
       throw UsageError(
         .invalidValue, "A bundle id has letters, digits, points and hyphens only: com.example.app.",

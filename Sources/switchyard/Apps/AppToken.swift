@@ -11,23 +11,45 @@ enum AppToken {
     discussion: "A token is printed once and kept as a digest only. `app show` lists names and labels.",
     examples: [
       Command.Example("switchyard app token com.example.app --label backend"),
-      Command.Example("switchyard app token com.example.app --revoke 1f0c2b3a"),
+      Command.Example("switchyard app token --revoke 1f0c2b3a", "the name as `app show` lists it"),
     ],
     options: [
       .value("label", "TEXT", default: "", "What it is for; shown in lists."),
       .value("revoke", "NAME", "End the token of this name instead; the service notices within seconds."),
       JSONOutput.option,
-    ], arguments: [AppCommand.bundleID]
+    ], arguments: [Positional("BUNDLE_ID", count: .optional, "The app's bundle id; --revoke finds it by itself.")]
   ) { arguments, terminal in
     let name = try arguments.value("revoke").map { try DigestPrefix($0, minimum: 8, arguments) }
     guard name == nil || arguments.value("label") == "" else {
       throw UsageError(.unexpectedValue, "--label is for a new token, not for --revoke.", path: arguments.path)
     }
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let app = try await AppRecord.find(arguments.positionals[0], connection).app
-      if let name { return try await revoke(name, of: app, connection, arguments, terminal) }
+      if let name {
+        let app = try await owner(of: name, arguments.positionals.first, connection)
+        return try await revoke(name, of: app, connection, arguments, terminal)
+      }
+      guard let bundleID = arguments.positionals.first else {
+        throw UsageError(.missingArgument, "Give BUNDLE_ID: the app that the token is for.", path: arguments.path)
+      }
+      let app = try await AppRecord.find(bundleID, connection).app
       return try await issue(label: arguments.value("label") ?? "", for: app, connection, arguments, terminal)
     }
+  }
+
+  /// The app that is named, else the one that has a valid token of this name.
+  private static func owner(
+    of name: DigestPrefix, _ bundleID: String?, _ connection: Connection
+  ) async throws -> App {
+    if let bundleID { return try await AppRecord.find(bundleID, connection).app }
+    let app: App? = try await connection.read { session throws(DatabaseError) in
+      for app in try AppTable.all(in: session) {
+        let tokens = try TokenTable.list(of: app, in: session)
+        if tokens.contains(where: { $0.revokedAt == nil && name.text.hasPrefix($0.name) }) { return app }
+      }
+      return nil
+    }
+    guard let app else { throw NoSuchToken(name: name.text) }
+    return app
   }
 
   private static func issue(
@@ -59,10 +81,7 @@ enum AppToken {
       }
       return count
     }
-    guard count > 0 else {
-      terminal.note("switchyard: \(app.bundleID) has no valid token \(name.text); see `switchyard app show`")
-      return .failed
-    }
+    guard count > 0 else { throw NoSuchToken(name: name.text) }
     if arguments.wantsJSON {
       try terminal.write(["app": .string(app.bundleID), "revoked": .integer(Int64(count))])
     } else {
@@ -70,4 +89,12 @@ enum AppToken {
     }
     return .done
   }
+}
+
+/// No valid token has this name.
+struct NoSuchToken: ExitStatusError, CustomStringConvertible {
+  let name: String
+
+  var exitStatus: ExitStatus { .failed }
+  var description: String { "there is no valid token \(name); see `switchyard app show`" }
 }

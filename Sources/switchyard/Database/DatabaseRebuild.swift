@@ -55,7 +55,8 @@ struct DatabaseRebuild {
   private static let step = 10_000
 
   /// A stored message as it was read when it came, with this build's rules and today's roots.
-  private static func read(_ stored: StoredMessage, app: String, _ adapter: Adapter) throws(RefusedMessage) -> Findings {
+  private static func read(_ stored: StoredMessage, app: String, _ adapter: Adapter) throws(RefusedMessage) -> Findings
+  {
     let message = stored.message
     do throws(Refusal) {
       switch message.kind {

@@ -55,7 +55,7 @@ enum DevCommand {
   }
 
   /// The PKI of this data directory, made at the first run: what an earlier story stored still verifies later.
-  private static func simulatedApple(in directory: String, now: Milliseconds) throws -> ApplePKI {
+  static func simulatedApple(in directory: String, now: Milliseconds) throws -> ApplePKI {
     _ = FileFacts.makeDirectory(directory)
     let files = PKIDirectory(path: "\(directory)/simulated-apple")
     if files.exists { return try files.load() }

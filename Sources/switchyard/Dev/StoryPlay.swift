@@ -102,7 +102,9 @@ final class StoryPlay: Service {
   /// A statuses answer that Apple signed in 2021: refused as its publishers edited it, taken as Apple signed it.
   private func handInRealAnswer(_ directory: String) async throws {
     let path = "\(directory)/v2/omnichess_status_raw_jws.json"
-    guard FileFacts(path) != nil, let answer = try JSONReader.read(Input.read(path, limit: 1 << 20)).object else { return }
+    guard FileFacts(path) != nil, let answer = try JSONReader.read(Input.read(path, limit: 1 << 20)).object else {
+      return
+    }
     let app = "club.omnichess.ios"
     let token = try await register(app, appAppleID: nil)
     var corrected = answer

@@ -33,7 +33,8 @@ struct DirectoryChecks {
     }
     let text = "\(free >> 20) MiB free"
     if free < tooLittle { return .fail("disk space", text, "the database stops without space: make room") }
-    return free < little ? .warn("disk space", text, "a million notifications take about 3 GiB") : .ok("disk space", text)
+    return free < little
+      ? .warn("disk space", text, "a million notifications take about 3 GiB") : .ok("disk space", text)
   }
 
   private static func key(_ options: MasterKeyOptions) -> Check {

@@ -8,7 +8,7 @@ import Time
 /// `switchyard doctor`: what is wrong here, and what to do about it.
 enum DoctorCommand {
   static let command = Command(
-    "doctor", "Check this installation and say what to do; changes nothing.",
+    "doctor", "Check this installation and say what to do; no data is changed.",
     discussion: "One line a check: ok, warn or fail. Exit status: 0 without a failure, 1 with one.",
     examples: [
       Command.Example("switchyard doctor"), Command.Example("switchyard doctor --json", "for monitoring"),

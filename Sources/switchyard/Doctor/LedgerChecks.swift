@@ -1,5 +1,6 @@
 import Database
 import Ledger
+import Time
 
 /// The schema, the apps and the quarantine.
 struct LedgerChecks {
@@ -19,7 +20,16 @@ struct LedgerChecks {
       status.isCurrent
       ? .ok("schema", "version \(status.installed)")
       : .warn("schema", "version \(status.installed), one ahead of this build", "upgrade this node too")
-    all = [schema] + (try Self.apps(session)) + (try Self.quarantine(session))
+    all = [schema] + (try Self.rebuild(session)) + (try Self.apps(session)) + (try Self.quarantine(session))
+  }
+
+  private static func rebuild(_ session: Session) throws(DatabaseError) -> [Check] {
+    guard let since = try Rebuild.unfinished(in: session) else { return [] }
+    return [
+      .fail(
+        "rebuild", "the one of \(since.iso8601) was cut off: purchases that arrived during it do not show",
+        "`switchyard db rebuild`: the messages are all there")
+    ]
   }
 
   private static func apps(_ session: Session) throws(DatabaseError) -> [Check] {

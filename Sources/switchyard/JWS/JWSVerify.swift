@@ -3,7 +3,7 @@ import Runtime
 import Signing
 import Time
 
-/// `switchyard jws verify`: is this really Apple's, and what does it say?
+/// `switchyard jws verify`: tells whether data is Apple's, and what it says.
 ///
 /// Others script on it: kinds, codes and exit statuses are promised.
 struct JWSVerify {

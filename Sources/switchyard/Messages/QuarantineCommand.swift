@@ -79,7 +79,8 @@ enum QuarantineCommand {
           try terminal.write(object)
         } else {
           terminal.note("\(message.message.digest.hex) received \(message.message.receivedAt.iso8601)")
-          terminal.note("  \(message.code) (\(message.source)), replayed \(message.replays) times: \(message.plainDetail)")
+          terminal.note(
+            "  \(message.code) (\(message.source)), replayed \(message.replays) times: \(message.plainDetail)")
           try terminal.write(message.message.body + [UInt8(ascii: "\n")])
         }
       }

@@ -6,7 +6,8 @@ struct MasterKeyOptions: Sendable {
   static let options: [Option] = [
     .value(
       "master-key-file", "FILE", environment: "SWITCHYARD_MASTER_KEY_FILE",
-      "The key that seals secrets: 32 bytes or 64 hexadecimal digits. Without it: master.key in --data-dir, made if need be.")
+      "The key that seals secrets: 32 bytes or 64 hexadecimal digits. Without it: master.key in --data-dir, made if need be."
+    )
   ]
 
   let path: String

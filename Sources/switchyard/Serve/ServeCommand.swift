@@ -15,7 +15,8 @@ enum ServeCommand {
       """,
     examples: [
       Command.Example("switchyard serve", "a private database, on port 8080 of this machine"),
-      Command.Example("switchyard serve --listen [::]:443 --tls-certificate-file chain.pem --tls-key-file key.pem --allow-from apple"),
+      Command.Example(
+        "switchyard serve --listen [::]:443 --tls-certificate-file chain.pem --tls-key-file key.pem --allow-from apple"),
       Command.Example("SWITCHYARD_DATABASE=mysql://switchyard@db.internal/switchyard switchyard serve"),
     ],
     options: ServeOptions.options + DatabaseOptions.options + MasterKeyOptions.options + TrustOptions.options
@@ -26,7 +27,8 @@ enum ServeCommand {
       label: "switchyard", level: options.logLevel,
       handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
     let running = try await RunningInstallation.start(
-      options.settings, database: DatabaseOptions(arguments), keys: { database, note in
+      options.settings, database: DatabaseOptions(arguments),
+      keys: { database, note in
         try MasterKeyOptions(arguments, database: database).load(note: note)
       }, adapter: trust.adapter, logger: logger)
     try terminal.write(running.greeting)

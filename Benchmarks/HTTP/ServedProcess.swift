@@ -1,0 +1,85 @@
+import Database
+import Glibc
+import JSON
+import Ledger
+import Signing
+import Simulator
+import Time
+
+/// A `switchyard serve` of its own: a directory, a private database, one registered app.
+final class ServedProcess {
+  let port: UInt16
+  private let program: ChildProgram
+  private let database: DatabaseConfiguration
+  private let directory: ScratchDirectory
+
+  private init(port: UInt16, program: ChildProgram, database: DatabaseConfiguration, directory: ScratchDirectory) {
+    self.port = port
+    self.program = program
+    self.database = database
+    self.directory = directory
+  }
+
+  /// The program beside this one, serving on a port of its own choice.
+  static func start(trusting pki: ApplePKI, app: SimulatedApp) async throws -> ServedProcess {
+    let directory = try ScratchDirectory()
+    let root = try directory.write(pki.root.certificate.der, to: "root.der")
+    let program = try ChildProgram(
+      "\(ownDirectory)/switchyard",
+      [
+        "serve", "--listen", "127.0.0.1:0", "--data-dir", "\(directory.path)/data", "--trust-root", root,
+        "--trust-root-for", "Sandbox", "--log-level", "warning",
+      ])
+    guard let line = program.line(), let ready = try? JSONReader.read(Array(line.utf8)).object,
+      let url = ready["url"]?.string, let port = url.split(separator: ":").last.flatMap({ UInt16($0) })
+    else { throw BenchmarkError("switchyard serve did not say where it listens; build it with -c release first") }
+    guard let database = try EmbeddedServer.configuration(ofRunningIn: "\(directory.path)/data/database") else {
+      throw BenchmarkError("switchyard serve has no database in \(directory.path)")
+    }
+    let service = ServedProcess(port: port, program: program, database: database, directory: directory)
+    try await service.register(app)
+    return service
+  }
+
+  /// Rows in the inbox.
+  func storedMessages() async throws -> Int {
+    let connection = try await Connection.open(database)
+    let count = try await connection.read { session throws(DatabaseError) in
+      try session.query("SELECT COUNT(*) AS messages FROM inbox").first?.int("messages") ?? 0
+    }
+    await connection.close()
+    return count
+  }
+
+  /// The most memory it ever had, in megabytes; its database not counted.
+  func peakMemory() throws -> Double { try ProcessFigures(id: program.id).peakMegabytes() }
+
+  /// Seconds on a core so far, of the service and of its database.
+  func processorSeconds() throws -> (service: Double, database: Double) {
+    let service = ProcessFigures(id: program.id)
+    return (
+      try service.processorSeconds(), try service.children().reduce(0) { $0 + (try $1.processorSeconds()) }
+    )
+  }
+
+  func stop() throws {
+    let code = program.stop()
+    guard code == 0 else { throw BenchmarkError("switchyard serve ended with \(code)") }
+  }
+
+  private func register(_ app: SimulatedApp) async throws {
+    let connection = try await Connection.open(database)
+    _ = try await connection.transaction { session throws(DatabaseError) in
+      try AppTable.add(
+        bundleID: app.bundleID, appAppleID: app.appAppleID, at: NotificationSamples.start, in: session)
+    }
+    await connection.close()
+  }
+
+  private static var ownDirectory: String {
+    var path = [UInt8](repeating: 0, count: 4_096)
+    let count = unsafe readlink("/proc/self/exe", &path, path.count)
+    return String(decoding: path.prefix(max(0, count)), as: UTF8.self).split(separator: "/").dropLast()
+      .reduce("") { "\($0)/\($1)" }
+  }
+}

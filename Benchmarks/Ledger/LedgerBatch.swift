@@ -1,0 +1,87 @@
+import Adapter
+import Database
+import Ledger
+import Purchases
+import Signing
+import Simulator
+import Time
+
+/// What a notification costs the database: 32 in one transaction, against one alone.
+///
+/// Read by the adapter beforehand; what is timed is `Ledger.append` alone, into a private MariaDB that flushes its log
+/// at every commit, as `serve` runs it. The clock is that of the wall, since the database is another process; the median
+/// of 200 batches.
+enum LedgerBatch {
+  private static let name = "ledger.batch"
+  private static let size = 32
+  private static let batches = 200
+
+  static let benchmark = Benchmark(name: name, summary: "32 notifications written in one transaction") { _ in
+    let samples = try NotificationSamples(seed: 4)
+    let directory = try ScratchDirectory()
+    let server = EmbeddedServer(directory: "\(directory.path)/database")
+    do {
+      let measurement = try await measure(try await server.start(), samples)
+      await server.stop()
+      return [measurement]
+    } catch {
+      await server.stop()
+      throw error
+    }
+  }
+
+  private static func measure(
+    _ configuration: DatabaseConfiguration, _ samples: NotificationSamples
+  ) async throws -> Measurement {
+    let pool = Pool(configuration)
+    // DDL commits by itself: no transaction could hold it.
+    _ = try await pool.read { session throws(DatabaseError) in
+      try Migrator().migrate(at: NotificationSamples.start, in: session)
+    }
+    let app = try await pool.transaction { session throws(DatabaseError) in
+      try AppTable.add(
+        bundleID: NotificationSamples.app.bundleID, appAppleID: nil, at: NotificationSamples.start, in: session)
+    }
+    let entries = try await entries(samples, app.id)
+    let ledger = Ledger(pool: pool)
+    var times: (batch: [Double], single: [Double]) = ([], [])
+    var rest = entries[...]
+    while rest.count > size {
+      times.batch.append(try await microseconds { try await write(Array(rest.prefix(size)), ledger) } / Double(size))
+      rest = rest.dropFirst(size)
+      times.single.append(try await microseconds { try await write(Array(rest.prefix(1)), ledger) })
+      rest = rest.dropFirst()
+    }
+    await pool.close()
+    return Measurement(
+      name: name, value: Rounds.median(times.batch), unit: "us/notification", against: Rounds.median(times.single),
+      peer: "one alone", target: .below(0.25))
+  }
+
+  private static func write(_ entries: [Entry], _ ledger: Ledger) async throws {
+    guard try await ledger.append(entries).allSatisfy({ $0 == .stored }) else {
+      throw BenchmarkError("a notification was not stored")
+    }
+  }
+
+  private static func entries(_ samples: NotificationSamples, _ app: App.ID) async throws -> [Entry] {
+    let adapter = Adapter(verifier: try samples.verifier())
+    let now = NotificationSamples.start + .days(500)
+    return try await samples.generate((size + 1) * batches + 1) { $0.body }.map { body in
+      let message = InboxMessage(kind: .notification, body: body, receivedAt: now)
+      let reading = try adapter.notification(body, message: message.digest, now: now)
+      return Entry(
+        message,
+        .accepted(
+          Entry.Acceptance(
+            message, app: app, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)))
+    }
+  }
+
+  private static func microseconds(_ work: () async throws -> Void) async rethrows -> Double {
+    let start = ContinuousClock.now
+    try await work()
+    let elapsed = (ContinuousClock.now - start).components
+    return Double(elapsed.seconds) * 1e6 + Double(elapsed.attoseconds) / 1e12
+  }
+}

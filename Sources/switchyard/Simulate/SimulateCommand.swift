@@ -1,0 +1,90 @@
+import JSON
+import Runtime
+import Signing
+import Simulator
+import Time
+
+/// `switchyard simulate`: what a simulated Apple sends, on stdout, for other programs to receive.
+enum SimulateCommand {
+  static let command = Command(
+    "simulate", "Print what a simulated Apple posts to a notification URL.",
+    discussion: """
+      Signed by the simulated Apple of --data-dir, which is made at first use: trust simulated-apple/root.der in it. \
+      `switchyard dev` with the same --data-dir does.
+      """,
+    examples: [
+      Command.Example("switchyard simulate stream --count 5"),
+      Command.Example("switchyard simulate story --seed 7"),
+    ],
+    options: [
+      .value(
+        "data-dir", "DIRECTORY", default: ".switchyard", environment: "SWITCHYARD_DATA_DIR", "Where its keys are."),
+      .value("seed", "N", default: "1", "Another number tells of other customers."),
+    ], subcommands: [story, stream])
+
+  private static let story = Command(
+    "story", "Print the story of two apps, mistakes and forgeries included.",
+    discussion: """
+      One JSON object a line: number, caption, body as Apple would post it, and what is to become of it (expectation, \
+      and the code of the reason when it is to be refused).
+      """,
+    examples: [Command.Example("switchyard simulate story")]
+  ) { arguments, terminal in
+    let simulation = try Simulation(arguments)
+    // As `dev --story`: what happened in the months before now.
+    let start = simulation.now - .days(160)
+    let forger = try ApplePKI.generate(at: simulation.now)
+    for message in try Story.twoApps(seed: simulation.seed, start: start).told(by: simulation.pki, forger: forger) {
+      try terminal.write(Self.json(message))
+    }
+    return .done
+  }
+
+  private static let stream = Command(
+    "stream", "Print notifications of one app, as many as asked for.",
+    discussion: "One body a line, as Apple would post it. Bundle id com.example.stream, Apple id 1234567.",
+    examples: [
+      Command.Example("switchyard simulate stream --count 1000 > bodies.jsonl"),
+      Command.Example(
+        "switchyard simulate stream --count 1 | curl --data-binary @- localhost:8080/notifications"),
+    ],
+    options: [.value("count", "N", default: "10", "How many, 1 to 1,000,000.")]
+  ) { arguments, terminal in
+    let simulation = try Simulation(arguments)
+    let app = SimulatedApp(name: "Stream", bundleID: "com.example.stream", appAppleID: 1_234_567)
+    var stream = try NotificationStream(
+      seed: simulation.seed, app: app, pki: simulation.pki, start: simulation.now - .days(160))
+    for _ in 0..<(try arguments.integer("count", in: 1...1_000_000) ?? 10) {
+      try terminal.write(stream.next().body + [UInt8(ascii: "\n")])
+    }
+    return .done
+  }
+
+  /// What both need.
+  private struct Simulation {
+    let pki: ApplePKI
+    let seed: UInt64
+    let now = WallClock.system.now()
+
+    init(_ arguments: ParsedArguments) throws {
+      seed = UInt64(try arguments.integer("seed", in: 0...Int.max) ?? 1)
+      pki = try DevCommand.simulatedApple(in: arguments.required("data-dir"), now: now)
+    }
+  }
+
+  private static func json(_ message: Story.Message) -> JSONObject {
+    let (expectation, code): (String, String?) =
+      switch message.expectation {
+      case .stored: ("stored", nil)
+      case .duplicate: ("duplicate", nil)
+      case .quarantined(let code): ("quarantined", code)
+      case .refused(let code): ("refused", code)
+      }
+    return [
+      "number": .integer(Int64(message.number)), "caption": .string(message.caption),
+      "expectation": .string(expectation), "code": JSONValue(code), "app": JSONValue(message.notification?.bundleID),
+      "title": JSONValue(message.notification?.title),
+      "body": .string(String(decoding: message.body, as: UTF8.self)),
+    ]
+  }
+}
