@@ -85,15 +85,16 @@ package actor InputReader {
     var line = 1
     if case .csv(let columns) = format, columns.header != nil {
       // Blank lines may stand above it.
-      let span = beginning.span
+      let text = beginning
+      let span = text.span
       var start = 0
-      while let end = span.firstIndex(of: CSVRecord.lineFeed, from: start, before: beginning.count) {
+      while let end = span.firstIndex(of: CSVRecord.lineFeed, from: start, before: text.count) {
         line += 1
         defer { start = end + 1 }
-        if !beginning[start..<end].isBlank { break }
+        if !text[start..<end].isBlank { break }
       }
-      let hasRows = span.firstIndex(of: CSVRecord.lineFeed, from: 0, before: beginning.count) != nil
-      beginning = hasRows ? Array(beginning[start...]) : []
+      let hasRows = start > 0
+      beginning = hasRows ? Array(text[start...]) : []
     }
     input.cutter = BlockCutter(
       format: format, file: input.name, rowLimit: rowLimit, line: line, pending: beginning)

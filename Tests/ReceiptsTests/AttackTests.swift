@@ -1,6 +1,7 @@
 import Receipts
 import Signing
 import Simulator
+import Support
 import Testing
 import Time
 
@@ -16,7 +17,18 @@ struct Attack: Sendable, CustomTestStringConvertible {
     (self.name, self.reason, self.make) = (name, reason, make)
   }
 
+  private static func signed(_ signers: SignedReceiptMessage.Signers) throws -> [UInt8] {
+    var message = Bench.message()
+    message.signers = signers
+    return try message.signed(by: Bench.pki)
+  }
+
   static let all: [Attack] = [
+    Attack("signed by nobody", .notSigned) { try signed(.none) },
+    Attack("signed by two", .unsupportedSignature) { try signed(.two) },
+    Attack("attributes signed in place of the content", .unsupportedSignature) { try signed(.withAttributes) },
+    Attack("another digest", .unsupportedSignature) { try signed(.otherDigest) },
+    Attack("another kind of signature", .unsupportedSignature) { try signed(.otherScheme) },
     Attack("signed below a foreign root of the same name", .unknownRoot) {
       try Bench.message().signed(by: Bench.stranger)
     },
@@ -177,6 +189,47 @@ struct Attack: Sendable, CustomTestStringConvertible {
     let text = try Bench.receipt.encoded(signedBy: Bench.pki)
     #expect(Bench.reader.read(text, expecting: "com.example.other").refusal?.code == .wrongBundle)
     #expect(Bench.reader.read(text, expecting: Bench.app.bundleID).refusal == nil)
+  }
+
+  /// Pieces cut out, put in twice and overwritten, in both writings of the message and in an iOS 6 receipt.
+  @Test func `is refused when mangled at random, or says the same`() throws {
+    var random = SeededRandom()
+    var indefinite = Bench.message()
+    indefinite.isIndefinite = true
+    let transaction = try SimulatedTransactionReceipt(Bench.transactions[0])
+      .encoded(signedBy: Bench.pki.transactionSigner)
+    let originals = [
+      try Bench.message().signed(by: Bench.pki), try indefinite.signed(by: Bench.pki),
+      try #require(Base64.standard.decode(transaction)),
+    ]
+    for original in originals {
+      let good = try #require(Bench.reader.read(original).receipt)
+      for _ in 0..<500 {
+        var changed = original
+        let start = Int.random(in: 0..<changed.count, using: &random)
+        let end = min(changed.count, start + Int.random(in: 1...40, using: &random))
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: changed.removeSubrange(start..<end)
+        case 1: changed.insert(contentsOf: changed[start..<end], at: end)
+        default: for index in start..<end { changed[index] = .random(in: .min ... .max, using: &random) }
+        }
+        let reading = Bench.reader.read(changed)
+        if reading.refusal == nil { #expect(Self.facts(reading.receipt) == Self.facts(good), "seed \(random.seed)") }
+      }
+    }
+  }
+
+  /// What is signed: not what stands beside it.
+  private static func facts(_ receipt: Receipt?) -> [String] {
+    switch receipt {
+    case .app(let receipt)?: ["\(receipt)"]
+    case .transaction(let receipt)?:
+      [
+        receipt.bundleID, receipt.productID, receipt.transactionID, receipt.originalTransactionID,
+        receipt.purchaseDate.map { $0.iso8601 }, receipt.expiresDate.map { $0.iso8601 },
+      ].map { $0 ?? "" }
+    case nil: []
+    }
   }
 
   @Test func `is refused when changed anywhere, or says the same`() throws {

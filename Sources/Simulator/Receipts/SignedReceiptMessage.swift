@@ -7,6 +7,18 @@ package struct SignedReceiptMessage: Sendable {
   package var hash: SignatureHash
   /// Xcode writes indefinite lengths, and octet strings in pieces.
   package var isIndefinite = false
+  package var signers = Signers.one
+
+  /// How a message is signed; Apple knows one way.
+  package enum Signers: Sendable, CaseIterable {
+    case one, none, two
+    /// The attributes are signed in place of the content.
+    case withAttributes
+    /// The digest is said to be SHA-512.
+    case otherDigest
+    /// The signature is said to be ECDSA.
+    case otherScheme
+  }
 
   package init(content: [UInt8], hash: SignatureHash) {
     self.content = content
@@ -18,13 +30,21 @@ package struct SignedReceiptMessage: Sendable {
     by pki: ReceiptPKI, with key: PrivateKey? = nil, naming signer: CertificateAuthority? = nil
   ) throws(CertificateError) -> [UInt8] {
     let signature = try (key ?? pki.leaf.key).signature(of: content, hashedWith: hash)
-    let algorithm = DERWriter.sequence(hash.identifier, DERWriter.null)
+    let algorithm = DERWriter.sequence(signers == .otherDigest ? Self.sha512 : hash.identifier, DERWriter.null)
+    let scheme = DERWriter.sequence(signers == .otherScheme ? Self.ecdsa : Self.rsaEncryption, DERWriter.null)
+    let attributes = signers == .withAttributes ? DERWriter.element(0xA0, DERWriter.sequence(Self.data)) : []
     let signerInfo = DERWriter.sequence(
       DERWriter.integer(1), Self.issuerAndSerialNumber(of: (signer ?? pki.leaf).certificate.der), algorithm,
-      DERWriter.sequence(Self.rsaEncryption, DERWriter.null), DERWriter.octets(signature))
+      attributes, scheme, DERWriter.octets(signature))
+    let signerInfos =
+      switch signers {
+      case .none: [[UInt8]]()
+      case .two: [signerInfo, signerInfo]
+      case .one, .withAttributes, .otherDigest, .otherScheme: [signerInfo]
+      }
     let certificates = DERWriter.element(0xA0, Array(pki.certificates.joined()))
     let head = DERWriter.integer(1) + DERWriter.set([algorithm])
-    let tail = certificates + DERWriter.set([signerInfo])
+    let tail = certificates + DERWriter.set(signerInfos)
     if isIndefinite {
       let half = content.count / 2
       let octets = Self.indefinite(
@@ -61,6 +81,8 @@ package struct SignedReceiptMessage: Sendable {
 
   private static let signedData: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02]
   private static let data: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x01]
+  private static let sha512: [UInt8] = [0x06, 9, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x03]
+  private static let ecdsa: [UInt8] = [0x06, 8, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x04, 0x03, 0x02]
   private static let rsaEncryption: [UInt8] = [0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]
 }
 
