@@ -61,7 +61,9 @@ struct ExtractCommand {
     settings.keepsRejects = arguments.value("rejects") != nil
     extraction = Extraction(
       reader: ReceiptReader(trust: try ReceiptTrustOptions.trust(arguments)), settings: settings)
-    rejects = try arguments.value("rejects").map { file in try Self.rejects(file, input: path, arguments) }
+    rejects = try arguments.value("rejects").map { file in
+      try Self.rejects(file, input: arguments.positionals[0], arguments)
+    }
   }
 
   /// Never the input itself, which opening it would empty.
