@@ -65,7 +65,7 @@ private struct ArgumentParser {
   }
 
   private mutating func takeWord(_ word: String, mayBeCommand: Bool) throws(UsageError) {
-    guard command.action == nil, mayBeCommand else { return positionals.append(word) }
+    guard command.action == nil || !command.subcommands.isEmpty, mayBeCommand else { return positionals.append(word) }
     guard let next = command.subcommands.first(where: { $0.name == word }) else {
       let names = command.subcommands.map(\.name)
       throw error(

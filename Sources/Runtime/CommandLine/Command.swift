@@ -28,10 +28,10 @@ package struct Command: Sendable {
     self.action = action
   }
 
-  /// A command that only holds others, as `jws` in `switchyard jws verify`.
+  /// A command that holds others, as `jws` in `switchyard jws verify`; `action` is for when none of them is named.
   package init(
     _ name: String, _ summary: String, discussion: String = "", examples: [Example] = [], options: [Option] = [],
-    subcommands: [Command]
+    subcommands: [Command], action: Action? = nil
   ) {
     self.name = name
     self.summary = summary
@@ -40,7 +40,7 @@ package struct Command: Sendable {
     self.options = options
     positionals = []
     self.subcommands = subcommands
-    action = nil
+    self.action = action
   }
 
   /// A command line that works, and what it does; the first thing that `--help` shows.

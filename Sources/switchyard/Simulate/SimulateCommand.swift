@@ -7,12 +7,16 @@ import Time
 /// `switchyard simulate`: what a simulated Apple sends, on stdout, for other programs to receive.
 enum SimulateCommand {
   static let command = Command(
-    "simulate", "Print what a simulated Apple posts to a notification URL.",
+    "simulate", "Make what a simulated Apple sends and signs, for other programs to receive.",
     discussion: """
-      Signed by the simulated Apple of --data-dir, which is made at first use: trust simulated-apple/root.der in it. \
-      `switchyard dev` with the same --data-dir does.
+      story and stream print notifications signed by the simulated Apple of --data-dir, which is made at first use: trust \
+      simulated-apple/root.der in it. `switchyard dev` with the same --data-dir does. --generate writes a whole world into \
+      --out: receipts.csv (app,user_id,receipt), notifications.jsonl (a V2 body a line), truth.jsonl (what is true of each \
+      customer) and world.json (the roots to trust and the apps). The same seed tells of the same customers; keys are \
+      new each time.
       """,
     examples: [
+      Command.Example("switchyard simulate --generate --seed 7 --customers 1000 --app com.example.app --out world"),
       Command.Example("switchyard simulate stream --count 5"),
       Command.Example("switchyard simulate story --seed 7"),
     ],
@@ -20,7 +24,39 @@ enum SimulateCommand {
       .value(
         "data-dir", "DIRECTORY", default: ".switchyard", environment: "SWITCHYARD_DATA_DIR", "Where its keys are."),
       .value("seed", "N", default: "1", "Another number tells of other customers."),
-    ], subcommands: [story, stream])
+      .flag("generate", "Write a world of customers into --out."),
+      .value("customers", "N", default: "100", "How many with --generate, 1 to 10,000,000."),
+      .value("app", "BUNDLE", repeats: true, "The bundle ids of the apps with --generate."),
+      .value("out", "DIR", "Where --generate writes; files of the same names are replaced."),
+    ], subcommands: [story, stream], action: generate)
+
+  @Sendable private static func generate(_ arguments: ParsedArguments, _ terminal: Terminal) async throws -> ExitStatus {
+    guard arguments.flag("generate") else {
+      throw UsageError(.missingCommand, "Say which: story, stream, or --generate.", path: arguments.path)
+    }
+    let apps = arguments.values("app")
+    let seed = UInt64(try arguments.integer("seed", in: 0...Int.max) ?? 1)
+    let customers = try arguments.integer("customers", in: 1...10_000_000) ?? 100
+    let directory = try arguments.required("out")
+    guard Set(apps).count == apps.count else {
+      throw UsageError(.repeated, "--app names one app twice.", path: arguments.path)
+    }
+    guard apps.allSatisfy(isBundleID) else {
+      throw UsageError(.invalidValue, "--app takes a bundle id, as com.example.app.", path: arguments.path)
+    }
+    let world = World(seed: seed, bundleIDs: apps.isEmpty ? ["com.example.inkwell"] : apps)
+    let notifications = try await WorldFiles(world, in: directory).write(customers: customers)
+    terminal.note("\(customers) customers, as many receipts, \(notifications) notifications in \(directory)")
+    return .done
+  }
+
+  /// Apple: letters, digits, hyphens and periods.
+  private static func isBundleID(_ text: String) -> Bool {
+    (1...155).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.".utf8.contains(byte)
+      }
+  }
 
   private static let story = Command(
     "story", "Print the story of two apps, mistakes and forgeries included.",
