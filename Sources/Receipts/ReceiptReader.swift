@@ -1,5 +1,6 @@
 import Purchases
 public import Signing
+import Time
 
 /// A receipt whose signature was proven; only the reader in this file makes one.
 public struct VerifiedReceipt: Sendable {
@@ -219,13 +220,11 @@ extension ReceiptReader {
         ) { () throws(SignatureRefusal) in
           try CertificateSet.candidates(message.certificates, of: bytes.span, signer: signer, &reader)
         }
-        let signature = span.extracting(signer.signature)
         switch message.content {
         case .inPlace(let range):
-          proof = try chain.proof(
-            of: span.extracting(range), signature: signature, hashedWith: signer.hash, validAt: date)
+          proof = try Self.proof(of: span.extracting(range), signer, in: span, by: chain, validAt: date)
         case .gathered(let content):
-          proof = try chain.proof(of: content.span, signature: signature, hashedWith: signer.hash, validAt: date)
+          proof = try Self.proof(of: content.span, signer, in: span, by: chain, validAt: date)
         }
       case .transaction(let info, let bytes):
         guard let parts = TransactionSignature(bytes) else {
@@ -243,6 +242,21 @@ extension ReceiptReader {
       }
     } catch { throw ReceiptRefusal(error) }
     return try allowed(proof, for: opened.receipt)
+  }
+
+  private static func proof(
+    of content: Span<UInt8>, _ signer: SignedMessage.SignerInfo, in message: Span<UInt8>, by chain: SignerChain,
+    validAt date: Milliseconds
+  ) throws(SignatureRefusal) -> SignatureProof {
+    let signature = message.extracting(signer.signature)
+    guard let attributes = signer.attributes else {
+      return try chain.proof(of: content, signature: signature, hashedWith: signer.hash, validAt: date)
+    }
+    guard signer.hash.digest(of: content) == Array(copying: message.extracting(attributes.messageDigest)) else {
+      throw SignatureRefusal(.badSignature, "the signed digest is of other content")
+    }
+    let signed = attributes.signed(in: message)
+    return try chain.proof(of: signed.span, signature: signature, hashedWith: signer.hash, validAt: date)
   }
 
   private static func signer(of message: SignedMessage) throws(SignatureRefusal) -> SignedMessage.SignerInfo {

@@ -26,7 +26,8 @@ struct Attack: Sendable, CustomTestStringConvertible {
   static let all: [Attack] = [
     Attack("signed by nobody", .notSigned) { try signed(.none) },
     Attack("signed by two", .unsupportedSignature) { try signed(.two) },
-    Attack("attributes signed in place of the content", .unsupportedSignature) { try signed(.withAttributes) },
+    Attack("signed attributes of other content", .badSignature) { try signed(.withAttributesOfOtherContent) },
+    Attack("signed attributes without a digest", .unsupportedSignature) { try signed(.withoutDigest) },
     Attack("another digest", .unsupportedSignature) { try signed(.otherDigest) },
     Attack("another kind of signature", .unsupportedSignature) { try signed(.otherScheme) },
     Attack("signed below a foreign root of the same name", .unknownRoot) {
@@ -167,6 +168,19 @@ struct Attack: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct `A forged receipt` {
+  /// What is forged here OpenSSL's CMS does not believe either, where it can be asked.
+  @Test(arguments: Attack.all)
+  func `is refused by OpenSSL as well`(attack: Attack) throws {
+    // These are what Apple does not do, though one could: more signers, other digests, other keys than RSA.
+    let ours: Set<ReceiptRefusal.Code> = [.unsupportedSignature, .missingDate, .xcodeReceipt]
+    let bytes = try attack.make()
+    guard !ours.contains(attack.reason), attack.name != "an elliptic curve", bytes.first == 0x30 else { return }
+    guard case .app(let receipt)? = Bench.reader.read(bytes).receipt else { return }
+    let date = try #require(receipt.createdAt)
+    let root = Bench.pki.root.certificate.fingerprint
+    #expect(CMSVerdict.content(of: bytes, trustedRoots: [root], validAt: date) == nil)
+  }
+
   @Test(arguments: Attack.all)
   func `is refused for its reason, and can still be read`(attack: Attack) throws {
     let bytes = try attack.make()

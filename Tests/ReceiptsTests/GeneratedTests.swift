@@ -141,15 +141,18 @@ import Time
     #expect(read.expirationDate == nil)
   }
 
+  private typealias Signers = SignedReceiptMessage.Signers
+
   @Test func `is judged as OpenSSL judges it, whoever signed it and when`() throws {
     let root = Bench.pki.root.certificate.fingerprint
     let expired = try Bench.below { $0.leaf.notAfter = Bench.now - .days(1) }
     let unmarked = try Bench.below { $0.leaf.extensions = [] }
     for hash in SignatureHash.allCases {
       for (pki, isGood) in [(Bench.pki, true), (Bench.stranger, false), (expired, false), (unmarked, false)] {
-        for isIndefinite in [false, true] {
+        for (isIndefinite, signers) in [(false, Signers.one), (true, .one), (false, .withAttributes)] {
           var message = Bench.message(Bench.receipt.content, hash)
           message.isIndefinite = isIndefinite
+          message.signers = signers
           let bytes = try message.signed(by: pki)
           let content = CMSVerdict.content(of: bytes, trustedRoots: [root], validAt: Bench.now)
           #expect((content == Bench.receipt.content) == isGood)

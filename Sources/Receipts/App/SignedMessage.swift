@@ -22,6 +22,8 @@ struct SignedMessage {
     let issuer: Range<Int>
     let serialNumber: Range<Int>
     let hash: SignatureHash
+    /// Nil when the content itself is signed, as Apple does.
+    let attributes: SignedAttributes?
     let signature: Range<Int>
   }
 
@@ -99,17 +101,21 @@ struct SignedMessage {
     guard let digest = try algorithm(in: bytes, at: &offset, before: limit, &reader) else {
       return .unsupported("a digest other than SHA-1 and SHA-256")
     }
-    let next = try reader.element(in: bytes, at: &offset, before: limit)
-    // Apple signs the content itself (27 of 27 receipts). Attributes would be signed in its place.
-    guard next.tag == .sequence else { return .unsupported("signed attributes") }
-    guard let scheme = try scheme(next, in: bytes, &reader), scheme.allows(digest) else {
+    var next = try reader.element(in: bytes, at: &offset, before: limit)
+    var attributes: SignedAttributes?
+    if next.tag == .context0 {
+      attributes = try SignedAttributes(next, in: bytes, &reader)
+      guard attributes != nil else { return .unsupported("signed attributes that do not say what was signed") }
+      next = try reader.element(in: bytes, at: &offset, before: limit)
+    }
+    guard next.tag == .sequence, let scheme = try scheme(next, in: bytes, &reader), scheme.allows(digest) else {
       return .unsupported("a signature other than RSA PKCS#1 v1.5")
     }
     let signature = try reader.element(.octetString, in: bytes, at: &offset, before: limit)
     return .one(
       SignerInfo(
         identity: identity.whole, issuer: issuer.whole, serialNumber: serialNumber.content, hash: digest,
-        signature: signature.content))
+        attributes: attributes, signature: signature.content))
   }
 
   private static func algorithm(
@@ -147,7 +153,7 @@ struct SignedMessage {
   }
 
   private static let signedData = ObjectIdentifier(0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02)
-  private static let data = ObjectIdentifier(0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x01)
+  static let data = ObjectIdentifier(0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x01)
   private static let sha1 = ObjectIdentifier(0x2B, 0x0E, 0x03, 0x02, 0x1A)
   private static let sha256 = ObjectIdentifier(0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01)
   private static let rsa = ObjectIdentifier(0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01)
@@ -156,7 +162,7 @@ struct SignedMessage {
 }
 
 /// The content of an object identifier's element.
-private struct ObjectIdentifier {
+struct ObjectIdentifier {
   private let bytes: [UInt8]
 
   init(_ bytes: UInt8...) { self.bytes = bytes }

@@ -4,6 +4,9 @@ import COpenSSL
 package enum SignatureHash: Hashable, Sendable, CaseIterable {
   case sha1, sha256
 
+  /// The hash of `content`: 20 or 32 bytes.
+  package func digest(of content: Span<UInt8>) -> [UInt8] { unsafe function.withHash(of: content) { unsafe Array($0) } }
+
   var function: HashFunction {
     switch self {
     case .sha1: .sha1

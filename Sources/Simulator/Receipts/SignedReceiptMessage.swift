@@ -12,8 +12,12 @@ package struct SignedReceiptMessage: Sendable {
   /// How a message is signed; Apple knows one way.
   package enum Signers: Sendable, CaseIterable {
     case one, none, two
-    /// The attributes are signed in place of the content.
+    /// Attributes are signed in place of the content: its type and its digest.
     case withAttributes
+    /// The digest in the attributes is of something else.
+    case withAttributesOfOtherContent
+    /// The attributes leave the digest out.
+    case withoutDigest
     /// The digest is said to be SHA-512.
     case otherDigest
     /// The signature is said to be ECDSA.
@@ -29,18 +33,19 @@ package struct SignedReceiptMessage: Sendable {
   package func signed(
     by pki: ReceiptPKI, with key: PrivateKey? = nil, naming signer: CertificateAuthority? = nil
   ) throws(CertificateError) -> [UInt8] {
-    let signature = try (key ?? pki.leaf.key).signature(of: content, hashedWith: hash)
+    let signed = attributes.map(DERWriter.set) ?? content
+    let signature = try (key ?? pki.leaf.key).signature(of: signed, hashedWith: hash)
     let algorithm = DERWriter.sequence(signers == .otherDigest ? Self.sha512 : hash.identifier, DERWriter.null)
     let scheme = DERWriter.sequence(signers == .otherScheme ? Self.ecdsa : Self.rsaEncryption, DERWriter.null)
-    let attributes = signers == .withAttributes ? DERWriter.element(0xA0, DERWriter.sequence(Self.data)) : []
     let signerInfo = DERWriter.sequence(
       DERWriter.integer(1), Self.issuerAndSerialNumber(of: (signer ?? pki.leaf).certificate.der), algorithm,
-      attributes, scheme, DERWriter.octets(signature))
+      attributes.map { DERWriter.element(0xA0, Array($0.joined())) } ?? [], scheme, DERWriter.octets(signature))
     let signerInfos =
       switch signers {
       case .none: [[UInt8]]()
       case .two: [signerInfo, signerInfo]
-      case .one, .withAttributes, .otherDigest, .otherScheme: [signerInfo]
+      case .one, .withAttributes, .withAttributesOfOtherContent, .withoutDigest, .otherDigest, .otherScheme:
+        [signerInfo]
       }
     let certificates = DERWriter.element(0xA0, Array(pki.certificates.joined()))
     let head = DERWriter.integer(1) + DERWriter.set([algorithm])
@@ -55,6 +60,21 @@ package struct SignedReceiptMessage: Sendable {
     }
     let info = DERWriter.sequence(Self.data, DERWriter.element(0xA0, DERWriter.octets(content)))
     return DERWriter.sequence(Self.signedData, DERWriter.element(0xA0, DERWriter.sequence(head, info, tail)))
+  }
+
+  /// What is signed in place of the content; nil when it is signed itself.
+  private var attributes: [[UInt8]]? {
+    func attribute(_ number: UInt8, _ value: [UInt8]) -> [UInt8] {
+      DERWriter.sequence([0x06, 9, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x09, number], DERWriter.set([value]))
+    }
+    func digest(of content: [UInt8]) -> [UInt8] { attribute(4, DERWriter.octets(hash.digest(of: content.span))) }
+    let type = attribute(3, Self.data)
+    return switch signers {
+    case .one, .none, .two, .otherDigest, .otherScheme: nil
+    case .withAttributes: [type, digest(of: content)]
+    case .withAttributesOfOtherContent: [type, digest(of: content + [0])]
+    case .withoutDigest: [type]
+    }
   }
 
   private static func indefinite(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { [tag, 0x80] + content + [0, 0] }
