@@ -87,7 +87,7 @@ let package = Package(
       ], path: "Benchmarks", swiftSettings: strict),
 
     .target(
-      name: "Support", dependencies: ["Database", "Runtime", "Time"], path: "Tests/Support",
+      name: "Support", dependencies: ["Compression", "Database", "Runtime", "Time"], path: "Tests/Support",
       swiftSettings: strict),
     tests("TimeTests", "Time"),
     tests("JSONTests", "JSON", "Time"),
@@ -97,7 +97,7 @@ let package = Package(
     tests("SigningTests", "Signing", "Simulator", "JSON", "Time"),
     tests("ReceiptsTests", "Receipts", "Adapter", "Mappings", "Purchases", "Simulator", "Signing", "JSON", "Time"),
     tests("CompressionTests", "Compression", "Time"),
-    tests("BackfillTests", "Backfill", "Receipts", "Simulator", "Signing", "Runtime", "JSON", "Time"),
+    tests("BackfillTests", "Backfill", "Compression", "Receipts", "Simulator", "Signing", "Runtime", "JSON", "Time"),
     tests("HTTPTests", "HTTPServer", "HTTPClient", "Runtime", "Time"),
     tests("DatabaseTests", "Database", "Runtime", "Time"),
     tests("MappingsTests", "Mappings", "Purchases", "Wire"),

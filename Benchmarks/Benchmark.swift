@@ -6,6 +6,8 @@ struct Benchmark: Sendable {
     /// Whether Apple's library may be fetched when it is not there.
     let mayInstallPeer: Bool
     let peerScript: String
+    /// Of the file that is extracted from.
+    let receipts: Int
     /// Tells whoever waits what is being done.
     let note: @Sendable (String) -> Void
   }
@@ -16,7 +18,7 @@ struct Benchmark: Sendable {
 
   static let all = [
     VerifyAlone.benchmark, VerifyDecodeMap.benchmark, ApplePeer.benchmark, StreamRate.benchmark, LedgerBatch.benchmark,
-    BareHTTP.benchmark, DurableHTTP.benchmark, VerifyReceipt.benchmark,
+    BareHTTP.benchmark, DurableHTTP.benchmark, VerifyReceipt.benchmark, ExtractBulk.benchmark,
   ]
 }
 

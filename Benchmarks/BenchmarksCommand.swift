@@ -10,6 +10,7 @@ enum BenchmarksCommand {
       .flag("json", "One JSON object a line instead of a table."),
       .value("only", "NAME", repeats: true, choices: Benchmark.all.map(\.name), "This one alone; may be given again."),
       .value("seconds", "N", default: "60", "How long the service is put under load."),
+      .value("receipts", "N", default: "100000", "How many receipts are extracted in bulk."),
       .flag("peer", "Measure Apple's library too: makes .peer, which needs Python and a package index."),
       .value("peer-script", "FILE", default: "../shared/bench/peers.py", "What times Apple's library."),
     ]
@@ -17,7 +18,8 @@ enum BenchmarksCommand {
     let only = Set(arguments.values("only"))
     let settings = Benchmark.Settings(
       seconds: try arguments.integer("seconds", in: 1...3_600) ?? 60, mayInstallPeer: arguments.flag("peer"),
-      peerScript: try arguments.required("peer-script"), note: { terminal.note($0) })
+      peerScript: try arguments.required("peer-script"),
+      receipts: try arguments.integer("receipts", in: 1_000...10_000_000) ?? 100_000, note: { terminal.note($0) })
     var report = Report()
     for benchmark in Benchmark.all where only.isEmpty || only.contains(benchmark.name) {
       terminal.note("\(benchmark.name): \(benchmark.summary)")

@@ -76,7 +76,7 @@ final class ServedProcess {
     await connection.close()
   }
 
-  private static var ownDirectory: String {
+  static var ownDirectory: String {
     var path = [UInt8](repeating: 0, count: 4_096)
     let count = unsafe readlink("/proc/self/exe", &path, path.count)
     return String(decoding: path.prefix(max(0, count)), as: UTF8.self).split(separator: "/").dropLast()

@@ -57,7 +57,9 @@ struct BlockCutter {
 
   /// Leaves out what is left of a row that is too long; false when its end has not come.
   private mutating func skip() -> Bool {
-    guard format != .wholeFile, let end = pending.span.firstIndex(of: CSVRecord.lineFeed, from: 0, before: pending.count) else {
+    guard format != .wholeFile,
+      let end = pending.span.firstIndex(of: CSVRecord.lineFeed, from: 0, before: pending.count)
+    else {
       pending = []
       return false
     }

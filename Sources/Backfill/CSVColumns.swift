@@ -52,8 +52,10 @@ package struct CSVColumns: Hashable, Sendable {
     else {
       return nil
     }
-    // `receipt<tab>reason`: a rejected line of one receipt a line.
-    if delimiter == UInt8(ascii: "\t"), fields.count == 2, RejectReason.isKnown(fields[1]) { return nil }
+    // `receipt<tab>reason`: a rejected line of one receipt a line; mended, perhaps nothing follows the tab.
+    if delimiter == UInt8(ascii: "\t"), fields.count == 2, fields[1].isBlank || RejectReason.isKnown(fields[1]) {
+      return nil
+    }
     let others = fields.indices.filter { $0 != receipt && !RejectReason.isKnown(fields[$0]) }
     app = others.first { Self.isBundleID(fields[$0]) }
     userID = others.first { [app] in $0 != app }

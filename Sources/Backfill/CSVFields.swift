@@ -86,16 +86,17 @@ enum CSVRecord {
   static func end(
     in bytes: borrowing Span<UInt8>, from start: Int, before end: Int, delimiter: UInt8, isLast: Bool
   ) -> End {
-    guard let line = bytes.firstIndex(of: lineFeed, from: start, before: end) else {
-      return isLast ? .at(end) : .unknown
+    let line = bytes.firstIndex(of: lineFeed, from: start, before: end)
+    if line == nil, !isLast { return .unknown }
+    var lineEnd = line ?? end
+    guard var quote = bytes.firstIndex(of: quote, from: start, before: lineEnd) else {
+      return .at(min(lineEnd + 1, end))
     }
-    guard var quote = bytes.firstIndex(of: quote, from: start, before: line) else { return .at(line + 1) }
-    var lineEnd = line
     while true {
       // Only a quote at a field's beginning opens anything.
       guard quote == start || bytes[quote - 1] == delimiter else {
         guard let next = bytes.firstIndex(of: self.quote, from: quote + 1, before: lineEnd) else {
-          return .at(lineEnd + 1)
+          return .at(min(lineEnd + 1, end))
         }
         quote = next
         continue
@@ -114,19 +115,20 @@ enum CSVRecord {
       // Broken base64 has no delimiter in it: what has one after a line break is the next record.
       if let first = bytes.firstIndex(of: lineFeed, from: opening, before: closing ?? end),
         bytes.firstIndex(of: delimiter, from: first, before: closing ?? end) != nil
-      { return .broken(first + 1) }
+      {
+        return .broken(first + 1)
+      }
       guard let closing else {
         guard isLast else { return .unknown }
         let first = bytes.firstIndex(of: lineFeed, from: opening, before: end)
         return .broken(first.map { $0 + 1 } ?? end)
       }
       if closing + 1 == end, !isLast { return .unknown }
-      guard let nextLine = bytes.firstIndex(of: lineFeed, from: closing + 1, before: end) else {
-        return isLast ? .at(end) : .unknown
-      }
-      lineEnd = nextLine
+      let nextLine = bytes.firstIndex(of: lineFeed, from: closing + 1, before: end)
+      if nextLine == nil, !isLast { return .unknown }
+      lineEnd = nextLine ?? end
       guard let next = bytes.firstIndex(of: self.quote, from: closing + 1, before: lineEnd) else {
-        return .at(lineEnd + 1)
+        return .at(min(lineEnd + 1, end))
       }
       quote = next
     }

@@ -12,7 +12,7 @@ package struct ReceiptDigest: Hashable, Sendable {
   }
 
   /// Of at least 16 bytes.
-  init(_ bytes: [UInt8]) {
+  package init(_ bytes: [UInt8]) {
     func word(_ start: Int) -> UInt64 { bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
     self.init(high: word(0), low: word(8))
   }

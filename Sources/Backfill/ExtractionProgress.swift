@@ -14,6 +14,8 @@ package final class ExtractionProgress: Sendable {
     /// `csv`, `jsonl`, `lines` or `receipt`; "mixed" for a folder that has several.
     package var format: String?
     package var isCompressed = false
+
+    package init() {}
   }
 
   private let state = Mutex(Figures())

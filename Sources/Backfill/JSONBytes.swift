@@ -3,9 +3,7 @@ import Time
 
 /// JSON written straight into bytes: a row has some sixty members, and a tree of them would cost more than its proof.
 extension [UInt8] {
-  mutating func append(_ text: StaticString) {
-    text.withUTF8Buffer { unsafe append(contentsOf: $0) }
-  }
+  mutating func append(_ text: String) { append(contentsOf: text.utf8) }
 
   /// Quoted and escaped; null for nil.
   mutating func append(json text: String?) {

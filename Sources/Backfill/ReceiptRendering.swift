@@ -13,7 +13,7 @@ struct ReceiptRendering {
 
   private var app: AppReceipt? { if case .app(let app) = receipt { app } else { nil } }
 
-  var kind: StaticString { app == nil ? "transaction" : "app" }
+  var kind: String { app == nil ? "transaction" : "app" }
   var environment: String? { receipt.environment?.rawValue }
   var receiptType: String? { app?.receiptType }
   var createdAt: Milliseconds? { app?.createdAt }

@@ -20,8 +20,8 @@ enum Switchyard {
     ],
     subcommands: [
       ServeCommand.command, DevCommand.command, JWSCommand.command, ReceiptCommand.command, ExtractCommand.command,
-      AppCommand.command, InboxCommand.command, QuarantineCommand.command, DatabaseCommand.command, DoctorCommand.command,
-      SimulateCommand.command,
+      AppCommand.command, InboxCommand.command, QuarantineCommand.command, DatabaseCommand.command,
+      DoctorCommand.command, SimulateCommand.command,
     ]
   ).addingCompletion()
 

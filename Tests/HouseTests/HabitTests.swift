@@ -81,7 +81,10 @@ private let environmentReaders = "Sources/Runtime/CommandLine/"
   }
 
   @Test func `is unsafe only beside C and the operating system`() {
-    let rooms: Set<String> = ["Signing", "HTTPClient", "HTTPServer", "Database", "Runtime", "Simulator", "switchyard"]
+    let rooms: Set<String> = [
+      "Signing", "HTTPClient", "HTTPServer", "Database", "Runtime", "Simulator", "Compression", "Backfill",
+      "switchyard",
+    ]
     #expect(found(["unsafe"]) { rooms.contains($0.room) } == [])
   }
 

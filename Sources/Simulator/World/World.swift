@@ -4,7 +4,9 @@ package import Time
 ///
 /// Dates are fixed too; what is signed differs from run to run in its keys and signatures alone.
 package struct World: Sendable {
-  /// The end of what is told: 2026-06-01T00:00:00Z. Nothing is dated later but what is paid in advance.
+  /// The end of what is told, 2026-06-01T00:00:00Z.
+  ///
+  /// Nothing is dated later but what is paid in advance.
   package static let asOf = Milliseconds(1_780_272_000_000)
   /// So many days before `asOf` the first customer may come; certificates are valid for a year before it.
   private static let length = 300

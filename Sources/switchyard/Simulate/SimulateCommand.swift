@@ -30,7 +30,8 @@ enum SimulateCommand {
       .value("out", "DIR", "Where --generate writes; files of the same names are replaced."),
     ], subcommands: [story, stream], action: generate)
 
-  @Sendable private static func generate(_ arguments: ParsedArguments, _ terminal: Terminal) async throws -> ExitStatus {
+  @Sendable private static func generate(_ arguments: ParsedArguments, _ terminal: Terminal) async throws -> ExitStatus
+  {
     guard arguments.flag("generate") else {
       throw UsageError(.missingCommand, "Say which: story, stream, or --generate.", path: arguments.path)
     }

@@ -1,0 +1,86 @@
+import Backfill
+import JSON
+import Receipts
+import Runtime
+import Signing
+import Simulator
+import Support
+import Synchronization
+import Testing
+
+/// Receipts to extract from, and what comes of a run.
+enum Bench {
+  static let world = World(seed: 11, bundleIDs: ["com.example.a", "com.example.b"])
+  static let pki: ReceiptPKI = make { try .generate(at: World.asOf) }
+  /// Of the same names, trusted by nobody.
+  static let stranger: ReceiptPKI = make { try .generate(at: World.asOf) }
+  static let reader = ReceiptReader(trust: make { ReceiptTrust(exactly: [try pki.trustedRoot()]) })
+  static let customers: [WorldCustomer] = (0..<60).map { world.customer($0) }
+  /// Of `customers`, in base64.
+  static let receipts: [String] = customers.map { customer in
+    make { String(decoding: try customer.receipt(signedBy: pki), as: UTF8.self) }
+  }
+
+  static func table(_ numbers: Range<Int>) -> String {
+    numbers.map { "\(customers[$0].app.bundleID),\(customers[$0].userID),\(receipts[$0])\n" }.joined()
+  }
+
+  struct Outcome {
+    let accounts: Accounts
+    let output: String
+    let rejects: String
+
+    var lines: [JSONObject] {
+      get throws { try output.split(separator: "\n").compactMap { try JSONReader.read(Array($0.utf8)).object } }
+    }
+
+    /// The reasons in the rejects' last column or member.
+    var reasons: [String: Int] {
+      accounts.rejectedByReason.reduce(into: [:]) { $0[$1.code] = $1.count }
+    }
+  }
+
+  static func extract(
+    _ text: String, rowLimit: Int = 4 << 20, _ change: (inout Extraction.Settings) -> Void = { _ in }
+  ) async throws -> Outcome { try await extract(Array(text.utf8), rowLimit: rowLimit, change) }
+
+  static func extract(
+    _ bytes: [UInt8], rowLimit: Int = 4 << 20, _ change: (inout Extraction.Settings) -> Void = { _ in }
+  ) async throws -> Outcome {
+    let place = TemporaryDirectory()
+    try OutputFile("\(place.path)/input").write(bytes)
+    return try await extract(at: "\(place.path)/input", rowLimit: rowLimit, change)
+  }
+
+  static func extract(
+    at path: String, rowLimit: Int = 4 << 20, isStopped: @escaping @Sendable () -> Bool = { false },
+    _ change: (inout Extraction.Settings) -> Void = { _ in }
+  ) async throws -> Outcome {
+    var settings = Extraction.Settings()
+    settings.keepsRejects = true
+    change(&settings)
+    let written = Mutex<(output: [UInt8], rejects: [UInt8])>(([], []))
+    let box = Box(written)
+    let progress = ExtractionProgress()
+    let input = try InputReader(path, rowLimit: rowLimit, progress: progress, isStopped: isStopped)
+    let sinks = Extraction.Sinks(
+      output: { bytes in box.state.withLock { $0.output += bytes } },
+      rejects: { bytes in box.state.withLock { $0.rejects += bytes } })
+    let accounts = try await Extraction(reader: reader, settings: settings).run(input, to: sinks, progress: progress)
+    #expect(accounts.balances)
+    #expect(progress.figures.accounts == accounts)
+    let (output, rejects) = box.state.withLock { $0 }
+    return Outcome(
+      accounts: accounts, output: String(decoding: output, as: UTF8.self),
+      rejects: String(decoding: rejects, as: UTF8.self))
+  }
+
+  private final class Box: Sendable {
+    let state: Mutex<(output: [UInt8], rejects: [UInt8])>
+    init(_ state: consuming Mutex<(output: [UInt8], rejects: [UInt8])>) { self.state = state }
+  }
+
+  private static func make<Made>(_ body: () throws -> Made) -> Made {
+    do { return try body() } catch { preconditionFailure("no workbench: \(error)") }
+  }
+}

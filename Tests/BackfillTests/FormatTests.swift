@@ -1,0 +1,122 @@
+import Backfill
+import Compression
+import JSON
+import Runtime
+import Signing
+import Simulator
+import Support
+import Testing
+
+@Suite struct `An input` {
+  /// Ways to write ten receipts down, with the user's id or without.
+  enum Form: String, CaseIterable, Sendable {
+    case named, reordered, guessed, quoted, tabs, semicolons, brokenLines, windows, jsonLines, otherKeys, lines, marked
+
+    func text(_ numbers: Range<Int>) -> String {
+      let rows = numbers.map { (Bench.customers[$0].app.bundleID, Bench.customers[$0].userID, Bench.receipts[$0]) }
+      func table(_ header: String?, _ row: ((String, String, String)) -> String) -> String {
+        (header.map { [$0] } ?? []).joined() + rows.map(row).joined()
+      }
+      return switch self {
+      case .named: table("app,user_id,receipt\n") { "\($0.0),\($0.1),\($0.2)\n" }
+      case .reordered: table("id,Receipt-Data,created,UserID,bundle_id\n") { "7,\($0.2),2020-01-01,\($0.1),\($0.0)\n" }
+      case .guessed: table(nil) { "\($0.0),\($0.1),\($0.2)\n" }
+      case .quoted: table("\"app\",\"user_id\",\"receipt\"\n") { "\"\($0.0)\",\"\($0.1)\",\"\($0.2)\"\n" }
+      case .tabs: table("app\tuser_id\treceipt\n") { "\($0.0)\t\($0.1)\t\($0.2)\n" }
+      case .semicolons: table("receipt;user_id;app\n") { "\($0.2);\($0.1);\($0.0)\n" }
+      case .brokenLines:
+        table("app,user_id,receipt\n") { "\($0.0),\($0.1),\"\(Form.broken($0.2))\"\n" }
+      case .windows: table("app,user_id,receipt\r\n") { "\($0.0),\($0.1),\($0.2)\r\n" }
+      case .jsonLines: table(nil) { #"{"app":"\#($0.0)","user_id":"\#($0.1)","receipt":"\#($0.2)"}"# + "\n" }
+      case .otherKeys:
+        table("\n") {
+          #"{ "receipt-data": "\#($0.2.replacing("/", with: "\\/"))", "n": [1], "userId": "\#($0.1)" }"# + "\n"
+        }
+      case .lines: table(nil) { "\($0.2)\n" }
+      case .marked: "\u{FEFF}" + table("app,user_id,receipt\n") { "\($0.0),\($0.1),\($0.2)\n" }
+      }
+    }
+
+    var hasApp: Bool { self != .lines && self != .otherKeys }
+    var hasUser: Bool { self != .lines }
+
+    private static func broken(_ text: String) -> String {
+      stride(from: 0, to: text.utf8.count, by: 76).map { start in
+        String(decoding: text.utf8.dropFirst(start).prefix(76), as: UTF8.self)
+      }.joined(separator: "\n")
+    }
+  }
+
+  @Test(arguments: Form.allCases, ["\n", ""])
+  func `is understood however its rows are written`(form: Form, end: String) async throws {
+    var text = form.text(0..<10)
+    if end.isEmpty { while text.last?.isNewline == true { text.removeLast() } }
+    let outcome = try await Bench.extract(text)
+    #expect(outcome.accounts.usable == 10, "\(outcome.reasons)")
+    #expect(outcome.accounts.rows == 10)
+    for (line, customer) in zip(try outcome.lines, Bench.customers) {
+      #expect(line["app"]?.string == (form.hasApp ? customer.app.bundleID : nil))
+      #expect(line["userId"]?.string == (form.hasUser ? customer.userID : nil))
+      #expect(line["verified"] == true)
+      let ids = line["originalTransactionIds"]?.array?.compactMap(\.string) ?? []
+      #expect(Set(ids) == Set(customer.originalTransactionIDs))
+    }
+  }
+
+  @Test func `says the line on which a row begins, whatever breaks within it`() async throws {
+    func lines(_ form: Form) async throws -> [Int64?] {
+      try await Bench.extract(form.text(0..<3)).lines.map { $0["line"]?.integer }
+    }
+    #expect(try await lines(.lines) == [1, 2, 3])
+    #expect(try await lines(.named) == [2, 3, 4])
+    #expect(try await lines(.otherKeys) == [2, 3, 4])
+    let height = Int64((Bench.receipts[0].utf8.count + 75) / 76)
+    #expect(try await lines(.brokenLines).prefix(2) == [2, 2 + height])
+  }
+
+  @Test(arguments: ["gzip", "zstd"])
+  func `is opened when it is compressed`(name: String) async throws {
+    let packed = Pack.packed(Array(Form.named.text(0..<60).utf8), name == "gzip" ? .gzip : .zstd)
+    #expect(try await Bench.extract(packed).accounts.usable == 60)
+    let place = TemporaryDirectory()
+    try OutputFile("\(place.path)/cut").write(Array(packed.dropLast(900)))
+    await #expect(throws: FileError.self) { try await Bench.extract(at: "\(place.path)/cut") }
+  }
+
+  @Test func `may be one receipt, as bytes or broken into lines`() async throws {
+    let text = Bench.receipts[0]
+    let bytes = try #require(Base64.standard.decode(Array(text.utf8)))
+    for input in [bytes, Array(text.utf8), Array("\(text)\n".utf8)] {
+      #expect(try await Bench.extract(input).accounts.usable == 1)
+    }
+    let broken = stride(from: 0, to: text.utf8.count, by: 64).map { start in
+      String(decoding: text.utf8.dropFirst(start).prefix(64), as: UTF8.self)
+    }.joined(separator: "\r\n")
+    let outcome = try await Bench.extract(broken)
+    #expect(outcome.accounts.usable == 1)
+    #expect(outcome.accounts.rows == 1)
+  }
+
+  @Test func `may be a folder, whose files are named in what comes out`() async throws {
+    let place = TemporaryDirectory()
+    _ = FileFacts.makeDirectory("\(place.path)/more")
+    try OutputFile("\(place.path)/b.csv").write(Array(Form.named.text(2..<5).utf8))
+    try OutputFile("\(place.path)/a.b64").write(Array(Bench.receipts[0].utf8))
+    try OutputFile("\(place.path)/c.gz").write(Pack.packed(Array(Bench.receipts[1].utf8), .gzip))
+    try OutputFile("\(place.path)/more/d.der").write([0x30, 0x82, 0x01])
+    try OutputFile("\(place.path)/.hidden").write(Array("no receipt".utf8))
+    let outcome = try await Bench.extract(at: place.path)
+    #expect(outcome.accounts.usable == 5)
+    let files = try outcome.lines.map { $0["file"]?.string?.split(separator: "/").last.map { String($0) } }
+    #expect(files == ["a.b64", "b.csv", "b.csv", "b.csv", "c.gz"])
+    #expect(outcome.reasons == ["truncated": 1])
+    #expect(outcome.rejects.contains("more/d.der"))
+  }
+
+  @Test(arguments: ["", "\n\n", "app,user_id,receipt\n", "app,user_id,receipt"])
+  func `may be empty`(text: String) async throws {
+    let outcome = try await Bench.extract(text)
+    #expect(outcome.accounts.usable == 0)
+    #expect(outcome.output == "")
+  }
+}

@@ -1,0 +1,151 @@
+import Glibc
+import JSON
+import Signing
+import Support
+import Testing
+import Time
+
+@Suite struct `switchyard extract` {
+  /// A world made by the program itself: 80 customers of two apps.
+  private static func world(_ seed: Int, in place: TemporaryDirectory) async throws -> String {
+    let path = "\(place.path)/world"
+    let made = try await Program().run(
+      "simulate", "--generate", "--seed", "\(seed)", "--customers", "80", "--app", "com.example.a", "--app",
+      "com.example.b", "--out", path)
+    #expect(made.status == 0, "\(made.notes)")
+    let world = try #require(try JSONReader.read(Array(Program.text("\(path)/world.json").utf8)).object)
+    let root = try #require(world["receiptRootDER"]?.string.flatMap { Base64.standard.decode(Array($0.utf8)) })
+    _ = place.file("root.der", root)
+    return path
+  }
+
+  private static func objects(_ path: String) throws -> [JSONObject] {
+    try Program.text(path).split(separator: "\n").compactMap { try JSONReader.read(Array($0.utf8)).object }
+  }
+
+  @Test func `gives every id of a generated world, and its accounts`() async throws {
+    let place = TemporaryDirectory()
+    let world = try await Self.world(7, in: place)
+    let run = try await Program().run(
+      "extract", "--json", "--root", "\(place.path)/root.der", "--rejects", "\(place.path)/rejects",
+      "\(world)/receipts.csv")
+    #expect(run.status == 0)
+    let summary = try #require(try JSONReader.read(Array(run.notes.utf8)).object)
+    #expect(summary["in"] == 80)
+    #expect(summary["usable"] == 80)
+    #expect(summary["rejected"] == 0)
+    #expect(summary["reasons"] == [:])
+    let truth = try Self.objects("\(world)/truth.jsonl")
+    for (line, customer) in zip(try run.objects, truth) {
+      #expect(line["app"] == customer["app"])
+      #expect(line["userId"] == customer["userId"])
+      #expect(line["verified"] == true)
+      let ids = { (object: JSONObject) in Set(object["originalTransactionIds"]?.array?.compactMap(\.string) ?? []) }
+      #expect(ids(line) == ids(customer))
+    }
+    #expect(Set(truth.compactMap { $0["receipt"]?.string }) == ["current", "sha1", "transaction"])
+  }
+
+  @Test func `says of a receipt what receipt inspect says`() async throws {
+    let place = TemporaryDirectory()
+    let world = try await Self.world(8, in: place)
+    let rows = Program.text("\(world)/receipts.csv").split(separator: "\n").dropFirst()
+    for number in [0, 7, 11] {
+      let receipt = try #require(rows[rows.startIndex + number].split(separator: ",").last)
+      let file = place.file("receipt", Array(receipt.utf8))
+      let root = "\(place.path)/root.der"
+      let line = try #require(try await Program().run("extract", "--root", root, file).objects.first)
+      let inspection = try await Program().run("receipt", "inspect", "--json", "--root", root, file)
+      let inspected = try #require(try inspection.objects.first)
+      for member in line.members where !["line", "app", "userId", "purchases"].contains(member.key) {
+        #expect(inspected[member.key] == member.value, "\(member.key)")
+      }
+      let purchases = inspected["purchases"]?.array ?? []
+      #expect(purchases.count == line["purchases"]?.array?.count)
+      for (ours, theirs) in zip(line["purchases"]?.array ?? [], purchases) {
+        for member in ours.object?.members ?? [] {
+          #expect(theirs.object?[member.key] == member.value, "\(member.key)")
+        }
+        #expect(ours.object?.members.count == 12)
+      }
+    }
+  }
+
+  @Test func `makes the same world for the same seed, verifiable with what it says to trust`() async throws {
+    let (one, two) = (TemporaryDirectory(), TemporaryDirectory())
+    let first = try await Self.world(9, in: one)
+    let second = try await Self.world(9, in: two)
+    #expect(Program.text("\(first)/truth.jsonl") == Program.text("\(second)/truth.jsonl"))
+    let world = try #require(try JSONReader.read(Array(Program.text("\(first)/world.json").utf8)).object)
+    #expect(world["apps"]?.array?.compactMap { $0.object?["bundleId"]?.string } == ["com.example.a", "com.example.b"])
+    for app in world["apps"]?.array ?? [] {
+      #expect(app.object?["appAppleId"]?.integer != nil)
+      #expect(app.object?["sharedSecret"]?.string?.utf8.count == 32)
+    }
+    let root = try #require(world["rootDER"]?.string.flatMap { Base64.standard.decode(Array($0.utf8)) })
+    let verified = try await Program().run(
+      "jws", "verify", "--json", "--root", one.file("v2.der", root), "\(first)/notifications.jsonl")
+    #expect(verified.status == 0)
+    let ids = try verified.objects.map { $0["transaction"]?.object?["originalTransactionId"]?.string }
+    let truth = try Self.objects("\(first)/truth.jsonl").flatMap { customer in
+      customer["purchases"]?.array?.map { $0.object?["originalTransactionId"]?.string } ?? []
+    }
+    #expect(Set(ids) == Set(truth))
+  }
+
+  @Test func `tells by its exit status what became of the rows`() async throws {
+    let place = TemporaryDirectory()
+    let broken = place.file("broken", Array("app,user_id,receipt\n,7,n/a!\n".utf8))
+    let rejects = "\(place.path)/rejects"
+    let run = try await Program().run("extract", "--rejects", rejects, broken)
+    #expect(run.status == 3)
+    #expect(run.output == "")
+    #expect(run.notes.hasPrefix("1 in = 0 usable + 0 duplicates + 1 rejected"))
+    #expect(Program.text(rejects) == "app,user_id,receipt,reason\n,7,n/a!,notBase64\n")
+    #expect(try await Program().run("extract", "-", input: Array("n/a!\n".utf8)).status == 3)
+    #expect(try await Program().run("extract", "\(place.path)/nothing").status == 1)
+    #expect(try await Program().run("extract", "--rejects", broken, broken).status == 2)
+    #expect(Program.text(broken).utf8.count > 20, "the input is never overwritten")
+    #expect(try await Program().run("extract", "--unverified", "--root", broken, broken).status == 2)
+    #expect(try await Program().run("extract", "--format", "xml", broken).status == 2)
+    #expect(try await Program().run("extract").status == 2)
+    #expect(try await Program().run("simulate", "--generate").status == 2)
+    #expect(try await Program().run("simulate", "--generate", "--app", "a b", "--out", place.path).status == 2)
+    #expect(try await Program().run("extract", "-").status == 0, "nothing in, nothing out")
+    let cut = place.file("cut.gz", [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF, 0])
+    let ended = try await Program().run("extract", "--json", cut)
+    #expect(ended.status == 1)
+    #expect(ended.notes.contains(#""complete":false"#))
+  }
+
+  @Test(arguments: [SIGTERM, SIGINT])
+  func `leaves whole lines when it is stopped`(signal: Int32) async throws {
+    let place = TemporaryDirectory()
+    let world = try await Self.world(10, in: place)
+    let rows = Array(Program.text("\(world)/receipts.csv").utf8)
+    let pipe = "\(place.path)/pipe"
+    unsafe mkfifo(pipe, 0o600)
+    // Open for both, so that neither side waits for the other.
+    let writer = unsafe open(pipe, O_RDWR | O_CLOEXEC | O_NONBLOCK)
+    defer { close(writer) }
+    try Program().write([], to: "\(place.path)/input")
+    let id = try Program().spawn(["extract", "--json", "--root", "\(place.path)/root.der", pipe], place.path)
+    var rest = (rows + rows)[...]
+    let isTaken = await eventually(within: .seconds(30)) {
+      let count = unsafe rest.withUnsafeBytes { unsafe write(writer, $0.baseAddress, $0.count) }
+      if count > 0 { rest = rest.dropFirst(count) }
+      return rest.isEmpty
+    }
+    #expect(isTaken)
+    #expect(await eventually(within: .seconds(30)) { !Program.text("\(place.path)/output").isEmpty })
+    kill(id, signal)
+    #expect(await Program.ended(id) == 128 + signal)
+    let output = Program.text("\(place.path)/output")
+    #expect(output.hasSuffix("}\n"))
+    let lines = try Self.objects("\(place.path)/output")
+    let summary = try #require(try JSONReader.read(Array(Program.text("\(place.path)/notes").utf8)).object)
+    #expect(summary["usable"]?.integer == Int64(lines.count))
+    #expect(summary["stoppedBy"]?.string == (signal == SIGTERM ? "SIGTERM" : "SIGINT"))
+    #expect(summary["complete"] == false)
+  }
+}
