@@ -79,8 +79,8 @@ extension Rebuild {
       let start = last?.bytes ?? []
       for row in try session.query(
         """
-        SELECT i.digest FROM \(identifier: database).inbox i LEFT JOIN \(seen) s ON s.digest = i.digest
-        WHERE s.digest IS NULL AND i.digest > \(start) ORDER BY i.digest LIMIT \(limit)
+        SELECT i.digest FROM \(identifier: database).inbox i FORCE INDEX (PRIMARY)
+        LEFT JOIN \(seen) s ON s.digest = i.digest WHERE s.digest IS NULL AND i.digest > \(start) ORDER BY i.digest LIMIT \(limit)
         """)
       {
         if let digest = Digest(bytes: try row.bytes(0)) { digests.append(digest) }

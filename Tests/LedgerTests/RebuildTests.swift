@@ -75,6 +75,23 @@ import Time
     await fixture.ledger.pool.close()
   }
 
+  @Test func `lets writers through while a long reader keeps it from its exchange`() async throws {
+    let fixture = try await RebuildFixture()
+    let reader = try await Connection.open(fixture.ledger.configuration)
+    try await reader.read { session throws(DatabaseError) in
+      try session.run("START TRANSACTION")
+      _ = try session.query("SELECT COUNT(*) FROM purchases")
+    }
+    async let summary = fixture.rebuild().run(now: Self.now)
+    #expect(await eventually(within: .seconds(30)) { (try? await fixture.isWaitingForExchange()) == true })
+    try fixture.ledger.statement("UPDATE purchases SET as_of = as_of + 1")
+    try await reader.read { session throws(DatabaseError) in try session.run("ROLLBACK") }
+    #expect(try await summary.messages == fixture.story.messages.count)
+    #expect(try await fixture.ledger.dump() == fixture.before)
+    await reader.close()
+    await fixture.ledger.pool.close()
+  }
+
   @Test func `knows the name of an app that is added meanwhile`() async throws {
     let fixture = try await RebuildFixture()
     let late = Mutex(try await fixture.holdBack(all: false))
@@ -200,6 +217,18 @@ struct RebuildFixture: Sendable {
       }
     for table in tables { try session.run("CREATE TABLE \(identifier: staging).\(table) (id INT)") }
     if kind == "view" { try session.run("CREATE VIEW \(identifier: staging).customers AS SELECT 1") }
+  }
+
+  func isWaitingForExchange() async throws -> Bool {
+    let name = database
+    return try await ledger.pool.read { session throws(DatabaseError) in
+      let waiting = try session.query(
+        """
+        SELECT 1 FROM information_schema.PROCESSLIST
+        WHERE DB = \(name) AND INFO LIKE 'RENAME%' AND STATE LIKE 'Waiting for table metadata lock%'
+        """)
+      return !waiting.isEmpty
+    }
   }
 
   func unfinished() async throws -> Milliseconds? {

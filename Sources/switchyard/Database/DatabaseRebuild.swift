@@ -13,7 +13,7 @@ struct DatabaseRebuild {
     "rebuild", "Derive purchases, customers and events anew from the inbox.",
     discussion: """
       Beside what is there, then exchanged at once; readers and the service go on meanwhile. A message that this build \
-      refuses ends it with nothing changed. --dry-run compares and changes nothing: exit status 5 when there are \
+      refuses ends it before anything is changed. --dry-run compares and changes nothing: exit status 5 when there are \
       differences.
       """,
     examples: [
