@@ -6,6 +6,8 @@ import Synchronization
 final class BodyBudget: Sendable {
   private let limit: Int
   private let held = Atomic(0)
+  /// The most that was held since the last ebb.
+  private let high = Atomic(0)
 
   init(limit: Int) { self.limit = limit }
 
@@ -14,10 +16,27 @@ final class BodyBudget: Sendable {
 
   /// False, and nothing is taken, when it would be too much.
   fileprivate func take(_ bytes: Int) -> Bool {
-    guard held.wrappingAdd(bytes, ordering: .relaxed).newValue > limit else { return true }
-    give(bytes)
-    return false
+    let now = held.wrappingAdd(bytes, ordering: .relaxed).newValue
+    guard now <= limit else {
+      give(bytes)
+      return false
+    }
+    high.max(now, ordering: .relaxed)
+    return true
   }
+
+  /// Whether so much is, or was, held that its memory is worth handing back.
+  var isHigh: Bool { high.load(ordering: .relaxed) >= Self.flood }
+
+  /// True once after each flood, when nearly all of it has gone.
+  func ebbs() -> Bool {
+    guard isHigh, bytes <= Self.flood / 16 else { return false }
+    high.store(bytes, ordering: .relaxed)
+    return true
+  }
+
+  /// Less than this the allocator may keep.
+  private static let flood = 16 << 20
 
   fileprivate func give(_ bytes: Int) { held.wrappingSubtract(bytes, ordering: .relaxed) }
 }
