@@ -7,7 +7,8 @@ package import Time
 package final class Registry: Service {
   private struct State {
     var directory: AppDirectory
-    var readAt: Milliseconds
+    /// When it was last tried, so that a database that is away is not asked the more often for it.
+    var triedAt: Milliseconds
     /// The reading that is under way.
     var reading: Task<Void, Never>?
   }
@@ -23,7 +24,7 @@ package final class Registry: Service {
   package init(
     reading read: @escaping @Sendable () async throws -> AppDirectory, clock: WallClock, logger: Logger
   ) async throws {
-    state = Mutex(State(directory: try await read(), readAt: clock.now()))
+    state = Mutex(State(directory: try await read(), triedAt: clock.now()))
     self.read = read
     self.clock = clock
     self.logger = logger
@@ -40,7 +41,8 @@ package final class Registry: Service {
     if let reading = state.withLock({ $0.reading }) { await reading.value }
     let reading = state.withLock { state in
       if let reading = state.reading { return reading }
-      let wait = max(0, (state.readAt + interval - clock.now()).milliseconds)
+      // Never longer than asked, also when the clock has been set back.
+      let wait = min(max(0, (state.triedAt + interval - clock.now()).milliseconds), interval.milliseconds)
       // Shared by all who wait, so no single one's child.
       let reading = Task {
         if wait > 0 { try? await Task.sleep(for: .milliseconds(wait)) }
@@ -61,12 +63,15 @@ package final class Registry: Service {
   }
 
   private func refresh() async {
+    let now = clock.now()
     do {
-      let now = clock.now()
       let fresh = try await read()
-      state.withLock { $0 = State(directory: fresh, readAt: now) }
+      state.withLock { $0 = State(directory: fresh, triedAt: now) }
     } catch {
-      state.withLock { $0.reading = nil }
+      state.withLock { state in
+        state.reading = nil
+        state.triedAt = now
+      }
       logger.warning("the apps could not be read again; going on with those known", metadata: ["error": "\(error)"])
     }
   }

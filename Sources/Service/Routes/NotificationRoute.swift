@@ -43,16 +43,14 @@ package struct NotificationRoute: Sendable {
 
   private func receive(_ body: [UInt8], pathApp: String?) async -> HTTPResponse {
     let now = clock.now()
-    var message = InboxMessage(kind: .notification, body: body, receivedAt: now)
+    // Whatever else it is: no secret is kept because a signature stands beside it.
+    let body = LegacyPassword.mayBe(in: body) ? LegacyPassword.redacted(body, key: key) : body
+    let message = InboxMessage(kind: .notification, body: body, receivedAt: now)
     let decision: Intake.Decision
     do throws(Refusal) {
       var first = try decide(message, pathApp, registry.directory, now)
       if first.refusal?.code == Refusal.Code.unknownApp.rawValue {
         first = try decide(message, pathApp, await registry.refreshed(atMostEvery: .milliseconds(0)), now)
-      }
-      if first.refusal?.kind == .legacy {
-        message = InboxMessage(kind: .notification, body: LegacyPassword.redacted(body, key: key), receivedAt: now)
-        first = try decide(message, pathApp, registry.directory, now)
       }
       decision = first
     } catch {
