@@ -15,8 +15,8 @@ struct Benchmark: Sendable {
   let run: @Sendable (Settings) async throws -> [Measurement]
 
   static let all = [
-    VerifyDecodeMap.benchmark, ApplePeer.benchmark, StreamRate.benchmark, LedgerBatch.benchmark, BareHTTP.benchmark,
-    DurableHTTP.benchmark,
+    VerifyAlone.benchmark, VerifyDecodeMap.benchmark, ApplePeer.benchmark, StreamRate.benchmark, LedgerBatch.benchmark,
+    BareHTTP.benchmark, DurableHTTP.benchmark,
   ]
 }
 

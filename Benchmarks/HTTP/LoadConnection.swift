@@ -31,11 +31,12 @@ struct LoadConnection: ~Copyable {
         unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
+    let reason = unsafe String(cString: strerror(errno))
     var one: Int32 = 1
     unsafe setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
     guard status == 0, fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0 else {
       close(descriptor)
-      throw BenchmarkError("nothing listens on port \(port)")
+      throw BenchmarkError("no connection to port \(port): \(reason)")
     }
     received.reserveCapacity(4_096)
   }

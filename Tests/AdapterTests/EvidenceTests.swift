@@ -91,14 +91,15 @@ import Time
     #expect(try Bench.evidence(body).findings == Bench.read(body).findings)
   }
 
-  /// The payload's own word, then the envelope's, then the request's.
+  /// The payload's own word, then the request's, then the envelope's unless it says Production.
   @Test(arguments: [
     ("Sandbox" as JSONValue?, nil as JSONValue?, nil as Environment?, Environment.sandbox),
-    ("Sandbox", nil, .production, .sandbox), ("Production", nil, .sandbox, .production),
-    (nil, "Sandbox", nil, .sandbox), (nil, "Sandbox", .production, .sandbox), (nil, nil, .sandbox, .sandbox),
+    ("Sandbox", "Sandbox", .sandbox, .sandbox), ("Production", nil, .production, .production),
+    ("Production", "Production", nil, .production), (nil, "Sandbox", nil, .sandbox),
+    (nil, "Sandbox", .sandbox, .sandbox), (nil, "Production", .production, .production), (nil, nil, .sandbox, .sandbox),
     (nil, nil, .production, .production),
   ])
-  func `is of the environment that is named closest to it`(
+  func `is of the environment that somebody to be believed names`(
     payload: JSONValue?, envelope: JSONValue?, request: Environment?, expected: Environment
   ) throws {
     let transaction = Bench.with(Bench.transaction, "environment", payload)

@@ -48,7 +48,7 @@ struct Refused: CustomTestStringConvertible, Sendable {
     Refused("signed by a stranger", verifying: .unknownRoot, .unproven) {
       try Bench.read(Bench.body(Bench.payload(Bench.data()), by: Bench.stranger))
     },
-    Refused("another kind of payload", verifying: .unexpectedKind, .authentic) {
+    Refused("another kind of payload", verifying: .unexpectedKind, .unproven) {
       try Bench.read(Bench.body(Bench.transaction))
     },
     Refused("an environment of its own", verifying: .wrongEnvironment, .authentic) {
@@ -91,6 +91,22 @@ struct Refused: CustomTestStringConvertible, Sendable {
   ]
 
   static let evidence: [Refused] = [
+    Refused("an id longer than any", .valueTooLong, .authentic) {
+      let long = JSONValue.string(String(repeating: "1", count: 65))
+      return try Bench.evidence(signing: Bench.with(Bench.transaction, "transactionId", long))
+    },
+    Refused("a request of another environment than the payload", verifying: .contradictsEnvelope, .authentic) {
+      try Bench.evidence(signing: Bench.transaction, in: .production)
+    },
+    Refused("a request of another environment than the answer", verifying: .contradictsEnvelope, .authentic) {
+      let unnamed = Bench.with(Bench.transaction, "environment", nil)
+      return try Bench.evidence(
+        ["environment": "Sandbox", "signedTransactions": [Bench.signedValue(unnamed)]], in: .production)
+    },
+    Refused("Production on an envelope's word alone", .environmentUnknown, .authentic) {
+      let unnamed = Bench.with(Bench.transaction, "environment", nil)
+      return try Bench.evidence(["environment": "Production", "signedTransactions": [Bench.signedValue(unnamed)]])
+    },
     Refused("V1 as evidence", .notificationV1NotYet, .legacy) {
       try Bench.evidence(["notification_type": "CANCEL"])
     },
@@ -180,6 +196,11 @@ struct Refused: CustomTestStringConvertible, Sendable {
     }
   }
 
+  @Test func `of what had the form of a message is no longer unreadable`() throws {
+    #expect(Refusal(VerificationError(.invalidBase64, ""), isMessage: true).kind == .unproven)
+    #expect(Refusal(VerificationError(.wrongBundle, ""), isMessage: true).kind == .authentic)
+  }
+
   @Test(arguments: notifications + evidence)
   func `tells its code and class`(row: Refused) throws {
     do {
@@ -192,10 +213,12 @@ struct Refused: CustomTestStringConvertible, Sendable {
     }
   }
 
-  /// The last three are the service's, which knows the registered apps.
+  /// The others are the service's, which knows the registered apps.
   @Test func `has been provoked for each code of the adapter`() {
     let provoked = Set((Self.notifications + Self.evidence).map(\.code) + [Refusal.Code.environmentUnknown.rawValue])
-    let elsewhere: [Refusal.Code] = [.unknownApp, .appAppleIdNotRegistered, .wrongAppAppleId]
+    let elsewhere: [Refusal.Code] = [
+      .unknownApp, .appAppleIdNotRegistered, .wrongAppAppleId, .unknownSubscription,
+    ]
     #expect(Set(Refusal.Code.allCases.map(\.rawValue)).subtracting(provoked) == Set(elsewhere.map(\.rawValue)))
   }
 
@@ -205,7 +228,7 @@ struct Refused: CustomTestStringConvertible, Sendable {
     #expect(refusal.code == code.rawValue && refusal.detail == "why" && refusal.claimedApp == "a")
     let unreadable: [VerificationError.Code] = [.notAJWS, .invalidBase64]
     let authentic: [VerificationError.Code] = [
-      .unexpectedKind, .wrongBundle, .wrongAppAppleId, .wrongEnvironment, .contradictsEnvelope,
+      .wrongBundle, .wrongAppAppleId, .wrongEnvironment, .contradictsEnvelope,
     ]
     let expected: Refusal.Class =
       unreadable.contains(code) ? .unreadable : authentic.contains(code) ? .authentic : .unproven

@@ -113,3 +113,23 @@ struct LedgerFixture {
     try await fixture.pool.read { session throws(DatabaseError) in try Rebuild.unfinished(in: session) }
   }
 }
+
+@Suite struct `A batch` {
+  @Test(arguments: [true, false])
+  func `accepts a body that it also refuses, whatever the order`(acceptedFirst: Bool) async throws {
+    let story = try SignedStory(customers: 1, periods: 1)
+    let fixture = try await LedgerFixture()
+    let message = story.messages[0]
+    let accepted = try story.entry(message, for: fixture.app)
+    let refusal = Entry.Refusal(source: .authentic, code: "unknownApp", detail: "", claimedApp: nil)
+    let refused = Entry(message, .quarantined(refusal))
+    let outcomes = try await fixture.ledger.append(acceptedFirst ? [accepted, refused] : [refused, accepted])
+    #expect(outcomes[acceptedFirst ? 0 : 1] == .stored)
+    let rows = try await fixture.pool.read { session throws(DatabaseError) in
+      try session.query("SELECT COUNT(*) AS count FROM purchases")
+    }
+    let count = try rows[0].int("count")
+    #expect(count == 1)
+    await fixture.pool.close()
+  }
+}

@@ -18,8 +18,8 @@ import Time
       message,
       .quarantined(
         Entry.Refusal(
-          source: source, code: code, detail: String(repeating: "é", count: 300),
-          claimedApp: String(repeating: "a", count: 100))))
+          source: source, code: code, detail: String(repeating: "é", count: 600),
+          claimedApp: String(repeating: "a", count: 300))))
   }
 
   @Test func `is read page by page, the oldest first, and narrowed by code or digest`() async throws {
@@ -48,9 +48,10 @@ import Time
         let one = try QuarantineTable.page(
           after: nil, code: nil, digestPrefix: Array(digest.bytes.prefix(count)), limit: 9, in: session)
         #expect(one.map(\.message.digest) == [digest])
-        #expect(one.first?.claimedApp.count == 60 && one.first?.source == "unproven" && one.first?.replays == 0)
+        #expect(one.first?.claimedApp.count == 255 && one.first?.source == "unproven" && one.first?.replays == 0)
       }
-      #expect(try QuarantineTable.counts(in: session) == [.unproven: 10])
+      let kept = QuarantineUsage(messages: 10, bytes: messages.reduce(0) { $0 + $1.body.count })
+      #expect(try QuarantineTable.usage(in: session) == [.unproven: kept])
       #expect(try QuarantineTable.reasons(in: session).map(\.count) == [5, 5])
     }
     await fixture.pool.close()
@@ -61,7 +62,8 @@ import Time
     let digest = message(1).digest
     _ = try await fixture.ledger.append([entry(message(1)), entry(message(2))])
     try await fixture.pool.read { session throws(DatabaseError) in
-      try QuarantineTable.noteReplay(digest, code: "wrongBundle", detail: "again", in: session)
+      try QuarantineTable.noteReplay(
+        digest, Entry.Refusal(source: .authentic, code: "wrongBundle", detail: "again", claimedApp: nil), in: session)
       let page = try QuarantineTable.page(after: nil, code: "wrongBundle", digestPrefix: nil, limit: 9, in: session)
       #expect(page.map(\.replays) == [1] && page.map(\.detail) == ["again"])
       try QuarantineTable.release(digest, in: session)
@@ -74,12 +76,12 @@ import Time
 
   @Test func `that is full of forgeries still takes what waits for its app`() async throws {
     let fixture = try await LedgerFixture()
-    let quota = QuarantineSource.unproven.quota
+    let quota = QuarantineSource.unproven.quota.messages
     try await fixture.pool.read { session throws(DatabaseError) in
       _ = try session.execute(
         """
-        INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body)
-        SELECT UNHEX(SHA2(CONCAT('seed ', seq), 256)), seq, 'unproven', 'c', 'd', '', 1, 'b'
+        INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body, size)
+        SELECT UNHEX(SHA2(CONCAT('seed ', seq), 256)), seq, 'unproven', 'c', 'd', '', 1, 'b', 1
         FROM seq_1_to_\(digits: Int64(quota))
         """)
     }
@@ -88,7 +90,22 @@ import Time
     ])
     #expect(outcomes == [.quarantineFull, .quarantined, .quarantined])
     try await fixture.pool.read { session throws(DatabaseError) in
-      #expect(try QuarantineTable.counts(in: session) == [.unproven: quota, .authentic: 1, .legacy: 1])
+      let usage = try QuarantineTable.usage(in: session)
+      #expect(usage.mapValues(\.messages) == [.unproven: quota, .authentic: 1, .legacy: 1])
+    }
+    await fixture.pool.close()
+  }
+
+  /// A replay with other roots says more of them than of the message.
+  @Test func `keeps the reason of what was proven when a replay could not prove it`() async throws {
+    let fixture = try await LedgerFixture()
+    _ = try await fixture.ledger.append([entry(message(1), "unknownApp", .authentic)])
+    let digest = message(1).digest
+    try await fixture.pool.read { session throws(DatabaseError) in
+      try QuarantineTable.noteReplay(
+        digest, Entry.Refusal(source: .unproven, code: "unknownRoot", detail: "", claimedApp: nil), in: session)
+      let page = try QuarantineTable.page(after: nil, code: nil, digestPrefix: nil, limit: 9, in: session)
+      #expect(page.map(\.code) == ["unknownApp"] && page.map(\.replays) == [1])
     }
     await fixture.pool.close()
   }

@@ -64,7 +64,7 @@ import Time
   @Test func `of a dossier is this, member for member`() throws {
     let text = String(decoding: describe(at: start + .days(1)).encoded(), as: UTF8.self)
     let expected = [
-      #"{"environment":"Sandbox","customers":[{"customer":"o11","originalTransactionIds":["11"],"#,
+      #"{"environment":"Sandbox","customers":[{"customer":"11","originalTransactionIds":["11"],"#,
       #""appTransactionIds":["71"]}],"purchases":[PURCHASE],"subscriptions":[{"originalTransactionId":"11","#,
       #""status":1,"statusName":"active","grantsAccess":true,"productId":"monthly","expiresDate":1782592000000,"#,
       #""renewal":{"autoRenewStatus":1,"asOf":1780000000000}}],"#,

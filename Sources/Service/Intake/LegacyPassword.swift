@@ -36,7 +36,8 @@ enum LegacyPassword {
     case .object(let object):
       for member in object {
         switch member.value {
-        case .string, .integer, .number: if member.key == "password" { secrets.insert(member.value) }
+        case .string, .integer, .number:
+          if member.key == "password", member.value.string?.hasPrefix(mark) != true { secrets.insert(member.value) }
         case .null, .bool: break
         case .array, .object: collect(from: member.value, into: &secrets)
         }
@@ -64,6 +65,9 @@ enum LegacyPassword {
 
   private static func code(for secret: JSONValue, _ key: MasterKey) -> JSONValue {
     let text = secret.string.map { Array($0.utf8) } ?? secret.encoded()
-    return .string("hmac-sha256:\(key.id):\(key.code(for: text, purpose: "v1 password").hex)")
+    return .string("\(mark)\(key.id):\(key.code(for: text, purpose: "v1 password").hex)")
   }
+
+  /// How a code begins: what has one was redacted before.
+  private static let mark = "hmac-sha256:"
 }
