@@ -43,19 +43,15 @@ package struct NotificationRoute: Sendable {
 
   private func receive(_ body: [UInt8], pathApp: String?) async -> HTTPResponse {
     let now = clock.now()
-    var message = InboxMessage(
+    // Whatever else it is: no secret is kept because a signature stands beside it.
+    let body = LegacyPassword.mayBe(in: body) ? LegacyPassword.redacted(body, key: key) : body
+    let message = InboxMessage(
       kind: .notification, body: body, identity: Adapter.identity(ofNotification: body), receivedAt: now)
     let decision: Intake.Decision
     do throws(Refusal) {
       var first = try decide(message, pathApp, registry.directory, now)
       if first.refusal?.code == Refusal.Code.unknownApp.rawValue {
         first = try decide(message, pathApp, await registry.refreshed(atMostEvery: Router.patience), now)
-      }
-      if first.refusal != nil, case let safe = LegacyPassword.redacted(body, key: key), safe != body {
-        // Without the secret, in whatever body it came: so it is kept, and so it is known again.
-        message = InboxMessage(
-          kind: .notification, body: safe, identity: Adapter.identity(ofNotification: safe), receivedAt: now)
-        first = try decide(message, pathApp, registry.directory, now)
       }
       decision = first
     } catch {
