@@ -47,7 +47,9 @@ import Time
           group.addTask {
             for message in share {
               let request = ClientRequest(method: "POST", url: running.url + "/notifications", body: message.body)
-              if let answer = try? await client.send(request), answer.status == 200 { acknowledged.note(message.signedPayload) }
+              if let answer = try? await client.send(request), answer.status == 200 {
+                acknowledged.note(message.signedPayload)
+              }
             }
           }
         }
