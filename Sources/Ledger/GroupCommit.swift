@@ -15,7 +15,7 @@ package final class GroupCommit: Sendable {
     /// Bytes of the bodies of all entries that have no answer yet, those being committed included.
     package var waitingBytes = 64 << 20
     /// Batches under way at once.
-    package var lanes = 2
+    package var lanes = 1
 
     package init() {}
   }
