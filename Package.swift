@@ -37,6 +37,7 @@ let package = Package(
     .library(name: "Purchases", targets: ["Purchases"]),
     .library(name: "Wire", targets: ["Wire"]),
     .library(name: "Signing", targets: ["Signing"]),
+    .library(name: "Receipts", targets: ["Receipts"]),
     .library(name: "Adapter", targets: ["Adapter"]),
   ],
   targets: [
@@ -54,13 +55,15 @@ let package = Package(
     room("HTTPServer", "CMicroHTTPD", "Runtime", "Time"),
     room("Database", "CMariaDB", "Runtime", "Time"),
     room("Wire", "JSON", "Time"),
+    room("Receipts", "Signing", "Purchases", "JSON", "Time"),
     room(
       "Mappings", "Purchases", path: "Mappings",
       resources: [
         .embedInCode("events.tsv"), .embedInCode("transaction-fields.tsv"),
         .embedInCode("renewal-fields.tsv"), .embedInCode("app-transaction-fields.tsv"),
+        .embedInCode("receipt-fields.tsv"),
       ]),
-    room("Adapter", "Wire", "Mappings", "Signing", "Purchases", "JSON", "Time"),
+    room("Adapter", "Receipts", "Wire", "Mappings", "Signing", "Purchases", "JSON", "Time"),
     room("Ledger", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
     room(
       "Service", "Ledger", "Adapter", "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime",
@@ -69,13 +72,13 @@ let package = Package(
     .executableTarget(
       name: "switchyard",
       dependencies: [
-        "Service", "Simulator", "Ledger", "Database", "Adapter", "Wire", "Mappings", "HTTPServer",
+        "Service", "Simulator", "Ledger", "Database", "Adapter", "Receipts", "Wire", "Mappings", "HTTPServer",
         "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time",
       ], swiftSettings: strict),
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "Service", "Simulator", "Ledger", "Database", "Adapter", "Wire", "HTTPServer", "Signing",
+        "Service", "Simulator", "Ledger", "Database", "Adapter", "Receipts", "Wire", "HTTPServer", "Signing",
         "Purchases", "Runtime", "JSON", "Time", "COpenSSL",
       ], path: "Benchmarks", swiftSettings: strict),
 
@@ -88,6 +91,7 @@ let package = Package(
     tests("PurchasesTests", "Purchases", "JSON", "Time"),
     tests("WireTests", "Wire", "JSON", "Time"),
     tests("SigningTests", "Signing", "Simulator", "JSON", "Time"),
+    tests("ReceiptsTests", "Receipts", "Adapter", "Mappings", "Purchases", "Simulator", "Signing", "JSON", "Time"),
     tests("HTTPTests", "HTTPServer", "HTTPClient", "Runtime", "Time"),
     tests("DatabaseTests", "Database", "Runtime", "Time"),
     tests("MappingsTests", "Mappings", "Purchases", "Wire"),
@@ -109,10 +113,11 @@ let package = Package(
 // The fuzzers link libFuzzer, which is not everywhere: built on demand only, by scripts/fuzz.
 if Context.environment["SWITCHYARD_FUZZ"] == "1" {
   package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"))
-  for name in ["FuzzJWS", "FuzzJSON"] {
+  for name in ["FuzzJWS", "FuzzJSON", "FuzzReceipt"] {
     package.targets.append(
       .executableTarget(
-        name: name, dependencies: ["CLibFuzzer", "Signing", "Simulator", "JSON", "Time"], path: "Tests/Fuzz/\(name)",
+        name: name, dependencies: ["CLibFuzzer", "Receipts", "Signing", "Simulator", "JSON", "Time"],
+        path: "Tests/Fuzz/\(name)",
         swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
   }
 }

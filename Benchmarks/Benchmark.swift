@@ -16,7 +16,7 @@ struct Benchmark: Sendable {
 
   static let all = [
     VerifyAlone.benchmark, VerifyDecodeMap.benchmark, ApplePeer.benchmark, StreamRate.benchmark, LedgerBatch.benchmark,
-    BareHTTP.benchmark, DurableHTTP.benchmark,
+    BareHTTP.benchmark, DurableHTTP.benchmark, VerifyReceipt.benchmark,
   ]
 }
 

@@ -6,12 +6,14 @@ package struct Vocabulary: Sendable {
   package let purchases: FieldTable<PurchaseField>
   package let renewals: FieldTable<RenewalField>
   package let appTransactions: FieldTable<AppTransactionField>
+  package let receipts: ReceiptTable
 
   package init() throws(Table.Malformed) {
     events = try EventTable(PackageResources.events_tsv)
     purchases = try FieldTable(PackageResources.transaction_fields_tsv)
     renewals = try FieldTable(PackageResources.renewal_fields_tsv)
     appTransactions = try FieldTable(PackageResources.app_transaction_fields_tsv)
+    receipts = try ReceiptTable(PackageResources.receipt_fields_tsv)
   }
 
   /// The tables of this build, read once.

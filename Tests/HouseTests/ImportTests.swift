@@ -3,7 +3,8 @@ import Testing
 /// The one-way order of docs/architecture.md: a room imports what stands above it in this list, never beside or below.
 private let order: [Set<String>] = [
   ["Time"], ["JSON"], ["Runtime", "Purchases"], ["Signing", "HTTPClient"],
-  ["Wire", "Mappings", "Database", "HTTPServer"], ["Adapter", "Ledger"], ["Service", "Simulator"], ["switchyard"],
+  ["Wire", "Receipts", "Mappings", "Database", "HTTPServer"], ["Adapter", "Ledger"], ["Service", "Simulator"],
+  ["switchyard"],
 ]
 
 /// What may not be imported although it stands above, and why.
@@ -14,10 +15,13 @@ private let kept: [(room: String, away: Set<String>, because: String)] = [
   ("HTTPServer", ["Purchases", "Signing", "HTTPClient"], "knows no route"),
   ("Database", ["Purchases", "Signing", "HTTPClient"], "knows no table"),
   ("Wire", ["Purchases", "Signing", "Runtime", "HTTPClient"], "decodes, judges nothing"),
+  ("Receipts", ["Runtime", "HTTPClient"], "reads and proves, no I/O"),
   ("Mappings", ["Signing", "Runtime", "HTTPClient"], "declares, does nothing"),
-  ("Ledger", ["Wire", "Mappings", "HTTPServer", "HTTPClient"], "knows no wire format"),
+  ("Ledger", ["Wire", "Receipts", "Mappings", "HTTPServer", "HTTPClient"], "knows no wire format"),
   ("Adapter", ["Database", "HTTPServer", "HTTPClient", "Runtime"], "no I/O"),
-  ("Simulator", ["Ledger", "Adapter", "Database", "Purchases"], "stands for Apple, who knows nothing of us"),
+  (
+    "Simulator", ["Ledger", "Adapter", "Database", "Purchases", "Receipts"], "stands for Apple, who knows nothing of us"
+  ),
 ]
 
 /// Where each C library may be touched.

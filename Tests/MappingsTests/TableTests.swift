@@ -65,4 +65,16 @@ import Testing
   func `of fields is refused with the reason`(rows: [String], reason: Table.Malformed) {
     #expect(throws: reason) { try FieldTable<RenewalField>(bytes(["id\tfield\tabsence\tnoVote"] + rows)) }
   }
+
+  @Test(
+    arguments: [
+      (["P-900\t1\tkey\tunheardOf\ttext"], .unknownWord(row: "P-900", column: "field")),
+      (["P-900\t1\tkey\tproductId\tupsideDown"], .unknownWord(row: "P-900", column: "form")),
+      (["P-900\tx\tkey\tproductId\ttext"], .unknownWord(row: "P-900", column: "attribute")),
+      (["P-900\t1\t-\tproductId\ttext", "P-901\t1\t-\tproductId\ttext"], .repeatedRow("P-901")),
+      (["P-900\t-\tkey\tproductId\ttext", "P-901\t1\tkey\tproductId\ttext"], .repeatedRow("P-901")),
+    ] as [([String], Table.Malformed)])
+  func `of receipts is refused with the reason`(rows: [String], reason: Table.Malformed) {
+    #expect(throws: reason) { try ReceiptTable(bytes(["id\tattribute\tkey\tfield\tform"] + rows)) }
+  }
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <openssl/cms.h>
 #include <openssl/crypto.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
@@ -17,6 +18,7 @@ static inline int shim_x509_stack_push(STACK_OF(X509) *stack, X509 *certificate)
   return sk_X509_push(stack, certificate);
 }
 static inline void shim_x509_stack_free(STACK_OF(X509) *stack) { sk_X509_free(stack); }
+static inline void shim_x509_stack_pop_free(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_free); }
 static inline int shim_x509_stack_count(const STACK_OF(X509) *stack) { return sk_X509_num(stack); }
 static inline X509 *shim_x509_stack_value(const STACK_OF(X509) *stack, int index) {
   return sk_X509_value(stack, index);

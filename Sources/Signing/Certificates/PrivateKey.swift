@@ -7,6 +7,8 @@ import COpenSSL
 @safe package final class PrivateKey: @unchecked Sendable {
   package enum Kind: String, Sendable, CaseIterable {
     case p256, p384, rsa2048
+    /// Of the signers of iOS 6 receipts alone, until 2016.
+    case rsa1024
   }
 
   private let key: OpaquePointer
@@ -21,6 +23,7 @@ import COpenSSL
       case .p256: unsafe shim_generate_ec("P-256")
       case .p384: unsafe shim_generate_ec("P-384")
       case .rsa2048: unsafe shim_generate_rsa(2_048)
+      case .rsa1024: unsafe shim_generate_rsa(1_024)
       }
     let reason = OpenSSLFailure.drain()
     guard let key = unsafe key else { throw CertificateError(.cannotIssue, "no \(kind.rawValue) key: \(reason)") }
@@ -69,12 +72,14 @@ import COpenSSL
   func withPointer<Result>(_ body: (OpaquePointer) -> Result) -> Result { unsafe body(key) }
 
   /// The signature of `bytes` hashed with SHA-256: DER for elliptic curves, PKCS#1 for RSA.
-  package func signature(of bytes: [UInt8]) throws(CertificateError) -> [UInt8] {
+  package func signature(
+    of bytes: [UInt8], hashedWith hash: SignatureHash = .sha256
+  ) throws(CertificateError) -> [UInt8] {
     guard let context = unsafe EVP_MD_CTX_new() else { throw CertificateError(.cannotIssue, "no memory to sign") }
     defer { unsafe EVP_MD_CTX_free(context) }
     var count = 0
-    guard unsafe EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1,
-      unsafe EVP_DigestSign(context, nil, &count, bytes, bytes.count) == 1
+    let isBegun = unsafe hash.function.withPointer { unsafe EVP_DigestSignInit(context, nil, $0, nil, key) == 1 }
+    guard isBegun, unsafe EVP_DigestSign(context, nil, &count, bytes, bytes.count) == 1
     else { throw CertificateError(.unusableKey, "a key that cannot sign: \(OpenSSLFailure.drain())") }
     var signature = [UInt8](repeating: 0, count: count)
     guard unsafe EVP_DigestSign(context, &signature, &count, bytes, bytes.count) == 1 else {

@@ -1,0 +1,91 @@
+import JSON
+package import Mappings
+package import Purchases
+package import Receipts
+package import Signing
+package import Time
+
+/// Turns receipts into statements, by the table of `Mappings`: a source of its own, verified or not.
+package struct ReceiptMapping: Sendable {
+  private let table: ReceiptTable
+
+  package init(vocabulary: Vocabulary = .embedded) { table = vocabulary.receipts }
+
+  /// What a proven receipt states, as of its own date, and that its purchases are of one customer.
+  ///
+  /// Nil when it names no app, or when neither it nor `environment` says which environment it is of: iOS 6 receipts
+  /// never do.
+  package func findings(
+    of receipt: VerifiedReceipt, environment: Environment? = nil, message: Digest
+  ) -> Findings? {
+    guard
+      var findings = findings(
+        of: receipt.receipt, .verifiedReceipt, asOf: receipt.proof.validAt, environment, message)
+    else { return nil }
+    let ids = receipt.receipt.originalTransactionIDs
+    findings.links = zip(ids, ids.dropFirst()).map { first, second in
+      CustomerLink(
+        app: findings.app, environment: findings.environment, .originalTransactionID(first),
+        .originalTransactionID(second))
+    }
+    return findings
+  }
+
+  /// What a receipt states that nobody vouches for; it joins no customers, and is never later than its arrival.
+  package func unverifiedFindings(
+    of receipt: Receipt, environment: Environment? = nil, receivedAt: Milliseconds, message: Digest
+  ) -> Findings? {
+    let asOf = receipt.signedAt.map { min($0, receivedAt) } ?? receivedAt
+    return findings(of: receipt, .unverifiedReceipt, asOf: asOf, environment, message)
+  }
+
+  private func findings(
+    of receipt: Receipt, _ source: Source, asOf: Milliseconds, _ fallback: Environment?, _ message: Digest
+  ) -> Findings? {
+    guard let app = receipt.bundleID, let environment = receipt.environment ?? fallback else { return nil }
+    let purchases: [(original: String?, facts: Facts<PurchaseField>)] =
+      switch receipt {
+      case .app(let receipt):
+        receipt.purchases.map { purchase in
+          (purchase.originalIdentity, facts { $0.attribute.flatMap(purchase.value(ofAttribute:)) })
+        }
+      case .transaction(let receipt):
+        [(receipt.originalIdentity, facts { $0.key.flatMap(receipt.value(ofKey:)) })]
+      }
+    var findings = Findings(app: app, environment: environment)
+    findings.purchases = purchases.compactMap { purchase in
+      guard let original = purchase.original else { return nil }
+      var facts = purchase.facts
+      facts.set(.originalTransactionId, .string(original))
+      let line = Line(
+        webOrderLineItemID: facts.text(.webOrderLineItemId), purchaseDate: facts.date(.purchaseDate),
+        isSubscription: facts.isSubscription)
+      let tieBreak = Digest.sha256(facts.json.encoded()).bytes.prefix(8) + message.bytes.prefix(8)
+      return PurchaseStatement(
+        key: PurchaseKey(app: app, environment: environment, originalTransactionID: original, line: line),
+        source: source, rank: Rank(asOf: asOf, tieBreak: Array(tieBreak)), facts: facts, message: message.bytes)
+    }
+    return findings
+  }
+
+  private func facts(_ value: (ReceiptTable.Row) -> JSONValue?) -> Facts<PurchaseField> {
+    var facts = Facts<PurchaseField>()
+    for row in table.rows {
+      guard let value = value(row).flatMap({ Self.taken($0, row) }) else { continue }
+      facts.set(row.field, value)
+    }
+    return facts
+  }
+
+  private static func taken(_ value: JSONValue, _ row: ReceiptTable.Row) -> JSONValue? {
+    switch row.form {
+    case .text: value.string.map(JSONValue.string) ?? value.integer.map { .string(String($0)) }
+    case .integer, .date: value
+    case .productType:
+      value.integer.flatMap { ReceiptProductType(rawValue: $0).name }.map(JSONValue.string)
+    case .introductory: value.bool == true ? 1 : nil
+    case .freeTrial: value.bool == true ? "FREE_TRIAL" : nil
+    case .promotional: value.string == nil ? nil : 2
+    }
+  }
+}

@@ -1,0 +1,80 @@
+public import Time
+
+/// That a receipt's content was signed by a signer whom the trust vouches for; only the check in this file makes one.
+public struct SignatureProof: Hashable, Sendable {
+  /// The root at the top of the signer's chain; nil for a signer that is pinned itself.
+  public let root: Digest?
+  public let signer: Digest
+  public let signerSerialNumber: String
+  /// The date at which every certificate was found valid.
+  public let validAt: Milliseconds
+
+  fileprivate init(root: Digest?, signer: Digest, signerSerialNumber: String, validAt: Milliseconds) {
+    self.root = root
+    self.signer = signer
+    self.signerSerialNumber = signerSerialNumber
+    self.validAt = validAt
+  }
+}
+
+/// Why a receipt's signature proves nothing.
+package struct SignatureRefusal: Error, Equatable {
+  package enum Code: Sendable, CaseIterable {
+    case notSigned, unsupportedSignature, malformedCertificate, unknownSigner, unknownRoot, missingMarker, badSignature,
+      notValidAtDate
+  }
+
+  package let code: Code
+  /// For people; never contents.
+  package let detail: String
+
+  package init(_ code: Code, _ detail: String) {
+    self.code = code
+    self.detail = detail
+  }
+
+  package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
+}
+
+/// A signer whose certificates were found to reach a trusted root, and its key, ready to verify.
+///
+/// Nothing is said about time: each receipt's date is compared with the period in which all certificates are valid.
+package final class SignerChain: Sendable {
+  private let key: RSAPublicKey
+  private let root: Digest?
+  private let signer: Digest
+  private let serialNumber: String
+  /// The seconds in which every certificate is valid; nil when there are none.
+  private let validity: ClosedRange<Int64>?
+
+  /// - Parameter certificates: the signer first, the root last; the signer alone when it is pinned.
+  init(_ certificates: [Certificate], signer: Certificate, isPinned: Bool) throws(SignatureRefusal) {
+    do throws(CertificateError) { key = try RSAPublicKey(of: signer) } catch {
+      throw SignatureRefusal(.unknownSigner, error.detail)
+    }
+    root = isPinned ? nil : certificates.last?.fingerprint
+    self.signer = signer.fingerprint
+    serialNumber = signer.serialNumber
+    let from = certificates.map(\.validity.lowerBound).max()
+    let until = certificates.map(\.validity.upperBound).min()
+    validity = if let from, let until, from <= until { from...until } else { nil }
+  }
+
+  /// The proof that `content` was signed with the signer's key, when the certificates were valid at `date`.
+  package func proof(
+    of content: Span<UInt8>, signature: Span<UInt8>, hashedWith hash: SignatureHash, validAt date: Milliseconds
+  ) throws(SignatureRefusal) -> SignatureProof {
+    guard key.verifies(signature, of: content, hashedWith: hash) else {
+      throw SignatureRefusal(.badSignature, "not signed by the signer's key, or changed since")
+    }
+    guard let validity else {
+      throw SignatureRefusal(.notValidAtDate, "the certificates are never valid together")
+    }
+    guard validity.contains(date.wholeSeconds) else {
+      let from = Milliseconds(validity.lowerBound * 1_000).iso8601
+      let until = Milliseconds(validity.upperBound * 1_000).iso8601
+      throw SignatureRefusal(.notValidAtDate, "of \(date.iso8601), certificates valid \(from) to \(until)")
+    }
+    return SignatureProof(root: root, signer: signer, signerSerialNumber: serialNumber, validAt: date)
+  }
+}

@@ -1,0 +1,71 @@
+package import Signing
+package import Time
+
+/// A public-key infrastructure like the one that signs Apple's receipts: RSA throughout, made at run time.
+package struct ReceiptPKI: Sendable {
+  package let root: CertificateAuthority
+  package let intermediate: CertificateAuthority
+  package let leaf: CertificateAuthority
+  /// Signs iOS 6 receipts of version 3; issued by the root itself, since such a receipt carries its signer alone.
+  package let transactionSigner: CertificateAuthority
+  /// The certificates of a message, the leaf first; three unless a test wants it otherwise.
+  package var certificates: [[UInt8]]
+
+  /// New keys and certificates as `blueprint` says; the keys take about a second.
+  package static func generate(
+    at instant: Milliseconds, _ blueprint: Blueprint? = nil
+  ) throws(CertificateError) -> Self {
+    let blueprint = blueprint ?? Blueprint(at: instant)
+    let root = try CertificateAuthority.root(blueprint.root, key: .generate(.rsa2048))
+    return try generate(below: root, blueprint)
+  }
+
+  /// New certificates below a root that is there already; with `keys` of another one, which is faster.
+  package static func generate(
+    below root: CertificateAuthority, _ blueprint: Blueprint, keys: Self? = nil
+  ) throws(CertificateError) -> Self {
+    func key(_ known: PrivateKey?) throws(CertificateError) -> PrivateKey {
+      if let known { known } else { try .generate(blueprint.key) }
+    }
+    let intermediate = try root.issue(blueprint.intermediate, to: key(keys?.intermediate.key))
+    let leaf = try intermediate.issue(blueprint.leaf, to: key(keys?.leaf.key))
+    let transactionSigner = try root.issue(blueprint.leaf, to: leaf.key)
+    return Self(
+      root: root, intermediate: intermediate, leaf: leaf, transactionSigner: transactionSigner,
+      certificates: [leaf, intermediate, root].map(\.certificate.der))
+  }
+
+  /// The root, for a reader to trust.
+  package func trustedRoot() throws(CertificateError) -> RootCertificate {
+    guard let root = try RootCertificate.read(root.certificate.der).first else {
+      throw CertificateError(.notARoot, "no root")
+    }
+    return root
+  }
+
+  /// What the certificates are to say; tests change a part to make every kind of wrong one.
+  package struct Blueprint: Sendable {
+    package var root: CertificateTemplate
+    package var intermediate: CertificateTemplate
+    package var leaf: CertificateTemplate
+    package var key = PrivateKey.Kind.rsa2048
+
+    /// Right ones, valid from ten years before `instant`: receipts are verified at their own date.
+    package init(at instant: Milliseconds) {
+      let from = instant - .days(10 * 365)
+      let marker = CertificateTemplate.Extension.init(_:)
+      root = CertificateTemplate(
+        commonName: "Simulated Apple Root CA", notBefore: from, notAfter: instant + .days(25 * 365),
+        isAuthority: true)
+      intermediate = CertificateTemplate(
+        commonName: "Simulated Worldwide Developer Relations Certification Authority", notBefore: from,
+        notAfter: instant + .days(15 * 365), isAuthority: true)
+      leaf = CertificateTemplate(
+        commonName: "Simulated Mac App Store and iTunes Store Receipt Signing", notBefore: from,
+        notAfter: instant + .days(2 * 365), isAuthority: false)
+      intermediate.pathLength = 0
+      intermediate.extensions = [marker(.intermediate)]
+      leaf.extensions = [marker(.leaf)]
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import JSON
+import Purchases
+import Receipts
+import Runtime
+import Signing
+import Time
+
+/// A receipt and what came of it, as others script on it.
+struct ReceiptDocument {
+  private let file: String
+  private let reading: ReceiptReading?
+  /// Why the file itself could not be read.
+  private let problem: String?
+
+  init(file: String, reading: ReceiptReading) {
+    (self.file, self.reading, problem) = (file, reading, nil)
+  }
+
+  init(file: String, unreadable problem: String) {
+    (self.file, reading, self.problem) = (file, nil, problem)
+  }
+
+  private var verified: VerifiedReceipt? {
+    if case .verified(let verified)? = reading { verified } else { nil }
+  }
+
+  var isVerified: Bool { verified != nil }
+  var isReadable: Bool { reading?.receipt != nil }
+
+  private var reason: String? { problem == nil ? reading?.refusal?.code.rawValue : "unreadableFile" }
+  private var detail: String? { problem ?? reading?.refusal?.detail }
+
+  /// One object, every promised key present; null is unknown.
+  var json: JSONObject {
+    let receipt = reading?.receipt
+    var object: JSONObject = ["file": .string(file)]
+    object["kind"] = JSONValue(receipt?.kind)
+    object["verified"] = .bool(isVerified)
+    object["reason"] = JSONValue(reason)
+    object["bundleId"] = JSONValue(receipt?.bundleID)
+    object["environment"] = JSONValue(receipt?.environment?.rawValue)
+    object["receiptType"] = JSONValue(receipt?.app?.receiptType)
+    object["createdAt"] = JSONValue(receipt?.app?.createdAt?.sinceEpoch)
+    object["originalTransactionIds"] = .array((receipt?.originalTransactionIDs ?? []).map(JSONValue.string))
+    object["purchases"] = .array((receipt?.rows ?? []).map { .object($0.json) })
+    if let detail { object["detail"] = .string(detail) }
+    if let kind = reading?.refusal?.jwsKind { object["jwsKind"] = .string(kind.rawValue) }
+    if let app = receipt?.app { Self.add(app, to: &object) }
+    if let claimed = receipt?.transaction?.claimedEnvironment {
+      object["unsignedEnvironment"] = .string(claimed.rawValue)
+    }
+    if let verified {
+      object["root"] = JSONValue(verified.proof.root?.hex)
+      object["signer"] = .string(verified.proof.signer.hex)
+      object["repairs"] = .array(verified.repairs.map(\.rawValue).sorted().map(JSONValue.string))
+    }
+    return object
+  }
+
+  private static func add(_ app: AppReceipt, to object: inout JSONObject) {
+    object["applicationVersion"] = JSONValue(app.applicationVersion)
+    object["originalApplicationVersion"] = JSONValue(app.originalApplicationVersion)
+    object["originalPurchaseDate"] = JSONValue(app.originalPurchaseDate?.sinceEpoch)
+    object["expirationDate"] = JSONValue(app.expirationDate?.sinceEpoch)
+    object["unknownAttributes"] = .integer(Int64(app.unknownAttributes))
+    object["unreadableAttributes"] = .integer(Int64(app.unreadableAttributes))
+  }
+
+  /// For people: what it is, then a table of the purchases.
+  func text(for terminal: Terminal) -> String {
+    let receipt = reading?.receipt
+    let verdict = isVerified ? "VERIFIED" : "\(isReadable ? "REFUSED" : "UNREADABLE") \(reason ?? ""): \(detail ?? "")"
+    var text = "\(Self.plain(file)): \(verdict)\n"
+    guard let receipt else { return text }
+    let what = receipt.kind == "app" ? "app receipt" : "iOS 6 transaction receipt"
+    let created = receipt.app?.createdAt.map { " of \($0.iso8601)" } ?? ""
+    text += "  \(what)\(created), \(Self.plain(receipt.bundleID ?? "no app")), "
+    text += "\(receipt.app?.receiptType.map(Self.plain) ?? "environment not signed")\n"
+    if let proof = verified?.proof {
+      let root = proof.root.map { "root \($0.hex.prefix(16))…" } ?? "a pinned signer"
+      text += "  vouched for by \(root), signer \(proof.signerSerialNumber)\n"
+    }
+    let ids = receipt.originalTransactionIDs
+    text += "  \(receipt.rows.count) purchases, \(ids.count) original transaction ids\n"
+    guard !receipt.rows.isEmpty else { return text }
+    var table = TextTable([
+      .init("original"), .init("transaction"), .init("product"), .init("type"), .init("purchased"), .init("expires"),
+      .init("cancelled"),
+    ])
+    for row in receipt.rows { table.add(row.cells) }
+    return text + table.render(for: terminal)
+  }
+
+  /// A stranger's text, as JSON writes it: no control character reaches the terminal.
+  private static func plain(_ text: String) -> String {
+    String(decoding: JSONValue.string(text).encoded().dropFirst().dropLast(), as: UTF8.self)
+  }
+}
+
+extension Receipt {
+  fileprivate var kind: String {
+    switch self {
+    case .app: "app"
+    case .transaction: "transaction"
+    }
+  }
+
+  fileprivate var app: AppReceipt? { if case .app(let receipt) = self { receipt } else { nil } }
+  fileprivate var transaction: TransactionReceipt? { if case .transaction(let receipt) = self { receipt } else { nil } }
+
+  fileprivate var rows: [PurchaseRow] {
+    switch self {
+    case .app(let receipt): receipt.purchases.map(PurchaseRow.init)
+    case .transaction(let receipt): [PurchaseRow(receipt)]
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import JSON
+import Receipts
+import Runtime
+import Signing
+
+/// `switchyard receipt inspect`: whether this is really Apple's, and which purchases are in it.
+///
+/// Others script on it: keys, reasons and exit statuses are promised.
+struct ReceiptInspect {
+  static let command = Command(
+    "inspect", "Prove receipts and print every purchase in them.",
+    discussion: """
+      FILE holds one receipt: of an app or of an iOS 6 transaction, in base64 however it was damaged on its way, or as \
+      bytes; - is stdin. The signature is verified at the receipt's own date. Exit status: 0 when all are verified, 3 \
+      when some are refused, 1 when none can be read.
+      """,
+    examples: [
+      Command.Example("switchyard receipt inspect receipt.b64"),
+      Command.Example("switchyard receipt inspect --json --bundle-id com.example.app *.b64", "a line each"),
+      Command.Example("switchyard receipt inspect --root simulator.der -", "other roots than Apple's"),
+    ],
+    options: [
+      JSONOutput.option,
+      .value("root", "FILE", repeats: true, "Trust exactly these roots instead of Apple's (DER or PEM)."),
+      .value(
+        "signer", "SHA256", repeats: true,
+        "Trust this signer of iOS 6 receipts of version 2 too, by its certificate's fingerprint."),
+      .value("bundle-id", "ID", "Refuse what is of another app."),
+    ],
+    arguments: [Positional("FILE", count: .atLeastOne, "The receipts, or - for stdin.")]
+  ) { arguments, terminal in
+    try ReceiptInspect(arguments).run(arguments.positionals, terminal)
+  }
+
+  /// No receipt is as long.
+  private static let inputLimit = 32 << 20
+
+  private let reader: ReceiptReader
+  private let bundleID: String?
+  private let wantsJSON: Bool
+
+  private init(_ arguments: ParsedArguments) throws {
+    reader = ReceiptReader(trust: try ReceiptTrustOptions.trust(arguments))
+    bundleID = arguments.value("bundle-id")
+    wantsJSON = arguments.wantsJSON
+  }
+
+  private func run(_ files: [String], _ terminal: Terminal) throws -> ExitStatus {
+    var (verified, readable) = (0, 0)
+    for file in files {
+      let document = document(of: file)
+      if document.isVerified { verified += 1 }
+      if document.isReadable { readable += 1 }
+      if wantsJSON { try terminal.write(document.json) } else { try terminal.write(document.text(for: terminal)) }
+    }
+    if files.count > 1, verified < files.count { terminal.note("\(files.count - verified) of \(files.count) refused") }
+    return verified == files.count ? .done : readable == 0 ? .failed : .doneWithRejects
+  }
+
+  private func document(of file: String) -> ReceiptDocument {
+    do throws(Input.InputError) {
+      let bytes = try Input.read(file, limit: Self.inputLimit)
+      return ReceiptDocument(file: file, reading: reader.read(bytes, expecting: bundleID))
+    } catch {
+      return ReceiptDocument(file: file, unreadable: "\(error)")
+    }
+  }
+}
+
+/// Whom a command believes about receipts: Apple, or exactly the roots that were given.
+enum ReceiptTrustOptions {
+  static func trust(_ arguments: ParsedArguments) throws -> ReceiptTrust {
+    var roots: [RootCertificate] = []
+    for file in arguments.values("root") { roots += try TrustOptions.read(file) }
+    var signers: [Digest] = []
+    for text in arguments.values("signer") {
+      guard let digest = Digest(hex: text.replacing(":", with: "")) else {
+        throw UsageError(
+          .invalidValue, "--signer takes a SHA-256 fingerprint, 64 hexadecimal digits.", path: arguments.path)
+      }
+      signers.append(digest)
+    }
+    return (roots.isEmpty ? ReceiptTrust.apple : ReceiptTrust(exactly: roots)).adding(version2Signers: signers)
+  }
+}
