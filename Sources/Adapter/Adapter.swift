@@ -17,6 +17,18 @@ package struct Adapter: Sendable {
     self.vocabulary = vocabulary
   }
 
+  /// What makes two notification bodies one: the JWS alone, so that nobody can make many messages of one by wrapping it
+  /// differently; of what is no V2 notification the body itself.
+  package static func identity(ofNotification body: [UInt8]) -> [UInt8] {
+    guard let object = try? JSONReader.read(body).object, let jws = object["signedPayload"]?.string else { return body }
+    return Array(jws.utf8)
+  }
+
+  /// What makes two pieces of evidence one: the body, and what the caller says of it where it does not say so itself.
+  package static func identity(ofEvidence body: [UInt8], app: String, environment: Environment?) -> [UInt8] {
+    body + Array("\n\(app)\n\(environment?.rawValue ?? "")".utf8)
+  }
+
   /// What Apple posts to a notification URL.
   ///
   /// `now` counts only for what is signed without a date.
@@ -60,7 +72,9 @@ package struct Adapter: Sendable {
     let verified: VerifiedNotification
     do throws(VerificationError) {
       verified = try verifier.verifyNotification(jws, expecting: ExpectedClaims(), now: now)
-    } catch { throw Refusal(error) }
+    } catch {
+      throw Refusal(error, isMessage: jws.count { $0 == UInt8(ascii: ".") } == 2)
+    }
     let environment = Environment(verified.environment)
     let statements = StatementMapping(vocabulary: vocabulary, message: message)
     var findings = Findings(app: verified.bundleID, environment: environment)
@@ -84,6 +98,7 @@ package struct Adapter: Sendable {
       findings.events.append(event)
     }
     findings.links = findings.derivedLinks
+    try Refusal.checkLengths(findings)
     return Reading(
       app: verified.bundleID, appAppleID: verified.appAppleID, environment: environment,
       signedAt: verified.notification.signedAt,

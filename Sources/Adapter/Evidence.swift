@@ -28,14 +28,14 @@ struct Evidence {
     case .transaction(let verified):
       let environment = try environment(verified)
       let statement = try statements.purchase(verified, in: environment)
-      return reading(
+      return try reading(
         statement.key.app, environment, verified.signedAt, "transaction",
         TransactionPayload(verified.payload).survey()
       ) { $0.purchases = [statement] }
     case .renewal(let verified):
       let environment = try environment(verified)
       let statement = try statements.renewal(verified, app: app, in: environment)
-      return reading(
+      return try reading(
         app, environment, verified.signedAt, "renewal", RenewalPayload(verified.payload).survey()
       ) { $0.renewals = [statement] }
     case .appTransaction(let verified):
@@ -43,7 +43,7 @@ struct Evidence {
       guard let statement = try statements.appTransaction(verified, in: environment) else {
         throw Refusal(.authentic, .missingIdentity, "an app transaction without appTransactionId", claimedApp: app)
       }
-      return reading(
+      return try reading(
         statement.key.app, environment, verified.signedAt, "appTransaction",
         AppTransactionPayload(verified.payload).survey()
       ) { $0.appTransactions = [statement] }
@@ -125,7 +125,7 @@ struct Evidence {
     }
     let latest = (purchases.map(\.rank.asOf) + renewals.map(\.rank.asOf)).max()
     let count = purchases.count + renewals.count
-    return reading(app, environment, latest, "\(title) of \(count)", survey, appAppleID: envelope.appAppleID) {
+    return try reading(app, environment, latest, "\(title) of \(count)", survey, appAppleID: envelope.appAppleID) {
       $0.purchases = purchases
       $0.renewals = renewals
       let customer = $0.originalTransactionIDs
@@ -140,7 +140,7 @@ struct Evidence {
   private func verify(
     _ jws: String, as kind: PayloadKind, _ envelope: AnswerEnvelope, originalTransactionID: String?
   ) throws(Refusal) -> Verified<JSONObject> {
-    let expected = expectation(envelope.environment ?? fallback)
+    let expected = expectation(try unnamed(envelope))
     do throws(VerificationError) {
       let verified =
         kind == .transaction
@@ -149,6 +149,20 @@ struct Evidence {
       try envelope.check(verified.payload, originalTransactionID: originalTransactionID)
       return verified
     } catch { throw Refusal(error, claimedApp: envelope.bundleID) }
+  }
+
+  /// The environment of payloads that name none: what the request says, else what the answer's envelope says.
+  ///
+  /// An envelope is unsigned and may have passed through many hands: that something was paid for in Production is
+  /// believed of the request alone, which the app's own back end makes.
+  private func unnamed(_ envelope: AnswerEnvelope) throws(Refusal) -> Environment? {
+    if let fallback, let told = envelope.environment, fallback != told {
+      throw Refusal(
+        VerificationError(
+          .contradictsEnvelope, "the request says environment \(fallback.rawValue), the answer says \(told.rawValue)"),
+        claimedApp: envelope.bundleID)
+    }
+    return fallback ?? (envelope.environment == .production ? nil : envelope.environment)
   }
 
   /// Any environment; `unnamed` is that of payloads that name none.
@@ -160,19 +174,28 @@ struct Evidence {
     guard let environment = verified.environment else {
       throw Refusal(
         .authentic, .environmentUnknown,
-        "neither the payload nor the request names an environment; add ?environment=Sandbox or Production",
+        "nothing signed names an environment; add ?environment=Production or Sandbox if you know it from Apple",
         claimedApp: app)
     }
-    return Environment(environment)
+    let signed = Environment(environment)
+    if let fallback, fallback != signed {
+      throw Refusal(
+        VerificationError(
+          .contradictsEnvelope,
+          "the request says environment \(fallback.rawValue), the payload is of \(signed.rawValue)"),
+        claimedApp: app)
+    }
+    return signed
   }
 
   private func reading(
     _ app: String, _ environment: Environment, _ signedAt: Milliseconds?, _ title: String, _ survey: Survey,
     appAppleID: Int64? = nil, _ fill: (inout Findings) -> Void
-  ) -> Reading {
+  ) throws(Refusal) -> Reading {
     var findings = Findings(app: app, environment: environment)
     fill(&findings)
     findings.links += findings.derivedLinks
+    try Refusal.checkLengths(findings)
     return Reading(
       app: app, appAppleID: appAppleID, environment: environment, signedAt: signedAt, title: title,
       findings: findings, survey: survey)

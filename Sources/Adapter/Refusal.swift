@@ -43,6 +43,10 @@ package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
     case notificationV1NotYet
     /// Neither the payload nor its envelope nor the request names an environment.
     case environmentUnknown
+    /// An id or name longer than any of Apple's: it would not fit where it is to be looked up.
+    case valueTooLong
+    /// A renewal alone, of a subscription no purchase is known of.
+    case unknownSubscription
     /// No id by which the purchase could be known: no originalTransactionId, or Xcode's "0".
     case missingIdentity
     /// No date from which it could be told which of two statements is the later one.
@@ -59,15 +63,20 @@ package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
 
   package init(_ error: JSONError) { self.init(.unreadable, .notJSON, "the body is not acceptable JSON: \(error)") }
 
-  package init(_ error: VerificationError, claimedApp: String? = nil) {
-    self.init(Self.kind(of: error.code), error.code.rawValue, error.detail, claimedApp: claimedApp)
+  /// - Parameter isMessage: whether the body had the form of a message, so that it is kept whatever is wrong inside it.
+  package init(_ error: VerificationError, isMessage: Bool = false, claimedApp: String? = nil) {
+    let kind = Self.kind(of: error.code)
+    self.init(
+      kind == .unreadable && isMessage ? .unproven : kind, error.code.rawValue, error.detail, claimedApp: claimedApp)
   }
 
   private static func kind(of code: VerificationError.Code) -> Class {
     switch code {
     case .notAJWS, .invalidBase64: .unreadable
     // Checked after the signature: Apple said it, but not to us or not consistently.
-    case .unexpectedKind, .wrongBundle, .wrongAppAppleId, .wrongEnvironment, .contradictsEnvelope: .authentic
+    case .wrongBundle, .wrongAppAppleId, .wrongEnvironment, .contradictsEnvelope: .authentic
+    // Signed by Apple too, but anybody who bought something has a signed transaction to send.
+    case .unexpectedKind: .unproven
     case .tooLarge, .invalidJSON, .duplicateKey, .tooDeep, .unsupportedCriticalHeader, .missingCertificates,
       .wrongCertificateCount, .unsupportedAlgorithm, .unsignedTestData, .malformedCertificate, .swappedCertificates,
       .missingLeafMarker, .missingIntermediateMarker, .unknownRoot, .brokenChain, .leafKeyNotP256, .notValidAtSigning,

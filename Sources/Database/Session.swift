@@ -177,7 +177,7 @@ extension Session {
     let wait = max(1, configuration.lockWaitTimeout.milliseconds / 1_000)
     _ = try execute(
       """
-      SET SESSION time_zone = '+00:00', autocommit = 1, innodb_lock_wait_timeout = \(wait), sql_mode = \
+      SET SESSION time_zone = '+00:00', autocommit = 1, innodb_lock_wait_timeout = \(wait), lock_wait_timeout = \(wait), sql_mode = \
       'STRICT_TRANS_TABLES,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'
       """)
     let rows = try query("SELECT CONNECTION_ID() AS id, @@max_allowed_packet AS packet, VERSION() AS version")

@@ -9,7 +9,7 @@ import Synchronization
 @safe final class Exchange: @unchecked Sendable {
   private enum Step {
     case head
-    case body(limit: Int)
+    case body
     /// The answer is decided; what is left of the body is read and dropped while `left` lasts.
     case discarding(HTTPResponse, left: Int)
     case answering
@@ -30,7 +30,8 @@ import Synchronization
   private let rawTarget: String
   private var step = Step.head
   private var head: HTTPRequestHead?
-  private var body: [UInt8] = []
+  /// Let go of with the answer; a handler that is still at work keeps what it was handed.
+  private var body: IncomingBody?
   private let answer = Mutex(Answer.none)
 
   init(core: ServerCore, connection: OpenConnection, handle: OpaquePointer, rawTarget: String) {
@@ -48,8 +49,8 @@ import Synchronization
     switch step {
     case .head:
       return receiveHead(method: unsafe method.map { unsafe String(cString: $0) } ?? "")
-    case .body(let limit):
-      guard part.isEmpty else { return unsafe receive(part, limit: limit) }
+    case .body:
+      guard part.isEmpty else { return unsafe receive(part) }
       return start()
     case .discarding(let refusal, let left):
       guard part.isEmpty else {
@@ -63,7 +64,10 @@ import Synchronization
   }
 
   /// The request is over, however it ended.
-  func completed() { connection.enter(.waiting, for: core.limits.idle) }
+  func completed() {
+    body = nil
+    connection.enter(.waiting, for: core.limits.idle)
+  }
 
   // MARK: Receiving
 
@@ -84,31 +88,39 @@ import Synchronization
       return refuse(response, framing, headers)
     case .admit(let bodyLimit):
       let limit = bodyLimit ?? core.limits.body
-      if case .length(let length) = framing {
-        guard length <= limit else {
-          core.refused(.bodyTooLarge, connection.peer)
-          return refuse(HTTPResponse(status: 413), framing, headers)
-        }
-        body.reserveCapacity(min(length, 256 << 10))
+      switch framing {
+      case .length(let length) where length > limit:
+        core.refused(.bodyTooLarge, connection.peer)
+        return refuse(HTTPResponse(status: 413), framing, headers)
+      case .length(0): break
+      case .length(let length): body = IncomingBody(limit: limit, promised: length, budget: core.bodies)
+      case .chunked: body = IncomingBody(limit: limit, promised: nil, budget: core.bodies)
       }
-      step = .body(limit: limit)
+      step = .body
       return true
     }
   }
 
-  private func receive(_ part: UnsafeBufferPointer<UInt8>, limit: Int) -> Bool {
+  private func receive(_ part: UnsafeBufferPointer<UInt8>) -> Bool {
     core.tally.received(bytes: part.count)
-    guard body.count + part.count <= limit else {
-      core.refused(.bodyTooLarge, connection.peer)
-      body = []
-      step = .discarding(HTTPResponse(status: 413), left: core.limits.discard - part.count)
-      return true
+    switch unsafe body?.append(part) {
+    case .taken: break
+    case .tooLong, nil: abandonBody(.bodyTooLarge, HTTPResponse(status: 413), after: part.count)
+    case .overBudget:
+      let response = HTTPResponse(status: 503, headers: ["Retry-After": "5", "Connection": "close"])
+      abandonBody(.bodyBudget, response, after: part.count)
     }
-    unsafe body.append(contentsOf: part)
     return true
   }
 
   // MARK: Refusing
+
+  /// Forgets what has come of the body, and answers once a little of the rest has been thrown away.
+  private func abandonBody(_ reason: HTTPRefusal, _ response: HTTPResponse, after received: Int) {
+    core.refused(reason, connection.peer)
+    body = nil
+    step = .discarding(response, left: core.limits.discard - received)
+  }
 
   /// Answers before the body, which ends the connection; for a request whose framing cannot be trusted.
   private func refuseAtOnce(_ reason: HTTPRefusal, status: Int) -> Bool {
@@ -145,11 +157,15 @@ import Synchronization
     }
     connection.enter(.answering(self), for: core.limits.answer)
     answer.withLock { $0 = .starting }
-    let request = HTTPRequest(head: head, body: body)
-    body = []
+    let request = HTTPRequest(head: head, body: body?.bytes ?? [])
+    let share = body?.share
+    body = nil
     // The one task without a parent: this is a C callback's edge. The core counts it until it has answered.
     let task = Task.immediate { [handler = core.handler] in
-      deliver(await handler.respond(to: request))
+      let response = await handler.respond(to: request)
+      deliver(response)
+      // The body counts until here, answered or not: a handler whose time is up may hold it for long.
+      withExtendedLifetime(share) {}
     }
     let response: HTTPResponse? = answer.withLock { answer in
       if case .ready(let response) = answer {

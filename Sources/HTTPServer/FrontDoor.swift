@@ -1,3 +1,4 @@
+import CMicroHTTPD
 import Glibc
 import Runtime
 import Synchronization
@@ -48,10 +49,13 @@ final class FrontDoor: Sendable {
     var mayAcceptFrom = Deadline.now()
     while !stopping.load(ordering: .acquiring) {
       let accepting = mayAcceptFrom <= Deadline.now()
-      wait(for: accepting ? listener.descriptor : -1, patiently: accepting && core.table.count == 0)
+      let isQuiet = core.table.count == 0 && !core.bodies.isHigh
+      wait(for: accepting ? listener.descriptor : -1, patiently: accepting && isQuiet)
       if accepting, !accept(from: listener, &turn) { mayAcceptFrom = .in(Self.sweepEvery) }
       if nextSweep <= Deadline.now() {
         cutOverdue()
+        // The allocator would keep a flood's memory for ever: it is in pieces too small to be unmapped by themselves.
+        if core.bodies.ebbs() { switchyard_return_free_memory() }
         nextSweep = .in(Self.sweepEvery)
       }
     }

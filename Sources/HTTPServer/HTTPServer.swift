@@ -56,7 +56,9 @@ package final class HTTPServer: Sendable {
     }
   }
 
-  package var counters: HTTPServerCounters { core.tally.counters(openConnections: core.table.count) }
+  package var counters: HTTPServerCounters {
+    core.tally.counters(openConnections: core.table.count, bodiesInFlight: core.bodies.bytes)
+  }
 
   /// Serves until cancelled; then refuses new connections, lets running requests finish within
   /// `HTTPServerConfiguration.stopWithin`, closes, and returns.

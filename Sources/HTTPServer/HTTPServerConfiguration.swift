@@ -42,12 +42,15 @@ package struct HTTPServerTLS: Sendable {
 package struct HTTPServerLimits: Sendable {
   /// Bytes of a body, unless the handler admits another number.
   package var body = 1 << 20
+  /// Bytes of memory that all bodies together may hold, from the first byte received until the handler is done with
+  /// them; beyond that 503.
+  package var bodiesInFlight = 64 << 20
   /// Bytes of the request line and the headers together.
   package var head = 16 << 10
   /// Open connections; more are answered 503 and closed.
   package var connections = 1_024
-  /// Open connections from one address; no limit if `nil` (behind a proxy all have the same).
-  package var connectionsPerAddress: Int?
+  /// Open connections from one address (IPv6: one /64); no limit if `nil` (behind a proxy all have the same).
+  package var connectionsPerAddress: Int? = 256
   /// Between two requests on one connection.
   package var idle = Interval.seconds(60)
   /// To receive one request entirely, however slowly its bytes drip.

@@ -9,6 +9,8 @@ package struct HTTPServerCounters: Sendable {
   package var connections: Int
   package var bytesReceived: Int
   package var bytesSent: Int
+  /// Memory that bodies hold now.
+  package var bodiesInFlight: Int
 
   package var requests: Int { answers.reduce(0, +) }
 }
@@ -38,7 +40,7 @@ final class Tally: Sendable {
   func received(bytes: Int) { received.wrappingAdd(bytes, ordering: .relaxed) }
   func refused(_ reason: HTTPRefusal) { refused.withLock { $0[reason, default: 0] += 1 } }
 
-  func counters(openConnections: Int) -> HTTPServerCounters {
+  func counters(openConnections: Int, bodiesInFlight: Int) -> HTTPServerCounters {
     HTTPServerCounters(
       answers: [
         0, 0, success.load(ordering: .relaxed), redirection.load(ordering: .relaxed),
@@ -46,6 +48,6 @@ final class Tally: Sendable {
       ],
       refused: refused.withLock { $0 }, openConnections: openConnections,
       connections: connections.load(ordering: .relaxed), bytesReceived: received.load(ordering: .relaxed),
-      bytesSent: sent.load(ordering: .relaxed))
+      bytesSent: sent.load(ordering: .relaxed), bodiesInFlight: bodiesInFlight)
   }
 }

@@ -15,6 +15,8 @@ package enum HTTPServerEvent: Sendable {
 package enum HTTPRefusal: String, Sendable, CaseIterable {
   case tooManyConnections, tooManyFromAddress
   case malformed, headTooLarge, bodyTooLarge
+  /// All bodies together would have taken more memory than they may.
+  case bodyBudget
   /// The handler would not admit it.
   case notAdmitted
   /// The request did not arrive, or its answer was not taken, in time.

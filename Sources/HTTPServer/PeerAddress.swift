@@ -23,13 +23,13 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// From its numeric form, `192.0.2.1` or `2001:db8::1`; nil when it is none.
+  /// From its numeric form, `192.0.2.1`, `::ffff:192.0.2.1` (the same) or `2001:db8::1`; nil when it is none.
   package init?(numeric text: String) {
     var bytes = [UInt8](repeating: 0, count: 16)
     if unsafe inet_pton(AF_INET, text, &bytes) == 1 {
       self.init(bytes: Array(bytes.prefix(4)), port: 0)
     } else if unsafe inet_pton(AF_INET6, text, &bytes) == 1 {
-      self.init(bytes: bytes, port: 0)
+      self.init(bytes: Self.unmapped(bytes), port: 0)
     } else {
       return nil
     }
@@ -44,10 +44,15 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
     case AF_INET6:
       let address = unsafe withUnsafeBytes(of: storage) { unsafe $0.load(as: sockaddr_in6.self) }
       let bytes = unsafe withUnsafeBytes(of: address.sin6_addr) { unsafe Array($0) }
-      let mapped = bytes.prefix(12).elementsEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF])
-      self.init(bytes: mapped ? Array(bytes.suffix(4)) : bytes, port: UInt16(bigEndian: address.sin6_port))
+      self.init(bytes: Self.unmapped(bytes), port: UInt16(bigEndian: address.sin6_port))
     default: self = .unknown
     }
+  }
+
+  /// The IPv4 address of 16 bytes that hold one.
+  private static func unmapped(_ bytes: [UInt8]) -> [UInt8] {
+    let isMapped = bytes.prefix(12).elementsEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF])
+    return isMapped ? Array(bytes.suffix(4)) : bytes
   }
 
   private static func numeric(_ bytes: [UInt8]) -> String {

@@ -6,6 +6,7 @@ final class ServerCore: Sendable {
   let limits: HTTPServerLimits
   let table: ConnectionTable
   let tally = Tally()
+  let bodies: BodyBudget
   /// Requests whose handler has begun and whose answer the library does not yet have.
   ///
   /// While it is not 0 the library must not be stopped: it aborts the process when a connection is still suspended.
@@ -21,6 +22,7 @@ final class ServerCore: Sendable {
     self.limits = limits
     self.onEvent = onEvent
     table = ConnectionTable(limits: limits)
+    bodies = BodyBudget(limit: limits.bodiesInFlight)
   }
 
   /// Every answer from now on ends its connection.

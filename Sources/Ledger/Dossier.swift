@@ -35,6 +35,16 @@ extension Ledger {
     }
   }
 
+  /// Which of these originalTransactionIds a purchase of the app is known under.
+  package func purchased(
+    _ originals: [String], app: App, environment: Environment
+  ) async throws(DatabaseError) -> Set<String> {
+    try await pool.read { session throws(DatabaseError) in
+      let statements = try PurchaseTable.find(originals, app: app, environment: environment, in: session)
+      return Set(statements.map(\.key.originalTransactionID))
+    }
+  }
+
   private static func dossier(
     of id: String, app: App, _ environment: Environment, _ extent: Extent, in session: borrowing Session
   ) throws(DatabaseError) -> Dossier? {

@@ -12,8 +12,10 @@ package final class GroupCommit: Sendable {
     package var batch = 64
     /// Entries waiting at most; beyond that the answer is "try again later".
     package var waiting = 4_096
+    /// Bytes of the bodies of all entries that have no answer yet, those being committed included.
+    package var waitingBytes = 64 << 20
     /// Batches under way at once.
-    package var lanes = 2
+    package var lanes = 1
 
     package init() {}
   }
@@ -28,17 +30,21 @@ package final class GroupCommit: Sendable {
   private typealias Answer = Result<Appended, Failure>
 
   private struct Waiting: Sendable {
+    let number: UInt64
     let entry: Entry
     let answer: @Sendable (Answer) -> Void
   }
 
   private struct State {
     var waiting: [Waiting] = []
+    /// Of all without an answer.
+    var bytes = 0
     var idleLanes: [CheckedContinuation<Void, Never>] = []
     var isStopping = false
   }
 
   private let state = Mutex(State())
+  private let numbers = Atomic<UInt64>(0)
   private let limits: Limits
   private let write: @Sendable ([Entry]) async throws(DatabaseError) -> [Appended]
 
@@ -57,19 +63,42 @@ package final class GroupCommit: Sendable {
   /// Entries that wait for their commit.
   package var depth: Int { state.withLock { $0.waiting.count } }
 
+  /// Bytes of the bodies of all entries that have no answer yet.
+  package var bytes: Int { state.withLock { $0.bytes } }
+
   /// What became of the entry, once it is committed.
+  ///
+  /// A caller that is cancelled before its entry's commit has begun gets `overloaded`, and nothing is written.
   package func append(_ entry: Entry) async throws(Failure) -> Appended {
-    let answer = await withCheckedContinuation { continuation in
-      enqueue(Waiting(entry: entry) { continuation.resume(returning: $0) })
+    let number = numbers.wrappingAdd(1, ordering: .relaxed).newValue
+    let answer = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        enqueue(Waiting(number: number, entry: entry) { continuation.resume(returning: $0) })
+        // Who was cancelled before was looked for in vain.
+        if Task.isCancelled { forget(number) }
+      }
+    } onCancel: {
+      forget(number)
     }
     return try answer.get()
+  }
+
+  private func forget(_ number: UInt64) {
+    let forgotten: Waiting? = state.withLock { state in
+      guard let index = state.waiting.firstIndex(where: { $0.number == number }) else { return nil }
+      return state.waiting.remove(at: index)
+    }
+    if let forgotten { settle(forgotten, .failure(.overloaded)) }
   }
 
   private func enqueue(_ waiting: Waiting) {
     let (refusal, lane) = state.withLock { state -> (Failure?, CheckedContinuation<Void, Never>?) in
       if state.isStopping { return (.stopping, nil) }
-      if state.waiting.count >= limits.waiting { return (.overloaded, nil) }
+      guard state.waiting.count < limits.waiting, state.bytes + waiting.entry.size <= limits.waitingBytes else {
+        return (.overloaded, nil)
+      }
       state.waiting.append(waiting)
+      state.bytes += waiting.entry.size
       return (nil, state.idleLanes.popLast())
     }
     if let refusal { waiting.answer(.failure(refusal)) }
@@ -130,12 +159,47 @@ package final class GroupCommit: Sendable {
   private func commit(_ batch: [Waiting]) async {
     do throws(DatabaseError) {
       let appended = try await write(batch.map(\.entry))
-      for (waiting, appended) in zip(batch, appended) { waiting.answer(.success(appended)) }
-    } catch  where batch.count > 1 && !error.isRetryable {
-      // One row may have spoiled it for all: each alone, so that only the guilty one fails.
-      for waiting in batch { await commit([waiting]) }
+      for (waiting, appended) in zip(batch, appended) { settle(waiting, .success(appended)) }
+    } catch  where batch.count > 1 && error.mayBeOneRow {
+      await commitOneByOne(batch)
     } catch {
-      for waiting in batch { waiting.answer(.failure(.database(error))) }
+      for waiting in batch { settle(waiting, .failure(.database(error))) }
+    }
+  }
+
+  /// Each alone, so that only the guilty one fails; all that are left when the database itself does.
+  private func commitOneByOne(_ batch: [Waiting]) async {
+    for (index, waiting) in batch.enumerated() {
+      do throws(DatabaseError) {
+        for appended in try await write([waiting.entry]) { settle(waiting, .success(appended)) }
+      } catch  where error.mayBeOneRow {
+        settle(waiting, .failure(.database(error)))
+      } catch {
+        for waiting in batch[index...] { settle(waiting, .failure(.database(error))) }
+        return
+      }
+    }
+  }
+
+  private func settle(_ waiting: Waiting, _ answer: Answer) {
+    state.withLock { $0.bytes -= waiting.entry.size }
+    waiting.answer(answer)
+  }
+}
+
+extension Entry {
+  /// What it counts for while it waits: its body's bytes.
+  package var size: Int { message.body.count }
+}
+
+extension DatabaseError {
+  /// Whether one row may have spoiled it for the others; after any other error each alone would only fail again, later.
+  fileprivate var mayBeOneRow: Bool {
+    switch code {
+    case .duplicateKey, .tooLarge, .column, .other: true
+    case .connectionLost, .connectionRefused, .accessDenied, .unknownDatabase, .tlsFailed, .timedOut, .deadlock,
+      .lockWaitTimeout, .recordChanged, .nodeNotReady, .commitOutcomeUnknown, .misuse, .abandoned, .closed:
+      false
     }
   }
 }

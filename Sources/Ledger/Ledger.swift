@@ -11,6 +11,15 @@ package final class Ledger: Sendable {
 
   private static let headersRemembered = 1_000
 
+  /// What quarantine keeps, as it was a moment ago, with what this process has added since.
+  private struct Known {
+    var usage: [QuarantineSource: QuarantineUsage]
+    let readAt: ContinuousClock.Instant
+  }
+
+  private let quarantined = Mutex<Known?>(nil)
+  private static let usageLifetime = Duration.seconds(5)
+
   package init(pool: Pool) { self.pool = pool }
 
   /// An app in one environment: the world within which ids mean something.
@@ -35,9 +44,11 @@ package final class Ledger: Sendable {
   package func append(_ entries: [Entry]) async throws(DatabaseError) -> [Appended] {
     let arrival = [UInt8].random(count: 16)
     let headers = writtenHeaders.withLock { $0 }
+    let usage = entries.allSatisfy(\.isAccepted) ? [:] : try await quarantineUsage()
     let appended = try await pool.transaction(replayable: true) { session throws(DatabaseError) in
-      try Batch(entries).write(arrival: arrival, knownHeaders: headers, in: session)
+      try Batch(entries).write(arrival: arrival, knownHeaders: headers, quarantine: usage, in: session)
     }
+    noteQuarantined(entries, appended)
     writtenHeaders.withLock { written in
       if written.count > Self.headersRemembered { written.removeAll() }
       for entry in entries {
@@ -45,6 +56,22 @@ package final class Ledger: Sendable {
       }
     }
     return appended
+  }
+
+  private func quarantineUsage() async throws(DatabaseError) -> [QuarantineSource: QuarantineUsage] {
+    if let known = quarantined.withLock({ $0 }), .now - known.readAt < Self.usageLifetime { return known.usage }
+    let usage = try await pool.read { session throws(DatabaseError) in try QuarantineTable.usage(in: session) }
+    quarantined.withLock { $0 = Known(usage: usage, readAt: .now) }
+    return usage
+  }
+
+  private func noteQuarantined(_ entries: [Entry], _ appended: [Appended]) {
+    quarantined.withLock { known in
+      for (entry, outcome) in zip(entries, appended) where outcome == .quarantined {
+        guard case .quarantined(let refusal) = entry.content else { continue }
+        known?.usage[refusal.source, default: QuarantineUsage()].add(entry.message.body)
+      }
+    }
   }
 
   /// Writes what messages taught, without the messages: for a rebuild, which has them.
@@ -66,11 +93,16 @@ private struct Batch {
   init(_ entries: [Entry]) { self.entries = entries }
 
   func write(
-    arrival: [UInt8], knownHeaders: Set<Digest>, in session: borrowing Session
+    arrival: [UInt8], knownHeaders: Set<Digest>, quarantine usage: [QuarantineSource: QuarantineUsage],
+    in session: borrowing Session
   ) throws(DatabaseError) -> [Appended] {
+    // The first of each body counts; one that was accepted before any that was refused, whatever their order.
     var first: [Digest: Int] = [:]
-    for (index, entry) in entries.enumerated() where first[entry.message.digest] == nil {
-      first[entry.message.digest] = index
+    for (index, entry) in entries.enumerated() {
+      let known = first[entry.message.digest]
+      if known == nil || (entry.isAccepted && known.map({ entries[$0].isAccepted }) == false) {
+        first[entry.message.digest] = index
+      }
     }
     var accepted: [(InboxMessage, Entry.Acceptance)] = []
     var refused: [(InboxMessage, Entry.Refusal)] = []
@@ -85,7 +117,7 @@ private struct Batch {
     try InboxTable.insertBodies(
       new.map { (message: $0, compact: $1.body) }, knownHeaders: knownHeaders, in: session)
     try Ledger.note(new.map { ($1.app, $1.findings) }, in: session)
-    let (keptBefore, full) = try quarantine(refused, in: session)
+    let (keptBefore, full) = try quarantine(refused, usage, in: session)
     return entries.enumerated().map { index, entry in
       let (digest, isRepeated) = (entry.message.digest, first[entry.message.digest] != index)
       switch entry.content {
@@ -99,12 +131,12 @@ private struct Batch {
 
   /// Keeps what fits the quotas; the bodies that were there before, and the sources whose quota is full.
   private func quarantine(
-    _ refused: [(InboxMessage, Entry.Refusal)], in session: borrowing Session
+    _ refused: [(InboxMessage, Entry.Refusal)], _ usage: [QuarantineSource: QuarantineUsage],
+    in session: borrowing Session
   ) throws(DatabaseError) -> (keptBefore: Set<Digest>, full: Set<QuarantineSource>) {
     guard !refused.isEmpty else { return ([], []) }
     let known = try QuarantineTable.known(refused.map(\.0.digest), in: session)
-    let counts = try QuarantineTable.counts(in: session)
-    let full = Set(QuarantineSource.allCases.filter { (counts[$0] ?? 0) >= $0.quota })
+    let full = Set(QuarantineSource.allCases.filter { !(usage[$0] ?? QuarantineUsage()).isBelow($0.quota) })
     let new = refused.filter { !known.contains($0.0.digest) && !full.contains($0.1.source) }
     try QuarantineTable.insert(new, in: session)
     return (known, full)

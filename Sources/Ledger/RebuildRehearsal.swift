@@ -25,16 +25,18 @@ extension Rebuild {
   ///
   /// What arrives meanwhile is read as well; when it cannot be told from a difference, the comparison is made again.
   package func rehearse(now: Milliseconds, examples: Int = 10) async throws -> Rehearsal {
-    try await staged(now: now) { source, target, staging, messages in
-      let database = configuration.database ?? ""
-      try await source.read { session throws(DatabaseError) in
-        try session.run(
-          "INSERT INTO \(identifier: staging).apps SELECT * FROM \(identifier: database).apps")
-      }
+    try await staged(now: now) { stage in
+      let (database, staging) = (configuration.database ?? "", stage.staging.name)
+      var messages = 0
       var rehearsal = Rehearsal()
       for _ in 0..<Self.attempts {
-        _ = try await replay(from: source, into: target, since: now - Self.overlap)
-        rehearsal = try await compare(source, target, examples: examples)
+        messages += try await catchUp(stage, into: stage.target)
+        // Each time: an app may be added meanwhile, too.
+        try await stage.source.read { session throws(DatabaseError) in
+          try session.run(
+            "REPLACE INTO \(identifier: staging).apps SELECT * FROM \(identifier: database).apps")
+        }
+        rehearsal = try await compare(stage.source, stage.target, examples: examples)
         if rehearsal.isEqual { break }
       }
       rehearsal.messages = messages

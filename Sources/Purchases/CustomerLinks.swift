@@ -30,6 +30,13 @@ public enum CustomerNode: Hashable, Sendable, Comparable {
     }
   }
 
+  /// The id itself, by which the customer can be asked for.
+  public var id: String {
+    switch self {
+    case .originalTransactionID(let id), .appTransactionID(let id): id
+    }
+  }
+
   public init?(text: String) {
     switch text.first {
     case "o": self = .originalTransactionID(String(text.dropFirst()))

@@ -95,7 +95,7 @@ public final class ReceiptReader: Sendable {
     } catch { return .unreadable(error) }
   }
 
-  /// What `bytes` say, without asking who signed it: four times as fast, and as good as a stranger's word.
+  /// What `bytes` say, without asking who signed it: three times as fast, and as good as a stranger's word.
   ///
   /// Xcode's receipts and those without any usable id are refused all the same.
   public func readUnverified(

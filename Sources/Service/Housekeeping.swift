@@ -16,11 +16,13 @@ struct Housekeeping: Service {
     while !Task.isCancelled {
       do {
         let now = clock.now()
-        let counts = try await pool.read { session throws(DatabaseError) in
+        let usage = try await pool.read { session throws(DatabaseError) in
           try BodyPartitions.prepare(for: now, in: session)
-          return try QuarantineTable.counts(in: session)
+          return try QuarantineTable.usage(in: session)
         }
-        for source in QuarantineSource.allCases { metrics.quarantined[source.rawValue].record(counts[source] ?? 0) }
+        for source in QuarantineSource.allCases {
+          metrics.quarantined[source.rawValue].record(usage[source]?.messages ?? 0)
+        }
       } catch {
         if !Task.isCancelled {
           logger.warning("housekeeping failed; it is tried again", metadata: ["error": "\(error)"])

@@ -23,6 +23,7 @@ package struct Installation: Sendable {
   private let registry: Registry
   private let pool: Pool
   private let housekeeping: Housekeeping
+  private let readiness: Readiness
 
   /// Reads the registered apps once; the schema must be there.
   package init(
@@ -38,14 +39,17 @@ package struct Installation: Sendable {
     self.commit = commit
     registry = try await Registry(
       reading: { try await pool.read { session throws(DatabaseError) in try AppTable.directory(in: session) } },
-      clock: clock, logger: logger)
+      logger: logger)
+    let readiness = Readiness(pool: pool)
+    self.readiness = readiness
     let intake = Intake(adapter: adapter)
     let router = Router(
       notifications: NotificationRoute(
         intake: intake, registry: registry, commit: commit, key: key, metrics: counts, clock: clock, logger: logger),
-      evidence: EvidenceRoute(intake: intake, commit: commit, metrics: counts, clock: clock, logger: logger),
+      evidence: EvidenceRoute(
+        intake: intake, ledger: ledger, commit: commit, metrics: counts, clock: clock, logger: logger),
       purchases: PurchasesRoute(ledger: ledger, clock: clock, logger: logger),
-      health: HealthRoute(metrics: metrics) { await Self.unreadiness(of: pool) },
+      health: HealthRoute(metrics: metrics) { readiness.reason },
       sources: settings.sources, registry: registry)
     server = HTTPServer(settings.http, handler: router) { event in logger.note(event) }
     housekeeping = Housekeeping(pool: pool, metrics: counts, clock: clock, logger: logger)
@@ -54,7 +58,10 @@ package struct Installation: Sendable {
 
   /// In the order of need: what is first is stopped last, so that requests end before the commits they wait for.
   package var services: [any Service] {
-    [PoolService(pool: pool), CommitService(commit: commit), registry, housekeeping, ServerService(server: server)]
+    [
+      PoolService(pool: pool), CommitService(commit: commit), registry, housekeeping, readiness,
+      ServerService(server: server),
+    ]
   }
 
   private func declareGauges(_ metrics: MetricsRegistry) {
@@ -75,15 +82,6 @@ package struct Installation: Sendable {
       "switchyard_database_retries",
       help: "Transactions done again since the start, after deadlocks and lost connections."
     ) { [pool] in Double(pool.figures.retries) }
-  }
-
-  private static func unreadiness(of pool: Pool) async -> String? {
-    do {
-      let status = try await pool.read { session throws(DatabaseError) in try Migrator().status(in: session) }
-      return status.isUsable ? nil : "the schema is version \(status.installed), this build knows \(status.known)"
-    } catch {
-      return "the database does not answer (\(error.code))"
-    }
   }
 }
 

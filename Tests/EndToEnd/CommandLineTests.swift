@@ -43,6 +43,8 @@ import Testing
       (["app", "add", "com.example", "--key-id", "x"], "go together"),
       (["app", "add", "x", "--app-apple-id", "0"], "whole"),
       (["app", "token", "x", "--revoke", "12"], "hexadecimal"),
+      (["serve", "--bodies-in-flight", "0"], "from 1 to 65536"),
+      (["serve", "--connections-per-address", "many"], "from 0 to 65536"),
       (
         ["db", "rebuild", "--trust-root", "/dev/null", "--trust-root-for", "Production"],
         "no root certificate can be read"

@@ -38,16 +38,18 @@ import Time
     let client = HTTPClient()
     for _ in 0..<Self.kills {
       let running = try await RunningProgram.serve(program, ["--trust-root", root])
-      let bodies = try (0..<Self.perLife).map { _ in try stream.next().body }
+      let messages = try (0..<Self.perLife).map { _ in try stream.next() }
       let goal = Int.random(in: 1..<Self.perLife, using: &random)
       acknowledged.begin(killing: running.id, after: goal)
       await withTaskGroup(of: Void.self) { group in
         for lane in 0..<8 {
-          let share = bodies.enumerated().filter { $0.offset % 8 == lane }.map(\.element)
+          let share = messages.enumerated().filter { $0.offset % 8 == lane }.map(\.element)
           group.addTask {
-            for body in share {
-              let request = ClientRequest(method: "POST", url: running.url + "/notifications", body: body)
-              if let answer = try? await client.send(request), answer.status == 200 { acknowledged.note(body) }
+            for message in share {
+              let request = ClientRequest(method: "POST", url: running.url + "/notifications", body: message.body)
+              if let answer = try? await client.send(request), answer.status == 200 {
+                acknowledged.note(message.signedPayload)
+              }
             }
           }
         }
@@ -94,9 +96,9 @@ private final class Acknowledged: Sendable {
     }
   }
 
-  func note(_ body: [UInt8]) {
+  func note(_ signedPayload: [UInt8]) {
     state.withLock { state in
-      state.digests.insert(.sha256(body))
+      state.digests.insert(.sha256(signedPayload))
       state.left -= 1
       if state.left == 0 { kill(state.victim, SIGKILL) }
     }

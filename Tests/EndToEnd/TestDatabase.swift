@@ -42,8 +42,8 @@ struct TestDatabase {
     let digest = Digest.sha256(body)
     try await execute(
       """
-      INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body)
-      VALUES (\(digest.bytes), \(receivedAt), 'authentic', \(code), 'for a test', '', 1, \(body))
+      INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body, size)
+      VALUES (\(digest.bytes), \(receivedAt), 'authentic', \(code), 'for a test', '', 1, \(body), \(body.count))
       """)
     return digest.hex
   }

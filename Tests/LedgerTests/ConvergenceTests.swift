@@ -79,37 +79,22 @@ struct LedgerFixture {
   }
 }
 
-@Suite struct `A rebuild that was cut off` {
-  @Test func `is known until the next one has read what arrived during it`() async throws {
+@Suite struct `A batch` {
+  @Test(arguments: [true, false])
+  func `accepts a body that it also refuses, whatever the order`(acceptedFirst: Bool) async throws {
     let story = try SignedStory(customers: 1, periods: 1)
     let fixture = try await LedgerFixture()
-    _ = try await fixture.ledger.append(story.messages.map { try story.entry($0, for: fixture.app) })
-    let before = try await fixture.dump()
-    struct CutOff: Error {}
-    // Read once for the rebuild and once shortly before the exchange: the third reading is the late one.
-    let readings = Mutex(0)
-    let now = SignedStory.start
-    let cut = Rebuild(fixture.configuration) { stored in
-      if readings.withLock({
-        $0 += 1; return $0
-      }) > 2 * story.messages.count {
-        throw CutOff()
-      }
-      return try story.adapter.notification(stored.message.body, message: stored.message.digest, now: now).findings
+    let message = story.messages[0]
+    let accepted = try story.entry(message, for: fixture.app)
+    let refusal = Entry.Refusal(source: .authentic, code: "unknownApp", detail: "", claimedApp: nil)
+    let refused = Entry(message, .quarantined(refusal))
+    let outcomes = try await fixture.ledger.append(acceptedFirst ? [accepted, refused] : [refused, accepted])
+    #expect(outcomes[acceptedFirst ? 0 : 1] == .stored)
+    let rows = try await fixture.pool.read { session throws(DatabaseError) in
+      try session.query("SELECT COUNT(*) AS count FROM purchases")
     }
-    await #expect(throws: Rebuild.Incomplete.self) { try await cut.run(now: now) }
-    #expect(try await unfinished(fixture) == now)
-
-    let whole = Rebuild(fixture.configuration) { stored in
-      try story.adapter.notification(stored.message.body, message: stored.message.digest, now: now).findings
-    }
-    _ = try await whole.run(now: now)
-    #expect(try await unfinished(fixture) == nil)
-    #expect(try await fixture.dump() == before)
+    let count = try rows[0].int("count")
+    #expect(count == 1)
     await fixture.pool.close()
-  }
-
-  private func unfinished(_ fixture: LedgerFixture) async throws -> Milliseconds? {
-    try await fixture.pool.read { session throws(DatabaseError) in try Rebuild.unfinished(in: session) }
   }
 }

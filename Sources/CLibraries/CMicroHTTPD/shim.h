@@ -1,4 +1,5 @@
 #pragma once
+#include <malloc.h>
 #include <microhttpd.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -43,4 +44,11 @@ static inline MHD_socket switchyard_mhd_descriptor(struct MHD_Connection *connec
 static inline size_t switchyard_mhd_head_size(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
   return info == NULL ? 0 : info->header_size;
+}
+
+/* Swift's Glibc module does not have malloc.h. */
+static inline void switchyard_return_free_memory(void) {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }

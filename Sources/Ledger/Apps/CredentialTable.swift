@@ -32,6 +32,11 @@ package enum CredentialTable {
       """)
   }
 
+  /// Whether anything is sealed here, so that its key must not be lost.
+  package static func hasAny(in session: borrowing Session) throws(DatabaseError) -> Bool {
+    try !session.query("SELECT 1 FROM credentials LIMIT 1").isEmpty
+  }
+
   /// The credentials that are in use, without their secrets.
   package static func list(of app: App, in session: borrowing Session) throws(DatabaseError) -> [Entry] {
     var entries: [Entry] = []

@@ -10,14 +10,16 @@ package struct InboxMessage: Hashable, Sendable {
     case evidence = 2
   }
 
-  /// The SHA-256 of the body: a body is kept once.
+  /// What it is known by, so that it is kept once: the SHA-256 of its `identity`.
   package let digest: Digest
   package let kind: Kind
   package let body: [UInt8]
   package let receivedAt: Milliseconds
 
-  package init(kind: Kind, body: [UInt8], receivedAt: Milliseconds) {
-    self.init(kind: kind, body: body, receivedAt: receivedAt, digest: .sha256(body))
+  /// - Parameter identity: what makes two messages one, where that is not the body: the JWS alone, whatever a stranger
+  ///   wraps around it; the body together with whose it is said to be, where the body does not say.
+  package init(kind: Kind, body: [UInt8], identity: [UInt8]? = nil, receivedAt: Milliseconds) {
+    self.init(kind: kind, body: body, receivedAt: receivedAt, digest: .sha256(identity ?? body))
   }
 
   init(kind: Kind, body: [UInt8], receivedAt: Milliseconds, digest: Digest) {
@@ -76,6 +78,13 @@ package struct Entry: Sendable {
   package init(_ message: InboxMessage, _ content: Content) {
     self.message = message
     self.content = content
+  }
+
+  var isAccepted: Bool {
+    switch content {
+    case .accepted: true
+    case .quarantined: false
+    }
   }
 }
 

@@ -29,7 +29,7 @@ package enum InboxTable {
         .bytes(message.digest.bytes), .integer(Month(message.receivedAt).number),
         .integer(message.receivedAt.sinceEpoch), .bytes(arrival), .integer(Int64(message.kind.rawValue)),
         .integer(Int64(acceptance.app.number)), .integer(Int64(acceptance.findings.environment.code)),
-        (acceptance.signedAt?.sinceEpoch).sqlValue, .text(String(acceptance.title.prefix(64))),
+        (acceptance.signedAt?.sinceEpoch).sqlValue, .text(acceptance.title.cut(to: 128)),
         .integer(Int64(message.body.count)),
       ]
     }

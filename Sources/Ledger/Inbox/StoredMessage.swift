@@ -1,26 +1,29 @@
 package import Database
 package import Purchases
-package import Signing
+import Signing
 package import Time
 
 /// A message as the inbox gives it back.
 package struct StoredMessage: Sendable {
   package let message: InboxMessage
   package let app: App.ID
+  /// The app's bundle id.
+  package let bundleID: String
   package let environment: Environment
   package let signedAt: Milliseconds?
   package let title: String
 }
 
 extension InboxTable {
-  /// One page of messages in the order of their digests, beginning after `last`; empty at the end.
-  package static func page(
-    after last: Digest?, receivedSince: Milliseconds?, limit: Int, in session: borrowing Session
-  ) throws(DatabaseError) -> [StoredMessage] {
-    let start = last?.bytes ?? []
-    let since = receivedSince ?? Milliseconds(.min)
-    return try read(
-      "WHERE i.digest > \(start) AND i.received_at >= \(since) ORDER BY i.digest LIMIT \(limit)", in: session)
+  /// The messages of these digests, in their order; one that is missing is an error, for it would be lost silently.
+  static func messages(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> [StoredMessage] {
+    let list = digests.map(\.bytes)
+    let messages = try read("WHERE i.digest IN (\(list: list)) ORDER BY i.digest", in: session)
+    let found = Set(messages.map(\.message.digest))
+    if let missing = digests.first(where: { !found.contains($0) }) {
+      throw DatabaseError(.column, "the stored body of the message \(missing.hex) is missing")
+    }
+    return messages
   }
 
   /// The newest messages; those of one digest prefix, when one is given.
@@ -38,8 +41,10 @@ extension InboxTable {
   private static func read(_ condition: SQL, in session: borrowing Session) throws(DatabaseError) -> [StoredMessage] {
     let rows = try session.query(
       """
-      SELECT i.digest, i.received_at, i.kind, i.app, i.environment, i.signed_at, i.title, b.body
-      FROM inbox i JOIN bodies b ON b.month = i.month AND b.digest = i.digest \(condition)
+      SELECT i.digest, i.received_at, i.kind, i.app, i.environment, i.signed_at, i.title, b.body,
+        COALESCE(a.bundle_id, '') AS bundle_id
+      FROM inbox i JOIN bodies b ON b.month = i.month AND b.digest = i.digest LEFT JOIN apps a ON a.id = i.app
+      \(condition)
       """)
     var wanted: Set<Digest> = []
     for row in rows {
@@ -58,7 +63,8 @@ extension InboxTable {
         StoredMessage(
           message: InboxMessage(
             kind: kind, body: body, receivedAt: try row.milliseconds("received_at"), digest: digest),
-          app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment")),
+          app: App.ID(try row.int("app")), bundleID: try row.text("bundle_id"),
+          environment: try Environment(code: row.int("environment")),
           signedAt: try row.optionalMilliseconds("signed_at"), title: try row.text("title")))
     }
     return messages

@@ -2,25 +2,6 @@ package import Database
 package import Signing
 package import Time
 
-/// Whose fault a refusal is, as far as can be told: each has a quota of its own, so that forgeries cannot crowd out
-/// messages that only wait for their app to be registered.
-package enum QuarantineSource: String, Sendable, CaseIterable {
-  /// Proven to be Apple's, but of no app we know or with contradictions.
-  case authentic
-  /// A V1 body: no signature to prove anything by.
-  case legacy
-  /// Neither: forged, damaged, or signed below a root we do not trust.
-  case unproven
-
-  /// How many rows it may keep.
-  var quota: Int {
-    switch self {
-    case .authentic, .legacy: 200_000
-    case .unproven: 20_000
-    }
-  }
-}
-
 /// A message kept aside, with its reason.
 package struct QuarantinedMessage: Sendable {
   package let message: InboxMessage
@@ -34,8 +15,10 @@ package struct QuarantinedMessage: Sendable {
 /// `quarantine`: messages that were refused but are kept, until the cause is mended and they are replayed.
 package enum QuarantineTable {
   private static let upsert = RowsInsert(
-    into: "INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body) VALUES",
+    into: "INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body, size) VALUES",
     then: "ON DUPLICATE KEY UPDATE digest = VALUES(digest)")
+
+  private static let detailWidth = 1_024
 
   /// Keeps the messages.
   static func insert(
@@ -44,21 +27,26 @@ package enum QuarantineTable {
     let rows: [[SQLValue]] = messages.map { message, refusal in
       [
         .bytes(message.digest.bytes), .integer(message.receivedAt.sinceEpoch), .text(refusal.source.rawValue),
-        .text(refusal.code), .text(String(refusal.detail.prefix(250))),
-        .text(String((refusal.claimedApp ?? "").prefix(60))),
-        .integer(Int64(message.kind.rawValue)), .bytes(message.body),
+        .text(refusal.code), .text(refusal.detail.cut(to: detailWidth)), .text((refusal.claimedApp ?? "").cut(to: 255)),
+        .integer(Int64(message.kind.rawValue)), .bytes(message.body), .integer(Int64(message.body.count)),
       ]
     }
     _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 1))
   }
 
-  /// How many rows each source keeps.
-  package static func counts(in session: borrowing Session) throws(DatabaseError) -> [QuarantineSource: Int] {
-    var counts: [QuarantineSource: Int] = [:]
-    for row in try session.query("SELECT source, COUNT(*) AS kept FROM quarantine GROUP BY source") {
-      if let source = QuarantineSource(rawValue: try row.text("source")) { counts[source] = try row.int("kept") }
+  /// What each source keeps.
+  package static func usage(
+    in session: borrowing Session
+  ) throws(DatabaseError) -> [QuarantineSource: QuarantineUsage] {
+    var usage: [QuarantineSource: QuarantineUsage] = [:]
+    for row in try session.query(
+      "SELECT source, COUNT(*) AS kept, CAST(SUM(size) AS UNSIGNED) AS bytes FROM quarantine GROUP BY source")
+    {
+      if let source = QuarantineSource(rawValue: try row.text("source")) {
+        usage[source] = QuarantineUsage(messages: try row.int("kept"), bytes: try row.int("bytes"))
+      }
     }
-    return counts
+    return usage
   }
 
   /// How many messages are kept for one reason.
@@ -136,10 +124,40 @@ package enum QuarantineTable {
   }
 
   /// Notes that a replay was refused again, and why.
+  ///
+  /// What once was proven Apple's keeps its reason when this replay could not prove it: that says more of the roots
+  /// it was made with than of the message.
   package static func noteReplay(
-    _ digest: Digest, code: String, detail: String, in session: borrowing Session
+    _ digest: Digest, _ refusal: Entry.Refusal, in session: borrowing Session
   ) throws(DatabaseError) {
+    let isProven = refusal.source != .unproven
     _ = try session.execute(
-      "UPDATE quarantine SET replays = replays + 1, code = \(code), detail = \(detail) WHERE digest = \(digest.bytes)")
+      """
+      UPDATE quarantine SET
+        code = IF(\(isProven) OR source = \(QuarantineSource.unproven.rawValue), \(refusal.code), code),
+        detail = IF(\(isProven) OR source = \(QuarantineSource.unproven.rawValue), \(refusal.detail.cut(to: detailWidth)), detail),
+        replays = replays + 1
+      WHERE digest = \(digest.bytes)
+      """)
+  }
+
+  /// How many messages `purge` would delete.
+  package static func count(
+    receivedBefore instant: Milliseconds, code: String?, in session: borrowing Session
+  ) throws(DatabaseError) -> Int {
+    var statement: SQL = "SELECT COUNT(*) AS count FROM quarantine WHERE received_at < \(instant)"
+    if let code { statement += " AND code = \(code)" }
+    return try session.query(statement).first?.int("count") ?? 0
+  }
+
+  /// Deletes the oldest messages that were received before `instant`, of one code when asked; how many.
+  ///
+  /// At most `limit` at once, so that no lock is held for long: call it until it deletes none.
+  package static func purge(
+    receivedBefore instant: Milliseconds, code: String?, limit: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> Int {
+    var statement: SQL = "DELETE FROM quarantine WHERE received_at < \(instant)"
+    if let code { statement += " AND code = \(code)" }
+    return Int(try session.execute(statement + " ORDER BY received_at LIMIT \(limit)").affectedRows)
   }
 }

@@ -97,7 +97,7 @@ extension Migration {
   private static let headers: SQL = """
     CREATE TABLE IF NOT EXISTS headers (
       digest BINARY(32) NOT NULL PRIMARY KEY,
-      header BLOB NOT NULL
+      header MEDIUMBLOB NOT NULL
     ) ENGINE=InnoDB
     """
 
@@ -111,8 +111,9 @@ extension Migration {
       app VARBINARY(255) NOT NULL,
       kind TINYINT UNSIGNED NOT NULL,
       body MEDIUMBLOB NOT NULL,
+      size INT UNSIGNED NOT NULL,
       replays INT UNSIGNED NOT NULL DEFAULT 0,
-      KEY (source, received_at),
+      KEY (source, size),
       KEY (received_at)
     ) ENGINE=InnoDB
     """
@@ -126,7 +127,7 @@ extension Migration {
       source TINYINT UNSIGNED NOT NULL,
       product_id VARBINARY(255) NOT NULL,
       as_of BIGINT NOT NULL,
-      facts BLOB NOT NULL,
+      facts MEDIUMBLOB NOT NULL,
       message BINARY(32) NOT NULL,
       precedence BINARY(24) NOT NULL,
       PRIMARY KEY (app, environment, original_transaction_id, line, source)
@@ -140,7 +141,7 @@ extension Migration {
       original_transaction_id VARBINARY(64) NOT NULL,
       source TINYINT UNSIGNED NOT NULL,
       as_of BIGINT NOT NULL,
-      facts BLOB NOT NULL,
+      facts MEDIUMBLOB NOT NULL,
       message BINARY(32) NOT NULL,
       precedence BINARY(24) NOT NULL,
       PRIMARY KEY (app, environment, original_transaction_id, source)
@@ -154,7 +155,7 @@ extension Migration {
       app_transaction_id VARBINARY(64) NOT NULL,
       source TINYINT UNSIGNED NOT NULL,
       as_of BIGINT NOT NULL,
-      facts BLOB NOT NULL,
+      facts MEDIUMBLOB NOT NULL,
       message BINARY(32) NOT NULL,
       precedence BINARY(24) NOT NULL,
       PRIMARY KEY (app, environment, app_transaction_id, source)
@@ -218,7 +219,7 @@ extension Migration {
       date BIGINT NOT NULL,
       source TINYINT UNSIGNED NOT NULL,
       as_of BIGINT NOT NULL,
-      details BLOB NOT NULL,
+      details MEDIUMBLOB NOT NULL,
       rule VARBINARY(16) NULL,
       message BINARY(32) NOT NULL,
       precedence BINARY(24) NOT NULL,

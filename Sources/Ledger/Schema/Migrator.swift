@@ -18,14 +18,22 @@ package struct Migrator: Sendable {
 
   package init(_ migrations: [Migration] = Migration.all) { self.migrations = migrations }
 
+  /// Looks and changes nothing, so that an account that may only read can ask.
   package func status(in session: borrowing Session) throws(DatabaseError) -> Status {
-    try session.run(Self.table)
+    let known = migrations.last?.version ?? 0
+    let tables = try session.query(
+      """
+      SELECT COUNT(*) AS count FROM information_schema.tables
+      WHERE table_schema = DATABASE() AND table_name = 'schema_versions'
+      """)
+    guard try tables.first?.int("count") == 1 else { return Status(installed: 0, known: known) }
     let rows = try session.query("SELECT COALESCE(MAX(version), 0) AS version FROM schema_versions")
-    return Status(installed: try rows.first?.int("version") ?? 0, known: migrations.last?.version ?? 0)
+    return Status(installed: try rows.first?.int("version") ?? 0, known: known)
   }
 
   /// Runs the steps that are missing, and returns them; safe to run twice, and at once from several nodes.
   package func migrate(at now: Milliseconds, in session: borrowing Session) throws(DatabaseError) -> [Migration] {
+    try session.run(Self.table)
     let installed = try status(in: session).installed
     let missing = migrations.filter { $0.version > installed }
     for migration in missing {

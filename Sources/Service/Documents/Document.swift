@@ -41,7 +41,7 @@ struct Document {
       }
     }
     return [
-      "customer": .string(label), "originalTransactionIds": .array(originals),
+      "customer": .string(CustomerNode(text: label)?.id ?? label), "originalTransactionIds": .array(originals),
       "appTransactionIds": .array(appTransactions),
     ]
   }
@@ -68,11 +68,11 @@ struct Document {
 
   private func describe(_ subscription: Subscription) -> JSONObject {
     var object: JSONObject = ["originalTransactionId": .string(subscription.key.originalTransactionID)]
-    if let status = subscription.status(at: now) {
-      object["status"] = .integer(Int64(status.rawValue))
-      object["statusName"] = .string(status.name)
-      object["grantsAccess"] = .bool(status.grantsAccess)
-    }
+    // Without an expiry that can be read there is no status: said as such, not left out.
+    let status = subscription.status(at: now)
+    object["status"] = status.map { .integer(Int64($0.rawValue)) } ?? .null
+    object["statusName"] = status.map { .string($0.name) } ?? .null
+    object["grantsAccess"] = .bool(status?.grantsAccess ?? false)
     if let current = subscription.current {
       object["productId"] = current.productID.map(JSONValue.string)
       object["expiresDate"] = current.expiresDate.map { .integer($0.sinceEpoch) }

@@ -5,31 +5,69 @@ import Signing
 ///
 /// The code recognises the secret again (and lets it be put back) without telling it to whoever reads the table.
 enum LegacyPassword {
-  /// The body with `password` replaced; the same body when it has none.
-  static func redacted(_ body: [UInt8], key: MasterKey) -> [UInt8] {
-    guard let object = try? JSONReader.read(body).object, let password = object["password"]?.string else { return body }
-    let code = "hmac-sha256:\(key.id):\(key.code(for: Array(password.utf8), purpose: "v1 password").hex)"
-    if let range = range(ofValue: JSONValue.string(password).encoded(), in: body) {
-      var redacted = body
-      redacted.replaceSubrange(range, with: JSONValue.string(code).encoded())
-      return redacted
-    }
-    // Written with escapes we would not write: then the object is written anew, members in their order.
-    var rewritten = object
-    rewritten["password"] = .string(code)
-    return rewritten.encoded()
+  /// False for what Apple posts all day, a `signedPayload` and nothing else: a second member needs more quotation marks.
+  static func mayBe(in body: [UInt8]) -> Bool {
+    var marks = 0
+    for byte in body where byte == UInt8(ascii: "\"") { marks += 1 }
+    return marks > 4
   }
 
-  /// Where the value of the member `password` stands, if it is written as `value`.
-  private static func range(ofValue value: [UInt8], in body: [UInt8]) -> Range<Int>? {
-    let key = Array("\"password\"".utf8)
-    var start = 0
-    while let found = body[start...].firstRange(of: key) {
-      var offset = found.upperBound
-      while offset < body.count, [0x20, 0x09, 0x0A, 0x0D, UInt8(ascii: ":")].contains(body[offset]) { offset += 1 }
-      if body[offset...].starts(with: value) { return offset..<offset + value.count }
-      start = found.upperBound
+  /// The body with every `password`, at whatever depth, and every other text that repeats one replaced; the same body
+  /// when there is none.
+  static func redacted(_ body: [UInt8], key: MasterKey) -> [UInt8] {
+    guard let value = try? JSONReader.read(body) else { return body }
+    var secrets: Set<JSONValue> = []
+    collect(from: value, into: &secrets)
+    guard !secrets.isEmpty else { return body }
+    let codes = Dictionary(uniqueKeysWithValues: secrets.map { ($0, code(for: $0, key)) })
+    let safe = replaced(value, codes)
+    // Byte for byte as it came but for the secret, if that is all that stands in the way of it; else (a decoy, a
+    // second place, escapes we would not write) the whole is written anew, members in their order.
+    if let secret = secrets.first, let code = codes[secret], let range = body.firstRange(of: secret.encoded()) {
+      var short = body
+      short.replaceSubrange(range, with: code.encoded())
+      if (try? JSONReader.read(short)) == safe { return short }
     }
-    return nil
+    return safe.encoded()
   }
+
+  private static func collect(from value: JSONValue, into secrets: inout Set<JSONValue>) {
+    switch value {
+    case .object(let object):
+      for member in object {
+        switch member.value {
+        case .string, .integer, .number:
+          if member.key == "password", member.value.string?.hasPrefix(mark) != true { secrets.insert(member.value) }
+        case .null, .bool: break
+        case .array, .object: collect(from: member.value, into: &secrets)
+        }
+      }
+    case .array(let values): for value in values { collect(from: value, into: &secrets) }
+    case .null, .bool, .integer, .number, .string: break
+    }
+  }
+
+  private static func replaced(_ value: JSONValue, _ codes: [JSONValue: JSONValue]) -> JSONValue {
+    switch value {
+    case .object(let object):
+      .object(
+        JSONObject(
+          uniqueMembers: object.map { member in
+            let code = member.key == "password" ? codes[member.value] : nil
+            return JSONObject.Member(key: member.key, value: code ?? replaced(member.value, codes))
+          }))
+    case .array(let values): .array(values.map { replaced($0, codes) })
+    // An empty password says nothing of the empty texts elsewhere.
+    case .string(let text): text.isEmpty ? value : codes[value] ?? value
+    case .null, .bool, .integer, .number: value
+    }
+  }
+
+  private static func code(for secret: JSONValue, _ key: MasterKey) -> JSONValue {
+    let text = secret.string.map { Array($0.utf8) } ?? secret.encoded()
+    return .string("\(mark)\(key.id):\(key.code(for: text, purpose: "v1 password").hex)")
+  }
+
+  /// How a code begins: what has one was redacted before.
+  private static let mark = "hmac-sha256:"
 }

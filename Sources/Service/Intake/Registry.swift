@@ -1,31 +1,29 @@
 package import Ledger
 package import Runtime
 import Synchronization
-package import Time
 
 /// The registered apps as this process knows them, read again every few seconds and when an unknown app calls.
 package final class Registry: Service {
   private struct State {
     var directory: AppDirectory
-    var readAt: Milliseconds
+    /// When it was last read, or tried to be.
+    var readAt: ContinuousClock.Instant
     /// The reading that is under way.
     var reading: Task<Void, Never>?
   }
 
   private let state: Mutex<State>
   private let read: @Sendable () async throws -> AppDirectory
-  private let clock: WallClock
   private let logger: Logger
 
   private static let period = Duration.seconds(5)
 
   /// A registry that has read the directory once.
   package init(
-    reading read: @escaping @Sendable () async throws -> AppDirectory, clock: WallClock, logger: Logger
+    reading read: @escaping @Sendable () async throws -> AppDirectory, logger: Logger
   ) async throws {
-    state = Mutex(State(directory: try await read(), readAt: clock.now()))
+    state = Mutex(State(directory: try await read(), readAt: .now))
     self.read = read
-    self.clock = clock
     self.logger = logger
   }
 
@@ -35,15 +33,15 @@ package final class Registry: Service {
   ///
   /// An app or a token is of use from the moment it is registered, in whichever process that was. Callers share one
   /// reading in `interval` and wait for it: so much, and no more, can guesses cost the database.
-  package func refreshed(atMostEvery interval: Interval) async -> AppDirectory {
+  package func refreshed(atMostEvery interval: Duration) async -> AppDirectory {
     // What is being read already may have begun too early; what is begun now has not.
     if let reading = state.withLock({ $0.reading }) { await reading.value }
     let reading = state.withLock { state in
       if let reading = state.reading { return reading }
-      let wait = max(0, (state.readAt + interval - clock.now()).milliseconds)
+      let due = state.readAt + interval
       // Shared by all who wait, so no single one's child.
       let reading = Task {
-        if wait > 0 { try? await Task.sleep(for: .milliseconds(wait)) }
+        try? await Task.sleep(until: due, clock: .continuous)
         await self.refresh()
       }
       state.reading = reading
@@ -56,17 +54,20 @@ package final class Registry: Service {
   package func run() async throws {
     while !Task.isCancelled {
       try? await Task.sleep(for: Self.period)
-      if !Task.isCancelled { _ = await refreshed(atMostEvery: .seconds(0)) }
+      if !Task.isCancelled { _ = await refreshed(atMostEvery: .zero) }
     }
   }
 
   private func refresh() async {
     do {
-      let now = clock.now()
       let fresh = try await read()
-      state.withLock { $0 = State(directory: fresh, readAt: now) }
+      state.withLock { $0 = State(directory: fresh, readAt: .now) }
     } catch {
-      state.withLock { $0.reading = nil }
+      // An attempt counts like a reading: an outage must not let guesses through to the database.
+      state.withLock { state in
+        state.readAt = .now
+        state.reading = nil
+      }
       logger.warning("the apps could not be read again; going on with those known", metadata: ["error": "\(error)"])
     }
   }

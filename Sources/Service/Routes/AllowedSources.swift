@@ -29,8 +29,8 @@ package struct AllowedSources: Sendable {
       header.split(separator: ",").map { hop in String(hop.filter { $0 != " " }) }
     }
     while proxies.contains(where: { $0.contains(sender) }), let hop = hops.popLast() {
-      guard let address = Network(hop)?.bytes else { return false }
-      sender = address
+      guard let address = PeerAddress(numeric: hop) else { return false }
+      sender = address.bytes
     }
     return networks.contains { $0.contains(sender) }
   }

@@ -1,4 +1,5 @@
 import Adapter
+import Database
 import HTTPServer
 import JSON
 package import Ledger
@@ -15,13 +16,17 @@ package struct EvidenceRoute: Sendable {
   static let bodyLimit = 1 << 20
 
   private let intake: Intake
+  private let ledger: Ledger
   private let commit: GroupCommit
   private let metrics: ServiceMetrics
   private let clock: WallClock
   private let logger: Logger
 
-  package init(intake: Intake, commit: GroupCommit, metrics: ServiceMetrics, clock: WallClock, logger: Logger) {
+  package init(
+    intake: Intake, ledger: Ledger, commit: GroupCommit, metrics: ServiceMetrics, clock: WallClock, logger: Logger
+  ) {
     self.intake = intake
+    self.ledger = ledger
     self.commit = commit
     self.metrics = metrics
     self.clock = clock
@@ -40,9 +45,11 @@ package struct EvidenceRoute: Sendable {
       environment = known
     }
     let now = clock.now()
-    let message = InboxMessage(kind: .evidence, body: request.body, receivedAt: now)
+    let identity = Adapter.identity(ofEvidence: request.body, app: app.bundleID, environment: environment)
+    let message = InboxMessage(kind: .evidence, body: request.body, identity: identity, receivedAt: now)
     do {
       let decision = try intake.evidence(message, app: app, environment: environment, now: now)
+      try await requirePurchases(of: decision, app: app)
       let appended = try await commit.append(decision.entry)
       metrics.messages["evidence", app.bundleID, appended.rawValue].increment()
       guard let reading = decision.reading else { return .error(500, "noReading", "the evidence was not read") }
@@ -55,12 +62,30 @@ package struct EvidenceRoute: Sendable {
         "evidence refused",
         metadata: ["reason": "\(refusal.code)", "detail": "\(refusal.detail)", "app": "\(app.bundleID)"])
       return .error(refusal.kind == .unreadable ? 400 : 422, refusal.code, refusal.detail)
+    } catch let error as DatabaseError {
+      logger.error("evidence not stored", metadata: ["error": "\(error)"])
+      return .notWritten(.database(error))
     } catch let failure as GroupCommit.Failure {
       metrics.messages["evidence", app.bundleID, "failed"].increment()
       logger.error("evidence not stored", metadata: ["error": "\(failure)"])
       return .notWritten(failure)
     } catch {
       return .error(500, "unexpected", "the evidence could not be taken")
+    }
+  }
+
+  /// Refuses a renewal of a subscription nobody knows: it names no app itself, so that only a purchase can say whose it is.
+  private func requirePurchases(of decision: Intake.Decision, app: App) async throws {
+    guard let findings = decision.reading?.findings else { return }
+    let told = Set(findings.purchases.map(\.key.originalTransactionID))
+    let unproven = findings.renewals.map(\.key.originalTransactionID).filter { !told.contains($0) }
+    guard !unproven.isEmpty else { return }
+    let known = try await ledger.purchased(unproven, app: app, environment: findings.environment)
+    if let unknown = unproven.first(where: { !known.contains($0) }) {
+      throw Refusal(
+        .authentic, .unknownSubscription,
+        "a renewal names no app, and no purchase of \(unknown) is known here; hand in its transaction first",
+        claimedApp: app.bundleID)
     }
   }
 

@@ -5,7 +5,7 @@ package import Runtime
 /// `/livez`, `/readyz` and `/metrics`.
 package struct HealthRoute: Sendable {
   /// Why requests should go elsewhere for now; nil when they are welcome.
-  package typealias Readiness = @Sendable () async -> String?
+  package typealias Readiness = @Sendable () -> String?
 
   private let metrics: MetricsRegistry
   private let readiness: Readiness
@@ -18,8 +18,8 @@ package struct HealthRoute: Sendable {
   /// The process is there: nothing else is asked, so that no database outage makes an orchestrator kill it.
   func alive() -> HTTPResponse { .text(200, "alive\n") }
 
-  func ready() async -> HTTPResponse {
-    if let reason = await readiness() { return .text(503, "not ready: \(reason)\n") }
+  func ready() -> HTTPResponse {
+    if let reason = readiness() { return .text(503, "not ready: \(reason)\n") }
     return .text(200, "ready\n")
   }
 

@@ -43,16 +43,15 @@ package struct NotificationRoute: Sendable {
 
   private func receive(_ body: [UInt8], pathApp: String?) async -> HTTPResponse {
     let now = clock.now()
-    var message = InboxMessage(kind: .notification, body: body, receivedAt: now)
+    // Whatever else it is: no secret is kept because a signature stands beside it.
+    let body = LegacyPassword.mayBe(in: body) ? LegacyPassword.redacted(body, key: key) : body
+    let message = InboxMessage(
+      kind: .notification, body: body, identity: Adapter.identity(ofNotification: body), receivedAt: now)
     let decision: Intake.Decision
     do throws(Refusal) {
       var first = try decide(message, pathApp, registry.directory, now)
       if first.refusal?.code == Refusal.Code.unknownApp.rawValue {
-        first = try decide(message, pathApp, await registry.refreshed(atMostEvery: .milliseconds(0)), now)
-      }
-      if first.refusal?.kind == .legacy {
-        message = InboxMessage(kind: .notification, body: LegacyPassword.redacted(body, key: key), receivedAt: now)
-        first = try decide(message, pathApp, registry.directory, now)
+        first = try decide(message, pathApp, await registry.refreshed(atMostEvery: Router.patience), now)
       }
       decision = first
     } catch {
@@ -93,7 +92,8 @@ package struct NotificationRoute: Sendable {
     case .stored, .duplicate, .quarantined, .quarantinedBefore:
       return .object(200, ["status": .string(appended.rawValue)])
     case .quarantineFull:
-      return .unavailable("quarantineFull", "quarantine keeps no more of this kind; replay or purge it")
+      return .unavailable(
+        "quarantineFull", "quarantine keeps no more of this kind; `switchyard quarantine replay` or `purge` makes room")
     }
   }
 

@@ -68,7 +68,7 @@ package struct Router: HTTPHandler {
       case .success(let app): return await purchases.respond(to: request, app: app, id: id, extent: .customers)
       }
     case .alive: return health.alive()
-    case .ready: return await health.ready()
+    case .ready: return health.ready()
     case .metrics: return health.metricsPage()
     case nil: return .error(404, "notFound", "there is nothing here")
     }
@@ -96,7 +96,7 @@ package struct Router: HTTPHandler {
   }
 
   /// Guesses at tokens cost the database one query in this time.
-  private static let patience = Interval.milliseconds(250)
+  static let patience = Duration.milliseconds(250)
 }
 
 extension HTTPRequestHead {

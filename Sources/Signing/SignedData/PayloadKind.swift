@@ -19,6 +19,8 @@ public enum PayloadKind: String, Hashable, Sendable, CaseIterable {
       self = .appTransaction
     } else if has("requestIdentifier", "userLocale") {
       self = .realtimeRequest
+    } else if has("autoRenewProductId", "autoRenewStatus") {
+      self = .renewal
     } else if has("bundleId") {
       self = .transaction
     } else if has("originalTransactionId", "autoRenewProductId", "autoRenewStatus", "environment", "signedDate") {

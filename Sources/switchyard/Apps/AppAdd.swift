@@ -32,10 +32,13 @@ struct AppAdd {
   ) { arguments, terminal in
     let options = try DatabaseOptions(arguments)
     let add = try AppAdd(arguments)
-    return try await options.withLedger(terminal) { connection in
+    return try await options.withLedger(terminal, makesDatabase: true) { connection in
       let isDry = arguments.flag("dry-run")
       if add.secrets.isEmpty || isDry { return try await add.run(connection, sealedWith: nil, isDry, terminal) }
-      let keys = try MasterKeyOptions(arguments, database: options).load { terminal.note($0) }
+      let hasSealed = try await connection.read { session throws(DatabaseError) in
+        try CredentialTable.hasAny(in: session)
+      }
+      let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { terminal.note($0) }
       return try await add.run(connection, sealedWith: keys, isDry, terminal)
     }
   }

@@ -13,7 +13,7 @@ struct DatabaseRebuild {
     "rebuild", "Derive purchases, customers and events anew from the inbox.",
     discussion: """
       Beside what is there, then exchanged at once; readers and the service go on meanwhile. A message that this build \
-      refuses ends it with nothing changed. --dry-run compares and changes nothing: exit status 5 when there are \
+      refuses ends it before anything is changed. --dry-run compares and changes nothing: exit status 5 when there are \
       differences.
       """,
     examples: [
@@ -27,7 +27,11 @@ struct DatabaseRebuild {
     let (isDry, wantsJSON) = (arguments.flag("dry-run"), arguments.wantsJSON)
     return try await DatabaseOptions(arguments).withDatabase(terminal) { configuration in
       let rebuild = try await DatabaseRebuild(configuration, adapter, terminal)
-      return isDry ? try await rebuild.rehearse(wantsJSON) : try await rebuild.run(wantsJSON)
+      do {
+        return isDry ? try await rebuild.rehearse(wantsJSON) : try await rebuild.run(wantsJSON)
+      } catch let refused as RefusedMessage {
+        throw NothingChanged(because: refused)
+      }
     }
   }
 
@@ -39,24 +43,20 @@ struct DatabaseRebuild {
     self.configuration = configuration
     self.terminal = terminal
     let connection = try await Connection.open(configuration)
-    let (status, apps) = try await connection.read { session throws(DatabaseError) in
-      (try Migrator().status(in: session), try AppTable.all(includingRemoved: true, in: session))
-    }
+    let status = try await connection.read { session throws(DatabaseError) in try Migrator().status(in: session) }
     await connection.close()
     guard status.isCurrent else { throw SchemaError(status: status) }
-    let names = Dictionary(apps.map { ($0.id, $0.bundleID) }) { first, _ in first }
     rebuild = Rebuild(configuration) { done in
       if done % Self.step == 0 { terminal.note("\(done) messages read") }
     } read: { stored in
-      try Self.read(stored, app: names[stored.app] ?? "", adapter)
+      try Self.read(stored, adapter)
     }
   }
 
   private static let step = 10_000
 
   /// A stored message as it was read when it came, with this build's rules and today's roots.
-  private static func read(_ stored: StoredMessage, app: String, _ adapter: Adapter) throws(RefusedMessage) -> Findings
-  {
+  private static func read(_ stored: StoredMessage, _ adapter: Adapter) throws(RefusedMessage) -> Findings {
     let message = stored.message
     do throws(Refusal) {
       switch message.kind {
@@ -64,11 +64,12 @@ struct DatabaseRebuild {
         return try adapter.notification(message.body, message: message.digest, now: message.receivedAt).findings
       case .evidence:
         return try adapter.evidence(
-          message.body, app: app, environment: stored.environment, message: message.digest, now: message.receivedAt
+          message.body, app: stored.bundleID, environment: stored.environment, message: message.digest,
+          now: message.receivedAt
         ).findings
       }
     } catch {
-      throw RefusedMessage(digest: message.digest, title: stored.title, app: app, refusal: error)
+      throw RefusedMessage(digest: message.digest, title: stored.title, app: stored.bundleID, refusal: error)
     }
   }
 
@@ -85,7 +86,7 @@ struct DatabaseRebuild {
     if wantsJSON {
       try terminal.write(["messages": .integer(Int64(summary.messages)), "late": .integer(Int64(summary.late))])
     } else {
-      try terminal.write("rebuilt from \(summary.messages) messages, \(summary.late) of the last minutes read twice\n")
+      try terminal.write("rebuilt from \(summary.messages) messages, and \(summary.late) that arrived meanwhile\n")
     }
     return .done
   }
@@ -123,9 +124,14 @@ struct RefusedMessage: ExitStatusError, CustomStringConvertible {
   var exitStatus: ExitStatus { .failed }
 
   var description: String {
-    """
-    nothing was changed: the message \(digest.hex) (\(title) of \(app)) is refused by this build and these roots: \
-    \(refusal)
-    """
+    "the message \(digest.hex) (\(title) of \(app)) is refused by this build and these roots: \(refusal)"
   }
+}
+
+/// A message was refused before anything was exchanged; one that is refused later makes a `Rebuild.Failure`.
+private struct NothingChanged: ExitStatusError, CustomStringConvertible {
+  let because: RefusedMessage
+
+  var exitStatus: ExitStatus { because.exitStatus }
+  var description: String { "nothing was changed: \(because)" }
 }

@@ -36,8 +36,10 @@ enum DevCommand {
     let roots = TrustedRoots.apple.adding([try pki.trustedRoot()], for: .sandbox)
     if arguments.flag("story") { terminal.note("Starting a database and the service…") }
     let running = try await RunningInstallation.start(
-      options.settings, database: database,
-      keys: { database, note in try MasterKeyOptions(arguments, database: database).load(note: note) },
+      options.settings, database: database, migrates: true,
+      keys: { hasSealed, note in
+        try MasterKeyOptions(arguments, database: database).load(hasSealed: hasSealed, note: note)
+      },
       adapter: Adapter(verifier: SignedDataVerifier(roots: roots)), logger: logger)
 
     guard arguments.flag("story") else {

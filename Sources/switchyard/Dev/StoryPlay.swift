@@ -1,3 +1,4 @@
+import Adapter
 import Database
 import HTTPClient
 import JSON
@@ -73,7 +74,9 @@ final class StoryPlay: Service {
   /// Why a message was set aside, as quarantine keeps it; what was refused at once says so itself.
   private func refusalCode(_ message: Story.Message, _ outcome: StoryReport.Outcome) async throws -> String? {
     guard outcome.word == "quarantined" || outcome.word == "quarantinedBefore" else { return outcome.errorCode }
-    let notified = InboxMessage(kind: .notification, body: message.body, receivedAt: now)
+    let notified = InboxMessage(
+      kind: .notification, body: message.body, identity: Adapter.identity(ofNotification: message.body),
+      receivedAt: now)
     return try await pool.read { session throws(DatabaseError) in
       let kept = try QuarantineTable.page(
         after: nil, code: nil, digestPrefix: notified.digest.bytes, limit: 1, in: session)
@@ -129,16 +132,22 @@ final class StoryPlay: Service {
   private func sayWhereToLook(_ tokens: [String: String], _ messages: [Story.Message]) throws {
     let (app, token) = tokens.sorted { $0.key < $1.key }.first ?? ("", "")
     let known = messages.compactMap(\.notification).first { $0.bundleID == app && $0.originalTransactionID != nil }
+    let program = CommandLine.arguments.first ?? "switchyard"
+    let served =
+      """
+        curl \(url)/readyz
+        curl \(url)/metrics
+        curl -H 'Authorization: Bearer \(token)' \(url)/v1/apps/\(app)/customers/\(known?.originalTransactionID ?? "")
+
+      """
     try terminal.write(
       """
 
       To look further
-        curl \(url)/readyz
-        curl \(url)/metrics
-        curl -H 'Authorization: Bearer \(token)' \(url)/v1/apps/\(app)/customers/\(known?.originalTransactionID ?? "")
-        switchyard quarantine list        what was set aside, and why
-        switchyard inbox show             what was accepted
-        switchyard db dump --canonical    all that is known
+      \(staysAfterwards ? served : "")\
+        \(program) quarantine list        what was set aside, and why
+        \(program) inbox show             what was accepted
+        \(program) db dump --canonical    all that is known
 
       """)
   }

@@ -47,7 +47,7 @@ struct DirectoryChecks {
       return .fail("master key", "others than its owner may open \(options.path)", "chmod 600 \(options.path)")
     }
     do {
-      let keys = try options.load { _ in }
+      let keys = try options.load(hasSealed: true) { _ in }
       return .ok("master key", "\(options.path), id \(keys.current.id)")
     } catch {
       return .fail("master key", "\(error)", "bring it from the backup")

@@ -13,7 +13,7 @@ enum QuarantineCommand {
       Command.Example("switchyard quarantine list"),
       Command.Example("switchyard quarantine replay --code unknownApp", "after the app was added"),
     ],
-    options: DatabaseOptions.options, subcommands: [list, show, QuarantineReplay.command])
+    options: DatabaseOptions.options, subcommands: [list, show, QuarantineReplay.command, QuarantinePurge.command])
 
   static let code = Option.value("code", "CODE", "Those refused for this reason only, as the list shows it.")
   static let digest = "The beginning of a message's SHA-256, at least 4 digits."

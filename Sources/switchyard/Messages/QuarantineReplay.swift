@@ -61,7 +61,6 @@ struct QuarantineReplay {
   }
 
   private static let page = 200
-  private static let detailLimit = 250
 
   let connection: Connection
   let ledger: Ledger
@@ -74,7 +73,7 @@ struct QuarantineReplay {
   /// What a message comes to today.
   private enum Outcome {
     case accepted(Entry)
-    case refused(code: String, detail: String)
+    case refused(Entry.Refusal)
   }
 
   private func run() async throws -> ExitStatus {
@@ -118,37 +117,41 @@ struct QuarantineReplay {
         let decision = try intake.notification(message, directory: directory, now: message.receivedAt)
         switch decision.entry.content {
         case .accepted: return .accepted(decision.entry)
-        case .quarantined(let refusal): return .refused(code: refusal.code, detail: refusal.detail)
+        case .quarantined(let refusal): return .refused(refusal)
         }
       case .evidence:
         guard let app = directory[kept.claimedApp] else {
-          return .refused(code: Refusal.Code.unknownApp.rawValue, detail: "the app is not registered")
+          return refused(Refusal(.authentic, .unknownApp, "the app is not registered"))
         }
         return .accepted(try intake.evidence(message, app: app, environment: nil, now: message.receivedAt).entry)
       }
     } catch {
-      return .refused(code: error.code, detail: error.detail)
+      return refused(error)
     }
+  }
+
+  private func refused(_ refusal: Refusal) -> Outcome {
+    .refused(
+      Entry.Refusal(
+        source: refusal.kind == .authentic ? .authentic : .unproven, code: refusal.code, detail: refusal.detail,
+        claimedApp: refusal.claimedApp))
   }
 
   /// Into the inbox first, then out of quarantine: cut off in between, it is done again and nothing is lost.
   private func write(_ outcomes: [(QuarantinedMessage, Outcome)]) async throws {
     var entries: [Entry] = []
-    var refusals: [(Digest, String, String)] = []
+    var refusals: [(Digest, Entry.Refusal)] = []
     for (message, outcome) in outcomes {
       switch outcome {
       case .accepted(let entry): entries.append(entry)
-      case .refused(let code, let detail):
-        refusals.append((message.message.digest, code, String(detail.prefix(Self.detailLimit))))
+      case .refused(let refusal): refusals.append((message.message.digest, refusal))
       }
     }
     if !entries.isEmpty { _ = try await ledger.append(entries) }
     let (released, noted) = (entries.map(\.message.digest), refusals)
     try await connection.transaction { session throws(DatabaseError) in
       for digest in released { try QuarantineTable.release(digest, in: session) }
-      for (digest, code, detail) in noted {
-        try QuarantineTable.noteReplay(digest, code: code, detail: detail, in: session)
-      }
+      for (digest, refusal) in noted { try QuarantineTable.noteReplay(digest, refusal, in: session) }
     }
   }
 
@@ -162,7 +165,8 @@ struct QuarantineReplay {
       } else {
         try terminal.write("accepted  \(digest.prefix(12))  \(title)\n")
       }
-    case .refused(let code, let detail):
+    case .refused(let refusal):
+      let (code, detail) = (refusal.code, refusal.detail)
       if wantsJSON {
         try terminal.write([
           "digest": .string(digest), "accepted": false, "error": ["code": .string(code), "detail": .string(detail)],

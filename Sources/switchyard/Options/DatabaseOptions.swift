@@ -106,9 +106,15 @@ extension DatabaseOptions {
 
   /// Runs `body` on one connection to a database with a schema this build can work on.
   ///
-  /// The private database is brought up to date first; one that others share is left to `db migrate`.
-  func withLedger<R>(_ terminal: Terminal, _ body: (Connection) async throws -> R) async throws -> R {
-    try await withDatabase(terminal) { configuration in
+  /// The private database is brought up to date first; one that others share is left to `db migrate`. Where there is
+  /// no private database yet, only what writes makes one: an empty list out of the wrong directory would be a lie.
+  func withLedger<R>(
+    _ terminal: Terminal, makesDatabase: Bool = false, _ body: (Connection) async throws -> R
+  ) async throws -> R {
+    if url == nil, !makesDatabase, !EmbeddedServer.hasData(in: embeddedDirectory) {
+      throw NoDatabase(directory: dataDirectory)
+    }
+    return try await withDatabase(terminal) { configuration in
       let connection = try await Connection.open(configuration)
       try await prepare(connection)
       let result = try await body(connection)
@@ -117,9 +123,9 @@ extension DatabaseOptions {
     }
   }
 
-  /// Refuses a schema this build cannot work on; the private database's is made.
-  func prepare(_ connection: Connection) async throws {
-    let isPrivate = url == nil
+  /// Refuses a schema this build cannot work on; the private database's is made, another's when `migrates`.
+  func prepare(_ connection: Connection, migrates: Bool = false) async throws {
+    let isPrivate = url == nil || migrates
     let now = WallClock.system.now()
     let status = try await connection.read { session throws(DatabaseError) in
       let status = try Migrator().status(in: session)
@@ -128,6 +134,17 @@ extension DatabaseOptions {
       return try Migrator().status(in: session)
     }
     guard status.isUsable else { throw SchemaError(status: status) }
+  }
+}
+
+/// There is no private database where one was looked for.
+struct NoDatabase: ExitStatusError, CustomStringConvertible {
+  let directory: String
+
+  var exitStatus: ExitStatus { .failed }
+
+  var description: String {
+    "there is no database in \(directory); say --data-dir or --database, or make one with `switchyard serve`"
   }
 }
 

@@ -23,9 +23,15 @@ struct MasterKeyOptions: Sendable {
 
   /// The key, made now when it is the data directory's and not there yet.
   ///
-  /// - Parameter note: hears that a key was made, or that others may read it.
-  func load(note: (String) -> Void) throws -> Keyring {
-    if !isNamed, FileFacts(path) == nil { try make(note) }
+  /// - Parameters:
+  ///   - hasSealed: whether the database holds secrets sealed under a key that must be this one.
+  ///   - note: hears that a key was made, or that others may read it.
+  func load(hasSealed: Bool, note: (String) -> Void) throws -> Keyring {
+    if !isNamed, FileFacts(path) == nil {
+      // A new key would open none of what is sealed there, and nobody would know until it is needed.
+      if hasSealed { throw MissingMasterKey(path: path) }
+      try make(note)
+    }
     let bytes = try Input.read(path, limit: 1_024)
     if let facts = FileFacts(path), facts.mode & 0o077 != 0 {
       note("warning: others than its owner may open the master key \(path); chmod 600 it")
@@ -44,6 +50,18 @@ struct MasterKeyOptions: Sendable {
       // Another process made it in the same moment: that one counts.
       guard case .exists = error else { throw error }
     }
+  }
+}
+
+/// The key is gone while the data it seals is there.
+struct MissingMasterKey: ExitStatusError, CustomStringConvertible {
+  let path: String
+
+  var exitStatus: ExitStatus { .failed }
+
+  var description: String {
+    "the master key \(path) is gone, and there is data sealed under it: put the key back, or name it with "
+      + "--master-key-file"
   }
 }
 

@@ -15,26 +15,34 @@ struct RunningInstallation {
   let url: String
   let database: DatabaseConfiguration
   let keys: Keyring
+  /// `private`: ours to run; `shared`: the private one of another process here; `given` by --database.
+  let kind: String
   private let server: EmbeddedServer?
 
   /// Opens the database, makes sure of its schema, and listens; on an error nothing keeps running.
   static func start(
     _ settings: Installation.Settings, database: DatabaseOptions,
-    keys loadKeys: (DatabaseOptions, (String) -> Void) throws -> Keyring, adapter: Adapter, logger: Logger
+    migrates: Bool = false, keys loadKeys: (_ hasSealed: Bool, _ note: (String) -> Void) throws -> Keyring,
+    adapter: Adapter,
+    logger: Logger
   ) async throws -> RunningInstallation {
-    let keys = try loadKeys(database) { logger.notice("master key", metadata: ["note": "\($0)"]) }
     let opened = try await database.open { note in logger.notice("database", metadata: ["note": "\(note)"]) }
     do {
       let connection = try await Connection.open(opened.configuration)
-      try await database.prepare(connection)
+      try await database.prepare(connection, migrates: migrates)
+      let hasSealed = try await connection.read { session throws(DatabaseError) in
+        try CredentialTable.hasAny(in: session)
+      }
       await connection.close()
+      let keys = try loadKeys(hasSealed) { logger.notice("master key", metadata: ["note": "\($0)"]) }
       let installation = try await Installation(
         pool: Pool(opened.configuration), adapter: adapter, key: keys.current, settings: settings, clock: .system,
         logger: logger)
       try installation.server.start()
       return RunningInstallation(
         installation: installation, url: url(settings, port: installation.server.port),
-        database: opened.configuration, keys: keys, server: opened.server)
+        database: opened.configuration, keys: keys,
+        kind: database.url != nil ? "given" : opened.server == nil ? "shared" : "private", server: opened.server)
     } catch {
       await opened.server?.stop()
       throw error
@@ -47,7 +55,7 @@ struct RunningInstallation {
   }
 
   /// The line that says where to find it.
-  var greeting: JSONObject { ["ready": true, "url": .string(url), "database": server == nil ? "given" : "private"] }
+  var greeting: JSONObject { ["ready": true, "url": .string(url), "database": .string(kind)] }
 
   private static func url(_ settings: Installation.Settings, port: UInt16) -> String {
     let address = settings.http.address

@@ -26,10 +26,11 @@ enum ServeCommand {
     let logger = Logger(
       label: "switchyard", level: options.logLevel,
       handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
+    let database = try DatabaseOptions(arguments)
     let running = try await RunningInstallation.start(
-      options.settings, database: DatabaseOptions(arguments),
-      keys: { database, note in
-        try MasterKeyOptions(arguments, database: database).load(note: note)
+      options.settings, database: database,
+      keys: { hasSealed, note in
+        try MasterKeyOptions(arguments, database: database).load(hasSealed: hasSealed, note: note)
       }, adapter: trust.adapter, logger: logger)
     try terminal.write(running.greeting)
     _ = try await ServiceGroup(services: running.services, logger: logger, gracePeriod: .seconds(25)).run()

@@ -18,6 +18,12 @@ struct ServeOptions: Sendable {
     .value(
       "connections", "N", default: "1024", "Open connections at most; more are answered 503."),
     .value(
+      "connections-per-address", "N",
+      "Open connections from one address at most, 0: no limit. 256; no limit with --trusted-proxy or on loopback."),
+    .value(
+      "bodies-in-flight", "MIB", default: "64",
+      "Memory that the bodies of all requests together may hold; more are answered 503."),
+    .value(
       "log-level", "LEVEL", choices: Logger.Level.allCases.map(\.rawValue), default: Logger.Level.info.rawValue,
       environment: "SWITCHYARD_LOG_LEVEL", "The least important lines that are written."),
   ]
@@ -29,10 +35,20 @@ struct ServeOptions: Sendable {
     let (address, port) = try Self.endpoint(arguments)
     var http = HTTPServerConfiguration(address: address, port: port, tls: try Self.tls(arguments))
     if let connections = try arguments.integer("connections", in: 1...65_536) { http.limits.connections = connections }
+    if let bodies = try arguments.integer("bodies-in-flight", in: 1...65_536) {
+      http.limits.bodiesInFlight = bodies << 20
+    }
+    let proxies = try arguments.values("trusted-proxy").flatMap { try Self.networks($0, "trusted-proxy", arguments) }
+    if let most = try arguments.integer("connections-per-address", in: 0...65_536) {
+      http.limits.connectionsPerAddress = most == 0 ? nil : most
+    } else if !proxies.isEmpty || address == "::1" || address.hasPrefix("127.") {
+      // A proxy, or as good as one: all come from its address.
+      http.limits.connectionsPerAddress = nil
+    }
     var settings = Installation.Settings(http: http)
     settings.sources = AllowedSources(
       networks: try arguments.values("allow-from").flatMap { try Self.networks($0, "allow-from", arguments) },
-      proxies: try arguments.values("trusted-proxy").flatMap { try Self.networks($0, "trusted-proxy", arguments) })
+      proxies: proxies)
     self.settings = settings
     logLevel = try arguments.choice("log-level") ?? .info
   }

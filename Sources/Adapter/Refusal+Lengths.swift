@@ -1,0 +1,32 @@
+import Purchases
+
+extension Refusal {
+  /// Apple's ids have at most 36 bytes.
+  private static let idLimit = 64
+  private static let nameLimit = 255
+
+  /// Refuses ids and names that are longer than any of Apple's: cut off they would be another's.
+  static func checkLengths(_ findings: Findings) throws(Refusal) {
+    func check(_ what: String, _ value: String?, _ limit: Int = idLimit) throws(Refusal) {
+      guard let value, value.utf8.count > limit else { return }
+      throw Refusal(
+        .authentic, .valueTooLong, "\(what) has \(value.utf8.count) bytes, at most \(limit) are taken",
+        claimedApp: String(findings.app.prefix(nameLimit)))
+    }
+    try check("bundleId", findings.app, nameLimit)
+    for statement in findings.purchases {
+      try check("originalTransactionId", statement.key.originalTransactionID)
+      try check("webOrderLineItemId", statement.key.line.text)
+      try check("productId", statement.facts.text(.productId), nameLimit)
+    }
+    for statement in findings.renewals { try check("originalTransactionId", statement.key.originalTransactionID) }
+    for statement in findings.appTransactions { try check("appTransactionId", statement.key.appTransactionID) }
+    for alias in findings.aliases { try check(alias.kind.name, alias.id) }
+    for event in findings.events {
+      try check("notificationType", event.notificationType)
+      try check("subtype", event.subtype)
+      try check("notificationUUID", event.notificationUUID)
+      try check("originalTransactionId", event.originalTransactionID)
+    }
+  }
+}

@@ -1,0 +1,33 @@
+/// Whose fault a refusal is, as far as can be told.
+///
+/// Each has a quota of its own, so that forgeries cannot crowd out messages that only wait for their app to be registered.
+package enum QuarantineSource: String, Sendable, CaseIterable {
+  /// A notification proven to be Apple's, but of no app we know or with contradictions.
+  case authentic
+  /// A V1 body: no signature to prove anything by.
+  case legacy
+  /// Neither: forged, damaged, signed below a root we do not trust, or no notification at all.
+  case unproven
+
+  /// How much it may keep.
+  var quota: QuarantineUsage {
+    switch self {
+    case .authentic: QuarantineUsage(messages: 200_000, bytes: 2 << 30)
+    case .legacy: QuarantineUsage(messages: 50_000, bytes: 1 << 30)
+    case .unproven: QuarantineUsage(messages: 20_000, bytes: 256 << 20)
+    }
+  }
+}
+
+/// How much quarantine keeps of one source.
+package struct QuarantineUsage: Hashable, Sendable {
+  package var messages = 0
+  package var bytes = 0
+
+  func isBelow(_ quota: QuarantineUsage) -> Bool { messages < quota.messages && bytes < quota.bytes }
+
+  mutating func add(_ body: [UInt8]) {
+    messages += 1
+    bytes += body.count
+  }
+}

@@ -1,0 +1,52 @@
+import Database
+import Ledger
+import Runtime
+import Time
+
+/// `switchyard quarantine purge`: lets go of refused messages for good.
+enum QuarantinePurge {
+  static let command = Command(
+    "purge", "Delete refused messages for good; without --yes only say how many.",
+    discussion: "What was refused by mistake can only be replayed while it is kept: purge what you have looked at.",
+    examples: [
+      Command.Example("switchyard quarantine purge --code badSignature --older-than 30", "how many would go"),
+      Command.Example("switchyard quarantine purge --code badSignature --older-than 30 --yes"),
+    ],
+    options: [
+      QuarantineCommand.code,
+      .value("older-than", "DAYS", default: "30", "Those received longer ago, in days; 0: all."),
+      .flag("yes", "Delete them."),
+    ]
+  ) { arguments, terminal in
+    let days = try arguments.integer("older-than", in: 0...100_000) ?? 30
+    let (now, code) = (WallClock.system.now(), arguments.value("code"))
+    let before = now - .days(Int64(days))
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      guard arguments.flag("yes") else {
+        let count = try await connection.read { session throws(DatabaseError) in
+          try QuarantineTable.count(receivedBefore: before, code: code, in: session)
+        }
+        try terminal.write("\(count) would be deleted; say --yes to delete them\n")
+        return .done
+      }
+      var deleted = 0
+      while true {
+        let some = try await connection.read { session throws(DatabaseError) in
+          try QuarantineTable.purge(receivedBefore: before, code: code, limit: step, in: session)
+        }
+        deleted += some
+        if some == 0 { break }
+      }
+      let (total, actor) = (deleted, OperatingSystemUser.name)
+      try await connection.transaction { session throws(DatabaseError) in
+        try AuditTable.note(
+          "quarantine.purge", of: "quarantine", by: actor, because: "\(total) of \(code ?? "any code")", at: now,
+          in: session)
+      }
+      try terminal.write("\(deleted) deleted\n")
+      return .done
+    }
+  }
+
+  private static let step = 1_000
+}

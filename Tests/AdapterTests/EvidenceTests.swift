@@ -1,0 +1,112 @@
+import Adapter
+import JSON
+import Purchases
+import Testing
+import Time
+
+@Suite struct `Evidence` {
+  private func item(_ original: String, _ transaction: JSONObject?, _ renewal: JSONObject?) throws -> JSONValue {
+    var item: JSONObject = ["originalTransactionId": .string(original), "status": 1]
+    item["signedTransactionInfo"] = try transaction.map(Bench.signedValue)
+    item["signedRenewalInfo"] = try renewal.map(Bench.signedValue)
+    return .object(item)
+  }
+
+  private func other(_ payload: JSONObject, _ id: String) -> JSONObject {
+    var changed = payload
+    if payload["transactionId"] != nil { changed["transactionId"] = .string(id) }
+    changed["originalTransactionId"] = .string(id)
+    changed["appTransactionId"] = nil
+    return changed
+  }
+
+  @Test func `of statuses states every transaction and renewal, and makes one customer of them`() throws {
+    let answer: JSONObject = [
+      "bundleId": .string(Bench.app), "appAppleId": 5, "environment": "Sandbox",
+      "data": [
+        [
+          "subscriptionGroupIdentifier": "21",
+          "lastTransactions": [try item(Bench.original, Bench.transaction, Bench.renewal)],
+        ],
+        [
+          "subscriptionGroupIdentifier": "22",
+          "lastTransactions": [try item("9", other(Bench.transaction, "9"), other(Bench.renewal, "9"))],
+        ],
+      ],
+    ]
+    let reading = try Bench.evidence(answer)
+    #expect(reading.title == "statuses of 4" && reading.appAppleID == 5 && reading.signedAt == Bench.signed)
+    #expect(reading.findings.purchases.count == 2 && reading.findings.renewals.count == 2)
+    #expect(reading.findings.events.isEmpty)
+    let links = Set(reading.findings.links.map { "\($0.a.text) \($0.b.text)" })
+    #expect(links == ["o\(Bench.original) o9", "o\(Bench.original) t700001"])
+  }
+
+  @Test func `of a renewal alone is of the envelope's app`() throws {
+    let answer: JSONObject = [
+      "bundleId": .string(Bench.app), "environment": "Sandbox",
+      "data": [["lastTransactions": [try item(Bench.original, nil, Bench.renewal)]]],
+    ]
+    #expect(try Bench.evidence(answer).findings.renewals.first?.key.app == Bench.app)
+    #expect(throws: Refusal(.authentic, .wrongBundle, "")) {
+      try Bench.evidence(Bench.with(answer, "bundleId", "com.example.other"))
+    }
+  }
+
+  /// Refund history and an order look like a history with less around it.
+  @Test(
+    arguments: [
+      ["revision": "r", "hasMore": false, "bundleId": .string(Bench.app), "environment": "Sandbox"],
+      ["revision": "r", "hasMore": true], ["status": 0], [:],
+    ] as [JSONObject])
+  func `of history, refunds or an order states every transaction`(around: JSONObject) throws {
+    var second = other(Bench.transaction, "9")
+    second["signedDate"] = .integer((Bench.signed + .minutes(1)).sinceEpoch)
+    let answer = Bench.with(
+      around, "signedTransactions", [try Bench.signedValue(Bench.transaction), try Bench.signedValue(second)])
+    let reading = try Bench.evidence(answer)
+    #expect(reading.title == "history of 2" && reading.signedAt == Bench.signed + .minutes(1))
+    #expect(reading.findings.originalTransactionIDs == [Bench.original, "9"])
+    #expect(reading.findings.links.count == 2)
+  }
+
+  @Test func `of one signed payload is the same bare and in its answer`() throws {
+    for (member, payload) in [
+      ("signedTransactionInfo", Bench.transaction), ("signedRenewalInfo", Bench.renewal),
+      ("signedAppTransactionInfo", Bench.download),
+    ] {
+      let jws = try Bench.sign(payload)
+      let answered = try Bench.evidence(Bench.with([:], member, .string(jws)))
+      let bare = try Bench.evidence(Array(" \n\(jws)\r\n".utf8))
+      #expect(answered.title == bare.title && answered.signedAt == Bench.signed)
+      let found = [answered, bare].map(\.findings)
+      #expect(found.map(\.purchases.count) == (payload == Bench.transaction ? [1, 1] : [0, 0]))
+      #expect(found.map(\.renewals.count) == (payload == Bench.renewal ? [1, 1] : [0, 0]))
+      #expect(found.map(\.appTransactions.count) == (payload == Bench.download ? [1, 1] : [0, 0]))
+    }
+  }
+
+  @Test func `may be a notification`() throws {
+    let body = try Bench.body(Bench.payload(Bench.data()))
+    #expect(try Bench.evidence(body).findings == Bench.read(body).findings)
+  }
+
+  /// The payload's own word, then the request's, then the envelope's unless it says Production.
+  @Test(arguments: [
+    ("Sandbox" as JSONValue?, nil as JSONValue?, nil as Environment?, Environment.sandbox),
+    ("Sandbox", "Sandbox", .sandbox, .sandbox), ("Production", nil, .production, .production),
+    ("Production", "Production", nil, .production), (nil, "Sandbox", nil, .sandbox),
+    (nil, "Sandbox", .sandbox, .sandbox), (nil, "Production", .production, .production), (nil, nil, .sandbox, .sandbox),
+    (nil, nil, .production, .production),
+  ])
+  func `is of the environment that somebody to be believed names`(
+    payload: JSONValue?, envelope: JSONValue?, request: Environment?, expected: Environment
+  ) throws {
+    let transaction = Bench.with(Bench.transaction, "environment", payload)
+    let answer = Bench.with(
+      ["signedTransactions": [try Bench.signedValue(transaction)]], "environment", envelope)
+    let reading = try Bench.evidence(answer, in: request)
+    #expect(reading.environment == expected)
+    #expect(reading.findings.purchases.first?.key.environment == expected)
+  }
+}

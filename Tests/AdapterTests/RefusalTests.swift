@@ -1,0 +1,249 @@
+import Adapter
+import JSON
+import Purchases
+import Signing
+import Testing
+import Time
+
+/// A message that is refused, and how.
+struct Refused: CustomTestStringConvertible, Sendable {
+  let name: String
+  let code: String
+  let kind: Refusal.Class
+  let read: @Sendable () throws -> Reading
+
+  init(
+    _ name: String, _ code: Refusal.Code, _ kind: Refusal.Class, _ read: @escaping @Sendable () throws -> Reading
+  ) {
+    (self.name, self.code, self.kind, self.read) = (name, code.rawValue, kind, read)
+  }
+
+  init(
+    _ name: String, verifying code: VerificationError.Code, _ kind: Refusal.Class,
+    _ read: @escaping @Sendable () throws -> Reading
+  ) {
+    (self.name, self.code, self.kind, self.read) = (name, code.rawValue, kind, read)
+  }
+
+  var testDescription: String { name }
+}
+
+@Suite struct `A refusal` {
+  static let notifications: [Refused] = [
+    Refused("nothing", .notJSON, .unreadable) { try Bench.read([]) },
+    Refused("words", .notJSON, .unreadable) { try Bench.read(Array("hello".utf8)) },
+    Refused("a key twice", .notJSON, .unreadable) { try Bench.read(Array(#"{"a":1,"a":2}"#.utf8)) },
+    Refused("an array", .notAMessage, .unreadable) { try Bench.read(Array("[]".utf8)) },
+    Refused("an empty object", .notAMessage, .unreadable) { try Bench.read(Array("{}".utf8)) },
+    Refused("a payload that is no text", .notAMessage, .unreadable) {
+      try Bench.read(Array(#"{"signedPayload":1}"#.utf8))
+    },
+    Refused("a bare JWS", .notAMessage, .unreadable) { try Bench.read(Array(Bench.sign(Bench.transaction).utf8)) },
+    Refused("V1", .notificationV1NotYet, .legacy) {
+      try Bench.read(Array(#"{"notification_type":"CANCEL","bid":"com.example.adapter"}"#.utf8))
+    },
+    Refused("one segment", verifying: .notAJWS, .unreadable) {
+      try Bench.read(Array(#"{"signedPayload":"abc"}"#.utf8))
+    },
+    Refused("signed by a stranger", verifying: .unknownRoot, .unproven) {
+      try Bench.read(Bench.body(Bench.payload(Bench.data()), by: Bench.stranger))
+    },
+    Refused("another kind of payload", verifying: .unexpectedKind, .unproven) {
+      try Bench.read(Bench.body(Bench.transaction))
+    },
+    Refused("an environment of its own", verifying: .wrongEnvironment, .authentic) {
+      try Bench.read(Bench.payload(Bench.with(Bench.data(), "environment", "Mars")))
+    },
+    Refused("no bundle id", verifying: .missingClaim, .unproven) {
+      try Bench.read(Bench.payload(Bench.with(Bench.data(), "bundleId", nil)))
+    },
+    Refused("a transaction of another app", verifying: .contradictsEnvelope, .authentic) {
+      try Bench.read(Bench.payload(Bench.data(Bench.with(Bench.transaction, "bundleId", "com.example.other"))))
+    },
+    Refused("a transaction of another environment", verifying: .contradictsEnvelope, .authentic) {
+      try Bench.read(Bench.payload(Bench.data(Bench.with(Bench.transaction, "environment", "Production"))))
+    },
+    Refused("a renewal of another subscription", verifying: .contradictsEnvelope, .authentic) {
+      try Bench.read(
+        Bench.payload(Bench.data(Bench.transaction, Bench.with(Bench.renewal, "originalTransactionId", "9"))))
+    },
+    Refused("no date of its own", .missingSignedDate, .authentic) {
+      try Bench.read(Bench.with(Bench.payload(Bench.data()), "signedDate", nil))
+    },
+    Refused("a transaction without date", .missingSignedDate, .authentic) {
+      try Bench.read(Bench.payload(Bench.data(Bench.with(Bench.transaction, "signedDate", nil))))
+    },
+    Refused("a renewal without date", .missingSignedDate, .authentic) {
+      try Bench.read(Bench.payload(Bench.data(nil, Bench.with(Bench.renewal, "signedDate", nil))))
+    },
+    Refused("a transaction without id", .missingIdentity, .authentic) {
+      try Bench.read(Bench.payload(Bench.data(Bench.with(Bench.transaction, "originalTransactionId", nil))))
+    },
+    Refused("Xcode's id of a transaction", .missingIdentity, .authentic) {
+      try Bench.read(Bench.payload(Bench.data(Bench.with(Bench.transaction, "originalTransactionId", "0"))))
+    },
+    Refused("an empty id", .missingIdentity, .authentic) {
+      try Bench.read(Bench.payload(Bench.data(Bench.with(Bench.transaction, "originalTransactionId", ""))))
+    },
+    Refused("Xcode's id of a renewal", .missingIdentity, .authentic) {
+      try Bench.read(Bench.payload(Bench.data(nil, Bench.with(Bench.renewal, "originalTransactionId", "0"))))
+    },
+  ]
+
+  static let evidence: [Refused] = [
+    Refused("an id longer than any", .valueTooLong, .authentic) {
+      let long = JSONValue.string(String(repeating: "1", count: 65))
+      return try Bench.evidence(signing: Bench.with(Bench.transaction, "transactionId", long))
+    },
+    Refused("a request of another environment than the payload", verifying: .contradictsEnvelope, .authentic) {
+      try Bench.evidence(signing: Bench.transaction, in: .production)
+    },
+    Refused("a request of another environment than the answer", verifying: .contradictsEnvelope, .authentic) {
+      let unnamed = Bench.with(Bench.transaction, "environment", nil)
+      return try Bench.evidence(
+        ["environment": "Sandbox", "signedTransactions": [Bench.signedValue(unnamed)]], in: .production)
+    },
+    Refused("Production on an envelope's word alone", .environmentUnknown, .authentic) {
+      let unnamed = Bench.with(Bench.transaction, "environment", nil)
+      return try Bench.evidence(["environment": "Production", "signedTransactions": [Bench.signedValue(unnamed)]])
+    },
+    Refused("V1 as evidence", .notificationV1NotYet, .legacy) {
+      try Bench.evidence(["notification_type": "CANCEL"])
+    },
+    Refused("an answer of something else", .notAMessage, .unreadable) { try Bench.evidence(["status": 0]) },
+    Refused("an empty answer", .notAMessage, .authentic) { try Bench.evidence(["signedTransactions": []]) },
+    Refused("statuses of nothing", .notAMessage, .authentic) {
+      try Bench.evidence(["data": [["lastTransactions": []]], "bundleId": .string(Bench.app)])
+    },
+    Refused("a bare notification", .notAMessage, .authentic) {
+      try Bench.evidence(signing: Bench.payload(Bench.data()))
+    },
+    Refused("a request of Retention Messaging", .notAMessage, .authentic) {
+      try Bench.evidence(
+        signing: [
+          "requestIdentifier": "r", "userLocale": "en", "environment": "Sandbox",
+          "signedDate": .integer(Bench.signed.sinceEpoch),
+        ])
+    },
+    Refused("an app transaction without id", .missingIdentity, .authentic) {
+      try Bench.evidence(signing: Bench.with(Bench.download, "appTransactionId", nil))
+    },
+    Refused("an app transaction of Xcode", .missingIdentity, .authentic) {
+      try Bench.evidence(signing: Bench.with(Bench.download, "appTransactionId", "0"))
+    },
+    Refused("an answer of an unknown environment", .environmentUnknown, .authentic) {
+      try Bench.evidence(["environment": "Mars", "signedTransactions": [Bench.signedValue(Bench.transaction)]])
+    },
+    Refused("a transaction of another app", .wrongBundle, .authentic) {
+      try Bench.evidence(signing: Bench.with(Bench.transaction, "bundleId", "com.example.other"))
+    },
+    Refused("a notification of another app", .wrongBundle, .authentic) {
+      let body = try Bench.body(Bench.payload(Bench.data()))
+      return try Bench.evidence(body, of: "com.example.other")
+    },
+    Refused("a stranger's transaction", verifying: .unknownRoot, .unproven) {
+      try Bench.evidence(Array(Bench.sign(Bench.transaction, by: Bench.stranger).utf8))
+    },
+    Refused("an answer that says another app", verifying: .contradictsEnvelope, .authentic) {
+      try Bench.evidence([
+        "bundleId": "com.example.other", "signedTransactions": [Bench.signedValue(Bench.transaction)],
+      ])
+    },
+    Refused("an answer that says another environment", verifying: .contradictsEnvelope, .authentic) {
+      try Bench.evidence([
+        "environment": "Production", "signedTransactions": [Bench.signedValue(Bench.transaction)],
+      ])
+    },
+    Refused("an item that says another subscription", verifying: .contradictsEnvelope, .authentic) {
+      try Bench.evidence([
+        "data": [
+          [
+            "lastTransactions": [
+              ["originalTransactionId": "9", "signedRenewalInfo": Bench.signedValue(Bench.renewal)]
+            ]
+          ]
+        ]
+      ])
+    },
+    Refused("one answer about two apps", verifying: .contradictsEnvelope, .authentic) {
+      try Bench.evidence([
+        "signedTransactions": [
+          Bench.signedValue(Bench.transaction),
+          Bench.signedValue(Bench.with(Bench.transaction, "bundleId", "com.example.other")),
+        ]
+      ])
+    },
+    Refused("one answer about two environments", verifying: .contradictsEnvelope, .authentic) {
+      try Bench.evidence([
+        "signedTransactions": [
+          Bench.signedValue(Bench.transaction),
+          Bench.signedValue(Bench.with(Bench.transaction, "environment", "Production")),
+        ]
+      ])
+    },
+  ]
+
+  /// A payload that names no environment is looked at below the roots of none: only where every other way in is shut.
+  @Test func `wants an environment where neither payload nor envelope nor request names one`() throws {
+    let unnamed = Bench.with(Bench.transaction, "environment", nil)
+    #expect(throws: Refusal.self) { try Bench.evidence(signing: Bench.with(unnamed, "bundleId", nil)) }
+    do {
+      _ = try Bench.evidence(signing: unnamed)
+      Issue.record("taken")
+    } catch let error as Refusal {
+      #expect(error.code == Refusal.Code.environmentUnknown.rawValue)
+      #expect(error.claimedApp == Bench.app)
+    }
+  }
+
+  @Test func `of what had the form of a message is no longer unreadable`() throws {
+    #expect(Refusal(VerificationError(.invalidBase64, ""), isMessage: true).kind == .unproven)
+    #expect(Refusal(VerificationError(.wrongBundle, ""), isMessage: true).kind == .authentic)
+  }
+
+  @Test(arguments: notifications + evidence)
+  func `tells its code and class`(row: Refused) throws {
+    do {
+      _ = try row.read()
+      Issue.record("taken")
+    } catch let error as Refusal {
+      #expect(error.code == row.code, "\(error)")
+      #expect(error.kind == row.kind)
+      #expect(!error.detail.isEmpty && error.description == "\(error.code): \(error.detail)")
+    }
+  }
+
+  /// The others are the service's, which knows the registered apps.
+  @Test func `has been provoked for each code of the adapter`() {
+    let provoked = Set((Self.notifications + Self.evidence).map(\.code) + [Refusal.Code.environmentUnknown.rawValue])
+    let elsewhere: [Refusal.Code] = [
+      .unknownApp, .appAppleIdNotRegistered, .wrongAppAppleId, .unknownSubscription,
+    ]
+    #expect(Set(Refusal.Code.allCases.map(\.rawValue)).subtracting(provoked) == Set(elsewhere.map(\.rawValue)))
+  }
+
+  @Test(arguments: VerificationError.Code.allCases)
+  func `keeps the code of verification, and knows how far the message got`(code: VerificationError.Code) {
+    let refusal = Refusal(VerificationError(code, "why"), claimedApp: "a")
+    #expect(refusal.code == code.rawValue && refusal.detail == "why" && refusal.claimedApp == "a")
+    let unreadable: [VerificationError.Code] = [.notAJWS, .invalidBase64]
+    let authentic: [VerificationError.Code] = [
+      .wrongBundle, .wrongAppAppleId, .wrongEnvironment, .contradictsEnvelope,
+    ]
+    let expected: Refusal.Class =
+      unreadable.contains(code) ? .unreadable : authentic.contains(code) ? .authentic : .unproven
+    #expect(refusal.kind == expected)
+  }
+
+  @Test func `of a V1 notification tells which app it claims`() throws {
+    let body: JSONObject = ["notification_type": "CANCEL", "bid": "com.example.old"]
+    do {
+      _ = try Bench.read(body.encoded())
+      Issue.record("taken")
+    } catch { #expect(error.claimedApp == "com.example.old") }
+  }
+}
+
+extension Bench {
+  static func payload(_ content: JSONObject) -> JSONObject { payload("DID_RENEW", nil, "data", content) }
+}

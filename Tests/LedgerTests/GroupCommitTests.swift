@@ -1,0 +1,230 @@
+import Database
+import Ledger
+import Support
+import Synchronization
+import Testing
+import Time
+
+@Suite struct `A group commit` {
+  @Test func `commits together what arrives together, in its order`() async throws {
+    let press = Press(isOpen: false)
+    try await press.running(limits: limits { ($0.lanes, $0.batch) = (1, 4) }) { commit in
+      let first = Task<Appended, any Error> { try await commit.append(entry("a")) }
+      #expect(await eventually { press.batches == [["a"]] })
+      var rest: [Task<Appended, any Error>] = []
+      for name in ["b", "c", "d", "e", "f"] {
+        rest.append(Task { try await commit.append(entry(name)) })
+        #expect(await eventually { commit.depth == rest.count })
+      }
+      press.open()
+      await expectStored([first] + rest)
+      #expect(press.batches == [["a"], ["b", "c", "d", "e"], ["f"]])
+      #expect(commit.depth == 0 && commit.bytes == 0)
+    }
+  }
+
+  @Test func `has as many batches under way as it has lanes`() async throws {
+    let press = Press(isOpen: false)
+    try await press.running(limits: limits { ($0.lanes, $0.batch) = (2, 1) }) { commit in
+      let tasks = ["a", "b", "c"].map { name in Task<Appended, any Error> { try await commit.append(entry(name)) } }
+      #expect(await eventually { press.batches.count == 2 && commit.depth == 1 })
+      press.open()
+      await expectStored(tasks)
+      #expect(press.batches.count == 3)
+    }
+  }
+
+  @Test(arguments: [
+    (limits { ($0.waiting, $0.waitingBytes) = (2, 1_000) }, "x"),
+    (limits { ($0.waiting, $0.waitingBytes) = (100, 6) }, "four"),
+  ])
+  func `refuses what is too much, by number and by bytes`(limits: GroupCommit.Limits, last: String) async throws {
+    let press = Press(isOpen: false)
+    try await press.running(limits: limits) { commit in
+      // Two lanes are busy with one byte each; two bytes more wait.
+      var tasks: [Task<Appended, any Error>] = []
+      for (name, waiting) in [("a", 0), ("b", 0), ("c", 1), ("d", 2)] {
+        tasks.append(Task { try await commit.append(entry(name)) })
+        #expect(await eventually { commit.bytes == tasks.count && commit.depth == waiting })
+      }
+      await #expect(throws: GroupCommit.Failure.overloaded) { try await commit.append(entry(last)) }
+      #expect(commit.bytes == 4)
+      press.open()
+      await expectStored(tasks)
+      await expectStored([Task { try await commit.append(entry(last)) }])
+      #expect(commit.bytes == 0)
+    }
+  }
+
+  @Test(arguments: [DatabaseError.Code.duplicateKey, .tooLarge, .column, .other(1366)])
+  func `lets a row that spoils its batch fail alone`(code: DatabaseError.Code) async throws {
+    let press = Press(isOpen: false, poison: ["c": code])
+    try await press.running(limits: limits { $0.lanes = 1 }) { commit in
+      let results = try await outcomes(of: ["a", "b", "c", "d"], in: commit, press)
+      #expect(
+        results == [
+          .success(.stored), .success(.stored), .failure(.database(DatabaseError(code, ""))), .success(.stored),
+        ])
+      #expect(press.batches == [["a"], ["b", "c", "d"], ["b"], ["c"], ["d"]])
+    }
+  }
+
+  @Test(arguments: [
+    DatabaseError.Code.timedOut, .connectionLost, .connectionRefused, .commitOutcomeUnknown, .closed, .deadlock,
+    .nodeNotReady, .accessDenied, .misuse, .abandoned,
+  ])
+  func `does not try each row alone when it is the database that fails`(code: DatabaseError.Code) async throws {
+    let press = Press(isOpen: false, poison: ["c": code])
+    try await press.running(limits: limits { $0.lanes = 1 }) { commit in
+      let results = try await outcomes(of: ["a", "b", "c", "d"], in: commit, press)
+      let failure = Outcome.failure(.database(DatabaseError(code, "")))
+      #expect(results == [.success(.stored), failure, failure, failure])
+      #expect(press.batches == [["a"], ["b", "c", "d"]])
+    }
+  }
+
+  @Test func `stops trying rows alone once the database fails`() async throws {
+    let press = Press(isOpen: false, poison: ["d": .duplicateKey, "c": .timedOut], firstOfBatch: .duplicateKey)
+    try await press.running(limits: limits { $0.lanes = 1 }) { commit in
+      let results = try await outcomes(of: ["a", "b", "c", "d"], in: commit, press)
+      let failure = Outcome.failure(.database(DatabaseError(.timedOut, "")))
+      #expect(results == [.success(.stored), .success(.stored), failure, failure])
+      #expect(press.batches == [["a"], ["b", "c", "d"], ["b"], ["c"]])
+      #expect(commit.bytes == 0)
+    }
+  }
+
+  @Test func `writes what it has accepted when it stops, and takes nothing more`() async throws {
+    let press = Press(isOpen: false)
+    let commit = GroupCommit(limits: limits { $0.lanes = 1 }, write: press.write)
+    let running = Task { await commit.run() }
+    let tasks = ["a", "b", "c"].map { name in Task<Appended, any Error> { try await commit.append(entry(name)) } }
+    #expect(await eventually { press.batches.count == 1 && commit.bytes == 3 })
+    running.cancel()
+    await #expect(throws: GroupCommit.Failure.stopping) { try await commit.append(entry("late")) }
+    press.open()
+    await expectStored(tasks)
+    await running.value
+    #expect(press.batches.joined().sorted() == ["a", "b", "c"])
+  }
+
+  @Test func `forgets an entry whose caller has gone, unless its commit has begun`() async throws {
+    let press = Press(isOpen: false)
+    try await press.running(limits: limits { $0.lanes = 1 }) { commit in
+      let begun = Task<Appended, any Error> { try await commit.append(entry("a")) }
+      #expect(await eventually { press.batches == [["a"]] })
+      let waiting = Task<Appended, any Error> { try await commit.append(entry("b")) }
+      #expect(await eventually { commit.depth == 1 })
+      waiting.cancel()
+      begun.cancel()
+      await #expect(throws: GroupCommit.Failure.overloaded) { try await waiting.value }
+      #expect(commit.depth == 0 && commit.bytes == 1)
+      press.open()
+      await expectStored([begun])
+      let gone = Task {
+        unsafe withUnsafeCurrentTask { task in unsafe task?.cancel() }
+        return try await commit.append(entry("c"))
+      }
+      _ = try? await gone.value
+      #expect(commit.depth == 0 && commit.bytes == 0)
+    }
+  }
+}
+
+private func expectStored(
+  _ tasks: [Task<Appended, any Error>], sourceLocation: SourceLocation = #_sourceLocation
+) async {
+  for task in tasks {
+    let appended = try? await task.value
+    #expect(appended == .stored, sourceLocation: sourceLocation)
+  }
+}
+
+private typealias Outcome = Result<Appended, GroupCommit.Failure>
+
+/// What becomes of the entries when the first is committed alone and the others together.
+private func outcomes(of names: [String], in commit: GroupCommit, _ press: Press) async throws -> [Outcome] {
+  var tasks: [Task<Outcome, Never>] = []
+  for name in names {
+    tasks.append(
+      Task {
+        do throws(GroupCommit.Failure) { return .success(try await commit.append(entry(name))) } catch {
+          return .failure(error)
+        }
+      })
+    #expect(await eventually { commit.bytes == tasks.count && press.batches.count == 1 })
+  }
+  press.open()
+  var outcomes: [Outcome] = []
+  for task in tasks { outcomes.append(await task.value) }
+  return outcomes
+}
+
+/// Stands in for the ledger: notes each batch as it begins, and holds all until it is opened.
+private final class Press: Sendable {
+  private struct State {
+    var batches: [[String]] = []
+    var isOpen: Bool
+    var held: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state: Mutex<State>
+  private let poison: [String: DatabaseError.Code]
+  private let firstOfBatch: DatabaseError.Code?
+
+  /// `firstOfBatch` fails every batch of more than one, whatever is in it.
+  init(isOpen: Bool, poison: [String: DatabaseError.Code] = [:], firstOfBatch: DatabaseError.Code? = nil) {
+    state = Mutex(State(isOpen: isOpen))
+    self.poison = poison
+    self.firstOfBatch = firstOfBatch
+  }
+
+  var batches: [[String]] { state.withLock { $0.batches } }
+
+  func open() {
+    let held = state.withLock { state in
+      state.isOpen = true
+      defer { state.held = [] }
+      return state.held
+    }
+    for continuation in held { continuation.resume() }
+  }
+
+  func write(_ entries: [Entry]) async throws(DatabaseError) -> [Appended] {
+    let names = entries.map { String(decoding: $0.message.body, as: UTF8.self) }
+    await withCheckedContinuation { continuation in
+      let isOpen = state.withLock { state in
+        state.batches.append(names)
+        if !state.isOpen { state.held.append(continuation) }
+        return state.isOpen
+      }
+      if isOpen { continuation.resume() }
+    }
+    if names.count > 1, let firstOfBatch { throw DatabaseError(firstOfBatch, "made up") }
+    for name in names { if let code = poison[name] { throw DatabaseError(code, "made up") } }
+    return names.map { _ in .stored }
+  }
+
+  /// Runs `body` beside a group commit that writes here; opens and stops it afterwards.
+  func running(limits: GroupCommit.Limits, _ body: (GroupCommit) async throws -> Void) async throws {
+    let commit = GroupCommit(limits: limits, write: write)
+    let running = Task { await commit.run() }
+    defer {
+      open()
+      running.cancel()
+    }
+    try await body(commit)
+  }
+}
+
+private func limits(_ change: (inout GroupCommit.Limits) -> Void) -> GroupCommit.Limits {
+  var limits = GroupCommit.Limits()
+  change(&limits)
+  return limits
+}
+
+private func entry(_ text: String) -> Entry {
+  Entry(
+    InboxMessage(kind: .notification, body: Array(text.utf8), receivedAt: Milliseconds(0)),
+    .quarantined(Entry.Refusal(source: .unproven, code: "test", detail: "", claimedApp: nil)))
+}

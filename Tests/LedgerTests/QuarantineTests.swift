@@ -1,0 +1,112 @@
+import Database
+import Purchases
+import Signing
+import Testing
+import Time
+
+@testable import Ledger
+
+@Suite struct `The quarantine` {
+  private func message(_ number: Int, at date: Milliseconds = SignedStory.start) -> InboxMessage {
+    InboxMessage(kind: .notification, body: Array("body \(number)".utf8), receivedAt: date)
+  }
+
+  private func entry(
+    _ message: InboxMessage, _ code: String = "unknownRoot", _ source: QuarantineSource = .unproven
+  ) -> Entry {
+    Entry(
+      message,
+      .quarantined(
+        Entry.Refusal(
+          source: source, code: code, detail: String(repeating: "é", count: 600),
+          claimedApp: String(repeating: "a", count: 300))))
+  }
+
+  @Test func `is read page by page, the oldest first, and narrowed by code or digest`() async throws {
+    let fixture = try await LedgerFixture()
+    let messages = (0..<10).map { message($0, at: SignedStory.start + .seconds(Int64($0 / 3))) }
+    let entries = messages.enumerated().map { entry($1, $0.isMultiple(of: 2) ? "even" : "odd") }
+    let outcomes = try await fixture.ledger.append(entries)
+    #expect(outcomes == Array(repeating: .quarantined, count: 10))
+    #expect(try await fixture.ledger.append([entries[0], entries[0]]) == [.quarantinedBefore, .quarantinedBefore])
+    try await fixture.pool.read { session throws(DatabaseError) in
+      var found: [InboxMessage] = []
+      var last: (Milliseconds, Digest)?
+      while true {
+        let page = try QuarantineTable.page(after: last, code: nil, digestPrefix: nil, limit: 3, in: session)
+        guard let end = page.last else { break }
+        #expect(page.count <= 3)
+        found += page.map(\.message)
+        last = (end.message.receivedAt, end.message.digest)
+      }
+      #expect(Set(found) == Set(messages) && found.count == 10)
+      #expect(found.map(\.receivedAt) == found.map(\.receivedAt).sorted())
+      #expect(try QuarantineTable.page(after: nil, code: "odd", digestPrefix: nil, limit: 9, in: session).count == 5)
+      #expect(try QuarantineTable.page(after: nil, code: "'", digestPrefix: nil, limit: 9, in: session).isEmpty)
+      let digest = messages[4].digest
+      for count in [4, Digest.count] {
+        let one = try QuarantineTable.page(
+          after: nil, code: nil, digestPrefix: Array(digest.bytes.prefix(count)), limit: 9, in: session)
+        #expect(one.map(\.message.digest) == [digest])
+        #expect(one.first?.claimedApp.count == 255 && one.first?.source == "unproven" && one.first?.replays == 0)
+      }
+      let kept = QuarantineUsage(messages: 10, bytes: messages.reduce(0) { $0 + $1.body.count })
+      #expect(try QuarantineTable.usage(in: session) == [.unproven: kept])
+      #expect(try QuarantineTable.reasons(in: session).map(\.count) == [5, 5])
+    }
+    await fixture.pool.close()
+  }
+
+  @Test func `notes replays and lets go of what was accepted after all`() async throws {
+    let fixture = try await LedgerFixture()
+    let digest = message(1).digest
+    _ = try await fixture.ledger.append([entry(message(1)), entry(message(2))])
+    try await fixture.pool.read { session throws(DatabaseError) in
+      try QuarantineTable.noteReplay(
+        digest, Entry.Refusal(source: .authentic, code: "wrongBundle", detail: "again", claimedApp: nil), in: session)
+      let page = try QuarantineTable.page(after: nil, code: "wrongBundle", digestPrefix: nil, limit: 9, in: session)
+      #expect(page.map(\.replays) == [1] && page.map(\.detail) == ["again"])
+      try QuarantineTable.release(digest, in: session)
+      try QuarantineTable.release(digest, in: session)
+      #expect(try QuarantineTable.known([digest, message(2).digest], in: session) == [message(2).digest])
+    }
+    #expect(try await fixture.ledger.append([entry(message(1))]) == [.quarantined])
+    await fixture.pool.close()
+  }
+
+  @Test func `that is full of forgeries still takes what waits for its app`() async throws {
+    let fixture = try await LedgerFixture()
+    let quota = QuarantineSource.unproven.quota.messages
+    try await fixture.pool.read { session throws(DatabaseError) in
+      _ = try session.execute(
+        """
+        INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body, size)
+        SELECT UNHEX(SHA2(CONCAT('seed ', seq), 256)), seq, 'unproven', 'c', 'd', '', 1, 'b', 1
+        FROM seq_1_to_\(digits: Int64(quota))
+        """)
+    }
+    let outcomes = try await fixture.ledger.append([
+      entry(message(1)), entry(message(2), "unknownApp", .authentic), entry(message(3), "legacy", .legacy),
+    ])
+    #expect(outcomes == [.quarantineFull, .quarantined, .quarantined])
+    try await fixture.pool.read { session throws(DatabaseError) in
+      let usage = try QuarantineTable.usage(in: session)
+      #expect(usage.mapValues(\.messages) == [.unproven: quota, .authentic: 1, .legacy: 1])
+    }
+    await fixture.pool.close()
+  }
+
+  /// A replay with other roots says more of them than of the message.
+  @Test func `keeps the reason of what was proven when a replay could not prove it`() async throws {
+    let fixture = try await LedgerFixture()
+    _ = try await fixture.ledger.append([entry(message(1), "unknownApp", .authentic)])
+    let digest = message(1).digest
+    try await fixture.pool.read { session throws(DatabaseError) in
+      try QuarantineTable.noteReplay(
+        digest, Entry.Refusal(source: .unproven, code: "unknownRoot", detail: "", claimedApp: nil), in: session)
+      let page = try QuarantineTable.page(after: nil, code: nil, digestPrefix: nil, limit: 9, in: session)
+      #expect(page.map(\.code) == ["unknownApp"] && page.map(\.replays) == [1])
+    }
+    await fixture.pool.close()
+  }
+}

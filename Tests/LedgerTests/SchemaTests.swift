@@ -1,0 +1,119 @@
+import Database
+import Purchases
+import Support
+import Testing
+import Time
+
+@testable import Ledger
+
+@Suite struct `The schema` {
+  private func database<R: Sendable>(_ body: (Pool) async throws -> R) async throws -> R {
+    let pool = Pool(try await PrivateMariaDB.shared.database())
+    do {
+      let result = try await body(pool)
+      await pool.close()
+      return result
+    } catch {
+      await pool.close()
+      throw error
+    }
+  }
+
+  private let now = Milliseconds(1_796_000_000_000)  // 2026-11-29
+
+  @Test func `is told of an empty database, made once, and found current`() async throws {
+    try await database { pool in
+      try await pool.read { [now] session throws(DatabaseError) in
+        let before = try Migrator().status(in: session)
+        #expect(before.installed == 0 && before.known == Migration.newest && !before.isUsable && !before.isCurrent)
+        #expect(try Migrator().migrate(at: now, in: session).map(\.version) == Migration.all.map(\.version))
+        #expect(try Migrator().migrate(at: now, in: session).isEmpty)
+        #expect(try Migrator().status(in: session).isCurrent)
+      }
+    }
+  }
+
+  @Test func `is made by two connections at once`() async throws {
+    try await database { pool in
+      try await withThrowingDiscardingTaskGroup { group in
+        for _ in 0..<2 {
+          group.addTask { [now] in
+            _ = try await pool.read { session throws(DatabaseError) in
+              try Migrator().migrate(at: now, in: session).count
+            }
+          }
+        }
+      }
+      let status = try await pool.read { session throws(DatabaseError) in try Migrator().status(in: session) }
+      #expect(status.isCurrent)
+    }
+  }
+
+  @Test(arguments: [(0, true), (1, true), (2, false)])
+  func `may be one step newer than this build`(steps: Int, isUsable: Bool) async throws {
+    try await database { pool in
+      let status = try await pool.read { [now] session throws(DatabaseError) in
+        _ = try Migrator().migrate(at: now, in: session)
+        for step in 0..<steps {
+          _ = try session.execute(
+            """
+            INSERT INTO schema_versions (version, title, applied_at)
+            VALUES (\(Migration.newest + step + 1), \("later"), \(now))
+            """)
+        }
+        return try Migrator().status(in: session)
+      }
+      #expect(status.isUsable == isUsable && status.isCurrent == (steps == 0))
+    }
+  }
+
+  @Test func `has a partition for each month ahead, also across a year's end`() async throws {
+    try await database { pool in
+      try await pool.read { [now] session throws(DatabaseError) in
+        _ = try Migrator().migrate(at: now, in: session)
+        #expect(try BodyPartitions.prepare(for: now, in: session) == 4)
+        #expect(try BodyPartitions.prepare(for: now, in: session) == 0)
+        #expect(try BodyPartitions.prepare(for: now + .days(40), in: session) == 2)
+        #expect(try BodyPartitions.prepare(for: now - .days(90), in: session) == 0)
+        let names = try session.query(
+          """
+          SELECT partition_name FROM information_schema.partitions
+          WHERE table_schema = DATABASE() AND table_name = 'bodies' ORDER BY partition_ordinal_position
+          """)
+        var found: [String] = []
+        for row in names { found.append(try row.text(0)) }
+        #expect(found == ["m202611", "m202612", "m202701", "m202702", "m202703", "m202704", "rest"])
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("2026-12-31T23:59:59.999Z", 1_798_761_599_999 as Int64, 202_612 as Int64, 202_701 as Int64),
+    ("2027-01-01T00:00:00Z", 1_798_761_600_000, 202_701, 202_702), ("1970-01-01T00:00:00Z", 0, 197_001, 197_002),
+    ("2028-02-29T12:00:00Z", 1_835_438_400_000, 202_802, 202_803),
+  ])
+  func `counts months in UTC`(text: String, instant: Int64, number: Int64, next: Int64) {
+    #expect(Milliseconds(instant).iso8601 == text)
+    #expect(Month(Milliseconds(instant)).number == number && Month(Milliseconds(instant)).next.number == next)
+  }
+
+  @Test func `sorts ranks as they are ordered, also those of before 1970`() {
+    var random = SeededRandom()
+    let seed = random.seed
+    let times: [Int64] = [.min, .min + 1, -62_135_769_600_000, -1, 0, 1, 1_780_000_000_000, .max]
+    let ranks = (0..<200).map { _ in
+      Rank(
+        asOf: Milliseconds(
+          Bool.random(using: &random)
+            ? times.randomElement(using: &random)! : .random(in: .min ... .max, using: &random)),
+        tieBreak: (0..<16).map { _ in UInt8.random(in: 0...3, using: &random) })
+    }
+    for a in ranks {
+      let bytes = Precedence.bytes(a)
+      #expect(bytes.count == Precedence.size && Precedence.tieBreak(bytes) == a.tieBreak)
+      for b in ranks {
+        #expect(bytes.lexicographicallyPrecedes(Precedence.bytes(b)) == (a < b), "\(a), \(b), seed \(seed)")
+      }
+    }
+  }
+}

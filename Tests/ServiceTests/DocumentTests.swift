@@ -1,0 +1,100 @@
+import JSON
+import Mappings
+import Purchases
+import Testing
+import Time
+
+@testable import Ledger
+@testable import Service
+
+@Suite struct `A document` {
+  private let app = "com.example.document"
+  private let start = Milliseconds(1_780_000_000_000)
+
+  private func facts<Field: FactField>(_ values: [(Field, JSONValue)]) -> Facts<Field> {
+    var facts = Facts<Field>()
+    for (field, value) in values {
+      let isSet = facts.set(field, value)
+      #expect(isSet)
+    }
+    return facts
+  }
+
+  private var dossier: Dossier {
+    let rank = Rank(asOf: start, tieBreak: .init(repeating: 1, count: 16))
+    let message = [UInt8](repeating: 0xAB, count: 32)
+    let key = PurchaseKey(
+      app: app, environment: .sandbox, originalTransactionID: "11",
+      line: Line(webOrderLineItemID: "5", purchaseDate: nil, isSubscription: true))
+    return Dossier(
+      environment: .sandbox, originalTransactionIDs: ["11"],
+      customers: ["o11": [.originalTransactionID("11"), .appTransactionID("71")]],
+      purchases: [
+        PurchaseStatement(
+          key: key, source: .signedV2, rank: rank,
+          facts: facts([
+            (.originalTransactionId, "11"), (.productId, "monthly"), (.type, "Auto-Renewable Subscription"),
+            (.purchaseDate, .integer(start.sinceEpoch)), (.expiresDate, .integer((start + .days(30)).sinceEpoch)),
+          ]), message: message)
+      ],
+      renewals: [
+        RenewalStatement(
+          key: key.subscription, source: .signedV2, rank: rank, facts: facts([(.autoRenewStatus, 1)]),
+          message: message)
+      ],
+      appTransactions: [
+        AppTransactionStatement(
+          key: AppTransactionKey(app: app, environment: .sandbox, appTransactionID: "71"), source: .signedV2,
+          rank: rank, facts: facts([(.appTransactionId, "71")]), message: message)
+      ],
+      events: [
+        Event(
+          app: app, environment: .sandbox, notificationUUID: "u", notificationType: "SUBSCRIBED",
+          subtype: "INITIAL_BUY", originalTransactionID: "11", transactionID: nil, line: key.line, date: start,
+          source: .signedV2, rank: rank, details: ["status": 1], message: message, rule: "N-001")
+      ])
+  }
+
+  private func describe(
+    at now: Milliseconds, _ extent: Ledger.Extent = .customers, provenance: Bool = false
+  ) -> JSONObject {
+    Document(vocabulary: .embedded, now: now, showsProvenance: provenance).describe(dossier, extent)
+  }
+
+  @Test func `of a dossier is this, member for member`() throws {
+    let text = String(decoding: describe(at: start + .days(1)).encoded(), as: UTF8.self)
+    let expected = [
+      #"{"environment":"Sandbox","customers":[{"customer":"11","originalTransactionIds":["11"],"#,
+      #""appTransactionIds":["71"]}],"purchases":[PURCHASE],"subscriptions":[{"originalTransactionId":"11","#,
+      #""status":1,"statusName":"active","grantsAccess":true,"productId":"monthly","expiresDate":1782592000000,"#,
+      #""renewal":{"autoRenewStatus":1,"asOf":1780000000000}}],"#,
+      #""appTransactions":[{"appTransactionId":"71","asOf":1780000000000}],"#,
+      #""events":[{"notificationType":"SUBSCRIBED","date":1780000000000,"source":"signedV2","subtype":"INITIAL_BUY","#,
+      #""notificationUUID":"u","originalTransactionId":"11","rule":"N-001","details":{"status":1}}]}"#,
+    ].joined()
+    let purchase: JSONObject = dossier.purchases[0].facts.json
+    let facts = String(decoding: purchase.encoded(), as: UTF8.self).dropLast()
+    #expect(text == expected.replacing("PURCHASE", with: facts + #","asOf":1780000000000,"line":"5"}"#))
+  }
+
+  @Test func `of purchases names no customer`() {
+    #expect(describe(at: start, .purchases)["customers"] == nil)
+    #expect(describe(at: start, .purchases)["purchases"]?.array?.count == 1)
+  }
+
+  @Test func `tells the status at its own time`() {
+    let after = describe(at: start + .days(30))["subscriptions"]?.array?.first?.object
+    #expect(after?["statusName"] == "expired" && after?["grantsAccess"] == false)
+  }
+
+  @Test func `tells where each fact comes from when asked`() {
+    #expect(describe(at: start)["purchases"]?.array?.first?.object?["provenance"] == nil)
+    let purchase = describe(at: start, provenance: true)["purchases"]?.array?.first?.object
+    let provenance = purchase?["provenance"]?.object
+    #expect(provenance?.map(\.key) == dossier.purchases[0].facts.json.map(\.key))
+    let product = provenance?["productId"]?.object
+    #expect(product?["source"] == "signedV2" && product?["asOf"] == .integer(start.sinceEpoch))
+    #expect(product?["message"] == .string(String(repeating: "ab", count: 32)))
+    #expect(product?["rule"]?.string?.isEmpty == false)
+  }
+}

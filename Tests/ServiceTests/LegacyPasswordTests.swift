@@ -1,0 +1,100 @@
+import Database
+import JSON
+import Ledger
+import Signing
+import Simulator
+import Testing
+import Time
+
+@testable import Service
+
+@Suite struct `The shared secret of a V1 body` {
+  private static let secret = "5ec7e75ec7e75ec7e75ec7e75ec7e75e"
+  private let key = MasterKey.generate()
+
+  private func redacted(_ text: String) -> String {
+    String(decoding: LegacyPassword.redacted(Array(text.utf8), key: key), as: UTF8.self)
+  }
+
+  private func code(_ secret: String) -> String {
+    "hmac-sha256:\(key.id):\(key.code(for: Array(secret.utf8), purpose: "v1 password").hex)"
+  }
+
+  @Test(arguments: [
+    #"{"notification_type":"CANCEL","password":"SECRET","bid":"a"}"#, #"{"password":"SECRET"}"#,
+    "{ \"password\" \t:\r\n \"SECRET\" ,\"n\":1.50}", #"{"bid":"\u0061/\/","password":"SECRET"}"#,
+    #"{"a":"password","b":[1,null,{}],"password":"SECRET"}"#, #"{"a":"\"password\":","password":"SECRET"}"#,
+  ])
+  func `is replaced by its code, and nothing else changes`(body: String) {
+    let written = body.replacing("SECRET", with: Self.secret)
+    #expect(redacted(written) == body.replacing("SECRET", with: code(Self.secret)))
+  }
+
+  @Test(arguments: [
+    // Decoys before and after the real one, at any depth, in lists.
+    #"{"a":{"password":"SECRET"},"password":"SECRET"}"#, #"{"password":"SECRET","a":[{"b":{"password":"SECRET"}}]}"#,
+    #"{"a":{"password":"other"},"password":"SECRET"}"#, #"{"a":{"password":"SECRET"}}"#,
+    // Under another name, and as text that looks like a member.
+    #"{"shared":"SECRET","password":"SECRET"}"#, #"{"list":["SECRET",{"x":"SECRET"}],"password":"SECRET"}"#,
+    #"{"a":"\"password\":\"x\"","password":"SECRET"}"#,
+    // Escapes in name and value.
+    #"{"p\u0061ssword":"SECRET"}"#, #"{"password":"\u0035SECRET"}"#,
+    #"{"a":{"password":"SECRET"},"\u0070assword":"SECRET"}"#,
+    #"{"signedPayload":"a.b.c","password":"SECRET"}"#,
+  ])
+  func `never remains anywhere`(body: String) throws {
+    let written = body.replacing("SECRET", with: Self.secret)
+    let kept = redacted(written)
+    #expect(!kept.contains(Self.secret))
+    let values = try #require(JSONReader.read(Array(kept.utf8)).object)
+    #expect(!String(decoding: JSONValue.object(values).encoded(), as: UTF8.self).contains(Self.secret))
+    #expect(kept.contains("hmac-sha256:"))
+    #expect(redacted(written) == kept)
+    #expect(values.map(\.key) == (try JSONReader.read(Array(written.utf8)).object?.map(\.key)))
+  }
+
+  @Test func `that is a number is one all the same`() {
+    #expect(redacted(#"{"password":1234567,"x":1234567.5}"#) == #"{"password":"\#(code("1234567"))","x":1234567.5}"#)
+  }
+
+  @Test(arguments: [
+    #"{"notification_type":"CANCEL"}"#, #"{"password":null}"#, #"{"password":true}"#, #"{"a":"password"}"#, "[]", "",
+    "no JSON", #"{"Password":"x"}"#,
+  ])
+  func `that is not there leaves the body as it came`(body: String) { #expect(redacted(body) == body) }
+
+  @Test func `that is empty touches no other empty text`() {
+    #expect(redacted(#"{"a":"","password":""}"#).hasPrefix(#"{"a":"","password":"hmac-sha256:"#))
+  }
+
+  @Test func `is of one code for one key, of another for another`() {
+    let body = Array(#"{"password":"\#(Self.secret)"}"#.utf8)
+    #expect(LegacyPassword.redacted(body, key: key) == LegacyPassword.redacted(body, key: key))
+    #expect(LegacyPassword.redacted(body, key: key) != LegacyPassword.redacted(body, key: .generate()))
+  }
+
+  /// Whether the signature beside it is good or bad.
+  @Test func `is not kept beside a signed payload either`() async throws {
+    try await RunningService.with { service in
+      let signed = try #require(JSONReader.read(service.notification()).object)
+      let forged: JSONObject = ["signedPayload": "a.b.c"]
+      let strange = try #require(
+        JSONReader.read(service.notification(signedBy: .generate(at: RunningService.now))).object)
+      for (index, body) in [signed, strange, forged].enumerated() {
+        var body = body
+        body["password"] = .string(Self.secret)
+        let answer = try await service.post("/notifications", body.encoded())
+        #expect(answer.status == 200)
+        #expect(answer.body["status"] == ["stored", "quarantined", "quarantined"][index])
+      }
+      let secret = Array(Self.secret.utf8)
+      try await service.pool.read { session throws(DatabaseError) in
+        for table in ["bodies", "quarantine"] {
+          let rows = try session.query("SELECT body FROM \(identifier: table)")
+          #expect(rows.count == (table == "bodies" ? 1 : 2))
+          for row in rows { #expect(try row.bytes(0).firstRange(of: secret) == nil) }
+        }
+      }
+    }
+  }
+}
