@@ -27,6 +27,7 @@ enum SimulateCommand {
       .flag("generate", "Write a world of customers into --out."),
       .value("customers", "N", default: "100", "How many with --generate, 1 to 10,000,000."),
       .value("app", "BUNDLE", repeats: true, "The bundle ids of the apps with --generate."),
+      .flag("without-notifications", "Leave notifications.jsonl empty: they are ten times as long as the rest."),
       .value("out", "DIR", "Where --generate writes; files of the same names are replaced."),
     ], subcommands: [story, stream], action: generate)
 
@@ -46,7 +47,9 @@ enum SimulateCommand {
       throw UsageError(.invalidValue, "--app takes a bundle id, as com.example.app.", path: arguments.path)
     }
     let world = World(seed: seed, bundleIDs: apps.isEmpty ? ["com.example.inkwell"] : apps)
-    let notifications = try await WorldFiles(world, in: directory).write(customers: customers)
+    let notifications = try await WorldFiles(
+      world, in: directory, withNotifications: !arguments.flag("without-notifications")
+    ).write(customers: customers)
     terminal.note("\(customers) customers, as many receipts, \(notifications) notifications in \(directory)")
     return .done
   }

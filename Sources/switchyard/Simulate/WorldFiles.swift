@@ -13,10 +13,12 @@ struct WorldFiles: Sendable {
   private let pki: ApplePKI
   private let receiptPKI: ReceiptPKI
   private let directory: String
+  private let withNotifications: Bool
 
   /// - Parameter directory: made if it is not there; files of these names in it are replaced.
-  init(_ world: World, in directory: String) throws {
+  init(_ world: World, in directory: String, withNotifications: Bool) throws {
     self.world = world
+    self.withNotifications = withNotifications
     self.directory = directory.hasSuffix("/") && directory.count > 1 ? String(directory.dropLast()) : directory
     guard FileFacts.makeDirectory(self.directory) else { throw FileError(directory, reason: "cannot be made") }
     pki = try ApplePKI.generate(at: World.asOf)
@@ -75,8 +77,9 @@ struct WorldFiles: Sendable {
       let customer = world.customer(number)
       lines.receipts += Array("\(customer.app.bundleID),\(customer.userID),".utf8)
       lines.receipts += try customer.receipt(signedBy: receiptPKI) + [0x0A]
-      for draft in customer.notifications { lines.notifications += try draft.signed(by: signer).body + [0x0A] }
       lines.truth += customer.truth.encoded() + [0x0A]
+      guard withNotifications else { continue }
+      for draft in customer.notifications { lines.notifications += try draft.signed(by: signer).body + [0x0A] }
       lines.count += customer.notifications.count
     }
     return lines
