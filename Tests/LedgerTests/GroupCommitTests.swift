@@ -35,8 +35,8 @@ import Time
   }
 
   @Test(arguments: [
-    (limits { ($0.waiting, $0.waitingBytes) = (2, 1_000) }, "x"),
-    (limits { ($0.waiting, $0.waitingBytes) = (100, 6) }, "four"),
+    (limits { ($0.lanes, $0.waiting, $0.waitingBytes) = (2, 2, 1_000) }, "x"),
+    (limits { ($0.lanes, $0.waiting, $0.waitingBytes) = (2, 100, 6) }, "four"),
   ])
   func `refuses what is too much, by number and by bytes`(limits: GroupCommit.Limits, last: String) async throws {
     let press = Press(isOpen: false)
