@@ -14,7 +14,7 @@ package final class GroupCommit: Sendable {
     package var waiting = 4_096
     /// Bytes of the bodies of all entries that have no answer yet, those being committed included.
     package var waitingBytes = 64 << 20
-    /// Batches under way at once.
+    /// Batches under way at once; two lanes of half-full batches cost the database a quarter more than one of full ones.
     package var lanes = 1
 
     package init() {}
