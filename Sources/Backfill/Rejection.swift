@@ -35,9 +35,8 @@ enum Rejection {
   }
 
   private static func appendObject(_ row: Row, _ reason: RejectReason, to output: inout [UInt8]) {
-    let raw = Array(row.raw)
-    guard var object = (try? JSONReader.read(raw))?.object else {
-      let text = String(decoding: raw, as: UTF8.self)
+    guard var object = Row.object(row.raw) else {
+      let text = String(decoding: row.raw, as: UTF8.self)
       return JSONObject([("input", .string(text)), ("reason", .string(reason.code))]).append(to: &output)
     }
     object["reason"] = .string(reason.code)

@@ -94,7 +94,7 @@ extension Row {
 
   fileprivate init(json raw: ArraySlice<UInt8>, line: Int) {
     self.init(line: line, raw: raw, .rejected(.malformedRow))
-    guard let object = (try? JSONReader.read(Array(raw)))?.object else { return }
+    guard let object = Self.object(raw) else { return }
     content = .rejected(.empty)
     for member in object.members {
       switch ColumnName(member.key.utf8) {
@@ -104,6 +104,11 @@ extension Row {
       case .reason, nil: continue
       }
     }
+  }
+
+  /// The JSON object that a line is; its length is bounded by whoever cut the input into rows.
+  static func object(_ raw: ArraySlice<UInt8>) -> JSONObject? {
+    (try? JSONReader.read(Array(raw), limits: JSONLimits(bytes: raw.count, depth: JSONLimits.standard.depth)))?.object
   }
 
   /// Strings, and numbers as they stand.

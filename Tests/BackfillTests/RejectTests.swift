@@ -68,6 +68,12 @@ import Testing
     #expect(outcome.rejects.utf8.count < 1_000)
   }
 
+  @Test func `of JSON may be as long as the limit of rows allows`() async throws {
+    let note = String(repeating: "n", count: 2 << 20)
+    let outcome = try await Bench.extract(#"{"note":"\#(note)","receipt":"\#(Bench.receipts[0])"}"#)
+    #expect(outcome.accounts.usable == 1)
+  }
+
   @Test func `with a quote that is never closed costs itself alone`() async throws {
     let text =
       "app,user_id,receipt\n,1,\"\(Bench.receipts[0])\n,2,\(Bench.receipts[1])\n,3,\(Bench.receipts[2])\n,4,\"open"
