@@ -39,6 +39,9 @@ struct WorldFiles: Sendable {
     let notifications = try file("notifications.jsonl")
     let truth = try file("truth.jsonl")
     try file("world.json").write(description(customers: count).encoded() + [0x0A])
+    // The same roots as files, which is what --root takes.
+    try file("root.der").write(pki.root.certificate.der)
+    try file("receipt-root.der").write(receiptPKI.root.certificate.der)
     try receipts.write(Array("app,user_id,receipt\n".utf8))
     let signer = try PayloadSigner(pki)
     let blocks = (count + Self.block - 1) / Self.block
