@@ -92,10 +92,11 @@ package struct Rebuild: Sendable {
 
   /// Makes sure that this is the only rebuild of the database, for as long as the connection lives.
   private func claim(_ source: Connection) async throws {
-    // MySQL's limit; two databases with one beginning wait for each other, no more.
+    // Seconds, since a server may notice late that the connection of a rebuild before this one is gone. 64: MySQL's limit;
+    // two databases with one beginning wait for each other, no more.
     let name = String("rebuild \(configuration.database ?? "")".prefix(64))
     let isOurs = try await source.read { session throws(DatabaseError) in
-      try session.query("SELECT GET_LOCK(\(name), 0) AS ours").first?.optionalInt("ours") == 1
+      try session.query("SELECT GET_LOCK(\(name), 3) AS ours").first?.optionalInt("ours") == 1
     }
     guard isOurs else { throw Failure(.alreadyRunning, name) }
   }
