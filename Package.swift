@@ -87,8 +87,9 @@ let package = Package(
       ], path: "Benchmarks", swiftSettings: strict),
 
     .target(
-      name: "Support", dependencies: ["Compression", "Database", "Runtime", "Time"], path: "Tests/Support",
-      swiftSettings: strict),
+      name: "Support",
+      dependencies: ["Compression", "Database", "Mappings", "Purchases", "Runtime", "JSON", "Time"],
+      path: "Tests/Support", swiftSettings: strict),
     tests("TimeTests", "Time"),
     tests("JSONTests", "JSON", "Time"),
     tests("RuntimeTests", "Runtime", "JSON", "Time"),

@@ -81,6 +81,7 @@ package final class Ledger: Sendable {
     try AppTransactionTable.note(
       findings.flatMap { app, found in found.appTransactions.map { (app, $0) } }, in: session)
     try AliasTable.note(findings, in: session)
+    try AttributionTable.note(findings, in: session)
     try EventTable.note(findings.flatMap { app, found in found.events.map { (app, $0) } }, in: session)
     try CustomerTable.note(findings, in: session)
   }
