@@ -102,7 +102,7 @@ let package = Package(
     tests("HTTPTests", "HTTPServer", "HTTPClient", "Runtime", "Time"),
     tests("DatabaseTests", "Database", "Runtime", "Time"),
     tests("MappingsTests", "Mappings", "Purchases", "Wire"),
-    tests("AdapterTests", "Adapter", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
+    tests("AdapterTests", "Adapter", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
     tests(
       "LedgerTests", "Ledger", "Database", "Adapter", "Simulator", "Purchases", "Signing",
       "Runtime", "JSON", "Time"),
