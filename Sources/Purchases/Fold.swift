@@ -46,6 +46,8 @@ public struct Provenance: Hashable, Sendable {
   public let message: [UInt8]
   /// The row of `Mappings` that chose it.
   public let rule: String
+  /// Whether nobody stated it: it follows from what `source` stated.
+  public let isInferred: Bool
 }
 
 /// What is true according to all sources together, each field with where it comes from.
@@ -66,22 +68,30 @@ public struct Folded<Field: FactField>: Hashable, Sendable {
     for field in Field.allCases {
       let rule = rules[field]
       guard let (statement, value) = Self.choose(field, byAuthority, rule) else { continue }
-      facts.set(field, value)
+      let isInferred = statement.facts.isInferred(field)
+      if isInferred { facts.infer(field, value) } else { facts.set(field, value) }
       provenance[field] = Provenance(
-        source: statement.source, asOf: statement.rank.asOf, message: statement.message, rule: rule.id)
+        source: statement.source, asOf: statement.rank.asOf, message: statement.message, rule: rule.id,
+        isInferred: isInferred)
     }
   }
 
-  /// The highest authority that states the field; one that speaks by absence silences all that is not later than it.
+  /// The highest authority that states the field, or infers it when nobody states it.
+  ///
+  /// One that speaks by absence silences all that is not later than it.
   private static func choose<Key>(
     _ field: Field, _ byAuthority: [Statement<Key, Field>], _ rule: FoldRules<Field>.Rule
   ) -> (Statement<Key, Field>, JSONValue)? {
     var silencedUntil: Milliseconds?
+    var inferred: (Statement<Key, Field>, JSONValue)?
     for statement in byAuthority where !rule.silenced.contains(statement.source) {
       if let silencedUntil, statement.rank.asOf <= silencedUntil { continue }
-      if let value = statement.facts[field] { return (statement, value) }
+      if let value = statement.facts[field] {
+        guard statement.facts.isInferred(field) else { return (statement, value) }
+        if inferred == nil { inferred = (statement, value) }
+      }
       if rule.absence == .speaks, statement.source.speaksByAbsence { silencedUntil = statement.rank.asOf }
     }
-    return nil
+    return inferred
   }
 }

@@ -87,7 +87,7 @@ struct Document {
     if showsProvenance {
       object["provenance"] = .object(
         JSONObject(
-          folded.facts.stated.compactMap { field, _ in
+          folded.facts.known.compactMap { field, _ in
             folded.provenance[field].map { (field.name, .object(describe($0))) }
           }))
     }
@@ -98,6 +98,7 @@ struct Document {
     [
       "source": .string(provenance.source.name), "asOf": .integer(provenance.asOf.sinceEpoch),
       "rule": .string(provenance.rule), "message": .string(Digest(bytes: provenance.message)?.hex ?? ""),
+      "inferred": .bool(provenance.isInferred),
     ]
   }
 
