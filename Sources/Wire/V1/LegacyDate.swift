@@ -4,27 +4,35 @@ public import Time
 public enum LegacyDate {
   /// The instant; nil for another form, an impossible date, and the local hour that a year has twice.
   public static func read(_ text: String) -> Milliseconds? {
-    let bytes = Array(text.utf8)
+    let bytes = text.utf8Span.span
     guard bytes.count > 20, bytes.count <= 40, bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"),
       bytes[10] == UInt8(ascii: " "), bytes[13] == UInt8(ascii: ":"), bytes[16] == UInt8(ascii: ":"),
       bytes[19] == UInt8(ascii: " "),
-      let year = number(bytes[0..<4]), let month = number(bytes[5..<7]), let day = number(bytes[8..<10]),
-      let hour = number(bytes[11..<13]), let minute = number(bytes[14..<16]), let second = number(bytes[17..<19]),
+      let year = number(bytes, 0, 4), let month = number(bytes, 5, 7), let day = number(bytes, 8, 10),
+      let hour = number(bytes, 11, 13), let minute = number(bytes, 14, 16), let second = number(bytes, 17, 19),
       (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 60
     else { return nil }
     let days = Self.days(year, month, day)
     guard Milliseconds.civil(daysSinceEpoch: days) == (year, month, day) else { return nil }
     let local = days * 86_400 + hour * 3_600 + minute * 60 + second
-    switch text.dropFirst(20) {
-    case "Etc/GMT": return Milliseconds(local * 1_000)
-    case "America/Los_Angeles": return pacificOffset(local, year).map { Milliseconds((local + $0) * 1_000) }
-    default: return nil
-    }
+    if isZone(bytes, greenwich) { return Milliseconds(local * 1_000) }
+    guard isZone(bytes, pacific) else { return nil }
+    return pacificOffset(local, year).map { Milliseconds((local + $0) * 1_000) }
   }
 
-  private static func number(_ digits: ArraySlice<UInt8>) -> Int64? {
+  private static let greenwich = Array("Etc/GMT".utf8)
+  private static let pacific = Array("America/Los_Angeles".utf8)
+
+  private static func isZone(_ bytes: Span<UInt8>, _ zone: [UInt8]) -> Bool {
+    guard bytes.count == 20 + zone.count else { return false }
+    for place in zone.indices where bytes[20 + place] != zone[place] { return false }
+    return true
+  }
+
+  private static func number(_ bytes: Span<UInt8>, _ start: Int, _ end: Int) -> Int64? {
     var value: Int64 = 0
-    for digit in digits {
+    for place in start..<end {
+      let digit = bytes[place]
       guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
       value = value * 10 + Int64(digit - UInt8(ascii: "0"))
     }
