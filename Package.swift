@@ -102,8 +102,9 @@ let package = Package(
     tests("BackfillTests", "Backfill", "Compression", "Receipts", "Simulator", "Signing", "Runtime", "JSON", "Time"),
     tests("HTTPTests", "HTTPServer", "HTTPClient", "Runtime", "Time"),
     tests("DatabaseTests", "Database", "Runtime", "Time"),
-    tests("MappingsTests", "Mappings", "Purchases", "Wire"),
-    tests("AdapterTests", "Adapter", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
+    tests("MappingsTests", "Mappings", "Purchases", "Wire", "JSON"),
+    tests(
+      "AdapterTests", "Adapter", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
     tests(
       "LedgerTests", "Ledger", "Database", "Adapter", "Simulator", "Purchases", "Signing",
       "Runtime", "JSON", "Time"),
