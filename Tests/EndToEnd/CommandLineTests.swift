@@ -12,8 +12,8 @@ import Testing
       ["inbox", "show"],
       ["quarantine"], ["quarantine", "list"], ["quarantine", "show"], ["quarantine", "replay"], ["doctor"],
       ["simulate", "story"], ["simulate", "stream"], ["serve"],
-      ["dev"], ["receipt"], ["receipt", "inspect"], ["convert"], ["mappings"], ["mappings", "show"], ["mappings", "check"],
-      ["mappings", "diff"], ["mappings", "document"],
+      ["dev"], ["receipt"], ["receipt", "inspect"], ["convert"], ["mappings"], ["mappings", "show"],
+      ["mappings", "check"], ["mappings", "diff"], ["mappings", "document"],
     ]
     for command in commands {
       let outcome = try await program.run(command + ["--help"])

@@ -76,7 +76,6 @@ import Time
       (try stranger.body(stranger.notification()), [], "unknownRoot"), ([], [], "emptyInput"),
       (fixtures.transaction.encoded(), [], "unsigned"), (Array("{".utf8), [], "notJSON"),
       (try fixtures.body(fixtures.notification()), ["--app", "com.example.other"], "wrongBundle"),
-      (Array(try fixtures.jws(fixtures.renewal).utf8), [], "unknownApp"),
     ]
     for (input, options, code) in cases {
       let outcome = try await program.run(

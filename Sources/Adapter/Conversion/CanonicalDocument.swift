@@ -32,7 +32,8 @@ package struct CanonicalDocument {
       "events": .array(Event.fold(findings.events).map { .object(describe($0)) }),
       "purchases": .array(
         purchases.map { purchase in
-          .object(describe(purchase.folded, vocabulary.purchases, vocabulary.rules, line: purchase.key.line))
+          .object(
+            describe(purchase.folded, vocabulary.purchases, vocabulary.rules, line: purchase.key.line))
         }),
       "renewals": .array(renewals.compactMap { describe($0.value, vocabulary.renewals, vocabulary.rules) }),
     ]
@@ -76,10 +77,14 @@ package struct CanonicalDocument {
     return object
   }
 
+  /// Null is unknown.
   private var whose: JSONObject {
-    [
-      "bundleId": .string(converted.findings.app), "environment": .string(converted.findings.environment.rawValue),
+    let findings = converted.findings
+    var object: JSONObject = [
+      "bundleId": .string(findings.app), "environment": .string(findings.environment.rawValue),
     ]
+    for name in converted.unknown { object[name] = .null }
+    return object
   }
 
   private var survey: JSONObject {
@@ -106,6 +111,7 @@ extension CanonicalDocument {
     ]
     object["given"] = list(converted.given)
     object["claimed"] = list(converted.claimed)
+    object["unknown"] = list(converted.unknown)
     return object
   }
 
