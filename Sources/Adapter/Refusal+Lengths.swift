@@ -22,6 +22,7 @@ extension Refusal {
     for statement in findings.renewals { try check("originalTransactionId", statement.key.originalTransactionID) }
     for statement in findings.appTransactions { try check("appTransactionId", statement.key.appTransactionID) }
     for alias in findings.aliases { try check(alias.kind.name, alias.id) }
+    for attribution in findings.userIDs { try check("userId", attribution.value, nameLimit) }
     for event in findings.events {
       try check("notificationType", event.notificationType)
       try check("subtype", event.subtype)

@@ -7,6 +7,8 @@ public struct Findings: Hashable, Sendable {
   public var appTransactions: [AppTransactionStatement] = []
   public var events: [Event] = []
   public var links: [CustomerLink] = []
+  /// The ids under which the app's back end knows the users, as it said.
+  public var userIDs: [Attribution] = []
 
   public init(app: String, environment: Environment) {
     self.app = app
