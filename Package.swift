@@ -105,8 +105,9 @@ let package = Package(
     tests("BackfillTests", "Backfill", "Compression", "Receipts", "Simulator", "Signing", "Runtime", "JSON", "Time"),
     tests("HTTPTests", "HTTPServer", "HTTPClient", "Runtime", "Time"),
     tests("DatabaseTests", "Database", "Runtime", "Time"),
-    tests("MappingsTests", "Mappings", "Purchases", "Wire"),
-    tests("AdapterTests", "Adapter", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
+    tests("MappingsTests", "Mappings", "Purchases", "Wire", "JSON"),
+    tests(
+      "AdapterTests", "Adapter", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
     tests("RolloutTests", "Rollout"),
     tests(
       "DeliveryTests", "Delivery", "Ledger", "Rollout", "Database", "HTTPClient", "Purchases", "Signing", "Runtime", "Time"),

@@ -18,6 +18,8 @@ package struct LegacyFieldTable<Field: FactField>: Sendable {
     package let top: String?
     package let field: Field
     package let form: Form
+    /// Its number in the table, below 64.
+    package let place: Int
   }
 
   /// What one key of a row says.
@@ -40,7 +42,8 @@ package struct LegacyFieldTable<Field: FactField>: Sendable {
       let top = row["top"]
       guard !rows.contains(where: { $0.key == row["key"] && $0.field == field }) else { throw .repeatedRow(row.id) }
       rows.append(
-        Row(id: row.id, key: row["key"], top: top == "-" || top == "" ? nil : top, field: field, form: form))
+        Row(id: row.id, key: row["key"], top: top == "-" || top == "" ? nil : top, field: field, form: form,
+          place: rows.count))
     }
     self.rows = rows
     meanings = Self.meanings(rows)

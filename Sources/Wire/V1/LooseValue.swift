@@ -45,7 +45,7 @@ extension Payload {
   /// The date called `name`: its milliseconds, else its written form, else the one in Apple's local time.
   ///
   /// iOS 6 rows keep milliseconds in `expires_date` itself and the written form in `expires_date_formatted`.
-  func looseDate(_ name: String) -> Milliseconds? {
+  public func looseDate(_ name: String) -> Milliseconds? {
     json["\(name)_ms"]?.looseDate ?? json[name]?.looseDate ?? json["\(name)_formatted"]?.looseDate
       ?? json["\(name)_pst"]?.looseDate ?? json["\(name)_formatted_pst"]?.looseDate
   }
