@@ -33,7 +33,9 @@ enum NextStep {
     case .notJSON: whole
     case .notAMessage:
       "Give a V2 or V1 notification, signed data, an answer of verifyReceipt or the App Store Server API, or a receipt."
-    case .notificationV1NotYet: "This version does not read V1 notifications."
+    case .notificationV1NotYet: after(ConversionRefusal.Code.unknownApp)
+    case .verifyReceiptStatus: "There is no purchase in it; the detail says what to ask the App Store instead."
+    case .tooManyRows: smaller
     case .environmentUnknown: named
     case .valueTooLong: forged
     case .unknownSubscription: "Hand in the transaction that goes with the renewal."
