@@ -34,7 +34,8 @@ enum NextStep {
     case .notAMessage:
       "Give a V2 or V1 notification, signed data, an answer of verifyReceipt or the App Store Server API, or a receipt."
     case .notificationV1NotYet: after(ConversionRefusal.Code.unknownApp)
-    case .verifyReceiptStatus: "There is no purchase in it; the detail says what to ask the App Store instead."
+    case .verifyReceiptStatus:
+      "The answer has a status and no purchases; `switchyard mappings show v1-statuses` says what it means."
     case .tooManyRows: smaller
     case .environmentUnknown: named
     case .valueTooLong: forged
