@@ -63,9 +63,11 @@ let package = Package(
       resources: [
         .embedInCode("events.tsv"), .embedInCode("transaction-fields.tsv"),
         .embedInCode("renewal-fields.tsv"), .embedInCode("app-transaction-fields.tsv"),
-        .embedInCode("receipt-fields.tsv"),
+        .embedInCode("receipt-fields.tsv"), .embedInCode("endpoints.tsv"), .embedInCode("api-errors.tsv"),
+        .embedInCode("receipt-statuses.tsv"),
       ]),
     room("Adapter", "Receipts", "Wire", "Mappings", "Signing", "Purchases", "JSON", "Time"),
+    room("AppStore", "HTTPClient", "Wire", "Mappings", "Signing", "Runtime", "JSON", "Time"),
     room("Ledger", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
     room(
       "Service", "Ledger", "Adapter", "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime",
@@ -76,8 +78,8 @@ let package = Package(
     .executableTarget(
       name: "switchyard",
       dependencies: [
-        "Service", "Backfill", "Simulator", "Ledger", "Database", "Adapter", "Receipts", "Wire", "Mappings",
-        "HTTPServer", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time",
+        "Service", "AppStore", "Backfill", "Simulator", "Ledger", "Database", "Adapter", "Receipts", "Wire",
+        "Mappings", "HTTPServer", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time",
       ], swiftSettings: strict),
     .executableTarget(
       name: "Benchmarks",
@@ -103,6 +105,9 @@ let package = Package(
     tests("MappingsTests", "Mappings", "Purchases", "Wire"),
     tests("AdapterTests", "Adapter", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
     tests(
+      "AppStoreTests", "AppStore", "HTTPServer", "HTTPClient", "Mappings", "Wire", "Simulator", "Signing",
+      "Runtime", "JSON", "Time"),
+    tests(
       "LedgerTests", "Ledger", "Database", "Adapter", "Simulator", "Purchases", "Signing",
       "Runtime", "JSON", "Time"),
     tests(
@@ -112,7 +117,7 @@ let package = Package(
       "SimulatorTests", "Simulator", "Adapter", "Mappings", "Purchases", "Signing", "Wire", "JSON",
       "Time"),
     tests("HouseTests"),
-    tests("EndToEnd", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
+    tests("EndToEnd", "HTTPServer", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
   ]
 )
 

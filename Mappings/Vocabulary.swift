@@ -7,6 +7,9 @@ package struct Vocabulary: Sendable {
   package let renewals: FieldTable<RenewalField>
   package let appTransactions: FieldTable<AppTransactionField>
   package let receipts: ReceiptTable
+  package let endpoints: EndpointTable
+  package let apiErrors: ErrorTable
+  package let receiptStatuses: ReceiptStatusTable
 
   package init() throws(Table.Malformed) {
     events = try EventTable(PackageResources.events_tsv)
@@ -14,6 +17,9 @@ package struct Vocabulary: Sendable {
     renewals = try FieldTable(PackageResources.renewal_fields_tsv)
     appTransactions = try FieldTable(PackageResources.app_transaction_fields_tsv)
     receipts = try ReceiptTable(PackageResources.receipt_fields_tsv)
+    endpoints = try EndpointTable(PackageResources.endpoints_tsv)
+    apiErrors = try ErrorTable(PackageResources.api_errors_tsv)
+    receiptStatuses = try ReceiptStatusTable(PackageResources.receipt_statuses_tsv)
   }
 
   /// The tables of this build, read once.

@@ -12,10 +12,11 @@ import Wire
       vocabulary.events.rows.map(\.id) + PurchaseField.allCases.map { vocabulary.purchases.rules[$0].id }
       + RenewalField.allCases.map { vocabulary.renewals.rules[$0].id }
       + AppTransactionField.allCases.map { vocabulary.appTransactions.rules[$0].id }
-      + vocabulary.receipts.rows.map(\.id)
+      + vocabulary.receipts.rows.map(\.id) + vocabulary.endpoints.rows.map(\.id)
+      + vocabulary.apiErrors.rows.map(\.id) + vocabulary.receiptStatuses.rows.map(\.id)
     #expect(Set(ids).count == ids.count)
     let letters = Dictionary(grouping: ids, by: \.first)
-    #expect(letters.mapValues(\.count) == ["N": 42, "T": 31, "R": 22, "A": 8, "P": 17])
+    #expect(letters.mapValues(\.count) == ["N": 42, "T": 31, "R": 22, "A": 8, "P": 17, "C": 32, "E": 87, "Y": 12])
   }
 
   /// Apple's notificationType and subtype, each with those that go with it ("-": none).
