@@ -21,8 +21,8 @@ enum Switchyard {
     ],
     subcommands: [
       ServeCommand.command, DevCommand.command, JWSCommand.command, ReceiptCommand.command, ConvertCommand.command,
-      ExtractCommand.command, MappingsCommand.command, AppCommand.command, InboxCommand.command,
-      QuarantineCommand.command, DatabaseCommand.command,
+      ExtractCommand.command, MappingsCommand.command, AppCommand.command, RolloutCommand.command,
+      OutboxCommand.command, InboxCommand.command, QuarantineCommand.command, DatabaseCommand.command,
       DoctorCommand.command, SimulateCommand.command,
     ]
   ).addingCompletion()

@@ -4,6 +4,7 @@ import Mappings
 import Purchases
 import Testing
 import Time
+import Wire
 
 /// A row of `v1-events.tsv` and a body of which it holds.
 struct HappeningFixture: CustomTestStringConvertible, Sendable {

@@ -54,7 +54,7 @@ struct LegacyNotification {
     findings.furtherAliases = statements.furtherAliases(purchases.rows)
     findings.renewals = statements.renewals(pending, rows: purchases.rows, top: body.json, current: original)
     findings.events = events(subscription, original, statements)
-    let trust: Trust = receipt?.isProven == true && origin.trust != .apple ? .receipt : origin.trust
+    let trust: Adapter.Trust = receipt?.isProven == true && origin.trust != .apple ? .receipt : origin.trust
     findings = try statements.completed(findings, receipt: receipt, trust: trust)
     var survey = body.survey()
     for _ in 0..<purchases.unusable { survey.add(unusable: "unified_receipt.latest_receipt_info[].transaction_id") }

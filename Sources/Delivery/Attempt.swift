@@ -1,7 +1,7 @@
 package import HTTPClient
 
 /// What became of one attempt.
-package enum Outcome: Hashable, Sendable {
+package enum Attempt: Hashable, Sendable {
   /// 2xx: the destination has it.
   case delivered(status: Int)
   /// Any other status, or none in time; to be tried again.
