@@ -66,9 +66,11 @@ let package = Package(
         .embedInCode("receipt-fields.tsv"),
       ]),
     room("Adapter", "Receipts", "Wire", "Mappings", "Signing", "Purchases", "JSON", "Time"),
-    room("Ledger", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
+    room("Rollout"),
+    room("Ledger", "Rollout", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
+    room("Delivery", "Ledger", "Database", "HTTPClient", "Signing", "Purchases", "Runtime", "Time"),
     room(
-      "Service", "Ledger", "Adapter", "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime",
+      "Service", "Delivery", "HTTPClient", "Rollout", "Ledger", "Adapter", "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime",
       "JSON", "Time"),
     room("Compression", "CZlib", "CZstd"),
     room("Backfill", "Receipts", "Compression", "Signing", "Purchases", "Runtime", "JSON", "Time"),
@@ -76,7 +78,7 @@ let package = Package(
     .executableTarget(
       name: "switchyard",
       dependencies: [
-        "Service", "Backfill", "Simulator", "Ledger", "Database", "Adapter", "Receipts", "Wire", "Mappings",
+        "Service", "Backfill", "Simulator", "Rollout", "Ledger", "Database", "Adapter", "Receipts", "Wire", "Mappings",
         "HTTPServer", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time",
       ], swiftSettings: strict),
     .executableTarget(
@@ -102,18 +104,21 @@ let package = Package(
     tests("HTTPTests", "HTTPServer", "HTTPClient", "Runtime", "Time"),
     tests("DatabaseTests", "Database", "Runtime", "Time"),
     tests("MappingsTests", "Mappings", "Purchases", "Wire"),
-    tests("AdapterTests", "Adapter", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
+    tests("AdapterTests", "Adapter", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
+    tests("RolloutTests", "Rollout"),
     tests(
-      "LedgerTests", "Ledger", "Database", "Adapter", "Simulator", "Purchases", "Signing",
+      "DeliveryTests", "Delivery", "Ledger", "Rollout", "Database", "HTTPClient", "Purchases", "Signing", "Runtime", "Time"),
+    tests(
+      "LedgerTests", "Ledger", "Rollout", "Database", "Adapter", "Simulator", "Purchases", "Signing",
       "Runtime", "JSON", "Time"),
     tests(
-      "ServiceTests", "Service", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
+      "ServiceTests", "Service", "Delivery", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
       "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
       "SimulatorTests", "Simulator", "Adapter", "Mappings", "Purchases", "Signing", "Wire", "JSON",
       "Time"),
     tests("HouseTests"),
-    tests("EndToEnd", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
+    tests("EndToEnd", "Ledger", "Database", "HTTPServer", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
   ]
 )
 

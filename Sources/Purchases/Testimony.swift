@@ -24,6 +24,8 @@ public struct Testimony<Field: FactField>: Hashable, Sendable {
   /// The SHA-256 of the message's body.
   public let message: [UInt8]
   public let isInferred: Bool
+  /// All that the source said with it.
+  public let facts: Facts<Field>
   public let verdict: Verdict
 
   /// What each of `statements` says about `field`, by authority; at most one counts, and it is what `Folded` chooses.
@@ -51,7 +53,7 @@ public struct Testimony<Field: FactField>: Hashable, Sendable {
       let verdict = word.against ?? (place == chosen ? .counts : isInferred && isStated ? .givesWay : .outranked)
       return Testimony(
         field: field, value: word.value, source: word.statement.source, asOf: word.statement.rank.asOf,
-        message: word.statement.message, isInferred: isInferred, verdict: verdict)
+        message: word.statement.message, isInferred: isInferred, facts: word.statement.facts, verdict: verdict)
     }
   }
 }

@@ -46,6 +46,9 @@ public struct Survey: Hashable, Sendable {
 
   public var isClean: Bool { unknownFields.isEmpty && unusableFields.isEmpty && unknownValues.isEmpty }
 
+  /// Notes a field by its path that whoever read the whole could not use.
+  package mutating func addUnusable(_ path: String) { unusableFields.append(path) }
+
   public mutating func add(_ other: Survey) {
     unknownFields += other.unknownFields
     unusableFields += other.unusableFields

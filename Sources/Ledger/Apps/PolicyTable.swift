@@ -1,5 +1,6 @@
 package import Database
 package import Purchases
+import Rollout
 package import Time
 
 /// `app_policies`: what an operator decided for an app; without a row as the careful default says.

@@ -114,16 +114,9 @@ struct Document {
 
   private func describe(_ occurrence: Occurrence, isSuperseded: Bool) -> JSONObject {
     let event = occurrence.event
-    var object: JSONObject = [
-      "notificationType": .string(event.notificationType), "date": .integer(event.date.sinceEpoch),
-      "source": .string(event.source.name),
-    ]
-    object["subtype"] = event.subtype.map(JSONValue.string)
-    object["notificationUUID"] = event.notificationUUID.map(JSONValue.string)
-    object["originalTransactionId"] = event.originalTransactionID.map(JSONValue.string)
-    object["transactionId"] = event.transactionID.map(JSONValue.string)
+    var object = event.json
+    object["source"] = .string(event.source.name)
     object["rule"] = event.rule.map(JSONValue.string)
-    if !event.details.isEmpty { object["details"] = .object(event.details) }
     if isSuperseded { object["superseded"] = true }
     if occurrence.tellings.count > 1 { object["tellings"] = .integer(Int64(occurrence.tellings.count)) }
     return object

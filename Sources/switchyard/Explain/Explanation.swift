@@ -31,11 +31,11 @@ struct Explanation {
       return ExplainedSubscription(
         key: key, subscription: subscription,
         standing: subscription?.standing(at: now, legacy: dossier.legacyEntitlements),
-        renewal: ExplainedThing(said, vocabulary.renewals.rules))
+        renewal: ExplainedThing(said, vocabulary.renewals.rules, vocabulary.rows))
     }
     let downloads = Dictionary(grouping: dossier.appTransactions, by: \.key.appTransactionID)
     appTransactions = downloads.sorted { $0.key < $1.key }.compactMap { _, said in
-      ExplainedThing(said, vocabulary.appTransactions.rules)
+      ExplainedThing(said, vocabulary.appTransactions.rules, vocabulary.rows)
     }
     transfers = Transfer.all(in: dossier.attributions, purchases: purchases)
     let byOriginal = Dictionary(
@@ -49,7 +49,7 @@ struct Explanation {
   }
 
   func thing(_ purchase: Purchase) -> ExplainedThing? {
-    ExplainedThing(purchase.statements, vocabulary.purchases.rules)
+    ExplainedThing(purchase.statements, vocabulary.purchases.rules, vocabulary.rows)
   }
 
   /// The messages that said any of it, each once, the latest word last.
@@ -100,19 +100,24 @@ struct ExplainedThing {
     let message: [UInt8]
     let isInferred: Bool
     let verdict: Verdict
+    /// The rows of `Mappings` by which the source said it.
+    let rows: [String]
   }
 
   /// The fields of which anybody said anything.
   let fields: [Field]
 
+  /// The rows of `Mappings` behind a field that a source said, among all that it said.
+  typealias Rows<F: FactField> = (F, Source, Facts<F>) -> [String]
+
   /// Nil when nobody said anything.
-  init?<Key, F: FactField>(_ statements: [Statement<Key, F>], _ rules: FoldRules<F>) {
+  init?<Key, F: FactField>(_ statements: [Statement<Key, F>], _ rules: FoldRules<F>, _ rows: Rows<F>) {
     guard !statements.isEmpty else { return nil }
     fields = F.allCases.compactMap { field in
       let words = Testimony.all(about: field, in: statements, rules: rules).map { word in
         Word(
           value: word.value, source: word.source, asOf: word.asOf, message: word.message,
-          isInferred: word.isInferred, verdict: word.verdict)
+          isInferred: word.isInferred, verdict: word.verdict, rows: rows(field, word.source, word.facts))
       }
       return words.isEmpty ? nil : Field(name: field.name, kind: field.kind, rule: rules[field].id, words: words)
     }

@@ -61,7 +61,7 @@ extension ExplainedThing.Word {
     [
       "value": value, "source": .string(source.name), "asOf": .integer(asOf.sinceEpoch),
       "inferred": .bool(isInferred), "verdict": .string(verdict.rawValue),
-      "message": .string(Digest(bytes: message)?.hex ?? ""),
+      "rows": .array(rows.map(JSONValue.string)), "message": .string(Digest(bytes: message)?.hex ?? ""),
     ]
   }
 }

@@ -138,13 +138,14 @@ extension Explanation {
   private func sources(_ title: String, _ thing: ExplainedThing, _ terminal: Terminal) -> String {
     var table = TextTable([
       .init("FIELD"), .init("VALUE"), .init("VERDICT"), .init("SOURCE"), .init("AS OF"), .init("HOW"), .init("RULE"),
-      .init("MESSAGE"),
+      .init("SAID BY"), .init("MESSAGE"),
     ])
     for field in thing.fields {
       for (place, word) in field.words.sorted(by: { $0.comesFirst && !$1.comesFirst }).enumerated() {
         table.add([
           place == 0 ? field.name : "", word.shown(field.kind), word.verdict.rawValue, word.source.name,
-          word.asOf.iso8601, word.isInferred ? "inferred" : "stated", field.rule, Self.short(word.message),
+          word.asOf.iso8601, word.isInferred ? "inferred" : "stated", field.rule, word.rows.joined(separator: " "),
+          Self.short(word.message),
         ])
       }
     }
