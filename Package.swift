@@ -59,11 +59,13 @@ let package = Package(
     room("Wire", "JSON", "Time"),
     room("Receipts", "Signing", "Purchases", "JSON", "Time"),
     room(
-      "Mappings", "Purchases", path: "Mappings",
+      "Mappings", "Purchases", "JSON", path: "Mappings",
       resources: [
         .embedInCode("events.tsv"), .embedInCode("transaction-fields.tsv"),
         .embedInCode("renewal-fields.tsv"), .embedInCode("app-transaction-fields.tsv"),
-        .embedInCode("receipt-fields.tsv"),
+        .embedInCode("receipt-fields.tsv"), .embedInCode("v1-transaction-fields.tsv"),
+        .embedInCode("v1-renewal-fields.tsv"), .embedInCode("v1-statuses.tsv"), .embedInCode("v1-events.tsv"),
+        .embedInCode("v2-events-to-v1.tsv"), .embedInCode("inferences.tsv"), .embedInCode("without-counterpart.tsv"),
       ]),
     room("Adapter", "Receipts", "Wire", "Mappings", "Signing", "Purchases", "JSON", "Time"),
     room("Rollout"),
@@ -103,8 +105,9 @@ let package = Package(
     tests("BackfillTests", "Backfill", "Compression", "Receipts", "Simulator", "Signing", "Runtime", "JSON", "Time"),
     tests("HTTPTests", "HTTPServer", "HTTPClient", "Runtime", "Time"),
     tests("DatabaseTests", "Database", "Runtime", "Time"),
-    tests("MappingsTests", "Mappings", "Purchases", "Wire"),
-    tests("AdapterTests", "Adapter", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
+    tests("MappingsTests", "Mappings", "Purchases", "Wire", "JSON"),
+    tests(
+      "AdapterTests", "Adapter", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
     tests("RolloutTests", "Rollout"),
     tests(
       "DeliveryTests", "Delivery", "Ledger", "Rollout", "Database", "HTTPClient", "Purchases", "Signing", "Runtime", "Time"),

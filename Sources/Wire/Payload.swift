@@ -46,8 +46,8 @@ public struct Survey: Hashable, Sendable {
 
   public var isClean: Bool { unknownFields.isEmpty && unusableFields.isEmpty && unknownValues.isEmpty }
 
-  /// Notes a field by its path that whoever read the whole could not use.
-  package mutating func addUnusable(_ path: String) { unusableFields.append(path) }
+  /// Counts a field that is as documented and still of no use.
+  public mutating func add(unusable path: String) { unusableFields.append(path) }
 
   public mutating func add(_ other: Survey) {
     unknownFields += other.unknownFields

@@ -28,6 +28,13 @@ struct `Real samples, converted,` {
     "T-012","T-017","T-018","T-022","T-023","T-024"],"source":"unsignedV2","asOf":1697679936056,"trust":"none"}
     """
 
+  private static let xiachufangRenewal = """
+    "environment":"Production","originalTransactionId":"220002745628668","productId":"test_product_2",\
+    "autoRenewProductId":"test_product_2","autoRenewStatus":1,"renewalDate":1686973753000,\
+    "recentSubscriptionStartDate":1658029753000,"rules":["R-001","R-002","R-003","R-004","R-005","R-016"],\
+    "source":"unsignedV2","asOf":1686559782601,"trust":"none"
+    """
+
   /// Fields that Xcode writes and Apple does not document.
   private static let xcodeSurvey = """
     "survey":{"unknownFields":["deviceVerification","deviceVerificationNonce"],"unusableFields":[],"unknownValues":[]}
@@ -50,15 +57,13 @@ struct `Real samples, converted,` {
       expected: #"{"events":[],"purchases":[\#(xcodeTransaction)],"renewals":[],\#(xcodeSurvey)}"#),
     Known(path: "v2/omnichess_status_raw_jws.json", expected: "contradictsEnvelope"),
     Known(path: "v2/xiachufang_signed_renewal_info.json", app: "com.xiachufang.recipe", expected: "unsigned"),
-    Known(path: "v2/xiachufang_signed_renewal_info.json", unsigned: true, expected: "unknownApp"),
+    Known(
+      path: "v2/xiachufang_signed_renewal_info.json", unsigned: true,
+      expected: #"{"events":[],"purchases":[],"renewals":[{"bundleId":null,\#(xiachufangRenewal)}]}"#),
     Known(
       path: "v2/xiachufang_signed_renewal_info.json", app: "com.xiachufang.recipe", unsigned: true,
       expected: """
-        {"events":[],"purchases":[],"renewals":[{"bundleId":"com.xiachufang.recipe","environment":"Production",\
-        "originalTransactionId":"220002745628668","productId":"test_product_2","autoRenewProductId":"test_product_2",\
-        "autoRenewStatus":1,"renewalDate":1686973753000,"recentSubscriptionStartDate":1658029753000,\
-        "rules":["R-001","R-002","R-003","R-004","R-005","R-016"],"source":"unsignedV2","asOf":1686559782601,\
-        "trust":"none"}]}
+        {"events":[],"purchases":[],"renewals":[{"bundleId":"com.xiachufang.recipe",\(xiachufangRenewal)}]}
         """),
     Known(
       path: "apple_library/mock_signed_data/testNotification",
@@ -76,7 +81,6 @@ struct `Real samples, converted,` {
     Known(
       path: "apple_library/xcode/xcode-signed-transaction", unsigned: true,
       expected: #"{"events":[],"purchases":[\#(xcodeTransaction)],"renewals":[],\#(xcodeSurvey)}"#),
-    Known(path: "apple_library/xcode/xcode-signed-renewal-info", unsigned: true, expected: "unknownApp"),
     Known(
       path: "apple_library/xcode/xcode-signed-app-transaction", unsigned: true,
       expected: """

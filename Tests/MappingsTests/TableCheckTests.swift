@@ -29,7 +29,7 @@ import Testing
 
   @Test(
     arguments: [
-      ("N-014\tDID_RENEW\t-\tpurchase", "N-014\tDID_RENEW\t-\ttomorrow", "date", "purchase, expiry, revocation, signed"),
+      ("N-014\tDID_RENEW\t-\tpurchase", "N-014\tDID_RENEW\t-\ttomorrow", "date", "purchase, expiry, revocation"),
       ("N-014\tDID_RENEW\t-\tpurchase", "N-014\tDID_RENEW\t-", "cells", "single tabs"),
       ("N-014\tDID_RENEW\t-\tpurchase", "N-14\tDID_RENEW\t-\tpurchase", "no id", "three digits"),
       ("N-014\tDID_RENEW\t-\tpurchase", "N-014\tDID_REPEAT\t-\tpurchase", "was DID_RENEW", "permanent"),
@@ -56,7 +56,8 @@ import Testing
     let edited = events.replacing("N-014\tDID_RENEW\t-\tpurchase", with: "N-014\tDID_RENEW\t-\texpiry")
       .replacing("N-042\tPRICE_CHANGE\t-\tsigned", with: "N-900\tNEWS\t-\tsigned")
     let difference = TableDifference(from: ours, to: try Table(Array(edited.utf8)))
-    #expect(difference.changed.map { [$0.id, $0.column, $0.ours, $0.theirs] } == [["N-014", "date", "purchase", "expiry"]])
+    let changes = difference.changed.map { [$0.id, $0.column, $0.ours, $0.theirs] }
+    #expect(changes == [["N-014", "date", "purchase", "expiry"]])
     #expect(difference.added.map { [$0.id] + $0.cells } == [["N-900", "NEWS", "-", "signed"]])
     #expect(difference.removed.map { [$0.id] + $0.cells } == [["N-042", "PRICE_CHANGE", "-", "signed"]])
     #expect(TableDifference(from: ours, to: ours).isEmpty)

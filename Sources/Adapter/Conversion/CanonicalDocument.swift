@@ -32,36 +32,36 @@ package struct CanonicalDocument {
       "events": .array(Event.fold(findings.events).map { .object(describe($0)) }),
       "purchases": .array(
         purchases.map { purchase in
-          .object(describe(purchase.folded, vocabulary.purchases, vocabulary.rows, line: purchase.key.line))
+          .object(
+            describe(purchase.folded, vocabulary.purchases, vocabulary.rules, line: purchase.key.line))
         }),
-      "renewals": .array(renewals.compactMap { describe($0.value, vocabulary.renewals, vocabulary.rows) }),
+      "renewals": .array(renewals.compactMap { describe($0.value, vocabulary.renewals, vocabulary.rules) }),
     ]
     if !downloads.isEmpty {
       object["appTransactions"] = .array(
-        downloads.compactMap { describe($0.value, vocabulary.appTransactions, vocabulary.rows) })
+        downloads.compactMap {
+          describe($0.value, vocabulary.appTransactions) { field, _, _ in [vocabulary.appTransactions.rules[field].id] }
+        })
     }
     if !converted.survey.isClean { object["survey"] = .object(survey) }
     return object
   }
 
-  /// The rows of `Mappings` behind a field that a source told.
-  private typealias Rows<Field: FactField> = (Field, Source, Facts<Field>) -> [String]
-
   private func describe<Key, Field>(
-    _ statements: [Statement<Key, Field>], _ table: FieldTable<Field>, _ rows: Rows<Field>
+    _ statements: [Statement<Key, Field>], _ table: FieldTable<Field>, _ rows: (Field, Facts<Field>, Source) -> [String]
   ) -> JSONValue? {
     Folded(statements, rules: table.rules.hearingEveryone).map { .object(describe($0, table, rows)) }
   }
 
   private func describe<Field>(
-    _ folded: Folded<Field>, _ table: FieldTable<Field>, _ rows: Rows<Field>, line: Line? = nil
+    _ folded: Folded<Field>, _ table: FieldTable<Field>, _ rows: (Field, Facts<Field>, Source) -> [String], line: Line? = nil
   ) -> JSONObject {
     var object = whose
     var rules: Set<String> = []
     for field in Field.allCases {
       guard let value = folded.facts[field], let origin = folded.provenance[field] else { continue }
       object[field.name] = value
-      rules.formUnion(rows(field, origin.source, folded.facts))
+      rules.formUnion(rows(field, folded.facts, origin.source))
     }
     object["line"] = line.map { .string($0.text) }
     object["provenance"] = .object(provenance(folded, table))
@@ -77,10 +77,14 @@ package struct CanonicalDocument {
     return object
   }
 
+  /// Null is unknown.
   private var whose: JSONObject {
-    [
-      "bundleId": .string(converted.findings.app), "environment": .string(converted.findings.environment.rawValue),
+    let findings = converted.findings
+    var object: JSONObject = [
+      "bundleId": .string(findings.app), "environment": .string(findings.environment.rawValue),
     ]
+    for name in converted.unknown { object[name] = .null }
+    return object
   }
 
   private var survey: JSONObject {
@@ -107,6 +111,7 @@ extension CanonicalDocument {
     ]
     object["given"] = list(converted.given)
     object["claimed"] = list(converted.claimed)
+    object["unknown"] = list(converted.unknown)
     return object
   }
 

@@ -15,8 +15,8 @@ package struct Conversion: Sendable {
   private let receipts: ReceiptReader
   private let vocabulary: Vocabulary
   /// What the input does not say itself, and must agree with what it says.
-  private let app: String?
-  private let environment: Environment?
+  private var app: String?
+  private var environment: Environment?
   private let allowsUnsigned: Bool
 
   package init(
@@ -36,21 +36,62 @@ package struct Conversion: Sendable {
   ///
   /// `now` counts only for what is signed without a date, and as the latest date that an unsigned input can be of.
   package func read(_ bytes: [UInt8], now: Milliseconds) throws(ConversionRefusal) -> Converted {
+    let input = try ConversionInput(bytes)
     let message = Digest.sha256(bytes)
-    let converted: Converted
-    switch try ConversionInput(bytes) {
-    case .notificationHistory(let items): converted = try history(items, message, now)
-    case .message(let object): converted = try read(object, message, now)
-    case .jws(let jws): converted = try read(jws: jws, message, now)
+    var attempt = self
+    var (claimed, unknown): ([String], [String]) = ([], [])
+    while true {
+      let refusal: ConversionRefusal
+      do throws(ConversionRefusal) {
+        var converted = try attempt.read(input, message, now)
+        try check(converted.findings)
+        converted.claimed += claimed
+        converted.unknown = unknown.filter { !converted.claimed.contains($0) }
+        converted.given.removeAll { claimed.contains($0) || unknown.contains($0) }
+        return converted
+      } catch { refusal = error }
+      // What nobody names is shown as unknown: nothing is kept below the name that stands in for it.
+      if refusal.isAbout(.environmentUnknown), attempt.environment == nil {
+        let claim = inside(input)?.claimedEnvironment
+        attempt.environment = claim ?? .production
+        if claim == nil { unknown.append("environment") } else { claimed.append("environment") }
+      } else if refusal.isAbout(.unknownApp), attempt.app == nil {
+        let claim = inside(input)?.bundleID
+        attempt.app = claim ?? Self.nobody
+        if claim == nil { unknown.append("bundleId") } else { claimed.append("bundleId") }
+      } else {
+        throw refusal
+      }
+    }
+  }
+
+  /// No bundle id has such a letter.
+  private static let nobody = "?"
+
+  private func read(
+    _ input: ConversionInput, _ message: Digest, _ now: Milliseconds
+  ) throws(ConversionRefusal) -> Converted {
+    switch input {
+    case .notificationHistory(let items): return try history(items, message, now)
+    case .message(let object): return try read(object, message, now)
+    case .jws(let jws): return try read(jws: jws, message, now)
     case .decoded(let payload, let kind):
       guard allowsUnsigned else {
         throw ConversionRefusal(.unsigned, "a decoded \(kind.rawValue), without the signature that proves it")
       }
-      converted = try unsigned(message, now).read(payload, kind)
-    case .receipt(let text): converted = try read(receipt: text, message, now)
+      return try unsigned(message, now).read(payload, kind)
+    case .receipt(let text): return try read(receipt: text, message, now)
     }
-    try check(converted.findings)
-    return converted
+  }
+
+  /// The receipt inside a V1 body or answer, proven or not.
+  private func inside(_ input: ConversionInput) -> Receipt? {
+    switch input {
+    case .message(let object):
+      let text = object["unified_receipt"]?.object?["latest_receipt"] ?? object["latest_receipt"]
+      return text?.string.flatMap { receipts.read(Array($0.utf8)).receipt }
+    case .notificationHistory, .jws, .decoded, .receipt: return nil
+    }
   }
 
   private func check(_ findings: Findings) throws(ConversionRefusal) {
@@ -140,6 +181,7 @@ extension Conversion {
     var converted = Converted(reading, trust: .signature)
     if claimed.app == nil { converted.given.append("bundleId") }
     if claimed.environment == nil, environment != nil { converted.given.append("environment") }
+    if claimed.isEnvironmentUnsigned { converted.claimed.append("environment") }
     return converted
   }
 }
@@ -181,10 +223,10 @@ extension Conversion {
 }
 
 extension Receipt {
-  /// The environment that the unsigned part of an iOS 6 receipt claims.
+  /// The environment that the receipt names, of iOS 6 in its unsigned part.
   fileprivate var claimedEnvironment: Environment? {
     switch self {
-    case .app: nil
+    case .app(let receipt): receipt.environment
     case .transaction(let receipt): receipt.claimedEnvironment
     }
   }

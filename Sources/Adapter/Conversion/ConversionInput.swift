@@ -67,6 +67,8 @@ struct ClaimedPayload {
   let kind: PayloadKind?
   let app: String?
   let environment: AppStoreEnvironment?
+  /// Whether only the envelope of an answer names the environment.
+  private(set) var isEnvironmentUnsigned = false
 
   /// Of a JWS; nothing of what cannot be read.
   init(jws: some Sequence<UInt8>) {
@@ -98,5 +100,6 @@ struct ClaimedPayload {
     kind = inside?.kind
     app = envelope.app ?? inside?.app
     environment = envelope.environment ?? inside?.environment
+    isEnvironmentUnsigned = envelope.environment != nil && inside?.environment == nil
   }
 }

@@ -47,5 +47,7 @@ package struct ConversionRefusal: Error, Equatable, Sendable {
     next = NextStep.after(refusal.code)
   }
 
+  func isAbout(_ code: Code) -> Bool { self.code == code.rawValue }
+
   package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
 }

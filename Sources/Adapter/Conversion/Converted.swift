@@ -11,6 +11,8 @@ package struct Converted: Sendable {
   package var given: [String] = []
   /// What only an unsigned part of the input says: the `environment` of iOS 6 receipts.
   package var claimed: [String] = []
+  /// What neither the input nor the caller says: what `findings` has in its place means nothing.
+  package var unknown: [String] = []
 
   init(findings: Findings, trust: Trust, survey: Survey = Survey(), given: [String] = [], claimed: [String] = []) {
     self.findings = findings

@@ -43,7 +43,7 @@ struct UnsignedReader {
     for (carrier, name, kind) in inside {
       guard let value = payload[carrier]?.object?[name], !value.isNull else { continue }
       guard let payload = try opened(value, kind) else {
-        converted.survey.addUnusable("\(carrier).\(name)")
+        converted.survey.add(unusable: "\(carrier).\(name)")
         continue
       }
       try add(payload, kind, to: &converted)

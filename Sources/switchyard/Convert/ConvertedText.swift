@@ -17,7 +17,9 @@ struct ConvertedText {
 
   func text(for terminal: Terminal) -> String {
     let findings = converted.findings
-    var text = "\(findings.app.plain) in \(findings.environment.rawValue), \(voucher)\n"
+    let isNamed = (app: !converted.unknown.contains("bundleId"), environment: !converted.unknown.contains("environment"))
+    var text = "\(isNamed.app ? findings.app.plain : "an app that is not named") in "
+    text += "\(isNamed.environment ? findings.environment.rawValue : "an environment that is not named"), \(voucher)\n"
     if !converted.given.isEmpty { text += "  as you said: \(converted.given.joined(separator: ", "))\n" }
     if !converted.claimed.isEmpty { text += "  claimed, not signed: \(converted.claimed.joined(separator: ", "))\n" }
     for (what, fields) in [
@@ -33,7 +35,7 @@ struct ConvertedText {
   private var voucher: String {
     switch converted.trust {
     case .signature: "signed by Apple"
-    case .receipt: "unsigned, with a receipt inside that Apple signed"
+    case .receipt: "by a receipt that Apple signed"
     case .sharedSecret: "unsigned, from somebody who knows the shared secret"
     case .apple: "as Apple answered"
     case .none: "NOBODY vouches for it"

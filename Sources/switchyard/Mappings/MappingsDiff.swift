@@ -73,7 +73,9 @@ enum MappingsDiff {
       return lines.map { "\($0)\n" }.joined()
     }
 
-    private static func line(_ row: TableDifference.Row) -> String { "\(row.id) \(row.cells.joined(separator: " ").plain)" }
+    private static func line(_ row: TableDifference.Row) -> String {
+      "\(row.id) \(row.cells.joined(separator: " ").plain)"
+    }
 
     var json: JSONObject {
       var object: JSONObject = [

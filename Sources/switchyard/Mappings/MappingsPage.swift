@@ -17,7 +17,8 @@ struct MappingsPage {
 
       """
     for mapping in MappingTable.allCases {
-      page += Self.row(["[\(mapping.rawValue)](#\(mapping.rawValue))", "\(mapping.letter)", "\(mapping.embedded.rows.count)"])
+      let name = mapping.rawValue
+      page += Self.row(["[\(name)](#\(name))", "\(mapping.letter)", "\(mapping.embedded.rows.count)"])
     }
     for mapping in MappingTable.allCases { page += Self.section(mapping) }
     return page
