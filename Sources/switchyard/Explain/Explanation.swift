@@ -31,11 +31,13 @@ struct Explanation {
       return ExplainedSubscription(
         key: key, subscription: subscription,
         standing: subscription?.standing(at: now, legacy: dossier.legacyEntitlements),
-        renewal: ExplainedThing(said, vocabulary.renewals.rules, vocabulary.rows))
+        renewal: ExplainedThing(said, vocabulary.renewals.rules, vocabulary.rules))
     }
     let downloads = Dictionary(grouping: dossier.appTransactions, by: \.key.appTransactionID)
     appTransactions = downloads.sorted { $0.key < $1.key }.compactMap { _, said in
-      ExplainedThing(said, vocabulary.appTransactions.rules, vocabulary.rows)
+      ExplainedThing(said, vocabulary.appTransactions.rules) { field, _, _ in
+        [vocabulary.appTransactions.rules[field].id]
+      }
     }
     transfers = Transfer.all(in: dossier.attributions, purchases: purchases)
     let byOriginal = Dictionary(
@@ -49,7 +51,7 @@ struct Explanation {
   }
 
   func thing(_ purchase: Purchase) -> ExplainedThing? {
-    ExplainedThing(purchase.statements, vocabulary.purchases.rules, vocabulary.rows)
+    ExplainedThing(purchase.statements, vocabulary.purchases.rules, vocabulary.rules)
   }
 
   /// The messages that said any of it, each once, the latest word last.
@@ -108,7 +110,7 @@ struct ExplainedThing {
   let fields: [Field]
 
   /// The rows of `Mappings` behind a field that a source said, among all that it said.
-  typealias Rows<F: FactField> = (F, Source, Facts<F>) -> [String]
+  typealias Rows<F: FactField> = (F, Facts<F>, Source) -> [String]
 
   /// Nil when nobody said anything.
   init?<Key, F: FactField>(_ statements: [Statement<Key, F>], _ rules: FoldRules<F>, _ rows: Rows<F>) {
@@ -117,7 +119,7 @@ struct ExplainedThing {
       let words = Testimony.all(about: field, in: statements, rules: rules).map { word in
         Word(
           value: word.value, source: word.source, asOf: word.asOf, message: word.message,
-          isInferred: word.isInferred, verdict: word.verdict, rows: rows(field, word.source, word.facts))
+          isInferred: word.isInferred, verdict: word.verdict, rows: rows(field, word.facts, word.source))
       }
       return words.isEmpty ? nil : Field(name: field.name, kind: field.kind, rule: rules[field].id, words: words)
     }
