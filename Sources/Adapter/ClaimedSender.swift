@@ -43,7 +43,7 @@ package struct ClaimedSender: Hashable, Sendable {
       case "Sandbox": environment = .sandbox
       default: break
       }
-    case .jws, .answer, nil: break
+    case .jws, .receipt, .object, nil: break
     }
   }
 }

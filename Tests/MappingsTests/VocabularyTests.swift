@@ -123,10 +123,8 @@ import Wire
 }
 
 extension Schema.Kind {
-  /// Nil for what the old generation writes, of which no field of V2 is.
-  fileprivate var factKind: FactKind? {
+  fileprivate var factKind: FactKind {
     switch self {
-    case .loose: nil
     case .text, .word: .text
     case .integer, .code: .integer
     case .flag: .flag

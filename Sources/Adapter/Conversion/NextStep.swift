@@ -34,6 +34,8 @@ enum NextStep {
     case .notAMessage:
       "Give a V2 or V1 notification, signed data, an answer of verifyReceipt or the App Store Server API, or a receipt."
     case .notificationV1NotYet: "This version does not read V1 notifications."
+    case .verifyReceiptStatus: "The answer has a status and no purchases; `switchyard mappings show v1-statuses` says what it means."
+    case .tooManyRows: smaller
     case .environmentUnknown: named
     case .valueTooLong: forged
     case .unknownSubscription: "Hand in the transaction that goes with the renewal."
