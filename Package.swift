@@ -118,7 +118,7 @@ let package = Package(
       "DeliveryTests", "Delivery", "Ledger", "Rollout", "Database", "HTTPClient", "Purchases", "Signing", "Runtime",
       "Time"),
     tests(
-      "LedgerTests", "Ledger", "Rollout", "Database", "Adapter", "Simulator", "Purchases", "Signing",
+      "LedgerTests", "Ledger", "Mappings", "Rollout", "Database", "Adapter", "Simulator", "Purchases", "Signing",
       "Runtime", "JSON", "Time"),
     tests(
       "ServiceTests", "Service", "Delivery", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
