@@ -77,7 +77,8 @@ import Time
         "INTERACTIVE_RENEWAL", "DID_CHANGE_RENEWAL_STATUS",
       ])
     #expect(state.purchases.last?.transaction.offer?.kind == .winBack)
-    #expect(state.subscriptions.first?.renewal.recentSubscriptionStartDate == state.purchases.last?.transaction.purchaseDate)
+    #expect(
+      state.subscriptions.first?.renewal.recentSubscriptionStartDate == state.purchases.last?.transaction.purchaseDate)
   }
 
   @Test func `is paid for within grace where the period ended, and after it at once`() throws {
@@ -180,7 +181,9 @@ import Time
     let shared = world.transactions(of: child).map(\.transaction)
     #expect(shared.map(\.ownership) == [.familyShared, .familyShared])
     #expect(Set(shared.map(\.originalTransactionID)).count == 1)
-    #expect(Set(shared.map(\.transactionID)).isDisjoint(with: world.transactions(of: customer).map(\.transaction.transactionID)))
+    #expect(
+      Set(shared.map(\.transactionID)).isDisjoint(
+        with: world.transactions(of: customer).map(\.transaction.transactionID)))
     #expect(world.subscriptions(of: child).map(\.status) == [1])
     let second = try #require(try world.act(.buy(product: "season.pass"), on: customer).first)
     try world.act(.refund(transaction: archive), on: customer)
@@ -218,6 +221,25 @@ import Time
     #expect(row.text("transaction_id") == twice.legacyTransactionID)
     #expect(row.text("web_order_line_item_id") == twice.transaction.webOrderLineItemID)
     #expect(row.text("original_transaction_id") == twice.transaction.originalTransactionID)
+  }
+
+  @Test func `has its bounds`() throws {
+    var (world, customer) = try LifelikeWorld.quiet()
+    try world.act(.buy(product: "archive"), on: customer)
+    for _ in 0..<500 { try world.act(.restore, on: customer) }
+    #expect(Set(world.transactions(of: customer)[0].restoredTransactionIDs).count == 500)
+    #expect(throws: ActRefusal(.full)) { try world.act(.restore, on: customer) }
+    let app = "com.example.notes"
+    for _ in 1..<6 { _ = try world.enrol(in: app, environment: .sandbox, joining: customer) }
+    #expect(throws: AppStoreWorld.EnrolmentError.full) {
+      try world.enrol(in: app, environment: .sandbox, joining: customer)
+    }
+    #expect(throws: AppStoreWorld.EnrolmentError.unknownRelative) {
+      try world.enrol(in: app, environment: .sandbox, joining: CustomerID(household: 9))
+    }
+    #expect(throws: ActRefusal(.notNow)) {
+      try world.act(.buy(product: "plus.monthly", offer: "welcome.back"), on: customer)
+    }
   }
 
   @Test func `of finishing takes a consumable out of receipts, not out of history`() throws {
@@ -260,7 +282,9 @@ import Time
 
   @Test(arguments: [
     (Act.buy(product: "nothing"), ActRefusal.Code.unknownProduct), (.buy(product: "coins.100", quantity: 11), .notNow),
-    (.buy(product: "plus.monthly", offer: "none"), .unknownOffer), (.buy(product: "plus.yearly"), .notNow),
+    (.buy(product: "plus.monthly", offer: "none"), .unknownOffer),
+    (.buy(product: "plus.monthly", offer: "introductory"), .notNow),
+    (.buy(product: "plus.monthly", offer: "welcome.back"), .notNow), (.buy(product: "plus.yearly"), .notNow),
     (.setAutoRenew(false), .ambiguousSubscription), (.setAutoRenew(false, subscription: "7"), .unknownSubscription),
     (.refund(transaction: "7"), .unknownTransaction), (.reverseRefund(transaction: "7"), .unknownTransaction),
     (.agreeToPrice(subscription: "first"), .notNow), (.extend(days: 91, subscription: "first"), .notNow),
@@ -277,7 +301,8 @@ import Time
       case .agreeToPrice("first"): .agreeToPrice(subscription: first)
       case .extend(let days, "first"): .extend(days: days, subscription: first)
       case .setAutoRenew(let isOn, "first"): .setAutoRenew(isOn, subscription: first)
-      case .announcePrice(let price, let consent, "first"): .announcePrice(price, needsConsent: consent, subscription: first)
+      case .announcePrice(let price, let consent, "first"):
+        .announcePrice(price, needsConsent: consent, subscription: first)
       default: act
       }
     let before = Array(world.truth())

@@ -113,7 +113,8 @@ import Wire
     while world.now < Bench.start + .days(120) {
       world.advance(by: .hours(17))
       for notification in world.drainNotifications() {
-        #expect(notification.due <= world.now && last <= notification.due && notification.happening.date < notification.due)
+        #expect(
+          notification.due <= world.now && last <= notification.due && notification.happening.date < notification.due)
         last = notification.due
         // What was told later is not told yet.
         let state = notification.state

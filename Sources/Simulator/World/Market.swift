@@ -23,7 +23,8 @@ struct Market: Sendable {
     oneTimePurchases = products.indices.filter { products[$0].period == nil }
     places = Dictionary(products.indices.map { (products[$0].id, $0) }) { first, _ in first }
     production = WorldIdentifiers(environment: .production, seed: seed)
-    sandbox = WorldIdentifiers(environment: plan.app.environment == .production ? .sandbox : plan.app.environment, seed: seed)
+    sandbox = WorldIdentifiers(
+      environment: plan.app.environment == .production ? .sandbox : plan.app.environment, seed: seed)
   }
 
   func ids(_ environment: AppStoreEnvironment) -> WorldIdentifiers {
