@@ -124,7 +124,7 @@ let package = Package(
       "ServiceTests", "Service", "Delivery", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
       "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
-      "SimulatorTests", "Simulator", "Adapter", "Mappings", "Purchases", "Signing", "Wire", "JSON",
+      "SimulatorTests", "Simulator", "Adapter", "Receipts", "Mappings", "Purchases", "Signing", "Wire", "JSON",
       "Time"),
     tests("HouseTests"),
     tests("EndToEnd", "Ledger", "Database", "HTTPServer", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
