@@ -103,7 +103,7 @@ package final class Delivery: Service {
   private struct Work: Sendable {
     let delivery: LeasedDelivery
     let destination: Destination
-    /// Nil when it was purged.
+    /// Nil when it was purged or is damaged.
     let message: StoredMessage?
   }
 
@@ -126,11 +126,27 @@ package final class Delivery: Service {
       try OutboxTable.lease(from: destination, limit: limit, until: end, owner: owner, at: now, in: session)
     }
     guard !leased.isEmpty else { return [] }
-    let messages = try await pool.read { session throws(DatabaseError) in
-      try OutboxTable.messages(leased.map(\.message), for: destination, in: session)
-    }
+    let messages = try await messages(leased.map(\.message), for: destination)
     lanes.withLock { $0[destination.id, default: Lane()].busy += leased.count }
     return leased.map { Work(delivery: $0, destination: destination, message: messages[$0.message]) }
+  }
+
+  /// Those that can be read: a damaged one must not keep the others from being sent.
+  private func messages(
+    _ digests: [Digest], for destination: Destination
+  ) async throws(DatabaseError) -> [Digest: StoredMessage] {
+    do throws(DatabaseError) {
+      return try await pool.read { session throws(DatabaseError) in
+        try OutboxTable.messages(digests, for: destination, in: session)
+      }
+    } catch {
+      guard error.code == .column else { throw error }
+      var found: [Digest: StoredMessage] = [:]
+      for digest in digests where digests.count > 1 {
+        for (_, message) in try await messages([digest], for: destination) { found[digest] = message }
+      }
+      return found
+    }
   }
 
   private func deliver(_ work: Work) async {

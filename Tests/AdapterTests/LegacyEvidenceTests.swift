@@ -29,7 +29,7 @@ import Time
     let row = try #require(Vocabulary.embedded.legacyStatuses[status])
     do {
       let reading = try Bench.legacyEvidence(answer(.integer(status)).encoded())
-      #expect(row.holdsData && reading.findings.purchases.count == 2)
+      #expect(row.holdsData && reading.findings.purchases.count == 3)
     } catch {
       #expect(!row.holdsData && error.code == Refusal.Code.verifyReceiptStatus.rawValue)
       #expect(error.detail.contains(row.meaning) && error.detail.contains("(\(id))"))
@@ -89,7 +89,8 @@ import Time
         Seed(app: Bench.app, environment: nil, transactionID: "2000000123", userID: "ada")
       ])
     #expect(unknown.findings.purchases.isEmpty && unknown.findings.links.isEmpty)
-    let known = try Bench.legacyEvidence(JSONObject([(key, JSONValue.integer(2_000_000_123))]).encoded(), in: .sandbox, userID: "bob")
+    let known = try Bench.legacyEvidence(
+      JSONObject([(key, JSONValue.integer(2_000_000_123))]).encoded(), in: .sandbox, userID: "bob")
     #expect(
       known.findings.seeds == [
         Seed(app: Bench.app, environment: .sandbox, transactionID: "2000000123", userID: "bob")

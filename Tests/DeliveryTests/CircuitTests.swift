@@ -26,7 +26,9 @@ import Time
     #expect(circuit.allowance(free: 1, busy: 0, at: start + .seconds(60)) == 1)
   }
 
-  @Test(arguments: [(1, 1_000), (2, 2_000), (5, 16_000), (40, 900_000), (Int.max, 900_000), (0, 1_000)] as [(Int, Int64)])
+  @Test(
+    arguments: [(1, 1_000), (2, 2_000), (5, 16_000), (40, 900_000), (Int.max, 900_000), (0, 1_000)]
+      as [(Int, Int64)])
   func `has a backoff that doubles up to a quarter of an hour`(attempt: Int, milliseconds: Int64) {
     #expect(Backoff().ceiling(after: attempt).milliseconds == milliseconds)
   }

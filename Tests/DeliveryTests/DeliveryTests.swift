@@ -100,7 +100,8 @@ import Time
     await bench.pool.close()
   }
 
-  @Test func `sends nothing whose secret cannot be put back, and gives up what was purged`() async throws {
+  @Test func `sends nothing whose secret cannot be put back, and gives up what was purged or is damaged`() async throws
+  {
     struct Lost: Error {}
     let bench = try await DeliveryBench()
     let back = OldBackEnd()
@@ -108,14 +109,16 @@ import Time
       if stored.message.body == Array("0/0".utf8) { throw Lost() }
       return stored.message.body + Array("!".utf8)
     }
-    try await bench.store(customers: 0..<3, numbers: 0..<1)
+    try await bench.store(customers: 0..<4, numbers: 0..<1)
     try await bench.pool.transaction { session throws(DatabaseError) in
-      _ = try session.execute("DELETE FROM inbox WHERE size = 3 AND digest = (SELECT message FROM outbox ORDER BY sequence DESC LIMIT 1)")
+      let messages = try session.query("SELECT message FROM outbox ORDER BY sequence")
+      _ = try session.execute("DELETE FROM inbox WHERE digest = \(try messages[2].bytes(0))")
+      _ = try session.execute("UPDATE bodies SET body = 'x' WHERE digest = \(try messages[3].bytes(0))")
     }
     _ = try await delivery.round()
     #expect(back.taken == ["1/0!"])
     let depth = try await bench.depth()
-    #expect(depth.waiting == 1 && depth.dead == 1)
+    #expect(depth.waiting == 1 && depth.dead == 2)
     await bench.pool.close()
   }
 

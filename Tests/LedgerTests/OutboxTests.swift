@@ -177,7 +177,9 @@ import Time
 
   @Test func `forgets what was delivered long ago, but not what a replay would send again`() async throws {
     try await with { fixture in
-      _ = try await fixture.ledger.append([fixture.entry("a1", ["1"]), fixture.refused("kept"), fixture.entry("b1", ["2"])])
+      _ = try await fixture.ledger.append([
+        fixture.entry("a1", ["1"]), fixture.refused("kept"), fixture.entry("b1", ["2"]),
+      ])
       try await fixture.deliver(try await fixture.lease(limit: 2))
       let purged = try await fixture.pool.transaction { session throws(DatabaseError) in
         try OutboxTable.purge(deliveredBefore: OutboxFixture.now + .days(30), limit: 10, in: session)

@@ -107,7 +107,8 @@ struct LegacyNotification {
     let byRenewal = rows.filter { renewed.contains($0.original) }
     let byProduct = rows.filter { product != nil && $0.productID == product }
     let candidates = byRenewal.isEmpty ? byProduct.isEmpty ? rows : byProduct : byRenewal
-    return candidates.max { $0.purchaseOrder < $1.purchaseOrder }?.original ?? (renewed.count == 1 ? renewed.first : nil)
+    return candidates.max { $0.purchaseOrder < $1.purchaseOrder }?.original
+      ?? (renewed.count == 1 ? renewed.first : nil)
   }
 
   private func events(

@@ -72,7 +72,8 @@ enum AppLegacyURL {
     }
     if let before, before.isEnabled, before.url == url { return nil }
     let named = Destination.host(of: url)
-    return before.map { "forward to \(named) instead of \($0.isEnabled ? $0.host : "nowhere")" } ?? "forward to \(named)"
+    guard let before else { return "forward to \(named)" }
+    return "forward to \(named) instead of \(before.isEnabled ? before.host : "nowhere")"
   }
 
   private static func write(

@@ -26,7 +26,8 @@ enum OutboxCommand {
       Command.Example("switchyard outbox list"), Command.Example("switchyard outbox list --state dead --limit 100"),
     ],
     options: [
-      app, EnvironmentOption.option, .value("state", "STATE", "waiting, delivered or dead; without it waiting and dead."),
+      app, EnvironmentOption.option,
+      .value("state", "STATE", "waiting, delivered or dead; without it waiting and dead."),
       .value("limit", "N", default: "20", "How many are listed at most, 0 to 1000."), JSONOutput.option,
     ]
   ) { arguments, terminal in
