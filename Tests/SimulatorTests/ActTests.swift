@@ -179,8 +179,8 @@ import Time
     try world.act(.share(true), on: customer)
     world.advance(by: .days(40))
     let shared = world.transactions(of: child).map(\.transaction)
-    #expect(shared.map(\.ownership) == [.familyShared, .familyShared])
-    #expect(Set(shared.map(\.originalTransactionID)).count == 1)
+    #expect(shared.map(\.ownership) == [.familyShared, .familyShared, .familyShared])
+    #expect(Set(shared.map(\.originalTransactionID)).count == 2)
     #expect(
       Set(shared.map(\.transactionID)).isDisjoint(
         with: world.transactions(of: customer).map(\.transaction.transactionID)))
@@ -195,9 +195,23 @@ import Time
     world.advance(by: .minutes(1))
     let told = world.drainNotifications()
     let theirs = told.filter { $0.customer == child }
-    #expect(theirs.compactMap(\.v2?.title) == ["SUBSCRIBED/INITIAL_BUY", "DID_RENEW", "REVOKE"])
-    #expect(theirs.flatMap { $0.v1.map(\.notificationType) } == ["DID_RENEW", "REVOKE"])
+    #expect(
+      theirs.compactMap(\.v2?.title) == ["ONE_TIME_CHARGE", "SUBSCRIBED/INITIAL_BUY", "DID_RENEW", "REVOKE", "REVOKE"])
+    #expect(theirs.flatMap { $0.v1.map(\.notificationType) } == ["DID_RENEW", "REVOKE", "REVOKE"])
     #expect(throws: ActRefusal(.notTheirs)) { try world.act(.setAutoRenew(false), on: child) }
+  }
+
+  @Test func `ends for the family what the purchaser changes to something not shared`() throws {
+    var (world, customer) = try LifelikeWorld.quiet()
+    let child = try world.enrol(in: "com.example.notes", environment: .sandbox, joining: customer)
+    try world.act(.share(true), on: customer)
+    try world.act(.buy(product: "pro.monthly"), on: customer)
+    try world.act(.buy(product: "plus.monthly"), on: customer)
+    world.advance(by: .days(40))
+    let theirs = world.drainNotifications().filter { $0.customer == child }.compactMap(\.v2?.title)
+    #expect(theirs == ["SUBSCRIBED/INITIAL_BUY", "EXPIRED/VOLUNTARY"])
+    #expect(world.subscriptions(of: child).map(\.status) == [2])
+    #expect(world.subscriptions(of: customer).map(\.status) == [1])
   }
 
   @Test func `gives V1 another transaction id at each restore, and nothing else`() throws {

@@ -58,7 +58,8 @@ extension Household {
   mutating func endPeriod(_ subscription: Int, of member: Int, at date: Milliseconds, in market: Market) {
     let intention = members[member].subscriptions[subscription].intention
     guard intention.phase == .active || intention.phase == .retry else { return }
-    if !intention.willRenew || isFull {
+    // What is shared is prolonged by who shares it, or ends.
+    if !intention.willRenew || isFull || members[member].subscriptions[subscription].sharer != nil {
       return expire(subscription, .expired, .cancelled, of: member, at: date, in: market)
     }
     if intention.priceIncreaseStatus == 0 {

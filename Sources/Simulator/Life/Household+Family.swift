@@ -9,7 +9,9 @@ extension Household {
     _ subscription: Int, of member: Int, _ kind: Happening.Kind, at date: Milliseconds, in market: Market
   ) {
     let source = members[member].charges[Int(members[member].subscriptions[subscription].intention.charge)]
-    guard market.plan.products[Int(source.product)].isFamilyShareable else { return }
+    guard market.plan.products[Int(source.product)].isFamilyShareable else {
+      return leave(subscription, of: member, isAtOnce: kind == .upgraded, at: date)
+    }
     let sharer = Subscription.Sharer(member: member, subscription: subscription)
     for other in members.indices where other != member && members[other].hasJoined {
       if let known = members[other].subscriptions.firstIndex(where: { $0.sharer == sharer }) {
@@ -34,6 +36,23 @@ extension Household {
     }
   }
 
+  /// The purchaser has changed to what is not shared: the others have it until their period ends.
+  private mutating func leave(_ subscription: Int, of member: Int, isAtOnce: Bool, at date: Milliseconds) {
+    let sharer = Subscription.Sharer(member: member, subscription: subscription)
+    for other in members.indices where other != member {
+      for known in members[other].subscriptions.indices where members[other].subscriptions[known].sharer == sharer {
+        let intention = members[other].subscriptions[known].intention
+        guard intention.phase == .active || intention.phase == .retry else { continue }
+        if isAtOnce {
+          revoke(Int(intention.charge), of: other, at: date)
+        } else {
+          let end = members[other].charges[Int(intention.charge)].expiresDate ?? date
+          planFor(known, of: other, .endPeriod, at: max(date, end))
+        }
+      }
+    }
+  }
+
   private mutating func prolong(
     _ subscription: Int, of member: Int, with source: Charge, _ kind: Happening.Kind, at date: Milliseconds,
     in market: Market
@@ -44,6 +63,7 @@ extension Household {
     let current = members[member].charges[Int(old.charge)]
     // The same period is not given twice.
     guard current.purchaseDate < source.purchaseDate || current.revocation != nil else { return }
+    members[member].subscriptions[subscription].generation += 1
     grant(source, to: member, continuing: current, at: date, in: market) { household, place in
       if kind == .upgraded {
         household.change(Int(old.charge), of: member, at: date) { $0.isUpgraded = true }

@@ -2,7 +2,9 @@ import Signing
 import Time
 
 /// What households of one app live by: what is sold, for how much, and what is likely.
-struct Market: Sendable {
+///
+/// One object for all who refer to it: notifications keep it by the million.
+final class Market: Sendable {
   /// Among the world's apps.
   let index: Int
   let plan: AppPlan
