@@ -68,7 +68,7 @@ let package = Package(
     room("Adapter", "Receipts", "Wire", "Mappings", "Signing", "Purchases", "JSON", "Time"),
     room("Ledger", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
     room(
-      "Service", "Ledger", "Adapter", "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime",
+      "Service", "Ledger", "Adapter", "HTTPServer", "HTTPClient", "Mappings", "Wire", "Signing", "Purchases", "Runtime",
       "JSON", "Time"),
     room("Compression", "CZlib", "CZstd"),
     room("Backfill", "Receipts", "Compression", "Signing", "Purchases", "Runtime", "JSON", "Time"),

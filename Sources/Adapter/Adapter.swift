@@ -18,10 +18,13 @@ package struct Adapter: Sendable {
   }
 
   /// What makes two notification bodies one: the JWS alone, so that nobody can make many messages of one by wrapping it
-  /// differently; of what is no V2 notification the body itself.
+  /// differently; of a V1 body all but the shared secret, which may change while Apple tries again; else the body.
   package static func identity(ofNotification body: [UInt8]) -> [UInt8] {
-    guard let object = try? JSONReader.read(body).object, let jws = object["signedPayload"]?.string else { return body }
-    return Array(jws.utf8)
+    guard var object = try? JSONReader.read(body).object else { return body }
+    if let jws = object["signedPayload"]?.string { return Array(jws.utf8) }
+    guard object["notification_type"] != nil else { return body }
+    object["password"] = nil
+    return object.encoded()
   }
 
   /// What makes two pieces of evidence one: the body, and what the caller says of it where it does not say so itself.

@@ -1,5 +1,6 @@
 package import Adapter
 package import Database
+import HTTPClient
 package import HTTPServer
 package import Ledger
 package import Runtime
@@ -12,6 +13,7 @@ package struct Installation: Sendable {
     package var http: HTTPServerConfiguration
     package var sources = AllowedSources.anywhere
     package var commit = GroupCommit.Limits()
+    package var verifyReceipt = VerifyReceiptUpstream()
 
     package init(http: HTTPServerConfiguration) { self.http = http }
   }
@@ -24,10 +26,11 @@ package struct Installation: Sendable {
   private let pool: Pool
   private let housekeeping: Housekeeping
   private let readiness: Readiness
+  private let client: HTTPClient
 
   /// Reads the registered apps once; the schema must be there.
   package init(
-    pool: Pool, adapter: Adapter, key: MasterKey, settings: Settings, clock: WallClock, logger: Logger
+    pool: Pool, adapter: Adapter, keys: Keyring, settings: Settings, clock: WallClock, logger: Logger
   ) async throws {
     self.pool = pool
     let metrics = MetricsRegistry()
@@ -38,14 +41,27 @@ package struct Installation: Sendable {
     let commit = GroupCommit(ledger, limits: settings.commit)
     self.commit = commit
     registry = try await Registry(
-      reading: { try await pool.read { session throws(DatabaseError) in try AppTable.directory(in: session) } },
+      reading: {
+        try await pool.read { session throws(DatabaseError) in try AppTable.directory(with: keys, in: session) }
+      },
       logger: logger)
     let readiness = Readiness(pool: pool)
     self.readiness = readiness
     let intake = Intake(adapter: adapter)
+    var calls = HTTPClientConfiguration()
+    calls.connectionsPerHost = VerifyReceiptRoute.callsAtOnce
+    let client = HTTPClient(calls)
+    self.client = client
     let router = Router(
       notifications: NotificationRoute(
-        intake: intake, registry: registry, commit: commit, key: key, metrics: counts, clock: clock, logger: logger),
+        intake: intake, registry: registry, commit: commit, key: keys.current, metrics: counts, clock: clock,
+        logger: logger),
+      receipts: VerifyReceiptRoute(
+        client: client, upstream: settings.verifyReceipt,
+        answers: ReceiptAnswers(
+          intake: intake, registry: registry, commit: commit, within: settings.verifyReceipt.recordWithin,
+          metrics: counts, clock: clock, logger: logger),
+        metrics: counts, logger: logger),
       evidence: EvidenceRoute(
         intake: intake, ledger: ledger, commit: commit, metrics: counts, clock: clock, logger: logger),
       purchases: PurchasesRoute(ledger: ledger, clock: clock, logger: logger),
@@ -60,6 +76,7 @@ package struct Installation: Sendable {
   package var services: [any Service] {
     [
       PoolService(pool: pool), CommitService(commit: commit), registry, housekeeping, readiness,
+      ClientService(client: client),
       ServerService(server: server),
     ]
   }
@@ -92,6 +109,16 @@ private struct PoolService: Service {
   func run() async throws {
     await untilCancelled()
     await pool.close()
+  }
+}
+
+/// Closes the connections to Apple when every request that needs them has ended.
+private struct ClientService: Service {
+  let client: HTTPClient
+
+  func run() async throws {
+    await untilCancelled()
+    await client.shutdown()
   }
 }
 

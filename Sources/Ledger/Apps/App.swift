@@ -1,5 +1,4 @@
 package import Purchases
-package import Signing
 
 /// An app whose back end is being moved.
 package struct App: Hashable, Sendable {
@@ -34,23 +33,4 @@ package struct Flag: Hashable, Sendable {
   package let environment: Environment
   package let stage: Stage
   package let epoch: Int64
-}
-
-/// Every registered app as of one moment: what the service looks at instead of asking the database for each request.
-package struct AppDirectory: Sendable {
-  private let byBundleID: [String: App]
-  private let byToken: [Digest: App]
-
-  package init(apps: [App], tokens: [Digest: App.ID]) {
-    byBundleID = Dictionary(apps.map { ($0.bundleID, $0) }) { first, _ in first }
-    let byID = Dictionary(apps.map { ($0.id, $0) }) { first, _ in first }
-    byToken = tokens.compactMapValues { byID[$0] }
-  }
-
-  package var apps: [App] { byBundleID.values.sorted { $0.bundleID < $1.bundleID } }
-
-  package subscript(bundleID: String) -> App? { byBundleID[bundleID] }
-
-  /// The app that a bearer token is for; what is compared is the token's SHA-256, so its secret cannot be timed.
-  package func app(token: String) -> App? { byToken[.sha256(Array(token.utf8))] }
 }

@@ -1,6 +1,6 @@
 package import Database
 import Purchases
-import Signing
+package import Signing
 package import Time
 
 /// `apps`, `app_tokens`, `credentials` and `flags`.
@@ -20,13 +20,40 @@ package enum AppTable {
     return apps
   }
 
-  /// The apps and the digests of their valid tokens.
-  package static func directory(in session: borrowing Session) throws(DatabaseError) -> AppDirectory {
+  /// The apps, the digests of their valid tokens, their stages and, with the master keys, the codes of their valid
+  /// shared secrets.
+  package static func directory(
+    with keys: Keyring? = nil, in session: borrowing Session
+  ) throws(DatabaseError) -> AppDirectory {
     var tokens: [Digest: App.ID] = [:]
     for row in try session.query("SELECT digest, app FROM app_tokens WHERE revoked_at IS NULL") {
       if let digest = Digest(bytes: try row.bytes("digest")) { tokens[digest] = App.ID(try row.int("app")) }
     }
-    return AppDirectory(apps: try all(in: session), tokens: tokens)
+    var secrets: [App.ID: [SecretCode]] = [:]
+    var unopened: [CredentialTable.Unopened] = []
+    if let keys {
+      let found = try CredentialTable.open(.sharedSecret, with: keys, in: session)
+      unopened = found.unopened
+      // A body in quarantine has its code under the key of its day.
+      for secret in found.opened {
+        secrets[secret.app, default: []] += keys.keys.map { SecretCode(of: secret.secret, under: $0) }
+      }
+    }
+    return AppDirectory(
+      apps: try all(in: session), tokens: tokens, stages: try stages(in: session), secrets: secrets,
+      unopened: unopened)
+  }
+
+  private static func stages(
+    in session: borrowing Session
+  ) throws(DatabaseError) -> [App.ID: [Environment: Stage]] {
+    var stages: [App.ID: [Environment: Stage]] = [:]
+    for row in try session.query("SELECT app, environment, stage FROM flags") {
+      // A stage that a newer binary knows is none that this one may act upon.
+      guard let stage = Stage(rawValue: try row.text("stage")) else { continue }
+      stages[App.ID(try row.int("app")), default: [:]][try Environment(code: row.int("environment"))] = stage
+    }
+    return stages
   }
 
   package static func find(_ bundleID: String, in session: borrowing Session) throws(DatabaseError) -> App? {

@@ -22,11 +22,17 @@ package struct Intake: Sendable {
 
   /// What to write for a notification; throws only for what is not even JSON or a JWS.
   ///
-  /// - Parameter pathApp: the bundle id in the URL, when Apple was given one with it.
+  /// - Parameters:
+  ///   - pathApp: the bundle id in the URL, when Apple was given one with it.
+  ///   - claimedApp: of a message that was set aside: whose it was then said to be. It stands for the URL of a V1 body.
   package func notification(
-    _ message: InboxMessage, pathApp: String? = nil, directory: AppDirectory, now: Milliseconds
+    _ message: InboxMessage, pathApp: String? = nil, claimedApp: String? = nil, directory: AppDirectory,
+    now: Milliseconds
   ) throws(Refusal) -> Decision {
     do throws(Refusal) {
+      if let legacy = Adapter.legacyBody(message.body) {
+        _ = try LegacySender(legacy, pathApp: pathApp ?? claimedApp, in: directory)
+      }
       let reading = try adapter.notification(message.body, message: message.digest, now: now)
       let app = try app(of: reading, pathApp: pathApp, in: directory)
       return Decision(entry: Self.entry(message, reading, app), reading: reading, refusal: nil)
@@ -46,6 +52,23 @@ package struct Intake: Sendable {
       message.body, app: app.bundleID, environment: environment, message: message.digest, now: now)
     try Self.compare(reading, app)
     return Decision(entry: Self.entry(message, reading, app), reading: reading, refusal: nil)
+  }
+
+  /// What to write for Apple's answer to a verifyReceipt call about `app`.
+  ///
+  /// Nobody hands it in again: what cannot be read is set aside with its reason.
+  ///
+  /// - Parameter environment: whose endpoint answered, for answers of the oldest shape do not say.
+  package func verifyReceiptAnswer(
+    _ message: InboxMessage, app: App, environment: Environment?, now: Milliseconds
+  ) -> Decision {
+    do throws(Refusal) {
+      return try evidence(message, app: app, environment: environment, now: now)
+    } catch {
+      let refusal = Entry.Refusal(
+        source: .legacy, code: error.code, detail: error.detail, claimedApp: app.bundleID)
+      return Decision(entry: Entry(message, .quarantined(refusal)), reading: nil, refusal: error)
+    }
   }
 
   private static func entry(_ message: InboxMessage, _ reading: Reading, _ app: App) -> Entry {
@@ -85,7 +108,7 @@ package struct Intake: Sendable {
 
 extension Refusal {
   /// Whose quota it counts against; nil for what is not worth keeping.
-  fileprivate var quarantine: QuarantineSource? {
+  package var quarantine: QuarantineSource? {
     switch kind {
     case .unreadable: nil
     case .unproven: .unproven

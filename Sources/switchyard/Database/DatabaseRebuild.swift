@@ -62,7 +62,7 @@ struct DatabaseRebuild {
       switch message.kind {
       case .notification:
         return try adapter.notification(message.body, message: message.digest, now: message.receivedAt).findings
-      case .evidence:
+      case .evidence, .verifyReceiptAnswer:
         return try adapter.evidence(
           message.body, app: stored.bundleID, environment: stored.environment, message: message.digest,
           now: message.receivedAt
