@@ -14,9 +14,13 @@ public enum FactKind: String, Sendable {
 public protocol FactField: RawRepresentable, Hashable, Sendable, CaseIterable where RawValue == Int {
   var kind: FactKind { get }
   static var names: FieldNames { get }
+  /// What stands until it is stated anew: a source that does not speak by absence takes it back by no silence of its own.
+  static var marks: [Self] { get }
 }
 
 extension FactField {
+  public static var marks: [Self] { [] }
+
   /// Apple's V2 name of the field.
   public var name: String { Self.names[rawValue] }
 

@@ -52,18 +52,33 @@ public struct Provenance: Hashable, Sendable {
 
 /// What is true according to all sources together, each field with where it comes from.
 ///
-/// A pure function of the latest statement of each source: order, repetition and earlier statements change nothing.
+/// A pure function of the latest statements of each source: order, repetition and earlier ones change nothing.
 public struct Folded<Field: FactField>: Hashable, Sendable {
   public private(set) var facts = Facts<Field>()
   public private(set) var provenance: [Field: Provenance] = [:]
   /// The latest time any source spoke.
   public let asOf: Milliseconds
+  private let isSigned: Bool
+  /// The fold of the signed statements when there are others too: one or none, for a struct cannot hold itself.
+  private var signedPart: [Self] = []
+
+  /// What the sources that Apple signed say by themselves; nil when there is none.
+  public var signed: Self? { isSigned ? self : signedPart.first }
 
   /// Nil when there is no statement.
   public init?<Key>(_ statements: [Statement<Key, Field>], rules: FoldRules<Field>) {
     let byAuthority = Statement.latest(of: statements).sorted { $1.isOutranked(by: $0) }
+    self.init(byAuthority: byAuthority, rules)
+    if !isSigned {
+      let signed = byAuthority.filter(\.source.isSigned)
+      signedPart = Self(byAuthority: signed, rules).map { [$0] } ?? []
+    }
+  }
+
+  private init?<Key>(byAuthority: [Statement<Key, Field>], _ rules: FoldRules<Field>) {
     guard let latest = byAuthority.map(\.rank.asOf).max() else { return nil }
     asOf = latest
+    isSigned = byAuthority.allSatisfy(\.source.isSigned)
     provenance.reserveCapacity(Field.names.count)
     for field in Field.allCases {
       let rule = rules[field]

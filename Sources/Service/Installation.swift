@@ -1,6 +1,7 @@
 package import Adapter
 package import Database
-import HTTPClient
+package import Delivery
+package import HTTPClient
 package import HTTPServer
 package import Ledger
 package import Runtime
@@ -14,6 +15,8 @@ package struct Installation: Sendable {
     package var sources = AllowedSources.anywhere
     package var commit = GroupCommit.Limits()
     package var verifyReceipt = VerifyReceiptUpstream()
+    package var delivery = Delivery.Settings()
+    package var client = HTTPClientConfiguration()
 
     package init(http: HTTPServerConfiguration) { self.http = http }
   }
@@ -26,7 +29,10 @@ package struct Installation: Sendable {
   private let pool: Pool
   private let housekeeping: Housekeeping
   private let readiness: Readiness
+  private let delivery: Delivery
   private let client: HTTPClient
+  /// For verifyReceipt: its clients wait, and may need many connections to one host.
+  private let apple: HTTPClient
 
   /// Reads the registered apps once; the schema must be there.
   package init(
@@ -48,16 +54,23 @@ package struct Installation: Sendable {
     let readiness = Readiness(pool: pool)
     self.readiness = readiness
     let intake = Intake(adapter: adapter)
-    var calls = HTTPClientConfiguration()
-    calls.connectionsPerHost = VerifyReceiptRoute.callsAtOnce
-    let client = HTTPClient(calls)
+    let client = HTTPClient(settings.client)
     self.client = client
+    let post = Delivery.posting(over: client)
+    delivery = Delivery(
+      pool: pool, settings: settings.delivery, post: post,
+      restore: LegacyPassword.restoring(from: registry, keys: keys), metrics: metrics, clock: clock, logger: logger)
+    var calls = settings.client
+    calls.connectionsPerHost = VerifyReceiptRoute.callsAtOnce
+    let apple = HTTPClient(calls)
+    self.apple = apple
     let router = Router(
       notifications: NotificationRoute(
-        intake: intake, registry: registry, commit: commit, key: keys.current, metrics: counts, clock: clock,
-        logger: logger),
+        intake: intake, registry: registry, commit: commit,
+        passThrough: PassThrough(post: post, metrics: counts, logger: logger), key: keys.current, metrics: counts,
+        clock: clock, logger: logger),
       receipts: VerifyReceiptRoute(
-        client: client, upstream: settings.verifyReceipt,
+        client: apple, upstream: settings.verifyReceipt,
         answers: ReceiptAnswers(
           intake: intake, registry: registry, commit: commit, within: settings.verifyReceipt.recordWithin,
           metrics: counts, clock: clock, logger: logger),
@@ -75,8 +88,8 @@ package struct Installation: Sendable {
   /// In the order of need: what is first is stopped last, so that requests end before the commits they wait for.
   package var services: [any Service] {
     [
-      PoolService(pool: pool), CommitService(commit: commit), registry, housekeeping, readiness,
-      ClientService(client: client),
+      PoolService(pool: pool), ClientService(client: client), ClientService(client: apple),
+      CommitService(commit: commit), delivery, registry, housekeeping, readiness,
       ServerService(server: server),
     ]
   }
@@ -112,7 +125,7 @@ private struct PoolService: Service {
   }
 }
 
-/// Closes the connections to Apple when every request that needs them has ended.
+/// Closes its connections when everybody who sends has ended.
 private struct ClientService: Service {
   let client: HTTPClient
 

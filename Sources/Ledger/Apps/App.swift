@@ -1,5 +1,3 @@
-package import Purchases
-
 /// An app whose back end is being moved.
 package struct App: Hashable, Sendable {
   /// Its number in this database: no identity outside of it.
@@ -21,16 +19,4 @@ package struct App: Hashable, Sendable {
     self.bundleID = bundleID
     self.appAppleID = appAppleID
   }
-}
-
-/// How far an app has moved in one environment; the order is the order of the road.
-package enum Stage: String, Hashable, Sendable, CaseIterable {
-  case legacy, record, shadow, ramp, live, complete
-}
-
-/// An app's stage in one environment, with the number of changes so far: writers compare it.
-package struct Flag: Hashable, Sendable {
-  package let environment: Environment
-  package let stage: Stage
-  package let epoch: Int64
 }

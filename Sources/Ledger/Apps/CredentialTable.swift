@@ -61,8 +61,17 @@ package enum CredentialTable {
     package let name: String
     package let issuer: String
     package let secret: [UInt8]
+    package let sealed: SealedSecret
     /// Nil: still valid.
     package let retiredAt: Milliseconds?
+  }
+
+  /// A secret as it is stored: to be kept in memory without being there.
+  package struct SealedSecret: Sendable {
+    fileprivate let sealed: Sealed
+    fileprivate let place: String
+
+    package func opened(with keys: Keyring) -> [UInt8]? { try? keys.open(sealed, context: place) }
   }
 
   /// A credential whose secret cannot be read here.
@@ -98,9 +107,10 @@ package enum CredentialTable {
       let (sealed, issuer) = (try row.bytes("sealed"), try row.text("issuer"))
       let place = context(try row.text("bundle_id"), kind, name)
       do throws(SealingError) {
+        let sealed = SealedSecret(sealed: try Sealed(sealed), place: place)
         opened.append(
           Opened(
-            app: app, name: name, issuer: issuer, secret: try keys.open(Sealed(sealed), context: place),
+            app: app, name: name, issuer: issuer, secret: try keys.open(sealed.sealed, context: place), sealed: sealed,
             retiredAt: retiredAt))
       } catch {
         unopened.append(Unopened(app: app, name: name, reason: "\(error)"))

@@ -114,4 +114,19 @@ package enum LegacyPassword {
 
   /// After the code in a body of which other bytes than the secret's had to change.
   private static let rewritten = ":rewritten"
+
+  /// What puts the secrets back into stored bodies before they are forwarded, from those of the apps in `registry`.
+  static func restoring(from registry: Registry, keys: Keyring) -> @Sendable (StoredMessage) throws -> [UInt8] {
+    { stored in
+      let body = stored.message.body
+      guard mayBe(in: body) else { return body }
+      let secrets = registry.directory.sharedSecrets(of: stored.app, with: keys)
+      guard let restored = restored(body, secrets: secrets, keys: keys) else { throw Sealed() }
+      return restored.body
+    }
+  }
+
+  /// A secret was taken out of the body, and it is none of the app's that are here: it must not be sent as if it were
+  /// whole.
+  struct Sealed: Error {}
 }

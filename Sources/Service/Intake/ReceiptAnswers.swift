@@ -3,6 +3,7 @@ import Database
 import JSON
 import Ledger
 import Purchases
+import Rollout
 import Runtime
 import Signing
 import Synchronization
@@ -45,7 +46,8 @@ final class ReceiptAnswers: Sendable {
     guard let bundleID = receipt?["bundle_id"]?.string ?? receipt?["bid"]?.string,
       let app = registry.directory[bundleID]
     else { return metrics.receiptAnswers["unknownApp"].increment() }
-    guard let stage = registry.directory.stage(of: app, in: environment), stage != .legacy else {
+    let scope = Ledger.Scope(app: app.id, environment: environment)
+    guard let stage = registry.directory.flag(of: scope)?.stage, stage != .legacy else {
       return metrics.receiptAnswers["stageLegacy"].increment()
     }
     let isRoom = bytes.withLock { bytes in

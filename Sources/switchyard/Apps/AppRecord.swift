@@ -2,6 +2,7 @@ import Database
 import JSON
 import Ledger
 import Purchases
+import Rollout
 import Runtime
 import Time
 

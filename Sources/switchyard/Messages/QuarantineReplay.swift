@@ -77,6 +77,7 @@ struct QuarantineReplay {
   let isDry: Bool
   let wantsJSON: Bool
   let terminal: Terminal
+  let startedAt = WallClock.system.now()
 
   /// What a message comes to today.
   private enum Outcome {
@@ -126,13 +127,21 @@ struct QuarantineReplay {
         let decision = try intake.notification(
           message, claimedApp: kept.claimedApp.isEmpty ? nil : kept.claimedApp, directory: directory,
           now: message.receivedAt)
-        switch decision.entry.content {
-        case .accepted: return .accepted(decision.entry)
+        var entry = decision.entry
+        // An operator asks for it, whatever the stage; what was forwarded already is not forwarded again.
+        if let addressee = entry.addressee { entry.addressee = .init(addressee.scope, epoch: nil, at: startedAt) }
+        switch entry.content {
+        case .accepted: return .accepted(entry)
         case .quarantined(let refusal): return .refused(refusal)
         }
       case .evidence, .verifyReceiptAnswer:
         guard let app = directory[kept.claimedApp] else {
           return refused(Refusal(.authentic, .unknownApp, "the app is not registered"))
+        }
+        if message.kind == .verifyReceiptAnswer {
+          let decision = intake.verifyReceiptAnswer(message, app: app, environment: nil, now: message.receivedAt)
+          if let refusal = decision.refusal { return refused(refusal) }
+          return .accepted(decision.entry)
         }
         return .accepted(try intake.evidence(message, app: app, environment: nil, now: message.receivedAt).entry)
       }
