@@ -66,8 +66,10 @@ let package = Package(
         .embedInCode("receipt-fields.tsv"), .embedInCode("v1-transaction-fields.tsv"),
         .embedInCode("v1-renewal-fields.tsv"), .embedInCode("v1-statuses.tsv"), .embedInCode("v1-events.tsv"),
         .embedInCode("v2-events-to-v1.tsv"), .embedInCode("inferences.tsv"), .embedInCode("without-counterpart.tsv"),
+        .embedInCode("endpoints.tsv"), .embedInCode("api-errors.tsv"), .embedInCode("receipt-statuses.tsv"),
       ]),
     room("Adapter", "Receipts", "Wire", "Mappings", "Signing", "Purchases", "JSON", "Time"),
+    room("AppStore", "HTTPClient", "Wire", "Mappings", "Signing", "Runtime", "JSON", "Time"),
     room("Rollout"),
     room("Ledger", "Rollout", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
     room("Delivery", "Ledger", "Database", "HTTPClient", "Signing", "Purchases", "Runtime", "Time"),
@@ -81,8 +83,8 @@ let package = Package(
     .executableTarget(
       name: "switchyard",
       dependencies: [
-        "Service", "Backfill", "Simulator", "Rollout", "Ledger", "Database", "Adapter", "Receipts", "Wire", "Mappings",
-        "HTTPServer", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time",
+        "Service", "AppStore", "Backfill", "Simulator", "Rollout", "Ledger", "Database", "Adapter", "Receipts", "Wire",
+        "Mappings", "HTTPServer", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time",
       ], swiftSettings: strict),
     .executableTarget(
       name: "Benchmarks",
@@ -109,11 +111,15 @@ let package = Package(
     tests("MappingsTests", "Mappings", "Purchases", "Wire", "JSON"),
     tests(
       "AdapterTests", "Adapter", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
+    tests(
+      "AppStoreTests", "AppStore", "HTTPServer", "HTTPClient", "Mappings", "Wire", "Simulator", "Signing",
+      "Runtime", "JSON", "Time"),
     tests("RolloutTests", "Rollout"),
     tests(
-      "DeliveryTests", "Delivery", "Ledger", "Rollout", "Database", "HTTPClient", "Purchases", "Signing", "Runtime", "Time"),
+      "DeliveryTests", "Delivery", "Ledger", "Rollout", "Database", "HTTPClient", "Purchases", "Signing", "Runtime",
+      "Time"),
     tests(
-      "LedgerTests", "Ledger", "Rollout", "Database", "Adapter", "Simulator", "Purchases", "Signing",
+      "LedgerTests", "Ledger", "Mappings", "Rollout", "Database", "Adapter", "Simulator", "Purchases", "Signing",
       "Runtime", "JSON", "Time"),
     tests(
       "ServiceTests", "Service", "Delivery", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
@@ -129,10 +135,12 @@ let package = Package(
 // The fuzzers link libFuzzer, which is not everywhere: built on demand only, by scripts/fuzz.
 if Context.environment["SWITCHYARD_FUZZ"] == "1" {
   package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"))
-  for name in ["FuzzJWS", "FuzzJSON", "FuzzReceipt"] {
+  for name in ["FuzzJWS", "FuzzJSON", "FuzzReceipt", "FuzzLegacy"] {
     package.targets.append(
       .executableTarget(
-        name: name, dependencies: ["CLibFuzzer", "Receipts", "Signing", "Simulator", "JSON", "Time"],
+        name: name, dependencies: [
+          "CLibFuzzer", "Adapter", "Purchases", "Receipts", "Signing", "Simulator", "JSON", "Time",
+        ],
         path: "Tests/Fuzz/\(name)",
         swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
   }

@@ -42,7 +42,8 @@ package struct LegacyFieldTable<Field: FactField>: Sendable {
       let top = row["top"]
       guard !rows.contains(where: { $0.key == row["key"] && $0.field == field }) else { throw .repeatedRow(row.id) }
       rows.append(
-        Row(id: row.id, key: row["key"], top: top == "-" || top == "" ? nil : top, field: field, form: form,
+        Row(
+          id: row.id, key: row["key"], top: top == "-" || top == "" ? nil : top, field: field, form: form,
           place: rows.count))
     }
     self.rows = rows

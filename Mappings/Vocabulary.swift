@@ -14,6 +14,9 @@ package struct Vocabulary: Sendable {
   package let eventsToLegacy: EventToLegacyTable
   package let inferences: InferenceTable
   package let withoutCounterpart: WithoutCounterpartTable
+  package let endpoints: EndpointTable
+  package let apiErrors: ErrorTable
+  package let receiptStatuses: ReceiptStatusTable
 
   package init() throws(Table.Malformed) {
     events = try EventTable(PackageResources.events_tsv)
@@ -28,6 +31,9 @@ package struct Vocabulary: Sendable {
     eventsToLegacy = try EventToLegacyTable(PackageResources.v2_events_to_v1_tsv)
     inferences = try InferenceTable(PackageResources.inferences_tsv)
     withoutCounterpart = try WithoutCounterpartTable(PackageResources.without_counterpart_tsv)
+    endpoints = try EndpointTable(PackageResources.endpoints_tsv)
+    apiErrors = try ErrorTable(PackageResources.api_errors_tsv)
+    receiptStatuses = try ReceiptStatusTable(PackageResources.receipt_statuses_tsv)
   }
 
   /// The tables of this build, read once.

@@ -97,6 +97,7 @@ package struct Adapter: Sendable {
     }
     try Refusal.checkLength(ofUserID: userID, app: app)
     reading.findings.noteSeeds(userID: userID)
+    if let userID { reading.findings.attribute(toUser: userID, asOf: now, message: message.bytes) }
     return reading
   }
 

@@ -15,5 +15,5 @@ package struct Reading: Sendable {
   package var findings: Findings
   package let survey: Survey
   /// What vouches for it.
-  package var trust: Trust = .signature
+  package var trust: Adapter.Trust = .signature
 }

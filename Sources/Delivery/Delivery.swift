@@ -24,7 +24,7 @@ package final class Delivery: Service {
   }
 
   /// Sends a request; its status, or why there is none.
-  package typealias Post = @Sendable (ClientRequest) async -> Outcome
+  package typealias Post = @Sendable (ClientRequest) async -> Attempt
   /// The body as Apple posted it, secrets put back; throws when that is impossible now.
   package typealias Restore = @Sendable (StoredMessage) throws -> [UInt8]
 
@@ -64,7 +64,7 @@ package final class Delivery: Service {
   /// Posts over a client.
   package static func posting(over client: HTTPClient) -> Post {
     { request in
-      do throws(HTTPClientError) { return Outcome(status: try await client.send(request).status) } catch {
+      do throws(HTTPClientError) { return Attempt(status: try await client.send(request).status) } catch {
         return .failed(.noAnswer(error.code))
       }
     }
@@ -103,7 +103,7 @@ package final class Delivery: Service {
   private struct Work: Sendable {
     let delivery: LeasedDelivery
     let destination: Destination
-    /// Nil when it was purged.
+    /// Nil when it was purged or is damaged.
     let message: StoredMessage?
   }
 
@@ -126,11 +126,27 @@ package final class Delivery: Service {
       try OutboxTable.lease(from: destination, limit: limit, until: end, owner: owner, at: now, in: session)
     }
     guard !leased.isEmpty else { return [] }
-    let messages = try await pool.read { session throws(DatabaseError) in
-      try OutboxTable.messages(leased.map(\.message), for: destination, in: session)
-    }
+    let messages = try await messages(leased.map(\.message), for: destination)
     lanes.withLock { $0[destination.id, default: Lane()].busy += leased.count }
     return leased.map { Work(delivery: $0, destination: destination, message: messages[$0.message]) }
+  }
+
+  /// Those that can be read: a damaged one must not keep the others from being sent.
+  private func messages(
+    _ digests: [Digest], for destination: Destination
+  ) async throws(DatabaseError) -> [Digest: StoredMessage] {
+    do throws(DatabaseError) {
+      return try await pool.read { session throws(DatabaseError) in
+        try OutboxTable.messages(digests, for: destination, in: session)
+      }
+    } catch {
+      guard error.code == .column else { throw error }
+      var found: [Digest: StoredMessage] = [:]
+      for digest in digests where digests.count > 1 {
+        for (_, message) in try await messages([digest], for: destination) { found[digest] = message }
+      }
+      return found
+    }
   }
 
   private func deliver(_ work: Work) async {
@@ -140,7 +156,7 @@ package final class Delivery: Service {
     lanes.withLock { $0[work.destination.id, default: Lane()].busy -= 1 }
   }
 
-  private func attempt(_ work: Work) async -> Outcome {
+  private func attempt(_ work: Work) async -> Attempt {
     guard let message = work.message else { return .failed(.bodyMissing) }
     let body: [UInt8]
     do { body = try restore(message) } catch { return .failed(.notRestored) }
@@ -151,7 +167,7 @@ package final class Delivery: Service {
     return outcome
   }
 
-  private func settle(_ work: Work, _ outcome: Outcome) async {
+  private func settle(_ work: Work, _ outcome: Attempt) async {
     let (delivery, now) = (work.delivery, clock.now())
     switch outcome {
     case .delivered:
@@ -191,7 +207,7 @@ package final class Delivery: Service {
       metadata: ["destination": "\(destination.name)", "host": "\(destination.host)"])
   }
 
-  private func tell(_ work: Work, _ reason: Outcome.Reason, _ isFinal: Bool) {
+  private func tell(_ work: Work, _ reason: Attempt.Reason, _ isFinal: Bool) {
     let metadata: Logger.Metadata = [
       "message": "\(work.delivery.message.hex.prefix(12))", "host": "\(work.destination.host)",
       "attempt": "\(work.delivery.attempt)", "reason": "\(reason)",

@@ -31,12 +31,19 @@ extension Ledger {
   /// a user id of the app's back end), one dossier for each environment that knows it.
   package func dossiers(of id: String, app: App, extent: Extent) async throws(DatabaseError) -> [Dossier] {
     try await pool.read { session throws(DatabaseError) in
-      var dossiers: [Dossier] = []
-      for environment in Environment.allCases {
-        if let found = try Self.dossier(of: id, app: app, environment, extent, in: session) { dossiers.append(found) }
-      }
-      return dossiers
+      try Self.dossiers(of: id, app: app, extent: extent, in: session)
     }
+  }
+
+  /// The same over a connection that the caller has.
+  package static func dossiers(
+    of id: String, app: App, extent: Extent, in session: borrowing Session
+  ) throws(DatabaseError) -> [Dossier] {
+    var dossiers: [Dossier] = []
+    for environment in Environment.allCases {
+      if let found = try dossier(of: id, app: app, environment, extent, in: session) { dossiers.append(found) }
+    }
+    return dossiers
   }
 
   /// Which of these originalTransactionIds a purchase of the app is known under.

@@ -71,9 +71,8 @@ public struct Attribution: Hashable, Sendable {
 extension Findings {
   /// Notes that the back end knows the user of everything in here by `userID`.
   public mutating func attribute(toUser userID: String, asOf: Milliseconds, message: [UInt8]) {
-    userIDs += originalTransactionIDs.map {
-      Attribution(.userID, userID, of: $0, from: asOf, to: asOf, message: message)
-    }
+    let originals = Set(originalTransactionIDs + seeds.map(\.transactionID)).sorted()
+    userIDs += originals.map { Attribution(.userID, userID, of: $0, from: asOf, to: asOf, message: message) }
   }
 
   /// To whose accounts its purchases belong: the tokens that they name, and the user ids that came with them.

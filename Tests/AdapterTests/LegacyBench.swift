@@ -57,7 +57,7 @@ extension Bench {
   }
 
   static func legacy(
-    _ body: JSONObject, app: String? = app, trust: Trust = .sharedSecret, at received: Milliseconds = day(45)
+    _ body: JSONObject, app: String? = app, trust: Adapter.Trust = .sharedSecret, at received: Milliseconds = day(45)
   ) throws(Refusal) -> Reading {
     let bytes = body.encoded()
     return try legacyAdapter.notification(

@@ -4,6 +4,7 @@ import Mappings
 import Purchases
 import Testing
 import Time
+import Wire
 
 /// A row of `v1-events.tsv` and a body of which it holds.
 struct HappeningFixture: CustomTestStringConvertible, Sendable {
@@ -40,7 +41,8 @@ struct HappeningFixture: CustomTestStringConvertible, Sendable {
     Self(
       "V-002",
       Bench.v1(
-        "INTERACTIVE_RENEWAL", [Bench.row("1001", 20, 50, ["is_upgraded": "true"]), Bench.row("1002", "yearly", 30, 390)]),
+        "INTERACTIVE_RENEWAL",
+        [Bench.row("1001", 20, 50, ["is_upgraded": "true"]), Bench.row("1002", "yearly", 30, 390)]),
       "DID_CHANGE_RENEWAL_PREF/UPGRADE 30"),
     Self(
       "V-003", Bench.v1("INTERACTIVE_RENEWAL", [Bench.row("1002", 30, 60), Bench.row("1000", 0, 10)]),

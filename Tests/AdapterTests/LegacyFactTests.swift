@@ -38,7 +38,8 @@ struct FactFixture: CustomTestStringConvertible, Sendable {
       "L-011", ["cancellation_date_pst": "2020-11-25 00:31:02 America/Los_Angeles"], "revocationDate", instant),
     Self("L-012", ["cancellation_reason": "1"], "revocationReason", 1),
     Self("L-013", ["in_app_ownership_type": "FAMILY_SHARED"], "inAppOwnershipType", "FAMILY_SHARED"),
-    Self("L-014", ["app_account_token": "7e3fb204-2d2f-4d9c-9d0a-0a5a3b1e9c11"], "appAccountToken",
+    Self(
+      "L-014", ["app_account_token": "7e3fb204-2d2f-4d9c-9d0a-0a5a3b1e9c11"], "appAccountToken",
       "7e3fb204-2d2f-4d9c-9d0a-0a5a3b1e9c11"),
     Self("L-015", ["is_trial_period": "true"], "offerType", 1),
     Self("L-016", ["is_trial_period": "true"], "offerDiscountType", "FREE_TRIAL"),
@@ -95,9 +96,11 @@ struct FactFixture: CustomTestStringConvertible, Sendable {
   }
 
   @Test func `at the top counts where no element tells of the subscription`() throws {
-    var body = Bench.v1("DID_FAIL_TO_RENEW", [Bench.row("1000", 0, 30)], [:], [
-      "auto_renew_status": "false", "expiration_intent": 2, "auto_renew_product_id": "monthly",
-    ])
+    var body = Bench.v1(
+      "DID_FAIL_TO_RENEW", [Bench.row("1000", 0, 30)], [:],
+      [
+        "auto_renew_status": "false", "expiration_intent": 2, "auto_renew_product_id": "monthly",
+      ])
     let unified = try #require(body["unified_receipt"]?.object)
     body["unified_receipt"] = .object(Bench.with(unified, "pending_renewal_info", nil))
     let facts = try #require(try Bench.legacy(body).findings.renewals.first?.facts)
@@ -106,23 +109,26 @@ struct FactFixture: CustomTestStringConvertible, Sendable {
   }
 
   /// Which row of which body, the supposed field and value.
-  static let suppositions: [(rule: String, rows: [JSONObject], line: String, field: PurchaseField, value: JSONValue)] = [
-    ("I-001", [Bench.row("1000", 0, 30)], "91000", .type, "Auto-Renewable Subscription"),
-    ("I-002", [Bench.row("1000", 0, 30)], "91000", .inAppOwnershipType, "PURCHASED"),
-    ("I-003", [Bench.row("1000", 0, 30)], "91000", .transactionReason, "PURCHASE"),
-    ("I-004", [Bench.with(HappeningFixture.coins([:]), "transaction_id", "2001")], "", .transactionReason, "PURCHASE"),
-    (
-      "I-005", [Bench.row("1001", 0, 30, ["is_upgraded": "true"]), Bench.row("1002", "yearly", 10, 40)], "91002",
-      .transactionReason, "PURCHASE"
-    ),
-    (
-      "I-006", [Bench.row("1001", -100, -70), Bench.row("1002", 0, 30)], "91002", .transactionReason, "PURCHASE"
-    ),
-    ("I-007", [Bench.row("1001", 0, 30), Bench.row("1002", 30, 60)], "91002", .transactionReason, "RENEWAL"),
-    (
-      "I-008", [Bench.row("1001", 20, 50), Bench.row("1002", "yearly", 30, 390)], "91001", .isUpgraded, true
-    ),
-  ]
+  static let suppositions: [(rule: String, rows: [JSONObject], line: String, field: PurchaseField, value: JSONValue)] =
+    [
+      ("I-001", [Bench.row("1000", 0, 30)], "91000", .type, "Auto-Renewable Subscription"),
+      ("I-002", [Bench.row("1000", 0, 30)], "91000", .inAppOwnershipType, "PURCHASED"),
+      ("I-003", [Bench.row("1000", 0, 30)], "91000", .transactionReason, "PURCHASE"),
+      (
+        "I-004", [Bench.with(HappeningFixture.coins([:]), "transaction_id", "2001")], "", .transactionReason, "PURCHASE"
+      ),
+      (
+        "I-005", [Bench.row("1001", 0, 30, ["is_upgraded": "true"]), Bench.row("1002", "yearly", 10, 40)], "91002",
+        .transactionReason, "PURCHASE"
+      ),
+      (
+        "I-006", [Bench.row("1001", -100, -70), Bench.row("1002", 0, 30)], "91002", .transactionReason, "PURCHASE"
+      ),
+      ("I-007", [Bench.row("1001", 0, 30), Bench.row("1002", 30, 60)], "91002", .transactionReason, "RENEWAL"),
+      (
+        "I-008", [Bench.row("1001", 20, 50), Bench.row("1002", "yearly", 30, 390)], "91001", .isUpgraded, true
+      ),
+    ]
 
   @Test func `and lets be supposed is marked so, by its row`() throws {
     for fixture in Self.suppositions {

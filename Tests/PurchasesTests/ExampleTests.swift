@@ -2,7 +2,8 @@ import Purchases
 import Support
 import Testing
 
-/// The worked examples of docs/model.md as pure values: in any order, repeated, and in two parts that exchange what they keep.
+/// The worked examples of docs/model.md as pure values, in any order and repeated.
+///
 /// `ModelTests` of the ledger run the same through a database.
 @Suite struct `The model` {
   private func check(_ name: String = #function) throws {

@@ -28,6 +28,27 @@ import Time
     }
   }
 
+  @Test func `chooses what the testimonies say counts, and nothing where none does`() {
+    var random = SeededRandom()
+    var verdicts: Set<Verdict> = []
+    for _ in 0..<200 {
+      let statements = (0..<8).map { _ in anything(using: &random) }
+      for purchase in Purchase.fold(statements, rules: purchaseRules) {
+        for field in PurchaseField.allCases {
+          let words = Testimony.all(
+            about: field, in: purchase.statements.shuffled(using: &random), rules: purchaseRules)
+          verdicts.formUnion(words.map(\.verdict))
+          let counting = words.filter { $0.verdict == .counts }
+          let provenance = purchase.folded.provenance[field]
+          #expect(counting.map(\.value) == [purchase.facts[field]].compactMap(\.self), "seed \(random.seed)")
+          #expect(counting.map(\.source) == [provenance?.source].compactMap(\.self), "seed \(random.seed)")
+          #expect(counting.map(\.isInferred) == [provenance?.isInferred].compactMap(\.self), "seed \(random.seed)")
+        }
+      }
+    }
+    #expect(verdicts == Set(Verdict.allCases))
+  }
+
   /// Few ids, dates and values, so that everything collides with everything.
   private func anything(using random: inout SeededRandom) -> PurchaseStatement {
     func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &random)] }

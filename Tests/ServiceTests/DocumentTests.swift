@@ -71,8 +71,8 @@ import Time
       #""status":1,"statusName":"active","confirmed":true,"grantsAccess":true,"productId":"monthly","expiresDate":1782592000000,"#,
       #""renewal":{"autoRenewStatus":1,"asOf":1780000000000}}],"#,
       #""appTransactions":[{"appTransactionId":"71","asOf":1780000000000}],"#,
-      #""events":[{"notificationType":"SUBSCRIBED","date":1780000000000,"source":"signedV2","subtype":"INITIAL_BUY","#,
-      #""notificationUUID":"u","originalTransactionId":"11","rule":"N-001","details":{"status":1}}],"#,
+      #""events":[{"notificationType":"SUBSCRIBED","date":1780000000000,"subtype":"INITIAL_BUY","#,
+      #""notificationUUID":"u","originalTransactionId":"11","details":{"status":1},"source":"signedV2","rule":"N-001"}],"#,
       #""accounts":[],"transfers":[]}"#,
     ].joined()
     let purchase: JSONObject = dossier.purchases[0].facts.json

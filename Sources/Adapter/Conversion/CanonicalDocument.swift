@@ -54,7 +54,8 @@ package struct CanonicalDocument {
   }
 
   private func describe<Field>(
-    _ folded: Folded<Field>, _ table: FieldTable<Field>, _ rows: (Field, Facts<Field>, Source) -> [String], line: Line? = nil
+    _ folded: Folded<Field>, _ table: FieldTable<Field>, _ rows: (Field, Facts<Field>, Source) -> [String],
+    line: Line? = nil
   ) -> JSONObject {
     var object = whose
     var rules: Set<String> = []

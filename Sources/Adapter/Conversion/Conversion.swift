@@ -24,7 +24,7 @@ package struct Conversion: Sendable {
     environment: Environment? = nil, allowsUnsigned: Bool = false
   ) {
     self.verifier = verifier
-    adapter = Adapter(verifier: verifier, vocabulary: vocabulary)
+    adapter = Adapter(verifier: verifier, receipts: receipts, vocabulary: vocabulary)
     self.receipts = receipts
     self.vocabulary = vocabulary
     self.app = app
@@ -117,6 +117,11 @@ extension Conversion {
     _ object: JSONObject, _ message: Digest, _ now: Milliseconds
   ) throws(ConversionRefusal) -> Converted {
     if let jws = object["signedPayload"]?.string { return try read(jws: Array(jws.utf8), message, now) }
+    if object["notification_type"] != nil { return try legacyNotification(object, message, now) }
+    if LegacyAnswer.isAnswer(object) { return try legacyAnswer(object, message, now) }
+    guard object["transactionId"] == nil else {
+      throw ConversionRefusal(Refusal(.unreadable, .notAMessage, "an id alone says nothing of a purchase"))
+    }
     return try evidence(object.encoded(), ClaimedPayload(answer: object), message, now)
   }
 
@@ -127,7 +132,7 @@ extension Conversion {
       guard claimed.kind == .notification else { return try evidence(jws, claimed, message, now) }
       let body: JSONObject = ["signedPayload": .string(String(decoding: jws, as: UTF8.self))]
       do throws(Refusal) {
-        return Converted(try adapter.notification(body.encoded(), message: message, now: now), trust: .signature)
+        return Converted(try adapter.notification(body.encoded(), message: message, now: now))
       } catch { throw ConversionRefusal(error) }
     } catch { refusal = error }
     guard allowsUnsigned, let seen = claimed.environment, !seen.isSignedByApple else { throw refusal }
@@ -178,11 +183,49 @@ extension Conversion {
       reading = try adapter.evidence(body, app: named ?? "", environment: environment, message: message, now: now)
     } catch { throw ConversionRefusal(error) }
     guard named != nil else { throw ConversionRefusal(.unknownApp, "nothing in a \(reading.title) names an app") }
-    var converted = Converted(reading, trust: .signature)
+    var converted = Converted(reading)
     if claimed.app == nil { converted.given.append("bundleId") }
     if claimed.environment == nil, environment != nil { converted.given.append("environment") }
     if claimed.isEnvironmentUnsigned { converted.claimed.append("environment") }
     return converted
+  }
+}
+
+// MARK: - The old generation
+
+extension Conversion {
+  private func legacyNotification(
+    _ object: JSONObject, _ message: Digest, _ now: Milliseconds
+  ) throws(ConversionRefusal) -> Converted {
+    let body = NotificationBody(object)
+    let claimed =
+      body.bundleID ?? body.latestReceiptInfo?.bundleID ?? body.latestExpiredReceiptInfo?.bundleID
+    let origin = LegacyOrigin(app: claimed ?? app, environment: environment, trust: .none, receivedAt: now)
+    do throws(Refusal) {
+      var converted = Converted(
+        try adapter.notification(object.encoded(), message: message, origin: origin, now: now))
+      if claimed == nil { converted.given.append("bundleId") }
+      if body.environment ?? body.unifiedReceipt?.environment == nil { converted.given.append("environment") }
+      return converted
+    } catch { throw ConversionRefusal(error) }
+  }
+
+  /// An answer of verifyReceipt, in whoever's hands it was.
+  private func legacyAnswer(
+    _ object: JSONObject, _ message: Digest, _ now: Milliseconds
+  ) throws(ConversionRefusal) -> Converted {
+    let answer = VerifyReceiptAnswer(object)
+    let claimed = answer.receipt?.bundleID ?? answer.latestTransaction?.bundleID
+    do throws(Refusal) {
+      var converted = Converted(
+        try adapter.evidence(
+          object.encoded(), app: claimed ?? app ?? "", environment: environment, message: message, now: now))
+      if claimed == nil { converted.given.append("bundleId") }
+      if answer.environment == nil, answer.isFlat || answer.receipt?.receiptType == nil {
+        converted.given.append("environment")
+      }
+      return converted
+    } catch { throw ConversionRefusal(error) }
   }
 }
 
@@ -196,7 +239,7 @@ extension Conversion {
     case .verified(let verified):
       let findings = ReceiptMapping(vocabulary: vocabulary).findings(
         of: verified, environment: environment ?? verified.receipt.claimedEnvironment, message: message)
-      return try converted(findings, verified.receipt, .signature)
+      return try converted(findings, verified.receipt, .receipt)
     case .refused(let receipt, let refusal):
       guard allowsUnsigned else { throw ConversionRefusal(refusal) }
       let mapping = ReceiptMapping(vocabulary: vocabulary, takesTestIdentities: true)

@@ -45,7 +45,8 @@ enum ConversionInput {
       "signedPayload", "notification_type", "signedTransactions", "signedTransactionInfo", "signedRenewalInfo",
       "signedAppTransactionInfo",
     ]
-    let isMessage = carriers.contains { object[$0] != nil } || object["data"]?.array != nil
+    let isMessage =
+      carriers.contains { object[$0] != nil } || object["data"]?.array != nil || LegacyAnswer.isAnswer(object)
     if !isMessage, let kind = PayloadKind(of: object) { return .decoded(object, kind) }
     return .message(object)
   }

@@ -22,9 +22,7 @@ package struct Converted: Sendable {
     self.claimed = claimed
   }
 
-  init(_ reading: Reading, trust: Trust) {
-    self.init(findings: reading.findings, trust: trust, survey: reading.survey)
-  }
+  init(_ reading: Reading) { self.init(findings: reading.findings, trust: reading.trust, survey: reading.survey) }
 
   /// Takes in what another part of the same input says; of another app or environment it is refused.
   mutating func add(_ other: Converted) throws(ConversionRefusal) {

@@ -54,7 +54,7 @@ struct LegacyAnswer {
     findings.furtherAliases = statements.furtherAliases(purchases.rows)
     findings.renewals = statements.renewals(
       pending, rows: purchases.rows, top: answer.json, current: isFlat ? purchases.rows.first?.original : nil)
-    let trust: Trust = inner?.isProven == true && origin.trust != .apple ? .receipt : origin.trust
+    let trust: Adapter.Trust = inner?.isProven == true && origin.trust != .apple ? .receipt : origin.trust
     findings = try statements.completed(findings, receipt: inner, trust: trust)
     // One receipt is one customer's; whoever hands in the answer of an app is that app's back end.
     if findings.links.isEmpty { findings.linkCustomers() }

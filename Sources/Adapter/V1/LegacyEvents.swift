@@ -51,7 +51,9 @@ struct LegacyEvents {
 
   /// What the top of the body says beside whose it is, the receipt and the secret.
   var details: JSONObject {
-    let told: Set<String> = ["password", "environment", "bid", "deprecation", "latest_receipt", "latest_expired_receipt"]
+    let told: Set<String> = [
+      "password", "environment", "bid", "deprecation", "latest_receipt", "latest_expired_receipt",
+    ]
     var details = JSONObject()
     for member in subscription.body.json where !told.contains(member.key) {
       switch member.value {

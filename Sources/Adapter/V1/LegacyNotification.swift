@@ -54,7 +54,7 @@ struct LegacyNotification {
     findings.furtherAliases = statements.furtherAliases(purchases.rows)
     findings.renewals = statements.renewals(pending, rows: purchases.rows, top: body.json, current: original)
     findings.events = events(subscription, original, statements)
-    let trust: Trust = receipt?.isProven == true && origin.trust != .apple ? .receipt : origin.trust
+    let trust: Adapter.Trust = receipt?.isProven == true && origin.trust != .apple ? .receipt : origin.trust
     findings = try statements.completed(findings, receipt: receipt, trust: trust)
     var survey = body.survey()
     for _ in 0..<purchases.unusable { survey.add(unusable: "unified_receipt.latest_receipt_info[].transaction_id") }
@@ -107,7 +107,8 @@ struct LegacyNotification {
     let byRenewal = rows.filter { renewed.contains($0.original) }
     let byProduct = rows.filter { product != nil && $0.productID == product }
     let candidates = byRenewal.isEmpty ? byProduct.isEmpty ? rows : byProduct : byRenewal
-    return candidates.max { $0.purchaseOrder < $1.purchaseOrder }?.original ?? (renewed.count == 1 ? renewed.first : nil)
+    return candidates.max { $0.purchaseOrder < $1.purchaseOrder }?.original
+      ?? (renewed.count == 1 ? renewed.first : nil)
   }
 
   private func events(

@@ -7,11 +7,11 @@ package struct LegacyOrigin: Sendable {
   package var app: String?
   /// By the URL or the request; nil when the body has to tell.
   package var environment: Environment?
-  package var trust: Trust
+  package var trust: Adapter.Trust
   /// What is said to be later than this is believed to be of this time.
   package var receivedAt: Milliseconds
 
-  package init(app: String?, environment: Environment?, trust: Trust, receivedAt: Milliseconds) {
+  package init(app: String?, environment: Environment?, trust: Adapter.Trust, receivedAt: Milliseconds) {
     self.app = app
     self.environment = environment
     self.trust = trust

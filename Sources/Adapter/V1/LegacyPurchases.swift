@@ -146,9 +146,15 @@ struct LegacyPurchase {
   /// What is no id: nothing, and the "0" of Xcode.
   static func identity(_ id: String?) -> String? { id == "" || id == "0" ? nil : id }
 
+  /// By date of purchase, then by what is written: a total order, so that the order of rows does not show through.
+  private func isBelow(_ other: LegacyPurchase) -> Bool {
+    if purchaseOrder != other.purchaseOrder { return purchaseOrder < other.purchaseOrder }
+    return facts.json.encoded().lexicographicallyPrecedes(other.facts.json.encoded())
+  }
+
   /// Takes in another row about the same purchase, whichever was met first.
   mutating func join(_ other: LegacyPurchase) {
-    let isOther = other.list != list ? other.list < list : purchaseOrder < other.purchaseOrder
+    let isOther = other.list != list ? other.list < list : isBelow(other)
     let (best, rest) = isOther ? (other, self) : (self, other)
     let ids = [best, rest].flatMap { [$0.facts.text(.transactionId)].compactMap(\.self) + $0.furtherTransactionIDs }
     self = best

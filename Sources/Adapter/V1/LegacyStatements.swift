@@ -68,7 +68,7 @@ struct LegacyStatements {
 
   /// Adds what a proven receipt states, the links that one receipt makes, and the seeds; nothing longer than Apple's.
   func completed(
-    _ findings: Findings, receipt: InnerReceipt?, trust: Trust
+    _ findings: Findings, receipt: InnerReceipt?, trust: Adapter.Trust
   ) throws(Refusal) -> Findings {
     var findings = findings
     if let proven = receipt?.findings(vocabulary, message: message) {

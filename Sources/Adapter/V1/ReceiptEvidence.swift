@@ -29,7 +29,7 @@ struct ReceiptEvidence {
     }
   }
 
-  private func reading(_ receipt: Receipt, _ found: Findings?, _ trust: Trust) throws(Refusal) -> Reading {
+  private func reading(_ receipt: Receipt, _ found: Findings?, _ trust: Adapter.Trust) throws(Refusal) -> Reading {
     let app = try origin.app(claimed: receipt.bundleID)
     if let told = receipt.environment, let asked = origin.environment, told != asked {
       throw Refusal(

@@ -31,7 +31,9 @@ package struct Destination: Hashable, Sendable {
   package let isEnabled: Bool
 
   /// The URL's host and port: all that logs and the audit say of a URL, since paths and queries may hold secrets.
-  package var host: String {
+  package var host: String { Self.host(of: url) }
+
+  package static func host(of url: String) -> String {
     guard let start = url.firstRange(of: "://") else { return "?" }
     return String(url[start.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" })
   }

@@ -101,7 +101,9 @@ extension OutboxTable {
     _ = try session.execute("DELETE FROM outbox_members WHERE sequence = \(delivery.sequence)")
   }
 
-  /// Notes a failure: tried again at `due`, or given up when that is nil. Of a lease that was lost nothing is noted.
+  /// Notes a failure: tried again at `due`, or given up when that is nil.
+  ///
+  /// Of a lease that was lost nothing is noted.
   package static func settleFailed(
     _ delivery: LeasedDelivery, error: String, retryAt due: Milliseconds?, at now: Milliseconds,
     in session: borrowing Session

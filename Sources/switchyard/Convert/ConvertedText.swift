@@ -17,7 +17,9 @@ struct ConvertedText {
 
   func text(for terminal: Terminal) -> String {
     let findings = converted.findings
-    let isNamed = (app: !converted.unknown.contains("bundleId"), environment: !converted.unknown.contains("environment"))
+    let isNamed = (
+      app: !converted.unknown.contains("bundleId"), environment: !converted.unknown.contains("environment")
+    )
     var text = "\(isNamed.app ? findings.app.plain : "an app that is not named") in "
     text += "\(isNamed.environment ? findings.environment.rawValue : "an environment that is not named"), \(voucher)\n"
     if !converted.given.isEmpty { text += "  as you said: \(converted.given.joined(separator: ", "))\n" }

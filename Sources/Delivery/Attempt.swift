@@ -1,7 +1,7 @@
 package import HTTPClient
 
 /// What became of one attempt.
-package enum Outcome: Hashable, Sendable {
+package enum Attempt: Hashable, Sendable {
   /// 2xx: the destination has it.
   case delivered(status: Int)
   /// Any other status, or none in time; to be tried again.
@@ -10,7 +10,7 @@ package enum Outcome: Hashable, Sendable {
   package enum Reason: Hashable, Sendable, CustomStringConvertible {
     case status(Int)
     case noAnswer(HTTPClientError.Code)
-    /// The body is in neither the inbox nor quarantine: purged by hand.
+    /// The body is in neither the inbox nor quarantine, or cannot be read there.
     case bodyMissing
     /// The shared secret that Apple sent cannot be put back.
     case notRestored
@@ -19,7 +19,7 @@ package enum Outcome: Hashable, Sendable {
       switch self {
       case .status(let status): "answered \(status)"
       case .noAnswer(let code): "no answer: \(code.rawValue)"
-      case .bodyMissing: "the body is gone: it was purged"
+      case .bodyMissing: "the body was purged or is damaged"
       case .notRestored: "the shared secret cannot be put back: check the app's credentials and the master key"
       }
     }
