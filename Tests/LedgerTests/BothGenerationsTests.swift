@@ -1,4 +1,5 @@
 import Adapter
+import Database
 import JSON
 import Ledger
 import Mappings

@@ -251,7 +251,7 @@ extension Conversion {
   }
 
   private func converted(
-    _ findings: Findings?, _ receipt: Receipt, _ trust: Trust
+    _ findings: Findings?, _ receipt: Receipt, _ trust: Adapter.Trust
   ) throws(ConversionRefusal) -> Converted {
     guard let findings else {
       guard receipt.bundleID != nil else { throw ConversionRefusal(.unknownApp, "a receipt without a bundle id") }

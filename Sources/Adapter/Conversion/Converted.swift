@@ -4,7 +4,7 @@ package import Wire
 /// What one input says in the canonical model, and how far it can be believed.
 package struct Converted: Sendable {
   package var findings: Findings
-  package var trust: Trust
+  package var trust: Adapter.Trust
   /// What in it was new to this build.
   package var survey: Survey
   /// What the caller said because the input does not: `bundleId`, `environment`.
@@ -14,7 +14,9 @@ package struct Converted: Sendable {
   /// What neither the input nor the caller says: what `findings` has in its place means nothing.
   package var unknown: [String] = []
 
-  init(findings: Findings, trust: Trust, survey: Survey = Survey(), given: [String] = [], claimed: [String] = []) {
+  init(
+    findings: Findings, trust: Adapter.Trust, survey: Survey = Survey(), given: [String] = [], claimed: [String] = []
+  ) {
     self.findings = findings
     self.trust = trust
     self.survey = survey
