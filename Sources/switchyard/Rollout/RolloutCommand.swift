@@ -26,7 +26,7 @@ enum RolloutCommand {
       let only = arguments.positionals.first
       if let only { _ = try await AppRecord.find(only, connection) }
       let standings = try await connection.read { session throws(DatabaseError) in
-        try Standing.all(in: session)
+        try RolloutStanding.all(in: session)
       }.filter { only == nil || $0.app.bundleID == only }
       if arguments.wantsJSON {
         for standing in standings { try terminal.write(standing.json) }
@@ -78,20 +78,20 @@ enum RolloutCommand {
 }
 
 /// How an app stands in one environment.
-struct Standing: Sendable {
+struct RolloutStanding: Sendable {
   let app: App
   let flag: Flag
   let legacy: Destination?
   let depth: OutboxDepth
 
-  static func all(in session: Session) throws(DatabaseError) -> [Standing] {
+  static func all(in session: Session) throws(DatabaseError) -> [RolloutStanding] {
     let flags = try FlagTable.all(in: session)
     let destinations = try DestinationTable.all(in: session).filter { $0.name == Destination.legacy }
     let depths = try OutboxTable.depths(in: session)
     return try AppTable.all(in: session).flatMap { app in
       flags.filter { $0.key.app == app.id }.sorted { $0.key < $1.key }.map { scope, flag in
         let legacy = destinations.first { $0.scope == scope }
-        return Standing(
+        return RolloutStanding(
           app: app, flag: flag, legacy: legacy, depth: legacy.flatMap { depths[$0.id] } ?? OutboxDepth())
       }
     }

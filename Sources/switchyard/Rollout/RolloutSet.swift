@@ -41,7 +41,7 @@ enum RolloutSet {
     let environment = try EnvironmentOption.environment(arguments)
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let bundleID = try await AppRecord.find(arguments.positionals[0], connection).app.bundleID
-      let standings = try await connection.read { session throws(DatabaseError) in try Standing.all(in: session) }
+      let standings = try await connection.read { session throws(DatabaseError) in try RolloutStanding.all(in: session) }
         .filter { $0.app.bundleID == bundleID && (environment == nil || $0.flag.environment == environment) }
       let changes = try standings.map { standing in
         Change(
@@ -56,7 +56,7 @@ enum RolloutSet {
   }
 
   private struct Change: Sendable {
-    let standing: Standing
+    let standing: RolloutStanding
     let move: Move
 
     var scope: Ledger.Scope {
@@ -64,7 +64,7 @@ enum RolloutSet {
     }
   }
 
-  private static func move(_ standing: Standing, to stage: Stage) throws -> Move {
+  private static func move(_ standing: RolloutStanding, to stage: Stage) throws -> Move {
     do throws(MoveRefusal) {
       return try Move(from: standing.flag.stage, to: stage, hasLegacyURL: standing.legacy?.isEnabled ?? false)
     } catch {
