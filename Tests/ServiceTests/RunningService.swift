@@ -89,7 +89,7 @@ struct RunningService {
   }
 
   /// How many rows a table has.
-  func count(_ table: String) async throws -> Int {
+  func rowCount(_ table: String) async throws -> Int {
     try await pool.read { session throws(DatabaseError) in
       try session.query("SELECT COUNT(*) AS rows_there FROM \(identifier: table)").first?.int("rows_there") ?? 0
     }

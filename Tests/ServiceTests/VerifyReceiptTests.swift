@@ -87,8 +87,8 @@ private final class ScriptedApple: HTTPHandler {
       #expect(
         metrics.contains(
           "switchyard_verify_receipt_calls_total{environment=\"Production\",status=\"\(label)\"} 1"))
-      #expect(try await service.count("inbox") == 0)
-      #expect(try await service.count("quarantine") == 0)
+      #expect(try await service.rowCount("inbox") == 0)
+      #expect(try await service.rowCount("quarantine") == 0)
       let lines = service.log.records.map { "\($0)" }.joined()
       #expect(!lines.contains(Self.secret) && !lines.contains("AAAA"))
     }
@@ -154,7 +154,7 @@ private final class ScriptedApple: HTTPHandler {
       await blocker.close()
       // What was late is written all the same.
       let isKept = await eventually(within: .seconds(20)) {
-        let kept = [try? await service.count("inbox"), try? await service.count("quarantine")]
+        let kept = [try? await service.rowCount("inbox"), try? await service.rowCount("quarantine")]
         return kept.compactMap(\.self).reduce(0, +) == 1
       }
       #expect(isKept)
