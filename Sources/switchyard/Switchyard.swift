@@ -20,7 +20,7 @@ enum Switchyard {
     ],
     subcommands: [
       ServeCommand.command, DevCommand.command, JWSCommand.command, ReceiptCommand.command, ExtractCommand.command,
-      AppCommand.command, InboxCommand.command, QuarantineCommand.command, DatabaseCommand.command,
+      AppCommand.command, APICommand.command, InboxCommand.command, QuarantineCommand.command, DatabaseCommand.command,
       DoctorCommand.command, SimulateCommand.command,
     ]
   ).addingCompletion()

@@ -12,7 +12,7 @@ import Testing
       ["inbox", "show"],
       ["quarantine"], ["quarantine", "list"], ["quarantine", "show"], ["quarantine", "replay"], ["doctor"],
       ["simulate", "story"], ["simulate", "stream"], ["serve"],
-      ["dev"], ["receipt"], ["receipt", "inspect"],
+      ["api"], ["api", "history"], ["api", "extend"], ["api", "message", "upload"], ["dev"], ["receipt"], ["receipt", "inspect"],
     ]
     for command in commands {
       let outcome = try await program.run(command + ["--help"])
