@@ -1,5 +1,7 @@
 package import Adapter
 package import Database
+package import Delivery
+package import HTTPClient
 package import HTTPServer
 package import Ledger
 package import Runtime
@@ -12,6 +14,10 @@ package struct Installation: Sendable {
     package var http: HTTPServerConfiguration
     package var sources = AllowedSources.anywhere
     package var commit = GroupCommit.Limits()
+    package var delivery = Delivery.Settings()
+    /// Puts back into a body what was taken out before it was kept.
+    package var restore: Delivery.Restore = LegacyPassword.requireWhole
+    package var client = HTTPClientConfiguration()
 
     package init(http: HTTPServerConfiguration) { self.http = http }
   }
@@ -24,6 +30,8 @@ package struct Installation: Sendable {
   private let pool: Pool
   private let housekeeping: Housekeeping
   private let readiness: Readiness
+  private let delivery: Delivery
+  private let client: HTTPClient
 
   /// Reads the registered apps once; the schema must be there.
   package init(
@@ -43,9 +51,17 @@ package struct Installation: Sendable {
     let readiness = Readiness(pool: pool)
     self.readiness = readiness
     let intake = Intake(adapter: adapter)
+    let client = HTTPClient(settings.client)
+    self.client = client
+    let post = Delivery.posting(over: client)
+    delivery = Delivery(
+      pool: pool, settings: settings.delivery, post: post, restore: settings.restore, metrics: metrics, clock: clock,
+      logger: logger)
     let router = Router(
       notifications: NotificationRoute(
-        intake: intake, registry: registry, commit: commit, key: key, metrics: counts, clock: clock, logger: logger),
+        intake: intake, registry: registry, commit: commit,
+        passThrough: PassThrough(post: post, metrics: counts, logger: logger), key: key, metrics: counts, clock: clock,
+        logger: logger),
       evidence: EvidenceRoute(
         intake: intake, ledger: ledger, commit: commit, metrics: counts, clock: clock, logger: logger),
       purchases: PurchasesRoute(ledger: ledger, clock: clock, logger: logger),
@@ -59,7 +75,8 @@ package struct Installation: Sendable {
   /// In the order of need: what is first is stopped last, so that requests end before the commits they wait for.
   package var services: [any Service] {
     [
-      PoolService(pool: pool), CommitService(commit: commit), registry, housekeeping, readiness,
+      PoolService(pool: pool), ClientService(client: client), CommitService(commit: commit), delivery, registry,
+      housekeeping, readiness,
       ServerService(server: server),
     ]
   }
@@ -92,6 +109,16 @@ private struct PoolService: Service {
   func run() async throws {
     await untilCancelled()
     await pool.close()
+  }
+}
+
+/// Closes its connections when everybody who sends has ended.
+private struct ClientService: Service {
+  let client: HTTPClient
+
+  func run() async throws {
+    await untilCancelled()
+    await client.shutdown()
   }
 }
 

@@ -80,6 +80,9 @@ public struct Survey: Hashable, Sendable {
 
   public var isClean: Bool { unknownFields.isEmpty && unusableFields.isEmpty && unknownValues.isEmpty }
 
+  /// Counts a field that is as documented and still of no use.
+  public mutating func add(unusable path: String) { unusableFields.append(path) }
+
   public mutating func add(_ other: Survey) {
     unknownFields += other.unknownFields
     unusableFields += other.unusableFields

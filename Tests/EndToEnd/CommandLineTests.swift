@@ -12,7 +12,9 @@ import Testing
       ["inbox", "show"],
       ["quarantine"], ["quarantine", "list"], ["quarantine", "show"], ["quarantine", "replay"], ["doctor"],
       ["simulate", "story"], ["simulate", "stream"], ["serve"],
-      ["api"], ["api", "history"], ["api", "extend"], ["api", "message", "upload"], ["dev"], ["receipt"], ["receipt", "inspect"],
+      ["dev"], ["receipt"], ["receipt", "inspect"], ["convert"], ["mappings"], ["mappings", "show"],
+      ["mappings", "check"], ["mappings", "diff"], ["mappings", "document"],
+      ["api"], ["api", "history"], ["api", "extend"], ["api", "message", "upload"],
     ]
     for command in commands {
       let outcome = try await program.run(command + ["--help"])
@@ -29,7 +31,7 @@ import Testing
     for shell in ["bash", "zsh", "fish"] {
       let outcome = try await program.run("completion", shell)
       #expect(outcome.status == 0)
-      #expect(outcome.output.contains("quarantine"))
+      for name in ["quarantine", "convert", "mappings"] { #expect(outcome.output.contains(name)) }
     }
   }
 

@@ -1,5 +1,6 @@
 package import Database
 import Purchases
+import Rollout
 import Signing
 package import Time
 
@@ -26,7 +27,9 @@ package enum AppTable {
     for row in try session.query("SELECT digest, app FROM app_tokens WHERE revoked_at IS NULL") {
       if let digest = Digest(bytes: try row.bytes("digest")) { tokens[digest] = App.ID(try row.int("app")) }
     }
-    return AppDirectory(apps: try all(in: session), tokens: tokens)
+    return AppDirectory(
+      apps: try all(in: session), tokens: tokens, flags: try FlagTable.all(in: session),
+      destinations: try DestinationTable.all(in: session))
   }
 
   package static func find(_ bundleID: String, in session: borrowing Session) throws(DatabaseError) -> App? {
@@ -63,17 +66,8 @@ package enum AppTable {
       "UPDATE app_tokens SET revoked_at = \(now) WHERE app = \(app.id.number) AND revoked_at IS NULL")
   }
 
-  /// The app's stages.
+  /// The app's stages, Production first.
   package static func flags(of app: App, in session: borrowing Session) throws(DatabaseError) -> [Flag] {
-    var flags: [Flag] = []
-    for row in try session.query("SELECT environment, stage, epoch FROM flags WHERE app = \(app.id.number) ORDER BY 1")
-    {
-      guard let stage = Stage(rawValue: try row.text("stage")) else {
-        throw DatabaseError(.column, "a stage this build does not know: \(try row.text("stage"))")
-      }
-      flags.append(
-        Flag(environment: try Environment(code: row.int("environment")), stage: stage, epoch: try row.int64("epoch")))
-    }
-    return flags
+    try FlagTable.all(in: session).filter { $0.key.app == app.id }.sorted { $0.key < $1.key }.map(\.value)
   }
 }

@@ -29,12 +29,22 @@ package struct Intake: Sendable {
     do throws(Refusal) {
       let reading = try adapter.notification(message.body, message: message.digest, now: now)
       let app = try app(of: reading, pathApp: pathApp, in: directory)
-      return Decision(entry: Self.entry(message, reading, app), reading: reading, refusal: nil)
+      var entry = Self.entry(message, reading, app)
+      entry.addressee = directory.addressee(app, reading.environment, at: now)
+      return Decision(entry: entry, reading: reading, refusal: nil)
     } catch {
       guard let source = error.quarantine else { throw error }
       let refusal = Entry.Refusal(
         source: source, code: error.code, detail: error.detail, claimedApp: error.claimedApp ?? pathApp)
-      return Decision(entry: Entry(message, .quarantined(refusal)), reading: nil, refusal: error)
+      // The app's own back end hears it all the same, as it would have without us.
+      let sender = ClaimedSender(ofNotification: message.body)
+      var entry = Entry(message, .quarantined(refusal))
+      if let app = (pathApp ?? error.claimedApp ?? sender.app).flatMap({ directory[$0] }),
+        let environment = sender.environment
+      {
+        entry.addressee = directory.addressee(app, environment, at: now)
+      }
+      return Decision(entry: entry, reading: nil, refusal: error)
     }
   }
 
@@ -92,5 +102,13 @@ extension Refusal {
     case .authentic: .authentic
     case .legacy: .legacy
     }
+  }
+}
+
+extension AppDirectory {
+  /// For whose endpoints a message is, by the stage as it is known here; the commit compares its epoch.
+  fileprivate func addressee(_ app: App, _ environment: Environment, at now: Milliseconds) -> Entry.Addressee {
+    let scope = Ledger.Scope(app: app.id, environment: environment)
+    return Entry.Addressee(scope, epoch: flag(of: scope)?.epoch, at: now)
   }
 }

@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import Signing
 
 /// Takes the shared secret out of a V1 body before the body is kept: a code stands in its place.
@@ -67,6 +68,16 @@ enum LegacyPassword {
     let text = secret.string.map { Array($0.utf8) } ?? secret.encoded()
     return .string("\(mark)\(key.id):\(key.code(for: text, purpose: "v1 password").hex)")
   }
+
+  /// The body of a message from which no secret was taken; throws for another, which must not be sent as if it were whole.
+  @Sendable static func requireWhole(_ stored: StoredMessage) throws -> [UInt8] {
+    let body = stored.message.body
+    if mayBe(in: body), body.firstRange(of: Array("\"\(mark)".utf8)) != nil { throw Sealed() }
+    return body
+  }
+
+  /// A secret was taken out of the body, and nothing here puts it back.
+  struct Sealed: Error {}
 
   /// How a code begins: what has one was redacted before.
   private static let mark = "hmac-sha256:"

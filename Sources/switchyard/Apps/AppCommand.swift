@@ -13,7 +13,9 @@ enum AppCommand {
       Command.Example("switchyard app token com.example.app --label backend", "shown once"),
     ],
     options: DatabaseOptions.options,
-    subcommands: [AppAdd.command, list, AppShow.command, remove, AppToken.command])
+    subcommands: [
+      AppAdd.command, list, AppShow.command, AppSet.command, remove, AppToken.command, AppLegacyURL.command,
+    ])
 
   static let bundleID = Positional("BUNDLE_ID", "The app's bundle id, as com.example.app.")
 

@@ -69,6 +69,7 @@ struct QuarantineReplay {
   let isDry: Bool
   let wantsJSON: Bool
   let terminal: Terminal
+  let startedAt = WallClock.system.now()
 
   /// What a message comes to today.
   private enum Outcome {
@@ -115,8 +116,11 @@ struct QuarantineReplay {
       switch message.kind {
       case .notification:
         let decision = try intake.notification(message, directory: directory, now: message.receivedAt)
-        switch decision.entry.content {
-        case .accepted: return .accepted(decision.entry)
+        var entry = decision.entry
+        // An operator asks for it, whatever the stage; what was forwarded already is not forwarded again.
+        if let addressee = entry.addressee { entry.addressee = .init(addressee.scope, epoch: nil, at: startedAt) }
+        switch entry.content {
+        case .accepted: return .accepted(entry)
         case .quarantined(let refusal): return .refused(refusal)
         }
       case .evidence:
