@@ -74,7 +74,8 @@ let package = Package(
     room("Ledger", "Rollout", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
     room("Delivery", "Ledger", "Database", "HTTPClient", "Signing", "Purchases", "Runtime", "Time"),
     room(
-      "Service", "Delivery", "HTTPClient", "Rollout", "Ledger", "Adapter", "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime",
+      "Service", "Delivery", "HTTPClient", "Rollout", "Ledger", "Adapter", "HTTPServer", "Mappings", "Wire", "Signing",
+      "Purchases", "Runtime",
       "JSON", "Time"),
     room("Compression", "CZlib", "CZstd"),
     room("Backfill", "Receipts", "Compression", "Signing", "Purchases", "Runtime", "JSON", "Time"),
@@ -124,10 +125,11 @@ let package = Package(
       "ServiceTests", "Service", "Delivery", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
       "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
-      "SimulatorTests", "Simulator", "Adapter", "Mappings", "Purchases", "Signing", "Wire", "JSON",
+      "SimulatorTests", "Simulator", "Adapter", "Receipts", "Mappings", "Purchases", "Signing", "Wire", "JSON",
       "Time"),
     tests("HouseTests"),
-    tests("EndToEnd", "Ledger", "Database", "HTTPServer", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
+    tests(
+      "EndToEnd", "Ledger", "Database", "HTTPServer", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
   ]
 )
 
@@ -137,7 +139,8 @@ if Context.environment["SWITCHYARD_FUZZ"] == "1" {
   for name in ["FuzzJWS", "FuzzJSON", "FuzzReceipt", "FuzzLegacy"] {
     package.targets.append(
       .executableTarget(
-        name: name, dependencies: [
+        name: name,
+        dependencies: [
           "CLibFuzzer", "Adapter", "Purchases", "Receipts", "Signing", "Simulator", "JSON", "Time",
         ],
         path: "Tests/Fuzz/\(name)",

@@ -62,8 +62,16 @@ package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
     case appAppleIdNotRegistered
     /// The id in the app's registration and in the message differ.
     case wrongAppAppleId
-    /// Evidence of another app than the bearer token is for.
+    /// Evidence of another app than the bearer token is for, or a notification at another app's URL.
     case wrongBundle
+    /// A V1 body that neither its `bid` nor its password nor the URL gives to one app.
+    case appNotNamed
+    /// A V1 body of an app without a shared secret that could be compared.
+    case noSharedSecret
+    /// A V1 body without a password.
+    case missingSharedSecret
+    /// A V1 body with a password that is none of the app's.
+    case wrongSharedSecret
   }
 
   package init(_ error: JSONError) { self.init(.unreadable, .notJSON, "the body is not acceptable JSON: \(error)") }

@@ -14,9 +14,8 @@ package struct Installation: Sendable {
     package var http: HTTPServerConfiguration
     package var sources = AllowedSources.anywhere
     package var commit = GroupCommit.Limits()
+    package var verifyReceipt = VerifyReceiptUpstream()
     package var delivery = Delivery.Settings()
-    /// Puts back into a body what was taken out before it was kept.
-    package var restore: Delivery.Restore = LegacyPassword.requireWhole
     package var client = HTTPClientConfiguration()
 
     package init(http: HTTPServerConfiguration) { self.http = http }
@@ -32,10 +31,12 @@ package struct Installation: Sendable {
   private let readiness: Readiness
   private let delivery: Delivery
   private let client: HTTPClient
+  /// For verifyReceipt: its clients wait, and may need many connections to one host.
+  private let apple: HTTPClient
 
   /// Reads the registered apps once; the schema must be there.
   package init(
-    pool: Pool, adapter: Adapter, key: MasterKey, settings: Settings, clock: WallClock, logger: Logger
+    pool: Pool, adapter: Adapter, keys: Keyring, settings: Settings, clock: WallClock, logger: Logger
   ) async throws {
     self.pool = pool
     let metrics = MetricsRegistry()
@@ -46,7 +47,9 @@ package struct Installation: Sendable {
     let commit = GroupCommit(ledger, limits: settings.commit)
     self.commit = commit
     registry = try await Registry(
-      reading: { try await pool.read { session throws(DatabaseError) in try AppTable.directory(in: session) } },
+      reading: {
+        try await pool.read { session throws(DatabaseError) in try AppTable.directory(with: keys, in: session) }
+      },
       logger: logger)
     let readiness = Readiness(pool: pool)
     self.readiness = readiness
@@ -55,13 +58,23 @@ package struct Installation: Sendable {
     self.client = client
     let post = Delivery.posting(over: client)
     delivery = Delivery(
-      pool: pool, settings: settings.delivery, post: post, restore: settings.restore, metrics: metrics, clock: clock,
-      logger: logger)
+      pool: pool, settings: settings.delivery, post: post,
+      restore: LegacyPassword.restoring(from: registry, keys: keys), metrics: metrics, clock: clock, logger: logger)
+    var calls = settings.client
+    calls.connectionsPerHost = VerifyReceiptRoute.callsAtOnce
+    let apple = HTTPClient(calls)
+    self.apple = apple
     let router = Router(
       notifications: NotificationRoute(
         intake: intake, registry: registry, commit: commit,
-        passThrough: PassThrough(post: post, metrics: counts, logger: logger), key: key, metrics: counts, clock: clock,
-        logger: logger),
+        passThrough: PassThrough(post: post, metrics: counts, logger: logger), key: keys.current, metrics: counts,
+        clock: clock, logger: logger),
+      receipts: VerifyReceiptRoute(
+        client: apple, upstream: settings.verifyReceipt,
+        answers: ReceiptAnswers(
+          intake: intake, registry: registry, commit: commit, within: settings.verifyReceipt.recordWithin,
+          metrics: counts, clock: clock, logger: logger),
+        metrics: counts, logger: logger),
       evidence: EvidenceRoute(
         intake: intake, ledger: ledger, commit: commit, metrics: counts, clock: clock, logger: logger),
       purchases: PurchasesRoute(ledger: ledger, clock: clock, logger: logger),
@@ -75,8 +88,8 @@ package struct Installation: Sendable {
   /// In the order of need: what is first is stopped last, so that requests end before the commits they wait for.
   package var services: [any Service] {
     [
-      PoolService(pool: pool), ClientService(client: client), CommitService(commit: commit), delivery, registry,
-      housekeeping, readiness,
+      PoolService(pool: pool), ClientService(client: client), ClientService(client: apple),
+      CommitService(commit: commit), delivery, registry, housekeeping, readiness,
       ServerService(server: server),
     ]
   }

@@ -112,7 +112,7 @@ struct `Real samples, converted,` {
         "webOrderLineItemId":"1000000030938713","productId":"yearly","purchaseDate":1447821281000,\
         "originalPurchaseDate":1447778081000,"expiresDate":1448346881000,"quantity":1,"line":"1000000030938713",\
         "rules":["P-001","P-002","P-003","P-004","P-006","P-007","P-008","P-009"],"source":"verifiedReceipt",\
-        "asOf":1447821281000,"trust":"signature"}],"renewals":[]}
+        "asOf":1447821281000,"trust":"receipt"}],"renewals":[]}
         """),
     Known(
       path: "receipts/ios6_mindmob_consumable_2012.b64",
@@ -121,7 +121,7 @@ struct `Real samples, converted,` {
         "transactionId":"1000000046178817","originalTransactionId":"1000000046178817",\
         "productId":"com.mindmobapp.download","purchaseDate":1335798355868,"originalPurchaseDate":1335798355868,\
         "quantity":1,"line":"","rules":["P-001","P-002","P-004","P-006","P-007","P-009"],"source":"verifiedReceipt",\
-        "asOf":1335798355868,"trust":"signature"}],"renewals":[]}
+        "asOf":1335798355868,"trust":"receipt"}],"renewals":[]}
         """),
   ]
   private static func convert(_ sample: Known) throws(ConversionRefusal) -> JSONObject {
@@ -177,7 +177,7 @@ struct `Real samples, converted,` {
       #expect(purchase["bundleId"] == known["bundle_id"] && purchase["environment"] == "Sandbox")
       #expect(purchase["purchaseDate"]?.integer != nil)
       let provenance = purchase["provenance"]?.object
-      #expect(provenance?["source"] == "verifiedReceipt" && provenance?["trust"] == "signature")
+      #expect(provenance?["source"] == "verifiedReceipt" && provenance?["trust"] == "receipt")
       let rules = Set((purchase["rules"]?.array ?? []).compactMap(\.string))
       #expect(rules.isSuperset(of: ["P-001", "P-002", "P-004", "P-006"]))
     }

@@ -263,6 +263,7 @@ struct Refused: CustomTestStringConvertible, Sendable {
     let provoked = Set((Self.notifications + Self.evidence).map(\.code) + [Refusal.Code.environmentUnknown.rawValue])
     let elsewhere: [Refusal.Code] = [
       .appAppleIdNotRegistered, .wrongAppAppleId, .unknownSubscription,
+      .appNotNamed, .noSharedSecret, .missingSharedSecret, .wrongSharedSecret,
     ]
     #expect(Set(Refusal.Code.allCases.map(\.rawValue)).subtracting(provoked) == Set(elsewhere.map(\.rawValue)))
   }

@@ -11,10 +11,12 @@ import Testing
       ["app"], ["app", "add"], ["app", "list"], ["app", "show"], ["app", "remove"], ["app", "token"],
       ["inbox", "show"],
       ["quarantine"], ["quarantine", "list"], ["quarantine", "show"], ["quarantine", "replay"], ["doctor"],
-      ["simulate", "story"], ["simulate", "stream"], ["serve"],
+      ["simulate", "story"], ["simulate", "stream"], ["simulate", "purchase"], ["serve"],
       ["dev"], ["receipt"], ["receipt", "inspect"], ["convert"], ["mappings"], ["mappings", "show"],
-      ["mappings", "check"], ["mappings", "diff"], ["mappings", "document"],
       ["api"], ["api", "history"], ["api", "extend"], ["api", "message", "upload"],
+      ["mappings", "check"], ["mappings", "diff"], ["mappings", "document"], ["rollout"], ["rollout", "show"],
+      ["rollout", "set"], ["rollout", "history"], ["outbox"], ["outbox", "list"], ["explain"], ["app", "set"],
+      ["app", "legacy-url"],
     ]
     for command in commands {
       let outcome = try await program.run(command + ["--help"])
@@ -45,6 +47,8 @@ import Testing
       (["app", "add", "com.example", "--key-id", "x"], "go together"),
       (["app", "add", "x", "--app-apple-id", "0"], "whole"),
       (["app", "token", "x", "--revoke", "12"], "hexadecimal"),
+      (["simulate", "purchase", "coins.10"], "coins.100"),
+      (["simulate", "purchase", "coins.100", "--offer", "x"], "no offer x of coins.100"),
       (["serve", "--bodies-in-flight", "0"], "from 1 to 65536"),
       (["serve", "--connections-per-address", "many"], "from 0 to 65536"),
       (

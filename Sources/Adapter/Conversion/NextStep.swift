@@ -45,6 +45,9 @@ enum NextStep {
     case .unknownApp: after(ConversionRefusal.Code.unknownApp)
     case .appAppleIdNotRegistered, .wrongAppAppleId: "Compare the app's Apple id with App Store Connect."
     case .wrongBundle: after(ConversionRefusal.Code.wrongBundle)
+    case .appNotNamed: after(ConversionRefusal.Code.unknownApp)
+    case .noSharedSecret, .wrongSharedSecret: "Add the app's shared secret with switchyard app secret, then replay."
+    case .missingSharedSecret: vouched
     }
   }
 

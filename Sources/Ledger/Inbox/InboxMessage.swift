@@ -8,6 +8,8 @@ package struct InboxMessage: Hashable, Sendable {
   package enum Kind: Int, Sendable, CaseIterable {
     case notification = 1
     case evidence = 2
+    /// What Apple answered to a verifyReceipt call that came through us.
+    case verifyReceiptAnswer = 3
   }
 
   /// What it is known by, so that it is kept once: the SHA-256 of its `identity`.

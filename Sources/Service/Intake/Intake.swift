@@ -22,12 +22,19 @@ package struct Intake: Sendable {
 
   /// What to write for a notification; throws only for what is not even JSON or a JWS.
   ///
-  /// - Parameter pathApp: the bundle id in the URL, when Apple was given one with it.
+  /// - Parameters:
+  ///   - pathApp: the bundle id in the URL, when Apple was given one with it.
+  ///   - claimedApp: of a message that was set aside: whose it was then said to be. It stands for the URL of a V1 body.
   package func notification(
-    _ message: InboxMessage, pathApp: String? = nil, directory: AppDirectory, now: Milliseconds
+    _ message: InboxMessage, pathApp: String? = nil, claimedApp: String? = nil, directory: AppDirectory,
+    now: Milliseconds
   ) throws(Refusal) -> Decision {
     do throws(Refusal) {
-      let reading = try adapter.notification(message.body, message: message.digest, now: now)
+      let sender = try Adapter.legacyBody(message.body).map { body throws(Refusal) in
+        try LegacySender(body, pathApp: pathApp ?? claimedApp, in: directory)
+      }
+      let origin = sender.map { Self.origin(of: message, app: $0.app.bundleID) }
+      let reading = try adapter.notification(message.body, message: message.digest, origin: origin, now: now)
       let app = try app(of: reading, pathApp: pathApp, in: directory)
       var entry = Self.entry(message, reading, app)
       entry.addressee = directory.addressee(app, reading.environment, at: now)
@@ -56,6 +63,31 @@ package struct Intake: Sendable {
       message.body, app: app.bundleID, environment: environment, message: message.digest, now: now)
     try Self.compare(reading, app)
     return Decision(entry: Self.entry(message, reading, app), reading: reading, refusal: nil)
+  }
+
+  /// Who sent a V1 body, as it is told to the adapter; a rebuild says the same of what is in the inbox.
+  package static func origin(of message: InboxMessage, app: String) -> LegacyOrigin {
+    LegacyOrigin(app: app, environment: nil, trust: .sharedSecret, receivedAt: message.receivedAt)
+  }
+
+  /// What to write for Apple's answer to a verifyReceipt call about `app`.
+  ///
+  /// Nobody hands it in again: what cannot be read is set aside with its reason.
+  ///
+  /// - Parameter environment: whose endpoint answered, for answers of the oldest shape do not say.
+  package func verifyReceiptAnswer(
+    _ message: InboxMessage, app: App, environment: Environment?, now: Milliseconds
+  ) -> Decision {
+    do throws(Refusal) {
+      let reading = try adapter.answer(
+        message.body, app: app.bundleID, environment: environment, message: message.digest, now: now)
+      try Self.compare(reading, app)
+      return Decision(entry: Self.entry(message, reading, app), reading: reading, refusal: nil)
+    } catch {
+      let refusal = Entry.Refusal(
+        source: .legacy, code: error.code, detail: error.detail, claimedApp: app.bundleID)
+      return Decision(entry: Entry(message, .quarantined(refusal)), reading: nil, refusal: error)
+    }
   }
 
   private static func entry(_ message: InboxMessage, _ reading: Reading, _ app: App) -> Entry {
@@ -95,7 +127,7 @@ package struct Intake: Sendable {
 
 extension Refusal {
   /// Whose quota it counts against; nil for what is not worth keeping.
-  fileprivate var quarantine: QuarantineSource? {
+  package var quarantine: QuarantineSource? {
     switch kind {
     case .unreadable: nil
     case .unproven: .unproven

@@ -64,7 +64,7 @@ package struct NotificationRoute: Sendable {
     let decision: Intake.Decision
     do throws(Refusal) {
       var first = try decide(message, pathApp, registry.directory, now)
-      if first.refusal?.code == Refusal.Code.unknownApp.rawValue {
+      if let code = first.refusal?.code, Self.mendable.contains(code) {
         first = try decide(message, pathApp, await registry.refreshed(atMostEvery: Router.patience), now)
       }
       decision = first
@@ -83,6 +83,10 @@ package struct NotificationRoute: Sendable {
       return .notWritten(error)
     }
   }
+
+  /// What a registration of the last seconds may have mended: the directory is read again before these are refused.
+  private static let mendable = Set(
+    [Refusal.Code.unknownApp, .appNotNamed, .noSharedSecret, .wrongSharedSecret].map(\.rawValue))
 
   private func decide(
     _ message: InboxMessage, _ pathApp: String?, _ directory: AppDirectory, _ now: Milliseconds

@@ -22,13 +22,14 @@ package struct SimulatedAppTransaction: Hashable, Sendable {
     self.originalApplicationVersion = originalApplicationVersion
   }
 
-  package func payload(signedAt date: Milliseconds) -> JSONObject {
+  /// As it is signed at `date`; without a date what it says, not signed.
+  package func payload(signedAt date: Milliseconds?) -> JSONObject {
     var payload = PayloadMembers()
     payload.add("receiptType", app.environment.rawValue)
     payload.add("appAppleId", app.appAppleID)
     payload.add("bundleId", app.bundleID)
     payload.add("applicationVersion", app.bundleVersion)
-    payload.add("versionExternalIdentifier", 860_000_000 + app.appAppleID % 10_000_000)
+    payload.add("versionExternalIdentifier", app.versionExternalIdentifier)
     payload.add("receiptCreationDate", date)
     payload.add("originalPurchaseDate", originalPurchaseDate)
     payload.add("originalApplicationVersion", originalApplicationVersion)

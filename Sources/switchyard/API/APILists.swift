@@ -65,6 +65,9 @@ enum APILists {
           cursor = page.cursor
         }
         let status = try rows.finish()
+        if rows.count == 0 {
+          terminal.note("nothing at all: Apple answers so to a wrong bundle id, too; switchyard api check tells")
+        }
         terminal.note("\(rows.count) in \(environment.rawValue); revision \(cursor ?? "none")")
         return status
       } catch let failure as CallFailure {

@@ -14,7 +14,8 @@ enum AppCommand {
     ],
     options: DatabaseOptions.options,
     subcommands: [
-      AppAdd.command, list, AppShow.command, AppSet.command, remove, AppToken.command, AppLegacyURL.command,
+      AppAdd.command, list, AppShow.command, AppSet.command, remove, AppToken.command, AppSecret.command,
+      AppLegacyURL.command,
     ])
 
   static let bundleID = Positional("BUNDLE_ID", "The app's bundle id, as com.example.app.")

@@ -73,7 +73,7 @@ struct ExplainedSubscription {
   let key: SubscriptionKey
   /// Nil when only renewals are known of it, and no period.
   let subscription: Subscription?
-  let standing: Standing?
+  let standing: Purchases.Standing?
   let renewal: ExplainedThing?
 }
 

@@ -13,7 +13,7 @@ enum SimulateCommand {
       simulated-apple/root.der in it. `switchyard dev` with the same --data-dir does. --generate writes a whole world into \
       --out: receipts.csv (app,user_id,receipt), notifications.jsonl (a V2 body a line), truth.jsonl (what is true of each \
       customer) and world.json (the roots to trust and the apps). The same seed tells of the same customers; keys are \
-      new each time.
+      new each time. purchase prints one purchase in every form of either generation.
       """,
     examples: [
       Command.Example("switchyard simulate --generate --seed 7 --customers 1000 --app com.example.app --out world"),
@@ -26,15 +26,15 @@ enum SimulateCommand {
       .value("seed", "N", default: "1", "Another number tells of other customers."),
       .flag("generate", "Write a world of customers into --out."),
       .value("customers", "N", default: "100", "How many with --generate, 1 to 10,000,000."),
-      .value("app", "BUNDLE", repeats: true, "The bundle ids of the apps with --generate."),
+      .value("app", "BUNDLE", repeats: true, "The bundle ids of the apps with --generate, or that of the purchase."),
       .flag("without-notifications", "Leave notifications.jsonl empty: they are ten times as long as the rest."),
       .value("out", "DIR", "Where --generate writes; files of the same names are replaced."),
-    ], subcommands: [story, stream], action: generate)
+    ], subcommands: [story, stream, SimulatePurchase.command], action: generate)
 
   @Sendable private static func generate(_ arguments: ParsedArguments, _ terminal: Terminal) async throws -> ExitStatus
   {
     guard arguments.flag("generate") else {
-      throw UsageError(.missingCommand, "Say which: story, stream, or --generate.", path: arguments.path)
+      throw UsageError(.missingCommand, "Say which: story, stream, purchase, or --generate.", path: arguments.path)
     }
     let apps = arguments.values("app")
     let seed = UInt64(try arguments.integer("seed", in: 0...Int.max) ?? 1)
@@ -55,7 +55,7 @@ enum SimulateCommand {
   }
 
   /// Apple: letters, digits, hyphens and periods.
-  private static func isBundleID(_ text: String) -> Bool {
+  static func isBundleID(_ text: String) -> Bool {
     (1...155).contains(text.utf8.count)
       && text.utf8.allSatisfy { byte in
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.".utf8.contains(byte)

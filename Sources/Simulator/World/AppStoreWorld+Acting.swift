@@ -1,0 +1,22 @@
+import Time
+
+/// What is ordered by hand.
+extension AppStoreWorld {
+  /// Lets something happen to a customer now.
+  ///
+  /// - Returns: the ids of the transactions that the customer has since.
+  @discardableResult
+  package mutating func act(_ act: Act, on customer: CustomerID) throws(ActRefusal) -> [String] {
+    guard contains(customer) else { throw ActRefusal(.unknownCustomer, "no customer \(customer)") }
+    let market = markets[Int(households[customer.household].app)]
+    let order = try Order(act, customer.member, households[customer.household], market, self)
+    let before = households[customer.household].members[customer.member].charges.count
+    // Purchases are dated in whole seconds, as receipts have them.
+    let date = Milliseconds(now.wholeSeconds * 1_000)
+    live(customer.household) { household, market in
+      household.members[customer.member].hasJoined = true
+      household.carryOut(order, for: customer.member, at: date, in: market)
+    }
+    return households[customer.household].members[customer.member].charges[before...].map { String($0.id) }
+  }
+}
