@@ -66,7 +66,7 @@ let package = Package(
         .embedInCode("receipt-fields.tsv"), .embedInCode("v1-transaction-fields.tsv"),
         .embedInCode("v1-renewal-fields.tsv"), .embedInCode("v1-statuses.tsv"), .embedInCode("v1-events.tsv"),
         .embedInCode("v2-events-to-v1.tsv"), .embedInCode("inferences.tsv"), .embedInCode("without-counterpart.tsv"),
-        .embedInCode("endpoints.tsv"), .embedInCode("api-errors.tsv"), .embedInCode("receipt-statuses.tsv"),
+        .embedInCode("endpoints.tsv"), .embedInCode("api-errors.tsv"),
       ]),
     room("Adapter", "Receipts", "Wire", "Mappings", "Signing", "Purchases", "JSON", "Time"),
     room("AppStore", "HTTPClient", "Wire", "Mappings", "Signing", "Runtime", "JSON", "Time"),
@@ -128,7 +128,8 @@ let package = Package(
       "SimulatorTests", "Simulator", "Adapter", "Receipts", "Mappings", "Purchases", "Signing", "Wire", "JSON",
       "Time"),
     tests("HouseTests"),
-    tests("EndToEnd", "Ledger", "Database", "HTTPServer", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
+    tests(
+      "EndToEnd", "Ledger", "Database", "HTTPServer", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
   ]
 )
 
@@ -138,7 +139,8 @@ if Context.environment["SWITCHYARD_FUZZ"] == "1" {
   for name in ["FuzzJWS", "FuzzJSON", "FuzzReceipt", "FuzzLegacy"] {
     package.targets.append(
       .executableTarget(
-        name: name, dependencies: [
+        name: name,
+        dependencies: [
           "CLibFuzzer", "Adapter", "Purchases", "Receipts", "Signing", "Simulator", "JSON", "Time",
         ],
         path: "Tests/Fuzz/\(name)",

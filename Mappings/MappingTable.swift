@@ -14,6 +14,8 @@ package enum MappingTable: String, Sendable, CaseIterable {
   case eventsToLegacy = "v2-events-to-v1"
   case inferences
   case withoutCounterpart = "without-counterpart"
+  case endpoints
+  case apiErrors = "api-errors"
 
   /// As the file is called.
   package var file: String { "\(rawValue).tsv" }
@@ -33,6 +35,8 @@ package enum MappingTable: String, Sendable, CaseIterable {
     case .eventsToLegacy: "W"
     case .inferences: "I"
     case .withoutCounterpart: "X"
+    case .endpoints: "C"
+    case .apiErrors: "E"
     }
   }
 
@@ -51,6 +55,8 @@ package enum MappingTable: String, Sendable, CaseIterable {
     case .eventsToLegacy: PackageResources.v2_events_to_v1_tsv
     case .inferences: PackageResources.inferences_tsv
     case .withoutCounterpart: PackageResources.without_counterpart_tsv
+    case .endpoints: PackageResources.endpoints_tsv
+    case .apiErrors: PackageResources.api_errors_tsv
     }
   }
 
@@ -74,6 +80,8 @@ package enum MappingTable: String, Sendable, CaseIterable {
     case .eventsToLegacy: _ = try EventToLegacyTable(bytes)
     case .inferences: _ = try InferenceTable(bytes)
     case .withoutCounterpart: _ = try WithoutCounterpartTable(bytes)
+    case .endpoints: _ = try EndpointTable(bytes)
+    case .apiErrors: _ = try ErrorTable(bytes)
     }
   }
 
@@ -89,6 +97,8 @@ package enum MappingTable: String, Sendable, CaseIterable {
     case .eventsToLegacy: ["notificationType", "subtype", "condition"]
     case .inferences: ["field", "condition"]
     case .withoutCounterpart: ["side", "what", "name"]
+    case .endpoints: ["endpoint"]
+    case .apiErrors: ["code"]
     }
   }
 
@@ -112,6 +122,9 @@ package enum MappingTable: String, Sendable, CaseIterable {
       PurchaseField.allCases.map(\.name)
     case (.renewalFields, "field"), (.legacyRenewalFields, "field"): RenewalField.allCases.map(\.name)
     case (.appTransactionFields, "field"): AppTransactionField.allCases.map(\.name)
+    case (.endpoints, "method"): ["GET", "POST", "PUT", "DELETE"]
+    case (.endpoints, "repeatable"): ["yes", "no"]
+    case (.apiErrors, "retry"): ErrorTable.Retry.allCases.map(\.rawValue)
     case (.receiptFields, "form"): ReceiptTable.Form.allCases.map(\.rawValue)
     case (_, "form"): LegacyFieldTable<PurchaseField>.Form.allCases.map(\.rawValue)
     case (_, "absence"): Absence.allCases.map(\.rawValue) + ["envelope"]

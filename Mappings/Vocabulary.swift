@@ -16,7 +16,6 @@ package struct Vocabulary: Sendable {
   package let withoutCounterpart: WithoutCounterpartTable
   package let endpoints: EndpointTable
   package let apiErrors: ErrorTable
-  package let receiptStatuses: ReceiptStatusTable
 
   package init() throws(Table.Malformed) {
     events = try EventTable(PackageResources.events_tsv)
@@ -33,7 +32,6 @@ package struct Vocabulary: Sendable {
     withoutCounterpart = try WithoutCounterpartTable(PackageResources.without_counterpart_tsv)
     endpoints = try EndpointTable(PackageResources.endpoints_tsv)
     apiErrors = try ErrorTable(PackageResources.api_errors_tsv)
-    receiptStatuses = try ReceiptStatusTable(PackageResources.receipt_statuses_tsv)
   }
 
   /// The tables of this build, read once.

@@ -3,6 +3,7 @@ import HTTPServer
 import JSON
 import Mappings
 import Support
+import Synchronization
 import Testing
 import Time
 import Wire
@@ -63,6 +64,34 @@ import Wire
       #expect(scripted.apple.asked.allSatisfy { $0.target == "/sandbox/inApps/v1/transactions/1" })
       #expect(failure?.serverDate != nil)
     }
+  }
+
+  @Test func `repeats Apple's words so that a terminal shows them and does not obey them`() async throws {
+    let body: JSONObject = ["errorCode": 4_000_000, "errorMessage": "no\u{1B}[2J\nmore"]
+    try await withAppStore([.json(400, body.encoded())]) { scripted in
+      let failure = await failure {
+        try await scripted.client.send(.transactionInfo("1"), as: scripted.credentials, in: .production)
+      }
+      let text = try #require(failure?.description)
+      #expect(text.contains("no\\u001b[2J\\u000amore"))
+      #expect(!text.contains("\u{1B}") && !text.contains("\n"))
+    }
+  }
+
+  @Test func `tells whoever counts of each attempt once`() async throws {
+    let records = Records()
+    let answers: [HTTPResponse] = [.text(503, ""), .json(["status": 21_005]), .json(["status": 0])]
+    try await withAppStore(answers, observe: { records.add($0) }) { scripted in
+      _ = try await scripted.client.verifyReceipt(ReceiptRequest(receiptData: "r"), app: "a")
+    }
+    #expect(records.statuses == [503, 200, 200])
+  }
+
+  private final class Records: Sendable {
+    private let all = Mutex<[CallRecord]>([])
+
+    var statuses: [Int?] { all.withLock { $0.map(\.status) } }
+    func add(_ record: CallRecord) { all.withLock { $0.append(record) } }
   }
 
   @Test func `is answered in the end when what was wrong passes`() async throws {

@@ -97,7 +97,8 @@ func testCredentials(_ bundleID: String = Scripted.bundleID) throws -> AppCreden
 ///
 /// The sandbox is the same server below `/sandbox`.
 func withAppStore(
-  _ answers: [HTTPResponse], limits: AppStoreClient.Limits = .init(), retryingFor: Interval? = nil,
+  _ answers: [HTTPResponse], limits: AppStoreClient.Limits = .init(),
+  observe: @escaping @Sendable (CallRecord) -> Void = { _ in },
   _ body: @Sendable (Scripted) async throws -> Void
 ) async throws {
   let apple = ScriptedAppStore(answers)
@@ -106,7 +107,7 @@ func withAppStore(
   try await withThrowingTaskGroup(of: Void.self) { group in
     group.addTask { try await server.run() }
     defer { group.cancelAll() }
-    try await withClient(port: server.port, limits: limits) { client, time in
+    try await withClient(port: server.port, limits: limits, observe: observe) { client, time in
       try await body(
         Scripted(apple: apple, client: client, credentials: try testCredentials(), time: time))
     }
@@ -116,6 +117,7 @@ func withAppStore(
 /// A client of whatever listens on `port`.
 func withClient(
   port: UInt16, limits: AppStoreClient.Limits = .init(),
+  observe: @escaping @Sendable (CallRecord) -> Void = { _ in },
   _ body: (AppStoreClient, QuickTime) async throws -> Void
 ) async throws {
   let time = QuickTime()
@@ -125,7 +127,7 @@ func withClient(
     bounds: { _ in RateBounds(start: 1_000, most: 1_000) })
   let client = AppStoreClient(
     http: http, hosts: AppStoreHosts(simulator: "http://127.0.0.1:\(port)"), gate: gate, timing: time.timing(),
-    limits: limits)
+    limits: limits, observe: observe)
   do {
     try await body(client, time)
     await http.shutdown()

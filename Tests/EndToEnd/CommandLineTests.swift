@@ -13,6 +13,7 @@ import Testing
       ["quarantine"], ["quarantine", "list"], ["quarantine", "show"], ["quarantine", "replay"], ["doctor"],
       ["simulate", "story"], ["simulate", "stream"], ["simulate", "purchase"], ["serve"],
       ["dev"], ["receipt"], ["receipt", "inspect"], ["convert"], ["mappings"], ["mappings", "show"],
+      ["api"], ["api", "history"], ["api", "extend"], ["api", "message", "upload"],
       ["mappings", "check"], ["mappings", "diff"], ["mappings", "document"], ["rollout"], ["rollout", "show"],
       ["rollout", "set"], ["rollout", "history"], ["outbox"], ["outbox", "list"], ["explain"], ["app", "set"],
       ["app", "legacy-url"],

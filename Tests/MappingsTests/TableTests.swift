@@ -91,19 +91,6 @@ import Testing
 
   @Test(
     arguments: [
-      (["Y-900\tx\t1\tno\ta\tb"], .unknownWord(row: "Y-900", column: "first")),
-      (["Y-900\t2\t1\tno\ta\tb"], .unknownWord(row: "Y-900", column: "last")),
-      (["Y-900\t1\t1\tsoon\ta\tb"], .unknownWord(row: "Y-900", column: "retry")),
-      (["Y-900\t1\t9\tno\ta\tb", "Y-901\t9\t10\tno\ta\tb"], .repeatedRow("Y-901")),
-    ] as [([String], Table.Malformed)])
-  func `of statuses is refused with the reason`(rows: [String], reason: Table.Malformed) {
-    #expect(throws: reason) {
-      try ReceiptStatusTable(bytes(["id\tfirst\tlast\tretry\tmeaning\tnext"] + rows))
-    }
-  }
-
-  @Test(
-    arguments: [
       (["P-900\t1\tkey\tunheardOf\ttext"], .unknownWord(row: "P-900", column: "field")),
       (["P-900\t1\tkey\tproductId\tupsideDown"], .unknownWord(row: "P-900", column: "form")),
       (["P-900\tx\tkey\tproductId\ttext"], .unknownWord(row: "P-900", column: "attribute")),

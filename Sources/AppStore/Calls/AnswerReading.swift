@@ -42,7 +42,7 @@ struct AnswerReading {
   /// What a response that is no success means.
   func failure(_ response: ClientResponse) -> CallFailure {
     let payload = (try? JSONReader.read(response.body, limits: limits))?.object.map { ErrorPayload($0) }
-    let message = payload?.errorMessage.map { "Apple says: \($0.prefix(200))" } ?? "status \(response.status)"
+    let message = payload?.errorMessage.map { "Apple says \(Self.quoted($0))" } ?? "status \(response.status)"
     var failure =
       switch response.status {
       case 401: failure(.unauthorized, response, "Apple does not accept the token")
@@ -57,6 +57,11 @@ struct AnswerReading {
       failure.retryAt = response.headers["Retry-After"].flatMap { RetryAfter.instant($0, now: now) }
     }
     return failure
+  }
+
+  /// Somebody else's words, fit for a line of a log: as JSON writes them, and no longer than 200 characters.
+  private static func quoted(_ text: String) -> String {
+    String(decoding: JSONValue.string(String(text.prefix(200))).encoded(), as: UTF8.self)
   }
 
   /// What it means that there is no response.
@@ -76,7 +81,8 @@ struct AnswerReading {
     return failure
   }
 
-  private func failure(_ code: CallFailure.Code, _ response: ClientResponse, _ detail: String) -> CallFailure {
+  /// A failure that an answer says.
+  func failure(_ code: CallFailure.Code, _ response: ClientResponse, _ detail: String) -> CallFailure {
     var failure = CallFailure(code, endpoint, detail)
     failure.environment = environment
     failure.status = response.status

@@ -4,7 +4,9 @@ package import Time
 /// What Apple answered to a call.
 package struct Reply<Answer: Sendable>: Sendable {
   package let answer: Answer
-  /// The answer as Apple gave it; nil where it is nothing. `Adapter.evidence` reads `body`.
+  /// The answer as Apple gave it; nil where it is nothing.
+  ///
+  /// `Adapter.evidence` reads `body`.
   package let json: JSONObject?
   package let body: [UInt8]
   package let environment: APIEnvironment

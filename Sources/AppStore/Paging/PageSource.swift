@@ -1,6 +1,6 @@
 package import JSON
 package import Signing
-import Time
+package import Time
 package import Wire
 
 /// Which pages there are, and what is on them.
@@ -20,10 +20,20 @@ package protocol PageSource: Sendable {
 
 /// Proves what Apple signed, for the app that asked.
 package struct ItemVerifier: Sendable {
-  let verifier: SignedDataVerifier
-  let bundleID: String
-  let environment: APIEnvironment
-  let now: Milliseconds
+  private let verifier: SignedDataVerifier
+  private let bundleID: String
+  private let environment: APIEnvironment
+  private let now: Milliseconds
+
+  /// `now` counts only for what is signed without a date.
+  package init(
+    verifier: SignedDataVerifier, bundleID: String, environment: APIEnvironment, now: Milliseconds
+  ) {
+    self.verifier = verifier
+    self.bundleID = bundleID
+    self.environment = environment
+    self.now = now
+  }
 
   private var expectation: ExpectedClaims {
     let environment: AppStoreEnvironment =
@@ -34,11 +44,29 @@ package struct ItemVerifier: Sendable {
     return ExpectedClaims(bundleID: bundleID, environment: .only(environment))
   }
 
-  func transaction(_ jws: String) -> SignedItem {
+  /// A signedTransactionInfo.
+  package func transaction(_ jws: String) -> SignedItem {
     do throws(VerificationError) {
       return SignedItem(
         jws: jws,
         outcome: .success(try verifier.verifyTransaction(Array(jws.utf8), expecting: expectation, now: now)))
+    } catch { return SignedItem(jws: jws, outcome: .failure(error)) }
+  }
+
+  /// A signedRenewalInfo.
+  package func renewal(_ jws: String) -> SignedItem {
+    do throws(VerificationError) {
+      return SignedItem(
+        jws: jws, outcome: .success(try verifier.verifyRenewal(Array(jws.utf8), expecting: expectation, now: now)))
+    } catch { return SignedItem(jws: jws, outcome: .failure(error)) }
+  }
+
+  /// A signedAppTransactionInfo.
+  package func appTransaction(_ jws: String) -> SignedItem {
+    do throws(VerificationError) {
+      return SignedItem(
+        jws: jws,
+        outcome: .success(try verifier.verifyAppTransaction(Array(jws.utf8), expecting: expectation, now: now)))
     } catch { return SignedItem(jws: jws, outcome: .failure(error)) }
   }
 
@@ -49,13 +77,16 @@ package struct ItemVerifier: Sendable {
   }
 }
 
-/// A signed transaction of a list: proven, or kept with the reason why not.
+/// Something that Apple signed: proven, or kept with the reason why not.
 package struct SignedItem: Sendable {
   package let jws: String
   package let outcome: Result<Verified<JSONObject>, VerificationError>
 
   /// What it says; nil when it is not proven.
-  package var transaction: TransactionPayload? {
-    if case .success(let verified) = outcome { TransactionPayload(verified.payload) } else { nil }
+  package var payload: JSONObject? {
+    if case .success(let verified) = outcome { verified.payload } else { nil }
   }
+
+  /// The same, of a transaction.
+  package var transaction: TransactionPayload? { payload.map { TransactionPayload($0) } }
 }

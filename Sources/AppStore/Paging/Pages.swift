@@ -65,7 +65,9 @@ package struct Pages<Source: PageSource>: AsyncSequence, Sendable {
       self.cursor = cursor
     }
 
-    /// The next page; nil after the last. Throws `CallFailure`, and after that nothing more comes.
+    /// The next page; nil after the last.
+    ///
+    /// Throws `CallFailure`, and after that nothing more comes.
     package mutating func next() async throws -> Page<Source>? {
       if isOver { return nil }
       isOver = true

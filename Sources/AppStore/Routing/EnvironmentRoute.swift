@@ -1,7 +1,7 @@
 /// In which environments to ask for an id, and in which order.
 ///
 /// A value: what was found out about an id stays with the caller, who gives it as `known` the next time.
-package struct EnvironmentRoute: Hashable, Sendable {
+package struct EnvironmentRoute: Equatable, Sendable {
   package enum Step: Equatable, Sendable {
     case ask(APIEnvironment)
     case giveUp(CallFailure)
@@ -9,7 +9,6 @@ package struct EnvironmentRoute: Hashable, Sendable {
 
   /// Still to be asked, in order.
   package private(set) var attempts: [APIEnvironment]
-  private var failures: [APIEnvironment: CallFailure.Code] = [:]
   private var refusals: [APIEnvironment: CallFailure] = [:]
 
   /// - Parameters:
@@ -25,10 +24,6 @@ package struct EnvironmentRoute: Hashable, Sendable {
     }
   }
 
-  package static func == (a: Self, b: Self) -> Bool { a.attempts == b.attempts && a.failures == b.failures }
-
-  package func hash(into hasher: inout Hasher) { hasher.combine(attempts) }
-
   /// Where to ask now.
   package var current: APIEnvironment? { attempts.first }
 
@@ -38,7 +33,6 @@ package struct EnvironmentRoute: Hashable, Sendable {
   /// the sandbox may: an app without a release is unknown there.
   package mutating func failed(_ failure: CallFailure, in environment: APIEnvironment) -> Step {
     attempts.removeAll { $0 == environment }
-    failures[environment] = failure.code
     refusals[environment] = failure
     let leads = Self.meansElsewhere(failure) || failure.code == .unauthorized && environment == .production
     if leads, let next = attempts.first { return .ask(next) }

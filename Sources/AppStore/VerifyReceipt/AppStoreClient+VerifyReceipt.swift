@@ -57,7 +57,7 @@ extension AppStoreClient {
             receivedAt: reading.now)
           guard !answer.asksAgain else {
             last.answer = answer
-            throw CallFailure(.serverFailed, .verifyReceipt, "status \(answer.status ?? 0)")
+            throw reading.failure(.serverFailed, response, "status \(answer.status ?? 0)")
           }
           return answer
         }

@@ -21,8 +21,8 @@ package struct ReceiptAnswer: Sendable {
   /// 0 when the receipt is valid; nil when Apple left it out.
   package var status: Int64? { json["status"]?.integer }
 
-  /// What is known of a status that is not 0; nil for one that Apple does not document.
-  package var row: ReceiptStatusTable.Row? { status.flatMap { Vocabulary.embedded.receiptStatuses[$0] } }
+  /// What is known of the status; nil for one that Apple does not document.
+  package var row: LegacyStatusTable.Answer? { status.flatMap { Vocabulary.embedded.legacyStatuses[$0] } }
 
   /// Whether Apple says that asking again may help; under both names that were documented, and as all types seen.
   package var isRetryable: Bool? {
@@ -30,15 +30,15 @@ package struct ReceiptAnswer: Sendable {
     return value?.bool ?? value?.integer.map { $0 != 0 } ?? value?.string.map { ["1", "true"].contains($0) }
   }
 
-  /// Whether the same receipt should be sent again.
+  /// Whether the same receipt should be sent again: what Apple says, else what the status means.
   package var asksAgain: Bool {
     switch row?.retry {
-    case .yes: isRetryable ?? true
-    case .ifTold: isRetryable ?? false
-    case .no, .route, .answer, nil: false
+    // 21002 says so of a passing failure alone; without a word of Apple's it is a malformed receipt, and stays one.
+    case .yes, .told: isRetryable ?? (status != 21_002)
+    case .no, nil: false
     }
   }
 
-  /// The environment that the receipt belongs to instead, as 21007 and 21008 say.
-  package var belongsElsewhere: Bool { row?.retry == .route }
+  /// Whether the receipt belongs to the other environment.
+  package var belongsElsewhere: Bool { status == 21_007 || status == 21_008 }
 }

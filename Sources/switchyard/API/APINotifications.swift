@@ -1,0 +1,76 @@
+import AppStore
+import JSON
+import Runtime
+import Time
+import Wire
+
+/// `switchyard api test-notification`, and how notifications are shown.
+enum APINotifications {
+  static let test = Command(
+    "test-notification", "Let Apple send a TEST notification, or tell what became of one.",
+    discussion: "The token that is printed is asked about with --status, some seconds later.",
+    examples: [
+      Command.Example("switchyard api test-notification --environment Sandbox …"),
+      Command.Example("switchyard api test-notification --environment Sandbox --status TOKEN …"),
+    ],
+    options: [
+      .value("status", "TOKEN", "Tell what became of this test instead of asking for another."), Command.dryRun,
+    ]
+  ) { arguments, terminal in
+    try await APIAccess.with(arguments, terminal) { access in
+      let environment = try access.environment(arguments)
+      guard let token = arguments.value("status") else {
+        return try await access.change(
+          .testNotification(), "Apple sends a TEST to the app's URL of \(environment.rawValue)", arguments, terminal)
+      }
+      let reply = try await access.client.send(
+        .testNotificationStatus(token), as: access.credentials, in: environment)
+      if access.wantsJSON {
+        try terminal.write(reply.json ?? [:])
+        return .done
+      }
+      let attempts = reply.answer.sendAttempts ?? []
+      var table = TextTable([.init("ATTEMPT"), .init("RESULT")])
+      for attempt in attempts {
+        table.add([attempt.attemptDate?.iso8601 ?? "-", attempt.sendAttemptResult ?? "-"])
+      }
+      try terminal.write(table.render(for: terminal))
+      return attempts.last?.sendAttemptResult == "SUCCESS" ? .done : .failed
+    }
+  }
+
+  /// Every notification of the pages, a line each.
+  static func show(
+    _ pages: Pages<NotificationPages>, _ access: APIAccess, _ terminal: Terminal
+  ) async throws -> ExitStatus {
+    var table = TextTable([
+      .init("SIGNED"), .init("TYPE"), .init("SUBTYPE"), .init("UUID"), .init("ATTEMPTS", .right), .init("LAST RESULT"),
+    ])
+    var (count, refused) = (0, 0)
+    for try await page in pages {
+      for item in page.items {
+        count += 1
+        if case .failure(let error) = item.outcome {
+          refused += 1
+          terminal.note("REFUSED \(error)")
+        }
+        let attempts = item.sendAttempts
+        if access.wantsJSON {
+          try terminal.write([
+            "notification": item.notification.map { .object($0.json) } ?? .null,
+            "sendAttempts": .array(attempts.map { .object($0.json) }),
+          ])
+        } else if let notification = item.notification {
+          table.add([
+            notification.signedDate?.iso8601 ?? "-", notification.notificationType ?? "-",
+            notification.subtype ?? "", notification.notificationUUID ?? "-", "\(attempts.count)",
+            attempts.last?.sendAttemptResult ?? "",
+          ])
+        }
+      }
+    }
+    if !access.wantsJSON { try terminal.write(table.render(for: terminal)) }
+    if refused > 0 { terminal.note("\(refused) of \(count) could not be proven") }
+    return refused == 0 ? .done : refused == count ? .failed : .doneWithRejects
+  }
+}
