@@ -72,7 +72,7 @@ let package = Package(
       "JSON", "Time"),
     room("Compression", "CZlib", "CZstd"),
     room("Backfill", "Receipts", "Compression", "Signing", "Purchases", "Runtime", "JSON", "Time"),
-    room("Simulator", "Signing", "JSON", "Time"),
+    room("Simulator", "HTTPServer", "HTTPClient", "Signing", "Runtime", "JSON", "Time"),
     .executableTarget(
       name: "switchyard",
       dependencies: [
