@@ -21,10 +21,11 @@ import Time
     return try issuer.issue(template, to: .generate(.p256))
   }
 
-  @Test(arguments: [
-    OCSPAnswer.Status.good, .unknown, .revoked(at: Bench.now - .days(3)),
-    .revoked(at: Bench.now - .days(3), reason: 1),
-  ], [SignatureHash.sha1, .sha256])
+  @Test(
+    arguments: [
+      OCSPAnswer.Status.good, .unknown, .revoked(at: Bench.now - .days(3)),
+      .revoked(at: Bench.now - .days(3), reason: 1),
+    ], [SignatureHash.sha1, .sha256])
   func `tells what the responder knows`(status: OCSPAnswer.Status, hash: SignatureHash) throws {
     let request = try request(hash: hash)
     let response = try OCSPResponder(for: pki.intermediate).answer(request.der, at: now) { serial in

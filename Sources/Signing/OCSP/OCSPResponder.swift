@@ -82,7 +82,9 @@ package struct OCSPResponder: Sendable {
     case .good: (code, reason) = (V_OCSP_CERTSTATUS_GOOD, 0)
     case .unknown: (code, reason) = (V_OCSP_CERTSTATUS_UNKNOWN, 0)
     case .revoked(let date, let why):
-      (code, reason) = (V_OCSP_CERTSTATUS_REVOKED, why.map(Int32.init(truncatingIfNeeded:)) ?? OCSP_REVOKED_STATUS_NOSTATUS)
+      (code, reason) = (
+        V_OCSP_CERTSTATUS_REVOKED, why.map(Int32.init(truncatingIfNeeded:)) ?? OCSP_REVOKED_STATUS_NOSTATUS
+      )
       unsafe revoked = ASN1_TIME_set(nil, Int(date.wholeSeconds))
     }
     let this = unsafe ASN1_TIME_set(nil, Int(now.wholeSeconds))

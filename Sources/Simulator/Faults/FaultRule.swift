@@ -38,8 +38,9 @@ package struct FaultRule: Hashable, Sendable {
       throw Mistake("fault is one of \(Fault.Kind.allCases.map(\.rawValue).joined(separator: ", "))")
     }
     let surfaces = kind.description.surfaces.map(\.rawValue).sorted()
-    guard let surface = (object["on"]?.string ?? (surfaces.count == 1 ? surfaces[0] : nil))
-      .flatMap(Fault.Surface.init), kind.description.surfaces.contains(surface)
+    guard
+      let surface = (object["on"]?.string ?? (surfaces.count == 1 ? surfaces[0] : nil))
+        .flatMap(Fault.Surface.init), kind.description.surfaces.contains(surface)
     else { throw Mistake("\(kind.rawValue) strikes on: \(surfaces.joined(separator: ", "))") }
     let value = try Self.number(object, "value", kind.range)
     self.init(Fault(kind, value), on: surface)

@@ -161,7 +161,8 @@ struct MessagingDesk: Sendable {
   /// Product and locale: `en-US`, `de`, `zh-Hans`.
   private func place(_ parameters: [String]) throws(APIErrorCode) -> [String] {
     let parts = parameters[1].split(separator: "-", omittingEmptySubsequences: false)
-    let isLocale = (2...3).contains(parts[0].utf8.count) && parts.count <= 3
+    let isLocale =
+      (2...3).contains(parts[0].utf8.count) && parts.count <= 3
       && parts.allSatisfy { !$0.isEmpty && $0.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } }
     guard isLocale else { throw .invalidLocale }
     return parameters

@@ -21,7 +21,9 @@ struct AnswerSigner {
   func sign(_ payload: JSONObject) throws(CertificateError) -> [UInt8] {
     var jws = try signer.sign(extended(payload))
     // Still base64url, but of another signature.
-    if isSpoilt { jws[jws.count - 20] = jws[jws.count - 20] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A") }
+    if isSpoilt {
+      jws[jws.count - 20] = jws[jws.count - 20] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+    }
     return jws
   }
 
