@@ -16,7 +16,14 @@ package struct Product: Hashable, Sendable {
   package var period: Period?
   /// Nil unless it renews.
   package var subscriptionGroupID: String?
-  package var freeTrial: Period?
+  /// The place in its group; 1 is the highest, and equal ones stand side by side.
+  package var level = 1
+  /// What it may be bought for instead of its price; at most one is introductory.
+  package var offers: [Offer] = []
+  package var isFamilyShareable = false
+
+  /// The offer for who never subscribed to the group before.
+  package var introductory: Offer? { offers.first { $0.kind == .introductory } }
 
   package init(_ kind: Kind, id: String, price: Int64) {
     self.kind = kind
@@ -30,43 +37,16 @@ package struct Product: Hashable, Sendable {
     var product = Self(.autoRenewable, id: id, price: price)
     product.period = period
     product.subscriptionGroupID = group
-    product.freeTrial = freeTrial
+    product.offers = freeTrial.map { [.freeTrial($0)] } ?? []
     return product
   }
-}
 
-/// A reduced price for which a period was bought; Apple: offerType and its companions.
-package struct Offer: Hashable, Sendable {
-  /// The raw value is the payload's `offerType`.
-  package enum Kind: Int64, Hashable, Sendable, CaseIterable {
-    case introductory = 1
-    case promotional = 2
-    case offerCode = 3
-    case winBack = 4
+  /// The same at a level of its group, with more offers and perhaps for the family.
+  package func at(level: Int, offers more: [Offer] = [], isFamilyShareable: Bool = false) -> Self {
+    var product = self
+    product.level = level
+    product.offers += more
+    product.isFamilyShareable = isFamilyShareable
+    return product
   }
-
-  /// The raw value is the payload's `offerDiscountType`.
-  package enum Discount: String, Hashable, Sendable, CaseIterable {
-    case freeTrial = "FREE_TRIAL"
-    case payAsYouGo = "PAY_AS_YOU_GO"
-    case payUpFront = "PAY_UP_FRONT"
-  }
-
-  package var kind: Kind
-  package var identifier: String?
-  package var discount: Discount
-  package var period: Period
-  /// In thousandths of a US dollar.
-  package var price: Int64
-
-  package init(_ kind: Kind, identifier: String? = nil, _ discount: Discount, for period: Period, price: Int64 = 0) {
-    self.kind = kind
-    self.identifier = identifier
-    self.discount = discount
-    self.period = period
-    self.price = price
-  }
-
-  /// The introductory offer that a product begins with.
-  package static func freeTrial(_ period: Period) -> Self { Self(.introductory, .freeTrial, for: period) }
 }

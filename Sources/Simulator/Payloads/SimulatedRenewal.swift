@@ -50,8 +50,23 @@ package struct SimulatedRenewal: Hashable, Sendable {
     storefront = transaction.storefront
   }
 
-  /// As it is signed at `date`, members in the order of Apple's payloads.
-  package func payload(signedAt date: Milliseconds) -> JSONObject {
+  /// One of a world, told by its numbers.
+  init(_ intention: Intention, after transaction: SimulatedTransaction, next product: Product) {
+    self.init(after: transaction)
+    nextProduct = product
+    willRenew = intention.willRenew
+    price = intention.price
+    expirationIntent = intention.expirationIntent
+    isInBillingRetryPeriod = intention.isInBillingRetryPeriod
+    gracePeriodExpiresDate = intention.gracePeriodExpiresDate
+    priceIncreaseStatus = intention.priceIncreaseStatus
+    offer = intention.nextOffer < 0 ? nil : product.offers[Int(intention.nextOffer)]
+    recentSubscriptionStartDate = intention.recentSubscriptionStartDate
+    renewalDate = intention.renewalDate
+  }
+
+  /// As it is signed at `date`, members in the order of Apple's payloads; without a date what it says, not signed.
+  package func payload(signedAt date: Milliseconds?) -> JSONObject {
     var payload = PayloadMembers()
     payload.add("expirationIntent", expirationIntent?.rawValue)
     payload.add("originalTransactionId", originalTransactionID)

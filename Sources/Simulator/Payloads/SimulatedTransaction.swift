@@ -63,8 +63,31 @@ package struct SimulatedTransaction: Hashable, Sendable {
     price = offer?.price ?? product.price
   }
 
-  /// As it is signed at `date`, members in the order of Apple's payloads.
-  package func payload(signedAt date: Milliseconds) -> JSONObject {
+  /// One of a world, told by its numbers.
+  init(_ charge: Charge, of product: Product, by customer: Customer, in app: SimulatedApp) {
+    transactionID = String(charge.id)
+    originalTransactionID = String(charge.originalID)
+    webOrderLineItemID = charge.webOrderLineItemID == 0 ? nil : String(charge.webOrderLineItemID)
+    bundleID = app.bundleID
+    environment = app.environment
+    self.product = product
+    purchaseDate = charge.purchaseDate
+    originalPurchaseDate = charge.originalPurchaseDate
+    expiresDate = charge.expiresDate
+    quantity = Int64(charge.quantity)
+    ownership = charge.isShared ? .familyShared : .purchased
+    reason = charge.isRenewal ? .renewal : .purchase
+    offer = charge.offer < 0 ? nil : product.offers[Int(charge.offer)]
+    revocation = charge.revocation
+    isUpgraded = charge.isUpgraded
+    appAccountToken = customer.appAccountToken
+    appTransactionID = customer.appTransactionID
+    storefront = customer.storefront
+    price = charge.price
+  }
+
+  /// As it is signed at `date`, members in the order of Apple's payloads; without a date what it says, not signed.
+  package func payload(signedAt date: Milliseconds?) -> JSONObject {
     var payload = PayloadMembers()
     payload.add("transactionId", transactionID)
     payload.add("originalTransactionId", originalTransactionID)

@@ -28,7 +28,7 @@ struct NotesApp {
     let anna = Customer(
       name: "Anna", storefront: .germany, appTransactionID: ids.appTransactionID(), appAccountToken: ids.uuid())
     var life = SubscriptionLife(
-      of: proYearly, by: anna, in: app, from: start + .hours(9), offer: proYearly.freeTrial.map(Offer.freeTrial),
+      of: proYearly, by: anna, in: app, from: start + .hours(9), offer: proYearly.introductory,
       ids: ids)
     return [
       Story.Scene("Anna begins a free week of Pro", life.begin()),

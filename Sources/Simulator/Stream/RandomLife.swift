@@ -37,7 +37,7 @@ struct RandomLife {
 
   private mutating func subscription(_ count: Int) -> [NotificationDraft] {
     let product = random.chance(50) ? Self.plus : Self.pro
-    let trial = random.chance(60) ? product.freeTrial.map(Offer.freeTrial) : nil
+    let trial = random.chance(60) ? product.introductory : nil
     var life = SubscriptionLife(of: product, by: customer, in: app, from: now, offer: trial, ids: ids)
     var phase = Phase.active
     var told = [life.begin()]

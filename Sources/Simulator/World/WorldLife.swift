@@ -37,7 +37,7 @@ struct WorldLife {
 
   mutating func subscribe(ids: IdentifierSource) {
     let product = random.element(of: Self.products)
-    let trial = random.chance(50) ? product.freeTrial.map(Offer.freeTrial) : nil
+    let trial = random.chance(50) ? product.introductory : nil
     var life = SubscriptionLife(of: product, by: customer, in: app, from: start, offer: trial, ids: ids)
     told.append(life.begin())
     while life.expiresDate < asOf - .days(1), endPeriod(of: &life) {}

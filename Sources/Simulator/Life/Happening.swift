@@ -1,0 +1,31 @@
+package import Time
+
+/// One thing that happened to a customer: the log of a world, from which its notifications are made.
+package struct Happening: Hashable, Sendable {
+  package enum Kind: UInt8, Hashable, Sendable, CaseIterable {
+    case subscribed, resubscribed, renewed, recovered
+    case upgraded, downgradeChosen, downgradeTakenBack, offerRedeemed
+    case autoRenewTurnedOff, autoRenewTurnedOn
+    case paymentFailed, paymentFailedWithGrace, graceEnded
+    case expired, expiredUnpaid, expiredByPrice
+    case priceAnnounced, priceAgreed
+    case bought, finished, restored
+    case refundRequested, refunded, refundDeclined, refundReversed
+    case sharingEnded, extended, accountTokenSet
+  }
+
+  package let kind: Kind
+  /// When it happened, and when Apple signs what tells of it.
+  package let date: Milliseconds
+  /// When what tells of it arrives, unless something delays it.
+  package let due: Milliseconds
+  /// From 1 within a household: what is true after it.
+  package let sequence: Int32
+  package let member: Int
+  /// Among the member's purchases; -1: about none.
+  package let charge: Int32
+  /// Among the member's subscriptions; -1: about none.
+  package let subscription: Int32
+  /// Apple's word for why a refund was asked for.
+  package let consumptionRequestReason: String?
+}

@@ -1,0 +1,229 @@
+import Time
+
+/// What Apple does at the end of periods, and what customers decide about it.
+extension Household {
+  /// Apple tries to charge for so long after a period ended.
+  static let retry = Interval.days(60)
+
+  /// Plans what is due in the period that has just begun, by Apple and by habit.
+  mutating func beginPeriod(_ subscription: Int, of member: Int, in market: Market) {
+    members[member].subscriptions[subscription].generation += 1
+    members[member].subscriptions[subscription].isFailing = false
+    let charge = members[member].charges[Int(members[member].subscriptions[subscription].intention.charge)]
+    guard members[member].subscriptions[subscription].sharer == nil, let end = charge.expiresDate else { return }
+    planRenewal(subscription, of: member, after: charge.madeAt, end: end)
+    let room = (end - charge.purchaseDate).milliseconds / 1_000 - 30 * 3_600
+    guard room > 3_600 else { return }
+    let habits = market.plan.habits
+    let incidents: [(Int, LifeEvent.Kind)] = [
+      (habits.turnsAutoRenewOff, .turnOff), (habits.upgrades, .upgrade), (habits.downgrades, .downgrade),
+      (habits.crossgrades, .crossgrade), (habits.redeemsOffer, .redeem), (habits.asksForRefund, .requestRefund),
+      (habits.isExtended, .extend), (habits.restores, .restore), (habits.stopsSharing, .stopSharing),
+    ]
+    for (likelihood, kind) in incidents where isLikely(likelihood) {
+      let date = charge.purchaseDate + .seconds(Int64(random.number(in: 3_600..<Int(room))))
+      planFor(subscription, of: member, kind, at: date)
+    }
+  }
+
+  /// Renewals are charged up to a day before the period ends.
+  mutating func planRenewal(_ subscription: Int, of member: Int, after start: Milliseconds, end: Milliseconds) {
+    let length = Int((end - start).milliseconds / 1_000)
+    let early = random.number(in: 0..<max(1, min(86_400, length / 4)))
+    planFor(subscription, of: member, .attemptRenewal, at: end - .seconds(Int64(early)))
+  }
+
+  /// Plans something that is due only as long as nothing else begins or ends a period.
+  mutating func planFor(_ subscription: Int, of member: Int, _ kind: LifeEvent.Kind, at date: Milliseconds) {
+    plan(
+      kind, at: date, of: member, index: subscription,
+      generation: members[member].subscriptions[subscription].generation)
+  }
+
+  mutating func isLikely(_ thousandths: Int) -> Bool { thousandths > 0 && random.number(in: 0..<1_000) < thousandths }
+
+  /// A day or more before the end.
+  mutating func attemptRenewal(_ subscription: Int, of member: Int, at date: Milliseconds, in market: Market) {
+    let intention = members[member].subscriptions[subscription].intention
+    guard intention.phase == .active, let end = members[member].charges[Int(intention.charge)].expiresDate else {
+      return
+    }
+    let isAgreed = intention.willRenew && intention.priceIncreaseStatus != 0
+    let canPay = members[member].hasWorkingPayment && !isLikely(market.plan.habits.paymentFails)
+    if isAgreed, canPay, !isFull { return renew(subscription, of: member, at: date, in: market) }
+    if isAgreed, !canPay { members[member].subscriptions[subscription].isFailing = true }
+    planFor(subscription, of: member, .endPeriod, at: end)
+  }
+
+  mutating func endPeriod(_ subscription: Int, of member: Int, at date: Milliseconds, in market: Market) {
+    let intention = members[member].subscriptions[subscription].intention
+    guard intention.phase == .active || intention.phase == .retry else { return }
+    if !intention.willRenew || isFull { return expire(subscription, .expired, .cancelled, of: member, at: date, in: market) }
+    if intention.priceIncreaseStatus == 0 {
+      return expire(subscription, .expiredByPrice, .priceIncreaseRefused, of: member, at: date, in: market)
+    }
+    guard members[member].subscriptions[subscription].isFailing || !members[member].hasWorkingPayment else {
+      return renew(subscription, of: member, at: date, in: market)
+    }
+    failToPay(subscription, of: member, at: date, in: market)
+  }
+
+  mutating func renew(_ subscription: Int, of member: Int, at date: Milliseconds, in market: Market) {
+    let intention = members[member].subscriptions[subscription].intention
+    let end = members[member].charges[Int(intention.charge)].expiresDate ?? date
+    payPeriod(.renewed, subscription, of: member, from: end, at: date, in: market)
+  }
+
+  /// Could be paid after all; within grace the new period begins where the old one ended, later at once.
+  mutating func recover(_ subscription: Int, of member: Int, at date: Milliseconds, in market: Market) {
+    let intention = members[member].subscriptions[subscription].intention
+    guard intention.phase == .retry, intention.willRenew, !isFull else { return }
+    let end = members[member].charges[Int(intention.charge)].expiresDate ?? date
+    let isInGrace = intention.gracePeriodExpiresDate.map { date < $0 } ?? false
+    payPeriod(.recovered, subscription, of: member, from: isInGrace ? end : date, at: date, in: market)
+  }
+
+  private mutating func payPeriod(
+    _ kind: Happening.Kind, _ subscription: Int, of member: Int, from start: Milliseconds, at date: Milliseconds,
+    in market: Market
+  ) {
+    let intention = members[member].subscriptions[subscription].intention
+    begin()
+    let place = nextPeriod(
+      subscription, Int(intention.nextProduct), offer: Int(intention.nextOffer), of: member, isRenewal: true,
+      from: start, at: date, in: market)
+    tell(kind, of: member, charge: place, subscription: subscription, at: date)
+    beginPeriod(subscription, of: member, in: market)
+    share(subscription, of: member, kind, at: date, in: market)
+  }
+
+  private mutating func failToPay(_ subscription: Int, of member: Int, at date: Milliseconds, in market: Market) {
+    let charge = members[member].charges[Int(members[member].subscriptions[subscription].intention.charge)]
+    let end = charge.expiresDate ?? date
+    let grace = market.plan.hasGrace ? market.plan.products[Int(charge.product)].period.map { end + $0.grace } : nil
+    begin()
+    intend(subscription, of: member) {
+      $0.phase = .retry
+      $0.expirationIntent = .billingError
+      $0.isInBillingRetryPeriod = true
+      $0.gracePeriodExpiresDate = grace
+    }
+    let kind = grace == nil ? Happening.Kind.paymentFailed : .paymentFailedWithGrace
+    tellAll(kind, subscription, of: member, at: date)
+    let giveUp = end + Self.retry
+    if let grace { planFor(subscription, of: member, .endGrace, at: grace) }
+    planFor(subscription, of: member, .endRetry, at: giveUp)
+    if let grace, isLikely(market.plan.habits.paysWithinGrace) {
+      planFor(subscription, of: member, .pay, at: moment(between: end + .minutes(1), and: grace - .minutes(1)))
+    } else if isLikely(market.plan.habits.paysInRetry) {
+      planFor(subscription, of: member, .pay, at: moment(between: (grace ?? end) + .minutes(1), and: giveUp - .minutes(1)))
+    }
+  }
+
+  /// A whole second between two.
+  mutating func moment(between start: Milliseconds, and end: Milliseconds) -> Milliseconds {
+    let seconds = Int(max(1_000, (end - start).milliseconds) / 1_000)
+    return start + .seconds(Int64(random.number(in: 0..<seconds)))
+  }
+
+  /// Grace is over; charging is still tried.
+  mutating func endGrace(_ subscription: Int, of member: Int, at date: Milliseconds) {
+    guard members[member].subscriptions[subscription].intention.phase == .retry else { return }
+    begin()
+    intend(subscription, of: member) { _ in }
+    tellAll(.graceEnded, subscription, of: member, at: date)
+  }
+
+  mutating func expire(
+    _ subscription: Int, _ kind: Happening.Kind, _ intent: SimulatedRenewal.ExpirationIntent, of member: Int,
+    at date: Milliseconds, in market: Market
+  ) {
+    begin()
+    intend(subscription, of: member) {
+      $0.phase = .lapsed
+      $0.willRenew = false
+      $0.expirationIntent = intent
+      $0.isInBillingRetryPeriod = false
+      $0.gracePeriodExpiresDate = nil
+      $0.nextOffer = -1
+      $0.offerPeriods = 0
+    }
+    members[member].subscriptions[subscription].generation += 1
+    tellAll(kind, subscription, of: member, at: date)
+    if isLikely(market.plan.habits.comesBack) {
+      planFor(subscription, of: member, .comeBack, at: moment(between: date + .hours(1), and: date + .days(40)))
+    }
+  }
+
+  /// Nothing when it is as wanted already, or nothing could renew.
+  mutating func setAutoRenew(
+    _ isOn: Bool, _ subscription: Int, of member: Int, at date: Milliseconds, in market: Market
+  ) {
+    let intention = members[member].subscriptions[subscription].intention
+    guard intention.willRenew != isOn, intention.phase == .active || intention.phase == .retry else { return }
+    begin()
+    intend(subscription, of: member) { $0.willRenew = isOn }
+    let kind = isOn ? Happening.Kind.autoRenewTurnedOn : .autoRenewTurnedOff
+    tell(kind, of: member, charge: Int(intention.charge), subscription: subscription, at: date)
+    guard !isOn else { return }
+    if intention.phase == .retry {
+      // Nobody tries to charge any more: it ends with its grace, or now.
+      members[member].subscriptions[subscription].generation += 1
+      planFor(subscription, of: member, .endPeriod, at: max(date, intention.gracePeriodExpiresDate ?? date))
+    } else if isLikely(market.plan.habits.turnsAutoRenewOnAgain),
+      let end = members[member].charges[Int(intention.charge)].expiresDate, date + .hours(2) < end
+    {
+      planFor(subscription, of: member, .turnOn, at: moment(between: date + .minutes(1), and: end - .hours(1)))
+    }
+  }
+
+  /// The period is longer, because the developer asked for it.
+  mutating func extend(_ subscription: Int, by interval: Interval, of member: Int, at date: Milliseconds) {
+    let place = Int(members[member].subscriptions[subscription].intention.charge)
+    guard members[member].subscriptions[subscription].intention.phase == .active,
+      let end = members[member].charges[place].expiresDate, date < end
+    else { return }
+    begin()
+    change(place, of: member, at: date) { $0.expiresDate = end + interval }
+    intend(subscription, of: member) { $0.renewalDate = end + interval }
+    members[member].subscriptions[subscription].generation += 1
+    tell(.extended, of: member, charge: place, subscription: subscription, at: date)
+    planRenewal(subscription, of: member, after: date, end: end + interval)
+  }
+
+  /// Tells of another price from the next period on.
+  mutating func announce(
+    _ price: Int64, needsConsent: Bool, _ subscription: Int, of member: Int, at date: Milliseconds, in market: Market
+  ) {
+    let intention = members[member].subscriptions[subscription].intention
+    guard intention.phase == .active, intention.willRenew else { return }
+    begin()
+    intend(subscription, of: member) {
+      $0.price = price
+      $0.priceIncreaseStatus = needsConsent ? 0 : 1
+      $0.isConsentAsked = needsConsent
+    }
+    let kind = needsConsent ? Happening.Kind.priceAnnounced : .priceAgreed
+    tell(kind, of: member, charge: Int(intention.charge), subscription: subscription, at: date)
+    if needsConsent, isLikely(market.plan.habits.agreesToPrice),
+      let end = members[member].charges[Int(intention.charge)].expiresDate
+    {
+      planFor(subscription, of: member, .answerPrice, at: moment(between: date + .minutes(1), and: end))
+    }
+  }
+
+  mutating func agreeToPrice(_ subscription: Int, of member: Int, at date: Milliseconds) {
+    let intention = members[member].subscriptions[subscription].intention
+    guard intention.phase == .active, intention.priceIncreaseStatus == 0 else { return }
+    begin()
+    intend(subscription, of: member) { $0.priceIncreaseStatus = 1 }
+    tell(.priceAgreed, of: member, charge: Int(intention.charge), subscription: subscription, at: date)
+  }
+
+  /// Tells it of the subscription and of what others have of it.
+  private mutating func tellAll(_ kind: Happening.Kind, _ subscription: Int, of member: Int, at date: Milliseconds) {
+    let place = Int(members[member].subscriptions[subscription].intention.charge)
+    tell(kind, of: member, charge: place, subscription: subscription, at: date)
+    mirror(kind, subscription, of: member, at: date)
+  }
+}

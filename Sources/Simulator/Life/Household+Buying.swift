@@ -1,0 +1,193 @@
+import Time
+
+/// What customers buy.
+extension Household {
+  /// A charge, made within the happening under way; its place among the member's.
+  ///
+  /// - Parameters:
+  ///   - original: the charge that began the subscription; nil for one that begins something.
+  ///   - start: when the period begins; a renewal is charged before it.
+  mutating func charge(
+    _ product: Int, offer: Int = -1, of member: Int, continuing original: Charge? = nil, isRenewal: Bool = false,
+    quantity: Int = 1, price: Int64? = nil, from start: Milliseconds, at date: Milliseconds, in market: Market
+  ) -> Int {
+    let sold = market.plan.products[product]
+    let taken = offer < 0 ? nil : sold.offers[offer]
+    let id = nextID(market)
+    let place = members[member].charges.count
+    members[member].charges.append(
+      Charge(
+        id: id, originalID: original?.originalID ?? id,
+        webOrderLineItemID: sold.period == nil ? 0 : nextID(market), product: Int32(product), offer: Int16(offer),
+        isShared: false, isRenewal: isRenewal, quantity: Int32(quantity), madeAt: date, purchaseDate: start,
+        originalPurchaseDate: original?.originalPurchaseDate ?? start,
+        price: taken?.price ?? price ?? market.price(of: product, at: date), origin: sequence,
+        expiresDate: sold.period.map { (taken?.period ?? $0).end(after: start) }, modifiedAt: date,
+        sequence: sequence))
+    return place
+  }
+
+  mutating func subscribe(
+    to product: Int, offer: Int = -1, of member: Int, at date: Milliseconds, in market: Market
+  ) {
+    begin()
+    let place = charge(product, offer: offer, of: member, from: date, at: date, in: market)
+    let first = members[member].charges[place]
+    members[member].subscriptions.append(
+      Subscription(
+        originalID: first.id, sharer: nil,
+        intentions: [
+          Intention(
+            charge: Int32(place), nextProduct: Int32(product), recentSubscriptionStartDate: date,
+            renewalDate: first.expiresDate, sequence: sequence)
+        ]))
+    let subscription = members[member].subscriptions.count - 1
+    keepOffer(offer, of: product, subscription, of: member, in: market)
+    tell(.subscribed, of: member, charge: place, subscription: subscription, at: date)
+    beginPeriod(subscription, of: member, in: market)
+    if isSharing { share(subscription, of: member, .subscribed, at: date, in: market) }
+  }
+
+  /// Buys again after it lapsed, was revoked, or could not be paid for.
+  mutating func resubscribe(
+    _ subscription: Int, to product: Int, offer: Int = -1, of member: Int, at date: Milliseconds, in market: Market
+  ) {
+    begin()
+    let place = nextPeriod(
+      subscription, product, offer: offer, of: member, isRenewal: false, from: date, at: date, in: market)
+    intend(subscription, of: member) { $0.recentSubscriptionStartDate = date }
+    tell(.resubscribed, of: member, charge: place, subscription: subscription, at: date)
+    beginPeriod(subscription, of: member, in: market)
+    if isSharing { share(subscription, of: member, .resubscribed, at: date, in: market) }
+  }
+
+  /// Changes at once; what is left of the old period is given back by Apple.
+  mutating func upgrade(
+    _ subscription: Int, to product: Int, offer: Int = -1, of member: Int, at date: Milliseconds, in market: Market
+  ) {
+    begin()
+    change(Int(members[member].subscriptions[subscription].intention.charge), of: member, at: date) {
+      $0.isUpgraded = true
+    }
+    let place = nextPeriod(
+      subscription, product, offer: offer, of: member, isRenewal: false, from: date, at: date, in: market)
+    tell(.upgraded, of: member, charge: place, subscription: subscription, at: date)
+    beginPeriod(subscription, of: member, in: market)
+    if isSharing { share(subscription, of: member, .upgraded, at: date, in: market) }
+  }
+
+  /// Changes with the next period.
+  mutating func downgrade(
+    _ subscription: Int, to product: Int, offer: Int = -1, of member: Int, at date: Milliseconds, in market: Market
+  ) {
+    setAutoRenew(true, subscription, of: member, at: date, in: market)
+    begin()
+    let place = Int(members[member].subscriptions[subscription].intention.charge)
+    intend(subscription, of: member) {
+      $0.nextProduct = Int32(product)
+      $0.price = nil
+      $0.priceIncreaseStatus = nil
+    }
+    setNextOffer(offer, of: product, subscription, of: member, in: market)
+    tell(.downgradeChosen, of: member, charge: place, subscription: subscription, at: date)
+  }
+
+  /// Takes a downgrade back.
+  mutating func keepProduct(_ subscription: Int, of member: Int, at date: Milliseconds) {
+    let place = Int(members[member].subscriptions[subscription].intention.charge)
+    let product = members[member].charges[place].product
+    begin()
+    intend(subscription, of: member) {
+      $0.nextProduct = product
+      $0.nextOffer = -1
+      $0.offerPeriods = 0
+    }
+    tell(.downgradeTakenBack, of: member, charge: place, subscription: subscription, at: date)
+  }
+
+  /// Redeems an offer for the next periods of what is subscribed to.
+  mutating func redeem(
+    _ offer: Int, _ subscription: Int, of member: Int, at date: Milliseconds, in market: Market
+  ) {
+    setAutoRenew(true, subscription, of: member, at: date, in: market)
+    begin()
+    let intention = members[member].subscriptions[subscription].intention
+    setNextOffer(offer, of: Int(intention.nextProduct), subscription, of: member, in: market)
+    tell(.offerRedeemed, of: member, charge: Int(intention.charge), subscription: subscription, at: date)
+  }
+
+  mutating func buyOnce(
+    _ product: Int, quantity: Int = 1, of member: Int, at date: Milliseconds, in market: Market
+  ) -> Int {
+    begin()
+    let place = charge(product, of: member, quantity: quantity, from: date, at: date, in: market)
+    tell(.bought, of: member, charge: place, at: date)
+    if isSharing, market.plan.products[product].isFamilyShareable {
+      for other in members.indices where other != member && members[other].hasJoined {
+        grant(members[member].charges[place], to: other, continuing: nil, at: date, in: market) { household, place in
+          household.tell(.bought, of: other, charge: place, at: date)
+        }
+      }
+    }
+    return place
+  }
+
+  mutating func finish(_ place: Int, of member: Int, at date: Milliseconds) {
+    guard !members[member].charges[place].isFinished else { return }
+    begin()
+    change(place, of: member, at: date) { $0.isFinished = true }
+    tell(.finished, of: member, charge: place, at: date)
+  }
+
+  /// Gives every purchase a new V1 transaction id.
+  mutating func restore(_ member: Int, at date: Milliseconds) {
+    begin()
+    members[member].restores.append((date, sequence))
+    tell(.restored, of: member, at: date)
+  }
+
+  /// A further period within the happening under way; its place among the charges.
+  mutating func nextPeriod(
+    _ subscription: Int, _ product: Int, offer: Int, of member: Int, isRenewal: Bool, from start: Milliseconds,
+    at date: Milliseconds, in market: Market
+  ) -> Int {
+    let old = members[member].subscriptions[subscription].intention
+    let current = members[member].charges[Int(old.charge)]
+    let place = charge(
+      product, offer: offer, of: member, continuing: current, isRenewal: isRenewal,
+      price: isRenewal ? old.price : nil, from: start, at: date, in: market)
+    let next = members[member].charges[place]
+    let isPriceKept = current.product == Int32(product) && old.price != nil && isRenewal
+    intend(subscription, of: member) { intention in
+      intention = Intention(
+        charge: Int32(place), nextProduct: Int32(product), price: isPriceKept ? old.price : nil,
+        recentSubscriptionStartDate: old.recentSubscriptionStartDate, renewalDate: next.expiresDate, sequence: 0)
+    }
+    keepOffer(
+      offer, of: product, subscription, of: member, left: isRenewal ? Int(old.offerPeriods) - 1 : nil, in: market)
+    return place
+  }
+
+  private mutating func setNextOffer(
+    _ offer: Int, of product: Int, _ subscription: Int, of member: Int, in market: Market
+  ) {
+    let periods = offer < 0 ? 0 : market.plan.products[product].offers[offer].periods
+    intend(subscription, of: member) {
+      $0.nextOffer = Int16(offer)
+      $0.offerPeriods = Int16(periods)
+    }
+  }
+
+  /// The offer with which a period was just bought holds for the next too, if it has periods left.
+  private mutating func keepOffer(
+    _ offer: Int, of product: Int, _ subscription: Int, of member: Int, left: Int? = nil, in market: Market
+  ) {
+    guard offer >= 0 else { return }
+    let periods = left ?? market.plan.products[product].offers[offer].periods - 1
+    guard periods > 0 else { return }
+    intend(subscription, of: member) {
+      $0.nextOffer = Int16(offer)
+      $0.offerPeriods = Int16(periods)
+    }
+  }
+}

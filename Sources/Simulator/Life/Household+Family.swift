@@ -1,0 +1,153 @@
+import Time
+
+/// What a family has in common: every member's access is a purchase of their own, with their own ids.
+extension Household {
+  /// Gives the others what was just paid for, or a further period of it.
+  ///
+  /// What was revoked stays so until sharing begins anew.
+  mutating func share(
+    _ subscription: Int, of member: Int, _ kind: Happening.Kind, at date: Milliseconds, in market: Market
+  ) {
+    let source = members[member].charges[Int(members[member].subscriptions[subscription].intention.charge)]
+    guard market.plan.products[Int(source.product)].isFamilyShareable else { return }
+    let sharer = Subscription.Sharer(member: member, subscription: subscription)
+    for other in members.indices where other != member && members[other].hasJoined {
+      if let known = members[other].subscriptions.firstIndex(where: { $0.sharer == sharer }) {
+        prolong(known, of: other, with: source, kind, at: date, in: market)
+      } else if isSharing, !hasGroup(of: Int(source.product), other, in: market) {
+        grant(source, to: other, continuing: nil, at: date, in: market) { household, place in
+          let first = household.members[other].charges[place]
+          household.members[other].subscriptions.append(
+            Subscription(
+              originalID: first.id, sharer: sharer,
+              intentions: [
+                Intention(
+                  charge: Int32(place), nextProduct: source.product, recentSubscriptionStartDate: source.purchaseDate,
+                  renewalDate: first.expiresDate, sequence: household.sequence)
+              ]))
+          household.tell(
+            .subscribed, of: other, charge: place, subscription: household.members[other].subscriptions.count - 1,
+            at: date)
+        }
+      }
+    }
+  }
+
+  private mutating func prolong(
+    _ subscription: Int, of member: Int, with source: Charge, _ kind: Happening.Kind, at date: Milliseconds,
+    in market: Market
+  ) {
+    let old = members[member].subscriptions[subscription].intention
+    guard old.phase != .revoked || isSharing, !isFull else { return }
+    let kind = old.phase == .lapsed || old.phase == .revoked ? .resubscribed : kind
+    let current = members[member].charges[Int(old.charge)]
+    // The same period is not given twice.
+    guard current.purchaseDate < source.purchaseDate || current.revocation != nil else { return }
+    grant(source, to: member, continuing: current, at: date, in: market) { household, place in
+      if kind == .upgraded {
+        household.change(Int(old.charge), of: member, at: date) { $0.isUpgraded = true }
+      }
+      household.intend(subscription, of: member) { intention in
+        intention = Intention(
+          charge: Int32(place), nextProduct: source.product,
+          recentSubscriptionStartDate: kind == .resubscribed ? source.purchaseDate : old.recentSubscriptionStartDate,
+          renewalDate: source.expiresDate, sequence: 0)
+      }
+      household.tell(kind, of: member, charge: place, subscription: subscription, at: date)
+    }
+  }
+
+  /// A member's own record of what somebody else bought, in a happening of its own that `tell` ends.
+  mutating func grant(
+    _ source: Charge, to member: Int, continuing original: Charge?, at date: Milliseconds, in market: Market,
+    tell: (inout Self, Int) -> Void
+  ) {
+    begin()
+    let id = nextID(market)
+    let place = members[member].charges.count
+    members[member].charges.append(
+      Charge(
+        id: id, originalID: original?.originalID ?? id,
+        webOrderLineItemID: source.webOrderLineItemID == 0 ? 0 : nextID(market), product: source.product, offer: -1,
+        isShared: true, isRenewal: source.isRenewal && original != nil, quantity: 1, madeAt: date,
+        purchaseDate: source.purchaseDate,
+        originalPurchaseDate: original?.originalPurchaseDate ?? source.purchaseDate, price: 0, origin: sequence,
+        expiresDate: source.expiresDate, modifiedAt: date, sequence: sequence))
+    tell(&self, place)
+  }
+
+  /// What befalls a subscription befalls what others have of it.
+  mutating func mirror(_ kind: Happening.Kind, _ subscription: Int, of member: Int, at date: Milliseconds) {
+    let source = members[member].subscriptions[subscription].intention
+    let sharer = Subscription.Sharer(member: member, subscription: subscription)
+    for other in members.indices where other != member {
+      for known in members[other].subscriptions.indices where members[other].subscriptions[known].sharer == sharer {
+        let old = members[other].subscriptions[known].intention
+        guard old.phase == .active || old.phase == .retry else { continue }
+        begin()
+        intend(known, of: other) {
+          $0.phase = source.phase
+          $0.willRenew = source.willRenew
+          $0.expirationIntent = source.expirationIntent
+          $0.isInBillingRetryPeriod = source.isInBillingRetryPeriod
+          $0.gracePeriodExpiresDate = source.gracePeriodExpiresDate
+        }
+        tell(kind, of: other, charge: Int(old.charge), subscription: known, at: date)
+      }
+    }
+  }
+
+  /// The purchaser shares nothing any more, or one purchase was taken back.
+  mutating func endSharing(of charge: Charge? = nil, by member: Int, at date: Milliseconds) {
+    for other in members.indices where other != member {
+      for place in members[other].charges.indices {
+        let shared = members[other].charges[place]
+        guard shared.isShared, shared.revocation == nil, !shared.isUpgraded,
+          charge.map({ $0.product == shared.product && $0.purchaseDate == shared.purchaseDate }) ?? true,
+          isOpen(shared, at: date), isFrom(member, shared)
+        else { continue }
+        revoke(place, of: other, at: date)
+      }
+    }
+  }
+
+  private mutating func revoke(_ place: Int, of member: Int, at date: Milliseconds) {
+    let subscription = members[member].subscriptions.firstIndex { $0.intention.charge == Int32(place) }
+    begin()
+    change(place, of: member, at: date) { $0.revocation = Revocation(at: date, .familyRevoke) }
+    if let subscription {
+      intend(subscription, of: member) {
+        $0.willRenew = false
+        $0.phase = .revoked
+      }
+    }
+    tell(.sharingEnded, of: member, charge: place, subscription: subscription, at: date)
+  }
+
+  /// Begins to share what is owned.
+  mutating func beginSharing(by member: Int, at date: Milliseconds, in market: Market) {
+    isSharing = true
+    for subscription in members[member].subscriptions.indices
+    where members[member].subscriptions[subscription].sharer == nil
+      && members[member].subscriptions[subscription].intention.phase == .active
+    {
+      share(subscription, of: member, .subscribed, at: date, in: market)
+    }
+  }
+
+  private func isOpen(_ charge: Charge, at date: Milliseconds) -> Bool { charge.expiresDate.map { date < $0 } ?? true }
+
+  /// Whether somebody bought what another has a share of.
+  private func isFrom(_ member: Int, _ shared: Charge) -> Bool {
+    members[member].charges.contains {
+      !$0.isShared && $0.product == shared.product && $0.purchaseDate == shared.purchaseDate
+    }
+  }
+
+  private func hasGroup(of product: Int, _ member: Int, in market: Market) -> Bool {
+    let group = market.plan.products[product].subscriptionGroupID
+    return members[member].subscriptions.contains {
+      market.plan.products[Int(members[member].charges[Int($0.intention.charge)].product)].subscriptionGroupID == group
+    }
+  }
+}

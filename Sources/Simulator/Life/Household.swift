@@ -1,0 +1,134 @@
+import Signing
+import Time
+
+/// People who share purchases, mostly one alone: everything that happens to them depends on nobody else.
+///
+/// So a world may be stepped in any way, and the same seed tells the same of each household.
+struct Household: Sendable {
+  let number: Int32
+  /// Among the world's apps.
+  let app: Int32
+  let environment: AppStoreEnvironment
+  var members: [Member]
+  var isSharing = false
+  var random: SplitMix64
+  /// Everything that happened, the oldest first.
+  private(set) var log: [Happening] = []
+  /// The happening that is under way, or the last one.
+  private(set) var sequence: Int32 = 0
+  /// Planned since somebody took them into the agenda.
+  var planned: [LifeEvent] = []
+  /// Events planned ever.
+  private var order: Int32 = 0
+  /// Ids given out; the first ones are of the members' downloads.
+  private var slot = 8
+  private var lastDate: Milliseconds
+  private var lastDue: Milliseconds
+
+  init(number: Int, members: [Member], app: Int, environment: AppStoreEnvironment, random: SplitMix64) {
+    self.number = Int32(number)
+    self.members = members
+    self.app = Int32(app)
+    self.environment = environment
+    self.random = random
+    lastDate = Milliseconds(0)
+    lastDue = Milliseconds(0)
+  }
+
+  /// One customer of the app.
+  struct Member: Sendable {
+    let storefront: Storefront
+    let hasAccountToken: Bool
+    let usesStoreKit1: Bool
+    let downloadedAt: Milliseconds
+    /// In the order in which they were made.
+    var charges: [Charge] = []
+    /// Charges as they were before they changed, the oldest first, with their places.
+    var earlier: [(place: Int, charge: Charge)] = []
+    var subscriptions: [Subscription] = []
+    /// When everything was restored, and by which happening.
+    var restores: [(date: Milliseconds, sequence: Int32)] = []
+    /// Account tokens that were set later, by original transaction id.
+    var accountTokens: [Int64: String] = [:]
+    var hasWorkingPayment = true
+    var hasJoined = false
+
+    /// The purchase as it was after a happening; nil before it was made.
+    func charge(_ place: Int, asOf sequence: Int32) -> Charge? {
+      let charge = charges[place]
+      if charge.sequence <= sequence { return charge }
+      return earlier.last { $0.place == place && $0.charge.sequence <= sequence }?.charge
+    }
+  }
+
+  /// Whether there are ids for another purchase.
+  var isFull: Bool { slot + 16 > WorldIdentifiers.slots || sequence > 1_000_000_000 }
+
+  mutating func nextID(_ market: Market) -> Int64 {
+    defer { slot += 1 }
+    return market.ids(environment).id(slot, of: Int(number))
+  }
+
+  /// Begins a happening: what changes from here on is told by it.
+  mutating func begin() { sequence += 1 }
+
+  /// Ends a happening.
+  ///
+  /// Signed when it happened and after everything before it, and delivered after everything before it: what was signed
+  /// later is never older news.
+  mutating func tell(
+    _ kind: Happening.Kind, of member: Int, charge: Int? = nil, subscription: Int? = nil, at date: Milliseconds,
+    reason: String? = nil
+  ) {
+    lastDate = max(date, lastDate + .milliseconds(1))
+    lastDue = max(lastDate + .milliseconds(Int64(random.number(in: 200..<4_000))), lastDue + .milliseconds(1))
+    log.append(
+      Happening(
+        kind: kind, date: lastDate, due: lastDue, sequence: sequence, member: member, charge: Int32(charge ?? -1),
+        subscription: Int32(subscription ?? -1), consumptionRequestReason: reason))
+  }
+
+  mutating func plan(
+    _ kind: LifeEvent.Kind, at date: Milliseconds, of member: Int, index: Int = -1, generation: Int32 = 0
+  ) {
+    order += 1
+    planned.append(
+      LifeEvent(
+        date: date, order: order, household: number, kind: kind, member: UInt8(member), index: Int32(index),
+        generation: generation))
+  }
+
+  /// Changes a charge within the happening under way, and keeps what it was.
+  mutating func change(
+    _ place: Int, of member: Int, at date: Milliseconds, _ body: (inout Charge) -> Void
+  ) {
+    let old = members[member].charges[place]
+    if old.sequence != sequence { members[member].earlier.append((place, old)) }
+    body(&members[member].charges[place])
+    members[member].charges[place].modifiedAt = date
+    members[member].charges[place].sequence = sequence
+  }
+
+  /// Changes what is intended within the happening under way, and keeps what it was.
+  mutating func intend(_ subscription: Int, of member: Int, _ body: (inout Intention) -> Void) {
+    var intention = members[member].subscriptions[subscription].intention
+    let isNew = intention.sequence != sequence
+    body(&intention)
+    intention.sequence = sequence
+    if isNew {
+      members[member].subscriptions[subscription].intentions.append(intention)
+    } else {
+      members[member].subscriptions[subscription].intention = intention
+    }
+  }
+
+  /// The last happening up to a time; 0 before everything.
+  func sequence(at date: Milliseconds) -> Int32 {
+    var (low, high) = (0, log.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if log[middle].date <= date { low = middle + 1 } else { high = middle }
+    }
+    return low == 0 ? 0 : log[low - 1].sequence
+  }
+}

@@ -1,0 +1,102 @@
+package import Signing
+package import Time
+
+/// What is true in a world now.
+extension AppStoreWorld {
+  package func contains(_ customer: CustomerID) -> Bool {
+    households.indices.contains(customer.household)
+      && households[customer.household].members.indices.contains(customer.member)
+  }
+
+  /// Everybody, in the order of their ids; of one app if it is named.
+  package func customers(of bundleID: String? = nil) -> some Sequence<CustomerID> {
+    let app = bundleID.flatMap { id in apps.firstIndex { $0.app.bundleID == id } }
+    let households = households
+    return households.indices.lazy
+      .filter { bundleID == nil || households[$0].app == app.map(Int32.init) }
+      .flatMap { household in
+        households[household].members.indices.lazy.map { CustomerID(household: household, member: $0) }
+      }
+  }
+
+  package var customerCount: Int { households.reduce(0) { $0 + $1.members.count } }
+
+  /// Whose id it is: a transaction's, one that a restore put in its place, or an app transaction's.
+  package func customer(
+    ofAnyTransactionID id: String, app bundleID: String, environment: AppStoreEnvironment
+  ) -> CustomerID? {
+    guard let app = apps.firstIndex(where: { $0.app.bundleID == bundleID }) else { return nil }
+    let ids = markets[app].ids(environment)
+    guard let number = ids.household(of: id), households.indices.contains(number),
+      households[number].app == Int32(app), households[number].environment == environment
+    else { return nil }
+    let household = households[number]
+    for member in household.members.indices {
+      if ids.appTransactionID(of: number, member) == id || place(ofTransaction: id, household, member, ids) != nil {
+        return CustomerID(household: number, member: member)
+      }
+    }
+    return nil
+  }
+
+  /// Where a purchase stands among a member's, by its id or one that a restore put in its place.
+  func place(ofTransaction id: String, _ household: Household, _ member: Int, _ ids: WorldIdentifiers) -> Int? {
+    guard let number = Int64(id), let original = ids.original(of: id) else { return nil }
+    let person = household.members[member]
+    guard let place = person.charges.firstIndex(where: { $0.id == original }) else { return nil }
+    if number == original { return place }
+    let isRestored = person.restores.indices.contains {
+      person.restores[$0].sequence > person.charges[place].origin && ids.restored(original, $0 + 1) == number
+    }
+    return isRestored ? place : nil
+  }
+
+  /// Everything that is true of a customer, now or at an earlier time.
+  ///
+  /// - Precondition: the world contains the customer.
+  package func state(of customer: CustomerID, at date: Milliseconds? = nil) -> CustomerState {
+    let household = households[customer.household]
+    let sequence = date.map { household.sequence(at: $0) } ?? household.sequence
+    return household.state(
+      of: customer.member, asOf: sequence, at: date ?? now, in: markets[Int(household.app)])
+  }
+
+  /// In the order in which they were made.
+  package func transactions(of customer: CustomerID) -> [WorldPurchase] { state(of: customer).purchases }
+
+  package func subscriptions(of customer: CustomerID) -> [WorldSubscription] { state(of: customer).subscriptions }
+
+  package func appTransaction(of customer: CustomerID) -> SimulatedAppTransaction {
+    state(of: customer).appTransaction
+  }
+
+  /// What was refunded and is still, the earliest refund first.
+  package func refunds(of customer: CustomerID) -> [WorldPurchase] {
+    transactions(of: customer)
+      .filter { $0.transaction.revocation.map { $0.kind != .familyRevoke } ?? false }
+      .sorted { ($0.modifiedAt, $0.madeAt) < ($1.modifiedAt, $1.madeAt) }
+  }
+
+  /// The purchase whose order number it is, and whose it is; nil: nobody's.
+  package func order(_ id: String, app bundleID: String, environment: AppStoreEnvironment) -> (
+    customer: CustomerID, purchase: WorldPurchase
+  )? {
+    guard let app = apps.firstIndex(where: { $0.app.bundleID == bundleID }),
+      let transaction = markets[app].ids(environment).transaction(ofOrder: id),
+      let customer = customer(ofAnyTransactionID: String(transaction), app: bundleID, environment: environment),
+      let purchase = transactions(of: customer).first(where: { $0.orderID == id })
+    else { return nil }
+    return (customer, purchase)
+  }
+
+  /// Everything that happened to a customer, the oldest first.
+  package func log(of customer: CustomerID) -> [Happening] {
+    households[customer.household].log.filter { $0.member == customer.member }
+  }
+
+  /// The transaction that a happening was about; nil: none.
+  package func transactionID(of happening: Happening, in customer: CustomerID) -> String? {
+    guard happening.charge >= 0 else { return nil }
+    return String(households[customer.household].members[happening.member].charges[Int(happening.charge)].id)
+  }
+}

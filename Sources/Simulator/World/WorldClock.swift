@@ -1,0 +1,37 @@
+package import Time
+
+/// How the time of a world follows the time of the machine.
+package struct WorldClock: Hashable, Sendable {
+  package enum Pace: Hashable, Sendable {
+    /// A second is a second.
+    case real
+    /// A second is so many seconds, at least one.
+    case accelerated(Int64)
+    /// It stands still until the world is told to advance.
+    case stepped
+  }
+
+  package let pace: Pace
+  private let start: Milliseconds
+  private let wallStart: Milliseconds
+
+  /// - Parameters:
+  ///   - start: the world's time when the machine's was `wallStart`.
+  package init(_ pace: Pace, from start: Milliseconds, at wallStart: Milliseconds) {
+    self.pace = pace
+    self.start = start
+    self.wallStart = wallStart
+  }
+
+  /// The time that a world should have reached; nil when nobody but its owner moves it.
+  ///
+  /// A machine whose clock is set back does not move the world back: worlds ignore earlier times.
+  package func worldTime(at wall: Milliseconds) -> Milliseconds? {
+    let passed = (wall - wallStart).milliseconds
+    switch pace {
+    case .real: return start + .milliseconds(passed)
+    case .accelerated(let factor): return start + .milliseconds(passed.multipliedReportingOverflow(by: factor).partialValue)
+    case .stepped: return nil
+    }
+  }
+}
