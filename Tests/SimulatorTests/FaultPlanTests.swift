@@ -3,6 +3,11 @@ import Simulator
 import Testing
 import Time
 
+/// Expects these faults of a call.
+private func expect(_ struck: [Fault], _ expected: [Fault], sourceLocation: SourceLocation = #_sourceLocation) {
+  #expect(struck == expected, sourceLocation: sourceLocation)
+}
+
 @Suite struct `A plan of faults` {
   private let now = Milliseconds(1_767_225_600_000)
   private let call = FaultPlan.Call(.api, operation: "getTransactionHistory", bundleID: "com.example.app")
@@ -26,13 +31,13 @@ import Time
     rule.operation = "getTransactionHistory"
     rule.bundleID = "com.example.app"
     var plan = plan(rule)
-    expect(call, now, [Fault(.reset)])
+    expect(plan.strike(call, at: now), [Fault(.reset)])
     for change: (inout FaultPlan.Call) -> Void in [
       { $0.surface = .verifyReceipt }, { $0.operation = "getTransactionInfo" }, { $0.bundleID = "com.example.other" },
     ] {
       var other = call
       change(&other)
-      expect(other, now, [])
+      expect(plan.strike(other, at: now), [])
     }
   }
 
@@ -51,10 +56,10 @@ import Time
   @Test func `lets an hour's calls pass and names the end of the hour`() {
     var plan = plan(FaultRule(Fault(.hourlyLimit, 2), on: .api, times: nil))
     let later = now + .minutes(20)
-    expect(call, later, [])
-    expect(call, later, [])
-    expect(call, later, [Fault(.rateLimited, 40 * 60_000)])
-    expect(call, now + .minutes(60), [])
+    expect(plan.strike(call, at: later), [])
+    expect(plan.strike(call, at: later), [])
+    expect(plan.strike(call, at: later), [Fault(.rateLimited, 40 * 60_000)])
+    expect(plan.strike(call, at: now + .minutes(60)), [])
   }
 
   @Test func `reads rules and writes them`() throws {

@@ -30,6 +30,9 @@ struct Mailroom: Sendable {
   /// When something is to be sent next.
   var next: Milliseconds? { turns.first?.date }
 
+  /// How many turns are planned.
+  var waiting: Int { turns.count }
+
   @discardableResult
   mutating func accept(_ shipment: Shipment) -> Int {
     shipments.append(shipment)
@@ -78,9 +81,15 @@ struct Mailroom: Sendable {
     let stops = destination.stopsAfter400 && attempt.httpStatus == 400
     let next = RetrySchedule.next(
       after: shipment.attempts.count, last: attempt.date, version: shipment.version ?? destination.version,
-      isSandbox: shipment.notification.environment != .production)
+      isSandbox: shipment.place.environment != .production)
     guard !stops, let next else { return settle(number, .givenUp) }
     plan(number, at: next)
+  }
+
+  /// Writes down an attempt after which there is no other, although nobody got anything.
+  mutating func lose(_ number: Int, _ attempt: SendAttempt) {
+    shipments[number].attempts.append(attempt)
+    settle(number, .lost)
   }
 
   private mutating func plan(_ number: Int, at date: Milliseconds) {

@@ -3,13 +3,19 @@ import Signing
 import Time
 
 /// Signs what one answer or notification carries, rightly or as faults will have it.
-struct AnswerSigner {
+struct AnswerSigner: Sendable {
   /// The chain that the faults ask for, for payloads that are signed elsewhere.
   let signer: PayloadSigner
   /// The world's time as the signature tells it.
   let date: Milliseconds
   private let hasUnknownFields: Bool
   private let isSpoilt: Bool
+
+  init(_ signer: PayloadSigner, at date: Milliseconds) {
+    self.signer = signer
+    self.date = date
+    (hasUnknownFields, isSpoilt) = (false, false)
+  }
 
   init(_ chains: SigningChains, _ faults: [Fault], at now: Milliseconds) {
     signer = chains.signer(faults)
