@@ -42,18 +42,8 @@ package enum Period: Hashable, Sendable {
     // Nothing simulated happens before 1970, so that quotients need no rounding down.
     let date = Milliseconds.civil(daysSinceEpoch: start.sinceEpoch / day)
     let month = date.year * 12 + date.month - 1 + months
-    let first = firstDay(ofMonth: month)
-    let length = firstDay(ofMonth: month + 1) - first
+    let first = CivilMonth.firstDay(of: month)
+    let length = CivilMonth.firstDay(of: month + 1) - first
     return Milliseconds((first + min(date.day, length) - 1) * day + start.sinceEpoch % day)
-  }
-
-  /// Days from 1970 to the first of a month, counted from the year 0: the Gregorian rule of leap years.
-  private static func firstDay(ofMonth month: Int64) -> Int64 {
-    let (year, index) = (month / 12, Int(month % 12))
-    let before: [Int64] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334]
-    let past = year - 1
-    let leapDays = past / 4 - past / 100 + past / 400
-    let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
-    return past * 365 + leapDays - 719_162 + before[index] + (isLeap && index > 1 ? 1 : 0)
   }
 }

@@ -19,6 +19,9 @@ package struct SimulatedApp: Hashable, Sendable {
     self.environment = environment
     self.bundleVersion = bundleVersion
   }
+
+  /// Apple's number for the version of the app.
+  package var versionExternalIdentifier: Int64 { 860_000_000 + appAppleID % 10_000_000 }
 }
 
 /// Somebody who uses one app; in Apple's data known by ids alone.

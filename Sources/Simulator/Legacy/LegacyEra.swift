@@ -6,6 +6,8 @@ package struct LegacyEra: Hashable, Sendable {
   package var hasUnifiedReceipt: Bool
   /// `bid` and `bvrs`, since 2020.
   package var hasBundle: Bool
+  /// `in_app_ownership_type` in rows, since the end of 2020.
+  package var hasOwnership: Bool
   /// `original_transaction_id` beside the type, since 2021.
   package var hasOriginalTransactionID: Bool
   /// The notice that all this ends, since 2023.
@@ -19,14 +21,14 @@ package struct LegacyEra: Hashable, Sendable {
 
   /// As bodies are since 2023.
   package static let current = Self(
-    hasDeprecatedFields: false, hasUnifiedReceipt: true, hasBundle: true, hasOriginalTransactionID: true,
-    hasDeprecation: true, cancelsUpgrades: false, saysRenewal: false)
+    hasDeprecatedFields: false, hasUnifiedReceipt: true, hasBundle: true, hasOwnership: true,
+    hasOriginalTransactionID: true, hasDeprecation: true, cancelsUpgrades: false, saysRenewal: false)
   /// As they were in 2020.
   package static let of2020 = Self(
-    hasDeprecatedFields: true, hasUnifiedReceipt: true, hasBundle: true, hasOriginalTransactionID: false,
-    hasDeprecation: false, cancelsUpgrades: true, saysRenewal: true)
+    hasDeprecatedFields: true, hasUnifiedReceipt: true, hasBundle: true, hasOwnership: false,
+    hasOriginalTransactionID: false, hasDeprecation: false, cancelsUpgrades: true, saysRenewal: true)
   /// As they were until autumn 2019.
   package static let of2018 = Self(
-    hasDeprecatedFields: true, hasUnifiedReceipt: false, hasBundle: false, hasOriginalTransactionID: false,
-    hasDeprecation: false, cancelsUpgrades: true, saysRenewal: true)
+    hasDeprecatedFields: true, hasUnifiedReceipt: false, hasBundle: false, hasOwnership: false,
+    hasOriginalTransactionID: false, hasDeprecation: false, cancelsUpgrades: true, saysRenewal: true)
 }

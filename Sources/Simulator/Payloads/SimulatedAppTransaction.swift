@@ -28,7 +28,7 @@ package struct SimulatedAppTransaction: Hashable, Sendable {
     payload.add("appAppleId", app.appAppleID)
     payload.add("bundleId", app.bundleID)
     payload.add("applicationVersion", app.bundleVersion)
-    payload.add("versionExternalIdentifier", 860_000_000 + app.appAppleID % 10_000_000)
+    payload.add("versionExternalIdentifier", app.versionExternalIdentifier)
     payload.add("receiptCreationDate", date)
     payload.add("originalPurchaseDate", originalPurchaseDate)
     payload.add("originalApplicationVersion", originalApplicationVersion)

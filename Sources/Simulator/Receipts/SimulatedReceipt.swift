@@ -8,8 +8,15 @@ package struct SimulatedReceipt: Sendable {
   package var originalApplicationVersion = "1.0"
   /// Attribute 0.
   package var receiptType: String
+  /// Attribute 8 in Production, empty elsewhere.
   package var createdAt: Milliseconds
+  /// Attribute 12, when it was signed; nil: when it was created.
+  package var signedAt: Milliseconds?
   package var originalPurchaseDate: Milliseconds
+  /// Attributes 1, 15 and 16; 0 outside of Production.
+  package var appAppleID: Int64 = 0
+  package var downloadID: Int64 = 0
+  package var versionExternalIdentifier: Int64 = 0
   package var purchases: [Purchase]
   /// Attributes that no reader knows: their number and DER value.
   package var otherAttributes: [(type: Int64, value: [UInt8])] = []
@@ -19,10 +26,21 @@ package struct SimulatedReceipt: Sendable {
     package var transaction: SimulatedTransaction
     /// Attribute 1703; another one after each restore.
     package var transactionID: String
+    /// Attribute 1706; the time of the last restore, if there was one.
+    package var originalPurchaseDate: Milliseconds
 
     package init(_ transaction: SimulatedTransaction) {
       self.transaction = transaction
       transactionID = transaction.transactionID
+      originalPurchaseDate = transaction.originalPurchaseDate
+    }
+
+    /// As V1 tells it, after any restores; a consumable's refund is not told.
+    package init(_ purchase: WorldPurchase) {
+      transaction = purchase.transaction
+      if transaction.product.kind == .consumable { transaction.revocation = nil }
+      transactionID = purchase.legacyTransactionID
+      originalPurchaseDate = purchase.legacyOriginalPurchaseDate
     }
   }
 
@@ -35,6 +53,10 @@ package struct SimulatedReceipt: Sendable {
       case .xcode, .localTesting: "Xcode"
       }
     self.createdAt = createdAt
+    if app.environment == .production {
+      appAppleID = app.appAppleID
+      versionExternalIdentifier = app.versionExternalIdentifier
+    }
     originalPurchaseDate = purchases.map(\.originalPurchaseDate).min() ?? createdAt
     self.purchases = purchases.map(Purchase.init)
   }
@@ -52,23 +74,31 @@ package struct SimulatedReceipt: Sendable {
     let opaque = Digest.sha256(Array(bundleID.utf8)).bytes
     var attributes = [
       Self.attribute(0, DERWriter.utf8(receiptType)),
-      Self.attribute(1, DERWriter.integer(isSandbox ? 0 : 1_234_567_890)),
+      Self.attribute(1, DERWriter.integer(appAppleID)),
       Self.attribute(2, DERWriter.utf8(bundleID)), Self.attribute(3, DERWriter.utf8(applicationVersion)),
       Self.attribute(4, Array(opaque.prefix(16)), version: 2), Self.attribute(5, Array(opaque.suffix(20))),
       Self.attribute(6, opaque + opaque), Self.attribute(7, opaque + opaque.prefix(17)),
       Self.attribute(8, DERWriter.ia5(isSandbox ? "" : createdAt.rfc3339)),
       Self.attribute(9, DERWriter.integer(1_345_531_957)), Self.attribute(10, DERWriter.ia5("4+")),
       Self.attribute(11, DERWriter.integer(isSandbox ? 0 : 987_654)),
-      Self.attribute(12, DERWriter.ia5(createdAt.rfc3339)), Self.attribute(13, DERWriter.integer(180_602)),
-      Self.attribute(14, DERWriter.integer(207)), Self.attribute(15, DERWriter.integer(0)),
-      Self.attribute(16, DERWriter.integer(0)), Self.attribute(18, DERWriter.ia5(originalPurchaseDate.rfc3339)),
+      Self.attribute(12, DERWriter.ia5((signedAt ?? createdAt).rfc3339)), Self.attribute(13, DERWriter.integer(180_602)),
+      Self.attribute(14, DERWriter.integer(207)), Self.attribute(15, DERWriter.integer(downloadID)),
+      Self.attribute(16, DERWriter.integer(versionExternalIdentifier)),
+      Self.attribute(18, DERWriter.ia5(originalPurchaseDate.rfc3339)),
       Self.attribute(19, DERWriter.utf8(originalApplicationVersion)), Self.attribute(20, DERWriter.utf8("")),
       Self.attribute(25, DERWriter.integer(3)),
     ]
     attributes += otherAttributes.map { Self.attribute($0.type, $0.value) }
-    let sold = purchases.map { Self.attribute(17, $0.encoded) }
+    let sold = purchases.map(Self.attribute)
     return DERWriter.set((attributes + sold).sortedAsDER())
   }
+
+  /// The purchases in the order in which they stand in the receipt, which is none of time.
+  package var purchasesInOrder: [Purchase] {
+    purchases.map { (Self.attribute($0), $0) }.sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
+  }
+
+  private static func attribute(_ purchase: Purchase) -> [UInt8] { attribute(17, purchase.encoded) }
 
   fileprivate static func attribute(_ type: Int64, _ value: [UInt8], version: Int64 = 1) -> [UInt8] {
     DERWriter.sequence(DERWriter.integer(type), DERWriter.integer(version), DERWriter.octets(value))
@@ -85,7 +115,7 @@ extension SimulatedReceipt.Purchase {
       attribute(1702, DERWriter.utf8(transaction.product.id)), attribute(1703, DERWriter.utf8(transactionID)),
       attribute(1704, date(transaction.purchaseDate)),
       attribute(1705, DERWriter.utf8(transaction.originalTransactionID)),
-      attribute(1706, date(transaction.originalPurchaseDate)),
+      attribute(1706, date(originalPurchaseDate)),
       attribute(1707, DERWriter.integer(transaction.product.kind.receiptType)),
       attribute(1708, date(transaction.expiresDate)), attribute(1709, DERWriter.ia5("")),
       attribute(1710, DERWriter.integer(0)),

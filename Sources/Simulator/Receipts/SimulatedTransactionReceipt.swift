@@ -9,8 +9,16 @@ package struct SimulatedTransactionReceipt: Sendable {
   /// The unsigned claim beside it; nil leaves it out, as in Production.
   package var environment: String?
 
-  package init(_ transaction: SimulatedTransaction) {
-    self.transaction = transaction
+  /// As V1 tells them, after any restores.
+  private let transactionID: String
+  private let originalPurchaseDate: Milliseconds
+
+  package init(_ transaction: SimulatedTransaction) { self.init(SimulatedReceipt.Purchase(transaction)) }
+
+  package init(_ purchase: SimulatedReceipt.Purchase) {
+    transaction = purchase.transaction
+    transactionID = purchase.transactionID
+    originalPurchaseDate = purchase.originalPurchaseDate
     environment = transaction.environment == .production ? nil : transaction.environment.rawValue
   }
 
@@ -38,8 +46,8 @@ package struct SimulatedTransactionReceipt: Sendable {
     func milliseconds(_ date: Milliseconds) -> String { String(date.sinceEpoch) }
     var lines = [
       ("original-transaction-id", transaction.originalTransactionID), ("bvrs", "20120427"),
-      ("transaction-id", transaction.transactionID), ("quantity", String(transaction.quantity)),
-      ("original-purchase-date-ms", milliseconds(transaction.originalPurchaseDate)),
+      ("transaction-id", transactionID), ("quantity", String(transaction.quantity)),
+      ("original-purchase-date-ms", milliseconds(originalPurchaseDate)),
       ("product-id", transaction.product.id), ("item-id", "521129812"), ("bid", transaction.bundleID),
       ("purchase-date-ms", milliseconds(transaction.purchaseDate)),
     ]

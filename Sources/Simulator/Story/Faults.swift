@@ -74,7 +74,7 @@ struct Faults {
     let secret = String((ids.uuid() + ids.uuid()).filter { $0 != "-" }.prefix(32))
     return Story.Scene(
       "A renewal told the old way: Notifications V1",
-      .bytes(NotificationV1(of: transaction, in: notes.app, sharedSecret: secret).body),
+      .bytes(LegacyNotification.renewal(of: transaction, by: customer, in: notes.app, sharedSecret: secret).body()),
       .quarantined("notificationV1NotYet"))
   }
 

@@ -24,6 +24,14 @@ package struct WorldNotification: Sendable {
   /// Whether either generation tells of it.
   var isTold: Bool { happening.kind.v2 != nil }
 
+  var plan: AppPlan { market.plan }
+
+  /// What it is about, as it was then; nil: no purchase.
+  package var transaction: SimulatedTransaction? {
+    guard happening.charge >= 0 else { return nil }
+    return household.transaction(Int(happening.charge), of: happening.member, asOf: happening.sequence, in: market)
+  }
+
   /// What Apple knew of the customer then.
   package var state: CustomerState {
     household.state(of: happening.member, asOf: happening.sequence, at: happening.date, in: market)
@@ -33,8 +41,6 @@ package struct WorldNotification: Sendable {
   package var v2: NotificationDraft? {
     guard let (type, subtype) = happening.kind.v2 else { return nil }
     let (member, date) = (happening.member, happening.date)
-    let transaction = household.transaction(
-      Int(happening.charge), of: member, asOf: happening.sequence, in: market)
     let subscription =
       happening.subscription < 0
       ? nil
@@ -48,9 +54,8 @@ package struct WorldNotification: Sendable {
 
   /// The same whenever it is asked for.
   private var uuid: String {
-    let salt = SplitMix64(seed: market.seed ^ 0x6E6F_7469_6679, part: Int(household.number))
-    var random = salt
-    random = SplitMix64(seed: random.next(), part: Int(happening.sequence) * 256 + Int(happening.kind.rawValue))
+    var salt = SplitMix64(seed: market.seed ^ 0x6E6F_7469_6679, part: Int(household.number))
+    var random = SplitMix64(seed: salt.next(), part: Int(happening.sequence) * 256 + Int(happening.kind.rawValue))
     return random.uuid()
   }
 }

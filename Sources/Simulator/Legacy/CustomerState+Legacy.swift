@@ -1,0 +1,50 @@
+package import JSON
+import Signing
+import Time
+
+/// What receipts and V1 tell of a customer.
+extension CustomerState {
+  /// What a receipt has: everything but consumables that the app was done with.
+  package var legacyPurchases: [SimulatedReceipt.Purchase] {
+    purchases.filter { $0.transaction.product.kind != .consumable || !$0.isFinished }.map(SimulatedReceipt.Purchase.init)
+  }
+
+  /// The same, the newest first, as `latest_receipt_info` has them.
+  package var latestPurchases: [SimulatedReceipt.Purchase] {
+    legacyPurchases.sorted {
+      ($1.transaction.purchaseDate, $1.transactionID) < ($0.transaction.purchaseDate, $0.transactionID)
+    }
+  }
+
+  /// The newest period of each subscription, the newest first: what `exclude-old-transactions` leaves.
+  package var latestPeriods: [SimulatedReceipt.Purchase] {
+    var seen: Set<String> = []
+    return latestPurchases.filter {
+      $0.transaction.product.kind == .autoRenewable && seen.insert($0.transaction.originalTransactionID).inserted
+    }
+  }
+
+  /// The receipt as it is now.
+  package var receipt: SimulatedReceipt { receipt(with: legacyPurchases) }
+
+  /// A receipt of these purchases.
+  func receipt(with sold: [SimulatedReceipt.Purchase]) -> SimulatedReceipt {
+    var receipt = SimulatedReceipt(of: app, purchases: [], createdAt: Milliseconds(date.wholeSeconds * 1_000))
+    receipt.purchases = sold
+    receipt.applicationVersion = app.bundleVersion
+    if app.environment == .production {
+      receipt.originalPurchaseDate = appTransaction.originalPurchaseDate
+      receipt.originalApplicationVersion = appTransaction.originalApplicationVersion
+      // More than a Double can tell apart from its neighbours, as Apple's are.
+      receipt.downloadID = 500_000_000_000_000_001 + (Int64(customer.appTransactionID) ?? 0) % 1_000_000_000_000_000
+    } else {
+      // The same for everybody in the Sandbox.
+      receipt.originalPurchaseDate = Milliseconds(1_375_340_400_000)
+      receipt.originalApplicationVersion = "1.0"
+    }
+    return receipt
+  }
+
+  /// `pending_renewal_info`; one for each subscription that anything is intended with.
+  package var legacyRenewals: [JSONObject] { subscriptions.compactMap(\.legacyRenewal) }
+}

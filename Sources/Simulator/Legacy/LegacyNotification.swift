@@ -1,0 +1,116 @@
+package import JSON
+package import Signing
+package import Time
+
+/// A notification of the first generation: unsigned, with a password that every message of an app carries, and without
+/// an id or a time of its own.
+///
+/// Apple: responseBodyV1.
+package struct LegacyNotification: Sendable {
+  /// Rows in `unified_receipt`, at the most.
+  package static let rows = 100
+
+  package var notificationType: String
+  package var sharedSecret: String
+  package var era: LegacyEra
+  /// What was true when it happened.
+  package var state: CustomerState
+  /// When it happened; V1 does not say so but for some types.
+  package var date: Milliseconds
+  /// What it is about; V1 names it for CANCEL alone.
+  package var transaction: SimulatedTransaction
+  package var subscription: WorldSubscription?
+
+  package init(
+    _ notificationType: String, about transaction: SimulatedTransaction, _ subscription: WorldSubscription?,
+    of state: CustomerState, at date: Milliseconds, sharedSecret: String, era: LegacyEra = .current
+  ) {
+    self.notificationType = notificationType
+    self.sharedSecret = sharedSecret
+    self.era = era
+    self.state = state
+    self.date = Milliseconds(date.wholeSeconds * 1_000)
+    self.transaction = transaction
+    self.subscription = subscription
+  }
+
+  /// The renewal of a subscription of which nothing else is known.
+  package static func renewal(
+    of transaction: SimulatedTransaction, by customer: Customer, in app: SimulatedApp, sharedSecret: String
+  ) -> Self {
+    let subscription = WorldSubscription(
+      status: 1, transaction: transaction, renewal: SimulatedRenewal(after: transaction), isConsentAsked: false)
+    let purchase = WorldPurchase(
+      transaction: transaction, orderID: "", isFinished: false, madeAt: transaction.purchaseDate,
+      modifiedAt: transaction.purchaseDate, legacyTransactionID: transaction.transactionID,
+      legacyOriginalPurchaseDate: transaction.originalPurchaseDate, restoredTransactionIDs: [])
+    let state = CustomerState(
+      id: CustomerID(household: 0), app: app, customer: customer, usesStoreKit1: true,
+      appTransaction: SimulatedAppTransaction(app: app, customer: customer, downloadedAt: transaction.purchaseDate),
+      date: transaction.purchaseDate, purchases: [purchase], subscriptions: [subscription])
+    return Self(
+      "DID_RENEW", about: transaction, subscription, of: state, at: transaction.purchaseDate,
+      sharedSecret: sharedSecret)
+  }
+
+  /// The receipt that Apple signs for it.
+  package var latestReceipt: SimulatedReceipt { state.receipt }
+
+  /// The body, with a receipt that `pki` signs.
+  package func body(signedBy pki: ReceiptPKI) throws(CertificateError) -> [UInt8] {
+    body(latestReceipt: try latestReceipt.encoded(signedBy: pki))
+  }
+
+  /// - Parameter latestReceipt: `latestReceipt`, signed and in base64; empty leaves it out.
+  package func body(latestReceipt: [UInt8] = []) -> [UInt8] { object(latestReceipt: latestReceipt).encoded() }
+
+  package func object(latestReceipt: [UInt8]) -> JSONObject {
+    let receipt = latestReceipt.isEmpty ? nil : String(decoding: latestReceipt, as: UTF8.self)
+    var body = PayloadMembers()
+    body.add("notification_type", notificationType)
+    body.add("password", sharedSecret)
+    body.add("environment", state.app.environment == .production ? "PROD" : "Sandbox")
+    if let subscription {
+      body.add("auto_renew_product_id", subscription.renewal.nextProduct.id)
+      body.add("auto_renew_status", String(subscription.renewal.willRenew))
+    }
+    if notificationType == "DID_CHANGE_RENEWAL_STATUS" { body.addLegacy("auto_renew_status_change_date", date) }
+    if notificationType == "CANCEL" {
+      body.addLegacy("cancellation_date", transaction.revocation?.date ?? date)
+      body.add("web_order_line_item_id", transaction.webOrderLineItemID)
+    }
+    if era.hasBundle {
+      body.add("bid", state.app.bundleID)
+      body.add("bvrs", state.app.bundleVersion)
+    }
+    if era.hasOriginalTransactionID { body.add("original_transaction_id", Int64(transaction.originalTransactionID)) }
+    if era.hasDeprecation { body.add("deprecation", "Mon, 5 Jun 2023 23:59:59 GMT") }
+    if era.hasDeprecatedFields, let latest {
+      let isExpired = subscription.map { $0.status != 1 } ?? false
+      body.add(isExpired ? "latest_expired_receipt" : "latest_receipt", receipt)
+      body.add(
+        isExpired ? "latest_expired_receipt_info" : "latest_receipt_info",
+        .object(TransactionReceiptAnswer.flat(latest, in: state.app)))
+    }
+    if era.hasUnifiedReceipt { body.add("unified_receipt", .object(unifiedReceipt(receipt))) }
+    return body.object
+  }
+
+  private var latest: SimulatedReceipt.Purchase? {
+    state.latestPurchases.first { $0.transaction.originalTransactionID == transaction.originalTransactionID }
+  }
+
+  private func unifiedReceipt(_ latestReceipt: String?) -> JSONObject {
+    let rows = state.latestPurchases.prefix(Self.rows)
+    var receipt = PayloadMembers()
+    receipt.add("status", 0 as Int64)
+    receipt.add("environment", state.app.environment == .production ? "Production" : "Sandbox")
+    receipt.add(
+      "latest_receipt_info", .array(rows.map { .object(LegacyRow($0, in: .latestReceiptInfo, era: era).object) }))
+    receipt.add("latest_receipt", latestReceipt)
+    if !state.subscriptions.isEmpty {
+      receipt.add("pending_renewal_info", .array(state.legacyRenewals.map { .object($0) }))
+    }
+    return receipt.object
+  }
+}

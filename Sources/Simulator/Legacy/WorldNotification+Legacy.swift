@@ -1,0 +1,65 @@
+import Signing
+
+/// What V1 tells of it.
+extension WorldNotification {
+  /// As V1 told it: none, one, or two messages, in their order.
+  package var v1: [LegacyNotification] {
+    guard let transaction else { return [] }
+    let types = legacyTypes(transaction)
+    guard !types.isEmpty else { return [] }
+    let state = state
+    let subscription = state.subscriptions.first {
+      $0.originalTransactionID == transaction.originalTransactionID
+    }
+    return types.map { type in
+      LegacyNotification(
+        type, about: transaction, subscription, of: state, at: happening.date, sharedSecret: plan.sharedSecret,
+        era: plan.era)
+    }
+  }
+
+  private func legacyTypes(_ transaction: SimulatedTransaction) -> [String] {
+    var types = happening.kind.v1(of: transaction.product.kind)
+    if plan.era.cancelsUpgrades, happening.kind == .upgraded { types.insert("CANCEL", at: 0) }
+    if plan.era.saysRenewal, happening.kind == .recovered { types = ["RENEWAL"] }
+    if transaction.ownership == .familyShared {
+      types.removeAll { ["CANCEL", "INITIAL_BUY", "PRICE_INCREASE_CONSENT", "REFUND"].contains($0) }
+    }
+    if environment != .production, !plan.era.sandboxSendsEverything {
+      types.removeAll { !Self.sandboxTypes.contains($0) }
+    }
+    return types
+  }
+
+  /// Apple: the Sandbox sends these alone.
+  private static let sandboxTypes: Set<String> = [
+    "INITIAL_BUY", "DID_CHANGE_RENEWAL_PREF", "DID_CHANGE_RENEWAL_STATUS", "DID_RENEW", "INTERACTIVE_RENEWAL", "CANCEL",
+    "REFUND",
+  ]
+}
+
+extension Happening.Kind {
+  /// V1's types, in the order in which they are sent; none: V1 does not tell of it.
+  ///
+  /// The second message of a pair that Apple documents is a happening of its own where it changes anything.
+  package func v1(of kind: Product.Kind) -> [String] {
+    switch self {
+    case .subscribed: ["INITIAL_BUY"]
+    case .resubscribed, .upgraded: ["INTERACTIVE_RENEWAL", "DID_CHANGE_RENEWAL_STATUS"]
+    case .offerRedeemed: ["INTERACTIVE_RENEWAL"]
+    case .renewed: ["DID_RENEW"]
+    case .recovered: ["DID_RECOVER"]
+    case .downgradeChosen, .downgradeTakenBack: ["DID_CHANGE_RENEWAL_PREF"]
+    case .autoRenewTurnedOff, .autoRenewTurnedOn: ["DID_CHANGE_RENEWAL_STATUS"]
+    case .paymentFailed, .paymentFailedWithGrace: ["DID_FAIL_TO_RENEW"]
+    case .expiredUnpaid: ["DID_CHANGE_RENEWAL_STATUS"]
+    case .priceAnnounced: ["PRICE_INCREASE_CONSENT"]
+    case .refundRequested: kind == .consumable ? ["CONSUMPTION_REQUEST"] : []
+    case .refunded: kind == .autoRenewable ? ["CANCEL"] : ["REFUND"]
+    case .sharingEnded: ["REVOKE"]
+    case .graceEnded, .expired, .expiredByPrice, .priceAgreed, .bought, .finished, .restored, .refundDeclined,
+      .refundReversed, .extended, .accountTokenSet:
+      []
+    }
+  }
+}
