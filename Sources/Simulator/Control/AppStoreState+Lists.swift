@@ -28,14 +28,16 @@ extension AppStoreState {
   }
 
   var destinationList: JSONObject {
-    let list = destinations.sorted { ($0.key.bundleID, $0.key.environment.rawValue) < ($1.key.bundleID, $1.key.environment.rawValue) }
-      .map { place, destination -> JSONValue in
-        var object: JSONObject = [
-          "bundleId": .string(place.bundleID), "environment": .string(place.environment.rawValue),
-        ]
-        for member in destination.json { object[member.key] = member.value }
-        return .object(object)
-      }
+    let list = destinations.sorted {
+      ($0.key.bundleID, $0.key.environment.rawValue) < ($1.key.bundleID, $1.key.environment.rawValue)
+    }
+    .map { place, destination -> JSONValue in
+      var object: JSONObject = [
+        "bundleId": .string(place.bundleID), "environment": .string(place.environment.rawValue),
+      ]
+      for member in destination.json { object[member.key] = member.value }
+      return .object(object)
+    }
     return ["destinations": .array(list)]
   }
 

@@ -60,12 +60,13 @@ extension SimulatedAppStore {
       state.collect()
     }
     let summary = await sender.sendDue()
-    return Self.json(live.withLock { state -> JSONObject in
-      [
-        "now": .integer(state.world.now.sinceEpoch), "sent": .integer(Int64(summary.sent)),
-        "delivered": .integer(Int64(summary.delivered)), "waiting": .integer(Int64(state.mailroom.waiting)),
-      ]
-    })
+    return Self.json(
+      live.withLock { state -> JSONObject in
+        [
+          "now": .integer(state.world.now.sinceEpoch), "sent": .integer(Int64(summary.sent)),
+          "delivered": .integer(Int64(summary.delivered)), "waiting": .integer(Int64(state.mailroom.waiting)),
+        ]
+      })
   }
 
   private func act(_ body: ControlBody) async throws(ControlError) -> HTTPResponse {
@@ -147,6 +148,34 @@ extension SimulatedAppStore {
     }
     let count = live.withLock { $0.world.customerCount }
     return Self.json(["customers": .array(page.map(JSONValue.object)), "count": .integer(Int64(count))])
+  }
+
+  /// In base64, as the app on the customer's device has it; of iOS 6 with `transactionId`.
+  private func receipt(of text: String, _ request: HTTPRequest) throws(ControlError) -> HTTPResponse {
+    let state = try customer(text)
+    let pki = identity.receiptPKI
+    do {
+      guard let id = request.queryValue("transactionId") else {
+        return .text(200, String(decoding: try state.receipt.encoded(signedBy: pki), as: UTF8.self))
+      }
+      guard let purchase = state.legacyPurchases.first(where: { $0.transactionID == id }) else {
+        throw ControlError(.notFound, "no purchase \(id) in the receipt")
+      }
+      let receipt = try SimulatedTransactionReceipt(purchase).encoded(signedBy: pki.transactionSigner)
+      return .text(200, String(decoding: receipt, as: UTF8.self))
+    } catch let error as ControlError {
+      throw error
+    } catch {
+      throw ControlError(.refused, "the receipt cannot be signed: \(error)")
+    }
+  }
+
+  /// JSON Lines: what is true of everybody now.
+  private func truth(v1Only: Bool) -> HTTPResponse {
+    let world = live.withLock { $0.world }
+    var lines: [UInt8] = []
+    for line in world.truth(v1Only: v1Only) { lines += line.encoded() + [0x0A] }
+    return HTTPResponse(status: 200, headers: ["Content-Type": "application/jsonl"], body: lines)
   }
 
   // MARK: Faults and destinations

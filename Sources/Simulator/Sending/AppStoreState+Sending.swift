@@ -43,7 +43,7 @@ extension AppStoreState {
     }
     // What was begun in one generation is retried in it.
     let version = shipment.version ?? destination.version
-    guard let body = shipment.body ?? body(of: shipment, version, faults, chains, legacy) else {
+    guard let body = shipment.body ?? body(of: number, version, faults, chains, legacy) else {
       mailroom.settle(number, .withoutCounterpart)
       return nil
     }
@@ -67,13 +67,12 @@ extension AppStoreState {
     return nil
   }
 
-  private func body(
-    of shipment: Shipment, _ version: NotificationVersion, _ faults: [Fault], _ chains: SigningChains,
-    _ legacy: ReceiptPKI
+  private mutating func body(
+    of number: Int, _ version: NotificationVersion, _ faults: [Fault], _ chains: SigningChains, _ legacy: ReceiptPKI
   ) -> [UInt8]? {
     switch version {
-    case .v2: bodyV2(of: shipment, faults, chains)
-    case .v1: bodyV1(of: shipment, faults, legacy)
+    case .v2: bodyV2(of: mailroom[number], faults, chains)
+    case .v1: bodyV1(of: number, faults, legacy)
     }
   }
 
@@ -87,5 +86,32 @@ extension AppStoreState {
       payload["subtype"] = "FUTURE_KIND"
     }
     return (try? signer.sign(payload)).map(SignedNotification.body)
+  }
+
+  /// V1 may tell of one thing in two messages; each becomes a shipment of its own.
+  private mutating func bodyV1(
+    of number: Int, _ faults: [Fault], _ legacy: ReceiptPKI
+  ) -> [UInt8]? {
+    let shipment = mailroom[number]
+    guard let told = notification(of: shipment)?.v1, told.indices.contains(shipment.part) else { return nil }
+    if shipment.part == 0 {
+      for part in told.indices.dropFirst() {
+        var other = shipment
+        other.part = part
+        mailroom.accept(other)
+      }
+    }
+    var message = told[shipment.part]
+    for fault in faults {
+      switch fault.kind {
+      case .wrongPassword: message.sharedSecret = String(message.sharedSecret.reversed())
+      case .unknownType: message.notificationType = "FUTURE_EVENT"
+      default: continue
+      }
+    }
+    guard let receipt = try? message.latestReceipt.encoded(signedBy: legacy) else { return nil }
+    var object = message.object(latestReceipt: receipt)
+    if faults.contains(where: { $0.kind == .unknownFields }) { object["future_field"] = "future value" }
+    return object.encoded()
   }
 }

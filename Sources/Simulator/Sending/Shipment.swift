@@ -39,6 +39,8 @@ struct Shipment: Sendable {
   }
 
   let subject: Subject
+  /// Among the messages that V1 makes of it.
+  var part = 0
   let place: AppPlace
   /// When Apple would send it first.
   let due: Milliseconds

@@ -53,8 +53,9 @@ extension AppStoreState {
   ) throws(APIErrorCode) -> (customer: CustomerID, purchase: WorldPurchase) {
     let customer = try customer(call, id)
     let purchases = world.transactions(of: customer)
-    guard let purchase = purchases.first(where: { $0.transaction.transactionID == id })
-      ?? purchases.first(where: { $0.restoredTransactionIDs.contains(id) })
+    guard
+      let purchase = purchases.first(where: { $0.transaction.transactionID == id })
+        ?? purchases.first(where: { $0.restoredTransactionIDs.contains(id) })
     else { throw .appTransactionIdNotSupported }
     return (customer, purchase)
   }

@@ -26,7 +26,7 @@ package final class SimulatedAppStore: HTTPHandler, Sendable {
   package static let bodyLimit = 12 << 20
 
   let live: LiveAppStore
-  let identity: Identity
+  package let identity: Identity
   let clock: WallClock
   private let pace: WorldClock
   private let ocsp: OCSPDesk

@@ -20,6 +20,11 @@ struct SentReceipt: Hashable, Sendable {
   var kind: Kind
   var bundleID: String
   var environment: AppStoreEnvironment
+  var applicationVersion = ""
+  /// Attribute 8, which the Sandbox leaves empty; 12 then.
+  var createdAt = Milliseconds(0)
+  /// Attribute 12: when it was signed. The Unix epoch for transaction receipts, which do not say.
+  var signedAt = Milliseconds(0)
   /// In the receipt's order.
   var purchases: [Purchase]
 
@@ -70,10 +75,25 @@ struct SentReceipt: Hashable, Sendable {
       switch type {
       case 0: environment = ["Production", "ProductionVPP"].contains(inner?.text) ? .production : .sandbox
       case 2: bundleID = inner?.text ?? ""
+      case 3: applicationVersion = inner?.text ?? ""
+      case 8: createdAt = inner?.text.flatMap(Self.date) ?? createdAt
+      case 12: signedAt = inner?.text.flatMap(Self.date) ?? signedAt
       case 17: if let inner { purchases.append(Self.purchase(in: inner)) }
       default: continue
       }
     }
+    if createdAt == Milliseconds(0) { createdAt = signedAt }
+  }
+
+  /// Of RFC 3339 in whole seconds: `2026-01-31T23:59:58Z`.
+  private static func date(_ text: String) -> Milliseconds? {
+    let parts = text.split { !$0.isNumber }.compactMap { Int64($0) }
+    guard parts.count == 6, text.hasSuffix("Z") else { return nil }
+    // Days from 1970-01-01 in the Gregorian calendar, years beginning in March (Howard Hinnant, days_from_civil).
+    let year = parts[1] > 2 ? parts[0] : parts[0] - 1
+    let dayOfYear = (153 * ((parts[1] + 9) % 12) + 2) / 5 + parts[2] - 1
+    let days = year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
+    return Milliseconds((days * 86_400 + parts[3] * 3_600 + parts[4] * 60 + parts[5]) * 1_000)
   }
 
   /// A moment at which the leaf is valid.
