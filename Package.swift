@@ -109,7 +109,7 @@ let package = Package(
       "ServiceTests", "Service", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
       "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
-      "SimulatorTests", "Simulator", "Adapter", "Mappings", "Purchases", "Signing", "Wire", "JSON",
+      "SimulatorTests", "Simulator", "Adapter", "Receipts", "Mappings", "Purchases", "Signing", "Wire", "JSON",
       "Time"),
     tests("HouseTests"),
     tests("EndToEnd", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),

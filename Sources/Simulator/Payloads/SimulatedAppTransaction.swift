@@ -22,7 +22,8 @@ package struct SimulatedAppTransaction: Hashable, Sendable {
     self.originalApplicationVersion = originalApplicationVersion
   }
 
-  package func payload(signedAt date: Milliseconds) -> JSONObject {
+  /// As it is signed at `date`; without a date what it says, not signed.
+  package func payload(signedAt date: Milliseconds?) -> JSONObject {
     var payload = PayloadMembers()
     payload.add("receiptType", app.environment.rawValue)
     payload.add("appAppleId", app.appAppleID)

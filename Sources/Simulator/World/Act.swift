@@ -45,7 +45,7 @@ package struct ActRefusal: Error, Hashable, Sendable {
   package let code: Code
   package let detail: String
 
-  init(_ code: Code, _ detail: String) {
+  package init(_ code: Code, _ detail: String = "") {
     self.code = code
     self.detail = detail
   }
