@@ -41,6 +41,7 @@ import Time
     #expect(try refusal() == nil)
     #expect(refusal(of: "Bearer \(try key.token(for: "com.example.app", at: now))") == nil)
     #expect(try refusal([:], ["exp": .integer(now.wholeSeconds + 3_600)]) == nil)
+    #expect(try refusal([:], ["iat": nil]) == nil, "as Apple's library for Python makes them")
   }
 
   @Test func `is refused for each of its mistakes`() throws {
@@ -54,7 +55,9 @@ import Time
     #expect(try refusal([:], ["iss": "another"]) == .issuer)
     #expect(try refusal([:], ["aud": "appstoreconnect-v2"]) == .audience)
     #expect(try refusal([:], ["bid": nil]) == .bundle)
-    #expect(try refusal([:], ["iat": nil]) == .malformed)
+    #expect(try refusal([:], ["exp": nil]) == .malformed)
+    #expect(try refusal([:], ["iat": "today"]) == .malformed)
+    #expect(try refusal([:], ["iat": nil, "exp": .integer(seconds + 3_601)]) == .tooLong)
     #expect(try refusal([:], ["iat": .integer(seconds + 600), "exp": .integer(seconds + 900)]) == .notYetValid)
     #expect(try refusal([:], ["iat": .integer(seconds - 600), "exp": .integer(seconds)]) == .expired)
     #expect(try refusal([:], ["exp": .integer(seconds + 3_601)]) == .tooLong)

@@ -43,12 +43,14 @@ package struct OCSPResponder: Sendable {
         let name = unsafe OCSP_onereq_get0_id(question), unsafe add(name, status, now, to: basic)
       else { throw OCSPError(.cannotIssue, OpenSSLFailure.drain()) }
     }
+    // Named by its key, as Apple's responders are: some clients do not know them by name.
+    let flags = UInt(OCSP_NOTIME | OCSP_RESPID_KEY)
     let isSigned = unsafe signer.certificate.withPointer { certificate in
       unsafe signer.key.withPointer { key in
         let digest = unsafe EVP_PKEY_get_bits(key) == 384 ? EVP_sha384() : EVP_sha256()
         return unsafe OCSP_copy_nonce(basic, request) > 0
           && shim_ocsp_set_produced_at(basic, Int(now.wholeSeconds)) == 1
-          && OCSP_basic_sign(basic, certificate, key, digest, nil, UInt(OCSP_NOTIME)) == 1
+          && OCSP_basic_sign(basic, certificate, key, digest, nil, flags) == 1
       }
     }
     guard isSigned, let response = unsafe OCSP_response_create(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic) else {

@@ -2,14 +2,15 @@ import HTTPServer
 import Signing
 import Time
 
-/// The simulated `ocsp.apple.com`: `/ocsp/intermediate` answers for the leaf, `/ocsp/root` for the intermediate.
+/// The simulated `ocsp.apple.com`: `/ocsp/root` answers for intermediates, `/ocsp/intermediate` for the leaf, and each
+/// other intermediate has a path of its own.
 struct OCSPDesk: Sendable {
   private let authorities: [String: CertificateAuthority]
   /// Signs in the place of an authority to which it does not belong.
   private let stranger: CertificateAuthority
 
-  init(_ pki: ApplePKI, stranger: CertificateAuthority) {
-    authorities = ["root": pki.root, "intermediate": pki.intermediate]
+  init(_ chains: SigningChains, stranger: CertificateAuthority) {
+    authorities = chains.issuers.merging(["root": chains.pki.root]) { first, _ in first }
     self.stranger = stranger
   }
 

@@ -49,8 +49,9 @@ package struct APIKey: Sendable {
     guard claims["iss"]?.string == issuerID else { throw .issuer }
     guard claims["aud"]?.string == Self.audience else { throw .audience }
     guard let bundleID = claims["bid"]?.string else { throw .bundle }
-    guard let from = claims["iat"]?.integer, let until = claims["exp"]?.integer else { throw .malformed }
-    let (issued, expires) = (Milliseconds(from * 1_000), Milliseconds(until * 1_000))
+    // Apple's documentation asks for iat; Apple's own library for Python does without.
+    let from = claims["iat"] ?? .integer(now.wholeSeconds)
+    guard let issued = Self.instant(from), let expires = Self.instant(claims["exp"]) else { throw .malformed }
     guard issued <= now + Self.skew else { throw .notYetValid }
     guard expires > now else { throw .expired }
     guard expires - issued <= Self.longestLife else { throw .tooLong }
@@ -68,6 +69,12 @@ package struct APIKey: Sendable {
       key.verifies(signature, of: Digest.sha256(Array(token[..<parts.payload.upperBound])))
     else { throw .signature }
     return claims
+  }
+
+  /// From seconds since 1970.
+  private static func instant(_ value: JSONValue?) -> Milliseconds? {
+    guard let seconds = value?.integer, (0...10_000_000_000).contains(seconds) else { return nil }
+    return Milliseconds(seconds * 1_000)
   }
 
   private static func object(_ token: [UInt8], _ segment: Range<Int>) -> JSONObject? {

@@ -99,7 +99,7 @@ private struct ConsumptionRule {
 
   static let version1 = [
     Self("customerConsented", .yes, required: true, .invalidCustomerConsented),
-    Self("appAccountToken", .uuidOrEmpty, required: true, .invalidAppAccountToken),
+    Self("appAccountToken", .uuidOrEmpty, .invalidAppAccountToken),
     Self("consumptionStatus", .number(0...3), .invalidConsumptionStatus),
     Self("platform", .number(0...2), .invalidPlatform),
     Self("sampleContentProvided", .flag, .invalidSampleContentProvided),

@@ -13,17 +13,29 @@ package struct SigningChains: Sendable {
   /// Below a root of the same name that nobody trusts.
   let foreign: PayloadSigner
 
+  /// The issuers of all leaves below the root, by the names that their responders have in paths.
+  let issuers: [String: CertificateAuthority]
+
   package init(
     _ pki: ApplePKI, at now: Milliseconds, _ blueprint: ApplePKI.Blueprint
   ) throws(CertificateError) {
     self.pki = pki
     present = try PayloadSigner(pki)
-    renewed = try PayloadSigner(.generate(below: pki.root, blueprint))
-    var old = blueprint
-    old.leaf.template.notBefore = now - .days(3 * 365)
-    old.leaf.template.notAfter = now - .days(365)
-    expired = try PayloadSigner(.generate(below: pki.root, old))
+    var other = blueprint
+    let responder = blueprint.leaf.template.ocspURL
+    other.leaf.template.ocspURL = responder.map { $0 + "-renewed" }
+    let new = try ApplePKI.generate(below: pki.root, other)
+    renewed = try PayloadSigner(new)
+    other.leaf.template.ocspURL = responder.map { $0 + "-expired" }
+    other.leaf.template.notBefore = now - .days(3 * 365)
+    other.leaf.template.notAfter = now - .days(365)
+    let old = try ApplePKI.generate(below: pki.root, other)
+    expired = try PayloadSigner(old)
     foreign = try PayloadSigner(.generate(at: now, blueprint))
+    issuers = [
+      "intermediate": pki.intermediate, "intermediate-renewed": new.intermediate,
+      "intermediate-expired": old.intermediate,
+    ]
   }
 
   /// The signer that a fault asks for.

@@ -44,7 +44,7 @@ package final class SimulatedAppStore: HTTPHandler, Sendable {
     let stranger = CertificateTemplate(
       commonName: "Stranger", notBefore: clock.now() - .days(30), notAfter: clock.now() + .days(3_650),
       isAuthority: true)
-    ocsp = OCSPDesk(identity.chains.pki, stranger: try .root(stranger, key: .generate(.p256)))
+    ocsp = OCSPDesk(identity.chains, stranger: try .root(stranger, key: .generate(.p256)))
     let live = LiveAppStore(AppStoreState(world: world))
     self.live = live
     sender = NotificationSender(
