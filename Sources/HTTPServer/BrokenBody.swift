@@ -36,3 +36,14 @@ final class BrokenBody: Sendable {
   /// MHD_CONTENT_READER_END_WITH_ERROR, a macro that Swift does not see.
   private static let endWithError = -2
 }
+
+extension HTTPResponse {
+  /// Whether not a byte of it is sent.
+  var isSilent: Bool {
+    switch ending {
+    case .complete: false
+    case .cut(let count): count <= 0
+    case .silent: true
+    }
+  }
+}

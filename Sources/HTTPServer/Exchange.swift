@@ -224,7 +224,7 @@ import Synchronization
     step = .answering
     connection.enter(.sending, for: core.limits.send)
     // False ends the connection.
-    if response.ending == .silent { return false }
+    if response.isSilent { return false }
     if unsafe Reply.queue(response, closing: core.isDraining, on: handle) {
       core.tally.answered(status: response.status, bytes: response.body.count)
       return true

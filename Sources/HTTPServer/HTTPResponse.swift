@@ -11,7 +11,7 @@ package struct HTTPResponse: Sendable {
   /// How an answer ends; simulated servers break off as real ones do.
   package enum Ending: Hashable, Sendable {
     case complete
-    /// The connection is closed after so many bytes of the body, whose whole length was announced.
+    /// The connection is closed after so many bytes of the body, whose whole length was announced; with none, `silent`.
     case cut(after: Int)
     /// The connection is closed without a byte.
     case silent

@@ -13,6 +13,8 @@ package struct RunningAppStore: Sendable {
     package var pace = WorldClock.Pace.stepped
     /// Notifications under way at once; with one, they arrive in their order.
     package var parallel = 1
+    /// Signs receipts; nil: a new one, which takes a second.
+    package var receiptPKI: ReceiptPKI?
     /// Whether certificates name the OCSP responder, as Apple's do.
     package var namesResponder = true
 
@@ -49,7 +51,7 @@ package struct RunningAppStore: Sendable {
     let key = names.uuid().uppercased().filter { $0 != "-" }.prefix(10)
     let identity = SimulatedAppStore.Identity(
       chains: try SigningChains(pki, at: world.now, blueprint),
-      receiptPKI: try ReceiptPKI.generate(at: world.now),
+      receiptPKI: try settings.receiptPKI ?? .generate(at: world.now),
       key: APIKey(issuerID: issuer, keyID: String(key), signingKey: try .generate()))
     var world = world
     // Nobody listened while this came about.
