@@ -1,4 +1,5 @@
 import JSON
+import Signing
 import Simulator
 import Support
 import Testing

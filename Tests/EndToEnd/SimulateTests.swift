@@ -1,6 +1,7 @@
 import Glibc
 import HTTPClient
 import JSON
+import Runtime
 import Signing
 import Simulator
 import Support
