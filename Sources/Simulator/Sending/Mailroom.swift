@@ -22,7 +22,7 @@ struct Mailroom: Sendable {
   /// Places of the bodies that are still kept, the oldest first.
   private var kept: [Int] = []
   private var firstKept = 0
-  /// So many bodies are kept of what is sent: 12 KB each. Older ones are signed anew when somebody asks for them.
+  /// So many bodies of 12 KB are kept of what was sent; older ones are signed anew when somebody asks for them.
   private static let bodyLimit = 10_000
 
   subscript(number: Int) -> Shipment { shipments[number] }
