@@ -59,16 +59,23 @@ let package = Package(
     room("Wire", "JSON", "Time"),
     room("Receipts", "Signing", "Purchases", "JSON", "Time"),
     room(
-      "Mappings", "Purchases", path: "Mappings",
+      "Mappings", "Purchases", "JSON", path: "Mappings",
       resources: [
         .embedInCode("events.tsv"), .embedInCode("transaction-fields.tsv"),
         .embedInCode("renewal-fields.tsv"), .embedInCode("app-transaction-fields.tsv"),
-        .embedInCode("receipt-fields.tsv"),
+        .embedInCode("receipt-fields.tsv"), .embedInCode("v1-transaction-fields.tsv"),
+        .embedInCode("v1-renewal-fields.tsv"), .embedInCode("v1-statuses.tsv"), .embedInCode("v1-events.tsv"),
+        .embedInCode("v2-events-to-v1.tsv"), .embedInCode("inferences.tsv"), .embedInCode("without-counterpart.tsv"),
+        .embedInCode("endpoints.tsv"), .embedInCode("api-errors.tsv"), .embedInCode("receipt-statuses.tsv"),
       ]),
     room("Adapter", "Receipts", "Wire", "Mappings", "Signing", "Purchases", "JSON", "Time"),
-    room("Ledger", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
+    room("AppStore", "HTTPClient", "Wire", "Mappings", "Signing", "Runtime", "JSON", "Time"),
+    room("Rollout"),
+    room("Ledger", "Rollout", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
+    room("Delivery", "Ledger", "Database", "HTTPClient", "Signing", "Purchases", "Runtime", "Time"),
     room(
-      "Service", "Ledger", "Adapter", "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime",
+      "Service", "Delivery", "HTTPClient", "Rollout", "Ledger", "Adapter", "HTTPServer", "Mappings", "Wire", "Signing",
+      "Purchases", "Runtime",
       "JSON", "Time"),
     room("Compression", "CZlib", "CZstd"),
     room("Backfill", "Receipts", "Compression", "Signing", "Purchases", "Runtime", "JSON", "Time"),
@@ -76,8 +83,8 @@ let package = Package(
     .executableTarget(
       name: "switchyard",
       dependencies: [
-        "Service", "Backfill", "Simulator", "Ledger", "Database", "Adapter", "Receipts", "Wire", "Mappings",
-        "HTTPServer", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time",
+        "Service", "AppStore", "Backfill", "Simulator", "Rollout", "Ledger", "Database", "Adapter", "Receipts", "Wire",
+        "Mappings", "HTTPServer", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time",
       ], swiftSettings: strict),
     .executableTarget(
       name: "Benchmarks",
@@ -87,8 +94,9 @@ let package = Package(
       ], path: "Benchmarks", swiftSettings: strict),
 
     .target(
-      name: "Support", dependencies: ["Compression", "Database", "Runtime", "Time"], path: "Tests/Support",
-      swiftSettings: strict),
+      name: "Support",
+      dependencies: ["Compression", "Database", "Mappings", "Purchases", "Runtime", "JSON", "Time"],
+      path: "Tests/Support", swiftSettings: strict),
     tests("TimeTests", "Time"),
     tests("JSONTests", "JSON", "Time"),
     tests("RuntimeTests", "Runtime", "JSON", "Time"),
@@ -100,13 +108,21 @@ let package = Package(
     tests("BackfillTests", "Backfill", "Compression", "Receipts", "Simulator", "Signing", "Runtime", "JSON", "Time"),
     tests("HTTPTests", "HTTPServer", "HTTPClient", "Runtime", "Time"),
     tests("DatabaseTests", "Database", "Runtime", "Time"),
-    tests("MappingsTests", "Mappings", "Purchases", "Wire"),
-    tests("AdapterTests", "Adapter", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
+    tests("MappingsTests", "Mappings", "Purchases", "Wire", "JSON"),
     tests(
-      "LedgerTests", "Ledger", "Database", "Adapter", "Simulator", "Purchases", "Signing",
+      "AdapterTests", "Adapter", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
+    tests(
+      "AppStoreTests", "AppStore", "HTTPServer", "HTTPClient", "Mappings", "Wire", "Simulator", "Signing",
+      "Runtime", "JSON", "Time"),
+    tests("RolloutTests", "Rollout"),
+    tests(
+      "DeliveryTests", "Delivery", "Ledger", "Rollout", "Database", "HTTPClient", "Purchases", "Signing", "Runtime",
+      "Time"),
+    tests(
+      "LedgerTests", "Ledger", "Mappings", "Rollout", "Database", "Adapter", "Simulator", "Purchases", "Signing",
       "Runtime", "JSON", "Time"),
     tests(
-      "ServiceTests", "Service", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
+      "ServiceTests", "Service", "Delivery", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
       "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
       "SimulatorTests", "Simulator", "Adapter", "Receipts", "Mappings", "Purchases", "Signing", "Wire", "JSON",
@@ -114,17 +130,19 @@ let package = Package(
     tests(
       "AppStoreServerTests", "Simulator", "HTTPServer", "HTTPClient", "Signing", "JSON", "Time"),
     tests("HouseTests"),
-    tests("EndToEnd", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
+    tests("EndToEnd", "Ledger", "Database", "HTTPServer", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
   ]
 )
 
 // The fuzzers link libFuzzer, which is not everywhere: built on demand only, by scripts/fuzz.
 if Context.environment["SWITCHYARD_FUZZ"] == "1" {
   package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"))
-  for name in ["FuzzJWS", "FuzzJSON", "FuzzReceipt"] {
+  for name in ["FuzzJWS", "FuzzJSON", "FuzzReceipt", "FuzzLegacy"] {
     package.targets.append(
       .executableTarget(
-        name: name, dependencies: ["CLibFuzzer", "Receipts", "Signing", "Simulator", "JSON", "Time"],
+        name: name, dependencies: [
+          "CLibFuzzer", "Adapter", "Purchases", "Receipts", "Signing", "Simulator", "JSON", "Time",
+        ],
         path: "Tests/Fuzz/\(name)",
         swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
   }

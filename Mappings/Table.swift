@@ -2,10 +2,13 @@
 package struct Table: Sendable {
   package struct Row: Sendable {
     package let id: String
+    /// Where it is written, from 1.
+    package let line: Int
     private let cells: [String: String]
 
-    fileprivate init(id: String, cells: [String: String]) {
+    fileprivate init(id: String, line: Int, cells: [String: String]) {
       self.id = id
+      self.line = line
       self.cells = cells
     }
 
@@ -27,16 +30,26 @@ package struct Table: Sendable {
     case missingRow(String)
   }
 
+  package let columns: [String]
   package let rows: [Row]
+  /// What the comment lines say, without their signs.
+  package let comment: [String]
 
   /// Reads a table that has exactly these columns, the first of which is the id.
   package init(_ bytes: [UInt8], columns: [String]) throws(Malformed) {
+    try self.init(bytes) { $0 == columns }
+  }
+
+  /// Reads a table whatever its columns are; the first of them is the id.
+  package init(_ bytes: [UInt8]) throws(Malformed) { try self.init(bytes) { Set($0).count == $0.count } }
+
+  private init(_ bytes: [UInt8], areColumns: ([String]) -> Bool) throws(Malformed) {
     let lines = String(decoding: bytes, as: UTF8.self).split(
       omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     let written = lines.enumerated().filter { !$0.element.isEmpty && !$0.element.hasPrefix("#") }
     guard let first = written.first else { throw .noColumns }
-    let names = Self.cells(first.element)
-    guard names == columns else { throw .wrongColumns(names) }
+    let columns = Self.cells(first.element)
+    guard areColumns(columns) else { throw .wrongColumns(columns) }
     var ids: Set<String> = []
     var rows: [Row] = []
     for (number, line) in written.dropFirst() {
@@ -44,9 +57,11 @@ package struct Table: Sendable {
       guard cells.count == columns.count, let id = cells.first else { throw .wrongCellCount(line: number + 1) }
       guard Self.isID(id) else { throw .malformedID(line: number + 1) }
       guard ids.insert(id).inserted else { throw .repeatedID(id) }
-      rows.append(Row(id: id, cells: Dictionary(zip(columns, cells)) { first, _ in first }))
+      rows.append(Row(id: id, line: number + 1, cells: Dictionary(zip(columns, cells)) { first, _ in first }))
     }
+    self.columns = columns
     self.rows = rows
+    comment = lines.filter { $0.hasPrefix("#") }.map { String($0.dropFirst($0.hasPrefix("# ") ? 2 : 1)) }
   }
 
   private static func cells(_ line: Substring) -> [String] {

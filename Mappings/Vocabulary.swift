@@ -7,6 +7,16 @@ package struct Vocabulary: Sendable {
   package let renewals: FieldTable<RenewalField>
   package let appTransactions: FieldTable<AppTransactionField>
   package let receipts: ReceiptTable
+  package let legacyPurchases: LegacyFieldTable<PurchaseField>
+  package let legacyRenewals: LegacyFieldTable<RenewalField>
+  package let legacyStatuses: LegacyStatusTable
+  package let legacyEvents: LegacyEventTable
+  package let eventsToLegacy: EventToLegacyTable
+  package let inferences: InferenceTable
+  package let withoutCounterpart: WithoutCounterpartTable
+  package let endpoints: EndpointTable
+  package let apiErrors: ErrorTable
+  package let receiptStatuses: ReceiptStatusTable
 
   package init() throws(Table.Malformed) {
     events = try EventTable(PackageResources.events_tsv)
@@ -14,6 +24,16 @@ package struct Vocabulary: Sendable {
     renewals = try FieldTable(PackageResources.renewal_fields_tsv)
     appTransactions = try FieldTable(PackageResources.app_transaction_fields_tsv)
     receipts = try ReceiptTable(PackageResources.receipt_fields_tsv)
+    legacyPurchases = try LegacyFieldTable(PackageResources.v1_transaction_fields_tsv, hasTop: false)
+    legacyRenewals = try LegacyFieldTable(PackageResources.v1_renewal_fields_tsv, hasTop: true)
+    legacyStatuses = try LegacyStatusTable(PackageResources.v1_statuses_tsv)
+    legacyEvents = try LegacyEventTable(PackageResources.v1_events_tsv)
+    eventsToLegacy = try EventToLegacyTable(PackageResources.v2_events_to_v1_tsv)
+    inferences = try InferenceTable(PackageResources.inferences_tsv)
+    withoutCounterpart = try WithoutCounterpartTable(PackageResources.without_counterpart_tsv)
+    endpoints = try EndpointTable(PackageResources.endpoints_tsv)
+    apiErrors = try ErrorTable(PackageResources.api_errors_tsv)
+    receiptStatuses = try ReceiptStatusTable(PackageResources.receipt_statuses_tsv)
   }
 
   /// The tables of this build, read once.

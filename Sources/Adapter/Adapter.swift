@@ -1,6 +1,7 @@
 import JSON
 package import Mappings
 package import Purchases
+package import Receipts
 package import Signing
 package import Time
 import Wire
@@ -10,18 +11,26 @@ import Wire
 /// It asks no clock, no network and no database: the same bytes give the same reading for ever.
 package struct Adapter: Sendable {
   private let verifier: SignedDataVerifier
+  private let receipts: ReceiptReader
   private let vocabulary: Vocabulary
 
-  package init(verifier: SignedDataVerifier, vocabulary: Vocabulary = .embedded) {
+  /// - Parameter receipts: proves the receipts inside V1 bodies and those that are handed in.
+  package init(
+    verifier: SignedDataVerifier, receipts: ReceiptReader = ReceiptReader(), vocabulary: Vocabulary = .embedded
+  ) {
     self.verifier = verifier
+    self.receipts = receipts
     self.vocabulary = vocabulary
   }
 
   /// What makes two notification bodies one: the JWS alone, so that nobody can make many messages of one by wrapping it
-  /// differently; of what is no V2 notification the body itself.
+  /// differently; of a V1 body all but the shared secret, which may change while Apple tries again; else the body.
   package static func identity(ofNotification body: [UInt8]) -> [UInt8] {
-    guard let object = try? JSONReader.read(body).object, let jws = object["signedPayload"]?.string else { return body }
-    return Array(jws.utf8)
+    guard var object = try? JSONReader.read(body).object else { return body }
+    if let jws = object["signedPayload"]?.string { return Array(jws.utf8) }
+    guard object["notification_type"] != nil else { return body }
+    object["password"] = nil
+    return object.encoded()
   }
 
   /// What makes two pieces of evidence one: the body, and what the caller says of it where it does not say so itself.
@@ -31,41 +40,101 @@ package struct Adapter: Sendable {
 
   /// What Apple posts to a notification URL.
   ///
-  /// `now` counts only for what is signed without a date.
-  package func notification(_ body: [UInt8], message: Digest, now: Milliseconds) throws(Refusal) -> Reading {
+  /// `now` counts only for what is signed without a date. `origin` is what was found out about the sender of a V1 body;
+  /// without it such a body is refused, to be kept and read again.
+  package func notification(
+    _ body: [UInt8], message: Digest, origin: LegacyOrigin? = nil, now: Milliseconds
+  ) throws(Refusal) -> Reading {
     switch try Detection(body) {
     case .notificationV2(let jws): return try notification(jws: jws, message: message, now: now)
     case .notificationV1(let body):
-      throw Refusal(
-        .legacy, .notificationV1NotYet, "a V1 notification; kept until this app's V1 side is connected",
-        claimedApp: body["bid"]?.string)
+      guard let origin else {
+        throw Refusal(
+          .legacy, .notificationV1NotYet, "a V1 notification; kept until this app's V1 side is connected",
+          claimedApp: body["bid"]?.looseText)
+      }
+      return try legacyNotification(body, message, origin)
     case .jws: throw Refusal(.unreadable, .notAMessage, "a bare JWS; a notification is {\"signedPayload\": \"…\"}")
-    case .answer: throw Refusal(.unreadable, .notAMessage, "neither signedPayload nor notification_type is there")
+    case .receipt: throw Refusal(.unreadable, .notAMessage, "a receipt; hand it in as evidence")
+    case .object: throw Refusal(.unreadable, .notAMessage, "neither signedPayload nor notification_type is there")
     }
   }
 
-  /// What an app's back end has in hand: a signed transaction, renewal or app transaction, a notification, or an answer
-  /// of the App Store Server API as Apple gave it.
+  /// What an app's back end has in hand: a signed transaction, renewal or app transaction, a notification of either
+  /// generation, an answer of the App Store Server API or of verifyReceipt as Apple gave it, a receipt (bare, or as
+  /// `{"receipt-data": "…"}`), or an id (`{"originalTransactionId": "…"}` or `{"transactionId": "…"}`).
   ///
-  /// `environment` stands in where neither payload nor envelope names one; `app` is whose evidence it is.
+  /// `environment` stands in where neither payload nor envelope names one; `app` is whose evidence it is; `userID` is
+  /// the app's own name for the account, which a member `userId` of a JSON body tells as well.
   package func evidence(
-    _ body: [UInt8], app: String, environment: Environment?, message: Digest, now: Milliseconds
+    _ body: [UInt8], app: String, environment: Environment?, userID: String? = nil, message: Digest, now: Milliseconds
   ) throws(Refusal) -> Reading {
     let evidence = Evidence(
       verifier: verifier, vocabulary: vocabulary, message: message, app: app, fallback: environment, now: now)
-    let reading =
-      switch try Detection(body) {
-      case .notificationV2(let jws): try notification(jws: jws, message: message, now: now)
-      case .notificationV1:
-        throw Refusal(.legacy, .notificationV1NotYet, "a V1 notification cannot be evidence yet", claimedApp: app)
-      case .jws(let jws): try evidence.read(jws: jws)
-      case .answer(let object): try evidence.read(answer: object)
+    let origin = LegacyOrigin(app: app, environment: environment, trust: .none, receivedAt: now)
+    var userID = userID
+    var reading: Reading
+    switch try Detection(body, limits: Self.evidenceLimits) {
+    case .notificationV2(let jws): reading = try notification(jws: jws, message: message, now: now)
+    case .notificationV1(let body): reading = try legacyNotification(body, message, origin)
+    case .jws(let jws): reading = try evidence.read(jws: jws)
+    case .receipt(let text): reading = try receipt(text, message, origin)
+    case .object(let object):
+      userID = object["userId"]?.looseText ?? userID
+      if LegacyAnswer.isAnswer(object) {
+        reading = try legacyAnswer(object, message, origin)
+      } else if let text = object["receipt-data"]?.string {
+        reading = try receipt(Array(text.utf8), message, origin)
+      } else if let seed = try BareID.seed(object, of: origin) {
+        reading = try Reading(bare: seed, of: origin)
+      } else {
+        reading = try evidence.read(answer: object)
       }
+    }
     guard reading.app == app else {
       throw Refusal(
         .authentic, .wrongBundle, "it is of \(reading.app), the token is for \(app)", claimedApp: reading.app)
     }
+    try Refusal.checkLength(ofUserID: userID, app: app)
+    reading.findings.noteSeeds(userID: userID)
+    if let userID { reading.findings.attribute(toUser: userID, asOf: now, message: message.bytes) }
     return reading
+  }
+
+  /// An answer of verifyReceipt that we fetched from Apple ourselves.
+  ///
+  /// - Parameter app: whose receipt was sent; nil to believe the answer.
+  package func answer(
+    _ body: [UInt8], app: String?, environment: Environment?, message: Digest, now: Milliseconds
+  ) throws(Refusal) -> Reading {
+    guard case .object(let object) = try Detection(body, limits: Self.evidenceLimits), LegacyAnswer.isAnswer(object)
+    else { throw Refusal(.unreadable, .notAMessage, "no answer of verifyReceipt: it has no status") }
+    return try legacyAnswer(
+      object, message, LegacyOrigin(app: app, environment: environment, trust: .apple, receivedAt: now))
+  }
+
+  /// An answer has a row of 1 KB for every purchase there ever was.
+  private static let evidenceLimits = JSONLimits(bytes: 8 << 20, depth: JSONLimits.standard.depth)
+
+  private func legacyNotification(
+    _ body: JSONObject, _ message: Digest, _ origin: LegacyOrigin
+  ) throws(Refusal) -> Reading {
+    try LegacyNotification(
+      body: NotificationBody(body), vocabulary: vocabulary, receipts: receipts, message: message, origin: origin
+    ).reading()
+  }
+
+  private func legacyAnswer(
+    _ answer: JSONObject, _ message: Digest, _ origin: LegacyOrigin
+  ) throws(Refusal) -> Reading {
+    try LegacyAnswer(
+      answer: VerifyReceiptAnswer(answer), vocabulary: vocabulary, receipts: receipts, message: message,
+      origin: origin
+    ).reading()
+  }
+
+  private func receipt(_ text: [UInt8], _ message: Digest, _ origin: LegacyOrigin) throws(Refusal) -> Reading {
+    try ReceiptEvidence(reader: receipts, vocabulary: vocabulary, message: message, origin: origin).read(text)
   }
 
   private func notification(jws: [UInt8], message: Digest, now: Milliseconds) throws(Refusal) -> Reading {

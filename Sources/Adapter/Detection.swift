@@ -9,25 +9,37 @@ enum Detection {
   case notificationV1(JSONObject)
   /// A bare JWS of any kind.
   case jws([UInt8])
-  /// An answer of the App Store Server API, or a piece of one.
-  case answer(JSONObject)
+  /// A receipt, in base64 or its own bytes.
+  case receipt([UInt8])
+  /// Another object: an answer of either generation or a piece of one, a receipt in its request, an id.
+  case object(JSONObject)
 
-  init(_ body: [UInt8]) throws(Refusal) {
+  init(_ body: [UInt8], limits: JSONLimits = .standard) throws(Refusal) {
     let trimmed = body.drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
+    if Self.looksLikeReceipt(trimmed) {
+      self = .receipt(body)
+      return
+    }
     if trimmed.first != UInt8(ascii: "{"), Self.looksLikeJWS(trimmed) {
       self = .jws(Array(trimmed.reversed().drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D }.reversed()))
       return
     }
     let value: JSONValue
-    do throws(JSONError) { value = try JSONReader.read(body) } catch { throw Refusal(error) }
+    do throws(JSONError) { value = try JSONReader.read(body, limits: limits) } catch { throw Refusal(error) }
     guard let object = value.object else { throw Refusal(.unreadable, .notAMessage, "the body is JSON, but no object") }
     if let jws = object["signedPayload"]?.string {
       self = .notificationV2(jws: Array(jws.utf8))
     } else if object["notification_type"] != nil {
       self = .notificationV1(object)
     } else {
-      self = .answer(object)
+      self = .object(object)
     }
+  }
+
+  /// Base64 of a DER sequence that is longer than 127 bytes, or of `{` and a line; or such a sequence itself.
+  private static func looksLikeReceipt(_ text: ArraySlice<UInt8>) -> Bool {
+    text.starts(with: "MI".utf8) || text.starts(with: "ewo".utf8) || text.starts(with: [0x30, 0x82])
+      || text.starts(with: [0x30, 0x83]) || text.starts(with: [0x30, 0x80])
   }
 
   /// A JWS begins with the base64url of `{"`.

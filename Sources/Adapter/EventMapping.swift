@@ -14,25 +14,30 @@ struct EventMapping {
   func event(
     _ verified: VerifiedNotification, purchase: PurchaseStatement?, in environment: Environment
   ) throws(Refusal) -> Event? {
-    let payload = NotificationPayload(verified.notification.payload)
+    try event(
+      verified.notification, app: verified.bundleID, purchase: purchase,
+      renewed: verified.renewal.flatMap { RenewalPayload($0.payload).originalTransactionId }, in: environment)
+  }
+
+  /// - Parameter renewed: the originalTransactionId of the renewal inside, for when there is no purchase.
+  func event(
+    _ notification: some DatedPayload, app: String, purchase: PurchaseStatement?, renewed: String?,
+    in environment: Environment
+  ) throws(Refusal) -> Event? {
+    let payload = NotificationPayload(notification.payload)
     guard let type = payload.notificationType else { return nil }
-    guard let signedAt = verified.notification.signedAt else {
-      throw Refusal(
-        .authentic, .missingSignedDate, "a notification without signedDate", claimedApp: verified.bundleID)
+    guard let signedAt = notification.signedAt else {
+      throw Refusal(.authentic, .missingSignedDate, "a notification without signedDate", claimedApp: app)
     }
     let row = vocabulary.events[type, payload.subtype]
     return Event(
-      app: verified.bundleID, environment: environment, notificationUUID: payload.notificationUUID,
+      app: app, environment: environment, notificationUUID: payload.notificationUUID,
       notificationType: type, subtype: payload.subtype,
-      originalTransactionID: purchase?.key.originalTransactionID ?? renewed(verified),
+      originalTransactionID: purchase?.key.originalTransactionID ?? renewed,
       transactionID: purchase?.facts.text(.transactionId), line: purchase?.key.line,
       date: moment(row?.moment ?? .signed, purchase?.facts) ?? signedAt, source: .signedV2,
       rank: Rank(asOf: signedAt, tieBreak: Array(message.bytes.prefix(16))), details: details(payload),
       message: message.bytes, rule: row?.id)
-  }
-
-  private func renewed(_ verified: VerifiedNotification) -> String? {
-    verified.renewal.flatMap { RenewalPayload($0.payload).originalTransactionId }
   }
 
   private func moment(_ moment: EventTable.Moment, _ facts: Facts<PurchaseField>?) -> Milliseconds? {

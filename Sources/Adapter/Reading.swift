@@ -12,6 +12,8 @@ package struct Reading: Sendable {
   package let signedAt: Milliseconds?
   /// What to call it in lists: "DID_RENEW/BILLING_RECOVERY", "history of 20".
   package let title: String
-  package let findings: Findings
+  package var findings: Findings
   package let survey: Survey
+  /// What vouches for it.
+  package var trust: Adapter.Trust = .signature
 }

@@ -8,8 +8,13 @@ package import Time
 /// Turns receipts into statements, by the table of `Mappings`: a source of its own, verified or not.
 package struct ReceiptMapping: Sendable {
   private let table: ReceiptTable
+  /// Whether Xcode's "0" will do for an id: to look at what is in hand, never to keep it.
+  private let takesTestIdentities: Bool
 
-  package init(vocabulary: Vocabulary = .embedded) { table = vocabulary.receipts }
+  package init(vocabulary: Vocabulary = .embedded, takesTestIdentities: Bool = false) {
+    table = vocabulary.receipts
+    self.takesTestIdentities = takesTestIdentities
+  }
 
   /// What a proven receipt states, as of its own date, and that its purchases are of one customer.
   ///
@@ -47,7 +52,7 @@ package struct ReceiptMapping: Sendable {
       switch receipt {
       case .app(let receipt):
         receipt.purchases.map { purchase in
-          (purchase.originalIdentity, facts { $0.attribute.flatMap(purchase.value(ofAttribute:)) })
+          (identity(purchase), facts { $0.attribute.flatMap(purchase.value(ofAttribute:)) })
         }
       case .transaction(let receipt):
         [(receipt.originalIdentity, facts { $0.key.flatMap(receipt.value(ofKey:)) })]
@@ -66,6 +71,10 @@ package struct ReceiptMapping: Sendable {
         source: source, rank: Rank(asOf: asOf, tieBreak: Array(tieBreak)), facts: facts, message: message.bytes)
     }
     return findings
+  }
+
+  private func identity(_ purchase: ReceiptPurchase) -> String? {
+    purchase.originalIdentity ?? (takesTestIdentities ? purchase.originalTransactionID ?? purchase.transactionID : nil)
   }
 
   private func facts(_ value: (ReceiptTable.Row) -> JSONValue?) -> Facts<PurchaseField> {

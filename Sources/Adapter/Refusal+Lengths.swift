@@ -5,6 +5,14 @@ extension Refusal {
   private static let idLimit = 64
   private static let nameLimit = 255
 
+  /// Refuses an account's name that is longer than what is looked up.
+  static func checkLength(ofUserID userID: String?, app: String) throws(Refusal) {
+    guard let userID, userID.utf8.count > nameLimit else { return }
+    throw Refusal(
+      .authentic, .valueTooLong, "userId has \(userID.utf8.count) bytes, at most \(nameLimit) are taken",
+      claimedApp: app)
+  }
+
   /// Refuses ids and names that are longer than any of Apple's: cut off they would be another's.
   static func checkLengths(_ findings: Findings) throws(Refusal) {
     func check(_ what: String, _ value: String?, _ limit: Int = idLimit) throws(Refusal) {
@@ -22,6 +30,8 @@ extension Refusal {
     for statement in findings.renewals { try check("originalTransactionId", statement.key.originalTransactionID) }
     for statement in findings.appTransactions { try check("appTransactionId", statement.key.appTransactionID) }
     for alias in findings.aliases { try check(alias.kind.name, alias.id) }
+    for attribution in findings.userIDs { try check("userId", attribution.value, nameLimit) }
+    for seed in findings.seeds { try check("transactionId", seed.transactionID) }
     for event in findings.events {
       try check("notificationType", event.notificationType)
       try check("subtype", event.subtype)

@@ -1,4 +1,5 @@
 package import JSON
+package import Receipts
 package import Signing
 
 /// Why a message cannot be used: what to do with it follows from the class, what to tell people from code and detail.
@@ -39,9 +40,13 @@ package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
     case notJSON
     /// JSON, but nothing Apple sends.
     case notAMessage
-    /// A V1 notification: this version does not read them yet.
+    /// A V1 notification of which nobody found out who sent it.
     case notificationV1NotYet
-    /// Neither the payload nor its envelope nor the request names an environment.
+    /// An answer of verifyReceipt that holds no purchases; the detail says what its status means.
+    case verifyReceiptStatus
+    /// More rows than any customer has.
+    case tooManyRows
+    /// Neither the payload nor its envelope nor the request names an environment, or they contradict each other.
     case environmentUnknown
     /// An id or name longer than any of Apple's: it would not fit where it is to be looked up.
     case valueTooLong
@@ -57,8 +62,16 @@ package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
     case appAppleIdNotRegistered
     /// The id in the app's registration and in the message differ.
     case wrongAppAppleId
-    /// Evidence of another app than the bearer token is for.
+    /// Evidence of another app than the bearer token is for, or a notification at another app's URL.
     case wrongBundle
+    /// A V1 body that neither its `bid` nor its password nor the URL gives to one app.
+    case appNotNamed
+    /// A V1 body of an app without a shared secret that could be compared.
+    case noSharedSecret
+    /// A V1 body without a password.
+    case missingSharedSecret
+    /// A V1 body with a password that is none of the app's.
+    case wrongSharedSecret
   }
 
   package init(_ error: JSONError) { self.init(.unreadable, .notJSON, "the body is not acceptable JSON: \(error)") }
@@ -68,6 +81,19 @@ package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
     let kind = Self.kind(of: error.code)
     self.init(
       kind == .unreadable && isMessage ? .unproven : kind, error.code.rawValue, error.detail, claimedApp: claimedApp)
+  }
+
+  /// A receipt that is of no use; the code is the receipt's own.
+  package init(_ error: ReceiptRefusal, claimedApp: String? = nil) {
+    let kind: Class =
+      switch error.code {
+      case .empty, .tooLarge, .notBase64, .truncated, .notAReceipt, .tooDeep, .tooMany, .jwsGiven: .unreadable
+      case .xcodeReceipt, .notSigned, .unsupportedSignature, .malformedCertificate, .unknownSigner, .unknownRoot,
+        .missingMarker, .badSignature, .missingDate, .notValidAtDate:
+        .unproven
+      case .noPurchases, .wrongBundle: .authentic
+      }
+    self.init(kind, error.code.rawValue, error.detail, claimedApp: claimedApp)
   }
 
   private static func kind(of code: VerificationError.Code) -> Class {

@@ -6,7 +6,8 @@ import Time
 
 /// The whole of what is known as JSON lines that depend on the messages alone, not on how and when they arrived.
 ///
-/// No surrogate ids, arrival times, attempts or audit: two ledgers that took in the same messages print the same text.
+/// No surrogate ids, arrival times, attempts, policies or audit, and nothing that is made from other lines whenever
+/// somebody asks (status, transfers, which event is superseded): two ledgers that took in the same messages print the same text.
 package enum CanonicalDump {
   /// Hands out one line after the other; rows are read in pages, so that any ledger fits into memory.
   package static func write(from session: borrowing Session, line: (JSONObject) -> Void) throws(DatabaseError) {
@@ -23,6 +24,7 @@ package enum CanonicalDump {
         }
         for event in Event.fold(try EventTable.read(selected, bundleIDs: names, in: session)) { line(event.canonical) }
         try aliases(in: scope, app: app.bundleID, session, line)
+        for attribution in try AttributionTable.read(selected, in: session) { line(attribution.canonical(scope, app)) }
         try customers(in: scope, app: app.bundleID, session, line)
       }
     }
@@ -90,6 +92,17 @@ extension RenewalStatement {
 
 extension AppTransactionStatement {
   fileprivate var canonical: JSONObject { canonical("appTransaction", key.app, key.environment, key.appTransactionID) }
+}
+
+extension Attribution {
+  fileprivate func canonical(_ scope: Ledger.Scope, _ app: App) -> JSONObject {
+    [
+      kind.name: .string(value), "app": .string(app.bundleID), "environment": .string(scope.environment.rawValue),
+      "originalTransactionId": .string(originalTransactionID), "line": .string(line.text),
+      "firstAsOf": .integer(firstAsOf.sinceEpoch), "lastAsOf": .integer(lastAsOf.sinceEpoch),
+      "message": .string(Digest(bytes: message)?.hex ?? ""),
+    ]
+  }
 }
 
 extension Event {

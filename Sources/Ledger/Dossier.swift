@@ -8,10 +8,14 @@ package struct Dossier: Sendable {
   package let originalTransactionIDs: [String]
   /// The customers they belong to: label and members.
   package let customers: [String: Set<CustomerNode>]
-  package let purchases: [PurchaseStatement]
+  package internal(set) var purchases: [PurchaseStatement]
   package let renewals: [RenewalStatement]
   package let appTransactions: [AppTransactionStatement]
-  package let events: [Event]
+  package internal(set) var events: [Event]
+  /// To whose accounts the originalTransactionIds were said to belong, and when.
+  package internal(set) var attributions: [Attribution] = []
+  /// Whether V1 data alone may change entitlements here now.
+  package internal(set) var legacyEntitlements = LegacyEntitlements.deny
 }
 
 extension Ledger {
@@ -23,16 +27,23 @@ extension Ledger {
     case customers
   }
 
-  /// What is known under `id` (a transaction, original transaction, line item or app transaction id, or an account
-  /// token), one dossier for each environment that knows it.
+  /// What is known under `id` (a transaction, original transaction, line item or app transaction id, an account token or
+  /// a user id of the app's back end), one dossier for each environment that knows it.
   package func dossiers(of id: String, app: App, extent: Extent) async throws(DatabaseError) -> [Dossier] {
     try await pool.read { session throws(DatabaseError) in
-      var dossiers: [Dossier] = []
-      for environment in Environment.allCases {
-        if let found = try Self.dossier(of: id, app: app, environment, extent, in: session) { dossiers.append(found) }
-      }
-      return dossiers
+      try Self.dossiers(of: id, app: app, extent: extent, in: session)
     }
+  }
+
+  /// The same over a connection that the caller has.
+  package static func dossiers(
+    of id: String, app: App, extent: Extent, in session: borrowing Session
+  ) throws(DatabaseError) -> [Dossier] {
+    var dossiers: [Dossier] = []
+    for environment in Environment.allCases {
+      if let found = try dossier(of: id, app: app, environment, extent, in: session) { dossiers.append(found) }
+    }
+    return dossiers
   }
 
   /// Which of these originalTransactionIds a purchase of the app is known under.
@@ -76,7 +87,13 @@ extension Ledger {
         """
         WHERE app = \(app.id.number) AND environment = \(environment.code)
         AND original_transaction_id IN (\(list: originals))
-        """, bundleIDs: names, in: session))
+        """, bundleIDs: names, in: session),
+      attributions: try AttributionTable.read(
+        """
+        WHERE app = \(app.id.number) AND environment = \(environment.code)
+        AND original_transaction_id IN (\(list: originals))
+        """, in: session),
+      legacyEntitlements: try PolicyTable.legacyEntitlements(of: app, environment: environment, in: session))
   }
 }
 

@@ -24,6 +24,8 @@ package final class GroupCommit: Sendable {
   package enum Failure: Error, Equatable, Sendable {
     case overloaded
     case stopping
+    /// The app's stage is not the one that was decided by: nothing was written, decide anew.
+    case stageChanged
     case database(DatabaseError)
   }
 
@@ -80,7 +82,9 @@ package final class GroupCommit: Sendable {
     } onCancel: {
       forget(number)
     }
-    return try answer.get()
+    let appended = try answer.get()
+    if appended == .stageChanged { throw .stageChanged }
+    return appended
   }
 
   private func forget(_ number: UInt64) {

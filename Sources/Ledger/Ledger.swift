@@ -40,7 +40,8 @@ package final class Ledger: Sendable {
   /// Writes the entries in one transaction; what became of each, in their order, once it is committed.
   ///
   /// Doing it twice is the same as doing it once, whatever the order and whoever else writes: that is why a commit whose
-  /// outcome is unknown can be answered by doing it again.
+  /// outcome is unknown can be answered by doing it again. What is new and has an addressee is in the outbox of every
+  /// destination of his by the same commit.
   package func append(_ entries: [Entry]) async throws(DatabaseError) -> [Appended] {
     let arrival = [UInt8].random(count: 16)
     let headers = writtenHeaders.withLock { $0 }
@@ -81,6 +82,7 @@ package final class Ledger: Sendable {
     try AppTransactionTable.note(
       findings.flatMap { app, found in found.appTransactions.map { (app, $0) } }, in: session)
     try AliasTable.note(findings, in: session)
+    try AttributionTable.note(findings, in: session)
     try EventTable.note(findings.flatMap { app, found in found.events.map { (app, $0) } }, in: session)
     try CustomerTable.note(findings, in: session)
   }
@@ -96,9 +98,11 @@ private struct Batch {
     arrival: [UInt8], knownHeaders: Set<Digest>, quarantine usage: [QuarantineSource: QuarantineUsage],
     in session: borrowing Session
   ) throws(DatabaseError) -> [Appended] {
+    let roads = try OutboxTable.roads(of: Set(entries.compactMap { $0.addressee?.scope.app }), in: session)
+    let isStale = entries.map { $0.addressee.map(roads.isStale) ?? false }
     // The first of each body counts; one that was accepted before any that was refused, whatever their order.
     var first: [Digest: Int] = [:]
-    for (index, entry) in entries.enumerated() {
+    for (index, entry) in entries.enumerated() where !isStale[index] {
       let known = first[entry.message.digest]
       if known == nil || (entry.isAccepted && known.map({ entries[$0].isAccepted }) == false) {
         first[entry.message.digest] = index
@@ -106,7 +110,7 @@ private struct Batch {
     }
     var accepted: [(InboxMessage, Entry.Acceptance)] = []
     var refused: [(InboxMessage, Entry.Refusal)] = []
-    for (index, entry) in entries.enumerated() where first[entry.message.digest] == index {
+    for (index, entry) in entries.enumerated() where first[entry.message.digest] == index && !isStale[index] {
       switch entry.content {
       case .accepted(let acceptance): accepted.append((entry.message, acceptance))
       case .quarantined(let refusal): refused.append((entry.message, refusal))
@@ -118,7 +122,23 @@ private struct Batch {
       new.map { (message: $0, compact: $1.body) }, knownHeaders: knownHeaders, in: session)
     try Ledger.note(new.map { ($1.app, $1.findings) }, in: session)
     let (keptBefore, full) = try quarantine(refused, usage, in: session)
+    // What Apple sends goes on to the app's own endpoints once, also what is set aside here with a reason.
+    var outgoing: [OutboxTable.Outgoing] = []
+    for (index, entry) in entries.enumerated() where first[entry.message.digest] == index && !isStale[index] {
+      guard let addressee = entry.addressee else { continue }
+      let digest = entry.message.digest
+      switch entry.content {
+      case .accepted(let acceptance):
+        guard !known.contains(digest) else { continue }
+        outgoing.append(.init(message: digest, addressee: addressee, members: acceptance.findings.members))
+      case .quarantined(let refusal):
+        guard !keptBefore.contains(digest), !full.contains(refusal.source) else { continue }
+        outgoing.append(.init(message: digest, addressee: addressee, members: []))
+      }
+    }
+    try OutboxTable.enqueue(outgoing, roads, in: session)
     return entries.enumerated().map { index, entry in
+      if isStale[index] { return .stageChanged }
       let (digest, isRepeated) = (entry.message.digest, first[entry.message.digest] != index)
       switch entry.content {
       case .accepted: return isRepeated || known.contains(digest) ? .duplicate : .stored

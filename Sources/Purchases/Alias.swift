@@ -27,6 +27,11 @@ public struct Alias: Hashable, Sendable {
     self.asOf = asOf
   }
 
+  /// Another transaction id of `key`: V1 makes a new one with every restore.
+  public init(transactionID: String, of key: PurchaseKey, asOf: Milliseconds) {
+    self.init(.transactionID, transactionID, key.originalTransactionID, key.line, asOf: asOf)
+  }
+
   /// Apple writes UUIDs in either case; they are compared in lower case.
   public static func normalized(accountToken: String) -> String { accountToken.lowercased() }
 

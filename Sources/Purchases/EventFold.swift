@@ -1,38 +1,66 @@
 import JSON
 import Time
 
-extension Event {
-  /// Each event once, by date: of several tellings the one with the most authority, then the latest told.
+/// Something that happened, with everybody who told of it.
+public struct Occurrence: Hashable, Sendable {
+  /// The telling with the most authority, then the latest.
+  public let event: Event
+  /// All of them, the best first.
+  public let tellings: [Event]
+
+  /// Each event once, by date, with its tellings.
   ///
   /// Tellings are of one event when Apple gave them one UUID (a notification sent again may be signed anew, and what
   /// happened "when it was signed" then has another date), and when they mean the same (a V1 retry of what V2 said).
-  public static func fold(_ events: [Event]) -> [Event] {
+  /// - Parameter purchases: what the events are about, as far as it is known: a purchase may be told of by several lines.
+  public static func all(in events: [Event], purchases: [Purchase] = []) -> [Occurrence] {
     struct UUID: Hashable {
       var app: String, environment: Environment, text: String
     }
+    var lines: [PurchaseKey: Line] = [:]
+    for purchase in purchases {
+      for statement in purchase.statements { lines[statement.key] = purchase.key.line }
+    }
     var byUUID: [UUID: Int] = [:]
-    var byMeaning: [Meaning: Int] = [:]
+    var byMeaning: [Event.Meaning: Int] = [:]
     var components = Components<Int>()
     func join<Name: Hashable>(_ place: Int, by name: Name, _ first: inout [Name: Int]) {
       if let other = first[name] { components.join(place, other) } else { first[name] = place }
     }
     for (place, event) in events.enumerated() {
-      join(place, by: event.meaning, &byMeaning)
+      join(place, by: event.meaning(in: lines), &byMeaning)
       if let text = event.notificationUUID {
         join(place, by: UUID(app: event.app, environment: event.environment, text: text), &byUUID)
       }
     }
-    var told: [Int: Event] = [:]
-    for (place, event) in events.enumerated() {
-      let label = components.label(of: place)
-      if let best = told[label], !best.isOutranked(by: event) { continue }
-      told[label] = event
+    var told: [Int: [Event]] = [:]
+    for (place, event) in events.enumerated() { told[components.label(of: place), default: []].append(event) }
+    let occurrences = told.values.compactMap { tellings -> Occurrence? in
+      let ordered = Set(tellings).sorted { $1.isOutranked(by: $0) }
+      return ordered.first.map { Occurrence(event: $0, tellings: ordered) }
     }
-    return told.values.sorted { $0.date != $1.date ? $0.date < $1.date : $0.isOutranked(by: $1) }
+    return occurrences.sorted { a, b in
+      a.event.date != b.event.date ? a.event.date < b.event.date : a.event.isOutranked(by: b.event)
+    }
+  }
+}
+
+extension Event {
+  /// Each event once, by date: of several tellings the one with the most authority, then the latest told.
+  public static func fold(_ events: [Event]) -> [Event] { Occurrence.all(in: events).map(\.event) }
+
+  /// What it means when a purchase's lines are all called by one name.
+  fileprivate func meaning(in lines: [PurchaseKey: Line]) -> Meaning {
+    guard let line, let originalTransactionID, !lines.isEmpty else { return meaning }
+    let key = PurchaseKey(app: app, environment: environment, originalTransactionID: originalTransactionID, line: line)
+    guard let canonical = lines[key], canonical != line else { return meaning }
+    var event = self
+    event.line = canonical
+    return event.meaning
   }
 
   /// By authority, then by rank, then by what is written: a total order, so that no order of arrival shows through.
-  private func isOutranked(by other: Event) -> Bool {
+  fileprivate func isOutranked(by other: Event) -> Bool {
     if source != other.source { return source < other.source }
     if rank != other.rank { return rank < other.rank }
     if message != other.message { return message.lexicographicallyPrecedes(other.message) }

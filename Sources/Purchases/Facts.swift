@@ -14,9 +14,13 @@ public enum FactKind: String, Sendable {
 public protocol FactField: RawRepresentable, Hashable, Sendable, CaseIterable where RawValue == Int {
   var kind: FactKind { get }
   static var names: FieldNames { get }
+  /// What stands until it is stated anew: a source that does not speak by absence takes it back by no silence of its own.
+  static var marks: [Self] { get }
 }
 
 extension FactField {
+  public static var marks: [Self] { [] }
+
   /// Apple's V2 name of the field.
   public var name: String { Self.names[rawValue] }
 
@@ -44,8 +48,13 @@ public struct FieldNames: Sendable {
 }
 
 /// What somebody said about one thing: a value for some of its fields, each of the field's kind.
+///
+/// A value is stated, or inferred from what was stated (a type from the presence of an expiry, say). An inferred one gives
+/// way to whoever states the field.
 public struct Facts<Field: FactField>: Hashable, Sendable {
   private var values: [JSONValue?]
+  /// One bit for each field, by its number.
+  private var inferences: UInt64 = 0
 
   public init() { values = Array(repeating: nil, count: Field.names.count) }
 
@@ -58,16 +67,34 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
   public mutating func set(_ field: Field, _ value: JSONValue) -> Bool {
     guard let normal = Self.normal(value, field.kind) else { return false }
     values[field.rawValue] = normal
+    inferences &= ~bit(field)
     return true
   }
+
+  /// Notes `value` as one that nobody stated and returns true; returns false, and notes nothing, when it is not of the
+  /// field's kind or the field has been stated.
+  @discardableResult
+  public mutating func infer(_ field: Field, _ value: JSONValue) -> Bool {
+    guard values[field.rawValue] == nil || isInferred(field), let normal = Self.normal(value, field.kind) else {
+      return false
+    }
+    values[field.rawValue] = normal
+    inferences |= bit(field)
+    return true
+  }
+
+  /// Whether the field has a value that nobody stated.
+  public func isInferred(_ field: Field) -> Bool { inferences & bit(field) != 0 }
+
+  private func bit(_ field: Field) -> UInt64 { 1 << UInt64(field.rawValue) }
 
   public func text(_ field: Field) -> String? { self[field]?.string }
   public func integer(_ field: Field) -> Int64? { self[field]?.integer }
   public func flag(_ field: Field) -> Bool? { self[field]?.bool }
   public func date(_ field: Field) -> Milliseconds? { self[field]?.milliseconds }
 
-  /// The fields that have a value, in declaration order.
-  public var stated: [(field: Field, value: JSONValue)] {
+  /// The fields that have a value, stated or inferred, in declaration order.
+  public var known: [(field: Field, value: JSONValue)] {
     Field.allCases.compactMap { field in values[field.rawValue].map { (field, $0) } }
   }
 
@@ -87,13 +114,22 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
 }
 
 extension Facts {
+  /// The member of `json` that lists the names of the inferred fields; no field of Apple's is called so.
+  private static var inferredMember: String { "inferred" }
+
   /// The facts as a JSON object with Apple's V2 names, in declaration order: equal facts, equal bytes.
+  ///
+  /// When some are inferred, a last member `inferred` lists their names.
   public var json: JSONObject {
     let names = Field.names
     var members: [JSONObject.Member] = []
-    members.reserveCapacity(values.count)
+    members.reserveCapacity(values.count + 1)
     for (place, value) in values.enumerated() {
       if let value { members.append(JSONObject.Member(key: names[place], value: value)) }
+    }
+    if inferences != 0 {
+      let inferred = Field.allCases.filter(isInferred).map { JSONValue.string($0.name) }
+      members.append(JSONObject.Member(key: Self.inferredMember, value: .array(inferred)))
     }
     return JSONObject(uniqueMembers: members)
   }
@@ -101,8 +137,10 @@ extension Facts {
   /// Reads back what `json` wrote; members of other names or kinds (a newer build's) are left out.
   public init(json: JSONObject) {
     self.init()
+    let inferred = Set((json[Self.inferredMember]?.array ?? []).compactMap(\.string))
     for member in json {
-      if let field = Field(name: member.key) { set(field, member.value) }
+      guard let field = Field(name: member.key) else { continue }
+      if inferred.contains(member.key) { infer(field, member.value) } else { set(field, member.value) }
     }
   }
 }

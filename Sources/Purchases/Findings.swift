@@ -7,6 +7,12 @@ public struct Findings: Hashable, Sendable {
   public var appTransactions: [AppTransactionStatement] = []
   public var events: [Event] = []
   public var links: [CustomerLink] = []
+  /// The ids under which the app's back end knows the users, as it said.
+  public var userIDs: [Attribution] = []
+  /// By what Apple's history can be asked: of receipts, V1 bodies, answers and uploads.
+  public var seeds: [Seed] = []
+  /// Further ids of the same purchases: one V1 body may call one charge by several transaction ids.
+  public var furtherAliases: [Alias] = []
 
   public init(app: String, environment: Environment) {
     self.app = app
@@ -17,7 +23,7 @@ public struct Findings: Hashable, Sendable {
   public var aliases: [Alias] {
     purchases.flatMap { statement in
       Alias.all(of: statement)
-    } + renewals.flatMap { statement in Alias.all(of: statement) }
+    } + renewals.flatMap { statement in Alias.all(of: statement) } + furtherAliases
   }
 
   /// The links that the statements themselves make: an appTransactionId is of one customer.

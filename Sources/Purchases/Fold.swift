@@ -46,42 +46,67 @@ public struct Provenance: Hashable, Sendable {
   public let message: [UInt8]
   /// The row of `Mappings` that chose it.
   public let rule: String
+  /// Whether nobody stated it: it follows from what `source` stated.
+  public let isInferred: Bool
 }
 
 /// What is true according to all sources together, each field with where it comes from.
 ///
-/// A pure function of the latest statement of each source: order, repetition and earlier statements change nothing.
+/// A pure function of the latest statements of each source: order, repetition and earlier ones change nothing.
 public struct Folded<Field: FactField>: Hashable, Sendable {
   public private(set) var facts = Facts<Field>()
   public private(set) var provenance: [Field: Provenance] = [:]
   /// The latest time any source spoke.
   public let asOf: Milliseconds
+  private let isSigned: Bool
+  /// The fold of the signed statements when there are others too: one or none, for a struct cannot hold itself.
+  private var signedPart: [Self] = []
+
+  /// What the sources that Apple signed say by themselves; nil when there is none.
+  public var signed: Self? { isSigned ? self : signedPart.first }
 
   /// Nil when there is no statement.
   public init?<Key>(_ statements: [Statement<Key, Field>], rules: FoldRules<Field>) {
     let byAuthority = Statement.latest(of: statements).sorted { $1.isOutranked(by: $0) }
+    self.init(byAuthority: byAuthority, rules)
+    if !isSigned {
+      let signed = byAuthority.filter(\.source.isSigned)
+      signedPart = Self(byAuthority: signed, rules).map { [$0] } ?? []
+    }
+  }
+
+  private init?<Key>(byAuthority: [Statement<Key, Field>], _ rules: FoldRules<Field>) {
     guard let latest = byAuthority.map(\.rank.asOf).max() else { return nil }
     asOf = latest
+    isSigned = byAuthority.allSatisfy(\.source.isSigned)
     provenance.reserveCapacity(Field.names.count)
     for field in Field.allCases {
       let rule = rules[field]
       guard let (statement, value) = Self.choose(field, byAuthority, rule) else { continue }
-      facts.set(field, value)
+      let isInferred = statement.facts.isInferred(field)
+      if isInferred { facts.infer(field, value) } else { facts.set(field, value) }
       provenance[field] = Provenance(
-        source: statement.source, asOf: statement.rank.asOf, message: statement.message, rule: rule.id)
+        source: statement.source, asOf: statement.rank.asOf, message: statement.message, rule: rule.id,
+        isInferred: isInferred)
     }
   }
 
-  /// The highest authority that states the field; one that speaks by absence silences all that is not later than it.
+  /// The highest authority that states the field, or infers it when nobody states it.
+  ///
+  /// One that speaks by absence silences all that is not later than it.
   private static func choose<Key>(
     _ field: Field, _ byAuthority: [Statement<Key, Field>], _ rule: FoldRules<Field>.Rule
   ) -> (Statement<Key, Field>, JSONValue)? {
     var silencedUntil: Milliseconds?
+    var inferred: (Statement<Key, Field>, JSONValue)?
     for statement in byAuthority where !rule.silenced.contains(statement.source) {
       if let silencedUntil, statement.rank.asOf <= silencedUntil { continue }
-      if let value = statement.facts[field] { return (statement, value) }
+      if let value = statement.facts[field] {
+        guard statement.facts.isInferred(field) else { return (statement, value) }
+        if inferred == nil { inferred = (statement, value) }
+      }
       if rule.absence == .speaks, statement.source.speaksByAbsence { silencedUntil = statement.rank.asOf }
     }
-    return nil
+    return inferred
   }
 }

@@ -4,6 +4,8 @@ public import Time
 public struct Purchase: Hashable, Sendable {
   public let key: PurchaseKey
   public let folded: Folded<PurchaseField>
+  /// What each source said of it, by authority, whatever line it was said of.
+  public let statements: [PurchaseStatement]
 
   public var facts: Facts<PurchaseField> { folded.facts }
 
@@ -25,8 +27,34 @@ public struct Purchase: Hashable, Sendable {
     let identities = PurchaseIdentities(latest)
     let groups = Dictionary(grouping: latest) { identities[$0.key] }
     return groups.compactMap { key, statements in
-      Folded(statements, rules: rules).map { Purchase(key: key, folded: $0) }
+      let ordered = statements.sorted { a, b in
+        b.isOutranked(by: a) || (!a.isOutranked(by: b) && a.key < b.key)
+      }
+      return Folded(ordered, rules: rules).map { Purchase(key: key, folded: $0, statements: ordered) }
     }.sorted { ($0.order, $0.key) < ($1.order, $1.key) }
+  }
+
+  /// The purchase as the signed sources alone tell it; nil when none of them does.
+  public var signed: Purchase? {
+    folded.signed.map { Purchase(key: key, folded: $0, statements: statements.filter(\.source.isSigned)) }
+  }
+
+  /// Whether a signed source vouches for it, and no other contradicts it about a revocation.
+  public var isConfirmed: Bool {
+    guard let signed = folded.signed else { return false }
+    return (signed.facts[.revocationDate] == nil) == (revocationDate == nil)
+  }
+
+  /// Whether `event` is about this purchase, by any line or transaction id that was ever said of it.
+  public func isTold(by event: Event) -> Bool {
+    guard event.app == key.app, event.environment == key.environment,
+      event.originalTransactionID == key.originalTransactionID
+    else { return false }
+    return statements.contains { statement in
+      if let line = event.line, line == statement.key.line { return true }
+      guard let id = event.transactionID, id != "", id != "0" else { return false }
+      return id == statement.facts.text(.transactionId)
+    }
   }
 
   private var order: Milliseconds { purchaseDate ?? Milliseconds(.max) }

@@ -21,4 +21,7 @@ public enum PurchaseField: Int, FactField {
   }
 
   public static let names = FieldNames(allCases.map { "\($0)" })
+
+  /// V1 rows omit cancellation dates at will: the CANCEL told it, the next notification need not.
+  public static var marks: [Self] { [.revocationDate, .isUpgraded] }
 }

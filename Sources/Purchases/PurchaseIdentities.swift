@@ -8,9 +8,20 @@ import Time
 /// no milliseconds; a restore changes the transaction id, never the period).
 struct PurchaseIdentities {
   private var canonical: [PurchaseKey: PurchaseKey] = [:]
+  /// What earlier rounds made of whoever has a mark.
+  private var placed: [Mark: PurchaseKey] = [:]
 
   init(_ statements: [PurchaseStatement]) {
     if statements.allSatisfy(\.key.line.isNamed) { return }
+    let vouched = statements.filter { $0.source != .unverifiedReceipt }
+    join(vouched)
+    // What nobody vouches for comes last: it finds its place, and gives nobody else another. A line that a stranger made
+    // up must not draw away what a later refund of the true line is about.
+    let known = Set(vouched.map(\.key))
+    join(statements.filter { $0.source == .unverifiedReceipt && !known.contains($0.key) })
+  }
+
+  private mutating func join(_ statements: [PurchaseStatement]) {
     let marks = statements.flatMap { statement in Self.marks(of: statement).map { (mark: $0, key: statement.key) } }
 
     var named: [Mark: PurchaseKey] = [:]
@@ -30,11 +41,12 @@ struct PurchaseIdentities {
     var best: [PurchaseKey: PurchaseKey] = [:]
     for (mark, key) in marks where !key.line.isNamed {
       let label = components.label(of: key)
-      for candidate in [key, named[mark]].compactMap({ $0 }) {
+      for candidate in [key, named[mark], placed[mark]].compactMap({ $0 }) {
         best[label] = Self.better(best[label] ?? candidate, candidate)
       }
     }
     for (_, key) in marks where !key.line.isNamed { canonical[key] = best[components.label(of: key)] }
+    for (mark, key) in marks { placed[mark] = Self.better(placed[mark] ?? self[key], self[key]) }
   }
 
   /// The key under which everything about the purchase is brought together.

@@ -1,3 +1,5 @@
+public import Time
+
 /// Who said it, in order of authority.
 public enum Source: Int, Hashable, Sendable, CaseIterable, Comparable {
   case unverifiedReceipt = 10
@@ -28,5 +30,28 @@ public enum Source: Int, Hashable, Sendable, CaseIterable, Comparable {
     case .signedV2: true
     case .unverifiedReceipt, .verifiedReceipt, .notificationV1, .verifyReceiptAnswer: false
     }
+  }
+
+  /// Whether Apple's signature is on what it says: an answer may have passed through many hands, a V1 body has none.
+  public var isSigned: Bool {
+    switch self {
+    case .signedV2, .verifiedReceipt: true
+    case .unverifiedReceipt, .notificationV1, .verifyReceiptAnswer: false
+    }
+  }
+
+  /// Whether its dates are exact; a receipt, which dates all that V1 says, has whole seconds.
+  public var tellsMilliseconds: Bool {
+    switch self {
+    case .signedV2: true
+    case .unverifiedReceipt, .verifiedReceipt, .notificationV1, .verifyReceiptAnswer: false
+    }
+  }
+
+  /// The date that counts of what was received at `receivedAt` and claims to be of `date`.
+  ///
+  /// What nobody signed cannot be later than its arrival: it would silence all that comes after it.
+  public func asOf(_ date: Milliseconds, receivedAt: Milliseconds) -> Milliseconds {
+    isSigned ? date : min(date, receivedAt)
   }
 }

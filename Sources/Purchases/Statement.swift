@@ -1,7 +1,9 @@
 import JSON
 public import Time
 
-/// What one source said about one thing at one time; the latest of each source is kept, none is changed.
+/// What one source said about one thing at one time.
+///
+/// The latest of each source is kept, and the latest that set a mark; none is changed.
 public struct Statement<Key: Hashable & Sendable, Field: FactField>: Hashable, Sendable {
   public var key: Key
   public var source: Source
@@ -18,20 +20,34 @@ public struct Statement<Key: Hashable & Sendable, Field: FactField>: Hashable, S
     self.message = message
   }
 
+  /// The marks it sets, which a later statement of its source leaves standing unless it sets them too.
+  public var marks: [Field] { source.speaksByAbsence ? [] : Field.marks.filter { facts[$0] != nil } }
+
   private struct Voice: Hashable {
     var key: Key
     var source: Source
+    /// Nil: all that it says.
+    var mark: Field?
   }
 
-  /// Of each source the latest statement about each thing: all that need be kept, in no particular order.
+  /// Of each source the latest statement about each thing, and the latest that set each mark: all that need be kept, in
+  /// no particular order.
   public static func latest(of statements: [Self]) -> [Self] {
     var latest: [Voice: Self] = [:]
-    for statement in statements {
-      let voice = Voice(key: statement.key, source: statement.source)
-      if let known = latest[voice], !known.isOutranked(by: statement) { continue }
+    func note(_ statement: Self, _ mark: Field?) {
+      let voice = Voice(key: statement.key, source: statement.source, mark: mark)
+      if let known = latest[voice], !known.isOutranked(by: statement) { return }
       latest[voice] = statement
     }
-    return Array(latest.values)
+    var hasMarks = false
+    for statement in statements {
+      note(statement, nil)
+      for mark in statement.marks {
+        note(statement, mark)
+        hasMarks = true
+      }
+    }
+    return hasMarks ? Array(Set(latest.values)) : Array(latest.values)
   }
 
   /// By authority, then by rank, then by what is written: a total order, so that no order of arrival shows through.

@@ -45,11 +45,14 @@ public struct Subscription: Hashable, Sendable {
     return intention(.isInBillingRetryPeriod, after: period)?.bool == true ? .billingRetry : .expired
   }
 
+  /// The subscription as the signed sources alone tell it; nil when none of them knows a period of it.
+  public var signed: Subscription? {
+    Subscription(key: key, purchases: periods.compactMap(\.signed), renewal: renewal?.signed)
+  }
+
   /// Whether `event` tells of a period after which another was bought: it is kept, and no longer news.
   public func isSuperseded(_ event: Event) -> Bool {
-    let told = periods.lastIndex {
-      $0.key.line == event.line || (event.transactionID != nil && $0.facts.text(.transactionId) == event.transactionID)
-    }
+    let told = periods.lastIndex { $0.isTold(by: event) }
     return told.map { $0 < periods.count - 1 } ?? false
   }
 
@@ -57,10 +60,11 @@ public struct Subscription: Hashable, Sendable {
   ///
   /// Asked of the field's own source: another may have spoken of the subscription since, and not of this field.
   private func intention(_ field: RenewalField, after period: Purchase) -> JSONValue? {
-    guard let renewal, let said = renewal.provenance[field]?.asOf, said >= period.purchaseDate ?? .distantPast else {
-      return nil
-    }
-    return renewal.facts[field]
+    guard let renewal, let said = renewal.provenance[field] else { return nil }
+    let start = period.purchaseDate ?? .distantPast
+    let isAfter =
+      said.source.tellsMilliseconds ? said.asOf >= start : said.asOf.wholeSeconds >= start.wholeSeconds
+    return isAfter ? renewal.facts[field] : nil
   }
 
   private static func last(of periods: [Purchase]) -> Purchase? {

@@ -1,5 +1,6 @@
 import Database
 import Ledger
+import Purchases
 import Runtime
 import Time
 
@@ -11,6 +12,9 @@ struct Housekeeping: Service {
   let logger: Logger
 
   private static let period = Duration.seconds(30)
+  /// For how long it can be looked up that something was delivered.
+  private static let deliveredKept = Interval.days(30)
+  private static let purgedAtOnce = 1_000
 
   func run() async throws {
     while !Task.isCancelled {
@@ -20,6 +24,8 @@ struct Housekeeping: Service {
           try BodyPartitions.prepare(for: now, in: session)
           return try QuarantineTable.usage(in: session)
         }
+        try await measureOutbox(at: now)
+        try await purgeOutbox(at: now)
         for source in QuarantineSource.allCases {
           metrics.quarantined[source.rawValue].record(usage[source]?.messages ?? 0)
         }
@@ -29,6 +35,36 @@ struct Housekeeping: Service {
         }
       }
       try? await Task.sleep(for: Self.period)
+    }
+  }
+
+  private func measureOutbox(at now: Milliseconds) async throws(DatabaseError) {
+    let (destinations, depths, apps) = try await pool.read { session throws(DatabaseError) in
+      (
+        try DestinationTable.all(in: session), try OutboxTable.depths(in: session),
+        try AppTable.all(includingRemoved: true, in: session)
+      )
+    }
+    let names = Dictionary(apps.map { ($0.id, $0.bundleID) }) { first, _ in first }
+    for destination in destinations {
+      let depth = depths[destination.id] ?? OutboxDepth()
+      let labels = [
+        names[destination.scope.app] ?? "", destination.scope.environment.rawValue, destination.name,
+      ]
+      metrics.outboxWaiting[labels].record(depth.waiting)
+      metrics.outboxDead[labels].record(depth.dead)
+      metrics.outboxOldestSeconds[labels].record(
+        depth.oldest.map { Double(max(0, (now - $0).milliseconds)) / 1_000 } ?? 0)
+    }
+  }
+
+  private func purgeOutbox(at now: Milliseconds) async throws(DatabaseError) {
+    var purged = Self.purgedAtOnce
+    while purged == Self.purgedAtOnce, !Task.isCancelled {
+      purged = try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+        try OutboxTable.purge(
+          deliveredBefore: now - Self.deliveredKept, limit: Self.purgedAtOnce, in: session)
+      }
     }
   }
 }

@@ -1,5 +1,7 @@
 package import Adapter
 package import Database
+package import Delivery
+package import HTTPClient
 package import HTTPServer
 package import Ledger
 package import Runtime
@@ -12,6 +14,9 @@ package struct Installation: Sendable {
     package var http: HTTPServerConfiguration
     package var sources = AllowedSources.anywhere
     package var commit = GroupCommit.Limits()
+    package var verifyReceipt = VerifyReceiptUpstream()
+    package var delivery = Delivery.Settings()
+    package var client = HTTPClientConfiguration()
 
     package init(http: HTTPServerConfiguration) { self.http = http }
   }
@@ -24,10 +29,14 @@ package struct Installation: Sendable {
   private let pool: Pool
   private let housekeeping: Housekeeping
   private let readiness: Readiness
+  private let delivery: Delivery
+  private let client: HTTPClient
+  /// For verifyReceipt: its clients wait, and may need many connections to one host.
+  private let apple: HTTPClient
 
   /// Reads the registered apps once; the schema must be there.
   package init(
-    pool: Pool, adapter: Adapter, key: MasterKey, settings: Settings, clock: WallClock, logger: Logger
+    pool: Pool, adapter: Adapter, keys: Keyring, settings: Settings, clock: WallClock, logger: Logger
   ) async throws {
     self.pool = pool
     let metrics = MetricsRegistry()
@@ -38,14 +47,34 @@ package struct Installation: Sendable {
     let commit = GroupCommit(ledger, limits: settings.commit)
     self.commit = commit
     registry = try await Registry(
-      reading: { try await pool.read { session throws(DatabaseError) in try AppTable.directory(in: session) } },
+      reading: {
+        try await pool.read { session throws(DatabaseError) in try AppTable.directory(with: keys, in: session) }
+      },
       logger: logger)
     let readiness = Readiness(pool: pool)
     self.readiness = readiness
     let intake = Intake(adapter: adapter)
+    let client = HTTPClient(settings.client)
+    self.client = client
+    let post = Delivery.posting(over: client)
+    delivery = Delivery(
+      pool: pool, settings: settings.delivery, post: post,
+      restore: LegacyPassword.restoring(from: registry, keys: keys), metrics: metrics, clock: clock, logger: logger)
+    var calls = settings.client
+    calls.connectionsPerHost = VerifyReceiptRoute.callsAtOnce
+    let apple = HTTPClient(calls)
+    self.apple = apple
     let router = Router(
       notifications: NotificationRoute(
-        intake: intake, registry: registry, commit: commit, key: key, metrics: counts, clock: clock, logger: logger),
+        intake: intake, registry: registry, commit: commit,
+        passThrough: PassThrough(post: post, metrics: counts, logger: logger), key: keys.current, metrics: counts,
+        clock: clock, logger: logger),
+      receipts: VerifyReceiptRoute(
+        client: apple, upstream: settings.verifyReceipt,
+        answers: ReceiptAnswers(
+          intake: intake, registry: registry, commit: commit, within: settings.verifyReceipt.recordWithin,
+          metrics: counts, clock: clock, logger: logger),
+        metrics: counts, logger: logger),
       evidence: EvidenceRoute(
         intake: intake, ledger: ledger, commit: commit, metrics: counts, clock: clock, logger: logger),
       purchases: PurchasesRoute(ledger: ledger, clock: clock, logger: logger),
@@ -59,7 +88,8 @@ package struct Installation: Sendable {
   /// In the order of need: what is first is stopped last, so that requests end before the commits they wait for.
   package var services: [any Service] {
     [
-      PoolService(pool: pool), CommitService(commit: commit), registry, housekeeping, readiness,
+      PoolService(pool: pool), ClientService(client: client), ClientService(client: apple),
+      CommitService(commit: commit), delivery, registry, housekeeping, readiness,
       ServerService(server: server),
     ]
   }
@@ -92,6 +122,16 @@ private struct PoolService: Service {
   func run() async throws {
     await untilCancelled()
     await pool.close()
+  }
+}
+
+/// Closes its connections when everybody who sends has ended.
+private struct ClientService: Service {
+  let client: HTTPClient
+
+  func run() async throws {
+    await untilCancelled()
+    await client.shutdown()
   }
 }
 

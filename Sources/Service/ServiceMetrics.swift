@@ -10,6 +10,13 @@ package struct ServiceMetrics: Sendable {
   let receiveSeconds: MetricFamily<Histogram>
   let verifySeconds: MetricFamily<Histogram>
   let quarantined: MetricFamily<Gauge>
+  let receiptCalls: MetricFamily<Counter>
+  let receiptAnswers: MetricFamily<Counter>
+  let receiptSeconds: MetricFamily<Histogram>
+  let passedThrough: MetricFamily<Counter>
+  let outboxWaiting: MetricFamily<Gauge>
+  let outboxOldestSeconds: MetricFamily<Gauge>
+  let outboxDead: MetricFamily<Gauge>
 
   package init(_ registry: MetricsRegistry) {
     self.registry = registry
@@ -27,6 +34,30 @@ package struct ServiceMetrics: Sendable {
       "switchyard_verify_seconds", help: "Verifying, decoding and mapping one message.", labels: ["road"])
     quarantined = registry.gauge(
       "switchyard_quarantine_messages", help: "Messages in quarantine, by source.", labels: ["source"])
+    receiptCalls = registry.counter(
+      "switchyard_verify_receipt_calls_total",
+      help: "verifyReceipt calls, by endpoint and by the status in Apple's answer, or why there was none.",
+      labels: ["environment", "status"])
+    receiptAnswers = registry.counter(
+      "switchyard_verify_receipt_answers_total",
+      help: "Answers with a receipt, by what became of them in the ledger; late: answered before the commit.",
+      labels: ["outcome"])
+    receiptSeconds = registry.timer(
+      "switchyard_verify_receipt_seconds", help: "From the whole verifyReceipt request to its answer, Apple included.",
+      labels: ["environment"])
+    passedThrough = registry.counter(
+      "switchyard_passed_through_total",
+      help: "Notifications passed through in the stage legacy, by generation and by the old back end's status.",
+      labels: ["app", "environment", "generation", "status"])
+    outboxWaiting = registry.gauge(
+      "switchyard_outbox_waiting_messages", help: "Messages that a destination has not taken yet.",
+      labels: ["app", "environment", "destination"])
+    outboxOldestSeconds = registry.gauge(
+      "switchyard_outbox_oldest_age_seconds", help: "For how long the oldest of them has waited; 0 when none does.",
+      labels: ["app", "environment", "destination"])
+    outboxDead = registry.gauge(
+      "switchyard_outbox_dead_messages", help: "Messages that were given up, until they are replayed.",
+      labels: ["app", "environment", "destination"])
   }
 }
 

@@ -33,6 +33,40 @@ extension Payload {
   func structures<Inner: Payload>(_ key: String) -> [Inner]? { json[key]?.array?.compactMap { Inner($0) } }
 }
 
+extension JSONObject {
+  /// The members that have a value, in this order: a request says nothing of what it was not given.
+  init(given members: (String, JSONValue?)...) {
+    self.init(members.compactMap { key, value in value.map { (key, $0) } })
+  }
+}
+
+extension JSONValue {
+  init?(_ text: String?) {
+    guard let text else { return nil }
+    self = .string(text)
+  }
+
+  init?(_ number: Int64?) {
+    guard let number else { return nil }
+    self = .integer(number)
+  }
+
+  init?(_ flag: Bool?) {
+    guard let flag else { return nil }
+    self = .bool(flag)
+  }
+
+  init?(_ texts: [String]?) {
+    guard let texts else { return nil }
+    self = .array(texts.map(JSONValue.string))
+  }
+
+  init?(_ date: Milliseconds?) {
+    guard let date else { return nil }
+    self = .integer(date.sinceEpoch)
+  }
+}
+
 /// What a structure has that its documentation does not: kept as it came, counted and shown, never guessed.
 public struct Survey: Hashable, Sendable {
   /// Fields that no documentation names, by path: `data.newField`.
@@ -45,6 +79,9 @@ public struct Survey: Hashable, Sendable {
   public init() {}
 
   public var isClean: Bool { unknownFields.isEmpty && unusableFields.isEmpty && unknownValues.isEmpty }
+
+  /// Counts a field that is as documented and still of no use.
+  public mutating func add(unusable path: String) { unusableFields.append(path) }
 
   public mutating func add(_ other: Survey) {
     unknownFields += other.unknownFields

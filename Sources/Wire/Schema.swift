@@ -14,6 +14,23 @@ public struct Schema: Sendable {
     case code(ClosedRange<Int64>)
     case structure(Schema)
     case structures(Schema)
+    /// Of the old generation, which writes one value in several ways.
+    case loose(Loose)
+  }
+
+  /// What V1 means by a value, however it writes it.
+  public enum Loose: Sendable {
+    /// Text, or a whole number that stands for its digits.
+    case text
+    /// A whole number, or its digits as text.
+    case integer
+    /// True or false, 1 or 0, as themselves or as text.
+    case flag
+    /// Milliseconds as a number or its digits, or one of Apple's written dates.
+    case date
+    /// One of these, in whichever way it is written.
+    case word(Set<String>)
+    case code(ClosedRange<Int64>)
   }
 
   public let fields: [String: Kind]
@@ -29,7 +46,7 @@ public struct Schema: Sendable {
       if !kind.accepts(member.value) {
         survey.unusableFields.append(path + member.key)
       } else if !kind.documents(member.value) {
-        let value = member.value.string ?? String(member.value.integer ?? 0)
+        let value = member.value.looseText ?? ""
         survey.unknownValues.append("\(path)\(member.key)=\(value.prefix(64))")
       }
       switch kind {
@@ -39,7 +56,7 @@ public struct Schema: Sendable {
         for inner in member.value.array ?? [] {
           if let inner = inner.object { schema.survey(inner, path: "\(path)\(member.key)[].", into: &survey) }
         }
-      case .text, .integer, .flag, .date, .texts, .word, .code: break
+      case .text, .integer, .flag, .date, .texts, .word, .code, .loose: break
       }
     }
   }
@@ -57,6 +74,7 @@ extension Schema.Kind {
     case .texts: value.array?.allSatisfy { $0.string != nil } ?? false
     case .structure: value.object != nil
     case .structures: value.array?.allSatisfy { $0.object != nil } ?? false
+    case .loose(let loose): loose.accepts(value)
     }
   }
 
@@ -65,7 +83,20 @@ extension Schema.Kind {
     switch self {
     case .word(let words): value.string.map(words.contains) ?? true
     case .code(let codes): value.integer.map(codes.contains) ?? true
-    case .text, .integer, .flag, .date, .texts, .structure, .structures: true
+    case .loose(.word(let words)): value.looseText.map(words.contains) ?? true
+    case .loose(.code(let codes)): value.looseInteger.map(codes.contains) ?? true
+    case .text, .integer, .flag, .date, .texts, .structure, .structures, .loose: true
+    }
+  }
+}
+
+extension Schema.Loose {
+  fileprivate func accepts(_ value: JSONValue) -> Bool {
+    switch self {
+    case .text, .word: value.looseText != nil
+    case .integer, .code: value.looseInteger != nil
+    case .flag: value.looseFlag != nil
+    case .date: value.looseDate != nil
     }
   }
 }

@@ -13,15 +13,18 @@ enum Switchyard {
     examples: [
       Command.Example("switchyard jws verify notification.json", "is this body really Apple's?"),
       Command.Example("switchyard receipt inspect receipt.b64", "is this receipt, and what is in it?"),
+      Command.Example("switchyard convert body.json", "what does it say, whichever generation it is of?"),
       Command.Example("switchyard extract receipts.csv.gz > ids.jsonl", "what millions of receipts are worth"),
       Command.Example("switchyard app add com.example.app --app-apple-id 1234567890"),
+      Command.Example("switchyard explain com.example.app 2000000906235058", "why does this customer have no access?"),
       Command.Example("switchyard quarantine replay --all", "after what was wrong has been mended"),
       Command.Example("switchyard doctor", "what is wrong here, and what to do about it"),
     ],
     subcommands: [
-      ServeCommand.command, DevCommand.command, JWSCommand.command, ReceiptCommand.command, ExtractCommand.command,
-      AppCommand.command, InboxCommand.command, QuarantineCommand.command, DatabaseCommand.command,
-      DoctorCommand.command, SimulateCommand.command,
+      ServeCommand.command, DevCommand.command, JWSCommand.command, ReceiptCommand.command, ConvertCommand.command,
+      ExtractCommand.command, MappingsCommand.command, AppCommand.command, RolloutCommand.command,
+      ExplainCommand.command, OutboxCommand.command, InboxCommand.command, QuarantineCommand.command,
+      DatabaseCommand.command, DoctorCommand.command, SimulateCommand.command,
     ]
   ).addingCompletion()
 

@@ -90,7 +90,7 @@ enum Bench {
     return changed
   }
 
-  private static func roots(_ pki: ApplePKI) -> [RootCertificate] {
+  static func roots(_ pki: ApplePKI) -> [RootCertificate] {
     do { return [try pki.trustedRoot()] } catch { preconditionFailure("no root: \(error)") }
   }
 

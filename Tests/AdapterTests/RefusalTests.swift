@@ -107,10 +107,55 @@ struct Refused: CustomTestStringConvertible, Sendable {
       let unnamed = Bench.with(Bench.transaction, "environment", nil)
       return try Bench.evidence(["environment": "Production", "signedTransactions": [Bench.signedValue(unnamed)]])
     },
-    Refused("V1 as evidence", .notificationV1NotYet, .legacy) {
+    Refused("V1 of no environment as evidence", .environmentUnknown, .legacy) {
       try Bench.evidence(["notification_type": "CANCEL"])
     },
-    Refused("an answer of something else", .notAMessage, .unreadable) { try Bench.evidence(["status": 0]) },
+    Refused("V1 of two environments", .environmentUnknown, .legacy) {
+      try Bench.evidence([
+        "notification_type": "CANCEL", "environment": "PROD", "unified_receipt": ["environment": "Sandbox"],
+      ])
+    },
+    Refused("V1 of an unheard-of environment", .environmentUnknown, .legacy) {
+      try Bench.evidence(["notification_type": "CANCEL", "environment": "Mars"])
+    },
+    Refused("V1 of another environment than the request", .environmentUnknown, .legacy) {
+      try Bench.evidence(["notification_type": "CANCEL", "environment": "PROD"], in: .sandbox)
+    },
+    Refused("V1 of another app", .wrongBundle, .authentic) {
+      try Bench.evidence(["notification_type": "CANCEL", "environment": "PROD", "bid": "com.example.other"])
+    },
+    Refused("V1 of no app", .unknownApp, .legacy) {
+      try Bench.legacy(["notification_type": "CANCEL", "environment": "PROD"], app: nil)
+    },
+    Refused("more rows than anybody has", .tooManyRows, .legacy) {
+      let rows = Array(repeating: JSONValue.object([:]), count: 20_001)
+      return try Bench.evidence([
+        "notification_type": "CANCEL", "environment": "PROD", "unified_receipt": ["latest_receipt_info": .array(rows)],
+      ])
+    },
+    Refused("a V1 id longer than any", .valueTooLong, .authentic) {
+      try Bench.evidence([
+        "notification_type": "CANCEL", "environment": "PROD",
+        "unified_receipt": [
+          "latest_receipt_info": [["transaction_id": .string(String(repeating: "1", count: 65))]]
+        ],
+      ])
+    },
+    Refused("a status without a receipt", .verifyReceiptStatus, .legacy) { try Bench.evidence(["status": 0]) },
+    Refused("an undocumented status", .verifyReceiptStatus, .legacy) { try Bench.evidence(["status": 22000]) },
+    Refused("an answer of another app", .wrongBundle, .authentic) {
+      try Bench.evidence(["status": 0, "environment": "Sandbox", "receipt": ["bundle_id": "com.example.other"]])
+    },
+    Refused("an id that is none", .missingIdentity, .authentic) { try Bench.evidence(["transactionId": "0"]) },
+    Refused("an id of other letters", .missingIdentity, .authentic) {
+      try Bench.evidence(["originalTransactionId": "1' OR"])
+    },
+    Refused("an id longer than any of Apple's", .valueTooLong, .authentic) {
+      try Bench.evidence(["originalTransactionId": .string(String(repeating: "1", count: 65))])
+    },
+    Refused("an account's name of a kilobyte", .valueTooLong, .authentic) {
+      try Bench.evidence(["transactionId": "1", "userId": .string(String(repeating: "u", count: 1_000))])
+    },
     Refused("an empty answer", .notAMessage, .authentic) { try Bench.evidence(["signedTransactions": []]) },
     Refused("statuses of nothing", .notAMessage, .authentic) {
       try Bench.evidence(["data": [["lastTransactions": []]], "bundleId": .string(Bench.app)])
@@ -217,7 +262,8 @@ struct Refused: CustomTestStringConvertible, Sendable {
   @Test func `has been provoked for each code of the adapter`() {
     let provoked = Set((Self.notifications + Self.evidence).map(\.code) + [Refusal.Code.environmentUnknown.rawValue])
     let elsewhere: [Refusal.Code] = [
-      .unknownApp, .appAppleIdNotRegistered, .wrongAppAppleId, .unknownSubscription,
+      .appAppleIdNotRegistered, .wrongAppAppleId, .unknownSubscription,
+      .appNotNamed, .noSharedSecret, .missingSharedSecret, .wrongSharedSecret,
     ]
     #expect(Set(Refusal.Code.allCases.map(\.rawValue)).subtracting(provoked) == Set(elsewhere.map(\.rawValue)))
   }

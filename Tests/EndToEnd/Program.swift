@@ -34,15 +34,16 @@ struct Program: Sendable {
   }
 
   /// Where it was built: beside the tests.
-  private static let path: String = {
+  static let folder: String = {
     var buffer = [UInt8](repeating: 0, count: 4_096)
     let count = unsafe buffer.withUnsafeMutableBytes { bytes in
       guard let start = bytes.baseAddress else { return -1 }
       return unsafe readlink("/proc/self/exe", start.assumingMemoryBound(to: CChar.self), bytes.count)
     }
     let own = String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
-    return own.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/") + "/switchyard"
+    return own.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
   }()
+  private static let path = folder + "/switchyard"
 
   private static let limit = Interval.seconds(120)
 
@@ -64,7 +65,12 @@ struct Program: Sendable {
       status: status, output: Self.text("\(place.path)/output"), notes: Self.text("\(place.path)/notes"))
   }
 
-  func spawn(_ arguments: [String], _ place: String) throws -> pid_t {
+  /// - Parameters:
+  ///   - path: another program than `switchyard`.
+  ///   - folders: where programs are looked for before the system's own.
+  func spawn(
+    _ arguments: [String], _ place: String, path: String = Self.path, searching folders: [String] = []
+  ) throws -> pid_t {
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -72,13 +78,14 @@ struct Program: Sendable {
     unsafe posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "\(place)/input", O_RDONLY, 0)
     unsafe posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "\(place)/output", create, 0o600)
     unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "\(place)/notes", create, 0o600)
-    let variables = ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C"] + environment.map { "\($0)=\($1)" }
-    let words = unsafe ([Self.path] + arguments).map { unsafe strdup($0) } + [nil]
+    let search = (folders + ["/usr/sbin:/usr/bin:/sbin:/bin"]).joined(separator: ":")
+    let variables = ["PATH=\(search)", "LC_ALL=C"] + environment.map { "\($0)=\($1)" }
+    let words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
     let settings = unsafe variables.map { unsafe strdup($0) } + [nil]
     defer { unsafe (words + settings).forEach { unsafe free($0) } }
     var id: pid_t = 0
-    let reason = unsafe posix_spawn(&id, Self.path, &actions, nil, words, settings)
-    guard reason == 0 else { throw CannotStart(path: Self.path, reason: reason) }
+    let reason = unsafe posix_spawn(&id, path, &actions, nil, words, settings)
+    guard reason == 0 else { throw CannotStart(path: path, reason: reason) }
     return id
   }
 

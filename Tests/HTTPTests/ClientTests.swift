@@ -1,5 +1,6 @@
 import HTTPClient
 import HTTPServer
+import Support
 import Testing
 import Time
 

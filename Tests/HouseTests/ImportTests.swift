@@ -3,8 +3,8 @@ import Testing
 /// The one-way order of docs/architecture.md: a room imports what stands above it in this list, never beside or below.
 private let order: [Set<String>] = [
   ["Time", "Compression"], ["JSON"], ["Runtime", "Purchases"], ["Signing", "HTTPClient"],
-  ["Wire", "Receipts", "Mappings", "Database", "HTTPServer"], ["Adapter", "Ledger", "Backfill"],
-  ["Service", "Simulator"],
+  ["Wire", "Receipts", "Mappings", "Database", "HTTPServer", "Rollout"],
+  ["Adapter", "AppStore", "Ledger", "Backfill"], ["Delivery"], ["Service", "Simulator"],
   ["switchyard"],
 ]
 
@@ -19,8 +19,11 @@ private let kept: [(room: String, away: Set<String>, because: String)] = [
   ("Receipts", ["Runtime", "HTTPClient"], "reads and proves, no I/O"),
   ("Mappings", ["Signing", "Runtime", "HTTPClient"], "declares, does nothing"),
   ("Ledger", ["Wire", "Receipts", "Mappings", "HTTPServer", "HTTPClient"], "knows no wire format"),
+  ("Rollout", ["HTTPClient", "Runtime", "Signing", "Time"], "decides, does nothing; the ledger keeps stages"),
+  ("Delivery", ["Adapter", "Wire", "HTTPServer", "JSON"], "sends what is kept, as it is"),
   ("Compression", ["Signing", "Runtime", "Receipts"], "opens bytes, knows no file"),
   ("Backfill", ["Wire", "Mappings", "Database", "HTTPServer", "HTTPClient"], "knows receipts, no database"),
+  ("AppStore", ["Database", "HTTPServer", "Purchases", "Receipts"], "asks Apple, knows nothing of what is stored"),
   ("Adapter", ["Database", "HTTPServer", "HTTPClient", "Runtime"], "no I/O"),
   (
     "Simulator", ["Ledger", "Adapter", "Database", "Purchases", "Receipts"], "stands for Apple, who knows nothing of us"

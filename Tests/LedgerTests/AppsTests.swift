@@ -1,6 +1,7 @@
 import Database
 import Ledger
 import Purchases
+import Rollout
 import Signing
 import Testing
 import Time

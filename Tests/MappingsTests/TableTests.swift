@@ -68,6 +68,42 @@ import Testing
 
   @Test(
     arguments: [
+      (["E-900\tx\tName\tno\ta\tb"], .unknownWord(row: "E-900", column: "code")),
+      (["E-900\t1\tName\tsoon\ta\tb"], .unknownWord(row: "E-900", column: "retry")),
+      (["E-900\t1\tName\tno\ta\tb", "E-901\t1\tOther\tno\ta\tb"], .repeatedRow("E-901")),
+    ] as [([String], Table.Malformed)])
+  func `of errors is refused with the reason`(rows: [String], reason: Table.Malformed) {
+    #expect(throws: reason) { try ErrorTable(bytes(["id\tcode\tname\tretry\tmeaning\tnext"] + rows)) }
+  }
+
+  @Test(
+    arguments: [
+      (["C-900\ta\tGET\t/a\tfew\tyes"], .unknownWord(row: "C-900", column: "perSecond")),
+      (["C-900\ta\tGET\t/a\t0\tyes"], .unknownWord(row: "C-900", column: "perSecond")),
+      (["C-900\ta\tGET\t/a\t-\tperhaps"], .unknownWord(row: "C-900", column: "repeatable")),
+      (["C-900\ta\tGET\t/a\t-\tno", "C-901\ta\tPUT\t/b\t1\tyes"], .repeatedRow("C-901")),
+    ] as [([String], Table.Malformed)])
+  func `of endpoints is refused with the reason`(rows: [String], reason: Table.Malformed) {
+    #expect(throws: reason) {
+      try EndpointTable(bytes(["id\tendpoint\tmethod\tpath\tperSecond\trepeatable"] + rows))
+    }
+  }
+
+  @Test(
+    arguments: [
+      (["Y-900\tx\t1\tno\ta\tb"], .unknownWord(row: "Y-900", column: "first")),
+      (["Y-900\t2\t1\tno\ta\tb"], .unknownWord(row: "Y-900", column: "last")),
+      (["Y-900\t1\t1\tsoon\ta\tb"], .unknownWord(row: "Y-900", column: "retry")),
+      (["Y-900\t1\t9\tno\ta\tb", "Y-901\t9\t10\tno\ta\tb"], .repeatedRow("Y-901")),
+    ] as [([String], Table.Malformed)])
+  func `of statuses is refused with the reason`(rows: [String], reason: Table.Malformed) {
+    #expect(throws: reason) {
+      try ReceiptStatusTable(bytes(["id\tfirst\tlast\tretry\tmeaning\tnext"] + rows))
+    }
+  }
+
+  @Test(
+    arguments: [
       (["P-900\t1\tkey\tunheardOf\ttext"], .unknownWord(row: "P-900", column: "field")),
       (["P-900\t1\tkey\tproductId\tupsideDown"], .unknownWord(row: "P-900", column: "form")),
       (["P-900\tx\tkey\tproductId\ttext"], .unknownWord(row: "P-900", column: "attribute")),

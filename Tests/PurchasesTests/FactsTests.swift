@@ -56,8 +56,44 @@ import Time
         + #""commitmentInfo":{"totalBillingPeriods":12,"billingPeriodNumber":3}}"#)
     let json = try #require(JSONReader.read(bytes).object)
     #expect(Facts<PurchaseField>(json: json) == written)
-    #expect(written.stated.map(\.field) == [.transactionId, .purchaseDate, .isUpgraded, .price, .commitmentInfo])
+    #expect(written.known.map(\.field) == [.transactionId, .purchaseDate, .isUpgraded, .price, .commitmentInfo])
     #expect(Facts<PurchaseField>(json: ["newer": 1, "quantity": "x", "price": 5]) == factsOf([.price: 5]))
+  }
+
+  @Test func `tell what was stated from what was inferred`() {
+    var facts = factsOf([PurchaseField.productId: "premium"])
+    let isNoted = facts.infer(.type, "Auto-Renewable Subscription")
+    #expect(isNoted && facts.text(.type) == "Auto-Renewable Subscription")
+    #expect(facts.isInferred(.type) && !facts.isInferred(.productId) && !facts.isInferred(.price))
+    let isReplaced = facts.infer(.type, "Consumable")
+    #expect(isReplaced && facts.text(.type) == "Consumable")
+    let isOfAnotherKind = facts.infer(.type, 3)
+    #expect(!isOfAnotherKind && facts.text(.type) == "Consumable" && facts.isInferred(.type))
+    facts.set(.type, "Consumable")
+    #expect(!facts.isInferred(.type))
+    let isStated = !facts.infer(.type, "Non-Consumable")
+    #expect(isStated && facts.text(.type) == "Consumable" && !facts.isInferred(.type))
+  }
+
+  @Test func `keep what is inferred as a list of names beside the values`() throws {
+    var written = factsOf([PurchaseField.productId: "premium", .quantity: 1])
+    written.infer(.commitmentInfo, ["a": 1])
+    written.infer(.type, "Consumable")
+    let bytes = written.json.encoded()
+    #expect(
+      String(decoding: bytes, as: UTF8.self)
+        == #"{"productId":"premium","quantity":1,"type":"Consumable","commitmentInfo":{"a":1},"#
+        + #""inferred":["type","commitmentInfo"]}"#)
+    let json = try #require(JSONReader.read(bytes).object)
+    #expect(Facts<PurchaseField>(json: json) == written)
+    #expect(written != factsOf([.productId: "premium", .quantity: 1, .type: "Consumable", .commitmentInfo: ["a": 1]]))
+    #expect(Facts<PurchaseField>(json: ["price": 5, "inferred": ["newer", 7]]) == factsOf([.price: 5]))
+    #expect(PurchaseField(name: "inferred") == nil && RenewalField(name: "inferred") == nil)
+    #expect(AppTransactionField(name: "inferred") == nil)
+  }
+
+  @Test func `have a bit for each field`() {
+    #expect(PurchaseField.allCases.count <= 64 && RenewalField.allCases.count <= 64)
   }
 
   @Test func `name every field as Apple does, both ways`() {

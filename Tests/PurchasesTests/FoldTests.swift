@@ -28,6 +28,27 @@ import Time
     }
   }
 
+  @Test func `chooses what the testimonies say counts, and nothing where none does`() {
+    var random = SeededRandom()
+    var verdicts: Set<Verdict> = []
+    for _ in 0..<200 {
+      let statements = (0..<8).map { _ in anything(using: &random) }
+      for purchase in Purchase.fold(statements, rules: purchaseRules) {
+        for field in PurchaseField.allCases {
+          let words = Testimony.all(
+            about: field, in: purchase.statements.shuffled(using: &random), rules: purchaseRules)
+          verdicts.formUnion(words.map(\.verdict))
+          let counting = words.filter { $0.verdict == .counts }
+          let provenance = purchase.folded.provenance[field]
+          #expect(counting.map(\.value) == [purchase.facts[field]].compactMap(\.self), "seed \(random.seed)")
+          #expect(counting.map(\.source) == [provenance?.source].compactMap(\.self), "seed \(random.seed)")
+          #expect(counting.map(\.isInferred) == [provenance?.isInferred].compactMap(\.self), "seed \(random.seed)")
+        }
+      }
+    }
+    #expect(verdicts == Set(Verdict.allCases))
+  }
+
   /// Few ids, dates and values, so that everything collides with everything.
   private func anything(using random: inout SeededRandom) -> PurchaseStatement {
     func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &random)] }
@@ -38,10 +59,12 @@ import Time
       (.type, ["Auto-Renewable Subscription", "Consumable"]), (.inAppOwnershipType, ["PURCHASED"]),
     ]
     for (field, choices) in candidates where Bool.random(using: &random) { values[field] = pick(choices) }
-    return said(
+    var statement = said(
       pick(Source.allCases), at: pick([10, 20, 30]), line: pick(["", "p1000", "p1999", "p2000", "10", "11"]),
       original: pick(["1", "1", "2"]), environment: pick([.production, .production, .sandbox]), message: pick([1, 2]),
       values)
+    for (field, choices) in candidates where Bool.random(using: &random) { statement.facts.infer(field, pick(choices)) }
+    return statement
   }
 
   @Test func `takes each field from the highest authority that states it, and says from where`() throws {
@@ -86,6 +109,42 @@ import Time
       said(source, at: asOf, date.map { [.revocationDate: .integer($0)] } ?? [:])
     }
     #expect(Purchase.fold(statements, rules: purchaseRules).map(\.revocationDate) == [revoked.map(Milliseconds.init)])
+  }
+
+  @Test(
+    arguments: [
+      ("a stated value of the lowest authority", [(.signedV2, 20, 1, true), (.unverifiedReceipt, 10, 2, false)], 2),
+      ("of inferred ones the highest authority", [(.notificationV1, 20, 1, true), (.signedV2, 10, 2, true)], 2),
+      ("of inferred ones of one source the latest", [(.signedV2, 20, 1, true), (.signedV2, 10, 2, true)], 1),
+      ("what is inferred when nobody states it", [(.verifiedReceipt, 10, 1, true)], 1),
+    ] as [(String, [(Source, Int64, Int64, Bool)], Int64)])
+  func `prefers what anybody stated to what is inferred`(
+    why: String, told: [(Source, Int64, Int64, Bool)], quantity: Int64
+  ) throws {
+    let statements = told.map { source, asOf, value, isInferred in
+      var statement = said(source, at: asOf, [:])
+      if isInferred {
+        statement.facts.infer(.quantity, .integer(value))
+      } else {
+        statement.facts.set(.quantity, .integer(value))
+      }
+      return statement
+    }
+    let purchase = try #require(Purchase.fold(statements, rules: purchaseRules).first)
+    #expect(purchase.facts.integer(.quantity) == quantity)
+    let isInferred = told.allSatisfy(\.3)
+    #expect(purchase.facts.isInferred(.quantity) == isInferred)
+    #expect(purchase.folded.provenance[.quantity]?.isInferred == isInferred)
+  }
+
+  @Test func `lets signed silence clear an inferred value that is not later`() {
+    var inferred = said(.notificationV1, at: 20, [:])
+    inferred.facts.infer(.isUpgraded, true)
+    #expect(folded(inferred, said(.signedV2, at: 20, [:])).map(\.isUpgraded) == [false])
+    #expect(folded(inferred, said(.signedV2, at: 19, [:])).map(\.isUpgraded) == [true])
+    var own = said(.signedV2, at: 20, [:])
+    own.facts.infer(.isUpgraded, true)
+    #expect(folded(own, said(.notificationV1, at: 10, [.isUpgraded: false])).map(\.isUpgraded) == [true])
   }
 
   @Test func `never asks unverified receipts about revocation, expiry or ownership`() throws {

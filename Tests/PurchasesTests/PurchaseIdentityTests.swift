@@ -27,7 +27,7 @@ import Time
       var values: [PurchaseField: JSONValue] = [:]
       values[.transactionId] = told.transaction.map(JSONValue.string)
       values[.purchaseDate] = told.date.map(JSONValue.integer)
-      return said(Source.allCases[number], at: 10, line: told.line, values)
+      return said(Source.allCases.reversed()[number], at: 10, line: told.line, values)
     }
     for statements in [statements, statements.reversed()] {
       #expect(Purchase.fold(statements, rules: purchaseRules).map(\.key.line.text).sorted() == lines)

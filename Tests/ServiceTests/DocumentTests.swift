@@ -20,7 +20,9 @@ import Time
     return facts
   }
 
-  private var dossier: Dossier {
+  private var dossier: Dossier { dossier(.signedV2) }
+
+  private func dossier(_ source: Source) -> Dossier {
     let rank = Rank(asOf: start, tieBreak: .init(repeating: 1, count: 16))
     let message = [UInt8](repeating: 0xAB, count: 32)
     let key = PurchaseKey(
@@ -31,7 +33,7 @@ import Time
       customers: ["o11": [.originalTransactionID("11"), .appTransactionID("71")]],
       purchases: [
         PurchaseStatement(
-          key: key, source: .signedV2, rank: rank,
+          key: key, source: source, rank: rank,
           facts: facts([
             (.originalTransactionId, "11"), (.productId, "monthly"), (.type, "Auto-Renewable Subscription"),
             (.purchaseDate, .integer(start.sinceEpoch)), (.expiresDate, .integer((start + .days(30)).sinceEpoch)),
@@ -66,15 +68,17 @@ import Time
     let expected = [
       #"{"environment":"Sandbox","customers":[{"customer":"11","originalTransactionIds":["11"],"#,
       #""appTransactionIds":["71"]}],"purchases":[PURCHASE],"subscriptions":[{"originalTransactionId":"11","#,
-      #""status":1,"statusName":"active","grantsAccess":true,"productId":"monthly","expiresDate":1782592000000,"#,
+      #""status":1,"statusName":"active","confirmed":true,"grantsAccess":true,"productId":"monthly","expiresDate":1782592000000,"#,
       #""renewal":{"autoRenewStatus":1,"asOf":1780000000000}}],"#,
       #""appTransactions":[{"appTransactionId":"71","asOf":1780000000000}],"#,
-      #""events":[{"notificationType":"SUBSCRIBED","date":1780000000000,"source":"signedV2","subtype":"INITIAL_BUY","#,
-      #""notificationUUID":"u","originalTransactionId":"11","rule":"N-001","details":{"status":1}}]}"#,
+      #""events":[{"notificationType":"SUBSCRIBED","date":1780000000000,"subtype":"INITIAL_BUY","#,
+      #""notificationUUID":"u","originalTransactionId":"11","details":{"status":1},"source":"signedV2","rule":"N-001"}],"#,
+      #""accounts":[],"transfers":[]}"#,
     ].joined()
     let purchase: JSONObject = dossier.purchases[0].facts.json
     let facts = String(decoding: purchase.encoded(), as: UTF8.self).dropLast()
-    #expect(text == expected.replacing("PURCHASE", with: facts + #","asOf":1780000000000,"line":"5"}"#))
+    #expect(
+      text == expected.replacing("PURCHASE", with: facts + #","asOf":1780000000000,"line":"5","confirmed":true}"#))
   }
 
   @Test func `of purchases names no customer`() {
@@ -85,6 +89,47 @@ import Time
   @Test func `tells the status at its own time`() {
     let after = describe(at: start + .days(30))["subscriptions"]?.array?.first?.object
     #expect(after?["statusName"] == "expired" && after?["grantsAccess"] == false)
+  }
+
+  @Test(arguments: [(LegacyEntitlements.allow, true), (.deny, false)])
+  func `marks what V1 alone says, which grants access as the app's policy says`(
+    policy: LegacyEntitlements, grantsAccess: Bool
+  ) {
+    var dossier = dossier(.notificationV1)
+    dossier.legacyEntitlements = policy
+    let document = Document(vocabulary: .embedded, now: start, showsProvenance: false).describe(dossier, .purchases)
+    #expect(document["purchases"]?.array?.first?.object?["confirmed"] == false)
+    let subscription = document["subscriptions"]?.array?.first?.object
+    #expect(subscription?["statusName"] == "active" && subscription?["confirmed"] == false)
+    #expect(subscription?["grantsAccess"] == .bool(grantsAccess))
+  }
+
+  @Test func `marks events that are no longer news, counts their tellings and shows to whom it belonged`() throws {
+    let renewed = start + .days(30)
+    var dossier = dossier
+    var later = dossier.purchases[0]
+    later.key.line = Line(text: "6")
+    later.facts.set(.purchaseDate, .integer(renewed.sinceEpoch))
+    dossier.purchases.append(later)
+    var retry = dossier.events[0]
+    (retry.source, retry.notificationUUID) = (.notificationV1, nil)
+    var renewal = dossier.events[0]
+    (renewal.notificationUUID, renewal.notificationType, renewal.line, renewal.date) = (
+      "v", "DID_RENEW", later.key.line, renewed
+    )
+    dossier.events += [retry, renewal]
+    dossier.attributions = ["alice", "bob"].enumerated().map { number, user in
+      let asOf = start + .days(Int64(number))
+      return Attribution(.userID, user, of: "11", from: asOf, to: asOf, message: [])
+    }
+    let document = Document(vocabulary: .embedded, now: start, showsProvenance: false).describe(dossier, .purchases)
+    let events = try #require(document["events"]?.array).map(\.object)
+    #expect(events.map { $0?["superseded"] } == [true, nil])
+    #expect(events.map { $0?["tellings"] } == [2, nil])
+    #expect(document["accounts"]?.array?.map { $0.object?["userID"] } == ["alice", "bob"])
+    let transfer = document["transfers"]?.array?.first?.object
+    #expect(transfer?["from"] == "alice" && transfer?["to"] == "bob" && transfer?["of"] == "userID")
+    #expect(transfer?["date"] == .integer((start + .days(1)).sinceEpoch))
   }
 
   @Test func `tells where each fact comes from when asked`() {

@@ -54,7 +54,8 @@ import Time
   }
 
   @Test func `that is a number is one all the same`() {
-    #expect(redacted(#"{"password":1234567,"x":1234567.5}"#) == #"{"password":"\#(code("1234567"))","x":1234567.5}"#)
+    let kept = redacted(#"{"password":1234567,"x":1234567.5}"#)
+    #expect(kept == #"{"password":"\#(code("1234567")):rewritten","x":1234567.5}"#)
   }
 
   @Test(arguments: [
@@ -65,6 +66,49 @@ import Time
 
   @Test func `that is empty touches no other empty text`() {
     #expect(redacted(#"{"a":"","password":""}"#).hasPrefix(#"{"a":"","password":"hmac-sha256:"#))
+  }
+
+  private func backAgain(_ text: String, _ secrets: String...) -> LegacyPassword.Restored? {
+    let keys = Keyring(current: .generate(), previous: [key])
+    return LegacyPassword.restored(
+      LegacyPassword.redacted(Array(text.utf8), key: key), secrets: secrets.map { Array($0.utf8) }, keys: keys)
+  }
+
+  @Test(arguments: [
+    "{ \"password\" \t:\r\n \"SECRET\" ,\"n\":1.50}", #"{"bid":"\u0061/\/","password":"SECRET","x":1e3}"#,
+    #"{"a":"\"password\":","password":"SECRET"}"#, #"{"ü":"\ud83d\ude00 日本","password":"SECRET"}"#, #"{"a":1}"#,
+    "no JSON",
+    #"{"unified_receipt":{"password":"SECRET"}}"#, #"{"p\u0061ssword" : "SECRET"}"#,
+  ])
+  func `is put back byte for byte, also after the master key has changed`(body: String) {
+    let written = body.replacing("SECRET", with: Self.secret)
+    let restored = backAgain(written, "another", Self.secret)
+    #expect(restored == LegacyPassword.Restored(body: Array(written.utf8), isAsReceived: true))
+  }
+
+  @Test(arguments: [
+    #"{"a":{"password":"SECRET"},"password":"SECRET"}"#, #"{ "password":"\u0035SECRET" }"#,
+    #"{"shared":"SECRET", "password":"SECRET"}"#,
+  ])
+  func `is put back into the same JSON where the body had to be written anew, and it says so`(body: String) throws {
+    let written = body.replacing("SECRET", with: Self.secret)
+    let restored = try #require(backAgain(written, Self.secret, "5" + Self.secret))
+    #expect(!restored.isAsReceived)
+    let (again, before) = (try JSONReader.read(restored.body), try JSONReader.read(Array(written.utf8)))
+    #expect(again == before)
+  }
+
+  @Test func `is not guessed at when it is not among the known ones`() {
+    #expect(backAgain(#"{"password":"x"}"#, Self.secret) == nil)
+    #expect(backAgain(#"{"password":"x","a":{"password":"y"}}"#, "x") == nil)
+  }
+
+  @Test func `cannot be replaced by its code, should a stranger have seen one`() throws {
+    let seen = code(Self.secret)
+    let body = redacted(#"{"password":"\#(seen)"}"#)
+    let object = try #require(JSONReader.read(Array(body.utf8)).object)
+    let known = SecretCode(of: Array(Self.secret.utf8), under: key)
+    #expect(!body.contains(seen) && LegacyPassword.code(in: object)?.matches(known) == false)
   }
 
   @Test func `is of one code for one key, of another for another`() {

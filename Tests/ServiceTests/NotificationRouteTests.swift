@@ -46,7 +46,7 @@ import Time
           try service.notification { transaction, _, _ in transaction["originalTransactionId"] = nil }
         ),
         ("missingSignedDate", try service.notification { transaction, _, _ in transaction["signedDate"] = nil }),
-        ("notificationV1NotYet", Array(#"{"notification_type":"CANCEL","password":"5ecretsecret"}"#.utf8)),
+        ("appNotNamed", Array(#"{"notification_type":"CANCEL","password":"5ecretsecret"}"#.utf8)),
       ]
       for (code, body) in cases {
         let answer = try await service.post("/notifications", body)
@@ -58,7 +58,7 @@ import Time
         try QuarantineTable.page(after: nil, code: nil, digestPrefix: nil, limit: 100, in: session)
       }
       #expect(Set(kept.map(\.code)) == Set(cases.map(\.0)))
-      let legacy = kept.first { $0.code == "notificationV1NotYet" }
+      let legacy = kept.first { $0.code == "appNotNamed" }
       let text = String(decoding: legacy?.message.body ?? [], as: UTF8.self)
       #expect(!text.contains("5ecretsecret") && text.contains("hmac-sha256:"))
       let lines = service.log.records.map { "\($0)" }.joined()

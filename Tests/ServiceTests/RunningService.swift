@@ -23,12 +23,14 @@ struct RunningService {
   let pool: Pool
   let log: RecordingLogHandler
   let master: MasterKey
+  let database: DatabaseConfiguration
   private let client = HTTPClient()
 
   /// Runs `body` against a service with one app registered, then stops everything.
   ///
   /// Apple's own root is trusted beside the simulated one.
   static func with(
+    _ change: (inout Installation.Settings) -> Void = { _ in },
     sources: AllowedSources = .anywhere, app: String = Self.app,
     _ body: (RunningService) async throws -> Void
   ) async throws {
@@ -43,15 +45,16 @@ struct RunningService {
     let log = RecordingLogHandler()
     var settings = Installation.Settings(http: HTTPServerConfiguration(port: 0))
     settings.sources = sources
+    change(&settings)
     let roots = TrustedRoots.apple.adding([try pki.trustedRoot()], for: .sandbox)
     let master = MasterKey.generate()
     let installation = try await Installation(
-      pool: pool, adapter: Adapter(verifier: SignedDataVerifier(roots: roots)), key: master, settings: settings,
-      clock: .fixed(at: now), logger: Logger(label: "test", level: .debug, handler: log))
+      pool: pool, adapter: Adapter(verifier: SignedDataVerifier(roots: roots)), keys: Keyring(current: master),
+      settings: settings, clock: .fixed(at: now), logger: Logger(label: "test", level: .debug, handler: log))
     try installation.server.start()
     let service = RunningService(
-      pki: pki, base: "http://127.0.0.1:\(installation.server.port)", token: token, pool: pool, log: log, master: master
-    )
+      pki: pki, base: "http://127.0.0.1:\(installation.server.port)", token: token, pool: pool, log: log,
+      master: master, database: configuration)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for part in installation.services { group.addTask { try await part.run() } }
       do {
@@ -78,6 +81,18 @@ struct RunningService {
   func text(_ path: String) async throws -> (status: Int, text: String) {
     let response = try await client.send(ClientRequest(url: base + path))
     return (response.status, String(decoding: response.body, as: UTF8.self))
+  }
+
+  /// The answer as it came.
+  func raw(_ method: String, _ path: String, _ body: [UInt8]) async throws -> ClientResponse {
+    try await client.send(ClientRequest(method: method, url: base + path, body: body))
+  }
+
+  /// How many rows a table has.
+  func count(_ table: String) async throws -> Int {
+    try await pool.read { session throws(DatabaseError) in
+      try session.query("SELECT COUNT(*) AS rows_there FROM \(identifier: table)").first?.int("rows_there") ?? 0
+    }
   }
 
   private func send(

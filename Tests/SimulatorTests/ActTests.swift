@@ -77,7 +77,8 @@ import Time
         "INTERACTIVE_RENEWAL", "DID_CHANGE_RENEWAL_STATUS",
       ])
     #expect(state.purchases.last?.transaction.offer?.kind == .winBack)
-    #expect(state.subscriptions.first?.renewal.recentSubscriptionStartDate == state.purchases.last?.transaction.purchaseDate)
+    #expect(
+      state.subscriptions.first?.renewal.recentSubscriptionStartDate == state.purchases.last?.transaction.purchaseDate)
   }
 
   @Test func `is paid for within grace where the period ended, and after it at once`() throws {
@@ -178,9 +179,11 @@ import Time
     try world.act(.share(true), on: customer)
     world.advance(by: .days(40))
     let shared = world.transactions(of: child).map(\.transaction)
-    #expect(shared.map(\.ownership) == [.familyShared, .familyShared])
-    #expect(Set(shared.map(\.originalTransactionID)).count == 1)
-    #expect(Set(shared.map(\.transactionID)).isDisjoint(with: world.transactions(of: customer).map(\.transaction.transactionID)))
+    #expect(shared.map(\.ownership) == [.familyShared, .familyShared, .familyShared])
+    #expect(Set(shared.map(\.originalTransactionID)).count == 2)
+    #expect(
+      Set(shared.map(\.transactionID)).isDisjoint(
+        with: world.transactions(of: customer).map(\.transaction.transactionID)))
     #expect(world.subscriptions(of: child).map(\.status) == [1])
     let second = try #require(try world.act(.buy(product: "season.pass"), on: customer).first)
     try world.act(.refund(transaction: archive), on: customer)
@@ -192,9 +195,23 @@ import Time
     world.advance(by: .minutes(1))
     let told = world.drainNotifications()
     let theirs = told.filter { $0.customer == child }
-    #expect(theirs.compactMap(\.v2?.title) == ["SUBSCRIBED/INITIAL_BUY", "DID_RENEW", "REVOKE"])
-    #expect(theirs.flatMap { $0.v1.map(\.notificationType) } == ["DID_RENEW", "REVOKE"])
+    #expect(
+      theirs.compactMap(\.v2?.title) == ["ONE_TIME_CHARGE", "SUBSCRIBED/INITIAL_BUY", "DID_RENEW", "REVOKE", "REVOKE"])
+    #expect(theirs.flatMap { $0.v1.map(\.notificationType) } == ["DID_RENEW", "REVOKE", "REVOKE"])
     #expect(throws: ActRefusal(.notTheirs)) { try world.act(.setAutoRenew(false), on: child) }
+  }
+
+  @Test func `ends for the family what the purchaser changes to something not shared`() throws {
+    var (world, customer) = try LifelikeWorld.quiet()
+    let child = try world.enrol(in: "com.example.notes", environment: .sandbox, joining: customer)
+    try world.act(.share(true), on: customer)
+    try world.act(.buy(product: "pro.monthly"), on: customer)
+    try world.act(.buy(product: "plus.monthly"), on: customer)
+    world.advance(by: .days(40))
+    let theirs = world.drainNotifications().filter { $0.customer == child }.compactMap(\.v2?.title)
+    #expect(theirs == ["SUBSCRIBED/INITIAL_BUY", "EXPIRED/VOLUNTARY"])
+    #expect(world.subscriptions(of: child).map(\.status) == [2])
+    #expect(world.subscriptions(of: customer).map(\.status) == [1])
   }
 
   @Test func `gives V1 another transaction id at each restore, and nothing else`() throws {
@@ -218,6 +235,25 @@ import Time
     #expect(row.text("transaction_id") == twice.legacyTransactionID)
     #expect(row.text("web_order_line_item_id") == twice.transaction.webOrderLineItemID)
     #expect(row.text("original_transaction_id") == twice.transaction.originalTransactionID)
+  }
+
+  @Test func `has its bounds`() throws {
+    var (world, customer) = try LifelikeWorld.quiet()
+    try world.act(.buy(product: "archive"), on: customer)
+    for _ in 0..<500 { try world.act(.restore, on: customer) }
+    #expect(Set(world.transactions(of: customer)[0].restoredTransactionIDs).count == 500)
+    #expect(throws: ActRefusal(.full)) { try world.act(.restore, on: customer) }
+    let app = "com.example.notes"
+    for _ in 1..<6 { _ = try world.enrol(in: app, environment: .sandbox, joining: customer) }
+    #expect(throws: AppStoreWorld.EnrolmentError.full) {
+      try world.enrol(in: app, environment: .sandbox, joining: customer)
+    }
+    #expect(throws: AppStoreWorld.EnrolmentError.unknownRelative) {
+      try world.enrol(in: app, environment: .sandbox, joining: CustomerID(household: 9))
+    }
+    #expect(throws: ActRefusal(.notNow)) {
+      try world.act(.buy(product: "plus.monthly", offer: "welcome.back"), on: customer)
+    }
   }
 
   @Test func `of finishing takes a consumable out of receipts, not out of history`() throws {
@@ -260,7 +296,9 @@ import Time
 
   @Test(arguments: [
     (Act.buy(product: "nothing"), ActRefusal.Code.unknownProduct), (.buy(product: "coins.100", quantity: 11), .notNow),
-    (.buy(product: "plus.monthly", offer: "none"), .unknownOffer), (.buy(product: "plus.yearly"), .notNow),
+    (.buy(product: "plus.monthly", offer: "none"), .unknownOffer),
+    (.buy(product: "plus.monthly", offer: "introductory"), .notNow),
+    (.buy(product: "plus.monthly", offer: "welcome.back"), .notNow), (.buy(product: "plus.yearly"), .notNow),
     (.setAutoRenew(false), .ambiguousSubscription), (.setAutoRenew(false, subscription: "7"), .unknownSubscription),
     (.refund(transaction: "7"), .unknownTransaction), (.reverseRefund(transaction: "7"), .unknownTransaction),
     (.agreeToPrice(subscription: "first"), .notNow), (.extend(days: 91, subscription: "first"), .notNow),
@@ -277,7 +315,8 @@ import Time
       case .agreeToPrice("first"): .agreeToPrice(subscription: first)
       case .extend(let days, "first"): .extend(days: days, subscription: first)
       case .setAutoRenew(let isOn, "first"): .setAutoRenew(isOn, subscription: first)
-      case .announcePrice(let price, let consent, "first"): .announcePrice(price, needsConsent: consent, subscription: first)
+      case .announcePrice(let price, let consent, "first"):
+        .announcePrice(price, needsConsent: consent, subscription: first)
       default: act
       }
     let before = Array(world.truth())

@@ -1,4 +1,6 @@
+import JSON
 import Testing
+import Time
 import Wire
 
 /// Every field that Apple documents, structure by structure, in Apple's order (App Store Server API 1.21, Notifications 2.17).
@@ -121,6 +123,116 @@ import Wire
       OrderLookupResponse.self, integer("status", \.status, 1), texts("signedTransactions", \.signedTransactions))
     check(TransactionInfoResponse.self, text("signedTransactionInfo", \.signedTransactionInfo))
     check(AppTransactionInfoResponse.self, text("signedAppTransactionInfo", \.signedAppTransactionInfo))
+  }
+
+  @Test func `of extended renewal dates and consumption`() {
+    check(
+      ExtendRenewalDateRequest.self, integer("extendByDays", \.extendByDays),
+      integer("extendReasonCode", \.extendReasonCode, 3), text("requestIdentifier", \.requestIdentifier))
+    check(
+      ExtendRenewalDateResponse.self, text("originalTransactionId", \.originalTransactionId),
+      text("webOrderLineItemId", \.webOrderLineItemId), flag("success", \.success),
+      date("effectiveDate", \.effectiveDate))
+    check(
+      MassExtendRenewalDateRequest.self, integer("extendByDays", \.extendByDays),
+      integer("extendReasonCode", \.extendReasonCode, 0), text("requestIdentifier", \.requestIdentifier),
+      texts("storefrontCountryCodes", \.storefrontCountryCodes), text("productId", \.productId))
+    check(MassExtendRenewalDateResponse.self, text("requestIdentifier", \.requestIdentifier))
+    check(
+      MassExtendRenewalDateStatusResponse.self, text("requestIdentifier", \.requestIdentifier),
+      flag("complete", \.complete), date("completeDate", \.completeDate), integer("succeededCount", \.succeededCount),
+      integer("failedCount", \.failedCount))
+    check(
+      ConsumptionRequest.self, flag("customerConsented", \.customerConsented),
+      integer("consumptionPercentage", \.consumptionPercentage),
+      text("deliveryStatus", \.deliveryStatus, "DELIVERED"), text("refundPreference", \.refundPreference, "DECLINE"),
+      flag("sampleContentProvided", \.sampleContentProvided))
+    check(
+      ConsumptionRequestV1.self, flag("customerConsented", \.customerConsented),
+      integer("consumptionStatus", \.consumptionStatus, 3), integer("platform", \.platform, 2),
+      flag("sampleContentProvided", \.sampleContentProvided), integer("deliveryStatus", \.deliveryStatus, 5),
+      text("appAccountToken", \.appAccountToken), integer("accountTenure", \.accountTenure, 7),
+      integer("playTime", \.playTime, 7), integer("lifetimeDollarsRefunded", \.lifetimeDollarsRefunded, 7),
+      integer("lifetimeDollarsPurchased", \.lifetimeDollarsPurchased, 0), integer("userStatus", \.userStatus, 4),
+      integer("refundPreference", \.refundPreference, 3))
+    check(UpdateAppAccountTokenRequest.self, text("appAccountToken", \.appAccountToken))
+    check(
+      ErrorPayload.self, integer("errorCode", \.errorCode), text("errorMessage", \.errorMessage))
+  }
+
+  @Test func `of the notification history`() {
+    check(
+      NotificationHistoryRequest.self, date("startDate", \.startDate), date("endDate", \.endDate),
+      text("notificationType", \.notificationType, "REFUND"),
+      text("notificationSubtype", \.notificationSubtype, "VOLUNTARY"), text("transactionId", \.transactionId),
+      flag("onlyFailures", \.onlyFailures))
+    check(
+      NotificationHistoryResponse.self, text("paginationToken", \.paginationToken), flag("hasMore", \.hasMore),
+      structures("notificationHistory", \.notificationHistory))
+    check(
+      NotificationHistoryResponseItem.self, text("signedPayload", \.signedPayload),
+      structures("sendAttempts", \.sendAttempts))
+    check(
+      SendAttemptItem.self, date("attemptDate", \.attemptDate),
+      text("sendAttemptResult", \.sendAttemptResult, "TLS_ISSUE"))
+    check(SendTestNotificationResponse.self, text("testNotificationToken", \.testNotificationToken))
+    check(
+      CheckTestNotificationResponse.self, text("signedPayload", \.signedPayload),
+      structures("sendAttempts", \.sendAttempts))
+  }
+
+  @Test func `of retention messages`() {
+    check(
+      UploadMessageRequestBody.self, text("header", \.header), text("body", \.body), structure("image", \.image),
+      text("headerPosition", \.headerPosition, "ABOVE_IMAGE"), structures("bulletPoints", \.bulletPoints))
+    check(
+      UploadMessageImage.self, text("imageIdentifier", \.imageIdentifier), text("altText", \.altText))
+    check(
+      BulletPoint.self, text("text", \.text), text("imageIdentifier", \.imageIdentifier), text("altText", \.altText))
+    check(GetImageListResponse.self, structures("imageIdentifiers", \.imageIdentifiers))
+    check(
+      GetImageListResponseItem.self, text("imageIdentifier", \.imageIdentifier),
+      text("imageState", \.imageState, "PENDING_REVIEW"), text("imageSize", \.imageSize, "BULLET_POINT"))
+    check(GetMessageListResponse.self, structures("messageIdentifiers", \.messageIdentifiers))
+    check(
+      GetMessageListResponseItem.self, text("messageIdentifier", \.messageIdentifier),
+      text("messageState", \.messageState, "REJECTED"))
+    check(DefaultConfigurationRequest.self, text("messageIdentifier", \.messageIdentifier))
+    check(DefaultConfigurationResponse.self, text("messageIdentifier", \.messageIdentifier))
+    check(RealtimeUrlRequest.self, text("realtimeURL", \.realtimeURL))
+    check(RealtimeUrlResponse.self, text("realtimeURL", \.realtimeURL))
+    check(PerformanceTestRequest.self, text("originalTransactionId", \.originalTransactionId))
+    check(PerformanceTestResponse.self, structure("config", \.config), text("requestId", \.requestId))
+    check(
+      PerformanceTestConfig.self, integer("maxConcurrentRequests", \.maxConcurrentRequests),
+      integer("totalRequests", \.totalRequests), integer("totalDuration", \.totalDuration),
+      integer("responseTimeThreshold", \.responseTimeThreshold),
+      integer("successRateThreshold", \.successRateThreshold))
+    check(
+      PerformanceTestResultResponse.self, structure("config", \.config), text("target", \.target),
+      text("result", \.result, "PASS"), integer("successRate", \.successRate), integer("numPending", \.numPending),
+      structure("responseTimes", \.responseTimes), structure("failures", \.failures))
+    check(
+      PerformanceTestResponseTimes.self, integer("average", \.average), integer("p50", \.p50), integer("p90", \.p90),
+      integer("p95", \.p95), integer("p99", \.p99))
+    let failures = PerformanceTestFailures(["TIMED_OUT": 3, "NEW": 1])
+    #expect(failures["TIMED_OUT"] == 3)
+    #expect(failures.survey().unknownFields == ["NEW"])
+  }
+
+  @Test func `as a request says what it was given and nothing else`() {
+    #expect(
+      ConsumptionRequest(customerConsented: true, deliveryStatus: "DELIVERED", sampleContentProvided: false).json
+        == ["customerConsented": true, "deliveryStatus": "DELIVERED", "sampleContentProvided": false])
+    let message = UploadMessageRequestBody(
+      header: "h", body: "b", image: UploadMessageImage(imageIdentifier: "i", altText: "a"),
+      bulletPoints: [BulletPoint(text: "t", imageIdentifier: "j", altText: "c")])
+    #expect(message.survey().isClean)
+    #expect(message.image?.altText == "a")
+    #expect(message.bulletPoints?.first?.text == "t")
+    let request = NotificationHistoryRequest(
+      startDate: Milliseconds(1), endDate: Milliseconds(2), onlyFailures: true)
+    #expect(request.json == ["startDate": 1, "endDate": 2, "onlyFailures": true])
   }
 
   @Test func `of Advanced Commerce`() {

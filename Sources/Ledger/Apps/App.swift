@@ -1,6 +1,3 @@
-package import Purchases
-package import Signing
-
 /// An app whose back end is being moved.
 package struct App: Hashable, Sendable {
   /// Its number in this database: no identity outside of it.
@@ -22,35 +19,4 @@ package struct App: Hashable, Sendable {
     self.bundleID = bundleID
     self.appAppleID = appAppleID
   }
-}
-
-/// How far an app has moved in one environment; the order is the order of the road.
-package enum Stage: String, Hashable, Sendable, CaseIterable {
-  case legacy, record, shadow, ramp, live, complete
-}
-
-/// An app's stage in one environment, with the number of changes so far: writers compare it.
-package struct Flag: Hashable, Sendable {
-  package let environment: Environment
-  package let stage: Stage
-  package let epoch: Int64
-}
-
-/// Every registered app as of one moment: what the service looks at instead of asking the database for each request.
-package struct AppDirectory: Sendable {
-  private let byBundleID: [String: App]
-  private let byToken: [Digest: App]
-
-  package init(apps: [App], tokens: [Digest: App.ID]) {
-    byBundleID = Dictionary(apps.map { ($0.bundleID, $0) }) { first, _ in first }
-    let byID = Dictionary(apps.map { ($0.id, $0) }) { first, _ in first }
-    byToken = tokens.compactMapValues { byID[$0] }
-  }
-
-  package var apps: [App] { byBundleID.values.sorted { $0.bundleID < $1.bundleID } }
-
-  package subscript(bundleID: String) -> App? { byBundleID[bundleID] }
-
-  /// The app that a bearer token is for; what is compared is the token's SHA-256, so its secret cannot be timed.
-  package func app(token: String) -> App? { byToken[.sha256(Array(token.utf8))] }
 }

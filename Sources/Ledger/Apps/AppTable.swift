@@ -1,6 +1,7 @@
 package import Database
 import Purchases
-import Signing
+import Rollout
+package import Signing
 package import Time
 
 /// `apps`, `app_tokens`, `credentials` and `flags`.
@@ -20,13 +21,32 @@ package enum AppTable {
     return apps
   }
 
-  /// The apps and the digests of their valid tokens.
-  package static func directory(in session: borrowing Session) throws(DatabaseError) -> AppDirectory {
+  /// The apps, the digests of their valid tokens, their stages and, with the master keys, the codes of their valid
+  /// shared secrets.
+  package static func directory(
+    with keys: Keyring? = nil, in session: borrowing Session
+  ) throws(DatabaseError) -> AppDirectory {
     var tokens: [Digest: App.ID] = [:]
     for row in try session.query("SELECT digest, app FROM app_tokens WHERE revoked_at IS NULL") {
       if let digest = Digest(bytes: try row.bytes("digest")) { tokens[digest] = App.ID(try row.int("app")) }
     }
-    return AppDirectory(apps: try all(in: session), tokens: tokens)
+    var secrets: [App.ID: [SecretCode]] = [:]
+    var sealed: [App.ID: [CredentialTable.SealedSecret]] = [:]
+    var unopened: [CredentialTable.Unopened] = []
+    if let keys {
+      let found = try CredentialTable.open(.sharedSecret, with: keys, retired: true, in: session)
+      unopened = found.unopened
+      for secret in found.opened {
+        sealed[secret.app, default: []].append(secret.sealed)
+        // A body in quarantine has its code under the key of its day.
+        if secret.retiredAt == nil {
+          secrets[secret.app, default: []] += keys.keys.map { SecretCode(of: secret.secret, under: $0) }
+        }
+      }
+    }
+    return AppDirectory(
+      apps: try all(in: session), tokens: tokens, flags: try FlagTable.all(in: session),
+      destinations: try DestinationTable.all(in: session), secrets: secrets, sealed: sealed, unopened: unopened)
   }
 
   package static func find(_ bundleID: String, in session: borrowing Session) throws(DatabaseError) -> App? {
@@ -63,17 +83,8 @@ package enum AppTable {
       "UPDATE app_tokens SET revoked_at = \(now) WHERE app = \(app.id.number) AND revoked_at IS NULL")
   }
 
-  /// The app's stages.
+  /// The app's stages, Production first.
   package static func flags(of app: App, in session: borrowing Session) throws(DatabaseError) -> [Flag] {
-    var flags: [Flag] = []
-    for row in try session.query("SELECT environment, stage, epoch FROM flags WHERE app = \(app.id.number) ORDER BY 1")
-    {
-      guard let stage = Stage(rawValue: try row.text("stage")) else {
-        throw DatabaseError(.column, "a stage this build does not know: \(try row.text("stage"))")
-      }
-      flags.append(
-        Flag(environment: try Environment(code: row.int("environment")), stage: stage, epoch: try row.int64("epoch")))
-    }
-    return flags
+    try FlagTable.all(in: session).filter { $0.key.app == app.id }.sorted { $0.key < $1.key }.map(\.value)
   }
 }

@@ -22,14 +22,14 @@ package enum AuditTable {
       """)
   }
 
-  /// The newest entries about `subject`, newest first.
+  /// The newest entries about `subject`, newest first; of one action when asked.
   package static func newest(
-    of subject: String, limit: Int, in session: borrowing Session
+    of subject: String, action: StaticString? = nil, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [Entry] {
     var entries: [Entry] = []
-    for row in try session.query(
-      "SELECT at, actor, action, subject, reason FROM audit WHERE subject = \(subject) ORDER BY id DESC LIMIT \(limit)")
-    {
+    var chosen: SQL = "SELECT at, actor, action, subject, reason FROM audit WHERE subject = \(subject)"
+    if let action { chosen += " AND action = \(action.description)" }
+    for row in try session.query(chosen + " ORDER BY id DESC LIMIT \(limit)") {
       entries.append(
         Entry(
           at: try row.milliseconds("at"), actor: try row.text("actor"), action: try row.text("action"),

@@ -23,7 +23,7 @@ package enum CredentialTable {
     _ secret: [UInt8], kind: Kind, name: String, issuer: String, of app: App, sealedWith keys: Keyring,
     at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) {
-    let sealed = keys.seal(secret, context: context(app, kind, name)).bytes
+    let sealed = keys.seal(secret, context: context(app.bundleID, kind, name)).bytes
     _ = try session.execute(
       """
       INSERT INTO credentials (app, kind, name, issuer, sealed, created_at)
@@ -55,8 +55,86 @@ package enum CredentialTable {
     return entries
   }
 
+  /// A credential with its secret.
+  package struct Opened: Sendable {
+    package let app: App.ID
+    package let name: String
+    package let issuer: String
+    package let secret: [UInt8]
+    package let sealed: SealedSecret
+    /// Nil: still valid.
+    package let retiredAt: Milliseconds?
+  }
+
+  /// A secret as it is stored: to be kept in memory without being there.
+  package struct SealedSecret: Sendable {
+    fileprivate let sealed: Sealed
+    fileprivate let place: String
+
+    package func opened(with keys: Keyring) -> [UInt8]? { try? keys.open(sealed, context: place) }
+  }
+
+  /// A credential whose secret cannot be read here.
+  package struct Unopened: Hashable, Sendable {
+    package let app: App.ID
+    package let name: String
+    package let reason: String
+
+    package init(app: App.ID, name: String, reason: String) {
+      self.app = app
+      self.name = name
+      self.reason = reason
+    }
+  }
+
+  /// The credentials of this kind of all apps that are in service, opened; beside them those that do not open, for one
+  /// damaged secret must not take the others with it.
+  ///
+  /// - Parameter retired: also those that are valid no more: to forward what came while they were.
+  package static func open(
+    _ kind: Kind, with keys: Keyring, retired: Bool = false, in session: borrowing Session
+  ) throws(DatabaseError) -> (opened: [Opened], unopened: [Unopened]) {
+    var (opened, unopened): ([Opened], [Unopened]) = ([], [])
+    for row in try session.query(
+      """
+      SELECT c.app, c.name, c.issuer, c.sealed, c.retired_at, a.bundle_id FROM credentials c JOIN apps a ON a.id = c.app
+      WHERE c.kind = \(kind.rawValue) AND a.removed_at IS NULL ORDER BY c.app, c.created_at, c.name
+      """)
+    {
+      let retiredAt = try row.optionalMilliseconds("retired_at")
+      if retiredAt != nil && !retired { continue }
+      let (app, name) = (App.ID(try row.int("app")), try row.text("name"))
+      let (sealed, issuer) = (try row.bytes("sealed"), try row.text("issuer"))
+      let place = context(try row.text("bundle_id"), kind, name)
+      do throws(SealingError) {
+        let sealed = SealedSecret(sealed: try Sealed(sealed), place: place)
+        opened.append(
+          Opened(
+            app: app, name: name, issuer: issuer, secret: try keys.open(sealed.sealed, context: place), sealed: sealed,
+            retiredAt: retiredAt))
+      } catch {
+        unopened.append(Unopened(app: app, name: name, reason: "\(error)"))
+      }
+    }
+    return (opened, unopened)
+  }
+
+  /// Makes a credential invalid; false when there is no valid one of this name.
+  ///
+  /// The sealed secret stays, so that what came while it was valid can be forwarded as it came.
+  package static func retire(
+    _ name: String, kind: Kind, of app: App, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> Bool {
+    try session.execute(
+      """
+      UPDATE credentials SET retired_at = \(now)
+      WHERE app = \(app.id.number) AND kind = \(kind.rawValue) AND name = \(name) AND retired_at IS NULL
+      """
+    ).affectedRows > 0
+  }
+
   /// Where the secret stands, so that a sealed one cannot be moved to another app or name.
-  private static func context(_ app: App, _ kind: Kind, _ name: String) -> String {
-    "credentials/\(app.bundleID)/\(kind.rawValue)/\(name)"
+  private static func context(_ bundleID: String, _ kind: Kind, _ name: String) -> String {
+    "credentials/\(bundleID)/\(kind.rawValue)/\(name)"
   }
 }

@@ -54,6 +54,9 @@ enum AliasTable {
         WHERE app = \(app.id.number) AND environment = \(environment.code) AND original_transaction_id = \(id)
       UNION SELECT original_transaction_id FROM renewals
         WHERE app = \(app.id.number) AND environment = \(environment.code) AND original_transaction_id = \(id)
+      UNION SELECT original_transaction_id FROM attributions
+        WHERE app = \(app.id.number) AND environment = \(environment.code)
+        AND kind = \(Attribution.Kind.userID.rawValue) AND value = \(id)
       ORDER BY original_transaction_id LIMIT 1000
       """)
     var originals: [String] = []

@@ -8,6 +8,8 @@ package struct InboxMessage: Hashable, Sendable {
   package enum Kind: Int, Sendable, CaseIterable {
     case notification = 1
     case evidence = 2
+    /// What Apple answered to a verifyReceipt call that came through us.
+    case verifyReceiptAnswer = 3
   }
 
   /// What it is known by, so that it is kept once: the SHA-256 of its `identity`.
@@ -72,12 +74,30 @@ package struct Entry: Sendable {
     }
   }
 
+  /// For whose endpoints it is.
+  package struct Addressee: Hashable, Sendable {
+    package var scope: Ledger.Scope
+    /// The epoch of the stage by which it was decided to keep it; nil where no stage has a say, as in a replay.
+    package var epoch: Int64?
+    /// From when on it is to be sent; it is given up three days later.
+    package var at: Milliseconds
+
+    package init(_ scope: Ledger.Scope, epoch: Int64?, at: Milliseconds) {
+      self.scope = scope
+      self.epoch = epoch
+      self.at = at
+    }
+  }
+
   package var message: InboxMessage
   package var content: Content
+  /// Nil for what is not forwarded: evidence, and what is of no app or environment that is known.
+  package var addressee: Addressee?
 
-  package init(_ message: InboxMessage, _ content: Content) {
+  package init(_ message: InboxMessage, _ content: Content, addressee: Addressee? = nil) {
     self.message = message
     self.content = content
+    self.addressee = addressee
   }
 
   var isAccepted: Bool {
@@ -98,4 +118,6 @@ package enum Appended: String, Hashable, Sendable {
   case quarantinedBefore
   /// Quarantine keeps no more of this source: nothing was written.
   case quarantineFull
+  /// The app's stage has changed since it was decided on: nothing was written, and it is to be decided anew.
+  case stageChanged
 }

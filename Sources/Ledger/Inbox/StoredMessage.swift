@@ -17,13 +17,18 @@ package struct StoredMessage: Sendable {
 extension InboxTable {
   /// The messages of these digests, in their order; one that is missing is an error, for it would be lost silently.
   static func messages(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> [StoredMessage] {
-    let list = digests.map(\.bytes)
-    let messages = try read("WHERE i.digest IN (\(list: list)) ORDER BY i.digest", in: session)
+    let messages = try find(digests, in: session)
     let found = Set(messages.map(\.message.digest))
     if let missing = digests.first(where: { !found.contains($0) }) {
       throw DatabaseError(.column, "the stored body of the message \(missing.hex) is missing")
     }
     return messages
+  }
+
+  /// The messages of these digests that are there, in the order of their digests.
+  static func find(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> [StoredMessage] {
+    let list = digests.map(\.bytes)
+    return try read("WHERE i.digest IN (\(list: list)) ORDER BY i.digest", in: session)
   }
 
   /// The newest messages; those of one digest prefix, when one is given.

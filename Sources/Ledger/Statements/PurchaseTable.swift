@@ -1,7 +1,8 @@
 import Database
 import Purchases
 
-/// `purchases`: what each source said about each purchase, the latest of each.
+/// `purchases` and `purchase_marks`: what each source said about each purchase, the latest of each, and the latest that set
+/// a mark.
 enum PurchaseTable {
   private static let upsert = RowsInsert(
     into: """
@@ -27,6 +28,35 @@ enum PurchaseTable {
       ] + statement.columns
     }
     _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 5))
+    try noteMarks(statements, in: session)
+  }
+
+  private static let upsertMark = RowsInsert(
+    into: """
+      INSERT INTO purchase_marks (app, environment, original_transaction_id, line, source, mark, as_of, facts, message,
+        precedence) VALUES
+      """,
+    then: """
+      ON DUPLICATE KEY UPDATE
+        as_of = IF(VALUES(precedence) > precedence, VALUES(as_of), as_of),
+        facts = IF(VALUES(precedence) > precedence, VALUES(facts), facts),
+        message = IF(VALUES(precedence) > precedence, VALUES(message), message),
+        precedence = GREATEST(precedence, VALUES(precedence))
+      """)
+
+  private static func noteMarks(
+    _ statements: [(App.ID, PurchaseStatement)], in session: borrowing Session
+  ) throws(DatabaseError) {
+    let rows = statements.flatMap { app, statement in
+      let key = statement.key
+      return statement.marks.map { mark in
+        [
+          .integer(Int64(app.number)), .integer(Int64(key.environment.code)), .text(key.originalTransactionID),
+          .text(key.line.text), .integer(Int64(statement.source.rawValue)), .text(mark.name),
+        ] + statement.columns
+      }
+    }
+    _ = try session.insert(upsertMark, rows: rows.inKeyOrder(columns: 6))
   }
 
   /// Every statement about purchases below these originalTransactionIds.
@@ -38,14 +68,27 @@ enum PurchaseTable {
       bundleIDs: [app.id: app.bundleID], in: session)
   }
 
-  /// Every statement that `condition` selects, in key order.
+  /// Every statement that `condition` selects, in key order; those of one source about one purchase by rank.
   static func read(
     _ condition: SQL, bundleIDs: [App.ID: String], in session: borrowing Session
+  ) throws(DatabaseError) -> [PurchaseStatement] {
+    let latest = try read(from: "purchases", condition, bundleIDs, in: session)
+    let marking = try read(from: "purchase_marks", condition, bundleIDs, in: session)
+    if marking.isEmpty { return latest }
+    return Set(latest + marking).sorted { a, b in
+      if a.key != b.key { return a.key < b.key }
+      if a.source != b.source { return a.source < b.source }
+      return a.rank != b.rank ? a.rank < b.rank : a.message.lexicographicallyPrecedes(b.message)
+    }
+  }
+
+  private static func read(
+    from table: SQL, _ condition: SQL, _ bundleIDs: [App.ID: String], in session: borrowing Session
   ) throws(DatabaseError) -> [PurchaseStatement] {
     let rows = try session.query(
       """
       SELECT app, environment, original_transaction_id, line, source, as_of, facts, message, precedence
-      FROM purchases \(condition) ORDER BY app, environment, original_transaction_id, line, source
+      FROM \(table) \(condition) ORDER BY app, environment, original_transaction_id, line, source
       """)
     var statements: [PurchaseStatement] = []
     for row in rows {

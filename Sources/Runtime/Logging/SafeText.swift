@@ -2,9 +2,9 @@
 ///
 /// Escaped are C0 and C1 controls, line and paragraph separators, and the marks that change the direction of writing
 /// (a terminal obeys them, and a log that shows what it does not say is worse than none).
-enum SafeText {
+package enum SafeText {
   /// `text` with every dangerous scalar as `\n` or `\u001b`, cut with "…" after `limit` bytes.
-  static func escaped(_ text: String, limit: Int, quotes: Bool = false) -> String {
+  package static func escaped(_ text: String, limit: Int, quotes: Bool = false) -> String {
     var out: [UInt8] = []
     append(text, to: &out, limit: limit, quotes: quotes)
     return String(decoding: out, as: UTF8.self)

@@ -21,13 +21,21 @@ struct Document {
     case .customers: object["customers"] = .array(dossier.customers.sorted { $0.key < $1.key }.map(customer))
     }
     object["purchases"] = .array(purchases.map { .object(describe($0)) })
-    object["subscriptions"] = .array(subscriptions.map { .object(describe($0)) })
+    object["subscriptions"] = .array(subscriptions.map { .object(describe($0, dossier.legacyEntitlements)) })
     let downloads = Dictionary(grouping: dossier.appTransactions, by: \.key.appTransactionID)
     object["appTransactions"] = .array(
       downloads.sorted { $0.key < $1.key }.compactMap { _, statements in
         Folded(statements, rules: vocabulary.appTransactions.rules).map { .object(describe($0)) }
       })
-    object["events"] = .array(Event.fold(dossier.events).map { .object(describe($0)) })
+    let bySubscription = Dictionary(subscriptions.map { ($0.key.originalTransactionID, $0) }) { first, _ in first }
+    object["events"] = .array(
+      Occurrence.all(in: dossier.events, purchases: purchases).map { occurrence in
+        let subscription = occurrence.event.originalTransactionID.flatMap { bySubscription[$0] }
+        return .object(describe(occurrence, isSuperseded: subscription?.isSuperseded(occurrence.event) ?? false))
+      })
+    object["accounts"] = .array(Attribution.merged(dossier.attributions).map { .object(describe($0)) })
+    object["transfers"] = .array(
+      Transfer.all(in: dossier.attributions, purchases: purchases).map { .object(describe($0)) })
     return object
   }
 
@@ -63,16 +71,18 @@ struct Document {
   private func describe(_ purchase: Purchase) -> JSONObject {
     var object = describe(purchase.folded)
     object["line"] = .string(purchase.key.line.text)
+    object["confirmed"] = .bool(purchase.isConfirmed)
     return object
   }
 
-  private func describe(_ subscription: Subscription) -> JSONObject {
+  private func describe(_ subscription: Subscription, _ legacy: LegacyEntitlements) -> JSONObject {
     var object: JSONObject = ["originalTransactionId": .string(subscription.key.originalTransactionID)]
     // Without an expiry that can be read there is no status: said as such, not left out.
-    let status = subscription.status(at: now)
-    object["status"] = status.map { .integer(Int64($0.rawValue)) } ?? .null
-    object["statusName"] = status.map { .string($0.name) } ?? .null
-    object["grantsAccess"] = .bool(status?.grantsAccess ?? false)
+    let standing = subscription.standing(at: now, legacy: legacy)
+    object["status"] = standing.status.map { .integer(Int64($0.rawValue)) } ?? .null
+    object["statusName"] = standing.status.map { .string($0.name) } ?? .null
+    object["confirmed"] = .bool(standing.isConfirmed)
+    object["grantsAccess"] = .bool(standing.grantsAccess)
     if let current = subscription.current {
       object["productId"] = current.productID.map(JSONValue.string)
       object["expiresDate"] = current.expiresDate.map { .integer($0.sinceEpoch) }
@@ -87,7 +97,7 @@ struct Document {
     if showsProvenance {
       object["provenance"] = .object(
         JSONObject(
-          folded.facts.stated.compactMap { field, _ in
+          folded.facts.known.compactMap { field, _ in
             folded.provenance[field].map { (field.name, .object(describe($0))) }
           }))
     }
@@ -98,20 +108,34 @@ struct Document {
     [
       "source": .string(provenance.source.name), "asOf": .integer(provenance.asOf.sinceEpoch),
       "rule": .string(provenance.rule), "message": .string(Digest(bytes: provenance.message)?.hex ?? ""),
+      "inferred": .bool(provenance.isInferred),
     ]
   }
 
-  private func describe(_ event: Event) -> JSONObject {
-    var object: JSONObject = [
-      "notificationType": .string(event.notificationType), "date": .integer(event.date.sinceEpoch),
-      "source": .string(event.source.name),
-    ]
-    object["subtype"] = event.subtype.map(JSONValue.string)
-    object["notificationUUID"] = event.notificationUUID.map(JSONValue.string)
-    object["originalTransactionId"] = event.originalTransactionID.map(JSONValue.string)
-    object["transactionId"] = event.transactionID.map(JSONValue.string)
+  private func describe(_ occurrence: Occurrence, isSuperseded: Bool) -> JSONObject {
+    let event = occurrence.event
+    var object = event.json
+    object["source"] = .string(event.source.name)
     object["rule"] = event.rule.map(JSONValue.string)
-    if !event.details.isEmpty { object["details"] = .object(event.details) }
+    if isSuperseded { object["superseded"] = true }
+    if occurrence.tellings.count > 1 { object["tellings"] = .integer(Int64(occurrence.tellings.count)) }
     return object
+  }
+
+  private func describe(_ attribution: Attribution) -> JSONObject {
+    var object: JSONObject = [
+      attribution.kind.name: .string(attribution.value),
+      "originalTransactionId": .string(attribution.originalTransactionID),
+      "firstAsOf": .integer(attribution.firstAsOf.sinceEpoch), "lastAsOf": .integer(attribution.lastAsOf.sinceEpoch),
+    ]
+    if attribution.line.text != "" { object["line"] = .string(attribution.line.text) }
+    return object
+  }
+
+  private func describe(_ transfer: Transfer) -> JSONObject {
+    [
+      "originalTransactionId": .string(transfer.originalTransactionID), "of": .string(transfer.kind.name),
+      "from": .string(transfer.from), "to": .string(transfer.to), "date": .integer(transfer.date.sinceEpoch),
+    ]
   }
 }

@@ -22,19 +22,36 @@ package struct Intake: Sendable {
 
   /// What to write for a notification; throws only for what is not even JSON or a JWS.
   ///
-  /// - Parameter pathApp: the bundle id in the URL, when Apple was given one with it.
+  /// - Parameters:
+  ///   - pathApp: the bundle id in the URL, when Apple was given one with it.
+  ///   - claimedApp: of a message that was set aside: whose it was then said to be. It stands for the URL of a V1 body.
   package func notification(
-    _ message: InboxMessage, pathApp: String? = nil, directory: AppDirectory, now: Milliseconds
+    _ message: InboxMessage, pathApp: String? = nil, claimedApp: String? = nil, directory: AppDirectory,
+    now: Milliseconds
   ) throws(Refusal) -> Decision {
     do throws(Refusal) {
-      let reading = try adapter.notification(message.body, message: message.digest, now: now)
+      let sender = try Adapter.legacyBody(message.body).map { body throws(Refusal) in
+        try LegacySender(body, pathApp: pathApp ?? claimedApp, in: directory)
+      }
+      let origin = sender.map { Self.origin(of: message, app: $0.app.bundleID) }
+      let reading = try adapter.notification(message.body, message: message.digest, origin: origin, now: now)
       let app = try app(of: reading, pathApp: pathApp, in: directory)
-      return Decision(entry: Self.entry(message, reading, app), reading: reading, refusal: nil)
+      var entry = Self.entry(message, reading, app)
+      entry.addressee = directory.addressee(app, reading.environment, at: now)
+      return Decision(entry: entry, reading: reading, refusal: nil)
     } catch {
       guard let source = error.quarantine else { throw error }
       let refusal = Entry.Refusal(
         source: source, code: error.code, detail: error.detail, claimedApp: error.claimedApp ?? pathApp)
-      return Decision(entry: Entry(message, .quarantined(refusal)), reading: nil, refusal: error)
+      // The app's own back end hears it all the same, as it would have without us.
+      let sender = ClaimedSender(ofNotification: message.body)
+      var entry = Entry(message, .quarantined(refusal))
+      if let app = (pathApp ?? error.claimedApp ?? sender.app).flatMap({ directory[$0] }),
+        let environment = sender.environment
+      {
+        entry.addressee = directory.addressee(app, environment, at: now)
+      }
+      return Decision(entry: entry, reading: nil, refusal: error)
     }
   }
 
@@ -46,6 +63,31 @@ package struct Intake: Sendable {
       message.body, app: app.bundleID, environment: environment, message: message.digest, now: now)
     try Self.compare(reading, app)
     return Decision(entry: Self.entry(message, reading, app), reading: reading, refusal: nil)
+  }
+
+  /// Who sent a V1 body, as it is told to the adapter; a rebuild says the same of what is in the inbox.
+  package static func origin(of message: InboxMessage, app: String) -> LegacyOrigin {
+    LegacyOrigin(app: app, environment: nil, trust: .sharedSecret, receivedAt: message.receivedAt)
+  }
+
+  /// What to write for Apple's answer to a verifyReceipt call about `app`.
+  ///
+  /// Nobody hands it in again: what cannot be read is set aside with its reason.
+  ///
+  /// - Parameter environment: whose endpoint answered, for answers of the oldest shape do not say.
+  package func verifyReceiptAnswer(
+    _ message: InboxMessage, app: App, environment: Environment?, now: Milliseconds
+  ) -> Decision {
+    do throws(Refusal) {
+      let reading = try adapter.answer(
+        message.body, app: app.bundleID, environment: environment, message: message.digest, now: now)
+      try Self.compare(reading, app)
+      return Decision(entry: Self.entry(message, reading, app), reading: reading, refusal: nil)
+    } catch {
+      let refusal = Entry.Refusal(
+        source: .legacy, code: error.code, detail: error.detail, claimedApp: app.bundleID)
+      return Decision(entry: Entry(message, .quarantined(refusal)), reading: nil, refusal: error)
+    }
   }
 
   private static func entry(_ message: InboxMessage, _ reading: Reading, _ app: App) -> Entry {
@@ -85,12 +127,20 @@ package struct Intake: Sendable {
 
 extension Refusal {
   /// Whose quota it counts against; nil for what is not worth keeping.
-  fileprivate var quarantine: QuarantineSource? {
+  package var quarantine: QuarantineSource? {
     switch kind {
     case .unreadable: nil
     case .unproven: .unproven
     case .authentic: .authentic
     case .legacy: .legacy
     }
+  }
+}
+
+extension AppDirectory {
+  /// For whose endpoints a message is, by the stage as it is known here; the commit compares its epoch.
+  fileprivate func addressee(_ app: App, _ environment: Environment, at now: Milliseconds) -> Entry.Addressee {
+    let scope = Ledger.Scope(app: app.id, environment: environment)
+    return Entry.Addressee(scope, epoch: flag(of: scope)?.epoch, at: now)
   }
 }

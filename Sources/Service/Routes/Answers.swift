@@ -32,6 +32,7 @@ extension HTTPResponse {
     switch failure {
     case .overloaded: .unavailable("overloaded", "too many messages wait to be stored")
     case .stopping: .unavailable("stopping", "the service is stopping")
+    case .stageChanged: .unavailable("stageChanged", "the app's stage is changing at this moment")
     case .database: .unavailable("databaseUnavailable", "the message could not be stored")
     }
   }

@@ -1,10 +1,10 @@
 import Adapter
 import HTTPServer
 import JSON
-package import Ledger
-package import Runtime
-package import Signing
-package import Time
+import Ledger
+import Runtime
+import Signing
+import Time
 
 /// `POST /notifications` and `/notifications/{app}`: what Apple sends.
 ///
@@ -16,18 +16,20 @@ package struct NotificationRoute: Sendable {
   private let intake: Intake
   private let registry: Registry
   private let commit: GroupCommit
+  private let passThrough: PassThrough
   private let key: MasterKey
   private let metrics: ServiceMetrics
   private let clock: WallClock
   private let logger: Logger
 
-  package init(
-    intake: Intake, registry: Registry, commit: GroupCommit, key: MasterKey, metrics: ServiceMetrics, clock: WallClock,
-    logger: Logger
+  init(
+    intake: Intake, registry: Registry, commit: GroupCommit, passThrough: PassThrough, key: MasterKey,
+    metrics: ServiceMetrics, clock: WallClock, logger: Logger
   ) {
     self.intake = intake
     self.registry = registry
     self.commit = commit
+    self.passThrough = passThrough
     self.key = key
     self.metrics = metrics
     self.clock = clock
@@ -36,21 +38,33 @@ package struct NotificationRoute: Sendable {
 
   func respond(to request: HTTPRequest, pathApp: String?) async -> HTTPResponse {
     let start = ContinuousClock.now
-    let response = await receive(request.body, pathApp: pathApp)
+    let response = await take(request, pathApp: pathApp, attemptsLeft: Self.attempts)
     metrics.receiveSeconds["notifications"].record(ContinuousClock.now - start)
     return response
   }
 
-  private func receive(_ body: [UInt8], pathApp: String?) async -> HTTPResponse {
+  /// How often it is decided what to do while the app's stage changes again and again.
+  private static let attempts = 3
+
+  /// Passes it through or records it, as the app's stage is known to be.
+  private func take(_ request: HTTPRequest, pathApp: String?, attemptsLeft: Int) async -> HTTPResponse {
+    if let route = passThrough.route(request.body, pathApp: pathApp, in: registry.directory) {
+      return await passThrough.send(request.body, contentType: request.head.headers["Content-Type"], along: route)
+    }
+    return await receive(request, pathApp: pathApp, attemptsLeft: attemptsLeft)
+  }
+
+  private func receive(_ request: HTTPRequest, pathApp: String?, attemptsLeft: Int) async -> HTTPResponse {
     let now = clock.now()
     // Whatever else it is: no secret is kept because a signature stands beside it.
-    let body = LegacyPassword.mayBe(in: body) ? LegacyPassword.redacted(body, key: key) : body
+    let body =
+      LegacyPassword.mayBe(in: request.body) ? LegacyPassword.redacted(request.body, key: key) : request.body
     let message = InboxMessage(
       kind: .notification, body: body, identity: Adapter.identity(ofNotification: body), receivedAt: now)
     let decision: Intake.Decision
     do throws(Refusal) {
       var first = try decide(message, pathApp, registry.directory, now)
-      if first.refusal?.code == Refusal.Code.unknownApp.rawValue {
+      if let code = first.refusal?.code, Self.mendable.contains(code) {
         first = try decide(message, pathApp, await registry.refreshed(atMostEvery: Router.patience), now)
       }
       decision = first
@@ -60,12 +74,19 @@ package struct NotificationRoute: Sendable {
     }
     do throws(GroupCommit.Failure) {
       return answer(try await commit.append(decision.entry), decision, message)
+    } catch GroupCommit.Failure.stageChanged where attemptsLeft > 1 {
+      _ = await registry.refreshed(atMostEvery: Router.patience)
+      return await take(request, pathApp: pathApp, attemptsLeft: attemptsLeft - 1)
     } catch {
       metrics.messages["notifications", decision.reading?.app ?? "", "failed"].increment()
       logger.error("not stored", metadata: ["error": "\(error)", "message": "\(message.digest.hex.prefix(12))"])
       return .notWritten(error)
     }
   }
+
+  /// What a registration of the last seconds may have mended: the directory is read again before these are refused.
+  private static let mendable = Set(
+    [Refusal.Code.unknownApp, .appNotNamed, .noSharedSecret, .wrongSharedSecret].map(\.rawValue))
 
   private func decide(
     _ message: InboxMessage, _ pathApp: String?, _ directory: AppDirectory, _ now: Milliseconds
@@ -91,6 +112,7 @@ package struct NotificationRoute: Sendable {
     switch appended {
     case .stored, .duplicate, .quarantined, .quarantinedBefore:
       return .object(200, ["status": .string(appended.rawValue)])
+    case .stageChanged: return .notWritten(.stageChanged)
     case .quarantineFull:
       return .unavailable(
         "quarantineFull", "quarantine keeps no more of this kind; `switchyard quarantine replay` or `purge` makes room")

@@ -1,22 +1,26 @@
 package import HTTPServer
 import JSON
 import Ledger
+import Purchases
 import Time
 
 /// Sends each request to the route that its path names, after what can be refused before its body is taken.
 package struct Router: HTTPHandler {
   private let notifications: NotificationRoute
+  private let receipts: VerifyReceiptRoute
   private let evidence: EvidenceRoute
   private let purchases: PurchasesRoute
   private let health: HealthRoute
   private let sources: AllowedSources
   private let registry: Registry
 
-  package init(
-    notifications: NotificationRoute, evidence: EvidenceRoute, purchases: PurchasesRoute, health: HealthRoute,
+  init(
+    notifications: NotificationRoute, receipts: VerifyReceiptRoute, evidence: EvidenceRoute, purchases: PurchasesRoute,
+    health: HealthRoute,
     sources: AllowedSources, registry: Registry
   ) {
     self.notifications = notifications
+    self.receipts = receipts
     self.evidence = evidence
     self.purchases = purchases
     self.health = health
@@ -28,6 +32,7 @@ package struct Router: HTTPHandler {
     guard let route = Route(path: head.path) else {
       return .refuse(.error(404, "notFound", "there is nothing at \(head.path.prefix(100))"))
     }
+    if case .verifyReceipt = route, head.method != route.method { return .refuse(VerifyReceiptRoute.notPosted) }
     guard head.method == route.method || (route.method == "GET" && head.method == "HEAD") else {
       var response = HTTPResponse.error(405, "methodNotAllowed", "this path takes \(route.method)")
       response.headers.append("Allow", route.method)
@@ -39,6 +44,7 @@ package struct Router: HTTPHandler {
         return .refuse(.error(403, "sourceNotAllowed", "notifications are taken from Apple's addresses only"))
       }
       return .admit(bodyLimit: NotificationRoute.bodyLimit)
+    case .verifyReceipt: return .admit(bodyLimit: VerifyReceiptRoute.bodyLimit)
     case .evidence:
       if let refusal = refusal(of: head) { return .refuse(refusal) }
       return .admit(bodyLimit: EvidenceRoute.bodyLimit)
@@ -52,6 +58,7 @@ package struct Router: HTTPHandler {
   package func respond(to request: HTTPRequest) async -> HTTPResponse {
     switch Route(path: request.path) {
     case .notification(let app): return await notifications.respond(to: request, pathApp: app)
+    case .verifyReceipt(let environment): return await receipts.respond(to: request, environment: environment)
     case .evidence:
       switch await authorize(request.head, for: nil) {
       case .failure(let refusal): return refusal.response
@@ -109,6 +116,7 @@ extension HTTPRequestHead {
 /// The paths there are.
 private enum Route {
   case notification(app: String?)
+  case verifyReceipt(Environment)
   case evidence
   case purchases(app: String, id: String)
   case customers(app: String, id: String)
@@ -119,6 +127,8 @@ private enum Route {
     switch parts.count {
     case 1 where parts[0] == "notifications": self = .notification(app: nil)
     case 2 where parts[0] == "notifications": self = .notification(app: parts[1])
+    case 1 where parts[0] == "verifyReceipt": self = .verifyReceipt(.production)
+    case 2 where parts == ["sandbox", "verifyReceipt"]: self = .verifyReceipt(.sandbox)
     case 2 where parts == ["v1", "evidence"]: self = .evidence
     case 5 where parts[0] == "v1" && parts[1] == "apps" && parts[3] == "purchases":
       self = .purchases(app: parts[2], id: parts[4])
@@ -133,7 +143,7 @@ private enum Route {
 
   var method: String {
     switch self {
-    case .notification, .evidence: "POST"
+    case .notification, .verifyReceipt, .evidence: "POST"
     case .purchases, .customers, .alive, .ready, .metrics: "GET"
     }
   }

@@ -99,6 +99,11 @@ public struct Keyring: Sendable {
     all = Dictionary((previous + [current]).map { ($0.id, $0) }, uniquingKeysWith: { _, last in last })
   }
 
+  /// Every key, the current one first.
+  public var keys: [MasterKey] {
+    [current] + all.values.filter { $0.id != current.id }.sorted { $0.id.description < $1.id.description }
+  }
+
   public func seal(_ secret: [UInt8], context: String) -> Sealed { current.seal(secret, context: context) }
 
   public func open(_ sealed: Sealed, context: String) throws(SealingError) -> [UInt8] {

@@ -127,7 +127,8 @@ extension SimulatedAppStore {
     switch result {
     case .success(let id): return Self.json(try customer("\(id)").json)
     case .failure(.unknownApp): throw ControlError(.notFound, "no app \(bundleID)")
-    case .failure(.full): throw ControlError(.tooMany, "no room, or not of one app and environment")
+    case .failure(.unknownRelative): throw ControlError(.notFound, "relatives are of one app and environment")
+    case .failure(.full): throw ControlError(.tooMany, "a family of six, or a world of a million households")
     }
   }
 

@@ -6,7 +6,8 @@ import Time
 extension CustomerState {
   /// What a receipt has: everything but consumables that the app was done with.
   package var legacyPurchases: [SimulatedReceipt.Purchase] {
-    purchases.filter { $0.transaction.product.kind != .consumable || !$0.isFinished }.map(SimulatedReceipt.Purchase.init)
+    purchases.filter { $0.transaction.product.kind != .consumable || !$0.isFinished }.map(
+      SimulatedReceipt.Purchase.init)
   }
 
   /// The same, the newest first, as `latest_receipt_info` has them.

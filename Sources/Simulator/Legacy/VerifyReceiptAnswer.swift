@@ -41,7 +41,8 @@ package struct VerifyReceiptAnswer: Sendable {
     var answer = PayloadMembers()
     answer.add("environment", state.app.environment == .production ? "Production" : "Sandbox")
     answer.add("receipt", .object(receipt))
-    answer.add("latest_receipt_info", .array(latest.map { .object(LegacyRow($0, in: .latestReceiptInfo, era: era).object) }))
+    answer.add(
+      "latest_receipt_info", .array(latest.map { .object(LegacyRow($0, in: .latestReceiptInfo, era: era).object) }))
     if !latestReceipt.isEmpty { answer.add("latest_receipt", String(decoding: latestReceipt, as: UTF8.self)) }
     if !state.subscriptions.isEmpty {
       answer.add("pending_renewal_info", .array(state.legacyRenewals.map { .object($0) }))

@@ -51,8 +51,8 @@ struct Intention: Hashable, Sendable {
   /// How many of the coming periods have it.
   var offerPeriods: Int16 = 0
   var willRenew = true
-  /// In thousandths of a dollar; nil: the product's.
-  var price: Int64?
+  /// Of the next period, in thousandths of a dollar, offers apart: nobody's price changes without being announced.
+  var price: Int64
   var expirationIntent: SimulatedRenewal.ExpirationIntent?
   var isInBillingRetryPeriod: Bool?
   var gracePeriodExpiresDate: Milliseconds?

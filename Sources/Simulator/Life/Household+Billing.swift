@@ -58,7 +58,10 @@ extension Household {
   mutating func endPeriod(_ subscription: Int, of member: Int, at date: Milliseconds, in market: Market) {
     let intention = members[member].subscriptions[subscription].intention
     guard intention.phase == .active || intention.phase == .retry else { return }
-    if !intention.willRenew || isFull { return expire(subscription, .expired, .cancelled, of: member, at: date, in: market) }
+    // What is shared is prolonged by who shares it, or ends.
+    if !intention.willRenew || isFull || members[member].subscriptions[subscription].sharer != nil {
+      return expire(subscription, .expired, .cancelled, of: member, at: date, in: market)
+    }
     if intention.priceIncreaseStatus == 0 {
       return expire(subscription, .expiredByPrice, .priceIncreaseRefused, of: member, at: date, in: market)
     }
@@ -116,7 +119,8 @@ extension Household {
     if let grace, isLikely(market.plan.habits.paysWithinGrace) {
       planFor(subscription, of: member, .pay, at: moment(between: end + .minutes(1), and: grace - .minutes(1)))
     } else if isLikely(market.plan.habits.paysInRetry) {
-      planFor(subscription, of: member, .pay, at: moment(between: (grace ?? end) + .minutes(1), and: giveUp - .minutes(1)))
+      planFor(
+        subscription, of: member, .pay, at: moment(between: (grace ?? end) + .minutes(1), and: giveUp - .minutes(1)))
     }
   }
 

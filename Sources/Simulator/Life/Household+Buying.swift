@@ -38,8 +38,8 @@ extension Household {
         originalID: first.id, sharer: nil,
         intentions: [
           Intention(
-            charge: Int32(place), nextProduct: Int32(product), recentSubscriptionStartDate: date,
-            renewalDate: first.expiresDate, sequence: sequence)
+            charge: Int32(place), nextProduct: Int32(product), price: market.price(of: product, at: date),
+            recentSubscriptionStartDate: date, renewalDate: first.expiresDate, sequence: sequence)
         ]))
     let subscription = members[member].subscriptions.count - 1
     keepOffer(offer, of: product, subscription, of: member, in: market)
@@ -85,7 +85,7 @@ extension Household {
     let place = Int(members[member].subscriptions[subscription].intention.charge)
     intend(subscription, of: member) {
       $0.nextProduct = Int32(product)
-      $0.price = nil
+      $0.price = market.price(of: product, at: date)
       $0.priceIncreaseStatus = nil
     }
     setNextOffer(offer, of: product, subscription, of: member, in: market)
@@ -93,12 +93,13 @@ extension Household {
   }
 
   /// Takes a downgrade back.
-  mutating func keepProduct(_ subscription: Int, of member: Int, at date: Milliseconds) {
+  mutating func keepProduct(_ subscription: Int, of member: Int, at date: Milliseconds, in market: Market) {
     let place = Int(members[member].subscriptions[subscription].intention.charge)
     let product = members[member].charges[place].product
     begin()
     intend(subscription, of: member) {
       $0.nextProduct = product
+      $0.price = market.price(of: Int(product), at: date)
       $0.nextOffer = -1
       $0.offerPeriods = 0
     }
@@ -122,13 +123,7 @@ extension Household {
     begin()
     let place = charge(product, of: member, quantity: quantity, from: date, at: date, in: market)
     tell(.bought, of: member, charge: place, at: date)
-    if isSharing, market.plan.products[product].isFamilyShareable {
-      for other in members.indices where other != member && members[other].hasJoined {
-        grant(members[member].charges[place], to: other, continuing: nil, at: date, in: market) { household, place in
-          household.tell(.bought, of: other, charge: place, at: date)
-        }
-      }
-    }
+    if isSharing { shareOnce(place, of: member, at: date, in: market) }
     return place
   }
 
@@ -157,10 +152,10 @@ extension Household {
       product, offer: offer, of: member, continuing: current, isRenewal: isRenewal,
       price: isRenewal ? old.price : nil, from: start, at: date, in: market)
     let next = members[member].charges[place]
-    let isPriceKept = current.product == Int32(product) && old.price != nil && isRenewal
     intend(subscription, of: member) { intention in
       intention = Intention(
-        charge: Int32(place), nextProduct: Int32(product), price: isPriceKept ? old.price : nil,
+        charge: Int32(place), nextProduct: Int32(product),
+        price: isRenewal ? old.price : market.price(of: product, at: date),
         recentSubscriptionStartDate: old.recentSubscriptionStartDate, renewalDate: next.expiresDate, sequence: 0)
     }
     keepOffer(

@@ -31,14 +31,16 @@ extension Household {
     case .turnOff: setAutoRenew(false, subscription, of: member, at: date, in: market)
     case .turnOn: setAutoRenew(true, subscription, of: member, at: date, in: market)
     case .upgrade, .downgrade, .crossgrade: change(subscription, kind, of: member, at: date, in: market)
-    case .takeBack: takeBack(subscription, of: member, at: date)
+    case .takeBack: takeBack(subscription, of: member, at: date, in: market)
     case .redeem: redeemSomething(subscription, of: member, at: date, in: market)
     case .requestRefund: askForRefund(subscription, of: member, at: date)
     case .pay: recover(subscription, of: member, at: date, in: market)
     case .comeBack: comeBack(subscription, of: member, at: date, in: market)
     case .answerPrice: agreeToPrice(subscription, of: member, at: date)
     case .restore: restoreByHabit(member, at: date)
-    case .stopSharing: endSharing(by: member, at: date)
+    case .stopSharing:
+      isSharing = false
+      endSharing(by: member, at: date)
     case .join, .buyOnce, .finish, .decideRefund, .reverseRefund, .changePrice: break
     }
   }
@@ -72,7 +74,8 @@ extension Household {
 
   private mutating func buySomething(_ member: Int, at date: Milliseconds, in market: Market) {
     plan(.buyOnce, at: date + .days(30), of: member)
-    guard !isFull, isLikely(market.plan.habits.buysOnce), let product = random.choice(of: market.oneTimePurchases) else {
+    guard !isFull, isLikely(market.plan.habits.buysOnce), let product = random.choice(of: market.oneTimePurchases)
+    else {
       return
     }
     let kind = market.plan.products[product].kind
@@ -109,12 +112,12 @@ extension Household {
     }
   }
 
-  private mutating func takeBack(_ subscription: Int, of member: Int, at date: Milliseconds) {
+  private mutating func takeBack(_ subscription: Int, of member: Int, at date: Milliseconds, in market: Market) {
     let intention = members[member].subscriptions[subscription].intention
     guard intention.phase == .active, intention.willRenew,
       intention.nextProduct != members[member].charges[Int(intention.charge)].product
     else { return }
-    keepProduct(subscription, of: member, at: date)
+    keepProduct(subscription, of: member, at: date, in: market)
   }
 
   private mutating func redeemSomething(_ subscription: Int, of member: Int, at date: Milliseconds, in market: Market) {

@@ -9,7 +9,9 @@ extension Household {
     _ subscription: Int, of member: Int, _ kind: Happening.Kind, at date: Milliseconds, in market: Market
   ) {
     let source = members[member].charges[Int(members[member].subscriptions[subscription].intention.charge)]
-    guard market.plan.products[Int(source.product)].isFamilyShareable else { return }
+    guard market.plan.products[Int(source.product)].isFamilyShareable else {
+      return leave(subscription, of: member, isAtOnce: kind == .upgraded, at: date)
+    }
     let sharer = Subscription.Sharer(member: member, subscription: subscription)
     for other in members.indices where other != member && members[other].hasJoined {
       if let known = members[other].subscriptions.firstIndex(where: { $0.sharer == sharer }) {
@@ -22,12 +24,30 @@ extension Household {
               originalID: first.id, sharer: sharer,
               intentions: [
                 Intention(
-                  charge: Int32(place), nextProduct: source.product, recentSubscriptionStartDate: source.purchaseDate,
-                  renewalDate: first.expiresDate, sequence: household.sequence)
+                  charge: Int32(place), nextProduct: source.product, price: 0,
+                  recentSubscriptionStartDate: source.purchaseDate, renewalDate: first.expiresDate,
+                  sequence: household.sequence)
               ]))
           household.tell(
             .subscribed, of: other, charge: place, subscription: household.members[other].subscriptions.count - 1,
             at: date)
+        }
+      }
+    }
+  }
+
+  /// The purchaser has changed to what is not shared: the others have it until their period ends.
+  private mutating func leave(_ subscription: Int, of member: Int, isAtOnce: Bool, at date: Milliseconds) {
+    let sharer = Subscription.Sharer(member: member, subscription: subscription)
+    for other in members.indices where other != member {
+      for known in members[other].subscriptions.indices where members[other].subscriptions[known].sharer == sharer {
+        let intention = members[other].subscriptions[known].intention
+        guard intention.phase == .active || intention.phase == .retry else { continue }
+        if isAtOnce {
+          revoke(Int(intention.charge), of: other, at: date)
+        } else {
+          let end = members[other].charges[Int(intention.charge)].expiresDate ?? date
+          planFor(known, of: other, .endPeriod, at: max(date, end))
         }
       }
     }
@@ -43,13 +63,14 @@ extension Household {
     let current = members[member].charges[Int(old.charge)]
     // The same period is not given twice.
     guard current.purchaseDate < source.purchaseDate || current.revocation != nil else { return }
+    members[member].subscriptions[subscription].generation += 1
     grant(source, to: member, continuing: current, at: date, in: market) { household, place in
       if kind == .upgraded {
         household.change(Int(old.charge), of: member, at: date) { $0.isUpgraded = true }
       }
       household.intend(subscription, of: member) { intention in
         intention = Intention(
-          charge: Int32(place), nextProduct: source.product,
+          charge: Int32(place), nextProduct: source.product, price: 0,
           recentSubscriptionStartDate: kind == .resubscribed ? source.purchaseDate : old.recentSubscriptionStartDate,
           renewalDate: source.expiresDate, sequence: 0)
       }
@@ -112,10 +133,10 @@ extension Household {
   }
 
   private mutating func revoke(_ place: Int, of member: Int, at date: Milliseconds) {
-    let subscription = members[member].subscriptions.firstIndex { $0.intention.charge == Int32(place) }
+    let subscription = subscription(ofCharge: place, of: member)
     begin()
     change(place, of: member, at: date) { $0.revocation = Revocation(at: date, .familyRevoke) }
-    if let subscription {
+    if let subscription, members[member].subscriptions[subscription].intention.charge == Int32(place) {
       intend(subscription, of: member) {
         $0.willRenew = false
         $0.phase = .revoked
@@ -124,9 +145,24 @@ extension Household {
     tell(.sharingEnded, of: member, charge: place, subscription: subscription, at: date)
   }
 
+  /// Gives the others what was bought for ever, who do not have it.
+  mutating func shareOnce(_ place: Int, of member: Int, at date: Milliseconds, in market: Market) {
+    let source = members[member].charges[place]
+    let product = market.plan.products[Int(source.product)]
+    guard product.isFamilyShareable, product.period == nil, !source.isShared, source.revocation == nil else { return }
+    for other in members.indices where other != member && members[other].hasJoined {
+      let hasIt = members[other].charges.contains { $0.product == source.product && $0.revocation == nil }
+      guard !hasIt else { continue }
+      grant(source, to: other, continuing: nil, at: date, in: market) { household, place in
+        household.tell(.bought, of: other, charge: place, at: date)
+      }
+    }
+  }
+
   /// Begins to share what is owned.
   mutating func beginSharing(by member: Int, at date: Milliseconds, in market: Market) {
     isSharing = true
+    for place in members[member].charges.indices { shareOnce(place, of: member, at: date, in: market) }
     for subscription in members[member].subscriptions.indices
     where members[member].subscriptions[subscription].sharer == nil
       && members[member].subscriptions[subscription].intention.phase == .active

@@ -13,7 +13,7 @@ extension Household {
       upgrade(place, to: product, offer: offer, of: member, at: date, in: market)
     case .downgrade(let place, let product, let offer):
       downgrade(place, to: product, offer: offer, of: member, at: date, in: market)
-    case .keep(let place): keepProduct(place, of: member, at: date)
+    case .keep(let place): keepProduct(place, of: member, at: date, in: market)
     case .redeem(let place, let offer): redeem(offer, place, of: member, at: date, in: market)
     case .buyOnce(let product, let quantity):
       _ = buyOnce(product, quantity: quantity, of: member, at: date, in: market)

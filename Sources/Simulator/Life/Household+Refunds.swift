@@ -46,6 +46,8 @@ extension Household {
   }
 
   /// The customer has access again for what is left of it, and nothing says that there was a revocation.
+  ///
+  /// What the family lost stays lost: nobody says that Apple gives it back.
   mutating func reverseRefund(_ place: Int, of member: Int, at date: Milliseconds) {
     guard let kind = members[member].charges[place].revocation?.kind, kind != .familyRevoke else { return }
     let subscription = subscription(ofCharge: place, of: member)

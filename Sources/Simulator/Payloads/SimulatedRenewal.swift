@@ -55,7 +55,7 @@ package struct SimulatedRenewal: Hashable, Sendable {
     self.init(after: transaction)
     nextProduct = product
     willRenew = intention.willRenew
-    price = intention.price
+    price = intention.nextOffer < 0 ? intention.price : nil
     expirationIntent = intention.expirationIntent
     isInBillingRetryPeriod = intention.isInBillingRetryPeriod
     gracePeriodExpiresDate = intention.gracePeriodExpiresDate

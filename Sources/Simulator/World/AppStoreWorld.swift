@@ -33,7 +33,11 @@ package struct AppStoreWorld: Sendable {
   }
 
   package enum EnrolmentError: Error, Hashable, Sendable {
-    case unknownApp, full
+    case unknownApp
+    /// Nobody of that app and environment to join.
+    case unknownRelative
+    /// A family of six, or a world of a million households.
+    case full
   }
 
   /// A new customer by hand, alone or joining somebody's family, who has downloaded the app now.
@@ -47,11 +51,10 @@ package struct AppStoreWorld: Sendable {
       downloadedAt: Milliseconds(now.wholeSeconds * 1_000))
     member.hasJoined = true
     if let relative {
-      // Apple: a family is six.
-      guard households.indices.contains(relative.household),
-        households[relative.household].app == Int32(app),
-        households[relative.household].environment == environment, households[relative.household].members.count < 6
-      else { throw .full }
+      guard contains(relative), households[relative.household].app == Int32(app),
+        households[relative.household].environment == environment
+      else { throw .unknownRelative }
+      guard households[relative.household].members.count < 6 else { throw .full }
       households[relative.household].members.append(member)
       return CustomerID(household: relative.household, member: households[relative.household].members.count - 1)
     }
@@ -86,7 +89,7 @@ package struct AppStoreWorld: Sendable {
     body(&households[number], markets[Int(households[number].app)])
     for event in households[number].planned { agenda.add(event) }
     households[number].planned.removeAll(keepingCapacity: false)
-    for place in told..<households[number].log.count {
+    for place in told..<households[number].log.count where households[number].log[place].kind.v2 != nil {
       untold.append((households[number].log[place].due, number, place))
     }
   }
@@ -98,11 +101,9 @@ package struct AppStoreWorld: Sendable {
     guard !due.isEmpty else { return [] }
     untold.removeAll { $0.due <= now }
     due.sort { ($0.due, $0.household, $0.place) < ($1.due, $1.household, $1.place) }
-    return due.compactMap { entry in
+    return due.map { entry in
       let household = households[entry.household]
-      let notification = WorldNotification(
-        household.log[entry.place], of: household, in: markets[Int(household.app)])
-      return notification.isTold ? notification : nil
+      return WorldNotification(household.log[entry.place], of: household, in: markets[Int(household.app)])
     }
   }
 

@@ -2,7 +2,9 @@ import Signing
 import Time
 
 /// What households of one app live by: what is sold, for how much, and what is likely.
-struct Market: Sendable {
+///
+/// One object for all who refer to it: notifications keep it by the million.
+final class Market: Sendable {
   /// Among the world's apps.
   let index: Int
   let plan: AppPlan
@@ -23,7 +25,8 @@ struct Market: Sendable {
     oneTimePurchases = products.indices.filter { products[$0].period == nil }
     places = Dictionary(products.indices.map { (products[$0].id, $0) }) { first, _ in first }
     production = WorldIdentifiers(environment: .production, seed: seed)
-    sandbox = WorldIdentifiers(environment: plan.app.environment == .production ? .sandbox : plan.app.environment, seed: seed)
+    sandbox = WorldIdentifiers(
+      environment: plan.app.environment == .production ? .sandbox : plan.app.environment, seed: seed)
   }
 
   func ids(_ environment: AppStoreEnvironment) -> WorldIdentifiers {

@@ -5,7 +5,7 @@ package struct WorldClock: Hashable, Sendable {
   package enum Pace: Hashable, Sendable {
     /// A second is a second.
     case real
-    /// A second is so many seconds, at least one.
+    /// A second is so many seconds; below one it is one.
     case accelerated(Int64)
     /// It stands still until the world is told to advance.
     case stepped
@@ -30,7 +30,9 @@ package struct WorldClock: Hashable, Sendable {
     let passed = (wall - wallStart).milliseconds
     switch pace {
     case .real: return start + .milliseconds(passed)
-    case .accelerated(let factor): return start + .milliseconds(passed.multipliedReportingOverflow(by: factor).partialValue)
+    case .accelerated(let factor):
+      let factor = max(1, factor)
+      return start + .milliseconds(min(passed, .max / factor) * factor)
     case .stepped: return nil
     }
   }

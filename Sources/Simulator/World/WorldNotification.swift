@@ -21,9 +21,6 @@ package struct WorldNotification: Sendable {
   /// In the customer's environment.
   package var app: SimulatedApp { market.app(in: environment) }
 
-  /// Whether either generation tells of it.
-  var isTold: Bool { happening.kind.v2 != nil }
-
   var plan: AppPlan { market.plan }
 
   /// What it is about, as it was then; nil: no purchase.

@@ -62,4 +62,26 @@ enum Words {
   static let transactionReason: Set<String> = [
     "PURCHASE", "RENEWAL",
   ]
+  static let deliveryStatus: Set<String> = [
+    "DELIVERED", "UNDELIVERED_QUALITY_ISSUE", "UNDELIVERED_WRONG_ITEM", "UNDELIVERED_SERVER_OUTAGE",
+    "UNDELIVERED_OTHER",
+  ]
+  static let refundPreference: Set<String> = [
+    "DECLINE", "GRANT_FULL", "GRANT_PRORATED",
+  ]
+  static let sendAttemptResult: Set<String> = [
+    "SUCCESS", "TIMED_OUT", "TLS_ISSUE", "CIRCULAR_REDIRECT", "NO_RESPONSE", "SOCKET_ISSUE", "UNSUPPORTED_CHARSET",
+    "INVALID_RESPONSE", "PREMATURE_CLOSE", "UNSUCCESSFUL_HTTP_RESPONSE_CODE", "OTHER",
+  ]
+  static let headerPosition: Set<String> = [
+    "ABOVE_BODY", "ABOVE_IMAGE",
+  ]
+  /// Of images and messages; Apple's libraries write the first in two ways.
+  static let reviewState: Set<String> = ["PENDING", "PENDING_REVIEW", "APPROVED", "REJECTED"]
+  static let imageSize: Set<String> = [
+    "FULL_SIZE", "BULLET_POINT",
+  ]
+  static let performanceTestStatus: Set<String> = [
+    "PENDING", "PASS", "FAIL",
+  ]
 }

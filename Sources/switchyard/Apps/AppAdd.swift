@@ -34,7 +34,9 @@ struct AppAdd {
     let add = try AppAdd(arguments)
     return try await options.withLedger(terminal, makesDatabase: true) { connection in
       let isDry = arguments.flag("dry-run")
-      if add.secrets.isEmpty || isDry { return try await add.run(connection, sealedWith: nil, isDry, terminal) }
+      if isDry || (add.key == nil && add.sharedSecret == nil) {
+        return try await add.run(connection, sealedWith: nil, isDry, terminal)
+      }
       let hasSealed = try await connection.read { session throws(DatabaseError) in
         try CredentialTable.hasAny(in: session)
       }
@@ -43,11 +45,9 @@ struct AppAdd {
     }
   }
 
-  private struct Secret {
-    let kind: CredentialTable.Kind
+  private struct Key: Sendable {
     let bytes: [UInt8]
-    /// Nil: to be named by a code under the master key.
-    let name: String?
+    let name: String
     let issuer: String
   }
 
@@ -55,7 +55,8 @@ struct AppAdd {
 
   private let bundleID: String
   private let appAppleID: Int64?
-  private let secrets: [Secret]
+  private let key: Key?
+  private let sharedSecret: SharedSecretFile?
   private let wantsJSON: Bool
 
   private init(_ arguments: ParsedArguments) throws {
@@ -76,11 +77,12 @@ struct AppAdd {
         path: arguments.path)
     }
     appAppleID = try arguments.integer("app-apple-id", in: 1...Int.max).map(Int64.init)
-    secrets = try [Self.key(arguments), Self.sharedSecret(arguments)].compactMap(\.self)
+    key = try Self.key(arguments)
+    sharedSecret = try arguments.value("shared-secret-file").map(SharedSecretFile.init)
     wantsJSON = arguments.wantsJSON
   }
 
-  private static func key(_ arguments: ParsedArguments) throws -> Secret? {
+  private static func key(_ arguments: ParsedArguments) throws -> Key? {
     let parts = ["key-file", "key-id", "issuer"]
     let given = parts.filter { arguments.value($0) != nil }
     if given.isEmpty { return nil }
@@ -93,18 +95,7 @@ struct AppAdd {
     do throws(CertificateError) { _ = try SigningKey(pem: bytes) } catch {
       throw SecretFileError(file: file, reason: "no .p8 key of the App Store Server API (\(error))")
     }
-    return Secret(
-      kind: .apiKey, bytes: bytes, name: try arguments.required("key-id"), issuer: try arguments.required("issuer"))
-  }
-
-  private static func sharedSecret(_ arguments: ParsedArguments) throws -> Secret? {
-    guard let file = arguments.value("shared-secret-file") else { return nil }
-    let text = try Input.read(file, limit: fileLimit).reversed().drop { $0 <= 0x20 }.reversed()
-    let secret = Array(text.drop { $0 <= 0x20 })
-    guard (1...255).contains(secret.count), secret.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-      throw SecretFileError(file: file, reason: "a shared secret is one word of ASCII, 32 hexadecimal digits as a rule")
-    }
-    return Secret(kind: .sharedSecret, bytes: secret, name: nil, issuer: "")
+    return Key(bytes: bytes, name: try arguments.required("key-id"), issuer: try arguments.required("issuer"))
   }
 
   private func run(
@@ -138,33 +129,25 @@ struct AppAdd {
     if let appAppleID, appAppleID != before?.appAppleID {
       changes.append("Apple id \(before?.appAppleID.map { "\($0) to " } ?? "")\(appAppleID)")
     }
-    for secret in secrets { changes.append("seal \(secret.kind.rawValue) \(secret.name ?? "")") }
+    if let key { changes.append("seal apiKey \(key.name)") }
+    if sharedSecret != nil { changes.append("seal sharedSecret") }
     return changes.isEmpty ? ["nothing to change: \(bundleID) is registered so"] : changes
   }
 
   private func write(_ connection: Connection, _ keys: Keyring?, _ reason: String) async throws {
     let (now, actor) = (WallClock.system.now(), OperatingSystemUser.name)
-    let (bundleID, appAppleID, secrets) = (bundleID, appAppleID, secrets)
+    let (bundleID, appAppleID, key, sharedSecret) = (bundleID, appAppleID, key, sharedSecret)
     try await connection.transaction { session throws(DatabaseError) in
       let app = try AppTable.add(bundleID: bundleID, appAppleID: appAppleID, at: now, in: session)
-      for secret in secrets {
-        guard let keys else { throw .abandoned("no master key to seal with") }
-        // The same secret twice is one row; the name tells nothing to whoever lacks the master key.
-        let code = keys.current.code(for: secret.bytes, purpose: "credential name").hex.prefix(8)
-        try CredentialTable.put(
-          secret.bytes, kind: secret.kind, name: secret.name ?? String(code), issuer: secret.issuer, of: app,
-          sealedWith: keys, at: now, in: session)
+      if let keys {
+        if let key {
+          try CredentialTable.put(
+            key.bytes, kind: .apiKey, name: key.name, issuer: key.issuer, of: app, sealedWith: keys, at: now,
+            in: session)
+        }
+        try sharedSecret?.put(for: app, sealedWith: keys, at: now, in: session)
       }
       try AuditTable.note("app.add", of: bundleID, by: actor, because: reason, at: now, in: session)
     }
   }
-}
-
-/// A file in which the secret that was expected is not; its contents are never repeated.
-struct SecretFileError: ExitStatusError, CustomStringConvertible {
-  let file: String
-  let reason: String
-
-  var exitStatus: ExitStatus { .failed }
-  var description: String { "\(file): \(reason)" }
 }

@@ -13,7 +13,10 @@ enum AppCommand {
       Command.Example("switchyard app token com.example.app --label backend", "shown once"),
     ],
     options: DatabaseOptions.options,
-    subcommands: [AppAdd.command, list, AppShow.command, remove, AppToken.command])
+    subcommands: [
+      AppAdd.command, list, AppShow.command, AppSet.command, remove, AppToken.command, AppSecret.command,
+      AppLegacyURL.command,
+    ])
 
   static let bundleID = Positional("BUNDLE_ID", "The app's bundle id, as com.example.app.")
 

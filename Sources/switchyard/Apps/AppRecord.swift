@@ -2,6 +2,7 @@ import Database
 import JSON
 import Ledger
 import Purchases
+import Rollout
 import Runtime
 import Time
 
@@ -11,12 +12,14 @@ struct AppRecord {
   let flags: [Flag]
   let tokens: [TokenTable.Entry]
   let credentials: [CredentialTable.Entry]
+  let legacyEntitlements: LegacyEntitlements
 
   init(_ app: App, in session: Session) throws(DatabaseError) {
     self.app = app
     flags = try AppTable.flags(of: app, in: session)
     tokens = try TokenTable.list(of: app, in: session)
     credentials = try CredentialTable.list(of: app, in: session)
+    legacyEntitlements = try PolicyTable.legacyEntitlements(of: app, in: session)
   }
 
   /// The record of a registered app; a clear error when there is none.
@@ -37,6 +40,7 @@ struct AppRecord {
     [
       "bundleId": .string(app.bundleID), "appAppleId": JSONValue(app.appAppleID),
       "stages": .object(JSONObject(flags.map { ($0.environment.rawValue, .string($0.stage.rawValue)) })),
+      "legacyEntitlements": .string(legacyEntitlements.rawValue),
       "tokens": .array(tokens.map { .object(Self.json($0)) }),
       "credentials": .array(credentials.map { .object(Self.json($0)) }),
     ]

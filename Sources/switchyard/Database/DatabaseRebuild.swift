@@ -4,6 +4,7 @@ import JSON
 import Ledger
 import Purchases
 import Runtime
+import Service
 import Signing
 import Time
 
@@ -61,7 +62,15 @@ struct DatabaseRebuild {
     do throws(Refusal) {
       switch message.kind {
       case .notification:
-        return try adapter.notification(message.body, message: message.digest, now: message.receivedAt).findings
+        return try adapter.notification(
+          message.body, message: message.digest, origin: Intake.origin(of: message, app: stored.bundleID),
+          now: message.receivedAt
+        ).findings
+      case .verifyReceiptAnswer:
+        return try adapter.answer(
+          message.body, app: stored.bundleID, environment: stored.environment, message: message.digest,
+          now: message.receivedAt
+        ).findings
       case .evidence:
         return try adapter.evidence(
           message.body, app: stored.bundleID, environment: stored.environment, message: message.digest,

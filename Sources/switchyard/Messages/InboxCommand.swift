@@ -80,6 +80,7 @@ extension InboxMessage.Kind {
     switch self {
     case .notification: "notification"
     case .evidence: "evidence"
+    case .verifyReceiptAnswer: "verifyReceiptAnswer"
     }
   }
 }

@@ -20,7 +20,7 @@ struct QuarantineReplay {
     options: [
       QuarantineCommand.code, .flag("all", "Every refused message."),
       .flag("dry-run", "Say what would become of each and change nothing."), JSONOutput.option,
-    ] + TrustOptions.options,
+    ] + TrustOptions.options + MasterKeyOptions.options,
     arguments: [Positional("DIGEST", count: .optional, QuarantineCommand.digest)]
   ) { arguments, terminal in
     let options = try DatabaseOptions(arguments)
@@ -29,9 +29,16 @@ struct QuarantineReplay {
     return try await options.withDatabase(terminal) { configuration in
       let connection = try await Connection.open(configuration)
       try await options.prepare(connection)
+      let hasSealed = try await connection.read { session throws(DatabaseError) in
+        try CredentialTable.hasAny(in: session)
+      }
+      // Without anything sealed there is no secret to compare with, and no key has to be there.
+      let keys =
+        hasSealed
+        ? try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) } : nil
       let pool = Pool(configuration)
       let replay = QuarantineReplay(
-        connection: connection, ledger: Ledger(pool: pool), intake: intake, selection: selection,
+        connection: connection, ledger: Ledger(pool: pool), intake: intake, keys: keys, selection: selection,
         isDry: arguments.flag("dry-run"), wantsJSON: arguments.wantsJSON, terminal: terminal)
       let result: Result<ExitStatus, any Error>
       do { result = .success(try await replay.run()) } catch { result = .failure(error) }
@@ -65,10 +72,12 @@ struct QuarantineReplay {
   let connection: Connection
   let ledger: Ledger
   let intake: Intake
+  let keys: Keyring?
   private let selection: Selection
   let isDry: Bool
   let wantsJSON: Bool
   let terminal: Terminal
+  let startedAt = WallClock.system.now()
 
   /// What a message comes to today.
   private enum Outcome {
@@ -77,8 +86,9 @@ struct QuarantineReplay {
   }
 
   private func run() async throws -> ExitStatus {
+    let keys = keys
     let directory = try await connection.read { session throws(DatabaseError) in
-      try AppTable.directory(in: session)
+      try AppTable.directory(with: keys, in: session)
     }
     var (accepted, refused) = (0, 0)
     var last: (Milliseconds, Digest)?
@@ -114,14 +124,24 @@ struct QuarantineReplay {
     do throws(Refusal) {
       switch message.kind {
       case .notification:
-        let decision = try intake.notification(message, directory: directory, now: message.receivedAt)
-        switch decision.entry.content {
-        case .accepted: return .accepted(decision.entry)
+        let decision = try intake.notification(
+          message, claimedApp: kept.claimedApp.isEmpty ? nil : kept.claimedApp, directory: directory,
+          now: message.receivedAt)
+        var entry = decision.entry
+        // An operator asks for it, whatever the stage; what was forwarded already is not forwarded again.
+        if let addressee = entry.addressee { entry.addressee = .init(addressee.scope, epoch: nil, at: startedAt) }
+        switch entry.content {
+        case .accepted: return .accepted(entry)
         case .quarantined(let refusal): return .refused(refusal)
         }
-      case .evidence:
+      case .evidence, .verifyReceiptAnswer:
         guard let app = directory[kept.claimedApp] else {
           return refused(Refusal(.authentic, .unknownApp, "the app is not registered"))
+        }
+        if message.kind == .verifyReceiptAnswer {
+          let decision = intake.verifyReceiptAnswer(message, app: app, environment: nil, now: message.receivedAt)
+          if let refusal = decision.refusal { return refused(refusal) }
+          return .accepted(decision.entry)
         }
         return .accepted(try intake.evidence(message, app: app, environment: nil, now: message.receivedAt).entry)
       }
@@ -133,7 +153,7 @@ struct QuarantineReplay {
   private func refused(_ refusal: Refusal) -> Outcome {
     .refused(
       Entry.Refusal(
-        source: refusal.kind == .authentic ? .authentic : .unproven, code: refusal.code, detail: refusal.detail,
+        source: refusal.quarantine ?? .unproven, code: refusal.code, detail: refusal.detail,
         claimedApp: refusal.claimedApp))
   }
 

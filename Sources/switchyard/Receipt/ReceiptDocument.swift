@@ -70,12 +70,12 @@ struct ReceiptDocument {
   func text(for terminal: Terminal) -> String {
     let receipt = reading?.receipt
     let verdict = isVerified ? "VERIFIED" : "\(isReadable ? "REFUSED" : "UNREADABLE") \(reason ?? ""): \(detail ?? "")"
-    var text = "\(Self.plain(file)): \(verdict)\n"
+    var text = "\(file.plain): \(verdict)\n"
     guard let receipt else { return text }
     let what = receipt.kind == "app" ? "app receipt" : "iOS 6 transaction receipt"
     let created = receipt.app?.createdAt.map { " of \($0.iso8601)" } ?? ""
-    text += "  \(what)\(created), \(Self.plain(receipt.bundleID ?? "no app")), "
-    text += "\(receipt.app?.receiptType.map(Self.plain) ?? "environment not signed")\n"
+    text += "  \(what)\(created), \((receipt.bundleID ?? "no app").plain), "
+    text += "\(receipt.app?.receiptType.map(\.plain) ?? "environment not signed")\n"
     if let proof = verified?.proof {
       let root = proof.root.map { "root \($0.hex.prefix(16))…" } ?? "a pinned signer"
       text += "  vouched for by \(root), signer \(proof.signerSerialNumber)\n"
@@ -89,11 +89,6 @@ struct ReceiptDocument {
     ])
     for row in receipt.rows { table.add(row.cells) }
     return text + table.render(for: terminal)
-  }
-
-  /// A stranger's text, as JSON writes it: no control character reaches the terminal.
-  private static func plain(_ text: String) -> String {
-    String(decoding: JSONValue.string(text).encoded().dropFirst().dropLast(), as: UTF8.self)
   }
 }
 

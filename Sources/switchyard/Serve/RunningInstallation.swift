@@ -36,7 +36,7 @@ struct RunningInstallation {
       await connection.close()
       let keys = try loadKeys(hasSealed) { logger.notice("master key", metadata: ["note": "\($0)"]) }
       let installation = try await Installation(
-        pool: Pool(opened.configuration), adapter: adapter, key: keys.current, settings: settings, clock: .system,
+        pool: Pool(opened.configuration), adapter: adapter, keys: keys, settings: settings, clock: .system,
         logger: logger)
       try installation.server.start()
       return RunningInstallation(

@@ -24,6 +24,12 @@ struct ServeOptions: Sendable {
       "bodies-in-flight", "MIB", default: "64",
       "Memory that the bodies of all requests together may hold; more are answered 503."),
     .value(
+      "verify-receipt-url", "URL", default: VerifyReceiptUpstream().production,
+      environment: "SWITCHYARD_VERIFY_RECEIPT_URL", "Where calls of /verifyReceipt are passed on to."),
+    .value(
+      "verify-receipt-sandbox-url", "URL", default: VerifyReceiptUpstream().sandbox,
+      environment: "SWITCHYARD_VERIFY_RECEIPT_SANDBOX_URL", "Where calls of /sandbox/verifyReceipt are passed on to."),
+    .value(
       "log-level", "LEVEL", choices: Logger.Level.allCases.map(\.rawValue), default: Logger.Level.info.rawValue,
       environment: "SWITCHYARD_LOG_LEVEL", "The least important lines that are written."),
   ]
@@ -49,6 +55,8 @@ struct ServeOptions: Sendable {
     settings.sources = AllowedSources(
       networks: try arguments.values("allow-from").flatMap { try Self.networks($0, "allow-from", arguments) },
       proxies: proxies)
+    settings.verifyReceipt.production = try Self.url("verify-receipt-url", arguments)
+    settings.verifyReceipt.sandbox = try Self.url("verify-receipt-sandbox-url", arguments)
     self.settings = settings
     logLevel = try arguments.choice("log-level") ?? .info
   }
@@ -61,6 +69,17 @@ struct ServeOptions: Sendable {
     }
     let address = text[..<colon].filter { $0 != "[" && $0 != "]" }
     return (address.isEmpty ? "127.0.0.1" : String(address), port)
+  }
+
+  private static func url(_ option: String, _ arguments: ParsedArguments) throws -> String {
+    let url = try arguments.required(option)
+    guard url.hasPrefix("https://") || url.hasPrefix("http://"), url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
+      !url.contains("@")
+    else {
+      throw UsageError(
+        .invalidValue, "--\(option) takes a URL as \(VerifyReceiptUpstream().production).", path: arguments.path)
+    }
+    return url
   }
 
   private static func tls(_ arguments: ParsedArguments) throws -> HTTPServerTLS? {

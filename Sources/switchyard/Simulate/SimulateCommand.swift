@@ -13,8 +13,8 @@ enum SimulateCommand {
       simulated-apple/root.der in it. `switchyard dev` with the same --data-dir does. --generate writes a whole world into \
       --out: receipts.csv (app,user_id,receipt), notifications.jsonl (a V2 body a line), truth.jsonl (what is true of each \
       customer) and world.json (the roots to trust and the apps). The same seed tells of the same customers; keys are \
-      new each time. --port serves an App Store of such customers: both generations of every interface, for clients and \
-      receivers of notifications; DIR/world.json says where it is and what to trust, one line on stdout says when it is \
+      new each time. purchase prints one purchase in every form of either generation. --port serves an App Store of such \
+      customers: both generations of every interface, for clients and receivers of notifications; DIR/world.json says where it is and what to trust, one line on stdout says when it is \
       ready, SIGTERM ends it.
       """,
     examples: [
@@ -30,10 +30,13 @@ enum SimulateCommand {
       .value("seed", "N", default: "1", "Another number tells of other customers."),
       .flag("generate", "Write a world of customers into --out."),
       .value("customers", "N", default: "100", "How many with --generate or --port, up to 10,000,000 or 1,000,000."),
-      .value("app", "BUNDLE", repeats: true, "The bundle ids of the apps with --generate or --port."),
+      .value(
+        "app", "BUNDLE", repeats: true, "The bundle ids of the apps with --generate or --port, or that of the purchase."
+      ),
       .flag("without-notifications", "Leave notifications.jsonl empty: they are ten times as long as the rest."),
       .value("out", "DIR", "Where --generate and --port write; files of the same names are replaced."),
-    ] + SimulateServe.options, subcommands: [story, stream, SimulateControl.command], action: run)
+    ] + SimulateServe.options, subcommands: [story, stream, SimulatePurchase.command, SimulateControl.command],
+    action: run)
 
   @Sendable private static func run(_ arguments: ParsedArguments, _ terminal: Terminal) async throws -> ExitStatus {
     let apps = arguments.values("app")
@@ -45,7 +48,8 @@ enum SimulateCommand {
     }
     if arguments.value("port") != nil { return try await SimulateServe(arguments, apps: apps).run(terminal) }
     guard arguments.flag("generate") else {
-      throw UsageError(.missingCommand, "Say which: story, stream, --generate or --port.", path: arguments.path)
+      throw UsageError(
+        .missingCommand, "Say which: story, stream, purchase, control, --generate or --port.", path: arguments.path)
     }
     return try await generate(apps, arguments, terminal)
   }
@@ -65,7 +69,7 @@ enum SimulateCommand {
   }
 
   /// Apple: letters, digits, hyphens and periods.
-  private static func isBundleID(_ text: String) -> Bool {
+  static func isBundleID(_ text: String) -> Bool {
     (1...155).contains(text.utf8.count)
       && text.utf8.allSatisfy { byte in
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.".utf8.contains(byte)

@@ -2,22 +2,22 @@ import Glibc
 import Runtime
 
 /// One end of a connection whose other end is a client under test.
-actor RawConnection {
+package actor RawConnection {
   private let executor = SerialQueueExecutor(label: "raw connection")
-  nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+  package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
   private let descriptor: Int32
 
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
   deinit { close(descriptor) }
 
-  func send(_ text: String) {
+  package func send(_ text: String) {
     let bytes = Array(text.utf8)
     _ = unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
   }
 
   /// Waits for the end of a request's head.
-  func receiveHead() {
+  package func receiveHead() {
     var seen: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)
     while !String(decoding: seen, as: UTF8.self).contains("\r\n\r\n") {
@@ -29,7 +29,7 @@ actor RawConnection {
 }
 
 /// Runs `body` against a server that reads a request's head on each connection, does `answer`, and closes.
-func withRawServer(
+package func withRawServer(
   _ answer: @escaping @Sendable (RawConnection) async -> Void, _ body: (UInt16) async throws -> Void
 ) async throws {
   let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

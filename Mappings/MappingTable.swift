@@ -1,0 +1,122 @@
+import Purchases
+
+/// The tables of this build, by the names of their files.
+package enum MappingTable: String, Sendable, CaseIterable {
+  case events
+  case transactionFields = "transaction-fields"
+  case renewalFields = "renewal-fields"
+  case appTransactionFields = "app-transaction-fields"
+  case receiptFields = "receipt-fields"
+  case legacyTransactionFields = "v1-transaction-fields"
+  case legacyRenewalFields = "v1-renewal-fields"
+  case legacyStatuses = "v1-statuses"
+  case legacyEvents = "v1-events"
+  case eventsToLegacy = "v2-events-to-v1"
+  case inferences
+  case withoutCounterpart = "without-counterpart"
+
+  /// As the file is called.
+  package var file: String { "\(rawValue).tsv" }
+
+  /// The capital letter that its row ids begin with, and no other table's.
+  package var letter: Character {
+    switch self {
+    case .events: "N"
+    case .transactionFields: "T"
+    case .renewalFields: "R"
+    case .appTransactionFields: "A"
+    case .receiptFields: "P"
+    case .legacyTransactionFields: "L"
+    case .legacyRenewalFields: "Q"
+    case .legacyStatuses: "S"
+    case .legacyEvents: "V"
+    case .eventsToLegacy: "W"
+    case .inferences: "I"
+    case .withoutCounterpart: "X"
+    }
+  }
+
+  /// The table as it is embedded in this build, as text.
+  package var bytes: [UInt8] {
+    switch self {
+    case .events: PackageResources.events_tsv
+    case .transactionFields: PackageResources.transaction_fields_tsv
+    case .renewalFields: PackageResources.renewal_fields_tsv
+    case .appTransactionFields: PackageResources.app_transaction_fields_tsv
+    case .receiptFields: PackageResources.receipt_fields_tsv
+    case .legacyTransactionFields: PackageResources.v1_transaction_fields_tsv
+    case .legacyRenewalFields: PackageResources.v1_renewal_fields_tsv
+    case .legacyStatuses: PackageResources.v1_statuses_tsv
+    case .legacyEvents: PackageResources.v1_events_tsv
+    case .eventsToLegacy: PackageResources.v2_events_to_v1_tsv
+    case .inferences: PackageResources.inferences_tsv
+    case .withoutCounterpart: PackageResources.without_counterpart_tsv
+    }
+  }
+
+  /// The table as it is embedded in this build.
+  package var embedded: Table {
+    do { return try Table(bytes) } catch { preconditionFailure("Mappings/\(file): \(error); a test loads every table") }
+  }
+
+  /// Reads `bytes` as this table's types do; whatever they would stumble over is thrown.
+  package func load(_ bytes: [UInt8]) throws(Table.Malformed) {
+    switch self {
+    case .events: _ = try EventTable(bytes)
+    case .transactionFields: _ = try FieldTable<PurchaseField>(bytes)
+    case .renewalFields: _ = try FieldTable<RenewalField>(bytes)
+    case .appTransactionFields: _ = try FieldTable<AppTransactionField>(bytes)
+    case .receiptFields: _ = try ReceiptTable(bytes)
+    case .legacyTransactionFields: _ = try LegacyFieldTable<PurchaseField>(bytes, hasTop: false)
+    case .legacyRenewalFields: _ = try LegacyFieldTable<RenewalField>(bytes, hasTop: true)
+    case .legacyStatuses: _ = try LegacyStatusTable(bytes)
+    case .legacyEvents: _ = try LegacyEventTable(bytes)
+    case .eventsToLegacy: _ = try EventToLegacyTable(bytes)
+    case .inferences: _ = try InferenceTable(bytes)
+    case .withoutCounterpart: _ = try WithoutCounterpartTable(bytes)
+    }
+  }
+
+  /// The columns that say what a row is about: an id stands for that, and for nothing else, for ever.
+  package var subject: [String] {
+    switch self {
+    case .events: ["notificationType", "subtype"]
+    case .transactionFields, .renewalFields, .appTransactionFields: ["field"]
+    case .receiptFields: ["attribute", "key", "field"]
+    case .legacyTransactionFields, .legacyRenewalFields: ["key", "field"]
+    case .legacyStatuses: ["kind", "code"]
+    case .legacyEvents: ["notificationTypeV1", "condition"]
+    case .eventsToLegacy: ["notificationType", "subtype", "condition"]
+    case .inferences: ["field", "condition"]
+    case .withoutCounterpart: ["side", "what", "name"]
+    }
+  }
+
+  /// The closed list of words of a column; nil for a column that is free.
+  package func words(of column: String) -> [String]? {
+    switch (self, column) {
+    case (.events, "date"): EventTable.Moment.allCases.map(\.rawValue)
+    case (.legacyEvents, "date"): ["-"] + LegacyEventTable.Moment.allCases.map(\.rawValue)
+    case (.legacyEvents, "condition"): LegacyEventTable.Condition.allCases.map(\.rawValue)
+    case (.eventsToLegacy, "condition"): EventToLegacyTable.Condition.allCases.map(\.rawValue)
+    case (.eventsToLegacy, "autoRenewStatus"): ["-"] + EventToLegacyTable.AutoRenewStatus.allCases.map(\.rawValue)
+    case (.inferences, "condition"): InferenceTable.Condition.allCases.map(\.rawValue)
+    case (.legacyStatuses, "condition"): ["-"] + LegacyStatusTable.Condition.allCases.map(\.rawValue)
+    case (.legacyStatuses, "retryable"): ["-"] + LegacyStatusTable.Retry.allCases.map(\.rawValue)
+    case (.legacyStatuses, "kind"): ["verifyReceipt", "subscription"]
+    case (.legacyStatuses, "data"): ["-", "yes", "no"]
+    case (.withoutCounterpart, "side"): WithoutCounterpartTable.Side.allCases.map(\.rawValue)
+    case (.withoutCounterpart, "what"): WithoutCounterpartTable.Subject.allCases.map(\.rawValue)
+    case (.transactionFields, "field"), (.receiptFields, "field"), (.legacyTransactionFields, "field"),
+      (.inferences, "field"):
+      PurchaseField.allCases.map(\.name)
+    case (.renewalFields, "field"), (.legacyRenewalFields, "field"): RenewalField.allCases.map(\.name)
+    case (.appTransactionFields, "field"): AppTransactionField.allCases.map(\.name)
+    case (.receiptFields, "form"): ReceiptTable.Form.allCases.map(\.rawValue)
+    case (_, "form"): LegacyFieldTable<PurchaseField>.Form.allCases.map(\.rawValue)
+    case (_, "absence"): Absence.allCases.map(\.rawValue) + ["envelope"]
+    case (_, "noVote"): ["-"] + Source.allCases.map(\.name)
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,156 @@
+package import JSON
+package import Mappings
+import Purchases
+import Signing
+import Time
+import Wire
+
+/// What was converted as JSON, which others script on: facts flat by Apple's V2 names, as in the answers of the service.
+///
+/// `events`, `purchases` and `renewals` are always there, `appTransactions` where there are some. Each element has
+/// `bundleId`, `environment`, `provenance` (who said it, when, and what vouches for it) and `rules`, the rows of
+/// `Mappings` that made it. Dates are milliseconds since 1970.
+package struct CanonicalDocument {
+  private let converted: Converted
+  private let vocabulary: Vocabulary
+
+  package init(_ converted: Converted, vocabulary: Vocabulary = .embedded) {
+    self.converted = converted
+    self.vocabulary = vocabulary
+  }
+
+  package var json: JSONObject {
+    let findings = converted.findings
+    let purchases = Purchase.fold(findings.purchases, rules: vocabulary.purchases.rules.hearingEveryone)
+    let renewals = Dictionary(grouping: findings.renewals, by: \.key).sorted {
+      $0.key.originalTransactionID < $1.key.originalTransactionID
+    }
+    let downloads = Dictionary(grouping: findings.appTransactions, by: \.key).sorted {
+      $0.key.appTransactionID < $1.key.appTransactionID
+    }
+    var object: JSONObject = [
+      "events": .array(Event.fold(findings.events).map { .object(describe($0)) }),
+      "purchases": .array(
+        purchases.map { purchase in
+          .object(
+            describe(purchase.folded, vocabulary.purchases, vocabulary.rules, line: purchase.key.line))
+        }),
+      "renewals": .array(renewals.compactMap { describe($0.value, vocabulary.renewals, vocabulary.rules) }),
+    ]
+    if !downloads.isEmpty {
+      object["appTransactions"] = .array(
+        downloads.compactMap {
+          describe($0.value, vocabulary.appTransactions) { field, _, _ in [vocabulary.appTransactions.rules[field].id] }
+        })
+    }
+    if !converted.survey.isClean { object["survey"] = .object(survey) }
+    return object
+  }
+
+  private func describe<Key, Field>(
+    _ statements: [Statement<Key, Field>], _ table: FieldTable<Field>, _ rows: (Field, Facts<Field>, Source) -> [String]
+  ) -> JSONValue? {
+    Folded(statements, rules: table.rules.hearingEveryone).map { .object(describe($0, table, rows)) }
+  }
+
+  private func describe<Field>(
+    _ folded: Folded<Field>, _ table: FieldTable<Field>, _ rows: (Field, Facts<Field>, Source) -> [String],
+    line: Line? = nil
+  ) -> JSONObject {
+    var object = whose
+    var rules: Set<String> = []
+    for field in Field.allCases {
+      guard let value = folded.facts[field], let origin = folded.provenance[field] else { continue }
+      object[field.name] = value
+      rules.formUnion(rows(field, folded.facts, origin.source))
+    }
+    object["line"] = line.map { .string($0.text) }
+    object["provenance"] = .object(provenance(folded, table))
+    object["rules"] = .array(rules.sorted().map(JSONValue.string))
+    return object
+  }
+
+  private func describe(_ event: Event) -> JSONObject {
+    var object = whose
+    for member in event.json { object[member.key] = member.value }
+    object["provenance"] = .object(provenance(event.source, event.rank.asOf, event.message))
+    object["rules"] = .array(event.rule.map { [.string($0)] } ?? [])
+    return object
+  }
+
+  /// Null is unknown.
+  private var whose: JSONObject {
+    let findings = converted.findings
+    var object: JSONObject = [
+      "bundleId": .string(findings.app), "environment": .string(findings.environment.rawValue),
+    ]
+    for name in converted.unknown { object[name] = .null }
+    return object
+  }
+
+  private var survey: JSONObject {
+    func list(_ words: [String]) -> JSONValue { .array(words.map(JSONValue.string)) }
+    let survey = converted.survey
+    return [
+      "unknownFields": list(survey.unknownFields), "unusableFields": list(survey.unusableFields),
+      "unknownValues": list(survey.unknownValues),
+    ]
+  }
+}
+
+// MARK: - Provenance
+
+extension CanonicalDocument {
+  private func provenance(
+    _ source: Source, _ asOf: Milliseconds, _ message: [UInt8], inferred: [String] = []
+  ) -> JSONObject {
+    func list(_ words: [String]) -> JSONValue? { words.isEmpty ? nil : .array(words.map(JSONValue.string)) }
+    var object: JSONObject = [
+      "source": .string(name(of: source)), "asOf": .integer(asOf.sinceEpoch),
+      "trust": .string(converted.trust.rawValue), "message": .string(Digest(bytes: message)?.hex ?? ""),
+      "inferred": .array(inferred.map(JSONValue.string)),
+    ]
+    object["given"] = list(converted.given)
+    object["claimed"] = list(converted.claimed)
+    object["unknown"] = list(converted.unknown)
+    return object
+  }
+
+  /// Of the highest authority that said any of it; `fields` names those that another source said.
+  private func provenance<Field>(_ folded: Folded<Field>, _ table: FieldTable<Field>) -> JSONObject {
+    let told = Field.allCases.compactMap { field in folded.provenance[field].map { (field: field, origin: $0) } }
+    guard let chief = told.map(\.origin).max(by: { $0.source < $1.source }) else { return JSONObject() }
+    var object = provenance(
+      chief.source, chief.asOf, chief.message, inferred: told.filter(\.origin.isInferred).map(\.field.name))
+    let others = told.filter { $0.origin.source != chief.source }
+    if !others.isEmpty {
+      object["fields"] = .object(
+        JSONObject(
+          others.map { field, origin in
+            (
+              field.name,
+              ["source": .string(name(of: origin.source)), "asOf": .integer(origin.asOf.sinceEpoch)]
+            )
+          }))
+    }
+    let silenced = told.filter { table.rules[$0.field].silenced.contains($0.origin.source) }
+    if !silenced.isEmpty { object["withoutVote"] = .array(silenced.map { .string($0.field.name) }) }
+    return object
+  }
+
+  /// V2's own form without its signature is not what Apple signed.
+  private func name(of source: Source) -> String {
+    converted.trust == .none && source == .signedV2 ? "unsignedV2" : source.name
+  }
+}
+
+extension FoldRules {
+  /// The rules for one input by itself: what it says is shown, whether or not it would count beside others.
+  fileprivate var hearingEveryone: Self {
+    let open = Dictionary(
+      uniqueKeysWithValues: Field.allCases.map { field in
+        (field, Rule(id: self[field].id, absence: self[field].absence, silenced: []))
+      })
+    return FoldRules(open) ?? self
+  }
+}

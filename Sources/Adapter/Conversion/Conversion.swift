@@ -1,0 +1,276 @@
+import JSON
+package import Mappings
+package import Purchases
+package import Receipts
+package import Signing
+package import Time
+import Wire
+
+/// Reads one input of any kind into the canonical model, beside any ledger: to be looked at and compared.
+///
+/// It believes what the service believes, and what nobody vouches for only when told so; that it says `none` of then.
+package struct Conversion: Sendable {
+  private let verifier: SignedDataVerifier
+  private let adapter: Adapter
+  private let receipts: ReceiptReader
+  private let vocabulary: Vocabulary
+  /// What the input does not say itself, and must agree with what it says.
+  private var app: String?
+  private var environment: Environment?
+  private let allowsUnsigned: Bool
+
+  package init(
+    verifier: SignedDataVerifier, receipts: ReceiptReader, vocabulary: Vocabulary = .embedded, app: String? = nil,
+    environment: Environment? = nil, allowsUnsigned: Bool = false
+  ) {
+    self.verifier = verifier
+    adapter = Adapter(verifier: verifier, receipts: receipts, vocabulary: vocabulary)
+    self.receipts = receipts
+    self.vocabulary = vocabulary
+    self.app = app
+    self.environment = environment
+    self.allowsUnsigned = allowsUnsigned
+  }
+
+  /// What `bytes` say: a notification of either generation, signed data, an answer, or a receipt.
+  ///
+  /// `now` counts only for what is signed without a date, and as the latest date that an unsigned input can be of.
+  package func read(_ bytes: [UInt8], now: Milliseconds) throws(ConversionRefusal) -> Converted {
+    let input = try ConversionInput(bytes)
+    let message = Digest.sha256(bytes)
+    var attempt = self
+    var (claimed, unknown): ([String], [String]) = ([], [])
+    while true {
+      let refusal: ConversionRefusal
+      do throws(ConversionRefusal) {
+        var converted = try attempt.read(input, message, now)
+        try check(converted.findings)
+        converted.claimed += claimed
+        converted.unknown = unknown.filter { !converted.claimed.contains($0) }
+        converted.given.removeAll { claimed.contains($0) || unknown.contains($0) }
+        return converted
+      } catch { refusal = error }
+      // What nobody names is shown as unknown: nothing is kept below the name that stands in for it.
+      if refusal.isAbout(.environmentUnknown), attempt.environment == nil {
+        let claim = inside(input)?.claimedEnvironment
+        attempt.environment = claim ?? .production
+        if claim == nil { unknown.append("environment") } else { claimed.append("environment") }
+      } else if refusal.isAbout(.unknownApp), attempt.app == nil {
+        let claim = inside(input)?.bundleID
+        attempt.app = claim ?? Self.nobody
+        if claim == nil { unknown.append("bundleId") } else { claimed.append("bundleId") }
+      } else {
+        throw refusal
+      }
+    }
+  }
+
+  /// No bundle id has such a letter.
+  private static let nobody = "?"
+
+  private func read(
+    _ input: ConversionInput, _ message: Digest, _ now: Milliseconds
+  ) throws(ConversionRefusal) -> Converted {
+    switch input {
+    case .notificationHistory(let items): return try history(items, message, now)
+    case .message(let object): return try read(object, message, now)
+    case .jws(let jws): return try read(jws: jws, message, now)
+    case .decoded(let payload, let kind):
+      guard allowsUnsigned else {
+        throw ConversionRefusal(.unsigned, "a decoded \(kind.rawValue), without the signature that proves it")
+      }
+      return try unsigned(message, now).read(payload, kind)
+    case .receipt(let text): return try read(receipt: text, message, now)
+    }
+  }
+
+  /// The receipt inside a V1 body or answer, proven or not.
+  private func inside(_ input: ConversionInput) -> Receipt? {
+    switch input {
+    case .message(let object):
+      let text = object["unified_receipt"]?.object?["latest_receipt"] ?? object["latest_receipt"]
+      return text?.string.flatMap { receipts.read(Array($0.utf8)).receipt }
+    case .notificationHistory, .jws, .decoded, .receipt: return nil
+    }
+  }
+
+  private func check(_ findings: Findings) throws(ConversionRefusal) {
+    if let app, findings.app != app {
+      throw ConversionRefusal(.wrongBundle, "it is of \(findings.app), --app says \(app)")
+    }
+    if let environment, findings.environment != environment {
+      throw ConversionRefusal(
+        .wrongEnvironment, "it is of \(findings.environment.rawValue), --environment says \(environment.rawValue)")
+    }
+  }
+
+  private func unsigned(_ message: Digest, _ now: Milliseconds) -> UnsignedReader {
+    UnsignedReader(
+      verifier: verifier, vocabulary: vocabulary, message: message, app: app, environment: environment, now: now)
+  }
+}
+
+// MARK: - Notifications, signed data, answers
+
+extension Conversion {
+  private func read(
+    _ object: JSONObject, _ message: Digest, _ now: Milliseconds
+  ) throws(ConversionRefusal) -> Converted {
+    if let jws = object["signedPayload"]?.string { return try read(jws: Array(jws.utf8), message, now) }
+    if object["notification_type"] != nil { return try legacyNotification(object, message, now) }
+    if LegacyAnswer.isAnswer(object) { return try legacyAnswer(object, message, now) }
+    guard object["transactionId"] == nil else {
+      throw ConversionRefusal(Refusal(.unreadable, .notAMessage, "an id alone says nothing of a purchase"))
+    }
+    return try evidence(object.encoded(), ClaimedPayload(answer: object), message, now)
+  }
+
+  private func read(jws: [UInt8], _ message: Digest, _ now: Milliseconds) throws(ConversionRefusal) -> Converted {
+    let claimed = ClaimedPayload(jws: jws)
+    let refusal: ConversionRefusal
+    do throws(ConversionRefusal) {
+      guard claimed.kind == .notification else { return try evidence(jws, claimed, message, now) }
+      let body: JSONObject = ["signedPayload": .string(String(decoding: jws, as: UTF8.self))]
+      do throws(Refusal) {
+        return Converted(try adapter.notification(body.encoded(), message: message, now: now))
+      } catch { throw ConversionRefusal(error) }
+    } catch { refusal = error }
+    guard allowsUnsigned, let seen = claimed.environment, !seen.isSignedByApple else { throw refusal }
+    return try testData(jws, message, now)
+  }
+
+  /// What Xcode or LocalTesting made: opened without a signature to trust, and said to be so.
+  private func testData(
+    _ jws: [UInt8], _ message: Digest, _ now: Milliseconds
+  ) throws(ConversionRefusal) -> Converted {
+    let payload: VerifiedPayload
+    do throws(VerificationError) {
+      // Roots that were named for the test would be looked for in it.
+      payload = try SignedDataVerifier(roots: .apple).verifyAny(
+        jws, expecting: ExpectedClaims(environment: .unsignedTestData), now: now)
+    } catch { throw ConversionRefusal(Refusal(error)) }
+    let reader = unsigned(message, now)
+    return switch payload {
+    case .notification(let all): try reader.read(all.notification.payload, .notification)
+    case .transaction(let verified): try reader.read(verified.payload, .transaction)
+    case .renewal(let verified): try reader.read(verified.payload, .renewal)
+    case .appTransaction(let verified): try reader.read(verified.payload, .appTransaction)
+    case .realtimeRequest(let verified): try reader.read(verified.payload, .realtimeRequest)
+    }
+  }
+
+  private func history(
+    _ items: [JSONValue], _ message: Digest, _ now: Milliseconds
+  ) throws(ConversionRefusal) -> Converted {
+    var all: Converted?
+    for item in items {
+      guard let jws = item.object?["signedPayload"]?.string else { continue }
+      let one = try read(jws: Array(jws.utf8), message, now)
+      if all == nil { all = one } else { try all?.add(one) }
+    }
+    guard let all else {
+      throw ConversionRefusal(Refusal(.authentic, .notAMessage, "a notification history without a notification"))
+    }
+    return all
+  }
+
+  private func evidence(
+    _ body: [UInt8], _ claimed: ClaimedPayload, _ message: Digest, _ now: Milliseconds
+  ) throws(ConversionRefusal) -> Converted {
+    let named = claimed.app ?? app
+    let reading: Reading
+    do throws(Refusal) {
+      reading = try adapter.evidence(body, app: named ?? "", environment: environment, message: message, now: now)
+    } catch { throw ConversionRefusal(error) }
+    guard named != nil else { throw ConversionRefusal(.unknownApp, "nothing in a \(reading.title) names an app") }
+    var converted = Converted(reading)
+    if claimed.app == nil { converted.given.append("bundleId") }
+    if claimed.environment == nil, environment != nil { converted.given.append("environment") }
+    if claimed.isEnvironmentUnsigned { converted.claimed.append("environment") }
+    return converted
+  }
+}
+
+// MARK: - The old generation
+
+extension Conversion {
+  private func legacyNotification(
+    _ object: JSONObject, _ message: Digest, _ now: Milliseconds
+  ) throws(ConversionRefusal) -> Converted {
+    let body = NotificationBody(object)
+    let claimed =
+      body.bundleID ?? body.latestReceiptInfo?.bundleID ?? body.latestExpiredReceiptInfo?.bundleID
+    let origin = LegacyOrigin(app: claimed ?? app, environment: environment, trust: .none, receivedAt: now)
+    do throws(Refusal) {
+      var converted = Converted(
+        try adapter.notification(object.encoded(), message: message, origin: origin, now: now))
+      if claimed == nil { converted.given.append("bundleId") }
+      if body.environment ?? body.unifiedReceipt?.environment == nil { converted.given.append("environment") }
+      return converted
+    } catch { throw ConversionRefusal(error) }
+  }
+
+  /// An answer of verifyReceipt, in whoever's hands it was.
+  private func legacyAnswer(
+    _ object: JSONObject, _ message: Digest, _ now: Milliseconds
+  ) throws(ConversionRefusal) -> Converted {
+    let answer = VerifyReceiptAnswer(object)
+    let claimed = answer.receipt?.bundleID ?? answer.latestTransaction?.bundleID
+    do throws(Refusal) {
+      var converted = Converted(
+        try adapter.evidence(
+          object.encoded(), app: claimed ?? app ?? "", environment: environment, message: message, now: now))
+      if claimed == nil { converted.given.append("bundleId") }
+      if answer.environment == nil, answer.isFlat || answer.receipt?.receiptType == nil {
+        converted.given.append("environment")
+      }
+      return converted
+    } catch { throw ConversionRefusal(error) }
+  }
+}
+
+// MARK: - Receipts
+
+extension Conversion {
+  private func read(
+    receipt text: [UInt8], _ message: Digest, _ now: Milliseconds
+  ) throws(ConversionRefusal) -> Converted {
+    switch receipts.read(text) {
+    case .verified(let verified):
+      let findings = ReceiptMapping(vocabulary: vocabulary).findings(
+        of: verified, environment: environment ?? verified.receipt.claimedEnvironment, message: message)
+      return try converted(findings, verified.receipt, .receipt)
+    case .refused(let receipt, let refusal):
+      guard allowsUnsigned else { throw ConversionRefusal(refusal) }
+      let mapping = ReceiptMapping(vocabulary: vocabulary, takesTestIdentities: true)
+      let findings = mapping.unverifiedFindings(
+        of: receipt, environment: environment ?? receipt.claimedEnvironment, receivedAt: now, message: message)
+      return try converted(findings, receipt, .none)
+    case .unreadable(let refusal): throw ConversionRefusal(refusal)
+    }
+  }
+
+  private func converted(
+    _ findings: Findings?, _ receipt: Receipt, _ trust: Adapter.Trust
+  ) throws(ConversionRefusal) -> Converted {
+    guard let findings else {
+      guard receipt.bundleID != nil else { throw ConversionRefusal(.unknownApp, "a receipt without a bundle id") }
+      throw ConversionRefusal(.environmentUnknown, "nothing in the receipt names an environment")
+    }
+    do throws(Refusal) { try Refusal.checkLengths(findings) } catch { throw ConversionRefusal(error) }
+    var converted = Converted(findings: findings, trust: trust)
+    guard receipt.environment == nil else { return converted }
+    if environment == nil { converted.claimed = ["environment"] } else { converted.given = ["environment"] }
+    return converted
+  }
+}
+
+extension Receipt {
+  /// The environment that the receipt names, of iOS 6 in its unsigned part.
+  fileprivate var claimedEnvironment: Environment? {
+    switch self {
+    case .app(let receipt): receipt.environment
+    case .transaction(let receipt): receipt.claimedEnvironment
+    }
+  }
+}

@@ -1,0 +1,44 @@
+package import Purchases
+package import Wire
+
+/// What one input says in the canonical model, and how far it can be believed.
+package struct Converted: Sendable {
+  package var findings: Findings
+  package var trust: Adapter.Trust
+  /// What in it was new to this build.
+  package var survey: Survey
+  /// What the caller said because the input does not: `bundleId`, `environment`.
+  package var given: [String] = []
+  /// What only an unsigned part of the input says: the `environment` of iOS 6 receipts.
+  package var claimed: [String] = []
+  /// What neither the input nor the caller says: what `findings` has in its place means nothing.
+  package var unknown: [String] = []
+
+  init(
+    findings: Findings, trust: Adapter.Trust, survey: Survey = Survey(), given: [String] = [], claimed: [String] = []
+  ) {
+    self.findings = findings
+    self.trust = trust
+    self.survey = survey
+    self.given = given
+    self.claimed = claimed
+  }
+
+  init(_ reading: Reading) { self.init(findings: reading.findings, trust: reading.trust, survey: reading.survey) }
+
+  /// Takes in what another part of the same input says; of another app or environment it is refused.
+  mutating func add(_ other: Converted) throws(ConversionRefusal) {
+    guard (findings.app, findings.environment) == (other.findings.app, other.findings.environment) else {
+      throw ConversionRefusal(
+        .severalApps,
+        "one input speaks of \(findings.app) in \(findings.environment.rawValue) and of \(other.findings.app) in "
+          + other.findings.environment.rawValue)
+    }
+    findings.purchases += other.findings.purchases
+    findings.renewals += other.findings.renewals
+    findings.appTransactions += other.findings.appTransactions
+    findings.events += other.findings.events
+    findings.links += other.findings.links
+    survey.add(other.survey)
+  }
+}

@@ -1,0 +1,118 @@
+import JSON
+import Mappings
+import Purchases
+import Signing
+import Time
+import Wire
+
+/// Reads payloads that somebody decoded, or that Xcode made: nobody vouches for what comes of it.
+struct UnsignedReader {
+  let verifier: SignedDataVerifier
+  let vocabulary: Vocabulary
+  let message: Digest
+  /// The app and the environment of payloads that name none, as the caller says.
+  let app: String?
+  let environment: Environment?
+  let now: Milliseconds
+
+  private var statements: StatementMapping {
+    StatementMapping(vocabulary: vocabulary, message: message, takesTestIdentities: true)
+  }
+
+  func read(_ payload: JSONObject, _ kind: PayloadKind) throws(ConversionRefusal) -> Converted {
+    do throws(Refusal) {
+      switch kind {
+      case .transaction, .renewal, .appTransaction:
+        var converted = try empty(ClaimedPayload(payload), kind)
+        try add(payload, kind, to: &converted)
+        return converted
+      case .notification: return try notification(payload)
+      case .realtimeRequest:
+        throw Refusal(.authentic, .notAMessage, "a request of Retention Messaging says nothing of a purchase")
+      }
+    } catch { throw ConversionRefusal(error) }
+  }
+
+  private func notification(_ payload: JSONObject) throws(Refusal) -> Converted {
+    var converted = try empty(ClaimedPayload(payload), .notification)
+    converted.survey.add(NotificationPayload(payload).survey())
+    let inside: [(carrier: String, name: String, kind: PayloadKind)] = [
+      ("data", "signedTransactionInfo", .transaction), ("data", "signedRenewalInfo", .renewal),
+      ("appData", "signedAppTransactionInfo", .appTransaction),
+    ]
+    for (carrier, name, kind) in inside {
+      guard let value = payload[carrier]?.object?[name], !value.isNull else { continue }
+      guard let payload = try opened(value, kind) else {
+        converted.survey.add(unusable: "\(carrier).\(name)")
+        continue
+      }
+      try add(payload, kind, to: &converted)
+    }
+    let event = try EventMapping(vocabulary: vocabulary, message: message).event(
+      UnsignedPayload(payload, as: .notification), app: converted.findings.app,
+      purchase: converted.findings.purchases.first,
+      renewed: converted.findings.renewals.first?.key.originalTransactionID, in: converted.findings.environment)
+    if let event { converted.findings.events = [event] }
+    try Refusal.checkLengths(converted.findings)
+    return converted
+  }
+
+  /// What stands in a notification where Apple puts a JWS: verified when it is one, as it is when it was decoded too; nil
+  /// for a text that never was a JWS.
+  private func opened(_ value: JSONValue, _ kind: PayloadKind) throws(Refusal) -> JSONObject? {
+    if let decoded = value.object { return decoded }
+    guard let jws = value.string.map({ Array($0.utf8) }), jws.count(where: { $0 == UInt8(ascii: ".") }) == 2 else {
+      return nil
+    }
+    do throws(VerificationError) { return try verifier.payload(of: jws, kind, now: now) } catch {
+      throw Refusal(error)
+    }
+  }
+
+  private func empty(_ claims: ClaimedPayload, _ kind: PayloadKind) throws(Refusal) -> Converted {
+    guard let app = claims.app ?? app else {
+      throw Refusal(.unproven, .unknownApp, "nothing in a \(kind.rawValue) names its app")
+    }
+    guard let environment = claims.environment.map({ Environment($0) }) ?? environment else {
+      throw Refusal(.unproven, .environmentUnknown, "nothing in it names an environment", claimedApp: app)
+    }
+    let given = (claims.app == nil ? ["bundleId"] : []) + (claims.environment == nil ? ["environment"] : [])
+    return Converted(findings: Findings(app: app, environment: environment), trust: .none, given: given)
+  }
+
+  private func add(_ payload: JSONObject, _ kind: PayloadKind, to converted: inout Converted) throws(Refusal) {
+    let (app, environment) = (converted.findings.app, converted.findings.environment)
+    let unsigned = UnsignedPayload(payload, as: kind)
+    switch kind {
+    case .transaction:
+      converted.findings.purchases.append(try statements.purchase(unsigned, in: environment))
+      converted.survey.add(TransactionPayload(payload).survey())
+    case .renewal:
+      converted.findings.renewals.append(try statements.renewal(unsigned, app: app, in: environment))
+      converted.survey.add(RenewalPayload(payload).survey())
+    case .appTransaction:
+      if let statement = try statements.appTransaction(unsigned, in: environment) {
+        converted.findings.appTransactions.append(statement)
+      }
+      converted.survey.add(AppTransactionPayload(payload).survey())
+    case .notification, .realtimeRequest: break
+    }
+  }
+}
+
+extension SignedDataVerifier {
+  /// The payload of a JWS below the roots, or of test data of Xcode that nobody signed.
+  fileprivate func payload(
+    of jws: [UInt8], _ kind: PayloadKind, now: Milliseconds
+  ) throws(VerificationError) -> JSONObject {
+    let isTestData = ClaimedPayload(jws: jws).environment.map { !$0.isSignedByApple } ?? false
+    let expected = ExpectedClaims(environment: isTestData ? .unsignedTestData : .any)
+    switch kind {
+    case .transaction: return try verifyTransaction(jws, expecting: expected, now: now).payload
+    case .renewal: return try verifyRenewal(jws, expecting: expected, now: now).payload
+    case .appTransaction: return try verifyAppTransaction(jws, expecting: expected, now: now).payload
+    case .notification: return try verifyNotification(jws, expecting: expected, now: now).notification.payload
+    case .realtimeRequest: throw VerificationError(.unexpectedKind, "a request of Retention Messaging")
+    }
+  }
+}

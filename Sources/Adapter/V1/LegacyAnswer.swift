@@ -1,0 +1,90 @@
+import JSON
+import Mappings
+import Purchases
+import Receipts
+import Signing
+import Time
+import Wire
+
+/// Reads an answer of verifyReceipt, of either shape.
+struct LegacyAnswer {
+  let answer: VerifyReceiptAnswer
+  let vocabulary: Vocabulary
+  let receipts: ReceiptReader
+  let message: Digest
+  let origin: LegacyOrigin
+
+  /// Whether `object` is one: it has a whole number as status and nothing of the App Store Server API.
+  static func isAnswer(_ object: JSONObject) -> Bool {
+    object["status"]?.looseInteger != nil && object["data"] == nil && object["signedTransactions"] == nil
+      && object["signedTransactionInfo"] == nil && object["signedRenewalInfo"] == nil
+  }
+
+  func reading() throws(Refusal) -> Reading {
+    try checkStatus()
+    let isFlat = answer.isFlat
+    let receipt = answer.receipt
+    let app = try origin.app(claimed: receipt?.bundleID ?? answer.latestTransaction?.bundleID)
+    let environment = try origin.environment(
+      named: answer.environment, isFlat ? nil : receipt?.receiptType, app: app)
+    let latest = answer.latestReceiptInfo ?? []
+    let own = receipt?.inApp ?? []
+    let pending = answer.pendingRenewalInfo ?? []
+    try LegacyStatements.checkCount(latest.count + own.count + pending.count, app: app)
+
+    var purchases = LegacyPurchases(vocabulary)
+    if isFlat {
+      purchases.add([answer.latestTransaction].compactMap(\.self))
+      purchases.add([TransactionRow(answer.json["receipt"])].compactMap(\.self))
+    } else {
+      purchases.add(latest)
+      purchases.add(own)
+    }
+    let inner = InnerReceipt(answer.latestReceipt, reader: receipts, app: app, environment: environment)
+    let asOf =
+      (isFlat ? nil : receipt?.requestDate).map { min($0, origin.receivedAt) }
+      ?? LegacyStatements.latestPast(purchases.rows, [], receivedAt: origin.receivedAt)
+    let statements = LegacyStatements(
+      vocabulary: vocabulary, message: message, app: app, environment: environment, source: .verifyReceiptAnswer,
+      asOf: asOf)
+    purchases.infer()
+
+    var findings = Findings(app: app, environment: environment)
+    findings.purchases = statements.purchases(purchases.rows)
+    findings.furtherAliases = statements.furtherAliases(purchases.rows)
+    findings.renewals = statements.renewals(
+      pending, rows: purchases.rows, top: answer.json, current: isFlat ? purchases.rows.first?.original : nil)
+    let trust: Adapter.Trust = inner?.isProven == true && origin.trust != .apple ? .receipt : origin.trust
+    findings = try statements.completed(findings, receipt: inner, trust: trust)
+    // One receipt is one customer's; whoever hands in the answer of an app is that app's back end.
+    if findings.links.isEmpty { findings.linkCustomers() }
+    var survey = answer.survey()
+    for _ in 0..<purchases.unusable { survey.add(unusable: "latest_receipt_info[].transaction_id") }
+    return Reading(
+      app: app, appAppleID: nil, environment: environment, signedAt: nil,
+      title: "verifyReceipt of \(purchases.rows.count)", findings: findings, survey: survey, trust: trust)
+  }
+
+  /// Refuses what holds no purchases, and says what its status means.
+  private func checkStatus() throws(Refusal) {
+    let status = answer.status ?? 0
+    guard let row = vocabulary.legacyStatuses[status] else {
+      throw Refusal(
+        .legacy, .verifyReceiptStatus, "status \(status) is none that Apple documents; keep the answer and ask again",
+        claimedApp: origin.app)
+    }
+    guard row.holdsData else {
+      let isFinal = row.retry == .told && answer.isRetryable == false
+      let advice = isFinal ? "is_retryable is false: ask with another receipt" : row.action
+      throw Refusal(
+        .legacy, .verifyReceiptStatus, "status \(status) (\(row.id)): \(row.meaning); \(advice)",
+        claimedApp: origin.app)
+    }
+    guard answer.json["receipt"]?.object != nil || answer.latestTransaction != nil || answer.latestReceiptInfo != nil
+    else {
+      throw Refusal(
+        .legacy, .verifyReceiptStatus, "status \(status), but neither a receipt nor a purchase is there",
+        claimedApp: origin.app)
+    }
+  }
+}

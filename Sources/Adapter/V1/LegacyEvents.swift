@@ -1,0 +1,67 @@
+import JSON
+import Mappings
+import Purchases
+import Time
+import Wire
+
+/// Turns a V1 notification into events, by `v1-events.tsv`.
+struct LegacyEvents {
+  let table: LegacyEventTable
+  let subscription: LegacySubscription
+  /// Whose event it is where no row tells.
+  let original: String?
+
+  struct Happening {
+    let notificationType: String
+    let subtype: String?
+    let subject: LegacyPurchase?
+    let date: Milliseconds
+    /// Nil for a notification that no row classifies: it keeps V1's name.
+    let rule: String?
+  }
+
+  /// One for every row whose condition holds, none for a companion, and the notification itself when no row knows it.
+  var happenings: [Happening] {
+    guard let type = subscription.body.notificationType else { return [] }
+    let matching = table[type].filter { subscription.holds($0.condition) }
+    if matching.isEmpty {
+      return [
+        Happening(
+          notificationType: type, subtype: nil, subject: subscription.current, date: subscription.asOf, rule: nil)
+      ]
+    }
+    return matching.compactMap { row in
+      guard let event = row.event else { return nil }
+      let subject = event.moment == .revocation ? subscription.target : subscription.current
+      return Happening(
+        notificationType: event.notificationType, subtype: event.subtype, subject: subject,
+        date: date(event.moment, subject) ?? subscription.asOf, rule: row.id)
+    }
+  }
+
+  private func date(_ moment: LegacyEventTable.Moment, _ subject: LegacyPurchase?) -> Milliseconds? {
+    switch moment {
+    case .purchase: subject?.purchasedAt
+    case .expiry: subject?.endsAt
+    case .revocation: subject?.cancelledAt ?? subscription.body.cancellationDate
+    case .change: subscription.body.autoRenewStatusChangeDate
+    case .asOf: nil
+    }
+  }
+
+  /// What the top of the body says beside whose it is, the receipt and the secret.
+  var details: JSONObject {
+    let told: Set<String> = [
+      "password", "environment", "bid", "deprecation", "latest_receipt", "latest_expired_receipt",
+    ]
+    var details = JSONObject()
+    for member in subscription.body.json where !told.contains(member.key) {
+      switch member.value {
+      case .bool, .integer: details[member.key] = member.value
+      case .string(let text) where text.utf8.count <= 255: details[member.key] = member.value
+      case .string, .null, .number, .array, .object: break
+      }
+    }
+    return details
+  }
+}

@@ -1,0 +1,81 @@
+import JSON
+import Mappings
+import Purchases
+import Time
+import Wire
+
+/// Takes the facts out of rows, by the tables of `Mappings`.
+struct LegacyFacts<Field: FactField> {
+  let table: LegacyFieldTable<Field>
+  /// The field that says which kind of offer another names.
+  let offerType: Field
+
+  /// What a row of `in_app`, `latest_receipt_info` or `pending_renewal_info` states.
+  func facts(_ row: JSONObject) -> Facts<Field> {
+    var facts = Facts<Field>()
+    // Which dates were met in a written form: looked at where the milliseconds are missing. One bit for each row.
+    var written: UInt64 = 0
+    for member in row {
+      guard let meaning = table[member.key] else { continue }
+      for entry in meaning.rows {
+        if meaning.isSecondChoice {
+          written |= 1 << UInt64(entry.place)
+        } else {
+          take(member.value, entry, row, &facts)
+        }
+      }
+    }
+    for entry in table.rows where written & 1 << UInt64(entry.place) != 0 && facts[entry.field] == nil {
+      guard let date = TransactionRow(row).looseDate(entry.key) else { continue }
+      take(.integer(date.sinceEpoch), entry, row, &facts)
+    }
+    return facts
+  }
+
+  /// What the top of a notification or of an iOS 6 answer states.
+  func factsOfTop(_ top: JSONObject) -> Facts<Field> {
+    var facts = Facts<Field>()
+    for entry in table.rows {
+      if let key = entry.top, let value = top[key] { take(value, entry, top, &facts) }
+    }
+    return facts
+  }
+
+  /// In whichever order the members stand, the result is the same.
+  private func take(
+    _ value: JSONValue, _ entry: LegacyFieldTable<Field>.Row, _ row: JSONObject, _ facts: inout Facts<Field>
+  ) {
+    let taken: JSONValue? =
+      switch entry.form {
+      case .text: Self.text(value)
+      case .integer: value.looseInteger.map(JSONValue.integer)
+      case .flag: value.looseFlag.map(JSONValue.bool)
+      case .switched: value.looseFlag.map { $0 ? 1 : 0 }
+      case .date: value.looseDate.map { .integer($0.sinceEpoch) }
+      case .revocation: isUpgraded(row) ? nil : value.looseDate.map { .integer($0.sinceEpoch) }
+      case .revocationReason: isUpgraded(row) ? nil : value.looseInteger.map(JSONValue.integer)
+      case .introductory: value.looseFlag == true && facts[offerType] == nil ? 1 : nil
+      case .freeTrial: value.looseFlag == true ? "FREE_TRIAL" : nil
+      case .promotional: Self.text(value) == nil ? nil : 2
+      case .offerCode: Self.text(value) == nil || namesPromotion(row) ? nil : 3
+      case .offerCodeName: namesPromotion(row) ? nil : Self.text(value)
+      case .consent: row["price_increase_status"] == nil ? value.looseInteger.map(JSONValue.integer) : nil
+      }
+    if let taken { facts.set(entry.field, taken) }
+  }
+
+  private static func text(_ value: JSONValue) -> JSONValue? {
+    value.looseText.flatMap { $0 == "" ? nil : .string($0) }
+  }
+
+  private func isUpgraded(_ row: JSONObject) -> Bool { row["is_upgraded"]?.looseFlag == true }
+  private func namesPromotion(_ row: JSONObject) -> Bool { row["promotional_offer_id"].flatMap(Self.text) != nil }
+}
+
+extension LegacyFacts<PurchaseField> {
+  init(_ vocabulary: Vocabulary) { self.init(table: vocabulary.legacyPurchases, offerType: .offerType) }
+}
+
+extension LegacyFacts<RenewalField> {
+  init(_ vocabulary: Vocabulary) { self.init(table: vocabulary.legacyRenewals, offerType: .offerType) }
+}

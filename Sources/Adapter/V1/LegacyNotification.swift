@@ -1,0 +1,131 @@
+import JSON
+import Mappings
+import Purchases
+import Receipts
+import Signing
+import Time
+import Wire
+
+/// Reads a V1 notification: every row a statement, every renewal another, and the events its own body tells of.
+struct LegacyNotification {
+  let body: NotificationBody
+  let vocabulary: Vocabulary
+  let receipts: ReceiptReader
+  let message: Digest
+  let origin: LegacyOrigin
+
+  func reading() throws(Refusal) -> Reading {
+    let unified = body.unifiedReceipt
+    let flat = [body.latestReceiptInfo, body.latestExpiredReceiptInfo].compactMap(\.self)
+    let list = unified?.latestReceiptInfo ?? []
+    let pending = unified?.pendingRenewalInfo ?? []
+    let app = try origin.app(claimed: body.bundleID ?? flat.compactMap(\.bundleID).first)
+    let environment = try origin.environment(named: body.environment, unified?.environment, app: app)
+    try LegacyStatements.checkCount(list.count + pending.count, app: app)
+
+    var purchases = LegacyPurchases(vocabulary)
+    purchases.add(list)
+    purchases.add(flat)
+    let receipt = InnerReceipt(
+      unified?.latestReceipt ?? body.latestReceipt, reader: receipts, app: app, environment: environment)
+    let asOf =
+      receipt?.createdAt.map { min($0, origin.receivedAt) }
+      ?? LegacyStatements.latestPast(
+        purchases.rows, [body.cancellationDate, body.autoRenewStatusChangeDate], receivedAt: origin.receivedAt)
+    let statements = LegacyStatements(
+      vocabulary: vocabulary, message: message, app: app, environment: environment, source: .notificationV1,
+      asOf: asOf)
+
+    cancel(in: &purchases)
+    let target = target(purchases.rows)
+    let original = original(purchases.rows, pending, target)
+    let subscription = LegacySubscription(
+      body: body, asOf: asOf, rows: purchases.rows.filter { $0.original == original },
+      renewal: pending.first { LegacyStatements.original(of: $0, purchases.rows) == original }, target: target)
+    purchases.infer()
+    if body.notificationType == "INTERACTIVE_RENEWAL", subscription.hasReplacedUnsaid,
+      let previous = subscription.previous
+    {
+      purchases.inferUpgraded(previous)
+    }
+
+    var findings = Findings(app: app, environment: environment)
+    findings.purchases = statements.purchases(purchases.rows)
+    findings.furtherAliases = statements.furtherAliases(purchases.rows)
+    findings.renewals = statements.renewals(pending, rows: purchases.rows, top: body.json, current: original)
+    findings.events = events(subscription, original, statements)
+    let trust: Adapter.Trust = receipt?.isProven == true && origin.trust != .apple ? .receipt : origin.trust
+    findings = try statements.completed(findings, receipt: receipt, trust: trust)
+    var survey = body.survey()
+    for _ in 0..<purchases.unusable { survey.add(unusable: "unified_receipt.latest_receipt_info[].transaction_id") }
+    return Reading(
+      app: app, appAppleID: nil, environment: environment, signedAt: nil,
+      title: body.notificationType.map { "V1 \($0)" } ?? "V1 notification without type", findings: findings,
+      survey: survey, trust: trust)
+  }
+
+  /// CANCEL names its row and its date at the top: the row may lack the date, and may itself be missing.
+  private func cancel(in purchases: inout LegacyPurchases) {
+    guard body.notificationType == "CANCEL", let date = body.cancellationDate,
+      let line = LegacyPurchase.identity(body.webOrderLineItemID)
+    else { return }
+    if purchases.rows.contains(where: { $0.line.text == line }) {
+      purchases.cancel(line, at: date)
+      return
+    }
+    let originals = Set(purchases.rows.filter(\.isSubscription).map(\.original))
+    let only = originals.count == 1 ? originals.first : nil
+    if let original = LegacyPurchase.identity(body.originalTransactionID) ?? only {
+      purchases.add(LegacyPurchase(original: original, line: line, cancelledAt: date))
+    }
+  }
+
+  /// What was taken back: the row that CANCEL names, else the one of its date, else the one cancelled last.
+  private func target(_ rows: [LegacyPurchase]) -> LegacyPurchase? {
+    let cancelled = rows.filter { $0.cancelledAt != nil }
+    switch body.notificationType {
+    case "CANCEL":
+      if let line = LegacyPurchase.identity(body.webOrderLineItemID) { return rows.first { $0.line.text == line } }
+      return cancelled.first { $0.cancelledAt == body.cancellationDate }
+    case "REFUND", "REVOKE":
+      return cancelled.max {
+        ($0.cancelledAt ?? .beforeAll, $0.original, $0.line) < ($1.cancelledAt ?? .beforeAll, $1.original, $1.line)
+      }
+    default: return nil
+    }
+  }
+
+  /// The subscription that the body is about: as it says, else what was taken back, else the one whose product it names
+  /// and that was bought last.
+  private func original(_ rows: [LegacyPurchase], _ pending: [PendingRenewal], _ target: LegacyPurchase?) -> String? {
+    if let target { return target.original }
+    if let named = LegacyPurchase.identity(body.originalTransactionID) { return named }
+    let product = body.autoRenewProductID
+    let renewed = Set(
+      pending.filter { product != nil && ($0.autoRenewProductID == product || $0.productID == product) }
+        .compactMap { LegacyStatements.original(of: $0, rows) })
+    let byRenewal = rows.filter { renewed.contains($0.original) }
+    let byProduct = rows.filter { product != nil && $0.productID == product }
+    let candidates = byRenewal.isEmpty ? byProduct.isEmpty ? rows : byProduct : byRenewal
+    return candidates.max { $0.purchaseOrder < $1.purchaseOrder }?.original
+      ?? (renewed.count == 1 ? renewed.first : nil)
+  }
+
+  private func events(
+    _ subscription: LegacySubscription, _ original: String?, _ statements: LegacyStatements
+  ) -> [Event] {
+    let events = LegacyEvents(table: vocabulary.legacyEvents, subscription: subscription, original: original)
+    let happenings = events.happenings
+    guard !happenings.isEmpty else { return [] }
+    let details = events.details
+    return happenings.map { happening in
+      Event(
+        app: statements.app, environment: statements.environment, notificationUUID: nil,
+        notificationType: happening.notificationType, subtype: happening.subtype,
+        originalTransactionID: happening.subject?.original ?? original,
+        transactionID: happening.subject?.facts.text(.transactionId), line: happening.subject?.line,
+        date: happening.date, source: .notificationV1, rank: statements.rank, details: details,
+        message: message.bytes, rule: happening.rule)
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import JSON
+import Mappings
+import Purchases
+import Time
+import Wire
+
+/// The rows of one V1 body or answer as purchases: each once, with what may be supposed of it.
+///
+/// `latest_receipt_info` and `in_app` tell the same charges, each with fields the other lacks, and sometimes under
+/// different transaction ids: what belongs together is one purchase, and every id is kept.
+struct LegacyPurchases {
+  private struct Name: Hashable {
+    let original: String, line: Line
+  }
+
+  private(set) var rows: [LegacyPurchase] = []
+  /// Rows without any id by which they could be known.
+  private(set) var unusable = 0
+  private let reader: LegacyFacts<PurchaseField>
+  private let inferences: InferenceTable
+  private var places: [Name: Int] = [:]
+  private var lists = 0
+
+  init(_ vocabulary: Vocabulary) {
+    reader = LegacyFacts(vocabulary)
+    inferences = vocabulary.inferences
+  }
+
+  /// Adds a list; what an earlier list says of a purchase counts, a later one fills in what that leaves out.
+  mutating func add(_ list: [TransactionRow]) {
+    for row in list {
+      let facts = reader.facts(row.json)
+      if let purchase = LegacyPurchase(row, facts, list: lists) { add(purchase) } else { unusable += 1 }
+    }
+    lists += 1
+  }
+
+  mutating func add(_ purchase: LegacyPurchase) {
+    let name = Name(original: purchase.original, line: purchase.line)
+    if let place = places[name] {
+      rows[place].join(purchase)
+    } else {
+      places[name] = rows.count
+      rows.append(purchase)
+    }
+  }
+
+  /// Notes when the row of this line was taken back, where the row itself does not say.
+  mutating func cancel(_ line: String, at date: Milliseconds) {
+    for place in rows.indices where rows[place].line.text == line && rows[place].cancelledAt == nil {
+      rows[place].cancelledAt = date
+      if !rows[place].isUpgraded { rows[place].facts.set(.revocationDate, .integer(date.sinceEpoch)) }
+    }
+  }
+
+  /// Supposes what the rows let suppose, by `inferences.tsv`.
+  mutating func infer() {
+    let inOrder = rows.indices.sorted { rows[$0].purchaseOrder < rows[$1].purchaseOrder }
+    var previous: [String: Int] = [:]
+    for place in inOrder {
+      let original = rows[place].original
+      if rows[place].isSubscription { infer(.hasSubscriptionMarks, place) }
+      if rows[place].facts[.inAppOwnershipType] == nil { infer(.ownershipAbsent, place) }
+      if let reason = reason(rows[place], after: previous[original].map { rows[$0] }) { infer(reason, place) }
+      if rows[place].isSubscription { previous[original] = place }
+    }
+  }
+
+  /// Supposes that the upgrade replaced this purchase.
+  mutating func inferUpgraded(_ purchase: LegacyPurchase) {
+    for place in rows.indices where rows[place].original == purchase.original && rows[place].line == purchase.line {
+      infer(.replacedByNext, place)
+    }
+  }
+
+  private mutating func infer(_ condition: InferenceTable.Condition, _ place: Int) {
+    guard let row = inferences[condition] else { return }
+    rows[place].facts.infer(row.field, row.field.kind == .flag ? .bool(row.value == "true") : .string(row.value))
+  }
+
+  private func reason(_ row: LegacyPurchase, after previous: LegacyPurchase?) -> InferenceTable.Condition? {
+    if row.facts.isOriginalTransaction { return .isOriginalTransaction }
+    if !row.isSubscription { return .isNoSubscription }
+    guard let previous else { return nil }
+    if previous.isUpgraded { return .replacesUpgraded }
+    guard let ended = previous.facts.date(.expiresDate), let began = row.facts.date(.purchaseDate) else { return nil }
+    return began > ended + Self.billingRetry ? .longAfterPrevious : .followsPrevious
+  }
+
+  /// For how long Apple tries to charge a subscription that could not be renewed.
+  private static let billingRetry = Interval.days(60)
+}
+
+/// One purchase as the rows of one body tell it.
+struct LegacyPurchase {
+  var facts: Facts<PurchaseField>
+  let original: String
+  /// `cancellation_date` as written, of an upgrade too.
+  var cancelledAt: Milliseconds?
+  /// Whether it has what only auto-renewable subscriptions have.
+  private(set) var isSubscription: Bool
+  private(set) var furtherTransactionIDs: [String] = []
+  private let list: Int
+
+  /// Nil for a row without any id.
+  init?(_ row: TransactionRow, _ facts: Facts<PurchaseField>, list: Int) {
+    guard let original = Self.identity(facts.text(.originalTransactionId)) ?? Self.identity(facts.text(.transactionId))
+    else { return nil }
+    self.facts = facts
+    self.facts.set(.originalTransactionId, .string(original))
+    self.original = original
+    self.list = list
+    cancelledAt = row.cancellationDate
+    isSubscription = facts.isSubscription || row.json["is_in_intro_offer_period"] != nil
+  }
+
+  /// A line that was taken back, and of which nothing else is known.
+  init(original: String, line: String, cancelledAt: Milliseconds) {
+    var facts = Facts<PurchaseField>()
+    facts.set(.originalTransactionId, .string(original))
+    facts.set(.webOrderLineItemId, .string(line))
+    facts.set(.revocationDate, .integer(cancelledAt.sinceEpoch))
+    self.facts = facts
+    self.original = original
+    self.cancelledAt = cancelledAt
+    isSubscription = true
+    list = 0
+  }
+
+  var line: Line {
+    Line(
+      webOrderLineItemID: facts.text(.webOrderLineItemId), purchaseDate: facts.date(.purchaseDate),
+      isSubscription: facts.isSubscription)
+  }
+  var productID: String? { facts.text(.productId) }
+  var isUpgraded: Bool { facts.flag(.isUpgraded) ?? false }
+  var purchasedAt: Milliseconds? { facts.date(.purchaseDate) }
+  var endsAt: Milliseconds? { facts.date(.expiresDate) }
+  var hasOffer: Bool { facts.text(.offerIdentifier) != nil }
+
+  /// By date of purchase; what has none comes first.
+  var purchaseOrder: (Milliseconds, Milliseconds, String) {
+    (purchasedAt ?? .beforeAll, endsAt ?? .beforeAll, facts.text(.transactionId) ?? "")
+  }
+
+  /// What is no id: nothing, and the "0" of Xcode.
+  static func identity(_ id: String?) -> String? { id == "" || id == "0" ? nil : id }
+
+  /// By date of purchase, then by what is written: a total order, so that the order of rows does not show through.
+  private func isBelow(_ other: LegacyPurchase) -> Bool {
+    if purchaseOrder != other.purchaseOrder { return purchaseOrder < other.purchaseOrder }
+    return facts.json.encoded().lexicographicallyPrecedes(other.facts.json.encoded())
+  }
+
+  /// Takes in another row about the same purchase, whichever was met first.
+  mutating func join(_ other: LegacyPurchase) {
+    let isOther = other.list != list ? other.list < list : isBelow(other)
+    let (best, rest) = isOther ? (other, self) : (self, other)
+    let ids = [best, rest].flatMap { [$0.facts.text(.transactionId)].compactMap(\.self) + $0.furtherTransactionIDs }
+    self = best
+    for (field, value) in rest.facts.known where facts[field] == nil {
+      if isUpgraded, field == .revocationDate || field == .revocationReason { continue }
+      facts.set(field, value)
+    }
+    cancelledAt = best.cancelledAt ?? rest.cancelledAt
+    isSubscription = best.isSubscription || rest.isSubscription
+    furtherTransactionIDs = Set(ids).subtracting([facts.text(.transactionId) ?? ""]).sorted()
+  }
+}
+
+extension Milliseconds {
+  static let beforeAll = Milliseconds(.min)
+}

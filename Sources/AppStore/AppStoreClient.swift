@@ -1,0 +1,233 @@
+package import HTTPClient
+import JSON
+import Mappings
+import Signing
+package import Time
+
+/// Asks Apple, with manners: within the budget, again only where that is safe, each failure with its reason.
+package final class AppStoreClient: Sendable {
+  /// What a client puts up with.
+  package struct Limits: Sendable {
+    /// From a request to the last byte of its answer.
+    package var deadline = Interval.seconds(30)
+    /// Bytes of an answer; a page of history takes about 200 KB.
+    package var answer = 16 << 20
+    package var interactive = RetryPolicy.interactive
+    package var bulk = RetryPolicy.bulk
+
+    package init() {}
+  }
+
+  private let http: HTTPClient
+  private let hosts: AppStoreHosts
+  private let gate: BudgetGate
+  private let tokens: TokenIssuer
+  private let limits: Limits
+  private let observe: @Sendable (CallRecord) -> Void
+  package let timing: CallTiming
+
+  /// - Parameters:
+  ///   - http: its `connectionsPerHost` should exceed the number of bulk calls made at once, so that over HTTP/1.1 an
+  ///     interactive call finds a connection.
+  ///   - observe: is told of every attempt; it must not block.
+  package init(
+    http: HTTPClient, hosts: AppStoreHosts = .apple, gate: BudgetGate, timing: CallTiming,
+    tokens: TokenIssuer = TokenIssuer(), limits: Limits = Limits(),
+    observe: @escaping @Sendable (CallRecord) -> Void = { _ in }
+  ) {
+    self.http = http
+    self.hosts = hosts
+    self.gate = gate
+    self.timing = timing
+    self.tokens = tokens
+    self.limits = limits
+    self.observe = observe
+  }
+
+  /// Makes a call and gives Apple's answer, or why there is none.
+  package func send<Answer>(
+    _ call: Call<Answer>, as credentials: AppCredentials, in environment: APIEnvironment,
+    _ priority: BudgetGate.Priority = .interactive
+  ) async throws(CallFailure) -> Reply<Answer> {
+    let target = try call.target()
+    let key = BudgetKey(app: credentials.bundleID, endpoint: call.endpoint, environment: environment)
+    return try await repeating(key, priority) { () throws(CallFailure) in
+      let request = try self.request(call, target, credentials, environment)
+      return try await self.attempt(request, call.endpoint, environment) { reading, response throws(CallFailure) in
+        try reading.reply(to: call, response)
+      }
+    } attempts: { reply, attempts in
+      Reply(
+        answer: reply.answer, json: reply.json, body: reply.body, environment: reply.environment,
+        serverDate: reply.serverDate, receivedAt: reply.receivedAt, attempts: attempts)
+    }
+  }
+
+  /// How long so many calls of bulk will take, those in line before them included.
+  package func forecast(
+    _ calls: Int, of endpoint: Endpoint, app: String, in environment: APIEnvironment
+  ) -> BudgetForecast {
+    gate.forecast(calls: calls, BudgetKey(app: app, endpoint: endpoint, environment: environment))
+  }
+
+  // MARK: Once
+
+  private func request<Answer>(
+    _ call: Call<Answer>, _ target: String, _ credentials: AppCredentials, _ environment: APIEnvironment
+  ) throws(CallFailure) -> ClientRequest {
+    let token: String
+    do throws(CertificateError) {
+      token = try tokens.token(for: credentials, now: timing.clock.now())
+    } catch {
+      throw CallFailure(.noToken, call.endpoint, "\(error)")
+    }
+    var headers = [("Authorization", "Bearer \(token)"), ("Accept", "application/json")]
+    let body: [UInt8]
+    switch call.body {
+    case .none: body = []
+    case .json(let object):
+      headers.append(("Content-Type", "application/json"))
+      body = object.encoded()
+    case .png(let bytes):
+      headers.append(("Content-Type", "image/png"))
+      body = bytes
+    }
+    return request(hosts.base(call.endpoint, environment) + target, call.endpoint, headers, body)
+  }
+
+  func request(
+    _ url: String, _ endpoint: Endpoint, _ headers: [(String, String)], _ body: [UInt8]
+  ) -> ClientRequest {
+    ClientRequest(
+      method: endpoint.row.method, url: url, headers: headers.map { (name: $0.0, value: $0.1) }, body: body,
+      deadline: limits.deadline, responseLimit: limits.answer)
+  }
+
+  /// The URL of the legacy endpoint.
+  func receiptURL(_ environment: APIEnvironment) -> String {
+    hosts.base(.verifyReceipt, environment) + Endpoint.verifyReceipt.row.path
+  }
+
+  /// Sends one request and reads the response.
+  func attempt<Value: Sendable>(
+    _ request: ClientRequest, _ endpoint: Endpoint, _ environment: APIEnvironment,
+    _ read: (AnswerReading, ClientResponse) throws(CallFailure) -> Value
+  ) async throws(CallFailure) -> Value {
+    let begun = timing.clock.now()
+    func reading() -> AnswerReading {
+      AnswerReading(
+        endpoint: endpoint, environment: environment, limits: JSONLimits(bytes: limits.answer, depth: 32),
+        now: timing.clock.now())
+    }
+    let response: ClientResponse
+    do throws(HTTPClientError) {
+      response = try await http.send(request)
+    } catch {
+      throw reading().failure(error)
+    }
+    observe(
+      CallRecord(
+        endpoint: endpoint, environment: environment, status: response.status, took: timing.clock.now() - begun))
+    return try read(reading(), response)
+  }
+
+  // MARK: Again
+
+  /// Makes attempts within the budget until one is answered, or the policy gives up.
+  func repeating<Value: Sendable>(
+    _ key: BudgetKey, _ priority: BudgetGate.Priority, _ attempt: () async throws(CallFailure) -> Value,
+    attempts count: (Value, Int) -> Value
+  ) async throws(CallFailure) -> Value {
+    let policy = policy(priority)
+    let begun = timing.clock.now()
+    var made = 0
+    while true {
+      let grant = try await pass(key, priority, until: begun + policy.within, made)
+      made += 1
+      do throws(CallFailure) {
+        let value = try await attempt()
+        gate.answered(grant, key)
+        return count(value, made)
+      } catch {
+        var failure = error
+        failure.attempts = made
+        failure.environment = key.environment
+        settle(grant, key, failure)
+        if failure.status == nil {
+          observe(CallRecord(endpoint: key.endpoint, environment: key.environment, failure: failure.code))
+        }
+        let now = timing.clock.now()
+        switch policy.decision(after: failure, attempt: made, begun: begun, now: now, jitter: timing.jitter()) {
+        case .giveUp: throw failure
+        case .again(let wait):
+          // Asleep for want of an answer, not in line: others may go meanwhile.
+          do { try await timing.sleep(wait) } catch { throw failure.cancelled }
+        }
+      }
+    }
+  }
+
+  private func policy(_ priority: BudgetGate.Priority) -> RetryPolicy {
+    switch priority {
+    case .interactive: limits.interactive
+    case .bulk: limits.bulk
+    }
+  }
+
+  private func pass(
+    _ key: BudgetKey, _ priority: BudgetGate.Priority, until deadline: Milliseconds, _ made: Int
+  ) async throws(CallFailure) -> CallBudget.Grant {
+    do {
+      return try await gate.pass(key, priority, until: deadline)
+    } catch {
+      var failure = error as? CallFailure ?? CallFailure(.cancelled, key.endpoint, "cancelled while in line")
+      failure.environment = key.environment
+      failure.attempts = made
+      throw failure
+    }
+  }
+
+  private func settle(_ grant: CallBudget.Grant, _ key: BudgetKey, _ failure: CallFailure) {
+    if failure.code == .rateLimited {
+      gate.refused(grant, key, retryAt: failure.retryAt)
+    } else if failure.code == .refused || failure.code == .unauthorized {
+      gate.answered(grant, key)
+    }
+  }
+}
+
+/// One attempt, for whoever counts.
+package struct CallRecord: Sendable {
+  package let endpoint: Endpoint
+  package let environment: APIEnvironment
+  /// Nil when there was no answer.
+  package let status: Int?
+  package let failure: CallFailure.Code?
+  package let took: Interval?
+
+  init(endpoint: Endpoint, environment: APIEnvironment, status: Int, took: Interval) {
+    self.endpoint = endpoint
+    self.environment = environment
+    self.status = status
+    failure = nil
+    self.took = took
+  }
+
+  init(endpoint: Endpoint, environment: APIEnvironment, failure: CallFailure.Code) {
+    self.endpoint = endpoint
+    self.environment = environment
+    status = nil
+    self.failure = failure
+    took = nil
+  }
+}
+
+extension CallFailure {
+  /// The same, ended because nobody waits any more.
+  var cancelled: Self {
+    var failure = CallFailure(.cancelled, endpoint, "cancelled while waiting to ask again")
+    failure.environment = environment
+    failure.attempts = attempts
+    return failure
+  }
+}

@@ -1,0 +1,198 @@
+import Synchronization
+package import Time
+
+/// Where calls wait for their turn: for each key one line, interactive calls before bulk.
+///
+/// Only the first in line sleeps; the others wait until they are first. So an interactive call never waits behind bulk
+/// for more than the one slot that was taken already.
+package final class BudgetGate: Sendable {
+  package enum Priority: Sendable, CaseIterable {
+    /// Somebody waits for the answer.
+    case interactive
+    case bulk
+  }
+
+  private struct Line {
+    var budget: CallBudget
+    var leasedUntil: Milliseconds?
+    var isRenewing = false
+    var waiting: [Priority: [Int]] = [:]
+    /// Those who are not first and sleep until they are.
+    var asleep: [Int: CheckedContinuation<Void, Never>] = [:]
+
+    var first: Int? { waiting[.interactive]?.first ?? waiting[.bulk]?.first }
+
+    mutating func leave(_ ticket: Int, _ priority: Priority) {
+      waiting[priority]?.removeAll { $0 == ticket }
+    }
+
+    /// The one to be woken because it is first now.
+    mutating func nextAwake() -> CheckedContinuation<Void, Never>? {
+      isRenewing ? nil : first.flatMap { asleep.removeValue(forKey: $0) }
+    }
+  }
+
+  private struct State {
+    var lines: [BudgetKey: Line] = [:]
+    var lastTicket = 0
+  }
+
+  private enum Step {
+    case go(CallBudget.Grant)
+    case sleep(until: Milliseconds)
+    case renew(LearnedRate)
+    case wait
+  }
+
+  private let state = Mutex(State())
+  private let store: any BudgetStore
+  private let bounds: @Sendable (BudgetKey) -> RateBounds
+  private let timing: CallTiming
+
+  /// How long to go on with the last share when the store fails.
+  private static let patience = Interval.seconds(5)
+
+  package init(
+    store: any BudgetStore, timing: CallTiming,
+    bounds: @escaping @Sendable (BudgetKey) -> RateBounds = { .documented($0) }
+  ) {
+    self.store = store
+    self.timing = timing
+    self.bounds = bounds
+  }
+
+  /// Returns when a call of this key may go out.
+  ///
+  /// Fails with `overBudget` as soon as it is clear that this would be after `deadline`.
+  package func pass(
+    _ key: BudgetKey, _ priority: Priority, until deadline: Milliseconds
+  ) async throws -> CallBudget.Grant {
+    let ticket = join(key, priority)
+    do {
+      while true {
+        try Task.checkCancellation()
+        switch step(ticket, key, priority) {
+        case .go(let grant): return grant
+        case .sleep(let instant):
+          guard instant <= deadline else { throw Self.overBudget(key, instant) }
+          try await timing.sleep(instant - timing.clock.now())
+        case .renew(let learned): await renew(key, learned)
+        case .wait:
+          await turn(of: ticket, key)
+          guard timing.clock.now() <= deadline else { throw Self.overBudget(key, nil) }
+        }
+      }
+    } catch {
+      change(key) { $0.leave(ticket, priority) }
+      throw error
+    }
+  }
+
+  /// Apple answered; any status but 429 says that the rate was right.
+  package func answered(_ grant: CallBudget.Grant, _ key: BudgetKey) {
+    change(key) { $0.budget.answered(grant) }
+  }
+
+  /// Apple answered 429.
+  package func refused(_ grant: CallBudget.Grant, _ key: BudgetKey, retryAt: Milliseconds?) {
+    let now = timing.clock.now()
+    change(key) { $0.budget.refused(grant, retryAt: retryAt, now: now) }
+  }
+
+  /// How long so many further calls will take, those in line before them included.
+  package func forecast(calls: Int, _ key: BudgetKey) -> BudgetForecast {
+    let now = timing.clock.now()
+    return state.withLock { state in
+      let line = line(key, &state)
+      let ahead = line.waiting.values.reduce(0) { $0 + $1.count }
+      return line.budget.forecast(calls: calls + ahead, now: now)
+    }
+  }
+
+  // MARK: The line
+
+  private static func overBudget(_ key: BudgetKey, _ instant: Milliseconds?) -> CallFailure {
+    var failure = CallFailure(.overBudget, key.endpoint, "our share of what Apple allows is used up for now")
+    failure.environment = key.environment
+    failure.retryAt = instant
+    return failure
+  }
+
+  private func line(_ key: BudgetKey, _ state: inout State) -> Line {
+    if let line = state.lines[key] { return line }
+    let line = Line(budget: CallBudget(bounds: bounds(key)))
+    state.lines[key] = line
+    return line
+  }
+
+  private func join(_ key: BudgetKey, _ priority: Priority) -> Int {
+    state.withLock { state in
+      _ = line(key, &state)
+      state.lastTicket += 1
+      state.lines[key]?.waiting[priority, default: []].append(state.lastTicket)
+      return state.lastTicket
+    }
+  }
+
+  /// Changes a line, and wakes whoever is first by that.
+  private func change(_ key: BudgetKey, _ body: (inout Line) -> Void) {
+    let awake = state.withLock { state in
+      guard var line = state.lines[key] else { return nil as CheckedContinuation<Void, Never>? }
+      body(&line)
+      let awake = line.nextAwake()
+      state.lines[key] = line
+      return awake
+    }
+    awake?.resume()
+  }
+
+  private func step(_ ticket: Int, _ key: BudgetKey, _ priority: Priority) -> Step {
+    let now = timing.clock.now()
+    var step = Step.wait
+    change(key) { line in
+      guard line.first == ticket, !line.isRenewing else { return }
+      if line.leasedUntil.map({ $0 <= now }) ?? true {
+        line.isRenewing = true
+        step = .renew(line.budget.learned)
+        return
+      }
+      switch line.budget.take(now: now) {
+      case .now(let grant):
+        line.leave(ticket, priority)
+        step = .go(grant)
+      case .at(let instant): step = .sleep(until: instant)
+      }
+    }
+    return step
+  }
+
+  private func renew(_ key: BudgetKey, _ learned: LearnedRate) async {
+    let lease = try? await store.renew(key, knowing: learned, at: timing.clock.now())
+    let now = timing.clock.now()
+    change(key) { line in
+      line.isRenewing = false
+      if let lease { line.budget.adopt(lease.learned, share: lease.share) }
+      // A lease that has ended on its way counts a little all the same: a slow store must not stop every call.
+      line.leasedUntil = max(lease?.until ?? now + Self.patience, now + .milliseconds(250))
+    }
+  }
+
+  /// Returns when the ticket is first in line, or the task is cancelled.
+  private func turn(of ticket: Int, _ key: BudgetKey) async {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let isDue = state.withLock { state in
+          guard var line = state.lines[key] else { return true }
+          if Task.isCancelled || line.first == ticket && !line.isRenewing { return true }
+          line.asleep[ticket] = continuation
+          state.lines[key] = line
+          return false
+        }
+        if isDue { continuation.resume() }
+      }
+    } onCancel: {
+      let continuation = state.withLock { $0.lines[key]?.asleep.removeValue(forKey: ticket) }
+      continuation?.resume()
+    }
+  }
+}

@@ -1,0 +1,30 @@
+package import Time
+
+/// Where processes share what Apple allows.
+///
+/// A store gives each process that has calls waiting a lease: a share of the key's whole rate, for a short time. A store
+/// in a database keeps a row for each (key, process) and nothing for the key itself: a process writes its own row alone
+/// (what it knows, until when it wants a share) and reads the others, so that no row is hot. The share is one over the
+/// number of rows whose lease has not ended; what is known is all rows' `LearnedRate`, merged.
+package protocol BudgetStore: Sendable {
+  /// Renews the lease of this process, and tells and hears what was learned.
+  ///
+  /// Called by one task at a time for each key, about once a second while calls are waiting; a process that does not
+  /// come back gives its share to the others when its lease ends.
+  func renew(_ key: BudgetKey, knowing learned: LearnedRate, at now: Milliseconds) async throws -> BudgetLease
+}
+
+/// A share of a key's rate.
+package struct BudgetLease: Hashable, Sendable {
+  /// Above 0, up to 1.
+  package let share: Double
+  package let learned: LearnedRate
+  /// When to renew it at the latest.
+  package let until: Milliseconds
+
+  package init(share: Double, learned: LearnedRate, until: Milliseconds) {
+    self.share = share
+    self.learned = learned
+    self.until = until
+  }
+}

@@ -1,0 +1,88 @@
+package import Time
+
+/// When the next call of one process may go out: its share of the learned rate, evenly spaced.
+///
+/// Pure: (state, now) → decision.
+package struct CallBudget: Sendable {
+  /// A call that may go out.
+  package struct Grant: Hashable, Sendable {
+    package let takenAt: Milliseconds
+    /// Whether the rate held calls back: then an answer says that there is room for more.
+    package let wasPaced: Bool
+  }
+
+  package enum Turn: Hashable, Sendable {
+    case now(Grant)
+    /// Ask again at this time, not before.
+    case at(Milliseconds)
+  }
+
+  package var learned: LearnedRate
+  /// This process's part of the whole, above 0 and up to 1.
+  package var share: Double
+  package let bounds: RateBounds
+  /// When the next call is due, in milliseconds with fractions: at 700 calls a second one millisecond is too coarse.
+  private var due = -Double.infinity
+
+  /// What a timer may be late without losing calls.
+  private static let slack = 50.0
+
+  package init(bounds: RateBounds, learned: LearnedRate? = nil, share: Double = 1) {
+    self.bounds = bounds
+    self.learned = (learned ?? LearnedRate(bounds)).bounded(bounds)
+    self.share = share
+  }
+
+  /// Milliseconds from one call to the next.
+  private var gap: Double { 1_000 / (learned.perSecond * share) }
+
+  /// Lets a call go, or says when.
+  package mutating func take(now: Milliseconds) -> Turn {
+    if let blocked = learned.blockedUntil, blocked > now { return .at(blocked) }
+    let instant = Double(now.sinceEpoch)
+    let earliest = instant - max(Self.slack, Double(bounds.burst - 1) * gap)
+    let wasPaced = due > instant - Self.slack
+    let start = max(due, earliest)
+    guard start <= instant else { return .at(Milliseconds(Int64(start.rounded(.up)))) }
+    due = start + gap
+    return .now(Grant(takenAt: now, wasPaced: wasPaced))
+  }
+
+  package mutating func answered(_ grant: Grant) { learned.answered(wasPaced: grant.wasPaced, bounds) }
+
+  package mutating func refused(_ grant: Grant, retryAt: Milliseconds?, now: Milliseconds) {
+    learned.refused(takenAt: grant.takenAt, retryAt: retryAt, now: now, bounds)
+  }
+
+  /// Takes what the store knows; this process's own spacing stays.
+  package mutating func adopt(_ learned: LearnedRate, share: Double) {
+    self.learned = self.learned.merged(with: learned).bounded(bounds)
+    self.share = min(1, max(share, 0.001))
+  }
+
+  /// How long so many calls will take from `now` on, at today's rate.
+  package func forecast(calls: Int, now: Milliseconds) -> BudgetForecast {
+    let blocked = max(Interval.milliseconds(0), (learned.blockedUntil ?? now) - now)
+    let spacing = Double(max(0, calls)) * gap
+    let length = Interval.milliseconds(blocked.milliseconds + Int64(min(spacing, 1e15)))
+    return BudgetForecast(
+      length: length, perSecond: learned.perSecond * share,
+      cause: blocked > .milliseconds(0) ? .blocked : learned.refusedRate == nil ? .documented : .learned)
+  }
+}
+
+/// How long work will take, and what that depends on.
+package struct BudgetForecast: Hashable, Sendable {
+  package enum Cause: String, Sendable {
+    /// Apple refused, and named the time from which it takes calls again.
+    case blocked
+    /// The rate that refusals have taught.
+    case learned
+    /// The rate begun with, which nobody has refused yet.
+    case documented
+  }
+
+  package let length: Interval
+  package let perSecond: Double
+  package let cause: Cause
+}

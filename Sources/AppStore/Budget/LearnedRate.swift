@@ -1,0 +1,84 @@
+package import Time
+
+/// How many calls a second Apple takes, as far as refusals have taught it; of all processes together.
+///
+/// Additive increase, multiplicative decrease: until the first refusal the rate doubles each second; a refusal takes a
+/// tenth off; then it returns quickly to nine tenths of where the refusal was and creeps on from there, so slowly that
+/// fewer than one call in 300 is refused. Pure: what happened and when goes in, the state comes out.
+package struct LearnedRate: Hashable, Sendable {
+  /// Calls a second.
+  package private(set) var perSecond: Double
+  /// Until then nothing may be sent, as Apple said.
+  package private(set) var blockedUntil: Milliseconds?
+  /// The rate that was refused last, and when.
+  package private(set) var refusedRate: Double?
+  package private(set) var refusedAt: Milliseconds?
+  private var answeredSince = 0
+
+  package init(_ bounds: RateBounds) { perSecond = bounds.start }
+
+  /// As a store kept it.
+  package init(
+    perSecond: Double, blockedUntil: Milliseconds?, refusedRate: Double?, refusedAt: Milliseconds?
+  ) {
+    self.perSecond = perSecond
+    self.blockedUntil = blockedUntil
+    self.refusedRate = refusedRate
+    self.refusedAt = refusedAt
+  }
+
+  /// Calls of the sawtooth from nine tenths to the refused rate; at high rates it takes half a minute instead.
+  private static let climb = 300.0
+  private static let climbSeconds = 30.0
+
+  /// A call was not refused; only one that the rate held back says that there is room for more.
+  package mutating func answered(wasPaced: Bool, _ bounds: RateBounds) {
+    answeredSince += 1
+    guard wasPaced else { return }
+    if let refused = refusedRate {
+      let near = refused * 0.9
+      let top = max(refused, perSecond)
+      perSecond +=
+        perSecond < near
+        ? (near - perSecond) / 20 : top * 0.1 / max(Self.climb, top * Self.climbSeconds)
+    } else {
+      perSecond += min(1, perSecond)
+    }
+    perSecond = min(perSecond, bounds.most)
+  }
+
+  /// Apple refused a call that was let go at `takenAt`; it takes others from `retryAt` on.
+  ///
+  /// Calls that were on their way when the rate was lowered last say nothing of the lower rate.
+  package mutating func refused(
+    takenAt: Milliseconds, retryAt: Milliseconds?, now: Milliseconds, _ bounds: RateBounds
+  ) {
+    let pause = retryAt ?? now + .milliseconds(Int64(max(1_000, min(60_000, 1_000 / perSecond))))
+    blockedUntil = max(blockedUntil ?? pause, pause)
+    if let refusedAt, takenAt <= refusedAt { return }
+    let factor = refusedRate == nil ? 0.8 : answeredSince >= 100 ? 0.9 : 0.7
+    refusedRate = perSecond
+    refusedAt = now
+    perSecond = max(bounds.least, perSecond * factor)
+    answeredSince = 0
+  }
+
+  /// What two processes know together: the later refusal counts, and of two who know of the same the higher rate.
+  ///
+  /// Order and repetition do not matter, so that a store may merge whatever it finds.
+  package func merged(with other: Self) -> Self {
+    func rank(_ rate: Self) -> (Int64, Double, Double) {
+      (rate.refusedAt?.sinceEpoch ?? .min, rate.perSecond, rate.refusedRate ?? 0)
+    }
+    var merged = rank(self) >= rank(other) ? self : other
+    merged.blockedUntil = [blockedUntil, other.blockedUntil].compactMap(\.self).max()
+    return merged
+  }
+
+  /// Within the bounds, whatever a store kept.
+  func bounded(_ bounds: RateBounds) -> Self {
+    var rate = self
+    rate.perSecond = perSecond.isFinite ? min(max(perSecond, bounds.least), bounds.most) : bounds.start
+    return rate
+  }
+}

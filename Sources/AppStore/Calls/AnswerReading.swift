@@ -1,0 +1,91 @@
+import HTTPClient
+import JSON
+import Time
+import Wire
+
+/// Tells from an HTTP response what it means for a call.
+struct AnswerReading {
+  let endpoint: Endpoint
+  let environment: APIEnvironment
+  let limits: JSONLimits
+  let now: Milliseconds
+
+  /// The answer, or the failure that the response says.
+  func reply<Answer>(to call: Call<Answer>, _ response: ClientResponse) throws(CallFailure) -> Reply<Answer> {
+    guard (200..<300).contains(response.status) else { throw failure(response) }
+    guard let read = call.read else {
+      guard let nothing = call.nothing else { throw self.failure(.malformedAnswer, response, "no answer is due") }
+      return reply(nothing, nil, response)
+    }
+    let object = try object(response)
+    return reply(read(object), object, response)
+  }
+
+  /// The object that a response of success is.
+  func object(_ response: ClientResponse) throws(CallFailure) -> JSONObject {
+    let value: JSONValue
+    do throws(JSONError) { value = try JSONReader.read(response.body, limits: limits) } catch {
+      throw failure(.malformedAnswer, response, "the answer is no acceptable JSON: \(error)")
+    }
+    guard let object = value.object else {
+      throw failure(.malformedAnswer, response, "the answer is no JSON object")
+    }
+    return object
+  }
+
+  private func reply<Answer>(_ answer: Answer, _ json: JSONObject?, _ response: ClientResponse) -> Reply<Answer> {
+    Reply(
+      answer: answer, json: json, body: response.body, environment: environment, serverDate: date(response),
+      receivedAt: now, attempts: 1)
+  }
+
+  /// What a response that is no success means.
+  func failure(_ response: ClientResponse) -> CallFailure {
+    let payload = (try? JSONReader.read(response.body, limits: limits))?.object.map { ErrorPayload($0) }
+    let message = payload?.errorMessage.map { "Apple says: \($0.prefix(200))" } ?? "status \(response.status)"
+    var failure =
+      switch response.status {
+      case 401: failure(.unauthorized, response, "Apple does not accept the token")
+      case 429: failure(.rateLimited, response, message)
+      case 400..<500 where payload?.errorCode == 4_290_000: failure(.rateLimited, response, message)
+      case 400..<500: failure(.refused, response, message)
+      case 500...: failure(.serverFailed, response, message)
+      default: failure(.malformedAnswer, response, "status \(response.status) is none that Apple documents")
+      }
+    failure.errorCode = payload?.errorCode
+    if failure.code == .rateLimited || failure.code == .serverFailed {
+      failure.retryAt = response.headers["Retry-After"].flatMap { RetryAfter.instant($0, now: now) }
+    }
+    return failure
+  }
+
+  /// What it means that there is no response.
+  func failure(_ error: HTTPClientError) -> CallFailure {
+    let code: CallFailure.Code =
+      switch error.code {
+      case .invalidRequest, .unsupportedURL: .invalidCall
+      case .couldNotResolve, .couldNotConnect, .shutDown: .unreachable
+      case .tlsFailed: .untrusted
+      case .timedOut, .closed, .other: .interrupted
+      case .malformedResponse: .malformedAnswer
+      case .tooLarge: .tooLarge
+      case .cancelled: .cancelled
+      }
+    var failure = CallFailure(code, endpoint, error.detail)
+    failure.environment = environment
+    return failure
+  }
+
+  private func failure(_ code: CallFailure.Code, _ response: ClientResponse, _ detail: String) -> CallFailure {
+    var failure = CallFailure(code, endpoint, detail)
+    failure.environment = environment
+    failure.status = response.status
+    failure.serverDate = date(response)
+    failure.receivedAt = now
+    return failure
+  }
+
+  private func date(_ response: ClientResponse) -> Milliseconds? {
+    response.headers["Date"].flatMap { HTTPDate.instant($0) }
+  }
+}

@@ -1,0 +1,116 @@
+package import Mappings
+package import Time
+
+/// Why a call has no answer; equality looks at the code and Apple's number alone.
+///
+/// Nothing secret is in it: no token, no body that was sent, no id from a path.
+package struct CallFailure: Error, Equatable, Sendable, CustomStringConvertible {
+  package enum Code: String, Sendable, CaseIterable {
+    /// The call cannot be said in HTTP: an empty id, for example. Nothing was sent.
+    case invalidCall
+    /// The key cannot sign a token. Nothing was sent.
+    case noToken
+    /// 401: Apple does not accept the token; `AccessDiagnosis` finds out why.
+    case unauthorized
+    /// Apple understood and said no, for the reason in `errorCode`.
+    case refused
+    /// 429, and the wait would be longer than this call may take.
+    case rateLimited
+    /// 5xx.
+    case serverFailed
+    /// No connection: Apple has not seen the call.
+    case unreachable
+    /// The certificate is none of a trusted root, or TLS fails otherwise.
+    case untrusted
+    /// The connection ended or the time was over before the answer was complete.
+    case interrupted
+    /// An answer that is not what Apple documents: no JSON, a redirect.
+    case malformedAnswer
+    /// More than is accepted of an answer.
+    case tooLarge
+    /// The wait for our own budget would be longer than this call may take. Nothing was sent.
+    case overBudget
+    /// Pages that never end.
+    case endlessPaging
+    case cancelled
+  }
+
+  /// What may be done after it.
+  package enum Repetition: Sendable {
+    case never
+    /// Apple has not acted on the call: it may be made again, whatever it is.
+    case safe
+    /// Apple may have acted on it: only a call may be made again of which two are as good as one.
+    case ifRepeatable
+  }
+
+  package let code: Code
+  package let endpoint: Endpoint
+  package let detail: String
+  package var environment: APIEnvironment?
+  /// The HTTP status, where there is an answer.
+  package var status: Int?
+  /// Apple's number, of which `row` knows the meaning.
+  package var errorCode: Int64?
+  /// When Apple or our budget would take it again.
+  package var retryAt: Milliseconds?
+  /// The answer's Date header, to the second.
+  package var serverDate: Milliseconds?
+  package var receivedAt: Milliseconds?
+  package var attempts = 0
+
+  package init(_ code: Code, _ endpoint: Endpoint, _ detail: String) {
+    self.code = code
+    self.endpoint = endpoint
+    self.detail = detail
+  }
+
+  package static func == (a: Self, b: Self) -> Bool { a.code == b.code && a.errorCode == b.errorCode }
+
+  /// What is known of Apple's number; nil without one, and for one that is newer than this build.
+  package var row: ErrorTable.Row? { errorCode.flatMap { Vocabulary.embedded.apiErrors[$0] } }
+
+  package var repetition: Repetition {
+    switch code {
+    case .unreachable, .rateLimited: .safe
+    case .serverFailed, .interrupted, .malformedAnswer: .ifRepeatable
+    case .refused: row?.retry == .yes ? .safe : .never
+    case .invalidCall, .noToken, .unauthorized, .untrusted, .tooLarge, .overBudget, .endlessPaging, .cancelled: .never
+    }
+  }
+
+  /// Whether Apple may have done what was asked although nobody said so.
+  package var isOutcomeUnknown: Bool {
+    switch repetition {
+    case .ifRepeatable: !endpoint.isReading
+    case .never: code == .tooLarge && !endpoint.isReading
+    case .safe: false
+    }
+  }
+
+  package var description: String {
+    let number = errorCode.map { " \($0)" } ?? ""
+    let name = row.map { " \($0.name) (\($0.id)): \($0.meaning)" } ?? ""
+    let place = environment.map { " in \($0.rawValue)" } ?? ""
+    return "\(endpoint.rawValue)\(place): \(code.rawValue)\(number)\(name)\(detail.isEmpty ? "" : "; \(detail)")"
+  }
+
+  /// What to do about it.
+  package var nextStep: String {
+    if isOutcomeUnknown { return "whether Apple did it is not known: look before asking again" }
+    if let row { return row.next }
+    return switch code {
+    case .invalidCall: "mend what was asked"
+    case .noToken: "check the .p8 file: the key of the App Store Server API, as it was downloaded"
+    case .unauthorized: "switchyard api check tells why"
+    case .refused: "see Apple's page on the error code"
+    case .rateLimited, .overBudget: retryAt.map { "ask again at \($0.iso8601)" } ?? "ask again later"
+    case .serverFailed, .interrupted: "ask again later"
+    case .unreachable: "check network, proxy and host"
+    case .untrusted: "check the clock and the trusted roots; a proxy that opens TLS needs its root added"
+    case .malformedAnswer, .tooLarge: "check that the host is Apple's"
+    case .endlessPaging: "report it; what was received is usable"
+    case .cancelled: "nothing to do"
+    }
+  }
+}

@@ -1,0 +1,27 @@
+package import Wire
+
+extension Call<SendTestNotificationResponse> {
+  /// Request a Test Notification: Apple sends TEST to the app's URL of this environment.
+  package static func testNotification() -> Self {
+    Self(.requestTestNotification, read: { SendTestNotificationResponse($0) })
+  }
+}
+
+extension Call<CheckTestNotificationResponse> {
+  /// Get Test Notification Status: whether the test arrived, and why not.
+  package static func testNotificationStatus(_ testNotificationToken: String) -> Self {
+    Self(
+      .getTestNotificationStatus, path: ["testNotificationToken": testNotificationToken],
+      read: { CheckTestNotificationResponse($0) })
+  }
+}
+
+extension Call<NotificationHistoryResponse> {
+  /// Get Notification History, a page of it; `NotificationPages` walks through all of them.
+  package static func notificationHistory(_ request: NotificationHistoryRequest, paginationToken: String? = nil) -> Self
+  {
+    Self(
+      .getNotificationHistory, query: paginationToken.map { [("paginationToken", $0)] } ?? [],
+      body: .json(request.json), read: { NotificationHistoryResponse($0) })
+  }
+}

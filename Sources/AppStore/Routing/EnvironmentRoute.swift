@@ -1,0 +1,80 @@
+/// In which environments to ask for an id, and in which order.
+///
+/// A value: what was found out about an id stays with the caller, who gives it as `known` the next time.
+package struct EnvironmentRoute: Hashable, Sendable {
+  package enum Step: Equatable, Sendable {
+    case ask(APIEnvironment)
+    case giveUp(CallFailure)
+  }
+
+  /// Still to be asked, in order.
+  package private(set) var attempts: [APIEnvironment]
+  private var failures: [APIEnvironment: CallFailure.Code] = [:]
+  private var refusals: [APIEnvironment: CallFailure] = [:]
+
+  /// - Parameters:
+  ///   - known: where the id was found before: nowhere else is asked.
+  ///   - receiptType: where the receipt that the id is from says it was made; signed, so nowhere else either.
+  ///   - hint: what somebody believes: it is asked first.
+  package init(known: APIEnvironment? = nil, receiptType: APIEnvironment? = nil, hint: APIEnvironment? = nil) {
+    if let certain = known ?? receiptType {
+      attempts = [certain]
+    } else {
+      let first = hint ?? .production
+      attempts = [first, first.other]
+    }
+  }
+
+  package static func == (a: Self, b: Self) -> Bool { a.attempts == b.attempts && a.failures == b.failures }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(attempts) }
+
+  /// Where to ask now.
+  package var current: APIEnvironment? { attempts.first }
+
+  /// What to do after a failure in `environment`.
+  ///
+  /// The next environment is asked when this one does not know the id, and when Production does not accept a token that
+  /// the sandbox may: an app without a release is unknown there.
+  package mutating func failed(_ failure: CallFailure, in environment: APIEnvironment) -> Step {
+    attempts.removeAll { $0 == environment }
+    failures[environment] = failure.code
+    refusals[environment] = failure
+    let leads = Self.meansElsewhere(failure) || failure.code == .unauthorized && environment == .production
+    if leads, let next = attempts.first { return .ask(next) }
+    // Where one does not accept the token, "unknown" in the other is no answer.
+    let unauthorized = APIEnvironment.allCases.compactMap { refusals[$0] }.first { $0.code == .unauthorized }
+    return .giveUp(Self.meansElsewhere(failure) ? unauthorized ?? failure : failure)
+  }
+
+  /// Whether Apple says that it knows no such id here.
+  private static func meansElsewhere(_ failure: CallFailure) -> Bool {
+    // TransactionIdNotFoundError, and what older endpoints say instead.
+    failure.code == .refused && [4_040_010, 4_040_005].contains(failure.errorCode)
+  }
+}
+
+extension AppStoreClient {
+  /// Makes a call that leaves everything as it is where the route leads; the reply says in which environment it was found.
+  ///
+  /// Calls that change something need an environment that is known.
+  package func send<Answer>(
+    _ call: Call<Answer>, as credentials: AppCredentials, along route: EnvironmentRoute,
+    _ priority: BudgetGate.Priority = .interactive
+  ) async throws(CallFailure) -> Reply<Answer> {
+    var route = route
+    guard var environment = route.current, call.endpoint.isReading || route.attempts.count == 1 else {
+      throw CallFailure(.invalidCall, call.endpoint, "what changes something needs one environment")
+    }
+    while true {
+      do throws(CallFailure) {
+        return try await send(call, as: credentials, in: environment, priority)
+      } catch {
+        switch route.failed(error, in: environment) {
+        case .ask(let next): environment = next
+        case .giveUp(let failure): throw failure
+        }
+      }
+    }
+  }
+}

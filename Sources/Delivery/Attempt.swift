@@ -1,0 +1,40 @@
+package import HTTPClient
+
+/// What became of one attempt.
+package enum Attempt: Hashable, Sendable {
+  /// 2xx: the destination has it.
+  case delivered(status: Int)
+  /// Any other status, or none in time; to be tried again.
+  case failed(Reason)
+
+  package enum Reason: Hashable, Sendable, CustomStringConvertible {
+    case status(Int)
+    case noAnswer(HTTPClientError.Code)
+    /// The body is in neither the inbox nor quarantine, or cannot be read there.
+    case bodyMissing
+    /// The shared secret that Apple sent cannot be put back.
+    case notRestored
+
+    package var description: String {
+      switch self {
+      case .status(let status): "answered \(status)"
+      case .noAnswer(let code): "no answer: \(code.rawValue)"
+      case .bodyMissing: "the body was purged or is damaged"
+      case .notRestored: "the shared secret cannot be put back: check the app's credentials and the master key"
+      }
+    }
+
+    /// Whether it tells something of the destination, not of the message alone.
+    var isOfDestination: Bool {
+      switch self {
+      case .status, .noAnswer: true
+      case .bodyMissing, .notRestored: false
+      }
+    }
+  }
+
+  /// A redirect is no receipt: it is not followed, so nobody has taken the body.
+  package init(status: Int) {
+    self = (200..<300).contains(status) ? .delivered(status: status) : .failed(.status(status))
+  }
+}

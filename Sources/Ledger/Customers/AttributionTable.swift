@@ -1,0 +1,53 @@
+import Database
+import Purchases
+import Time
+
+/// `attributions`: to whose account each originalTransactionId was said to belong, with the span of time.
+enum AttributionTable {
+  private static let upsert = RowsInsert(
+    into: """
+      INSERT INTO attributions (app, environment, original_transaction_id, kind, line, value, first_as_of, last_as_of,
+        message) VALUES
+      """,
+    then: """
+      ON DUPLICATE KEY UPDATE
+        message = IF(VALUES(last_as_of) > last_as_of OR VALUES(last_as_of) = last_as_of AND VALUES(message) > message,
+          VALUES(message), message),
+        first_as_of = LEAST(first_as_of, VALUES(first_as_of)), last_as_of = GREATEST(last_as_of, VALUES(last_as_of))
+      """)
+
+  static func note(_ findings: [(App.ID, Findings)], in session: borrowing Session) throws(DatabaseError) {
+    let rows: [[SQLValue]] = findings.flatMap { app, findings in
+      findings.attributions.map { attribution in
+        [
+          .integer(Int64(app.number)), .integer(Int64(findings.environment.code)),
+          .text(attribution.originalTransactionID), .integer(Int64(attribution.kind.rawValue)),
+          .text(attribution.line.text), .text(attribution.value), .integer(attribution.firstAsOf.sinceEpoch),
+          .integer(attribution.lastAsOf.sinceEpoch), .bytes(attribution.message),
+        ]
+      }
+    }
+    _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 6))
+  }
+
+  /// Every attribution that `condition` selects, in key order.
+  static func read(_ condition: SQL, in session: borrowing Session) throws(DatabaseError) -> [Attribution] {
+    let rows = try session.query(
+      """
+      SELECT original_transaction_id, kind, line, value, first_as_of, last_as_of, message FROM attributions \(condition)
+      ORDER BY app, environment, original_transaction_id, kind, line, value
+      """)
+    var attributions: [Attribution] = []
+    for row in rows {
+      guard let kind = Attribution.Kind(rawValue: try row.int("kind")) else {
+        throw DatabaseError(.column, "a kind of account this build does not know: \(try row.int("kind"))")
+      }
+      attributions.append(
+        Attribution(
+          kind, try row.text("value"), of: try row.text("original_transaction_id"),
+          line: Line(text: try row.text("line")), from: try row.milliseconds("first_as_of"),
+          to: try row.milliseconds("last_as_of"), message: try row.bytes("message")))
+    }
+    return attributions
+  }
+}

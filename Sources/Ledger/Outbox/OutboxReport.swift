@@ -1,0 +1,140 @@
+package import Database
+package import Signing
+package import Time
+
+/// A row of the outbox as an operator sees it.
+package struct OutboxRow: Sendable {
+  package let sequence: Int64
+  package let destination: Destination.ID
+  package let message: Digest
+  package let state: OutboxTable.State
+  package let attempts: Int
+  package let createdAt: Milliseconds
+  /// When it is tried next, or its lease ends.
+  package let dueAt: Milliseconds
+  package let isLeased: Bool
+  /// Why the last attempt failed.
+  package let error: String?
+}
+
+/// How much waits for a destination and how much was given up.
+package struct OutboxDepth: Hashable, Sendable {
+  package var waiting = 0
+  package var dead = 0
+  /// When the oldest waiting row was written.
+  package var oldest: Milliseconds?
+
+  package init() {}
+}
+
+extension OutboxTable {
+  /// What each destination has waiting and dead; destinations without either are absent.
+  package static func depths(in session: borrowing Session) throws(DatabaseError) -> [Destination.ID: OutboxDepth] {
+    var depths: [Destination.ID: OutboxDepth] = [:]
+    for state in [State.waiting, .dead] {
+      for row in try session.query(
+        """
+        SELECT d.id, COUNT(*) AS count, MIN(o.created_at) AS oldest FROM destinations d
+        JOIN outbox o ON o.destination = d.id AND o.state = \(state.rawValue) GROUP BY d.id
+        """)
+      {
+        let id = Destination.ID(try row.int("id"))
+        switch state {
+        case .waiting:
+          depths[id, default: OutboxDepth()].waiting = try row.int("count")
+          depths[id, default: OutboxDepth()].oldest = try row.optionalMilliseconds("oldest")
+        case .dead: depths[id, default: OutboxDepth()].dead = try row.int("count")
+        case .delivered: break
+        }
+      }
+    }
+    return depths
+  }
+
+  /// Which rows are meant; all conditions hold at once.
+  package struct Selection: Sendable {
+    /// None: of any.
+    package var destinations: [Destination.ID] = []
+    package var states: [State] = []
+    /// The first bytes of a message's digest.
+    package var digestPrefix: [UInt8]?
+
+    package init() {}
+
+    fileprivate var condition: SQL {
+      var condition: SQL = "WHERE TRUE"
+      if !destinations.isEmpty { condition += " AND destination IN (\(list: destinations.map(\.number)))" }
+      if !states.isEmpty { condition += " AND state IN (\(list: states.map(\.rawValue)))" }
+      if let digestPrefix {
+        let end = digestPrefix + [UInt8](repeating: 0xFF, count: max(0, Digest.count - digestPrefix.count))
+        condition += " AND message BETWEEN \(digestPrefix) AND \(end)"
+      }
+      return condition
+    }
+  }
+
+  /// The selected rows after `last`, in the order of their sequence.
+  package static func rows(
+    _ selection: Selection, after last: Int64 = 0, limit: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> [OutboxRow] {
+    var rows: [OutboxRow] = []
+    for row in try session.query(
+      """
+      SELECT sequence, destination, message, state, attempts, created_at, due_at, owner IS NOT NULL AS is_leased, error
+      FROM outbox \(selection.condition) AND sequence > \(last) ORDER BY sequence LIMIT \(limit)
+      """)
+    {
+      guard let digest = Digest(bytes: try row.bytes("message")), let state = State(rawValue: try row.int("state"))
+      else { throw DatabaseError(.column, "an outbox row that this build cannot read") }
+      rows.append(
+        OutboxRow(
+          sequence: try row.int64("sequence"), destination: Destination.ID(try row.int("destination")),
+          message: digest, state: state, attempts: try row.int("attempts"),
+          createdAt: try row.milliseconds("created_at"), dueAt: try row.milliseconds("due_at"),
+          isLeased: try row.bool("is_leased"), error: try row.optionalText("error")))
+    }
+    return rows
+  }
+
+  /// Sends dead rows again, in their old places and for three days more; how many were dead.
+  package static func replay(
+    _ sequences: [Int64], at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> Int {
+    Int(
+      try session.execute(
+        """
+        UPDATE outbox SET state = \(State.waiting.rawValue), attempts = 0, due_at = \(now),
+          expires_at = \(now + age), settled_at = NULL, owner = NULL
+        WHERE sequence IN (\(list: sequences)) AND state = \(State.dead.rawValue)
+        """
+      ).affectedRows)
+  }
+
+  /// Gives waiting rows up, so that what waits behind them goes on; how many were waiting.
+  package static func giveUp(
+    _ sequences: [Int64], at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> Int {
+    Int(
+      try session.execute(
+        """
+        UPDATE outbox SET state = \(State.dead.rawValue), settled_at = \(now), error = 'given up by hand', owner = NULL
+        WHERE sequence IN (\(list: sequences)) AND state = \(State.waiting.rawValue)
+        """
+      ).affectedRows)
+  }
+
+  /// Forgets rows that were delivered before `instant`, at most `limit` of them; how many.
+  ///
+  /// Not those of messages in quarantine: a replay would send them once more.
+  package static func purge(
+    deliveredBefore instant: Milliseconds, limit: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> Int {
+    Int(
+      try session.execute(
+        """
+        DELETE FROM outbox WHERE state = \(State.delivered.rawValue) AND settled_at < \(instant)
+        AND NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.digest = outbox.message) ORDER BY settled_at LIMIT \(limit)
+        """
+      ).affectedRows)
+  }
+}

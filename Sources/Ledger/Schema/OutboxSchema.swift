@@ -1,0 +1,57 @@
+import Database
+
+extension Migration {
+  // Work is leased by moving `due_at` beyond the lease in a committed UPDATE: what a killed process held is simply due
+  // again. No counter is shared, and nothing depends on locks that end with a connection.
+  static let outbox = Migration(
+    version: 2, title: "destinations and the outbox", statements: [destinations, outboxRows, outboxMembers])
+
+  private static let destinations: SQL = """
+    CREATE TABLE IF NOT EXISTS destinations (
+      id INT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      name VARBINARY(64) NOT NULL,
+      url VARBINARY(2048) NOT NULL,
+      form VARBINARY(16) NOT NULL,
+      enabled TINYINT UNSIGNED NOT NULL,
+      created_at BIGINT NOT NULL,
+      changed_at BIGINT NOT NULL,
+      UNIQUE KEY (app, environment, name)
+    ) ENGINE=InnoDB
+    """
+
+  // `sequence` is the order of delivery: of two rows of which one was committed before the other was begun it is the
+  // smaller. `state`: 0 waiting, 1 delivered, 2 dead.
+  private static let outboxRows: SQL = """
+    CREATE TABLE IF NOT EXISTS outbox (
+      sequence BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+      destination INT UNSIGNED NOT NULL,
+      message BINARY(32) NOT NULL,
+      state TINYINT UNSIGNED NOT NULL DEFAULT 0,
+      attempts INT UNSIGNED NOT NULL DEFAULT 0,
+      created_at BIGINT NOT NULL,
+      due_at BIGINT NOT NULL,
+      expires_at BIGINT NOT NULL,
+      owner BINARY(16) NULL,
+      settled_at BIGINT NULL,
+      error VARBINARY(255) NULL,
+      UNIQUE KEY (destination, message),
+      KEY (message),
+      KEY in_order (destination, state, sequence),
+      KEY (state, settled_at)
+    ) ENGINE=InnoDB
+    """
+
+  // The customers' nodes that a message names, for as long as it is not delivered: who they belong to is looked up
+  // when a message is to be sent, since customers may have joined since.
+  private static let outboxMembers: SQL = """
+    CREATE TABLE IF NOT EXISTS outbox_members (
+      destination INT UNSIGNED NOT NULL,
+      member VARBINARY(65) NOT NULL,
+      sequence BIGINT UNSIGNED NOT NULL,
+      PRIMARY KEY (destination, member, sequence),
+      KEY (sequence)
+    ) ENGINE=InnoDB
+    """
+}

@@ -1,0 +1,50 @@
+import Database
+
+extension Migration {
+  // New tables and no new columns: MySQL cannot add a column "if it is not there".
+  static let third = Migration(
+    version: 3, title: "marks of purchases, accounts and users, policies",
+    statements: [purchaseMarks, attributions, appPolicies])
+
+  // As `purchases`, for what a later statement of the same source leaves standing although it does not repeat it.
+  private static let purchaseMarks: SQL = """
+    CREATE TABLE IF NOT EXISTS purchase_marks (
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      original_transaction_id VARBINARY(64) NOT NULL,
+      line VARBINARY(64) NOT NULL,
+      source TINYINT UNSIGNED NOT NULL,
+      mark VARBINARY(32) NOT NULL,
+      as_of BIGINT NOT NULL,
+      facts MEDIUMBLOB NOT NULL,
+      message BINARY(32) NOT NULL,
+      precedence BINARY(24) NOT NULL,
+      PRIMARY KEY (app, environment, original_transaction_id, line, source, mark)
+    ) ENGINE=InnoDB
+    """
+
+  private static let attributions: SQL = """
+    CREATE TABLE IF NOT EXISTS attributions (
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      original_transaction_id VARBINARY(64) NOT NULL,
+      kind TINYINT UNSIGNED NOT NULL,
+      line VARBINARY(64) NOT NULL,
+      value VARBINARY(255) NOT NULL,
+      first_as_of BIGINT NOT NULL,
+      last_as_of BIGINT NOT NULL,
+      message BINARY(32) NOT NULL,
+      PRIMARY KEY (app, environment, original_transaction_id, kind, line, value),
+      KEY (app, environment, kind, value)
+    ) ENGINE=InnoDB
+    """
+
+  // Beside `apps`: what is not here is as the build's defaults say.
+  private static let appPolicies: SQL = """
+    CREATE TABLE IF NOT EXISTS app_policies (
+      app INT UNSIGNED NOT NULL PRIMARY KEY,
+      legacy_entitlements VARBINARY(16) NOT NULL,
+      changed_at BIGINT NOT NULL
+    ) ENGINE=InnoDB
+    """
+}

@@ -1,0 +1,89 @@
+public import Time
+
+/// To whose account an originalTransactionId was said to belong, and from when to when.
+///
+/// An attribute, not a link: accounts are shared, and a device is handed on.
+public struct Attribution: Hashable, Sendable {
+  public enum Kind: Int, Hashable, Sendable, CaseIterable {
+    /// The UUID that the app gave when it was bought.
+    case appAccountToken = 1
+    /// The id under which the app's own back end knows the user.
+    case userID = 2
+
+    public var name: String { "\(self)" }
+  }
+
+  public var kind: Kind
+  public var value: String
+  public var originalTransactionID: String
+  /// The purchase it was said of; empty for all of the originalTransactionId.
+  public var line: Line
+  /// When it was said for the first time, and for the last.
+  public var firstAsOf: Milliseconds
+  public var lastAsOf: Milliseconds
+  /// The SHA-256 of the message that said it last.
+  public var message: [UInt8]
+
+  public init(
+    _ kind: Kind, _ value: String, of originalTransactionID: String, line: Line = Line(text: ""),
+    from firstAsOf: Milliseconds, to lastAsOf: Milliseconds, message: [UInt8]
+  ) {
+    self.kind = kind
+    self.value = kind == .appAccountToken ? Alias.normalized(accountToken: value) : value
+    self.originalTransactionID = originalTransactionID
+    self.line = line
+    self.firstAsOf = firstAsOf
+    self.lastAsOf = lastAsOf
+    self.message = message
+  }
+
+  private struct Key: Hashable {
+    var kind: Kind, value: String, original: String, line: Line
+  }
+
+  /// Each once, over all the time in which it was said; the same for any order and repetition.
+  public static func merged(_ attributions: [Attribution]) -> [Attribution] {
+    var known: [Key: Attribution] = [:]
+    for other in attributions {
+      let key = Key(kind: other.kind, value: other.value, original: other.originalTransactionID, line: other.line)
+      guard var merged = known[key] else {
+        known[key] = other
+        continue
+      }
+      merged.firstAsOf = min(merged.firstAsOf, other.firstAsOf)
+      if merged.isToldBefore(other) {
+        (merged.lastAsOf, merged.message) = (other.lastAsOf, other.message)
+      }
+      known[key] = merged
+    }
+    return known.values.sorted { a, b in
+      (a.originalTransactionID, a.kind.rawValue, a.line, a.firstAsOf, a.value)
+        < (b.originalTransactionID, b.kind.rawValue, b.line, b.firstAsOf, b.value)
+    }
+  }
+
+  private func isToldBefore(_ other: Attribution) -> Bool {
+    lastAsOf != other.lastAsOf
+      ? lastAsOf < other.lastAsOf : message.lexicographicallyPrecedes(other.message)
+  }
+}
+
+extension Findings {
+  /// Notes that the back end knows the user of everything in here by `userID`.
+  public mutating func attribute(toUser userID: String, asOf: Milliseconds, message: [UInt8]) {
+    let originals = Set(originalTransactionIDs + seeds.map(\.transactionID)).sorted()
+    userIDs += originals.map { Attribution(.userID, userID, of: $0, from: asOf, to: asOf, message: message) }
+  }
+
+  /// To whose accounts its purchases belong: the tokens that they name, and the user ids that came with them.
+  public var attributions: [Attribution] {
+    let tokens = purchases.compactMap { statement -> Attribution? in
+      guard let token = statement.facts.text(.appAccountToken), token != "" else { return nil }
+      let asOf = statement.rank.asOf
+      return Attribution(
+        .appAccountToken, token, of: statement.key.originalTransactionID, line: statement.key.line, from: asOf,
+        to: asOf, message: statement.message)
+    }
+    return Attribution.merged(tokens + userIDs)
+  }
+}

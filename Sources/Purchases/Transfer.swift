@@ -1,0 +1,82 @@
+public import Time
+
+/// An originalTransactionId that passed from one account to another: a device handed on, a resubscription from another
+/// login, a token that the back end set anew.
+public struct Transfer: Hashable, Sendable {
+  public let kind: Attribution.Kind
+  public let originalTransactionID: String
+  public let from: String
+  public let to: String
+  /// When the later account was first said, or bought the period that it was said of.
+  public let date: Milliseconds
+
+  /// Every change of account among `attributions`, by date.
+  ///
+  /// Of a period the accounts come in the order in which they were first said, and the periods in that of purchase: a
+  /// history that is read in one go says everything at one time.
+  public static func all(in attributions: [Attribution], purchases: [Purchase]) -> [Transfer] {
+    var purchased: [PurchaseKey.Place: Milliseconds] = [:]
+    for purchase in purchases {
+      for statement in purchase.statements { purchased[statement.key.place] = purchase.purchaseDate }
+    }
+    struct Subject: Hashable {
+      var kind: Attribution.Kind, original: String
+    }
+    let bySubject = Dictionary(grouping: Attribution.merged(attributions)) {
+      Subject(kind: $0.kind, original: $0.originalTransactionID)
+    }
+    var transfers: [Transfer] = []
+    for (subject, attributions) in bySubject {
+      let periods = Dictionary(grouping: attributions) { purchased[$0.place] }
+      var last: String?
+      for (start, said) in periods.sorted(by: { ($0.key ?? .distantPast) < ($1.key ?? .distantPast) }) {
+        for (place, telling) in Telling.inOrder(said).enumerated() where telling.value != last {
+          if let last {
+            let date = place == 0 ? start ?? telling.date : telling.date
+            transfers.append(
+              Transfer(
+                kind: subject.kind, originalTransactionID: subject.original, from: last, to: telling.value, date: date))
+          }
+          last = telling.value
+        }
+      }
+    }
+    return transfers.sorted { a, b in
+      (a.date, a.originalTransactionID, a.kind.rawValue, a.from, a.to)
+        < (b.date, b.originalTransactionID, b.kind.rawValue, b.from, b.to)
+    }
+  }
+
+  /// An account at one of the times at which it was said.
+  private struct Telling {
+    var value: String
+    var date: Milliseconds
+
+    /// In the order in which they were first said; one that was said again after all others comes once more at the end.
+    static func inOrder(_ attributions: [Attribution]) -> [Telling] {
+      let byFirst = attributions.sorted {
+        ($0.firstAsOf, $0.lastAsOf, $0.value) < ($1.firstAsOf, $1.lastAsOf, $1.value)
+      }
+      var tellings = byFirst.map { Telling(value: $0.value, date: $0.firstAsOf) }
+      if let end = byFirst.map(\.lastAsOf).max(), let newest = byFirst.last, newest.lastAsOf < end,
+        let again = byFirst.first(where: { $0.lastAsOf == end })
+      {
+        tellings.append(Telling(value: again.value, date: end))
+      }
+      return tellings
+    }
+  }
+}
+
+extension PurchaseKey {
+  /// Where it is within one app and environment.
+  fileprivate struct Place: Hashable {
+    var original: String, line: Line
+  }
+
+  fileprivate var place: Place { Place(original: originalTransactionID, line: line) }
+}
+
+extension Attribution {
+  fileprivate var place: PurchaseKey.Place { PurchaseKey.Place(original: originalTransactionID, line: line) }
+}

@@ -1,0 +1,105 @@
+import Adapter
+import Database
+import JSON
+import Ledger
+import Purchases
+import Rollout
+import Runtime
+import Signing
+import Synchronization
+import Time
+
+/// Takes Apple's answers to verifyReceipt into the ledger, beside the clients who wait for them.
+///
+/// A client waits for the commit, but not for a sick database: after `within` it has its answer, and the writing goes on
+/// without it. What is not written is counted; the same client asks again, as a rule, and Apple answers again.
+final class ReceiptAnswers: Sendable {
+  private let intake: Intake
+  private let registry: Registry
+  private let commit: GroupCommit
+  private let within: Interval
+  private let metrics: ServiceMetrics
+  private let clock: WallClock
+  private let logger: Logger
+  /// Bytes of the answers that are being written.
+  private let bytes = Mutex(0)
+
+  /// More are not kept waiting.
+  private static let bytesAtOnce = 64 << 20
+
+  init(
+    intake: Intake, registry: Registry, commit: GroupCommit, within: Interval, metrics: ServiceMetrics,
+    clock: WallClock, logger: Logger
+  ) {
+    self.intake = intake
+    self.registry = registry
+    self.commit = commit
+    self.within = within
+    self.metrics = metrics
+    self.clock = clock
+    self.logger = logger
+  }
+
+  /// Writes an answer with a receipt, for an app from `record` on; returns when it is committed, or after `within`.
+  func take(_ body: [UInt8], _ answer: JSONObject, environment: Environment) async {
+    let receipt = answer["receipt"]?.object
+    guard let bundleID = receipt?["bundle_id"]?.string ?? receipt?["bid"]?.string,
+      let app = registry.directory[bundleID]
+    else { return metrics.receiptAnswers["unknownApp"].increment() }
+    let scope = Ledger.Scope(app: app.id, environment: environment)
+    guard let stage = registry.directory.flag(of: scope)?.stage, stage != .legacy else {
+      return metrics.receiptAnswers["stageLegacy"].increment()
+    }
+    let isRoom = bytes.withLock { bytes in
+      guard bytes + body.count <= Self.bytesAtOnce else { return false }
+      bytes += body.count
+      return true
+    }
+    guard isRoom else { return metrics.receiptAnswers["overloaded"].increment() }
+    let (committed, end) = AsyncStream<Never>.makeStream()
+    // Outlives its request when the database is slow, so no child of it; it ends at the latest with the commits.
+    Task {
+      await write(body, app: app, environment: environment)
+      bytes.withLock { $0 -= body.count }
+      end.finish()
+    }
+    let isLate = await withTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        for await _ in committed {}
+        return false
+      }
+      group.addTask { [within] in
+        try? await Task.sleep(for: .milliseconds(within.milliseconds))
+        return true
+      }
+      let first = await group.next() ?? false
+      group.cancelAll()
+      return first
+    }
+    if isLate { metrics.receiptAnswers["late"].increment() }
+  }
+
+  private func write(_ body: [UInt8], app: App, environment: Environment) async {
+    let now = clock.now()
+    let message = InboxMessage(
+      kind: .verifyReceiptAnswer, body: body,
+      identity: Adapter.identity(ofEvidence: body, app: app.bundleID, environment: environment), receivedAt: now)
+    let decision = intake.verifyReceiptAnswer(message, app: app, environment: environment, now: now)
+    do throws(GroupCommit.Failure) {
+      let appended = try await commit.append(decision.entry)
+      metrics.receiptAnswers[appended.rawValue].increment()
+      if let reading = decision.reading { metrics.count(reading.survey) }
+      guard let refusal = decision.refusal else { return }
+      metrics.refusals["verifyReceipt", refusal.code].increment()
+      logger.notice(
+        "an answer of verifyReceipt was not understood",
+        metadata: [
+          "reason": "\(refusal.code)", "detail": "\(refusal.detail)", "app": "\(app.bundleID)",
+          "message": "\(message.digest.hex.prefix(12))",
+        ])
+    } catch {
+      metrics.receiptAnswers["failed"].increment()
+      logger.error("an answer of verifyReceipt was not stored", metadata: ["error": "\(error)"])
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import Adapter
+import Delivery
+import HTTPClient
+import HTTPServer
+import JSON
+import Ledger
+import Purchases
+import Rollout
+import Runtime
+import Time
+
+/// The stage `legacy` for notifications: to the app's old back end while Apple waits, its status returned to Apple.
+///
+/// Nothing is stored and nothing is verified: the body goes byte for byte to the URL of the app it claims to be of, where
+/// such bodies were taken, and checked or not, before us. Without an answer in time Apple hears 503 and sends it again.
+struct PassThrough: Sendable {
+  let post: Delivery.Post
+  let metrics: ServiceMetrics
+  let logger: Logger
+
+  private static let deadline = Interval.seconds(10)
+  private static let responseLimit = 64 << 10
+
+  /// The one place that decides whether a notification is passed through: nil when it is to be recorded.
+  ///
+  /// The app is the one in the URL, else the one that the body claims; the environment is the body's. What
+  /// tells neither is recorded, which comes to quarantine or a refusal.
+  func route(_ body: [UInt8], pathApp: String?, in directory: AppDirectory) -> Route? {
+    guard directory.passesAnythingThrough else { return nil }
+    let sender = ClaimedSender(ofNotification: body)
+    guard let bundleID = pathApp ?? sender.app, let app = directory[bundleID], let environment = sender.environment
+    else { return nil }
+    let scope = Ledger.Scope(app: app.id, environment: environment)
+    switch directory.flag(of: scope)?.stage.notifications {
+    case .passThrough:
+      return Route(
+        app: app.bundleID, environment: environment, generation: sender.generation,
+        destination: directory.legacyDestination(of: scope))
+    case .record, nil: return nil
+    }
+  }
+
+  struct Route: Sendable {
+    let app: String
+    let environment: Environment
+    let generation: ClaimedSender.Generation
+    /// Nil when none is enabled.
+    let destination: Destination?
+  }
+
+  /// The old back end's status, or 503.
+  func send(_ body: [UInt8], contentType: String?, along route: Route) async -> HTTPResponse {
+    guard let destination = route.destination else {
+      note(route, "noURL")
+      logger.error(
+        "in legacy without a legacy URL: `switchyard app legacy-url`", metadata: ["app": "\(route.app)"])
+      return .unavailable("noLegacyURL", "the app has no back end to pass notifications through to")
+    }
+    let request = ClientRequest(
+      method: "POST", url: destination.url, headers: [("Content-Type", contentType ?? "application/json")], body: body,
+      deadline: Self.deadline, responseLimit: Self.responseLimit)
+    switch await post(request) {
+    case .delivered(let status), .failed(.status(let status)):
+      note(route, "\(status)")
+      return .object(status, ["status": "passedThrough"])
+    case .failed(let reason):
+      note(route, "none")
+      logger.warning(
+        "not passed through; Apple sends it again",
+        metadata: ["app": "\(route.app)", "host": "\(destination.host)", "reason": "\(reason)"])
+      return .unavailable("notPassedThrough", "the app's back end gave no answer in time")
+    }
+  }
+
+  private func note(_ route: Route, _ status: String) {
+    metrics.passedThrough[route.app, route.environment.rawValue, route.generation.rawValue, status].increment()
+  }
+}

@@ -1,0 +1,90 @@
+import Adapter
+import JSON
+import Purchases
+import Receipts
+import Runtime
+import Signing
+import Time
+
+/// `switchyard convert`: what one input says, in the canonical model.
+///
+/// Others script on it: names, codes and exit statuses are promised.
+struct ConvertCommand {
+  static let command = Command(
+    "convert", "Convert anything Apple sends, of either generation, into one form.",
+    discussion: """
+      FILE holds one input, told by its content: a V2 notification or a bare JWS of any kind, an answer of the App \
+      Store Server API, a receipt (base64, bytes, iOS 6), a V1 notification, an answer of verifyReceipt; - is stdin. \
+      No network and no database is asked. Each element says who said it (provenance) and by which rows of \
+      "switchyard mappings show" (rules). Exit status: 0 converted, 1 refused.
+      """,
+    examples: [
+      Command.Example("switchyard convert notification.json", "a table for people"),
+      Command.Example("switchyard convert --to canonical --json receipt.b64", "for programs"),
+      Command.Example("switchyard convert --json --root simulator.der - < body.json", "other roots than Apple's"),
+      Command.Example("switchyard convert --json --allow-unsigned --app com.example.app renewal.json"),
+    ],
+    options: [
+      .value("to", "FORM", choices: Form.allCases.map(\.rawValue), default: Form.canonical.rawValue, "The form."),
+      JSONOutput.option,
+      .value("root", "FILE", repeats: true, "Trust exactly these roots instead of Apple's (DER or PEM)."),
+      .flag("allow-unsigned", "Take what nobody vouches for too: decoded payloads, Xcode's data, unproven receipts."),
+      .value("app", "ID", "The bundle id, where the input names none; an input of another app is refused."),
+      .value(
+        "environment", "NAME", choices: Environment.allCases.map(\.rawValue),
+        "The environment, where the input names none; an input of another one is refused."),
+    ],
+    arguments: [Positional("FILE", "The input, or - for stdin.")]
+  ) { arguments, terminal in
+    try ConvertCommand(arguments).run(arguments.positionals[0], terminal)
+  }
+
+  private enum Form: String, CaseIterable {
+    case canonical
+  }
+
+  /// An answer with a long history, each of its transactions with its certificates.
+  private static let inputLimit = 32 << 20
+
+  private let conversion: Conversion
+  private let wantsJSON: Bool
+
+  private init(_ arguments: ParsedArguments) throws {
+    var roots: [RootCertificate] = []
+    for file in arguments.values("root") { roots += try TrustOptions.read(file) }
+    conversion = Conversion(
+      verifier: SignedDataVerifier(roots: roots.isEmpty ? .apple : TrustedRoots(exactly: roots)),
+      receipts: ReceiptReader(trust: roots.isEmpty ? .apple : ReceiptTrust(exactly: roots)),
+      app: arguments.value("app"), environment: try arguments.choice("environment"),
+      allowsUnsigned: arguments.flag("allow-unsigned"))
+    wantsJSON = arguments.wantsJSON
+  }
+
+  private func run(_ file: String, _ terminal: Terminal) throws -> ExitStatus {
+    let bytes = try Input.read(file, limit: Self.inputLimit)
+    let converted: Converted
+    do throws(ConversionRefusal) {
+      converted = try conversion.read(bytes, now: WallClock.system.now())
+    } catch {
+      try print(error, terminal)
+      return .failed
+    }
+    if wantsJSON {
+      try terminal.write(CanonicalDocument(converted).json)
+    } else {
+      try terminal.write(ConvertedText(converted).text(for: terminal))
+    }
+    return .done
+  }
+
+  private func print(_ refusal: ConversionRefusal, _ terminal: Terminal) throws {
+    guard wantsJSON else {
+      try terminal.write("REFUSED \(refusal.code): \(refusal.detail.plain)\n  \(refusal.next)\n")
+      return
+    }
+    let error: JSONObject = [
+      "code": .string(refusal.code), "detail": .string(refusal.detail), "next": .string(refusal.next),
+    ]
+    try terminal.write(["error": .object(error)] as JSONObject)
+  }
+}

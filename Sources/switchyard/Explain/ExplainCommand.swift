@@ -1,0 +1,69 @@
+import Database
+import JSON
+import Ledger
+import Mappings
+import Purchases
+import Runtime
+import Time
+
+/// `switchyard explain`: everything known about a purchase, and why it is taken to be so.
+enum ExplainCommand {
+  static let command = Command(
+    "explain", "Tell what is known under an id, and why.",
+    discussion: """
+      ID is any id that ever named a purchase: a transaction, original transaction, line item or app transaction id, an \
+      account token, or a user id of the app's back end. First how things stand now; --sources adds each field with its \
+      source, its date and the row of Mappings that decided, and what every other source said of it. Messages are given by \
+      the beginning of their digest: `switchyard inbox show DIGEST --body` prints one. docs/model.md explains the rules.
+      """,
+    examples: [
+      Command.Example("switchyard explain com.example.app 2000000906235058"),
+      Command.Example(
+        "switchyard explain com.example.app 2000000906235058 --sources", "who said what, and what counts"),
+      Command.Example("switchyard explain com.example.app 2000000906235058 --json", "all of it, for programs"),
+    ],
+    options: [
+      .flag("sources", "Show each field of everything, with what every source said of it."), JSONOutput.option,
+    ] + DatabaseOptions.options,
+    arguments: [AppCommand.bundleID, Positional("ID", "Any id that ever named a purchase.")]
+  ) { arguments, terminal in
+    let (bundleID, id) = (arguments.positionals[0], arguments.positionals[1])
+    guard (1...128).contains(id.utf8.count) else {
+      throw UsageError(.invalidValue, "An id has 1 to 128 bytes.", path: arguments.path)
+    }
+    let now = WallClock.system.now()
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let app = try await AppRecord.find(bundleID, connection).app
+      let dossiers = try await connection.read { session throws(DatabaseError) in
+        try Ledger.dossiers(of: id, app: app, extent: .customers, in: session)
+      }
+      guard !dossiers.isEmpty else { throw NothingKnown(app: bundleID, id: id) }
+      for dossier in dossiers {
+        let explanation = Explanation(dossier, app: bundleID, id: id, vocabulary: .embedded, now: now)
+        if arguments.wantsJSON {
+          try terminal.write(explanation.json)
+        } else {
+          try terminal.write(explanation.text(withSources: arguments.flag("sources"), for: terminal))
+        }
+      }
+      if !arguments.wantsJSON, !arguments.flag("sources") {
+        terminal.note("--sources shows who said what, and what counts")
+      }
+      return .done
+    }
+  }
+}
+
+/// No purchase of the app is known under an id.
+struct NothingKnown: ExitStatusError, CustomStringConvertible {
+  let app: String
+  let id: String
+
+  var exitStatus: ExitStatus { .failed }
+
+  var description: String {
+    """
+    nothing of \(app) is known under \(id); it may be in quarantine (`switchyard quarantine list`), or of another app
+    """
+  }
+}

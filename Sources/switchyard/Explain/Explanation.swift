@@ -1,0 +1,127 @@
+import JSON
+import Ledger
+import Mappings
+import Purchases
+import Time
+
+/// What is true of the customers that an id leads to, in one environment, with everybody's word for it.
+struct Explanation {
+  let app: String
+  let id: String
+  let now: Milliseconds
+  let dossier: Dossier
+  let purchases: [Purchase]
+  let subscriptions: [ExplainedSubscription]
+  let appTransactions: [ExplainedThing]
+  let events: [ExplainedEvent]
+  let transfers: [Transfer]
+  private let vocabulary: Vocabulary
+
+  init(_ dossier: Dossier, app: String, id: String, vocabulary: Vocabulary, now: Milliseconds) {
+    (self.app, self.id, self.now, self.dossier, self.vocabulary) = (app, id, now, dossier, vocabulary)
+    let purchases = Purchase.fold(dossier.purchases, rules: vocabulary.purchases.rules)
+    self.purchases = purchases
+    let renewals = Dictionary(grouping: dossier.renewals, by: \.key)
+    let keys = Set(purchases.map(\.key.subscription)).union(renewals.keys)
+    subscriptions = keys.sorted { $0.originalTransactionID < $1.originalTransactionID }.compactMap { key in
+      let said = renewals[key] ?? []
+      let subscription = Subscription(
+        key: key, purchases: purchases, renewal: Folded(said, rules: vocabulary.renewals.rules))
+      guard subscription != nil || !said.isEmpty else { return nil }
+      return ExplainedSubscription(
+        key: key, subscription: subscription,
+        standing: subscription?.standing(at: now, legacy: dossier.legacyEntitlements),
+        renewal: ExplainedThing(said, vocabulary.renewals.rules, vocabulary.rules))
+    }
+    let downloads = Dictionary(grouping: dossier.appTransactions, by: \.key.appTransactionID)
+    appTransactions = downloads.sorted { $0.key < $1.key }.compactMap { _, said in
+      ExplainedThing(said, vocabulary.appTransactions.rules) { field, _, _ in
+        [vocabulary.appTransactions.rules[field].id]
+      }
+    }
+    transfers = Transfer.all(in: dossier.attributions, purchases: purchases)
+    let byOriginal = Dictionary(
+      subscriptions.compactMap { $0.subscription }.map { ($0.key.originalTransactionID, $0) }
+    ) { first, _ in first }
+    events = Occurrence.all(in: dossier.events, purchases: purchases).map { occurrence in
+      let subscription = occurrence.event.originalTransactionID.flatMap { byOriginal[$0] }
+      return ExplainedEvent(
+        occurrence: occurrence, isSuperseded: subscription?.isSuperseded(occurrence.event) ?? false)
+    }
+  }
+
+  func thing(_ purchase: Purchase) -> ExplainedThing? {
+    ExplainedThing(purchase.statements, vocabulary.purchases.rules, vocabulary.rules)
+  }
+
+  /// The messages that said any of it, each once, the latest word last.
+  var messages: [[UInt8]] {
+    var words: [(Milliseconds, [UInt8])] = dossier.purchases.map { ($0.rank.asOf, $0.message) }
+    words += dossier.renewals.map { ($0.rank.asOf, $0.message) }
+    words += dossier.appTransactions.map { ($0.rank.asOf, $0.message) }
+    words += dossier.events.map { ($0.rank.asOf, $0.message) }
+    words += dossier.attributions.map { ($0.lastAsOf, $0.message) }
+    let latest = Dictionary(words.map { ($0.1, $0.0) }, uniquingKeysWith: max)
+    return latest.sorted { a, b in
+      a.value != b.value ? a.value < b.value : a.key.lexicographicallyPrecedes(b.key)
+    }.map(\.key)
+  }
+}
+
+/// What Apple intends, and how it stands; the periods are among the purchases.
+struct ExplainedSubscription {
+  let key: SubscriptionKey
+  /// Nil when only renewals are known of it, and no period.
+  let subscription: Subscription?
+  let standing: Standing?
+  let renewal: ExplainedThing?
+}
+
+struct ExplainedEvent {
+  let occurrence: Occurrence
+  let isSuperseded: Bool
+}
+
+/// A purchase, a renewal or an app transaction, field by field.
+struct ExplainedThing {
+  struct Field {
+    let name: String
+    let kind: FactKind
+    /// The row of `Mappings` that says what absence means and who has a vote.
+    let rule: String
+    /// By authority.
+    let words: [Word]
+
+    var counting: Word? { words.first { $0.verdict == .counts } }
+  }
+
+  struct Word {
+    let value: JSONValue
+    let source: Source
+    let asOf: Milliseconds
+    let message: [UInt8]
+    let isInferred: Bool
+    let verdict: Verdict
+    /// The rows of `Mappings` by which the source said it.
+    let rows: [String]
+  }
+
+  /// The fields of which anybody said anything.
+  let fields: [Field]
+
+  /// The rows of `Mappings` behind a field that a source said, among all that it said.
+  typealias Rows<F: FactField> = (F, Facts<F>, Source) -> [String]
+
+  /// Nil when nobody said anything.
+  init?<Key, F: FactField>(_ statements: [Statement<Key, F>], _ rules: FoldRules<F>, _ rows: Rows<F>) {
+    guard !statements.isEmpty else { return nil }
+    fields = F.allCases.compactMap { field in
+      let words = Testimony.all(about: field, in: statements, rules: rules).map { word in
+        Word(
+          value: word.value, source: word.source, asOf: word.asOf, message: word.message,
+          isInferred: word.isInferred, verdict: word.verdict, rows: rows(field, word.facts, word.source))
+      }
+      return words.isEmpty ? nil : Field(name: field.name, kind: field.kind, rule: rules[field].id, words: words)
+    }
+  }
+}

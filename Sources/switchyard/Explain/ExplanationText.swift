@@ -1,0 +1,181 @@
+import JSON
+import Ledger
+import Purchases
+import Runtime
+import Signing
+import Time
+
+/// An explanation for a person on call at night: how it stands first, then what happened, then where it comes from.
+extension Explanation {
+  func text(withSources: Bool, for terminal: Terminal) -> String {
+    var parts = [heading]
+    parts += subscriptions.map(standing)
+    parts.append(purchaseTable.render(for: terminal))
+    if !events.isEmpty { parts.append(eventTable.render(for: terminal)) }
+    if !dossier.attributions.isEmpty { parts.append(accountTable.render(for: terminal)) }
+    if !transfers.isEmpty { parts.append(transferTable.render(for: terminal)) }
+    if withSources {
+      for purchase in purchases {
+        let title = "purchase \(purchase.key.originalTransactionID) line \(purchase.key.line.shown)"
+        if let thing = thing(purchase) { parts.append(sources(title, thing, terminal)) }
+      }
+      for subscription in subscriptions {
+        guard let renewal = subscription.renewal else { continue }
+        parts.append(sources("renewal of \(subscription.key.originalTransactionID)", renewal, terminal))
+      }
+      for thing in appTransactions { parts.append(sources("app transaction", thing, terminal)) }
+    }
+    let shown = messages.suffix(Self.messagesShown).map(Self.short)
+    parts.append("messages, the latest last: \(shown.joined(separator: " "))\n")
+    return parts.joined(separator: "\n")
+  }
+
+  private static let messagesShown = 12
+
+  private static func short(_ message: [UInt8]) -> String { String((Digest(bytes: message)?.hex ?? "").prefix(12)) }
+
+  private var heading: String {
+    let customers = dossier.customers.sorted { $0.key < $1.key }.map { _, members in
+      "customer  \(members.sorted().map(\.shown).joined(separator: " "))\n"
+    }
+    return "\(app) in \(dossier.environment.rawValue), \(id.shown) at \(now.iso8601)\n" + customers.joined()
+  }
+
+  private func standing(_ explained: ExplainedSubscription) -> String {
+    let original = explained.key.originalTransactionID.shown
+    guard let standing = explained.standing, let subscription = explained.subscription else {
+      return "subscription \(original): no period is known, only what Apple intends\n"
+    }
+    let access = standing.grantsAccess ? "access" : "NO access"
+    let status = standing.status?.name ?? "unknown: nobody with a vote says when it ends"
+    let proof =
+      standing.isConfirmed
+      ? "confirmed by Apple's signature"
+      : "NOT confirmed by any signature; the policy for V1 alone is \(dossier.legacyEntitlements.rawValue)"
+    var lines = ["subscription \(original): \(status), \(access)", "  \(proof)"]
+    if let period = standing.period ?? subscription.current {
+      let ends = period.expiresDate.map(\.iso8601) ?? "?"
+      lines.append("  decided by line \(period.key.line.shown), \(period.productID?.shown ?? "?"), until \(ends)")
+      if let revoked = period.revocationDate { lines.append("  revoked \(revoked.iso8601)") }
+    }
+    if let renewal = explained.renewal {
+      let told = renewal.fields.compactMap { field -> String? in
+        guard Self.intentions.contains(field.name), let word = field.counting else { return nil }
+        return "\(field.name) \(word.shown(field.kind))"
+      }
+      if !told.isEmpty { lines.append("  next: \(told.joined(separator: ", "))") }
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static let intentions: Set<String> = [
+    "autoRenewProductId", "autoRenewStatus", "renewalDate", "expirationIntent", "isInBillingRetryPeriod",
+    "gracePeriodExpiresDate", "priceIncreaseStatus",
+  ]
+
+  private var purchaseTable: TextTable {
+    var table = TextTable([
+      .init("ORIGINAL"), .init("LINE"), .init("PRODUCT"), .init("BOUGHT"), .init("EXPIRES"), .init("STATE"),
+      .init("TOLD BY"),
+    ])
+    for purchase in purchases {
+      var states: [String] = []
+      if let revoked = purchase.revocationDate { states.append("revoked \(revoked.iso8601)") }
+      if purchase.isUpgraded { states.append("upgraded") }
+      if !purchase.isConfirmed { states.append("unconfirmed") }
+      let sources = Set(purchase.statements.map(\.source)).sorted(by: >).map(\.name)
+      table.add([
+        purchase.key.originalTransactionID, purchase.key.line.shown, purchase.productID ?? "?",
+        purchase.purchaseDate?.iso8601 ?? "?", purchase.expiresDate?.iso8601 ?? "",
+        states.joined(separator: ", "), sources.joined(separator: ", "),
+      ])
+    }
+    return table
+  }
+
+  private var eventTable: TextTable {
+    var table = TextTable([
+      .init("WHEN"), .init("WHAT"), .init("ORIGINAL"), .init("LINE"), .init("TOLD BY"), .init("RULE"),
+      .init("MESSAGES"),
+    ])
+    for explained in events {
+      let event = explained.occurrence.event
+      let title = event.subtype.map { "\(event.notificationType)/\($0)" } ?? event.notificationType
+      let tellings = explained.occurrence.tellings
+      table.add([
+        event.date.iso8601, title + (explained.isSuperseded ? " (superseded)" : ""), event.originalTransactionID ?? "",
+        event.line?.text ?? "", tellings.map(\.source.name).joined(separator: ", "), event.rule ?? "",
+        tellings.map { Self.short($0.message) }.joined(separator: " "),
+      ])
+    }
+    return table
+  }
+
+  private var accountTable: TextTable {
+    var table = TextTable([
+      .init("ACCOUNT"), .init("OF"), .init("ORIGINAL"), .init("LINE"), .init("FIRST SAID"), .init("LAST SAID"),
+      .init("MESSAGE"),
+    ])
+    for attribution in Attribution.merged(dossier.attributions) {
+      table.add([
+        attribution.value, attribution.kind.name, attribution.originalTransactionID, attribution.line.text,
+        attribution.firstAsOf.iso8601, attribution.lastAsOf.iso8601, Self.short(attribution.message),
+      ])
+    }
+    return table
+  }
+
+  private var transferTable: TextTable {
+    var table = TextTable([.init("TRANSFER"), .init("OF"), .init("ORIGINAL"), .init("FROM"), .init("TO")])
+    for transfer in transfers {
+      table.add([
+        transfer.date.iso8601, transfer.kind.name, transfer.originalTransactionID, transfer.from, transfer.to,
+      ])
+    }
+    return table
+  }
+
+  private func sources(_ title: String, _ thing: ExplainedThing, _ terminal: Terminal) -> String {
+    var table = TextTable([
+      .init("FIELD"), .init("VALUE"), .init("VERDICT"), .init("SOURCE"), .init("AS OF"), .init("HOW"), .init("RULE"),
+      .init("SAID BY"), .init("MESSAGE"),
+    ])
+    for field in thing.fields {
+      for (place, word) in field.words.sorted(by: { $0.comesFirst && !$1.comesFirst }).enumerated() {
+        table.add([
+          place == 0 ? field.name : "", word.shown(field.kind), word.verdict.rawValue, word.source.name,
+          word.asOf.iso8601, word.isInferred ? "inferred" : "stated", field.rule, word.rows.joined(separator: " "),
+          Self.short(word.message),
+        ])
+      }
+    }
+    return "\(title.shown)\n" + table.render(for: terminal)
+  }
+}
+
+extension ExplainedThing.Word {
+  fileprivate var comesFirst: Bool { verdict == .counts }
+
+  fileprivate func shown(_ kind: FactKind) -> String {
+    if kind == .date, let date = value.milliseconds { return date.iso8601 }
+    return value.string?.shown ?? String(decoding: value.encoded(), as: UTF8.self).shown
+  }
+}
+
+extension Line {
+  fileprivate var shown: String { text == "" ? "-" : text.shown }
+}
+
+extension CustomerNode {
+  fileprivate var shown: String {
+    switch self {
+    case .originalTransactionID(let id): id.shown
+    case .appTransactionID(let id): "appTransactionId:\(id.shown)"
+    }
+  }
+}
+
+extension String {
+  /// Without what could play with the terminal; ids and values come from strangers.
+  fileprivate var shown: String { SafeText.escaped(self, limit: 256) }
+}

@@ -1,0 +1,86 @@
+import JSON
+import Mappings
+import Runtime
+
+/// `switchyard mappings show`: the tables, a table, or a row.
+enum MappingsShow {
+  static let command = Command(
+    "show", "Show the tables, one of them, or one row.",
+    examples: [
+      Command.Example("switchyard mappings show", "which tables there are"),
+      Command.Example("switchyard mappings show events"),
+      Command.Example("switchyard mappings show --row T-017", "what is behind an id, wherever it stands"),
+      Command.Example("switchyard mappings show --json transaction-fields", "a line each row"),
+    ],
+    options: [.value("row", "ID", "Only the row of this id."), JSONOutput.option],
+    arguments: [
+      Positional("TABLE", count: .optional, choices: MappingTable.allCases.map(\.rawValue), "The table.")
+    ]
+  ) { arguments, terminal in
+    let named = arguments.positionals.first.flatMap(MappingTable.init(rawValue:))
+    if let id = arguments.value("row") {
+      try show(row: id, of: named.map { [$0] } ?? MappingTable.allCases, arguments, terminal)
+    } else if let named {
+      try show(named, named.embedded.rows, arguments, terminal)
+    } else {
+      try list(arguments, terminal)
+    }
+    return .done
+  }
+
+  private static func list(_ arguments: ParsedArguments, _ terminal: Terminal) throws {
+    var table = TextTable([.init("TABLE"), .init("IDS"), .init("ROWS", .right), .init("WHAT")])
+    for mapping in MappingTable.allCases {
+      let embedded = mapping.embedded
+      if arguments.wantsJSON {
+        try terminal.write(
+          [
+            "table": .string(mapping.rawValue), "letter": .string(String(mapping.letter)),
+            "rows": .integer(Int64(embedded.rows.count)), "columns": .array(embedded.columns.map(JSONValue.string)),
+            "comment": .string(embedded.comment.joined(separator: "\n")),
+          ] as JSONObject)
+      } else {
+        table.add([
+          mapping.rawValue, "\(mapping.letter)-…", "\(embedded.rows.count)", embedded.comment.first ?? "",
+        ])
+      }
+    }
+    if !arguments.wantsJSON { try terminal.write(table.render(for: terminal)) }
+  }
+
+  private static func show(
+    _ mapping: MappingTable, _ rows: [Table.Row], _ arguments: ParsedArguments, _ terminal: Terminal
+  ) throws {
+    let columns = mapping.embedded.columns
+    if arguments.wantsJSON {
+      for row in rows {
+        var object: JSONObject = ["table": .string(mapping.rawValue)]
+        for column in columns { object[column] = .string(row[column]) }
+        try terminal.write(object)
+      }
+      return
+    }
+    for line in mapping.embedded.comment { terminal.note(line) }
+    var table = TextTable(columns.map { TextTable.Column($0) })
+    for row in rows { table.add(columns.map { row[$0] }) }
+    try terminal.write(table.render(for: terminal))
+  }
+
+  private static func show(
+    row id: String, of tables: [MappingTable], _ arguments: ParsedArguments, _ terminal: Terminal
+  ) throws {
+    for mapping in tables {
+      guard let row = mapping.embedded.rows.first(where: { $0.id == id }) else { continue }
+      return try show(mapping, [row], arguments, terminal)
+    }
+    throw NoSuchRow(id: id)
+  }
+}
+
+/// An id that no row has.
+struct NoSuchRow: ExitStatusError, CustomStringConvertible {
+  let id: String
+
+  var exitStatus: ExitStatus { .failed }
+  var description: String { "no row has the id \"\(id.plain)\"; see \"switchyard mappings show\"" }
+}

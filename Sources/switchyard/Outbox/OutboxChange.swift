@@ -1,0 +1,110 @@
+import Database
+import JSON
+import Ledger
+import Purchases
+import Runtime
+import Signing
+import Time
+
+/// `switchyard outbox replay` and `dead`: sends dead messages again, or gives waiting ones up.
+enum OutboxChange: Sendable {
+  case replay, dead
+
+  var command: Command {
+    switch self {
+    case .replay:
+      make(
+        "replay", "Send dead messages again, in their old places, for three days more.",
+        [Command.Example("switchyard outbox replay --all"), Command.Example("switchyard outbox replay 9f86d081")])
+    case .dead:
+      make(
+        "dead", "Give waiting messages up, so that what waits behind them goes on.",
+        [Command.Example("switchyard outbox dead 9f86d081"), Command.Example("switchyard outbox dead --all --dry-run")])
+    }
+  }
+
+  private func make(_ name: String, _ summary: String, _ examples: [Command.Example]) -> Command {
+    Command(
+      name, summary, discussion: "The messages themselves stay in the inbox. Doing it again changes nothing.",
+      examples: examples,
+      options: [
+        .flag("all", "Every one of them."), OutboxCommand.app, EnvironmentOption.option,
+        .flag("dry-run", "Say how many and change nothing."), JSONOutput.option,
+      ],
+      arguments: [Positional("DIGEST", count: .optional, OutboxCommand.digest)]
+    ) { arguments, terminal in
+      let prefix = try arguments.positionals.first.map { try DigestPrefix($0, arguments) }
+      guard (prefix == nil) == arguments.flag("all") else {
+        throw UsageError(.missingArgument, "Say which: DIGEST or --all.", path: arguments.path)
+      }
+      let environment = try EnvironmentOption.environment(arguments)
+      return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+        let places = try await OutboxPlace.all(app: arguments.value("app"), environment, connection)
+        let count = try await run(places, prefix, isDry: arguments.flag("dry-run"), connection)
+        if let prefix, count == 0 { throw NoSuchMessage(where: "what can be changed", prefix: prefix.text) }
+        if arguments.wantsJSON {
+          try terminal.write(["messages": .integer(Int64(count)), "dryRun": .bool(arguments.flag("dry-run"))])
+        } else {
+          try terminal.write("\(arguments.flag("dry-run") ? "would be: " : "")\(count) \(done)\n")
+        }
+        return .done
+      }
+    }
+  }
+
+  private static let page = 500
+
+  private var done: String {
+    switch self {
+    case .replay: "to be sent again"
+    case .dead: "given up"
+    }
+  }
+
+  private var state: OutboxTable.State {
+    switch self {
+    case .replay: .dead
+    case .dead: .waiting
+    }
+  }
+
+  /// How many were changed, page by page, each with its note in the audit.
+  private func run(
+    _ places: [OutboxPlace], _ prefix: DigestPrefix?, isDry: Bool, _ connection: Connection
+  ) async throws -> Int {
+    var selection = OutboxTable.Selection()
+    selection.destinations = places.map(\.destination.id)
+    selection.states = [state]
+    selection.digestPrefix = prefix?.bytes
+    guard !places.isEmpty else { return 0 }
+    var (count, last) = (0, Int64(0))
+    while true {
+      let (chosen, after) = (selection, last)
+      let rows = try await connection.read { session throws(DatabaseError) in
+        try OutboxTable.rows(chosen, after: after, limit: Self.page, in: session)
+      }
+      guard let end = rows.last else { return count }
+      last = end.sequence
+      let sequences = rows.filter { prefix?.matches($0.message) ?? true }.map(\.sequence)
+      count += isDry || sequences.isEmpty ? sequences.count : try await change(sequences, prefix, connection)
+    }
+  }
+
+  private func change(_ sequences: [Int64], _ prefix: DigestPrefix?, _ connection: Connection) async throws -> Int {
+    let (now, actor, which) = (WallClock.system.now(), OperatingSystemUser.name, prefix?.text ?? "--all")
+    return try await connection.transaction { session throws(DatabaseError) in
+      let count: Int
+      switch self {
+      case .replay: count = try OutboxTable.replay(sequences, at: now, in: session)
+      case .dead: count = try OutboxTable.giveUp(sequences, at: now, in: session)
+      }
+      let reason = "\(which): \(count) messages"
+      switch self {
+      case .replay:
+        try AuditTable.note("outbox.replay", of: "outbox", by: actor, because: reason, at: now, in: session)
+      case .dead: try AuditTable.note("outbox.dead", of: "outbox", by: actor, because: reason, at: now, in: session)
+      }
+      return count
+    }
+  }
+}

@@ -1,0 +1,160 @@
+import Database
+import JSON
+import Ledger
+import Purchases
+import Runtime
+import Signing
+import Time
+
+/// `switchyard outbox`: what is to be sent to customers' endpoints, and what they would not take.
+enum OutboxCommand {
+  static let command = Command(
+    "outbox", "See what waits to be forwarded; send again or give up what was not taken.",
+    examples: [
+      Command.Example("switchyard outbox list"),
+      Command.Example("switchyard outbox replay --all", "after the old back end was mended"),
+    ],
+    options: DatabaseOptions.options,
+    subcommands: [list, show, OutboxChange.replay.command, OutboxChange.dead.command])
+
+  static let app = Option.value("app", "BUNDLE_ID", "Of this app only.")
+  static let digest = "The beginning of a message's SHA-256, at least 4 digits."
+
+  private static let list = Command(
+    "list", "Count what waits and what is dead for each destination, then list the oldest.",
+    examples: [
+      Command.Example("switchyard outbox list"), Command.Example("switchyard outbox list --state dead --limit 100"),
+    ],
+    options: [
+      app, EnvironmentOption.option,
+      .value("state", "STATE", "waiting, delivered or dead; without it waiting and dead."),
+      .value("limit", "N", default: "20", "How many are listed at most, 0 to 1000."), JSONOutput.option,
+    ]
+  ) { arguments, terminal in
+    let limit = try arguments.integer("limit", in: 0...1_000) ?? 20
+    let states = try states(arguments)
+    let environment = try EnvironmentOption.environment(arguments)
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let places = try await OutboxPlace.all(app: arguments.value("app"), environment, connection)
+      let (depths, rows) = try await connection.read { session throws(DatabaseError) in
+        var selection = OutboxTable.Selection()
+        selection.destinations = places.map(\.destination.id)
+        selection.states = states
+        let rows = places.isEmpty ? [] : try OutboxTable.rows(selection, limit: limit, in: session)
+        return (try OutboxTable.depths(in: session), rows)
+      }
+      if arguments.wantsJSON {
+        for row in rows { try terminal.write(OutboxPlace.json(row, places)) }
+        return .done
+      }
+      try terminal.write(counts(places, depths).render(for: terminal))
+      guard !rows.isEmpty else { return .done }
+      try terminal.write("\n" + table(rows, places).render(for: terminal))
+      return .done
+    }
+  }
+
+  private static func states(_ arguments: ParsedArguments) throws(UsageError) -> [OutboxTable.State] {
+    guard let text = arguments.value("state") else { return [.waiting, .dead] }
+    guard let state = OutboxTable.State.allCases.first(where: { $0.name == text }) else {
+      throw UsageError(.invalidValue, "--state is waiting, delivered or dead.", path: arguments.path)
+    }
+    return [state]
+  }
+
+  private static func counts(_ places: [OutboxPlace], _ depths: [Destination.ID: OutboxDepth]) -> TextTable {
+    var table = TextTable([
+      .init("APP"), .init("ENVIRONMENT"), .init("DESTINATION"), .init("HOST"), .init("WAITING", .right),
+      .init("OLDEST"), .init("DEAD", .right),
+    ])
+    for place in places {
+      let (destination, depth) = (place.destination, depths[place.destination.id] ?? OutboxDepth())
+      table.add([
+        place.app, destination.scope.environment.rawValue, destination.name + (destination.isEnabled ? "" : " (off)"),
+        destination.host, "\(depth.waiting)", depth.oldest?.iso8601 ?? "", "\(depth.dead)",
+      ])
+    }
+    return table
+  }
+
+  private static func table(_ rows: [OutboxRow], _ places: [OutboxPlace]) -> TextTable {
+    var table = TextTable([
+      .init("DIGEST"), .init("APP"), .init("STATE"), .init("SINCE"), .init("ATTEMPTS", .right), .init("NEXT"),
+      .init("LAST ERROR"),
+    ])
+    for row in rows {
+      table.add([
+        String(row.message.hex.prefix(12)), places.first { $0.destination.id == row.destination }?.app ?? "?",
+        row.isLeased ? "sending" : row.state.name, row.createdAt.iso8601, "\(row.attempts)",
+        row.state == .waiting ? row.dueAt.iso8601 : "", row.error ?? "",
+      ])
+    }
+    return table
+  }
+
+  private static let show = Command(
+    "show", "Show how a message stands at each destination.",
+    examples: [Command.Example("switchyard outbox show 9f86d081")],
+    options: [JSONOutput.option], arguments: [Positional("DIGEST", digest)]
+  ) { arguments, terminal in
+    let prefix = try DigestPrefix(arguments.positionals[0], arguments)
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let places = try await OutboxPlace.all(app: nil, nil, connection)
+      let rows = try await connection.read { session throws(DatabaseError) in
+        var selection = OutboxTable.Selection()
+        selection.digestPrefix = prefix.bytes
+        return try OutboxTable.rows(selection, limit: 1_000, in: session)
+      }.filter { prefix.matches($0.message) }
+      guard !rows.isEmpty else { throw NoSuchMessage(where: "the outbox", prefix: prefix.text) }
+      if arguments.wantsJSON {
+        for row in rows { try terminal.write(OutboxPlace.json(row, places)) }
+      } else {
+        try terminal.write(table(rows, places).render(for: terminal))
+      }
+      return .done
+    }
+  }
+}
+
+extension OutboxTable.State {
+  var name: String {
+    switch self {
+    case .waiting: "waiting"
+    case .delivered: "delivered"
+    case .dead: "dead"
+    }
+  }
+}
+
+/// A destination with its app's name.
+struct OutboxPlace: Sendable {
+  let app: String
+  let destination: Destination
+
+  /// Those of an app or environment only, when one is named; a clear error for an app that is not registered.
+  static func all(app: String?, _ environment: Environment?, _ connection: Connection) async throws -> [OutboxPlace] {
+    if let app { _ = try await AppRecord.find(app, connection) }
+    return try await connection.read { session throws(DatabaseError) in
+      let apps = try AppTable.all(includingRemoved: true, in: session)
+      let names = Dictionary(apps.map { ($0.id, $0.bundleID) }) { first, _ in first }
+      return try DestinationTable.all(in: session).map { destination in
+        OutboxPlace(app: names[destination.scope.app] ?? "?", destination: destination)
+      }
+    }.filter { place in
+      (app == nil || place.app == app)
+        && (environment == nil || place.destination.scope.environment == environment)
+    }
+  }
+
+  static func json(_ row: OutboxRow, _ places: [OutboxPlace]) -> JSONObject {
+    let place = places.first { $0.destination.id == row.destination }
+    return [
+      "digest": .string(row.message.hex), "app": JSONValue(place?.app),
+      "environment": JSONValue(place?.destination.scope.environment.rawValue),
+      "destination": JSONValue(place?.destination.name), "state": .string(row.state.name),
+      "isLeased": .bool(row.isLeased), "attempts": .integer(Int64(row.attempts)),
+      "createdAt": .integer(row.createdAt.sinceEpoch), "dueAt": .integer(row.dueAt.sinceEpoch),
+      "error": JSONValue(row.error),
+    ]
+  }
+}

@@ -1,0 +1,108 @@
+import Database
+import JSON
+import Ledger
+import Purchases
+import Rollout
+import Runtime
+import Time
+
+/// `switchyard rollout`: how far each app has moved.
+enum RolloutCommand {
+  static let command = Command(
+    "rollout", "See and set how far each app has moved.",
+    examples: [
+      Command.Example("switchyard rollout show"),
+      Command.Example("switchyard rollout set com.example.app record --reason \"start of the migration\""),
+    ],
+    options: DatabaseOptions.options, subcommands: [show, RolloutSet.command, history])
+
+  private static let show = Command(
+    "show", "Show the stage of each app, and what waits for its old back end.",
+    examples: [Command.Example("switchyard rollout show"), Command.Example("switchyard rollout show --json")],
+    options: [JSONOutput.option],
+    arguments: [Positional("BUNDLE_ID", count: .optional, "One app only.")]
+  ) { arguments, terminal in
+    try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let only = arguments.positionals.first
+      if let only { _ = try await AppRecord.find(only, connection) }
+      let standings = try await connection.read { session throws(DatabaseError) in
+        try RolloutStanding.all(in: session)
+      }.filter { only == nil || $0.app.bundleID == only }
+      if arguments.wantsJSON {
+        for standing in standings { try terminal.write(standing.json) }
+        return .done
+      }
+      var table = TextTable([
+        .init("APP"), .init("ENVIRONMENT"), .init("STAGE"), .init("EPOCH", .right), .init("OLD BACK END"),
+        .init("WAITING", .right), .init("DEAD", .right),
+      ])
+      for standing in standings {
+        table.add([
+          standing.app.bundleID, standing.flag.environment.rawValue, standing.flag.stage.rawValue,
+          "\(standing.flag.epoch)",
+          standing.legacy.map { $0.isEnabled ? $0.host : "\($0.host) (off)" } ?? "-", "\(standing.depth.waiting)",
+          "\(standing.depth.dead)",
+        ])
+      }
+      try terminal.write(table.render(for: terminal))
+      return .done
+    }
+  }
+
+  private static let history = Command(
+    "history", "Show who set an app's stage, when and why, newest first.",
+    examples: [Command.Example("switchyard rollout history com.example.app")],
+    options: [.value("limit", "N", default: "20", "How many at most, 1 to 1000."), JSONOutput.option],
+    arguments: [AppCommand.bundleID]
+  ) { arguments, terminal in
+    let limit = try arguments.integer("limit", in: 1...1_000) ?? 20
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let bundleID = try await AppRecord.find(arguments.positionals[0], connection).app.bundleID
+      let entries = try await connection.read { session throws(DatabaseError) in
+        try AuditTable.newest(of: bundleID, action: RolloutSet.action, limit: limit, in: session)
+      }
+      if arguments.wantsJSON {
+        for entry in entries {
+          try terminal.write([
+            "at": .integer(entry.at.sinceEpoch), "actor": .string(entry.actor), "reason": .string(entry.reason),
+          ])
+        }
+        return .done
+      }
+      var table = TextTable([.init("AT"), .init("WHO"), .init("WHAT AND WHY")])
+      for entry in entries { table.add([entry.at.iso8601, entry.actor, entry.reason]) }
+      try terminal.write(table.render(for: terminal))
+      return .done
+    }
+  }
+}
+
+/// How an app stands in one environment.
+struct RolloutStanding: Sendable {
+  let app: App
+  let flag: Flag
+  let legacy: Destination?
+  let depth: OutboxDepth
+
+  static func all(in session: Session) throws(DatabaseError) -> [RolloutStanding] {
+    let flags = try FlagTable.all(in: session)
+    let destinations = try DestinationTable.all(in: session).filter { $0.name == Destination.legacy }
+    let depths = try OutboxTable.depths(in: session)
+    return try AppTable.all(in: session).flatMap { app in
+      flags.filter { $0.key.app == app.id }.sorted { $0.key < $1.key }.map { scope, flag in
+        let legacy = destinations.first { $0.scope == scope }
+        return RolloutStanding(
+          app: app, flag: flag, legacy: legacy, depth: legacy.flatMap { depths[$0.id] } ?? OutboxDepth())
+      }
+    }
+  }
+
+  var json: JSONObject {
+    [
+      "app": .string(app.bundleID), "environment": .string(flag.environment.rawValue),
+      "stage": .string(flag.stage.rawValue), "epoch": .integer(flag.epoch), "legacyHost": JSONValue(legacy?.host),
+      "isForwarding": .bool(legacy?.isEnabled ?? false), "waiting": .integer(Int64(depth.waiting)),
+      "dead": .integer(Int64(depth.dead)), "oldestWaiting": JSONValue(depth.oldest?.sinceEpoch),
+    ]
+  }
+}

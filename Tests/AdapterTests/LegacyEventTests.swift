@@ -1,0 +1,241 @@
+import Adapter
+import JSON
+import Mappings
+import Purchases
+import Testing
+import Time
+import Wire
+
+/// A row of `v1-events.tsv` and a body of which it holds.
+struct HappeningFixture: CustomTestStringConvertible, Sendable {
+  let rule: String
+  let body: JSONObject
+  /// "TYPE/SUBTYPE" on a day, in the order of the table; empty for a companion.
+  let events: [String]
+
+  init(_ rule: String, _ body: JSONObject, _ events: String...) {
+    self.rule = rule
+    self.body = body
+    self.events = events
+  }
+
+  var testDescription: String { rule }
+
+  private static let running = Bench.row("1000", 30, 60)
+  private static let ended = Bench.row("1001", 0, 30)
+
+  private static func switched(
+    _ on: String, _ row: JSONObject, change: JSONValue = Bench.ms(40), _ pending: JSONObject = [:]
+  ) -> JSONObject {
+    Bench.v1(
+      "DID_CHANGE_RENEWAL_STATUS", [row], pending,
+      ["auto_renew_status": .string(on), "auto_renew_status_change_date_ms": change])
+  }
+
+  private static func endedFor(_ intent: JSONValue) -> JSONObject {
+    switched("false", ended, ["expiration_intent": intent, "is_in_billing_retry_period": "0"])
+  }
+
+  static let all: [Self] = [
+    Self("V-001", Bench.v1("INITIAL_BUY", [running]), "SUBSCRIBED/INITIAL_BUY 30"),
+    Self(
+      "V-002",
+      Bench.v1(
+        "INTERACTIVE_RENEWAL",
+        [Bench.row("1001", 20, 50, ["is_upgraded": "true"]), Bench.row("1002", "yearly", 30, 390)]),
+      "DID_CHANGE_RENEWAL_PREF/UPGRADE 30"),
+    Self(
+      "V-003", Bench.v1("INTERACTIVE_RENEWAL", [Bench.row("1002", 30, 60), Bench.row("1000", 0, 10)]),
+      "SUBSCRIBED/RESUBSCRIBE 30"),
+    Self("V-004", Bench.v1("INTERACTIVE_RENEWAL", [running]), "SUBSCRIBED/INITIAL_BUY 30"),
+    Self(
+      "V-005",
+      Bench.v1(
+        "INTERACTIVE_RENEWAL",
+        [Bench.row("1000", 20, 50), Bench.row("1002", 30, 80, ["offer_code_ref_name": "spring"])]),
+      "OFFER_REDEEMED 30"),
+    Self(
+      "V-006", Bench.v1("DID_CHANGE_RENEWAL_PREF", [running], ["auto_renew_product_id": "weekly"]),
+      "DID_CHANGE_RENEWAL_PREF/DOWNGRADE 30"),
+    Self("V-007", Bench.v1("DID_CHANGE_RENEWAL_PREF", [running]), "DID_CHANGE_RENEWAL_PREF 30"),
+    Self(
+      "V-008",
+      switched("true", running, change: .string(String((Bench.day(30) + .seconds(4)).sinceEpoch)))),
+    Self(
+      "V-009",
+      switched("false", Bench.row("1000", 30, 60, ["cancellation_date_ms": Bench.ms(35)]), change: Bench.ms(35))),
+    Self("V-010", switched("true", running), "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_ENABLED 40"),
+    Self("V-011", switched("false", running), "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED 40"),
+    Self("V-012", endedFor("1"), "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED 40", "EXPIRED/VOLUNTARY 30"),
+    Self("V-013", endedFor("2"), "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED 40", "EXPIRED/BILLING_RETRY 30"),
+    Self("V-014", endedFor(3), "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED 40", "EXPIRED/PRICE_INCREASE 30"),
+    Self("V-015", endedFor("4"), "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED 40", "EXPIRED/PRODUCT_NOT_FOR_SALE 30"),
+    Self("V-016", endedFor("5"), "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED 40", "EXPIRED 30"),
+    Self(
+      "V-017",
+      Bench.v1(
+        "CANCEL",
+        [
+          Bench.row("1001", 20, 50, ["is_upgraded": "true", "cancellation_date_ms": Bench.ms(30)]),
+          Bench.row("1002", "yearly", 30, 390),
+        ], [:], ["web_order_line_item_id": "91001", "cancellation_date_ms": Bench.ms(30)]),
+      "DID_CHANGE_RENEWAL_PREF/UPGRADE 30"),
+    Self(
+      "V-018",
+      Bench.v1("CANCEL", [running], [:], ["web_order_line_item_id": "91000", "cancellation_date_ms": Bench.ms(35)]),
+      "REFUND 35"),
+    Self(
+      "V-019",
+      Bench.v1(
+        "DID_FAIL_TO_RENEW", [ended],
+        ["is_in_billing_retry_period": "1", "grace_period_expires_date_ms": Bench.ms(46)]),
+      "DID_FAIL_TO_RENEW/GRACE_PERIOD 30"),
+    Self(
+      "V-020", Bench.v1("DID_FAIL_TO_RENEW", [ended], ["is_in_billing_retry_period": "0"]),
+      "EXPIRED/BILLING_RETRY 30"),
+    Self("V-021", Bench.v1("DID_FAIL_TO_RENEW", [ended], ["is_in_billing_retry_period": "1"]), "DID_FAIL_TO_RENEW 30"),
+    Self("V-022", Bench.v1("DID_RENEW", [running, ended]), "DID_RENEW 30"),
+    Self("V-023", Bench.v1("DID_RECOVER", [running, ended]), "DID_RENEW/BILLING_RECOVERY 30"),
+    Self("V-024", Bench.v1("RENEWAL", [running, ended]), "DID_RENEW/BILLING_RECOVERY 30"),
+    Self(
+      "V-025", Bench.v1("PRICE_INCREASE_CONSENT", [running], ["price_consent_status": "1"]),
+      "PRICE_INCREASE/ACCEPTED 30"),
+    Self(
+      "V-026", Bench.v1("PRICE_INCREASE_CONSENT", [running], ["price_consent_status": "0"]),
+      "PRICE_INCREASE/PENDING 30"),
+    Self(
+      "V-027", Bench.v1("REFUND", [running, coins(["cancellation_date_ms": Bench.ms(36)])]), "REFUND 36"),
+    Self(
+      "V-028",
+      Bench.v1(
+        "REVOKE",
+        [
+          Bench.row(
+            "1000", 30, 60, ["cancellation_date_ms": Bench.ms(37), "in_app_ownership_type": "FAMILY_SHARED"])
+        ]), "REVOKE 37"),
+    Self("V-029", Bench.v1("CONSUMPTION_REQUEST", [coins([:])]), "CONSUMPTION_REQUEST 33"),
+  ]
+
+  static func coins(_ more: JSONObject) -> JSONObject {
+    var row: JSONObject = [
+      "quantity": "1", "product_id": "coins", "transaction_id": "2000", "original_transaction_id": "2000",
+      "purchase_date_ms": Bench.ms(33),
+    ]
+    for member in more { row[member.key] = member.value }
+    return row
+  }
+}
+
+@Suite struct `A V1 notification` {
+  private let table = Vocabulary.embedded.legacyEvents
+
+  private func named(_ event: Event) -> String {
+    let day = (event.date - Bench.day0).milliseconds / 86_400_000
+    return "\(event.notificationType)\(event.subtype.map { "/\($0)" } ?? "") \(day)"
+  }
+
+  @Test func `has a fixture for every row of the table, and every fixture a row`() {
+    #expect(HappeningFixture.all.map(\.rule) == table.rows.map(\.id))
+  }
+
+  @Test(arguments: HappeningFixture.all)
+  func `means what its row says`(fixture: HappeningFixture) throws {
+    let reading = try Bench.legacy(fixture.body)
+    let events = reading.findings.events
+    #expect(events.map(named) == fixture.events)
+    if let event = events.last { #expect(event.rule == fixture.rule) }
+    let row = try #require(table.rows.first { $0.id == fixture.rule })
+    #expect((row.event == nil) == fixture.events.isEmpty)
+    #expect(events.allSatisfy { $0.source == .notificationV1 && $0.notificationUUID == nil })
+    #expect(!events.contains { $0.details["password"] != nil })
+  }
+
+  /// V2 dates by its own signature what V1 tells only roughly: those two cannot be known as one.
+  @Test func `is dated as V2 dates it, or as V2 cannot`() throws {
+    for row in table.rows {
+      guard let event = row.event else { continue }
+      let v2 = try #require(Vocabulary.embedded.events[event.notificationType, event.subtype], "\(row.id)")
+      switch (event.moment, v2.moment) {
+      case (.purchase, .purchase), (.expiry, .expiry), (.revocation, .revocation): break
+      case (_, .signed): break
+      default: Issue.record("\(row.id): \(event.moment) here, \(v2.moment) in V2")
+      }
+    }
+  }
+
+  @Test(arguments: HappeningFixture.all)
+  func `and V2 saying the same are one event`(fixture: HappeningFixture) throws {
+    let reading = try Bench.legacy(fixture.body)
+    for event in reading.findings.events {
+      let row = try #require(Vocabulary.embedded.events[event.notificationType, event.subtype])
+      if row.moment == .signed { continue }
+      let told = try #require(
+        reading.findings.purchases.first {
+          $0.key.originalTransactionID == event.originalTransactionID && $0.key.line == event.line
+        })
+      var transaction = told.facts.json
+      transaction["inferred"] = nil
+      transaction["bundleId"] = .string(Bench.app)
+      transaction["environment"] = "Sandbox"
+      transaction["signedDate"] = .integer(Bench.signed.sinceEpoch)
+      let v2 = try Bench.read(
+        Bench.payload(event.notificationType, event.subtype, "data", Bench.data(transaction)))
+      #expect(v2.findings.events.map(\.meaning) == [event.meaning])
+    }
+  }
+
+  @Test func `of an unknown type keeps its name, and its facts`() throws {
+    let reading = try Bench.legacy(Bench.v1("NEW_THING", [Bench.row("1000", 30, 60)]))
+    let event = try #require(reading.findings.events.first)
+    #expect(event.notificationType == "NEW_THING" && event.rule == nil && event.subtype == nil)
+    #expect(reading.findings.purchases.count == 1 && reading.findings.renewals.count == 1)
+    #expect(reading.survey.unknownValues == ["notification_type=NEW_THING"])
+  }
+
+  @Test func `that its own body does not explain keeps its name`() throws {
+    // An interactive renewal of which neither the first purchase nor the one before is there.
+    let reading = try Bench.legacy(Bench.v1("INTERACTIVE_RENEWAL", [Bench.row("1007", 30, 60)]))
+    #expect(reading.findings.events.map(\.notificationType) == ["INTERACTIVE_RENEWAL"])
+    #expect(reading.findings.events.first?.rule == nil)
+  }
+
+  @Test func `supposes the upgrade that nobody marked, and prefers what is stated`() throws {
+    let body = Bench.v1(
+      "INTERACTIVE_RENEWAL", [Bench.row("1001", "yearly", 20, 380), Bench.row("1002", 30, 60)])
+    let findings = try Bench.legacy(body).findings
+    #expect(findings.events.map(named) == ["DID_CHANGE_RENEWAL_PREF/UPGRADE 30"])
+    let replaced = try #require(findings.purchases.first { $0.key.line.text == "91001" }?.facts)
+    #expect(replaced.flag(.isUpgraded) == true && replaced.isInferred(.isUpgraded))
+  }
+
+  @Test func `of a refund names its row, and leaves the newer one alone`() throws {
+    let body = Bench.v1(
+      "CANCEL", [Bench.row("1002", 30, 60), Bench.row("1001", 0, 30)], [:],
+      ["web_order_line_item_id": "91001", "cancellation_date_ms": Bench.ms(35), "auto_renew_status": "true"])
+    let findings = try Bench.legacy(body).findings
+    let refunded = try #require(findings.purchases.first { $0.key.line.text == "91001" })
+    #expect(refunded.facts.date(.revocationDate) == Bench.day(35))
+    let standing = try #require(findings.purchases.first { $0.key.line.text == "91002" })
+    #expect(standing.facts[.revocationDate] == nil)
+    #expect(findings.events.first?.line?.text == "91001" && findings.events.first?.transactionID == "1001")
+  }
+
+  @Test func `of a refund whose row is missing still takes it back`() throws {
+    let body = Bench.v1(
+      "CANCEL", [Bench.row("1002", 30, 60)], [:],
+      ["web_order_line_item_id": "95555", "cancellation_date_ms": Bench.ms(35)])
+    let findings = try Bench.legacy(body).findings
+    let refunded = try #require(findings.purchases.first { $0.key.line.text == "95555" })
+    #expect(refunded.key.originalTransactionID == "1000")
+    #expect(refunded.facts.date(.revocationDate) == Bench.day(35))
+    #expect(findings.events.map(named) == ["REFUND 35"])
+  }
+
+  @Test func `of an upgrade takes nothing back`() throws {
+    let row = Bench.row(
+      "1001", 20, 50, ["is_upgraded": "true", "cancellation_date_ms": Bench.ms(30), "cancellation_reason": "0"])
+    let facts = try #require(try Bench.legacy(Bench.v1("DID_RENEW", [row])).findings.purchases.first?.facts)
+    #expect(facts.flag(.isUpgraded) == true && !facts.isInferred(.isUpgraded))
+    #expect(facts[.revocationDate] == nil && facts[.revocationReason] == nil)
+  }
+}

@@ -1,0 +1,100 @@
+import AppStore
+import HTTPServer
+import JSON
+import Signing
+import Testing
+import Time
+
+@Suite struct `A token` {
+  private let now = QuickTime().now
+
+  private func parts(_ token: String) throws -> (header: JSONObject, payload: JSONObject, isSigned: Bool) {
+    let segments = token.split(separator: ".").map { Array($0.utf8) }
+    try #require(segments.count == 3)
+    let header = try #require(Base64.url.decode(segments[0]))
+    let payload = try #require(Base64.url.decode(segments[1]))
+    let signed = try #require(Base64.url.decode(segments[2]))
+    let signature = try #require(RawSignature(bytes: signed))
+    let isSigned = try testKey.publicKey().verifies(
+      signature, of: .sha256(segments[0] + [UInt8(ascii: ".")] + segments[1]))
+    let said = try #require(JSONReader.read(header).object)
+    return (said, try #require(JSONReader.read(payload).object), isSigned)
+  }
+
+  @Test func `says who asks, for at most an hour, signed with the key`() throws {
+    let token = try TokenIssuer().token(for: try testCredentials(), now: now)
+    let (header, payload, isSigned) = try parts(token)
+    #expect(header == ["alg": "ES256", "kid": "KEY1", "typ": "JWT"])
+    #expect(payload["iss"] == "issuer")
+    #expect(payload["aud"] == "appstoreconnect-v1")
+    #expect(payload["bid"] == "com.example.app")
+    let issued = try #require(payload["iat"]?.integer)
+    let ends = try #require(payload["exp"]?.integer)
+    #expect(issued == now.wholeSeconds - 60)
+    #expect(ends - issued <= 3_600)
+    #expect(ends > now.wholeSeconds)
+    #expect(isSigned)
+  }
+
+  @Test func `is kept until shortly before its end, for each app its own`() throws {
+    let issuer = TokenIssuer()
+    let (one, two) = (try testCredentials(), try testCredentials("com.example.two"))
+    let first = try issuer.token(for: one, now: now)
+    #expect(try issuer.token(for: one, now: now + .minutes(13)) == first)
+    #expect(try issuer.token(for: two, now: now) != first)
+    let second = try issuer.token(for: one, now: now + .minutes(14))
+    #expect(second != first)
+    // A clock that was set back must not keep what it called the future.
+    #expect(try issuer.token(for: one, now: now) != second)
+  }
+
+  @Test func `cannot be made from what is no P-256 key`() throws {
+    #expect(throws: CertificateError.self) {
+      _ = try APIKey(issuerID: "i", keyID: "k", pem: Array("no key".utf8))
+    }
+    let rsa = try PrivateKey.generate(.rsa2048).pem()
+    #expect(throws: CertificateError.self) { _ = try APIKey(issuerID: "i", keyID: "k", pem: rsa) }
+  }
+}
+
+@Suite struct `A diagnosis` {
+  @Test(
+    arguments: [
+      (.production, .unknownTransaction, nil, 0, .accepted), (.production, .found, nil, 0, .accepted),
+      (.production, .rateLimited, nil, 0, .accepted), (.production, .unauthorized, .unauthorized, 0, .wrongKeyOrIssuer),
+      (.production, .unauthorized, .unknownTransaction, 0, .noProductionRelease),
+      (.production, .unauthorized, .failed(.unreachable), 0, .wrongKeyOrIssuer),
+      (.sandbox, .unauthorized, .unknownTransaction, 0, .wrongKeyOrIssuer),
+      (.production, .unauthorized, .unauthorized, 90, .skewedClock),
+      (.production, .unauthorized, .unauthorized, -3_600, .skewedClock),
+      (.production, .unauthorized, .unauthorized, 59, .wrongKeyOrIssuer),
+      (.production, .unknownTransaction, nil, 90, .accepted), (.sandbox, .emptyList, nil, 0, .wrongBundle),
+      (.sandbox, .appNotFound, nil, 0, .wrongBundle), (.sandbox, .failed(.untrusted), nil, 0, .unreachable),
+      (.sandbox, .failed(.serverFailed), nil, 0, .unclear),
+    ]
+      as [(
+        APIEnvironment, AccessDiagnosis.Observation, AccessDiagnosis.Observation?, Int64, AccessDiagnosis.Verdict
+      )])
+  func `tells apart what looks the same`(
+    environment: APIEnvironment, seen: AccessDiagnosis.Observation, other: AccessDiagnosis.Observation?, skew: Int64,
+    verdict: AccessDiagnosis.Verdict
+  ) {
+    let diagnosis = AccessDiagnosis(environment, seen, other: other, skew: .seconds(skew))
+    #expect(diagnosis.verdict == verdict)
+    #expect(!diagnosis.explanation.isEmpty)
+  }
+
+  @Test func `is made from two questions and Apple's clock`() async throws {
+    try await withAppStore([.text(401, ""), .error(4_040_010)]) { scripted in
+      // The server's Date is the machine's; the client's clock stands where no machine is.
+      let diagnoses = await scripted.client.check(scripted.credentials)
+      #expect(diagnoses.map(\.environment) == [.production, .sandbox])
+      #expect(diagnoses.map(\.verdict) == [.skewedClock, .accepted])
+      #expect(
+        scripted.apple.asked.map(\.target) == ["/inApps/v2/history/1", "/sandbox/inApps/v2/history/1"])
+    }
+    try await withAppStore([.json(["hasMore": false, "signedTransactions": []])]) { scripted in
+      #expect(await scripted.client.check(scripted.credentials).map(\.verdict) == [.wrongBundle, .wrongBundle])
+    }
+  }
+}

@@ -1,0 +1,154 @@
+import Database
+import Delivery
+import HTTPClient
+import Ledger
+import Runtime
+import Support
+import Testing
+import Time
+
+@Suite struct `The delivery` {
+  @Test func `posts the body as it came, with an id that is the same in every repeat`() async throws {
+    let bench = try await DeliveryBench()
+    let back = OldBackEnd(.failed(.status(503)))
+    let delivery = bench.delivery(to: back)
+    try await bench.store(customers: 0..<1, numbers: 0..<1)
+    _ = try await delivery.round()
+    bench.clock.advance(by: .seconds(2))
+    back.answer(.delivered(status: 204))
+    _ = try await delivery.round()
+    #expect(back.requests.count == 2)
+    let ids = back.requests.compactMap { $0.headers.first { $0.name == "webhook-id" }?.value }
+    #expect(Set(ids).count == 1 && ids.count == 2 && ids[0].hasPrefix("msg_"))
+    let request = back.requests[1]
+    #expect(request.method == "POST" && request.body == Array("0/0".utf8))
+    #expect(request.headers.first { $0.name == "Content-Type" }?.value == "application/json")
+    #expect(try await bench.depth() == OutboxDepth())
+    let text = String(decoding: bench.metrics.prometheusText(), as: UTF8.self)
+    #expect(text.contains("switchyard_deliveries_total{outcome=\"delivered\"} 1"))
+    #expect(text.contains("switchyard_deliveries_total{outcome=\"failed\"} 1"))
+    await bench.pool.close()
+  }
+
+  @Test func `brings everything, in order, after an hour in which the old back end was down`() async throws {
+    let bench = try await DeliveryBench()
+    let back = OldBackEnd(.failed(.noAnswer(.couldNotConnect)))
+    let delivery = bench.delivery(to: back)
+    try await bench.store(customers: 0..<12, numbers: 0..<4)
+    let end = DeliveryBench.start + .hours(1)
+    while bench.clock.clock.now() < end {
+      _ = try await delivery.round()
+      bench.clock.advance(by: .seconds(15))
+    }
+    // One for each customer until it counted as down, then a probe in a minute at most.
+    #expect(back.attempts < 12 + 75)
+    #expect(try await bench.depth().waiting == 48)
+    back.answer(.delivered(status: 200))
+    for _ in 0..<200 where try await bench.depth().waiting > 0 {
+      _ = try await delivery.round()
+      bench.clock.advance(by: .seconds(15))
+    }
+    let orders = DeliveryBench.orders(back.taken)
+    #expect(orders.count == 12 && orders.values.allSatisfy { $0 == [0, 1, 2, 3] })
+    await bench.pool.close()
+  }
+
+  @Test func `gives up after three days, says so, and sends again when told to`() async throws {
+    let bench = try await DeliveryBench()
+    let (back, log) = (OldBackEnd(.failed(.status(410))), RecordingLogHandler())
+    let delivery = bench.delivery(to: back, log: log)
+    try await bench.store(customers: 0..<1, numbers: 0..<2)
+    for _ in 0..<400 where try await bench.depth().dead < 2 {
+      _ = try await delivery.round()
+      bench.clock.advance(by: .minutes(16))
+    }
+    #expect(try await bench.depth().dead == 2)
+    #expect(bench.clock.clock.now() > DeliveryBench.start + .days(3))
+    let lines = log.records.map { "\($0)" }
+    #expect(lines.contains { $0.contains("outbox replay") })
+    #expect(!lines.contains { $0.contains("secret-path") })
+    back.answer(.delivered(status: 200))
+    let now = bench.clock.clock.now()
+    try await bench.pool.transaction { session throws(DatabaseError) in
+      var selection = OutboxTable.Selection()
+      selection.states = [.dead]
+      let sequences = try OutboxTable.rows(selection, limit: 10, in: session).map(\.sequence)
+      _ = try OutboxTable.replay(sequences, at: now, in: session)
+    }
+    for _ in 0..<10 {
+      _ = try await delivery.round()
+      bench.clock.advance(by: .minutes(2))
+    }
+    #expect(back.taken == ["0/0", "0/1"])
+    await bench.pool.close()
+  }
+
+  @Test func `lets one customer's refused message hold up nobody else`() async throws {
+    let bench = try await DeliveryBench()
+    let back = OldBackEnd()
+    let post: Delivery.Post = { request in
+      request.body == Array("0/0".utf8) ? .failed(.status(422)) : await back.post(request)
+    }
+    let delivery = Delivery(
+      pool: bench.pool, post: post, restore: { $0.message.body }, metrics: bench.metrics, clock: bench.clock.clock,
+      logger: Logger(label: "test", level: .debug, handler: RecordingLogHandler()))
+    try await bench.store(customers: 0..<3, numbers: 0..<3)
+    for _ in 0..<6 { _ = try await delivery.round() }
+    let orders = DeliveryBench.orders(back.taken)
+    #expect(orders["0"] == nil && orders["1"] == [0, 1, 2] && orders["2"] == [0, 1, 2])
+    #expect(try await bench.depth().waiting == 3)
+    await bench.pool.close()
+  }
+
+  @Test func `sends nothing whose secret cannot be put back, and gives up what was purged or is damaged`() async throws
+  {
+    struct Lost: Error {}
+    let bench = try await DeliveryBench()
+    let back = OldBackEnd()
+    let delivery = bench.delivery(to: back) { stored in
+      if stored.message.body == Array("0/0".utf8) { throw Lost() }
+      return stored.message.body + Array("!".utf8)
+    }
+    try await bench.store(customers: 0..<4, numbers: 0..<1)
+    try await bench.pool.transaction { session throws(DatabaseError) in
+      let messages = try session.query("SELECT message FROM outbox ORDER BY sequence")
+      _ = try session.execute("DELETE FROM inbox WHERE digest = \(try messages[2].bytes(0))")
+      _ = try session.execute("UPDATE bodies SET body = 'x' WHERE digest = \(try messages[3].bytes(0))")
+    }
+    _ = try await delivery.round()
+    #expect(back.taken == ["1/0!"])
+    let depth = try await bench.depth()
+    #expect(depth.waiting == 1 && depth.dead == 2)
+    await bench.pool.close()
+  }
+
+  @Test func `is shared by two processes: each message once, each customer in order`() async throws {
+    let bench = try await DeliveryBench()
+    let back = OldBackEnd()
+    try await bench.store(customers: 0..<10, numbers: 0..<10)
+    let (one, two) = (bench.delivery(to: back), bench.delivery(to: back))
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await one.run() }
+      group.addTask { try await two.run() }
+      let isDone = await eventually { back.taken.count == 100 }
+      #expect(isDone)
+      group.cancelAll()
+      try await group.waitForAll()
+    }
+    #expect(back.attempts == 100)
+    #expect(DeliveryBench.orders(back.taken).values.allSatisfy { $0 == Array(0..<10) })
+    #expect(try await bench.depth().waiting == 0)
+    await bench.pool.close()
+  }
+
+  @Test func `gives back what it was sending when it is stopped`() async throws {
+    let bench = try await DeliveryBench()
+    let back = OldBackEnd(.failed(.noAnswer(.cancelled)))
+    try await bench.store(customers: 0..<1, numbers: 0..<1)
+    _ = try await bench.delivery(to: back).round()
+    back.answer(.delivered(status: 200))
+    #expect(try await bench.delivery(to: back).round() == 1, "due at once")
+    #expect(back.taken == ["0/0"])
+    await bench.pool.close()
+  }
+}

@@ -1,0 +1,116 @@
+import Database
+import Delivery
+import HTTPClient
+import Ledger
+import Purchases
+import Runtime
+import Signing
+import Support
+import Synchronization
+import Time
+
+/// An old back end that answers as it is told and remembers what it took, in order, repeats left out.
+final class OldBackEnd: Sendable {
+  private struct State {
+    var outcome: Attempt
+    var taken: [String] = []
+    var seen: Set<String> = []
+    var attempts = 0
+    var requests: [ClientRequest] = []
+  }
+
+  private let state: Mutex<State>
+
+  init(_ outcome: Attempt = .delivered(status: 200)) { state = Mutex(State(outcome: outcome)) }
+
+  func answer(_ outcome: Attempt) { state.withLock { $0.outcome = outcome } }
+
+  var taken: [String] { state.withLock { $0.taken } }
+  var attempts: Int { state.withLock { $0.attempts } }
+  var requests: [ClientRequest] { state.withLock { $0.requests } }
+
+  var post: Delivery.Post {
+    { request in
+      self.state.withLock { state in
+        state.attempts += 1
+        state.requests.append(request)
+        guard case .delivered = state.outcome else { return state.outcome }
+        let id = request.headers.first { $0.name == "webhook-id" }?.value ?? ""
+        if state.seen.insert(id).inserted { state.taken.append(String(decoding: request.body, as: UTF8.self)) }
+        return state.outcome
+      }
+    }
+  }
+}
+
+/// A ledger with one app and its old back end, a clock that is moved by hand, and chance that is always the longest.
+struct DeliveryBench {
+  static let app = "com.example.delivery"
+  static let start = Milliseconds(1_780_000_000_000)
+
+  let configuration: DatabaseConfiguration
+  let pool: Pool
+  let ledger: Ledger
+  let scope: Ledger.Scope
+  let clock = SteppedClock(at: start)
+  let metrics = MetricsRegistry()
+
+  init() async throws {
+    configuration = try await PrivateMariaDB.shared.database()
+    pool = Pool(configuration)
+    ledger = Ledger(pool: pool)
+    scope = try await pool.read { session throws(DatabaseError) in
+      _ = try Migrator().migrate(at: Self.start, in: session)
+      let app = try AppTable.add(bundleID: Self.app, appAppleID: nil, at: Self.start, in: session)
+      let scope = Ledger.Scope(app: app.id, environment: .sandbox)
+      try DestinationTable.setLegacy("https://old.example.com/secret-path", of: scope, at: Self.start, in: session)
+      return scope
+    }
+  }
+
+  func delivery(
+    to back: OldBackEnd, log: RecordingLogHandler = RecordingLogHandler(),
+    restore: @escaping Delivery.Restore = { $0.message.body }
+  ) -> Delivery {
+    var pacing = Pacing.system
+    pacing.random = { $0 }
+    return Delivery(
+      pool: pool, post: back.post, restore: restore, metrics: metrics, clock: clock.clock, pacing: pacing,
+      logger: Logger(label: "test", level: .debug, handler: log))
+  }
+
+  /// Stores a message of each customer for each number, customers taking turns: `"7/0"`.
+  func store(customers: Range<Int>, numbers: Range<Int>) async throws {
+    for number in numbers {
+      _ = try await ledger.append(
+        customers.map { customer in
+          let message = InboxMessage(
+            kind: .notification, body: Array("\(customer)/\(number)".utf8), receivedAt: clock.clock.now())
+          var findings = Findings(app: Self.app, environment: .sandbox)
+          findings.links = [
+            CustomerLink(
+              app: Self.app, environment: .sandbox, .originalTransactionID("\(customer)"),
+              .appTransactionID("7\(customer)"))
+          ]
+          let acceptance = Entry.Acceptance(
+            message, app: scope.app, findings: findings, signedAt: nil, title: "test")
+          return Entry(
+            message, .accepted(acceptance), addressee: .init(scope, epoch: 1, at: clock.clock.now()))
+        })
+    }
+  }
+
+  func depth() async throws -> OutboxDepth {
+    try await pool.read { session throws(DatabaseError) in
+      try OutboxTable.depths(in: session).values.first ?? OutboxDepth()
+    }
+  }
+
+  /// The numbers of each customer's messages in the order in which they were taken.
+  static func orders(_ taken: [String]) -> [String: [Int]] {
+    taken.reduce(into: [:]) { orders, text in
+      let parts = text.split(separator: "/")
+      orders[String(parts[0]), default: []].append(Int(parts[1]) ?? -1)
+    }
+  }
+}

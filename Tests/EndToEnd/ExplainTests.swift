@@ -1,0 +1,94 @@
+import Database
+import JSON
+import Support
+import Testing
+
+@Suite struct `switchyard explain` {
+  private let fixtures: SignedFixtures
+  private static let id = "2000000000000001"
+
+  init() throws { fixtures = try SignedFixtures() }
+
+  /// A database that knows one period, as a notification told it.
+  private func database() async throws -> (TestDatabase, message: String) {
+    let database = try await TestDatabase.migrated()
+    let trust = ["--trust-root", fixtures.root(in: database.place)]
+    let message = try await database.quarantine(
+      try fixtures.body(fixtures.notification()), code: "unknownApp", receivedAt: SignedFixtures.signedAt)
+    _ = try await database.program.run("app", "add", SignedFixtures.bundleID)
+    let replayed = try await database.program.run(["quarantine", "replay", "--all"] + trust)
+    #expect(replayed.status == 0, "\(replayed)")
+    return (database, message)
+  }
+
+  @Test func `says first how it stands, by any id, and then who said what`() async throws {
+    let (database, message) = try await database()
+    let program = database.program
+    for id in [Self.id, "2000000000000077"] {
+      let short = try await program.run("explain", SignedFixtures.bundleID, id)
+      #expect(short.status == 0, "\(short)")
+      #expect(short.output.hasPrefix("\(SignedFixtures.bundleID) in Sandbox, \(id) at "))
+      #expect(short.output.contains("customer  \(Self.id)\n\nsubscription \(Self.id): "))
+      #expect(short.output.contains("confirmed by Apple's signature"))
+      #expect(short.output.contains("decided by line 2000000000000077, com.example.switch.monthly, until 2026-"))
+      #expect(short.output.contains("next: autoRenewProductId com.example.switch.monthly, autoRenewStatus 1"))
+      #expect(short.output.contains("SUBSCRIBED/INITIAL_BUY") && short.output.contains("N-001"))
+      #expect(!short.output.contains("VERDICT") && short.notes.contains("--sources"))
+    }
+    let long = try await program.run("explain", SignedFixtures.bundleID, Self.id, "--sources")
+    #expect(long.output.contains("purchase \(Self.id) line 2000000000000077\nFIELD"))
+    #expect(long.output.contains("renewal of \(Self.id)\nFIELD"))
+    #expect(long.output.contains("T-008") && long.output.contains("stated"))
+    let shown = try await program.run("inbox", "show", String(message.prefix(12)), "--json")
+    #expect(long.output.contains(message.prefix(12)) && shown.status == 0)
+  }
+
+  @Test func `shows what each source said, what counts and why the rest does not`() async throws {
+    let (database, message) = try await database()
+    let digest = Array(repeating: 0xA1 as UInt8, count: 32)
+    // A later V1 row, which says other things, and infers the reason.
+    let facts = #"{"productId":"weekly","quantity":1,"revocationDate":1789999500000,"price":1,"inferred":["price"]}"#
+    for table in ["purchases", "purchase_marks"] {
+      let isMark = table == "purchase_marks"
+      try await database.execute(
+        """
+        INSERT INTO \(identifier: table) SELECT app, environment, original_transaction_id, line, 30,
+          \(isMark ? "revocationDate" : "weekly"), as_of + 1000, \(Array(facts.utf8)), \(digest), precedence
+        FROM purchases WHERE source = 50
+        """)
+    }
+    let program = database.program
+    let outcome = try await program.run("explain", SignedFixtures.bundleID, Self.id, "--json")
+    let object = try #require(try outcome.objects.first)
+    #expect(object["environment"] == "Sandbox" && object["legacyEntitlements"] == "deny")
+    let subscription = object["subscriptions"]?.array?.first?.object
+    #expect(subscription?["statusName"] == "revoked" && subscription?["confirmed"] == false)
+    let purchase = object["purchases"]?.array?.first?.object
+    #expect(purchase?["confirmed"] == false)
+    func words(_ field: String) -> [String] {
+      (purchase?["fields"]?.object?[field]?.object?["words"]?.array ?? []).map { word in
+        "\(word.object?["source"]?.string ?? "") \(word.object?["verdict"]?.string ?? "")"
+      }
+    }
+    #expect(words("productId") == ["signedV2 counts", "notificationV1 outranked"])
+    #expect(words("price") == ["signedV2 counts", "notificationV1 givesWay"])
+    #expect(words("revocationDate") == ["notificationV1 counts"])
+    let rule = purchase?["fields"]?.object?["revocationDate"]?.object?["rule"]
+    #expect(rule == "T-014")
+    let messages = object["messages"]?.array?.compactMap(\.string) ?? []
+    #expect(Set(messages) == [message, String(repeating: "a1", count: 32)])
+    let text = try await program.run("explain", SignedFixtures.bundleID, Self.id)
+    #expect(text.output.contains("NOT confirmed by any signature; the policy for V1 alone is deny"))
+    #expect(text.output.contains("revoked 2026-") && text.output.contains("signedV2, notificationV1"))
+  }
+
+  @Test func `says when nothing is known`() async throws {
+    let (database, _) = try await database()
+    let unknown = try await database.program.run("explain", SignedFixtures.bundleID, "7")
+    #expect(unknown.status == 1 && unknown.notes.contains("quarantine list") && unknown.output == "")
+    let app = try await database.program.run("explain", "com.example.other", Self.id)
+    #expect(app.status == 1 && app.notes.contains("is not registered"))
+    #expect(try await database.program.run("explain", SignedFixtures.bundleID, "").status == 2)
+    #expect(try await database.program.run("explain", SignedFixtures.bundleID).status == 2)
+  }
+}

@@ -1,0 +1,55 @@
+import Database
+import Glibc
+import Support
+
+/// A page of `runbooks/`, as its code blocks: what an operator types.
+struct Runbook {
+  /// The headings every page has, in their order.
+  static let headings = ["When", "Before", "Steps", "How you know it worked", "Undo", "If not"]
+
+  let headings: [String]
+  /// The blocks marked `sh`, each under its heading.
+  let blocks: [(heading: String, commands: String)]
+
+  init(_ name: String) throws {
+    // …/Tests/EndToEnd/Runbook.swift
+    let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+    guard let bytes = Files.contents(of: "\(root)/runbooks/\(name).md", limit: 1 << 20) else {
+      throw Missing(name: name)
+    }
+    var (headings, blocks): ([String], [(heading: String, commands: String)]) = ([], [])
+    var block: [Substring]?
+    for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false) {
+      let text = line.drop { $0 == " " }
+      if let lines = block {
+        if text.hasPrefix("```") {
+          blocks.append((headings.last ?? "", lines.joined(separator: "\n")))
+          block = nil
+        } else {
+          block = lines + [text]
+        }
+      } else if text == "```sh" {
+        block = []
+      } else if line.hasPrefix("## ") {
+        headings.append(String(line.dropFirst(3)))
+      }
+    }
+    (self.headings, self.blocks) = (headings, blocks)
+  }
+
+  struct Missing: Error {
+    let name: String
+  }
+}
+
+extension Program {
+  /// What a shell makes of `script`, `switchyard` in it being this program.
+  func shell(_ script: String) async throws -> Outcome {
+    let place = TemporaryDirectory()
+    try write(Array(script.utf8), to: "\(place.path)/input")
+    let words = ["--norc", "-eu", "-o", "pipefail", "-s"]
+    let id = try spawn(words, place.path, path: "/bin/bash", searching: [Self.folder])
+    let status = await Self.ended(id)
+    return Outcome(status: status, output: Self.text("\(place.path)/output"), notes: Self.text("\(place.path)/notes"))
+  }
+}

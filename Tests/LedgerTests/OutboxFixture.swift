@@ -1,0 +1,78 @@
+import Database
+import Purchases
+import Rollout
+import Signing
+import Time
+
+@testable import Ledger
+
+/// A ledger whose app has an old back end in the sandbox, and messages that name customers at will.
+struct OutboxFixture {
+  static let now = SignedStory.start
+
+  let base: LedgerFixture
+  let destination: Destination
+
+  var ledger: Ledger { base.ledger }
+  var pool: Pool { base.pool }
+  var scope: Ledger.Scope { Ledger.Scope(app: base.app.id, environment: .sandbox) }
+
+  init() async throws {
+    let base = try await LedgerFixture()
+    let scope = Ledger.Scope(app: base.app.id, environment: .sandbox)
+    self.base = base
+    destination = try await base.pool.read { session throws(DatabaseError) in
+      try DestinationTable.setLegacy("https://old.example.com/apple?key=1", of: scope, at: Self.now, in: session)
+      guard let made = try DestinationTable.legacy(of: scope, in: session) else {
+        throw DatabaseError(.column, "no destination")
+      }
+      return made
+    }
+  }
+
+  /// A message about these originalTransactionIds, all of one customer.
+  func entry(_ text: String, _ originals: [String] = [], epoch: Int64? = 1, forwarded: Bool = true) -> Entry {
+    let message = InboxMessage(kind: .notification, body: Array(text.utf8), receivedAt: Self.now)
+    var findings = Findings(app: SignedStory.app, environment: .sandbox)
+    for original in originals {
+      findings.links.append(
+        CustomerLink(
+          app: SignedStory.app, environment: .sandbox, .originalTransactionID(originals[0]),
+          original == originals[0] ? .appTransactionID("7\(original)") : .originalTransactionID(original)))
+    }
+    let acceptance = Entry.Acceptance(
+      message, app: base.app.id, findings: findings, signedAt: nil, title: text)
+    return Entry(
+      message, .accepted(acceptance), addressee: forwarded ? .init(scope, epoch: epoch, at: Self.now) : nil)
+  }
+
+  func refused(_ text: String) -> Entry {
+    let message = InboxMessage(kind: .notification, body: Array(text.utf8), receivedAt: Self.now)
+    let refusal = Entry.Refusal(source: .legacy, code: "notificationV1NotYet", detail: "", claimedApp: nil)
+    return Entry(message, .quarantined(refusal), addressee: .init(scope, epoch: 1, at: Self.now))
+  }
+
+  /// Leases what may be sent at `now`, by the texts of the messages.
+  func lease(at now: Milliseconds = Self.now, limit: Int = 100) async throws -> [(text: String, LeasedDelivery)] {
+    let destination = destination
+    let (leased, bodies) = try await pool.transaction { session throws(DatabaseError) in
+      let leased = try OutboxTable.lease(
+        from: destination, limit: limit, until: now + .seconds(60), owner: .random(count: 16), at: now, in: session)
+      return (leased, try OutboxTable.messages(leased.map(\.message), for: destination, in: session))
+    }
+    return leased.map { (String(decoding: bodies[$0.message]?.message.body ?? [], as: UTF8.self), $0) }
+  }
+
+  func texts(at now: Milliseconds = Self.now) async throws -> [String] { try await lease(at: now).map(\.text) }
+
+  func deliver(_ deliveries: [(text: String, LeasedDelivery)]) async throws {
+    let leased = deliveries.map(\.1)
+    try await pool.transaction { session throws(DatabaseError) in
+      for delivery in leased { try OutboxTable.settleDelivered(delivery, at: Self.now, in: session) }
+    }
+  }
+
+  func count(_ sql: SQL) async throws -> Int {
+    try await pool.read { session throws(DatabaseError) in try session.query(sql).first?.int(0) ?? -1 }
+  }
+}

@@ -1,0 +1,203 @@
+import Database
+import Purchases
+import Rollout
+import Support
+import Testing
+import Time
+
+@testable import Ledger
+
+@Suite struct `The outbox` {
+  private func with(_ body: (OutboxFixture) async throws -> Void) async throws {
+    let fixture = try await OutboxFixture()
+    do { try await body(fixture) } catch {
+      await fixture.pool.close()
+      throw error
+    }
+    await fixture.pool.close()
+  }
+
+  @Test func `gets each new message once, and nothing of what is not forwarded`() async throws {
+    try await with { fixture in
+      let entries = [
+        fixture.entry("a", ["1"]), fixture.entry("b", ["2"]), fixture.refused("c"),
+        fixture.entry("evidence", ["3"], forwarded: false),
+      ]
+      let outcomes = try await fixture.ledger.append(entries)
+      #expect(outcomes == [.stored, .stored, .quarantined, .stored])
+      #expect(try await fixture.ledger.append(entries) == [.duplicate, .duplicate, .quarantinedBefore, .duplicate])
+      #expect(try await fixture.count("SELECT COUNT(*) FROM outbox") == 3)
+      // Taken in after all: it was forwarded when it was set aside.
+      #expect(try await fixture.ledger.append([fixture.entry("c", ["4"])]) == [.stored])
+      #expect(try await fixture.count("SELECT COUNT(*) FROM outbox") == 3)
+      #expect(try await fixture.texts().sorted() == ["a", "b", "c"])
+    }
+  }
+
+  @Test func `refuses whoever decided by an old stage, and him alone`() async throws {
+    try await with { fixture in
+      let scope = fixture.scope
+      let flag = Flag(environment: .sandbox, stage: .record, epoch: 1)
+      let isFirst = try await fixture.pool.transaction { session throws(DatabaseError) in
+        try FlagTable.advance(scope, from: flag, to: .legacy, at: OutboxFixture.now, in: session)
+      }
+      #expect(isFirst)
+      let isSecond = try await fixture.pool.transaction { session throws(DatabaseError) in
+        try FlagTable.advance(scope, from: flag, to: .record, at: OutboxFixture.now, in: session)
+      }
+      #expect(!isSecond)
+      let entries = [
+        fixture.entry("old", ["1"], epoch: 1), fixture.entry("new", ["1"], epoch: 2),
+        fixture.entry("replay", ["1"], epoch: nil),
+      ]
+      #expect(try await fixture.ledger.append(entries) == [.stageChanged, .stored, .stored])
+      #expect(try await fixture.count("SELECT COUNT(*) FROM inbox") == 2)
+      #expect(try await fixture.count("SELECT COUNT(*) FROM outbox") == 2)
+
+      let commit = GroupCommit(fixture.ledger)
+      let late = fixture.entry("late", ["1"], epoch: 1)
+      await withTaskGroup(of: Void.self) { group in
+        group.addTask { await commit.run() }
+        do throws(GroupCommit.Failure) {
+          let appended = try await commit.append(late)
+          Issue.record("written by an old stage: \(appended)")
+        } catch {
+          #expect(error == .stageChanged)
+        }
+        group.cancelAll()
+      }
+    }
+  }
+
+  @Test func `makes a change of stage wait for those who write by the old one`() async throws {
+    try await with { fixture in
+      let scope = fixture.scope
+      let writer = try await Connection.open(fixture.base.configuration)
+      let changer = try await Connection.open(fixture.base.configuration)
+      try await writer.read { session throws(DatabaseError) in
+        try session.run("START TRANSACTION")
+        _ = try OutboxTable.roads(of: [scope.app], in: session)
+      }
+      let error = await #expect(throws: DatabaseError.self) {
+        try await changer.transaction { session throws(DatabaseError) in
+          try session.run("SET SESSION innodb_lock_wait_timeout = 1")
+          let flag = Flag(environment: .sandbox, stage: .record, epoch: 1)
+          _ = try FlagTable.advance(scope, from: flag, to: .legacy, at: OutboxFixture.now, in: session)
+        }
+      }
+      #expect(error?.code == .lockWaitTimeout)
+      try await writer.read { session throws(DatabaseError) in try session.run("COMMIT") }
+      await writer.close()
+      await changer.close()
+    }
+  }
+
+  @Test func `sends a customer's messages one after the other, customers beside one another`() async throws {
+    try await with { fixture in
+      _ = try await fixture.ledger.append([
+        fixture.entry("a1", ["1"]), fixture.entry("b1", ["2"]), fixture.entry("a2", ["1"]), fixture.entry("free"),
+      ])
+      _ = try await fixture.ledger.append([fixture.entry("a3", ["1"]), fixture.entry("b2", ["2"])])
+      let first = try await fixture.lease()
+      #expect(first.map(\.text) == ["a1", "b1", "free"])
+      #expect(try await fixture.texts().isEmpty, "leased by another process")
+      try await fixture.deliver(first.filter { $0.text == "a1" })
+      #expect(try await fixture.texts() == ["a2"])
+      // A process that was killed: its leases end, and the order holds all the same.
+      #expect(try await fixture.texts(at: OutboxFixture.now + .seconds(61)) == ["b1", "a2", "free"])
+    }
+  }
+
+  @Test func `keeps the order of customers that join while their messages wait`() async throws {
+    try await with { fixture in
+      _ = try await fixture.ledger.append([fixture.entry("a1", ["1"]), fixture.entry("b1", ["2"])])
+      // Evidence, which is not forwarded itself, tells that they are one.
+      _ = try await fixture.ledger.append([fixture.entry("join", ["1", "2"], forwarded: false)])
+      _ = try await fixture.ledger.append([fixture.entry("b2", ["2"]), fixture.entry("a2", ["1"])])
+      for expected in ["a1", "b1", "b2", "a2"] {
+        let leased = try await fixture.lease()
+        #expect(leased.map(\.text) == [expected])
+        try await fixture.deliver(leased)
+      }
+      #expect(try await fixture.count("SELECT COUNT(*) FROM outbox_members") == 0)
+    }
+  }
+
+  @Test func `gives a message to one process only, however many ask at once`() async throws {
+    try await with { fixture in
+      _ = try await fixture.ledger.append((0..<40).map { fixture.entry("m\($0)", ["\($0)"]) })
+      let taken = try await withThrowingTaskGroup(of: [String].self) { group in
+        for _ in 0..<4 { group.addTask { try await fixture.lease(limit: 40).map(\.text) } }
+        return try await group.reduce(into: [String]()) { $0 += $1 }
+      }
+      #expect(taken.count == 40 && Set(taken).count == 40)
+    }
+  }
+
+  @Test func `lets the dead go by, and brings them back in their place`() async throws {
+    try await with { fixture in
+      _ = try await fixture.ledger.append([fixture.entry("a1", ["1"]), fixture.entry("a2", ["1"])])
+      let (now, first) = (OutboxFixture.now, try await fixture.lease()[0].1)
+      try await fixture.pool.transaction { session throws(DatabaseError) in
+        try OutboxTable.settleFailed(first, error: "answered 500", retryAt: now + .hours(1), at: now, in: session)
+      }
+      #expect(try await fixture.texts().isEmpty)
+      let (given, depth) = try await fixture.pool.transaction { session throws(DatabaseError) in
+        (
+          try OutboxTable.giveUp([first.sequence], at: now, in: session),
+          try OutboxTable.depths(in: session)[fixture.destination.id]
+        )
+      }
+      #expect(given == 1)
+      #expect(depth?.waiting == 1 && depth?.dead == 1 && depth?.oldest == now)
+      let replayed = try await fixture.pool.transaction { session throws(DatabaseError) in
+        try OutboxTable.replay([first.sequence], at: now, in: session)
+      }
+      #expect(replayed == 1)
+      #expect(try await fixture.texts() == ["a1"])
+    }
+  }
+
+  @Test func `notes nothing for a lease that was lost, but a delivery always`() async throws {
+    try await with { fixture in
+      _ = try await fixture.ledger.append([fixture.entry("a1", ["1"])])
+      let later = OutboxFixture.now + .seconds(61)
+      let (lost, _) = (try await fixture.lease()[0].1, try await fixture.lease(at: later))
+      try await fixture.pool.transaction { session throws(DatabaseError) in
+        try OutboxTable.settleFailed(lost, error: "late", retryAt: nil, at: later, in: session)
+        try OutboxTable.release([lost], at: later, in: session)
+      }
+      #expect(try await fixture.count("SELECT COUNT(*) FROM outbox WHERE state = 0 AND error IS NULL") == 1)
+      try await fixture.pool.transaction { session throws(DatabaseError) in
+        try OutboxTable.settleDelivered(lost, at: later, in: session)
+      }
+      #expect(try await fixture.count("SELECT COUNT(*) FROM outbox WHERE state = 1") == 1)
+    }
+  }
+
+  @Test func `forgets what was delivered long ago, but not what a replay would send again`() async throws {
+    try await with { fixture in
+      _ = try await fixture.ledger.append([
+        fixture.entry("a1", ["1"]), fixture.refused("kept"), fixture.entry("b1", ["2"]),
+      ])
+      try await fixture.deliver(try await fixture.lease(limit: 2))
+      let purged = try await fixture.pool.transaction { session throws(DatabaseError) in
+        try OutboxTable.purge(deliveredBefore: OutboxFixture.now + .days(30), limit: 10, in: session)
+      }
+      #expect(purged == 1)
+      #expect(try await fixture.count("SELECT COUNT(*) FROM outbox") == 2)
+    }
+  }
+
+  @Test func `takes nothing for a destination that is off, and keeps what waits`() async throws {
+    try await with { fixture in
+      _ = try await fixture.ledger.append([fixture.entry("a1", ["1"])])
+      try await fixture.pool.transaction { session throws(DatabaseError) in
+        try DestinationTable.disable(fixture.destination, at: OutboxFixture.now, in: session)
+      }
+      _ = try await fixture.ledger.append([fixture.entry("a2", ["1"])])
+      #expect(try await fixture.count("SELECT COUNT(*) FROM outbox") == 1)
+      #expect(fixture.destination.host == "old.example.com")
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import Database
+import HTTPServer
+import JSON
+import Ledger
+import Purchases
+import Rollout
+import Runtime
+import Support
+import Synchronization
+import Testing
+import Time
+
+/// An old back end on a free port, which answers with one status and remembers what it heard.
+private final class Listener: HTTPHandler {
+  private let status: Int
+  private let heard = Mutex<[HTTPRequest]>([])
+
+  init(_ status: Int) { self.status = status }
+
+  var requests: [HTTPRequest] { heard.withLock { $0 } }
+
+  func respond(to request: HTTPRequest) async -> HTTPResponse {
+    heard.withLock { $0.append(request) }
+    return HTTPResponse(status: status)
+  }
+
+  /// Runs `body` with its URL.
+  func listening(_ body: (String) async throws -> Void) async throws {
+    let server = HTTPServer(HTTPServerConfiguration(port: 0), handler: self) { _ in }
+    try server.start()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await server.run() }
+      do { try await body("http://127.0.0.1:\(server.port)/apple") } catch {
+        group.cancelAll()
+        throw error
+      }
+      group.cancelAll()
+    }
+  }
+}
+
+extension RunningService {
+  /// Names the old back end, and moves the app to a stage.
+  fileprivate func set(_ stage: Stage?, url: String) async throws {
+    try await pool.transaction { session throws(DatabaseError) in
+      let (scope, flag) = try Self.sandbox(in: session)
+      try DestinationTable.setLegacy(url, of: scope, at: Self.now, in: session)
+      guard let stage else { return }
+      _ = try FlagTable.advance(scope, from: flag, to: stage, at: Self.now, in: session)
+    }
+  }
+
+  private static func sandbox(in session: Session) throws(DatabaseError) -> (Ledger.Scope, Flag) {
+    guard let found = try FlagTable.all(in: session).first(where: { $0.key.environment == .sandbox }) else {
+      throw DatabaseError(.column, "no flag")
+    }
+    return (found.key, found.value)
+  }
+
+  fileprivate func count(_ sql: SQL) async throws -> Int {
+    try await pool.read { session throws(DatabaseError) in try session.query(sql).first?.int(0) ?? -1 }
+  }
+}
+
+@Suite struct `The stage legacy` {
+  @Test(arguments: [200, 204, 301, 400, 410, 500, 503])
+  func `passes a notification through as it came and gives the old back end's status back`(status: Int) async throws {
+    let listener = Listener(status)
+    try await listener.listening { url in
+      try await RunningService.with { service in
+        try await service.set(.legacy, url: url)
+        let body = try service.notification()
+        // Learned by the commit at the latest: an old stage is refused there.
+        let answer = try await service.post("/notifications", body, headers: [("Content-Type", "application/json")])
+        #expect(answer.status == status)
+        #expect(listener.requests.map(\.body) == [body])
+        #expect(listener.requests.first?.head.headers["Content-Type"] == "application/json")
+        #expect(try await service.count("SELECT COUNT(*) FROM inbox") == 0)
+        #expect(try await service.count("SELECT COUNT(*) FROM quarantine") == 0)
+        #expect(try await service.count("SELECT COUNT(*) FROM outbox") == 0)
+        let metrics = try await service.text("/metrics").text
+        #expect(metrics.contains("switchyard_passed_through_total"))
+        #expect(metrics.contains("status=\"\(status)\""))
+      }
+    }
+  }
+
+  @Test func `passes a V1 body through with its password, by the app it names`() async throws {
+    let listener = Listener(200)
+    try await listener.listening { url in
+      try await RunningService.with { service in
+        try await service.set(.legacy, url: url)
+        _ = try await service.post("/notifications", try service.notification())
+        let body = Array(
+          #"{"notification_type":"DID_RENEW","password":"s3cret","environment":"Sandbox","bid":"\#(RunningService.app)"}"#
+            .utf8)
+        #expect(try await service.post("/notifications", body).status == 200)
+        #expect(listener.requests.last?.body == body)
+      }
+    }
+  }
+
+  @Test func `answers 503 when the old back end is not there`() async throws {
+    try await RunningService.with { service in
+      try await service.set(.legacy, url: "http://127.0.0.1:1/gone")
+      let answer = try await service.post("/notifications", try service.notification())
+      #expect(answer.status == 503)
+      #expect(answer.body["error"]?.object?["code"] == "notPassedThrough")
+      #expect(try await service.count("SELECT COUNT(*) FROM inbox") == 0)
+    }
+  }
+}
+
+@Suite struct `The stage record` {
+  @Test func `stores, answers 200 and forwards, also what it sets aside`() async throws {
+    let listener = Listener(200)
+    try await listener.listening { url in
+      try await RunningService.with { service in
+        try await service.set(nil, url: url)
+        let good = try service.notification()
+        let legacy = Array(
+          #"{"notification_type":"DID_RENEW","environment":"Sandbox","bid":"\#(RunningService.app)"}"#.utf8)
+        #expect(try await service.post("/notifications", good).status == 200)
+        #expect(try await service.post("/notifications", good).status == 200)
+        #expect(try await service.post("/notifications", legacy).status == 200)
+        let isHeard = await eventually { listener.requests.count >= 2 }
+        #expect(isHeard)
+        #expect(Set(listener.requests.map(\.body)) == [good, legacy])
+        let isSettled = try await eventually {
+          try await service.count("SELECT COUNT(*) FROM outbox WHERE state = 1") == 2
+        }
+        #expect(isSettled)
+        let ids = listener.requests.compactMap { $0.head.headers["webhook-id"] }
+        #expect(Set(ids).count == 2 && ids.count == 2)
+      }
+    }
+  }
+}

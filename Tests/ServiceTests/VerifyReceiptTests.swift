@@ -1,0 +1,163 @@
+import Database
+import HTTPClient
+import HTTPServer
+import JSON
+import Ledger
+import Runtime
+import Service
+import Signing
+import Support
+import Synchronization
+import Testing
+import Time
+
+/// Apple's endpoint, answering what it is told to and keeping what it was sent.
+private final class ScriptedApple: HTTPHandler {
+  struct Asked: Sendable {
+    let path: String
+    let body: [UInt8]
+    let type: String?
+  }
+
+  private let answer: Mutex<HTTPResponse?>
+  let asked = Mutex<[Asked]>([])
+
+  init(_ answer: HTTPResponse?) { self.answer = Mutex(answer) }
+
+  func say(_ response: HTTPResponse?) { answer.withLock { $0 = response } }
+
+  func admit(_ head: HTTPRequestHead) -> HTTPAdmission { .admit(bodyLimit: 16 << 20) }
+
+  func respond(to request: HTTPRequest) async -> HTTPResponse {
+    asked.withLock { $0.append(Asked(path: request.path, body: request.body, type: request.headers["Content-Type"])) }
+    if let answer = answer.withLock({ $0 }) { return answer }
+    // Late: until whoever asked has given up, or the test is over.
+    try? await Task.sleep(for: .seconds(600))
+    return HTTPResponse(status: 500)
+  }
+}
+
+@Suite struct `POST verifyReceipt` {
+  private static let secret = "5ec7e75ec7e75ec7e75ec7e75ec7e75e"
+
+  private func with(
+    _ answer: HTTPResponse?, deadline: Interval = .seconds(20),
+    _ body: (RunningService, ScriptedApple) async throws -> Void
+  ) async throws {
+    let apple = ScriptedApple(answer)
+    let server = HTTPServer(HTTPServerConfiguration(port: 0, stopWithin: .milliseconds(0)), handler: apple) { _ in }
+    try server.start()
+    var upstream = VerifyReceiptUpstream()
+    upstream.production = "http://127.0.0.1:\(server.port)/verifyReceipt"
+    upstream.sandbox = "http://127.0.0.1:\(server.port)/sandboxed"
+    upstream.deadline = deadline
+    let chosen = upstream
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await server.run() }
+      defer { group.cancelAll() }
+      try await RunningService.with({ $0.verifyReceipt = chosen }) { try await body($0, apple) }
+    }
+  }
+
+  private func request(_ receipt: String = "AAAA") -> [UInt8] {
+    Array(#"{"receipt-data":"\#(receipt)","password":"\#(Self.secret)"}"#.utf8)
+  }
+
+  private func answer(_ text: String, status: Int = 200, type: String = "application/json") -> HTTPResponse {
+    HTTPResponse(status: status, headers: ["Content-Type": type], body: Array(text.utf8))
+  }
+
+  @Test(arguments: [
+    (200, "application/json;charset=UTF-8", "{ \"status\" : 21007 }", "21007"),
+    (200, "application/json", "{\"status\":21004}\n", "21004"),
+    (200, "application/json", "{\"status\":21104,\"is_retryable\":true}", "211xx"),
+    (200, "text/html", "<html>busy</html>", "unreadable"), (503, "text/plain", "away", "http5xx"),
+    (200, "application/json", "{\"status\":99}", "other"),
+  ])
+  func `passes Apple's answer on byte for byte, and stores nothing of errors`(
+    status: Int, type: String, text: String, label: String
+  ) async throws {
+    try await with(answer(text, status: status, type: type)) { service, apple in
+      let given = try await service.raw("POST", "/verifyReceipt", request())
+      #expect(given.status == status && given.body == Array(text.utf8))
+      #expect(given.headers["Content-Type"] == type)
+      let asked = try #require(apple.asked.withLock { $0.first })
+      #expect(asked.path == "/verifyReceipt" && asked.body == request())
+      let metrics = try await service.text("/metrics").text
+      #expect(
+        metrics.contains(
+          "switchyard_verify_receipt_calls_total{environment=\"Production\",status=\"\(label)\"} 1"))
+      #expect(try await service.count("inbox") == 0)
+      #expect(try await service.count("quarantine") == 0)
+      let lines = service.log.records.map { "\($0)" }.joined()
+      #expect(!lines.contains(Self.secret) && !lines.contains("AAAA"))
+    }
+  }
+
+  @Test func `sends each endpoint's calls to its own host, megabytes too`() async throws {
+    try await with(answer("{\"status\":21002}")) { service, apple in
+      let large = request(String(repeating: "A", count: 3 << 20))
+      #expect(try await service.post("/sandbox/verifyReceipt", large).body["status"] == 21002)
+      #expect(apple.asked.withLock { $0.map(\.path) } == ["/sandboxed"])
+      #expect(apple.asked.withLock { $0.first?.body } == large)
+      let tooLarge = try await service.post("/verifyReceipt", request(String(repeating: "A", count: 9 << 20)))
+      #expect(tooLarge.status == 413)
+    }
+  }
+
+  @Test func `says what Apple says when there is no answer, or no POST`() async throws {
+    try await with(nil, deadline: .milliseconds(150)) { service, apple in
+      let late = try await service.raw("POST", "/verifyReceipt", request())
+      #expect(late.status == 200 && late.body == Array("{\"status\":21005}".utf8))
+      #expect(try await service.get("/verifyReceipt").body["status"] == 21000)
+      #expect(apple.asked.withLock { $0.count } == 1)
+      #expect(try await service.text("/metrics").text.contains("status=\"timedOut\"} 1"))
+    }
+    var down = VerifyReceiptUpstream()
+    down.production = "http://127.0.0.1:1/verifyReceipt"
+    let chosen = down
+    try await RunningService.with({ $0.verifyReceipt = chosen }) { service in
+      let answer = try await service.post("/verifyReceipt", request())
+      let metrics = try await service.text("/metrics").text
+      #expect(answer.status == 200 && answer.body["status"] == 21005)
+      #expect(metrics.contains("status=\"couldNotConnect\"} 1"))
+    }
+  }
+
+  @Test func `only counts receipts of unknown apps, and of apps that are in legacy`() async throws {
+    let valid = #"{"status":0,"environment":"Sandbox","receipt":{"bundle_id":"BUNDLE","in_app":[]}}"#
+    try await with(answer(valid.replacing("BUNDLE", with: "com.example.other"))) { service, apple in
+      #expect(try await service.post("/sandbox/verifyReceipt", request()).body["status"] == 0)
+      try await service.pool.read { session throws(DatabaseError) in
+        _ = try session.execute("UPDATE flags SET stage = 'legacy'")
+      }
+      apple.say(answer(valid.replacing("BUNDLE", with: RunningService.app)))
+      // The registry reads the stage again within seconds.
+      let isCounted = await eventually(within: .seconds(20)) {
+        _ = try? await service.post("/sandbox/verifyReceipt", request())
+        return (try? await service.text("/metrics").text.contains("outcome=\"stageLegacy\"}")) == true
+      }
+      #expect(isCounted)
+      #expect(try await service.text("/metrics").text.contains("outcome=\"unknownApp\"} 1"))
+    }
+  }
+
+  @Test func `keeps a client waiting for a sick database no longer than it says`() async throws {
+    let valid = #"{"status":0,"environment":"Sandbox","receipt":{"bundle_id":"\#(RunningService.app)","in_app":[]}}"#
+    try await with(answer(valid)) { service, _ in
+      let blocker = try await Connection.open(service.database)
+      try await blocker.read { session throws(DatabaseError) in
+        try session.run("LOCK TABLES inbox WRITE, quarantine WRITE")
+      }
+      #expect(try await service.post("/sandbox/verifyReceipt", request()).body["status"] == 0)
+      #expect(try await service.text("/metrics").text.contains("outcome=\"late\"} 1"))
+      await blocker.close()
+      // What was late is written all the same.
+      let isKept = await eventually(within: .seconds(20)) {
+        let kept = [try? await service.count("inbox"), try? await service.count("quarantine")]
+        return kept.compactMap(\.self).reduce(0, +) == 1
+      }
+      #expect(isKept)
+    }
+  }
+}
