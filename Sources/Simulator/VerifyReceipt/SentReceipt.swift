@@ -23,7 +23,7 @@ struct SentReceipt: Hashable, Sendable {
   var applicationVersion = ""
   /// Attribute 8, which the Sandbox leaves empty; 12 then.
   var createdAt = Milliseconds(0)
-  /// Attribute 12: when it was signed. The Unix epoch for transaction receipts, which do not say.
+  /// Attribute 12, when it was signed; the Unix epoch for transaction receipts, which do not say.
   var signedAt = Milliseconds(0)
   /// In the receipt's order.
   var purchases: [Purchase]
