@@ -76,7 +76,9 @@ import Synchronization
     core.tally.received(bytes: size)
     guard size <= core.limits.head else { return refuseAtOnce(.headTooLarge, status: 431) }
     let headers = unsafe RequestHeaders.read(from: handle, size: size)
-    guard let framing = BodyFraming(headers), let target = RequestTarget(rawTarget) else {
+    guard let framing = BodyFraming(headers),
+      let target = RequestTarget(rawTarget, takesEscapedSlashes: core.limits.takesEscapedSlashes)
+    else {
       return refuseAtOnce(.malformed, status: 400)
     }
     let head = HTTPRequestHead(
@@ -221,6 +223,8 @@ import Synchronization
   private func queue(_ response: HTTPResponse) -> Bool {
     step = .answering
     connection.enter(.sending, for: core.limits.send)
+    // False ends the connection.
+    if response.isSilent { return false }
     if unsafe Reply.queue(response, closing: core.isDraining, on: handle) {
       core.tally.answered(status: response.status, bytes: response.body.count)
       return true

@@ -6,6 +6,16 @@ package struct HTTPResponse: Sendable {
   package var status: Int
   package var headers: HTTPHeaders
   package var body: [UInt8]
+  package var ending = Ending.complete
+
+  /// How an answer ends; simulated servers break off as real ones do.
+  package enum Ending: Hashable, Sendable {
+    case complete
+    /// The connection is closed after so many bytes of the body, whose whole length was announced; with none, `silent`.
+    case cut(after: Int)
+    /// The connection is closed without a byte.
+    case silent
+  }
 
   package init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = []) {
     self.status = status

@@ -61,6 +61,8 @@ package struct HTTPServerLimits: Sendable {
   package var send = Interval.seconds(60)
   /// Bytes of a refused body that are read and thrown away, so that the client gets to read why it was refused.
   package var discard = 1 << 20
+  /// Whether `%2F` may stand in a path, where it becomes a slash; OCSP requests by GET have it.
+  package var takesEscapedSlashes = false
 
   package init() {}
 }

@@ -5,9 +5,14 @@ enum Reply {
   /// False when the answer cannot be said in HTTP, or the connection takes none any more.
   static func queue(_ response: HTTPResponse, closing: Bool, on connection: OpaquePointer) -> Bool {
     guard (200...599).contains(response.status) else { return false }
-    let reply = unsafe response.body.withUnsafeBytes { body in
-      unsafe MHD_create_response_from_buffer(
-        body.count, UnsafeMutableRawPointer(mutating: body.baseAddress), .RESPMEM_MUST_COPY)
+    let reply: OpaquePointer?
+    switch response.ending {
+    case .cut(let count): unsafe reply = BrokenBody.response(response.body, cutAfter: count)
+    case .complete, .silent:
+      unsafe reply = response.body.withUnsafeBytes { body in
+        unsafe MHD_create_response_from_buffer(
+          body.count, UnsafeMutableRawPointer(mutating: body.baseAddress), .RESPMEM_MUST_COPY)
+      }
     }
     guard let reply = unsafe reply else { return false }
     defer { unsafe MHD_destroy_response(reply) }

@@ -6,7 +6,8 @@
 struct RequestTarget {
   let path: String
 
-  init?(_ raw: String) {
+  /// - Parameter takesEscapedSlashes: for servers that no proxy stands in front of.
+  init?(_ raw: String, takesEscapedSlashes: Bool = false) {
     var target = raw[...]
     if let origin = Self.afterAuthority(of: target) { target = origin }
     let end = target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
@@ -25,7 +26,8 @@ struct RequestTarget {
     for segment in written.utf8.split(separator: UInt8(ascii: "/")) {
       guard let decoded = Self.decoded(segment) else { return nil }
       guard decoded != [0x2E], decoded != [0x2E, 0x2E] else { return nil }
-      guard !decoded.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == 0x2F || $0 == 0x5C }) else { return nil }
+      guard !decoded.contains(where: { $0 < 0x20 || $0 == 0x7F || $0 == 0x5C }) else { return nil }
+      guard takesEscapedSlashes || !decoded.contains(0x2F) else { return nil }
       bytes.append(0x2F)
       bytes += decoded
     }

@@ -5,6 +5,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/ocsp.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
 #include <openssl/x509.h>
@@ -39,3 +40,20 @@ static inline int shim_gcm_set_tag(EVP_CIPHER_CTX *context, int count, void *tag
 static inline int shim_gcm_get_tag(EVP_CIPHER_CTX *context, int count, void *tag) {
   return EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_GCM_GET_TAG, count, tag);
 }
+
+static inline const EVP_MD *shim_digest_of_object(const ASN1_OBJECT *object) {
+  return EVP_get_digestbyobj(object);
+}
+// OpenSSL signs OCSP answers with the machine's time; ours is handed in.
+static inline int shim_ocsp_set_produced_at(OCSP_BASICRESP *answer, time_t seconds) {
+  ASN1_GENERALIZEDTIME *date = (ASN1_GENERALIZEDTIME *)OCSP_resp_get0_produced_at(answer);
+  return date != NULL && ASN1_GENERALIZEDTIME_set(date, seconds) != NULL;
+}
+
+typedef STACK_OF(OPENSSL_STRING) shim_string_stack;
+static inline shim_string_stack *shim_ocsp_urls(X509 *certificate) { return X509_get1_ocsp(certificate); }
+static inline int shim_string_stack_count(const shim_string_stack *stack) { return sk_OPENSSL_STRING_num(stack); }
+static inline const char *shim_string_stack_value(const shim_string_stack *stack, int index) {
+  return sk_OPENSSL_STRING_value(stack, index);
+}
+static inline void shim_string_stack_free(shim_string_stack *stack) { X509_email_free(stack); }

@@ -61,10 +61,10 @@ import COpenSSL
   package var der: [UInt8] { unsafe Self.encoded { output in unsafe i2d_X509(x509, output) } }
 
   /// The serial number in hexadecimal.
-  public var serialNumber: String {
-    guard let number = unsafe X509_get0_serialNumber(x509), let big = unsafe ASN1_INTEGER_to_BN(number, nil) else {
-      return ""
-    }
+  public var serialNumber: String { unsafe Self.hexadecimal(X509_get0_serialNumber(x509)) }
+
+  static func hexadecimal(_ number: UnsafePointer<ASN1_INTEGER>?) -> String {
+    guard let number = unsafe number, let big = unsafe ASN1_INTEGER_to_BN(number, nil) else { return "" }
     defer { unsafe BN_free(big) }
     guard let text = unsafe BN_bn2hex(big) else { return "" }
     defer { unsafe CRYPTO_free(text, #file, #line) }
@@ -95,6 +95,15 @@ import COpenSSL
     return isSigned
   }
 
+  /// Where its issuer's OCSP responders are, as its authority information access says.
+  package var ocspURLs: [String] {
+    guard let urls = unsafe shim_ocsp_urls(x509) else { return [] }
+    defer { unsafe shim_string_stack_free(urls) }
+    return unsafe (0..<shim_string_stack_count(urls)).compactMap { index in
+      unsafe shim_string_stack_value(urls, index).map { unsafe String(cString: $0) }
+    }
+  }
+
   package func publicKey() throws(CertificateError) -> PublicKey {
     let key = unsafe X509_get_pubkey(x509)
     let reason = OpenSSLFailure.drain()
@@ -102,7 +111,8 @@ import COpenSSL
     return unsafe PublicKey(takingOwnershipOf: key)
   }
 
-  private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
+  /// Since 1970; nil for what is no date.
+  static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
     guard let epoch = unsafe ASN1_TIME_set(nil, 0) else { return nil }
     defer { unsafe ASN1_TIME_free(epoch) }
     var (days, seconds): (Int32, Int32) = (0, 0)
@@ -110,7 +120,8 @@ import COpenSSL
     return Int64(days) * 86_400 + Int64(seconds)
   }
 
-  private static func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
+  /// The DER that one of OpenSSL's encoders writes; empty when it refuses.
+  static func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8] {
     let count = Int(encode(nil))
     guard count > 0 else { return [] }
     return unsafe [UInt8](unsafeUninitializedCapacity: count) { bytes, filled in

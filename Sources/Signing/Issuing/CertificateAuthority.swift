@@ -87,6 +87,7 @@ package struct CertificateAuthority: Sendable {
     if let keyUsage = template.keyUsage { standard.append((NID_key_usage, keyUsage)) }
     standard.append((NID_subject_key_identifier, "hash"))
     if issuer != nil { standard.append((NID_authority_key_identifier, "keyid:always")) }
+    if let url = template.ocspURL { standard.append((NID_info_access, "OCSP;URI:\(url)")) }
     for (identifier, value) in standard {
       let isAdded =
         if let issuer {

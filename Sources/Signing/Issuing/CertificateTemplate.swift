@@ -16,6 +16,11 @@ package struct CertificateTemplate: Sendable {
 
     /// Apple's markers carry a NULL.
     package init(_ marker: CertificateMarker) { self.init(identifier: marker.rawValue, value: [0x05, 0x00]) }
+
+    /// extendedKeyUsage of a certificate that answers OCSP for its issuer (RFC 6960 section 4.2.2.2).
+    package static let ocspSigning = Self(
+      identifier: "2.5.29.37",
+      value: [0x30, 0x0A, 0x06, 0x08, 0x2B, 0x06, 0x01, 0x05, 0x05, 0x07, 0x03, 0x09])
   }
 
   package var commonName: String
@@ -27,6 +32,8 @@ package struct CertificateTemplate: Sendable {
   package var pathLength: Int?
   /// keyUsage in OpenSSL's words; nil leaves it out.
   package var keyUsage: String?
+  /// Where its issuer's OCSP responder is; nil leaves authority information access out.
+  package var ocspURL: String?
   package var extensions: [Extension] = []
 
   package init(commonName: String, notBefore: Milliseconds, notAfter: Milliseconds, isAuthority: Bool?) {

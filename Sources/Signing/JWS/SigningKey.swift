@@ -16,6 +16,9 @@ public struct SigningKey: Sendable {
   /// A new key.
   public static func generate() throws(CertificateError) -> Self { try Self(PrivateKey.generate(.p256)) }
 
+  /// As a `.p8` file has it: for files that only their owner may read.
+  package func pem() throws(CertificateError) -> [UInt8] { try privateKey.pem() }
+
   /// r and s, as JOSE writes a signature.
   package func signature(of bytes: [UInt8]) throws(CertificateError) -> RawSignature {
     guard let signature = RawSignature(der: try privateKey.signature(of: bytes)) else {

@@ -1,9 +1,9 @@
 import COpenSSL
 package import Time
 
-/// What OpenSSL's own CMS says of a signed message: what our reading of it is compared with in tests.
+/// What OpenSSL's own CMS says of a signed message: what our reading of it is compared with.
 ///
-/// Ten times slower than `SignerVerifier`, and used by nothing else.
+/// Ten times slower than `SignerVerifier`; besides the tests only the simulated verifyReceipt uses it.
 package enum CMSVerdict {
   /// The content of `message`, when its signer's chain ends in one of the roots at `date` and the signer is marked.
   package static func content(

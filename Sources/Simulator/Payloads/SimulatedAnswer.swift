@@ -5,13 +5,15 @@ package import Time
 /// Answers of the App Store Server API, signed inside and bare outside, as Apple gives them.
 package struct SimulatedAnswer: Sendable {
   private let app: SimulatedApp
-  private let signer: PayloadSigner
-  private let date: Milliseconds
+  private let signer: AnswerSigner
 
   /// Answers about `app`, everything in them signed at `date`.
   package init(of app: SimulatedApp, at date: Milliseconds, signer: PayloadSigner) {
+    self.init(of: app, AnswerSigner(signer, at: date))
+  }
+
+  init(of app: SimulatedApp, _ signer: AnswerSigner) {
     self.app = app
-    self.date = date
     self.signer = signer
   }
 
@@ -48,7 +50,7 @@ package struct SimulatedAnswer: Sendable {
     _ transactions: [SimulatedTransaction], revision: String = "1_0", hasMore: Bool = false
   ) throws(CertificateError) -> JSONObject {
     var signed: [JSONValue] = []
-    for transaction in transactions { signed.append(try signer.nested(transaction.payload(signedAt: date))) }
+    for transaction in transactions { signed.append(try signer.text(transaction.payload(signedAt: signer.date))) }
     var answer = PayloadMembers()
     answer.add("revision", revision)
     answer.add("hasMore", hasMore)
@@ -61,16 +63,16 @@ package struct SimulatedAnswer: Sendable {
 
   /// Get Transaction Info.
   package func transaction(_ transaction: SimulatedTransaction) throws(CertificateError) -> JSONObject {
-    ["signedTransactionInfo": try signer.nested(transaction.payload(signedAt: date))]
+    ["signedTransactionInfo": try signer.text(transaction.payload(signedAt: signer.date))]
   }
 
   private func item(_ status: Status) throws(CertificateError) -> JSONObject {
     var item = PayloadMembers()
     item.add("originalTransactionId", status.transaction.originalTransactionID)
     item.add("status", status.status)
-    item.add("signedTransactionInfo", try signer.nested(status.transaction.payload(signedAt: date)))
+    item.add("signedTransactionInfo", try signer.text(status.transaction.payload(signedAt: signer.date)))
     if let renewal = status.renewal {
-      item.add("signedRenewalInfo", try signer.nested(renewal.payload(signedAt: date)))
+      item.add("signedRenewalInfo", try signer.text(renewal.payload(signedAt: signer.date)))
     }
     return item.object
   }

@@ -13,10 +13,14 @@ enum SimulateCommand {
       simulated-apple/root.der in it. `switchyard dev` with the same --data-dir does. --generate writes a whole world into \
       --out: receipts.csv (app,user_id,receipt), notifications.jsonl (a V2 body a line), truth.jsonl (what is true of each \
       customer) and world.json (the roots to trust and the apps). The same seed tells of the same customers; keys are \
-      new each time. purchase prints one purchase in every form of either generation.
+      new each time. purchase prints one purchase in every form of either generation. --port serves an App Store of such \
+      customers: both generations of every interface, for clients and receivers of notifications; DIR/world.json says where it is and what to trust, one line on stdout says when it is \
+      ready, SIGTERM ends it.
       """,
     examples: [
       Command.Example("switchyard simulate --generate --seed 7 --customers 1000 --app com.example.app --out world"),
+      Command.Example("switchyard simulate --port 8090 --seed 7 --customers 100 --app com.example.app --out world"),
+      Command.Example("switchyard simulate control --out world advance days=30"),
       Command.Example("switchyard simulate stream --count 5"),
       Command.Example("switchyard simulate story --seed 7"),
     ],
@@ -25,27 +29,37 @@ enum SimulateCommand {
         "data-dir", "DIRECTORY", default: ".switchyard", environment: "SWITCHYARD_DATA_DIR", "Where its keys are."),
       .value("seed", "N", default: "1", "Another number tells of other customers."),
       .flag("generate", "Write a world of customers into --out."),
-      .value("customers", "N", default: "100", "How many with --generate, 1 to 10,000,000."),
-      .value("app", "BUNDLE", repeats: true, "The bundle ids of the apps with --generate, or that of the purchase."),
+      .value("customers", "N", default: "100", "How many with --generate or --port, up to 10,000,000 or 1,000,000."),
+      .value(
+        "app", "BUNDLE", repeats: true, "The bundle ids of the apps with --generate or --port, or that of the purchase."
+      ),
       .flag("without-notifications", "Leave notifications.jsonl empty: they are ten times as long as the rest."),
-      .value("out", "DIR", "Where --generate writes; files of the same names are replaced."),
-    ], subcommands: [story, stream, SimulatePurchase.command], action: generate)
+      .value("out", "DIR", "Where --generate and --port write; files of the same names are replaced."),
+    ] + SimulateServe.options, subcommands: [story, stream, SimulatePurchase.command, SimulateControl.command],
+    action: run)
 
-  @Sendable private static func generate(_ arguments: ParsedArguments, _ terminal: Terminal) async throws -> ExitStatus
-  {
-    guard arguments.flag("generate") else {
-      throw UsageError(.missingCommand, "Say which: story, stream, purchase, or --generate.", path: arguments.path)
-    }
+  @Sendable private static func run(_ arguments: ParsedArguments, _ terminal: Terminal) async throws -> ExitStatus {
     let apps = arguments.values("app")
-    let seed = UInt64(try arguments.integer("seed", in: 0...Int.max) ?? 1)
-    let customers = try arguments.integer("customers", in: 1...10_000_000) ?? 100
-    let directory = try arguments.required("out")
     guard Set(apps).count == apps.count else {
       throw UsageError(.repeated, "--app names one app twice.", path: arguments.path)
     }
     guard apps.allSatisfy(isBundleID) else {
       throw UsageError(.invalidValue, "--app takes a bundle id, as com.example.app.", path: arguments.path)
     }
+    if arguments.value("port") != nil { return try await SimulateServe(arguments, apps: apps).run(terminal) }
+    guard arguments.flag("generate") else {
+      throw UsageError(
+        .missingCommand, "Say which: story, stream, purchase, control, --generate or --port.", path: arguments.path)
+    }
+    return try await generate(apps, arguments, terminal)
+  }
+
+  private static func generate(
+    _ apps: [String], _ arguments: ParsedArguments, _ terminal: Terminal
+  ) async throws -> ExitStatus {
+    let seed = UInt64(try arguments.integer("seed", in: 0...Int.max) ?? 1)
+    let customers = try arguments.integer("customers", in: 1...10_000_000) ?? 100
+    let directory = try arguments.required("out")
     let world = World(seed: seed, bundleIDs: apps.isEmpty ? ["com.example.inkwell"] : apps)
     let notifications = try await WorldFiles(
       world, in: directory, withNotifications: !arguments.flag("without-notifications")

@@ -1,0 +1,88 @@
+package import Time
+
+/// The faults that are in force, and how often each has struck: the same for the same seed and order of calls.
+package struct FaultPlan: Sendable {
+  /// A call that faults may strike.
+  package struct Call: Hashable, Sendable {
+    package var surface: Fault.Surface
+    /// The API's operation, a notification's type, or empty.
+    package var operation: String
+    package var bundleID: String
+
+    package init(_ surface: Fault.Surface, operation: String = "", bundleID: String = "") {
+      self.surface = surface
+      self.operation = operation
+      self.bundleID = bundleID
+    }
+  }
+
+  /// A rule and what it did so far.
+  package struct Entry: Sendable {
+    package let number: Int
+    package let rule: FaultRule
+    package fileprivate(set) var matched = 0
+    package fileprivate(set) var struck = 0
+    fileprivate var random: SplitMix64
+    /// How many calls of an hour there were, for `hourlyLimit`.
+    fileprivate var hours: [Call: (hour: Int64, calls: Int64)] = [:]
+  }
+
+  package private(set) var entries: [Entry] = []
+  private let seed: UInt64
+  private var count = 0
+  /// Beyond that, no rule is taken.
+  package static let limit = 1_000
+
+  package init(seed: UInt64) { self.seed = seed }
+
+  /// The number by which the rule is known; nil when there are too many.
+  package mutating func add(_ rule: FaultRule) -> Int? {
+    guard entries.count < Self.limit else { return nil }
+    count += 1
+    entries.append(Entry(number: count, rule: rule, random: SplitMix64(seed: seed, part: count)))
+    return count
+  }
+
+  /// False when there is no such rule.
+  package mutating func remove(_ number: Int) -> Bool {
+    guard let index = entries.firstIndex(where: { $0.number == number }) else { return false }
+    entries.remove(at: index)
+    return true
+  }
+
+  package mutating func removeAll() { entries = [] }
+
+  /// The faults that strike this call, in the order in which they were ordered.
+  package mutating func strike(_ call: Call, at now: Milliseconds) -> [Fault] {
+    var faults: [Fault] = []
+    for index in entries.indices {
+      if let fault = entries[index].strike(call, at: now) { faults.append(fault) }
+    }
+    return faults
+  }
+}
+
+extension FaultPlan.Entry {
+  private static let hour: Int64 = 3_600_000
+
+  fileprivate mutating func strike(_ call: FaultPlan.Call, at now: Milliseconds) -> Fault? {
+    guard rule.surface == call.surface, rule.operation ?? call.operation == call.operation,
+      rule.bundleID ?? call.bundleID == call.bundleID, rule.times.map({ struck < $0 }) ?? true
+    else { return nil }
+    matched += 1
+    guard matched > rule.skip, rule.percent == 100 || random.chance(rule.percent) else { return nil }
+    if rule.fault.kind == .hourlyLimit { return countHour(call, at: now) }
+    struck += 1
+    return rule.fault
+  }
+
+  /// The rest of the hour as a rate limit, once its calls are used up.
+  private mutating func countHour(_ call: FaultPlan.Call, at now: Milliseconds) -> Fault? {
+    let hour = now.sinceEpoch / Self.hour
+    let before = hours[call].map { $0.hour == hour ? $0.calls : 0 } ?? 0
+    hours[call] = (hour, before + 1)
+    guard before >= rule.fault.value else { return nil }
+    struck += 1
+    return Fault(.rateLimited, (hour + 1) * Self.hour - now.sinceEpoch)
+  }
+}

@@ -1,0 +1,23 @@
+/// The part of a request's target that varies, read where decoded paths say too little.
+enum RawPath {
+  /// What follows `prefix` in the path, percent escapes decoded; nil when the path begins otherwise.
+  static func rest(of target: String, after prefix: String) -> [UInt8]? {
+    let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
+    guard path.starts(with: prefix.utf8) else { return nil }
+    var bytes: [UInt8] = []
+    var rest = path.dropFirst(prefix.utf8.count).makeIterator()
+    while let byte = rest.next() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.next().flatMap(digit), let low = rest.next().flatMap(digit) else { return nil }
+      bytes.append(high << 4 | low)
+    }
+    return bytes
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
+  }
+}

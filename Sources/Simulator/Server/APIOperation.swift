@@ -1,0 +1,56 @@
+/// The operations of the App Store Server API: method and path, one a row.
+///
+/// Apple: App Store Server API 1.21 and Retention Messaging 1.5; the 31 paths of Apple's own libraries.
+package enum APIOperation: String, Hashable, Sendable, CaseIterable {
+  case extendRenewalDateForAllActiveSubscribers = "POST /inApps/v1/subscriptions/extend/mass"
+  case getStatusOfSubscriptionRenewalDateExtensions = "GET /inApps/v1/subscriptions/extend/mass/{}/{}"
+  case extendSubscriptionRenewalDate = "PUT /inApps/v1/subscriptions/extend/{}"
+  case getAllSubscriptionStatuses = "GET /inApps/v1/subscriptions/{}"
+  case getRefundHistory = "GET /inApps/v2/refund/lookup/{}"
+  case requestTestNotification = "POST /inApps/v1/notifications/test"
+  case getTestNotificationStatus = "GET /inApps/v1/notifications/test/{}"
+  case getNotificationHistory = "POST /inApps/v1/notifications/history"
+  case getTransactionHistory = "GET /inApps/v2/history/{}"
+  case getTransactionHistoryV1 = "GET /inApps/v1/history/{}"
+  case getAppTransactionInfo = "GET /inApps/v1/transactions/appTransactions/{}"
+  case getTransactionInfo = "GET /inApps/v1/transactions/{}"
+  case lookUpOrderID = "GET /inApps/v1/lookup/{}"
+  case sendConsumptionData = "PUT /inApps/v1/transactions/consumption/{}"
+  case sendConsumptionInformation = "PUT /inApps/v2/transactions/consumption/{}"
+  case setAppAccountToken = "PUT /inApps/v1/transactions/{}/appAccountToken"
+  case finishTransaction = "POST /inApps/v1/transactions/{}/finish"
+  case getImageList = "GET /inApps/v1/messaging/image/list"
+  case uploadImage = "PUT /inApps/v1/messaging/image/{}"
+  case deleteImage = "DELETE /inApps/v1/messaging/image/{}"
+  case getMessageList = "GET /inApps/v1/messaging/message/list"
+  case uploadMessage = "PUT /inApps/v1/messaging/message/{}"
+  case deleteMessage = "DELETE /inApps/v1/messaging/message/{}"
+  case configureDefaultMessage = "PUT /inApps/v1/messaging/default/{}/{}"
+  case deleteDefaultMessage = "DELETE /inApps/v1/messaging/default/{}/{}"
+  case getDefaultMessage = "GET /inApps/v1/messaging/default/{}/{}"
+  case configureRealtimeURL = "PUT /inApps/v1/messaging/realtime/url"
+  case deleteRealtimeURL = "DELETE /inApps/v1/messaging/realtime/url"
+  case getRealtimeURL = "GET /inApps/v1/messaging/realtime/url"
+  case initiatePerformanceTest = "POST /inApps/v1/messaging/performanceTest"
+  case getPerformanceTestResults = "GET /inApps/v1/messaging/performanceTest/result/{}"
+
+  /// The name of the method in Apple's libraries; the two versions of the history are one there.
+  package var name: String { "\(self)" }
+
+  /// What a request asks for, and the parts of its path that vary; nil when Apple has nothing there.
+  package static func find(method: String, path: String) -> (operation: Self, parameters: [String])? {
+    let segments = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+    for (operation, asked, pattern) in table where asked == method && pattern.count == segments.count {
+      let pairs = zip(pattern, segments)
+      guard pairs.allSatisfy({ $0 == "{}" ? !$1.isEmpty : $0 == $1 }) else { continue }
+      return (operation, pairs.filter { $0.0 == "{}" }.map { String($0.1) })
+    }
+    return nil
+  }
+
+  /// In the order of the cases, in which a word comes before the parameter that would take its place.
+  private static let table: [(Self, method: Substring, pattern: [Substring])] = allCases.map { operation in
+    let words = operation.rawValue.split(separator: " ")
+    return (operation, words[0], words[1].split(separator: "/"))
+  }
+}

@@ -1,0 +1,86 @@
+import HTTPServer
+import JSON
+import Signing
+
+/// The App Store Server API, one operation after the other.
+extension AppStoreState {
+  mutating func answer(_ call: APICall) -> HTTPResponse {
+    do throws(APIErrorCode) { return try perform(call) } catch { return APIAnswer.refusal(error) }
+  }
+
+  private mutating func perform(_ call: APICall) throws(APIErrorCode) -> HTTPResponse {
+    switch call.operation {
+    case .getTransactionHistory, .getTransactionHistoryV1: try history(call)
+    case .getTransactionInfo: try transactionInfo(call)
+    case .getAllSubscriptionStatuses: try statuses(call)
+    case .getRefundHistory: try refundHistory(call)
+    case .getAppTransactionInfo: try appTransactionInfo(call)
+    case .lookUpOrderID: try lookUpOrder(call)
+    case .extendSubscriptionRenewalDate: try extend(call)
+    case .extendRenewalDateForAllActiveSubscribers: try extendAll(call)
+    case .getStatusOfSubscriptionRenewalDateExtensions: try extensionStatus(call)
+    case .sendConsumptionInformation, .sendConsumptionData: try consumption(call)
+    case .setAppAccountToken: try setAccountToken(call)
+    case .finishTransaction: try finish(call)
+    case .requestTestNotification: try requestTest(call)
+    case .getTestNotificationStatus: try testStatus(call)
+    case .getNotificationHistory: try notificationHistory(call)
+    case .initiatePerformanceTest: try beginPerformanceTest(call)
+    case .getPerformanceTestResults:
+      call.answer(try messaging[call.place, default: Self.desk(call)].testResult(call.parameters[0]))
+    case .getImageList, .uploadImage, .deleteImage, .getMessageList, .uploadMessage, .deleteMessage,
+      .configureDefaultMessage, .deleteDefaultMessage, .getDefaultMessage, .configureRealtimeURL, .deleteRealtimeURL,
+      .getRealtimeURL:
+      try message(call)
+    }
+  }
+
+  // MARK: Whose
+
+  /// The customer that the path names by one of their ids.
+  func customer(_ call: APICall, _ id: String) throws(APIErrorCode) -> CustomerID {
+    guard Self.isID(id) else { throw .invalidTransactionId }
+    guard
+      let customer = world.customer(
+        ofAnyTransactionID: id, app: call.place.bundleID, environment: call.place.environment)
+    else { throw .transactionIdNotFound }
+    return customer
+  }
+
+  /// A purchase by its transaction id; ids that restores made up name it too.
+  func purchase(
+    _ call: APICall, _ id: String
+  ) throws(APIErrorCode) -> (customer: CustomerID, purchase: WorldPurchase) {
+    let customer = try customer(call, id)
+    let purchases = world.transactions(of: customer)
+    guard
+      let purchase = purchases.first(where: { $0.transaction.transactionID == id })
+        ?? purchases.first(where: { $0.restoredTransactionIDs.contains(id) })
+    else { throw .appTransactionIdNotSupported }
+    return (customer, purchase)
+  }
+
+  static func isID(_ text: String) -> Bool {
+    (1...20).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+  }
+
+  // MARK: Messages
+
+  private static func desk(_ call: APICall) -> MessagingDesk { MessagingDesk(isSandbox: call.place.isSandbox) }
+
+  private mutating func message(_ call: APICall) throws(APIErrorCode) -> HTTPResponse {
+    let body = try messaging[call.place, default: Self.desk(call)].answer(
+      call.operation, call.parameters, imageSize: call.request.queryValue("imageSize"), body: call.request.body,
+      at: world.now)
+    return body.map(call.answer) ?? APIAnswer.empty
+  }
+
+  private mutating func beginPerformanceTest(_ call: APICall) throws(APIErrorCode) -> HTTPResponse {
+    guard let id = try call.object()["originalTransactionId"]?.string, Self.isID(id) else {
+      throw .invalidPerformanceTestRequest
+    }
+    _ = try purchase(call, id)
+    let test = uuid()
+    return call.answer(messaging[call.place, default: Self.desk(call)].beginTest(test))
+  }
+}

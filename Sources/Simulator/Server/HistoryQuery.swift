@@ -1,0 +1,120 @@
+import HTTPServer
+import Signing
+import Time
+
+/// What Get Transaction History is asked for; Apple: the query parameters of the endpoint.
+struct HistoryQuery: Hashable, Sendable {
+  var revision: HistoryRevision?
+  /// Of the purchase: from, and up to but not with.
+  var startDate: Milliseconds?
+  var endDate: Milliseconds?
+  /// Empty: any.
+  var productIDs: Set<String> = []
+  var kinds: Set<Product.Kind> = []
+  var groups: Set<String> = []
+  var isDescending = false
+  var ownership: SimulatedTransaction.Ownership?
+  var isRevoked: Bool?
+
+  init(_ head: HTTPRequestHead) throws(APIErrorCode) {
+    for (name, value) in head.query { try take(name, value) }
+    if let startDate, let endDate, startDate >= endDate { throw .startDateAfterEndDate }
+  }
+
+  private mutating func take(_ name: String, _ value: String) throws(APIErrorCode) {
+    switch name {
+    case "revision":
+      guard let value = HistoryRevision(value) else { throw .invalidRequestRevision }
+      revision = value
+    case "startDate":
+      guard let value = Int64(value), value >= 0 else { throw .invalidStartDate }
+      startDate = Milliseconds(value)
+    case "endDate":
+      guard let value = Int64(value), value >= 0 else { throw .invalidEndDate }
+      endDate = Milliseconds(value)
+    case "productId":
+      guard !value.isEmpty else { throw .invalidProductId }
+      productIDs.insert(value)
+    case "productType":
+      guard let kind = Self.kinds[value] else { throw .invalidProductType }
+      kinds.insert(kind)
+    case "subscriptionGroupIdentifier":
+      guard !value.isEmpty else { throw .invalidSubscriptionGroupIdentifier }
+      groups.insert(value)
+    case "sort":
+      guard ["ASCENDING", "DESCENDING"].contains(value) else { throw .invalidSort }
+      isDescending = value == "DESCENDING"
+    case "inAppOwnershipType":
+      guard let value = SimulatedTransaction.Ownership(rawValue: value) else { throw .invalidInAppOwnershipType }
+      ownership = value
+    case "revoked":
+      guard let value = Bool(value) else { throw .invalidRevoked }
+      isRevoked = value
+    case "excludeRevoked":
+      guard let value = Bool(value) else { throw .invalidExcludeRevoked }
+      if value { isRevoked = false }
+    default: return
+    }
+  }
+
+  private static let kinds: [String: Product.Kind] = [
+    "AUTO_RENEWABLE": .autoRenewable, "NON_RENEWABLE": .nonRenewing, "CONSUMABLE": .consumable,
+    "NON_CONSUMABLE": .nonConsumable,
+  ]
+
+  func matches(_ transaction: SimulatedTransaction) -> Bool {
+    startDate.map { transaction.purchaseDate >= $0 } ?? true
+      && endDate.map { transaction.purchaseDate < $0 } ?? true
+      && (productIDs.isEmpty || productIDs.contains(transaction.product.id))
+      && (kinds.isEmpty || kinds.contains(transaction.product.kind))
+      && (groups.isEmpty || transaction.product.subscriptionGroupID.map(groups.contains) ?? false)
+      && ownership.map { $0 == transaction.ownership } ?? true
+      && isRevoked.map { $0 == (transaction.revocation != nil) } ?? true
+  }
+}
+
+/// A place in a customer's history: when the last row that was given changed last, and its id.
+///
+/// Written as Apple's look, `1636461115000_1000000907164221`; clients must not read it.
+struct HistoryRevision: Hashable, Comparable, Sendable, CustomStringConvertible {
+  let modifiedAt: Milliseconds
+  let transactionID: String
+
+  init(_ modifiedAt: Milliseconds, _ transactionID: String) {
+    self.modifiedAt = modifiedAt
+    self.transactionID = transactionID
+  }
+
+  init?(_ text: String) {
+    let parts = text.split(separator: "_", omittingEmptySubsequences: false)
+    guard parts.count == 2, let date = Int64(parts[0]), !parts[1].isEmpty, parts[1].allSatisfy(\.isNumber) else {
+      return nil
+    }
+    self.init(Milliseconds(date), String(parts[1]))
+  }
+
+  var description: String { "\(modifiedAt.sinceEpoch)_\(transactionID)" }
+
+  static func < (a: Self, b: Self) -> Bool {
+    // Ids of one customer have one length.
+    (a.modifiedAt, a.transactionID) < (b.modifiedAt, b.transactionID)
+  }
+}
+
+/// Twenty rows at most, and the way to the next ones.
+struct HistoryPage<Row> {
+  let rows: [Row]
+  /// Nil when nothing was ever given.
+  let revision: HistoryRevision?
+  let hasMore: Bool
+  static var limit: Int { 20 }
+
+  /// - Parameter rows: in any order; those after `revision` are given.
+  init(_ rows: [(revision: HistoryRevision, row: Row)], after revision: HistoryRevision?, isDescending: Bool) {
+    var rest = rows.sorted { isDescending ? $0.revision > $1.revision : $0.revision < $1.revision }
+    if let revision { rest.removeAll { isDescending ? $0.revision >= revision : $0.revision <= revision } }
+    self.rows = rest.prefix(Self.limit).map(\.row)
+    self.revision = rest.prefix(Self.limit).last?.revision ?? revision
+    hasMore = rest.count > Self.limit
+  }
+}

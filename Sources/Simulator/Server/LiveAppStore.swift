@@ -1,0 +1,12 @@
+import Synchronization
+
+/// The one state of a server, changed by one at a time.
+final class LiveAppStore: Sendable {
+  private let state: Mutex<AppStoreState>
+
+  init(_ state: AppStoreState) { self.state = Mutex(state) }
+
+  func withLock<Result: Sendable>(_ body: (inout sending AppStoreState) -> sending Result) -> Result {
+    state.withLock(body)
+  }
+}

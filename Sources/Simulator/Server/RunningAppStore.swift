@@ -1,0 +1,132 @@
+package import HTTPClient
+import HTTPServer
+package import JSON
+package import Signing
+package import Time
+
+/// A simulated App Store that listens: its world, its keys, and where it is to be found.
+package struct RunningAppStore: Sendable {
+  package struct Settings: Sendable {
+    package var address = "127.0.0.1"
+    /// 0: any free one.
+    package var port: UInt16 = 0
+    package var pace = WorldClock.Pace.stepped
+    /// Notifications under way at once; with one, they arrive in their order.
+    package var parallel = 1
+    /// Signs receipts; nil: a new one, which takes a second.
+    package var receiptPKI: ReceiptPKI?
+    /// Whether certificates name the OCSP responder, as Apple's do.
+    package var namesResponder = true
+
+    package init() {}
+  }
+
+  package let store: SimulatedAppStore
+  private let server: HTTPServer
+  private let address: String
+  private let apps: [AppPlan]
+
+  /// - Parameters:
+  ///   - world: as it is at the beginning; what it has told already is not sent to anybody.
+  ///   - clock: the machine's; tokens and answers of the responder are judged by it.
+  package static func start(
+    _ world: AppStoreWorld, _ settings: Settings, clock: WallClock, client: HTTPClient = HTTPClient()
+  ) throws -> Self {
+    var limits = HTTPServerLimits()
+    limits.takesEscapedSlashes = true
+    limits.connectionsPerAddress = nil
+    // Answers may be slow by order: ten minutes, and a little.
+    limits.answer = .minutes(11)
+    limits.bodiesInFlight = 16 * SimulatedAppStore.bodyLimit
+    let desk = FrontDesk()
+    let server = HTTPServer(
+      HTTPServerConfiguration(
+        address: settings.address, port: settings.port, limits: limits, stopWithin: .seconds(1)), handler: desk)
+    try server.start()
+    let url = url(settings.address, server.port)
+    let blueprint = blueprint(of: world, responder: settings.namesResponder ? url : nil)
+    let pki = try ApplePKI.generate(at: world.now, blueprint)
+    var names = SplitMix64(seed: world.seed ^ 0x6B65_7973)
+    let issuer = names.uuid()
+    let key = names.uuid().uppercased().filter { $0 != "-" }.prefix(10)
+    let identity = SimulatedAppStore.Identity(
+      chains: try SigningChains(pki, at: world.now, blueprint),
+      receiptPKI: try settings.receiptPKI ?? .generate(at: world.now),
+      key: APIKey(issuerID: issuer, keyID: String(key), signingKey: try .generate()))
+    var world = world
+    // Nobody listened while this came about.
+    _ = world.drainNotifications()
+    let store = try SimulatedAppStore(
+      world: world, identity: identity, clock: clock, pace: settings.pace, client: client,
+      parallel: settings.parallel)
+    desk.open(store)
+    return Self(store: store, server: server, address: settings.address, apps: world.apps)
+  }
+
+  /// Certificates that are valid from before the world's beginning until ten years from now.
+  private static func blueprint(of world: AppStoreWorld, responder: String?) -> ApplePKI.Blueprint {
+    var blueprint = ApplePKI.Blueprint(at: world.start)
+    blueprint.leaf.template.notAfter = world.now + .days(3_650)
+    if let responder {
+      blueprint.leaf.template.ocspURL = responder + OCSPDesk.path("intermediate")
+      blueprint.intermediate.template.ocspURL = responder + OCSPDesk.path("root")
+    }
+    return blueprint
+  }
+
+  private static func url(_ address: String, _ port: UInt16) -> String {
+    let host = address == "0.0.0.0" || address == "::" ? "127.0.0.1" : address
+    return "http://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+  }
+
+  /// The base of Production's paths; the Sandbox's is below it.
+  package var productionURL: String { Self.url(address, server.port) }
+  package var sandboxURL: String { productionURL + "/sandbox" }
+  package var controlURL: String { productionURL + "/control" }
+
+  package func url(_ environment: AppStoreEnvironment) -> String {
+    environment == .production ? productionURL : sandboxURL
+  }
+
+  /// Sends the notifications of an app's environment to a URL from here on.
+  package func send(_ place: AppPlace, to destination: Destination) {
+    store.live.withLock { $0.destinations[place] = destination }
+  }
+
+  /// The world as it is now.
+  package var world: AppStoreWorld { store.live.withLock { $0.world } }
+
+  /// Answers and sends until cancelled.
+  package func run() async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { await store.run() }
+      group.addTask { try await server.run() }
+      try await group.waitForAll()
+    }
+  }
+
+  /// `world.json`: where everything is, what to trust, and the apps.
+  ///
+  /// - Parameter keyFile: where the API's private key was written.
+  package func description(keyFile: String) -> JSONObject {
+    let (world, identity) = (world, store.identity)
+    func base64(_ certificate: CertificateAuthority) -> JSONValue {
+      .string(String(decoding: Base64.standard.encode(certificate.certificate.der), as: UTF8.self))
+    }
+    let apps = apps.map { plan -> JSONValue in
+      [
+        "bundleId": .string(plan.app.bundleID), "appAppleId": .integer(plan.app.appAppleID),
+        "sharedSecret": .string(plan.sharedSecret), "environment": .string(plan.app.environment.rawValue),
+      ]
+    }
+    return [
+      "version": 1, "seed": .integer(Int64(bitPattern: world.seed)),
+      "customers": .integer(Int64(world.customerCount)), "asOf": .integer(world.now.sinceEpoch),
+      "baseURL": .string(url(self.apps.first?.app.environment ?? .sandbox)),
+      "productionURL": .string(productionURL), "sandboxURL": .string(sandboxURL), "controlURL": .string(controlURL),
+      "issuerId": .string(identity.key.issuerID), "keyId": .string(identity.key.keyID), "keyFile": .string(keyFile),
+      "rootDER": base64(identity.chains.pki.root), "receiptRootDER": base64(identity.receiptPKI.root),
+      "apps": .array(apps),
+    ]
+  }
+}

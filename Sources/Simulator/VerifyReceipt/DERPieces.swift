@@ -1,0 +1,40 @@
+/// Reads what `DERWriter` wrote: elements of definite length, one after the other.
+///
+/// Written without our own receipt reader, so that the two can be held against each other.
+struct DERPieces: Sequence, IteratorProtocol {
+  struct Piece {
+    let tag: UInt8
+    let content: ArraySlice<UInt8>
+
+    /// The elements in it.
+    var pieces: [Piece] { Array(DERPieces(content)) }
+
+    /// Of an INTEGER of up to eight bytes.
+    var integer: Int64? {
+      guard tag == 0x02, (1...8).contains(content.count) else { return nil }
+      let negative: Int64 = (content.first ?? 0) >= 0x80 ? -1 : 0
+      return content.reduce(negative) { $0 << 8 | Int64($1) }
+    }
+
+    var text: String? { tag == 0x0C || tag == 0x16 ? String(validating: content, as: UTF8.self) : nil }
+  }
+
+  private var rest: ArraySlice<UInt8>
+
+  init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
+
+  /// Nil at the end, and where the bytes are no element.
+  mutating func next() -> Piece? {
+    guard let tag = rest.popFirst(), let first = rest.popFirst() else { return nil }
+    var count = Int(first)
+    if first >= 0x80 {
+      let digits = rest.prefix(Int(first & 0x7F))
+      guard (1...4).contains(digits.count), digits.count == Int(first & 0x7F) else { return nil }
+      count = digits.reduce(0) { $0 << 8 | Int($1) }
+      rest = rest.dropFirst(digits.count)
+    }
+    guard count <= rest.count else { return nil }
+    defer { rest = rest.dropFirst(count) }
+    return Piece(tag: tag, content: rest.prefix(count))
+  }
+}

@@ -1,0 +1,99 @@
+import HTTPClient
+import JSON
+import Runtime
+import Time
+
+/// `switchyard simulate control`: orders to a simulated App Store that serves.
+enum SimulateControl {
+  /// The words, and what they are on HTTP.
+  private static let orders: [(word: String, method: String, path: String, help: String)] = [
+    ("world", "GET", "world", "its time and numbers"),
+    ("advance", "POST", "advance", "let time pass: days=30, milliseconds=… or to=…"),
+    ("act", "POST", "act", "act=refund transactionId=… customer=12.0, and the like"),
+    ("enrol", "POST", "customers", "a new customer: bundleId=… environment=Sandbox"),
+    ("customers", "GET", "customers", "who is there: bundleId=… skip=… limit=…"),
+    ("fault", "POST", "faults", "fault=rateLimited on=api times=3, and the like"),
+    ("faults", "GET", "faults", "what is in force"),
+    ("mend", "DELETE", "faults", "no faults any more"),
+    ("destination", "PUT", "destinations", "bundleId=… environment=… url=… version=1"),
+    ("destinations", "GET", "destinations", "where notifications go"),
+    ("notifications", "GET", "notifications", "what was sent or not: state=waiting"),
+    ("consumption", "GET", "consumption", "what was told of consumption"),
+    ("truth", "GET", "truth", "what is true of everybody: v1Only=true"),
+  ]
+
+  /// Answers are no longer: the truth about a world of many.
+  private static let limit = 1 << 30
+
+  static let command = Command(
+    "control", "Have a simulated App Store that serves do something, or tell something.",
+    discussion: "Orders: \(orders.map { "\($0.word) (\($0.help))" }.joined(separator: "; ")).",
+    examples: [
+      Command.Example("switchyard simulate control --out world advance days=30"),
+      Command.Example("switchyard simulate control --out world fault fault=serverError on=api times=2"),
+      Command.Example("switchyard simulate control --out world truth v1Only=true > v1.jsonl"),
+    ],
+    options: [.value("url", "URL", "Its control URL; read from world.json in --out unless given.")],
+    arguments: [
+      Positional("ORDER", choices: orders.map(\.word), "What to do."),
+      Positional("NAME=VALUE", count: .any, "The order's values."),
+    ]
+  ) { arguments, terminal in
+    guard let order = orders.first(where: { $0.word == arguments.positionals[0] }) else {
+      throw UsageError(.invalidValue, "There is no order \(arguments.positionals[0]).", path: arguments.path)
+    }
+    let pairs = try arguments.positionals.dropFirst().map { text in
+      guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+        throw UsageError(.invalidValue, "Write values as NAME=VALUE, not \(text).", path: arguments.path)
+      }
+      return (String(text[..<equals]), String(text[text.index(after: equals)...]))
+    }
+    var request = ClientRequest(
+      method: order.method, url: "\(try base(arguments))/\(order.path)", deadline: .minutes(60), responseLimit: limit)
+    if order.method == "GET" {
+      let query = pairs.map { "\($0.0)=\(escaped($0.1))" }.joined(separator: "&")
+      if !query.isEmpty { request.url += "?\(query)" }
+    } else if !pairs.isEmpty {
+      request.body = JSONObject(pairs.map { ($0.0, value($0.1)) }).encoded()
+      request.headers = [("Content-Type", "application/json")]
+    }
+    let client = HTTPClient()
+    let response = try await client.send(request)
+    await client.shutdown()
+    try terminal.write(response.body.last == 0x0A ? response.body : response.body + [0x0A])
+    return response.status == 200 ? .done : .failed
+  }
+
+  private static func base(_ arguments: ParsedArguments) throws -> String {
+    if let url = arguments.value("url") { return url }
+    let file = "\(try arguments.required("out"))/world.json"
+    let world = try JSONReader.read(Input.read(file, limit: 1 << 20)).object
+    guard let url = world?["controlURL"]?.string else {
+      throw UsageError(.invalidValue, "\(file) is not of a world that serves; give --url.", path: arguments.path)
+    }
+    return url
+  }
+
+  /// Numbers, true, false and null as such; everything else is text.
+  private static func value(_ text: String) -> JSONValue {
+    // Ids are long numbers and texts to Apple.
+    guard text.utf8.count < 15 || text.hasPrefix("-"), let value = try? JSONReader.read(Array(text.utf8)) else {
+      return .string(text)
+    }
+    return switch value {
+    case .null, .bool, .integer: value
+    case .number, .string, .array, .object: .string(text)
+    }
+  }
+
+  private static func escaped(_ text: String) -> String {
+    text.utf8.map { byte in
+      let isPlain =
+        Character(Unicode.Scalar(byte)).isASCII
+        && (Character(Unicode.Scalar(byte)).isLetter
+          || Character(Unicode.Scalar(byte)).isNumber || [0x2D, 0x2E, 0x5F].contains(byte))
+      return isPlain
+        ? String(Unicode.Scalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+    }.joined()
+  }
+}

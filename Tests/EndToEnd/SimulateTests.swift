@@ -1,0 +1,81 @@
+import Glibc
+import HTTPClient
+import JSON
+import Runtime
+import Signing
+import Simulator
+import Support
+import Testing
+import Time
+
+@Suite struct `switchyard simulate --port` {
+  /// Starts it and waits until it says that it is ready.
+  private func serve(_ place: TemporaryDirectory) async throws -> pid_t {
+    let program = Program()
+    try program.write([], to: "\(place.path)/input")
+    let id = try program.spawn(
+      [
+        "simulate", "--port", "0", "--seed", "3", "--customers", "8", "--app", "com.example.one", "--app",
+        "com.example.two", "--out", "\(place.path)/world",
+      ], place.path)
+    let isReady = await eventually(within: .seconds(60)) {
+      Program.text("\(place.path)/output").contains(#""ready":true"#)
+    }
+    if !isReady {
+      kill(id, SIGKILL)
+      _ = await Program.ended(id)
+    }
+    try #require(isReady, "\(Program.text("\(place.path)/notes"))")
+    return id
+  }
+
+  @Test func `writes the world, answers Apple's clients, obeys, and ends on SIGTERM`() async throws {
+    let place = TemporaryDirectory()
+    let id = try await serve(place)
+    let result = await Result { try await check(place) }
+    kill(id, SIGTERM)
+    #expect(await Program.ended(id) == 0)
+    try result.get()
+  }
+
+  private func check(_ place: TemporaryDirectory) async throws {
+    let world = try #require(try JSONReader.read(Array(Program.text("\(place.path)/world/world.json").utf8)).object)
+    for key in ["baseURL", "issuerId", "keyId", "keyFile", "rootDER", "receiptRootDER", "apps"] {
+      #expect(world[key] != nil, "\(key)")
+    }
+    let apps = try #require(world["apps"]?.array).compactMap(\.object)
+    #expect(apps.map { $0["bundleId"]?.string } == ["com.example.one", "com.example.two"])
+    #expect(apps.allSatisfy { $0["sharedSecret"]?.string?.utf8.count == 32 && $0["appAppleId"]?.integer != nil })
+    let lines = try Program.text("\(place.path)/world/truth.jsonl").split(separator: "\n").compactMap {
+      try JSONReader.read(Array($0.utf8)).object
+    }
+    let purchase = try #require(lines.first { $0["kind"] == "purchase" })
+    let bundleID = try #require(purchase["app"]?.string)
+    let transaction = try #require(purchase["transaction"]?.object?["transactionId"]?.string)
+    let key = APIKey(
+      issuerID: try #require(world["issuerId"]?.string), keyID: try #require(world["keyId"]?.string),
+      signingKey: try SigningKey(pem: Array(Program.text(try #require(world["keyFile"]?.string)).utf8)))
+    let client = HTTPClient()
+    let base = try #require(world["baseURL"]?.string)
+    let answer = try await client.send(
+      ClientRequest(
+        url: "\(base)/inApps/v1/transactions/\(transaction)",
+        headers: [("Authorization", "Bearer \(try key.token(for: bundleID, at: WallClock.system.now()))")]))
+    #expect(answer.status == 200)
+    await client.shutdown()
+    let advanced = try await Program().run("simulate", "control", "--out", "\(place.path)/world", "advance", "days=3")
+    #expect(advanced.status == 0)
+    let now = try advanced.objects[0]["now"]?.integer
+    #expect(now == world["asOf"]?.integer.map { $0 + 3 * 86_400_000 })
+    let refused = try await Program().run(
+      "simulate", "control", "--out", "\(place.path)/world", "fault", "fault=flood")
+    #expect(refused.status == 1)
+    #expect(refused.output.contains("rateLimited"), "it says which faults there are")
+  }
+}
+
+extension Result where Failure == any Error, Success: Sendable {
+  fileprivate init(_ body: () async throws -> Success) async {
+    do { self = .success(try await body()) } catch { self = .failure(error) }
+  }
+}
