@@ -17,6 +17,8 @@ package struct Installation: Sendable {
     package var verifyReceipt = VerifyReceiptUpstream()
     package var delivery = Delivery.Settings()
     package var client = HTTPClientConfiguration()
+    /// The same that the adapter's verifier looks up.
+    package var revocations = Revocations(.off)
 
     package init(http: HTTPServerConfiguration) { self.http = http }
   }
@@ -30,6 +32,7 @@ package struct Installation: Sendable {
   private let housekeeping: Housekeeping
   private let readiness: Readiness
   private let delivery: Delivery
+  private let revocationChecks: RevocationChecks
   private let client: HTTPClient
   /// For verifyReceipt: its clients wait, and may need many connections to one host.
   private let apple: HTTPClient
@@ -60,6 +63,9 @@ package struct Installation: Sendable {
     delivery = Delivery(
       pool: pool, settings: settings.delivery, post: post,
       restore: LegacyPassword.restoring(from: registry, keys: keys), metrics: metrics, clock: clock, logger: logger)
+    revocationChecks = RevocationChecks(
+      settings.revocations, pool: pool, responder: Responder(client: client), metrics: metrics, clock: clock,
+      logger: logger)
     var calls = settings.client
     calls.connectionsPerHost = VerifyReceiptRoute.callsAtOnce
     let apple = HTTPClient(calls)
@@ -89,7 +95,7 @@ package struct Installation: Sendable {
   package var services: [any Service] {
     [
       PoolService(pool: pool), ClientService(client: client), ClientService(client: apple),
-      CommitService(commit: commit), delivery, registry, housekeeping, readiness,
+      CommitService(commit: commit), delivery, revocationChecks, registry, housekeeping, readiness,
       ServerService(server: server),
     ]
   }
