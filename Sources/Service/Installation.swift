@@ -93,7 +93,8 @@ package struct Installation: Sendable {
     keepingUp = settings.appStore.map { appStore in
       let timing = CallTiming(clock: clock)
       let asking = AppStoreClient(
-        http: api, hosts: appStore.hosts, gate: BudgetGate(store: SharedBudgets().member("serve"), timing: timing),
+        http: api, hosts: appStore.hosts,
+        gate: BudgetGate(store: SharedBudgets().member("serve"), timing: timing, bounds: appStore.bounds),
         timing: timing)
       let reconciler = Reconciler(
         client: asking, verifier: appStore.verifier, intake: intake, ledger: ledger,

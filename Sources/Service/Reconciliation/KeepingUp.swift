@@ -10,6 +10,8 @@ package import Time
 /// How Apple is asked by a running service, and how often by itself.
 package struct AppStoreSettings: Sendable {
   package var hosts = AppStoreHosts.apple
+  /// Within which bounds calls are paced.
+  package var bounds: @Sendable (BudgetKey) -> RateBounds = { .documented($0) }
   /// Whose signatures count in what Apple answers.
   package var verifier: SignedDataVerifier
   /// Nil: only when an operator asks.
