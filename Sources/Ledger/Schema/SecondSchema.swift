@@ -3,6 +3,6 @@ extension Migration {
   // its own.
   static let second = Migration(
     version: 2,
-    title: "destinations and the outbox, marks of purchases, accounts and users, policies, seeds, certificates",
-    statements: outboxTables + modelTables + seedTables + [certificates])
+    title: "the outbox, marks of purchases, accounts, policies, seeds, certificates, reconciliation",
+    statements: outboxTables + modelTables + seedTables + [certificates] + reconciliation)
 }
