@@ -11,8 +11,10 @@ final class StoryAppStore {
     let title: String
     /// 1 or 2.
     let version: Int64
-    /// Apple's word for the attempt: `SUCCESS`, `NO_RESPONSE`, …
+    /// Apple's word for the attempt, as `SUCCESS` or `NO_RESPONSE`.
     let result: String
+    /// Of the world.
+    let date: Milliseconds
     /// From 1.
     let attempt: Int
   }
@@ -90,11 +92,13 @@ final class StoryAppStore {
       if number == seen.count { seen.append(0) }
       let title = [notification["notificationType"]?.string, notification["subtype"]?.string].compactMap(\.self)
       for attempt in seen[number]..<attempts.count {
+        let made = attempts[attempt].object
         tellings.append(
           Telling(
             app: notification["bundleId"]?.string ?? "", title: title.joined(separator: "/"),
             version: notification["version"]?.integer ?? 0,
-            result: attempts[attempt].object?["sendAttemptResult"]?.string ?? "", attempt: attempt + 1))
+            result: made?["sendAttemptResult"]?.string ?? "",
+            date: Milliseconds(made?["attemptDate"]?.integer ?? 0), attempt: attempt + 1))
       }
       seen[number] = attempts.count
     }

@@ -66,14 +66,14 @@ final class StoryPlay: Service {
       oldBackEnd: stage.oldBackEnd, oldBackEndURL: stage.oldBackEndURL,
       secrets: Dictionary(
         uniqueKeysWithValues: stage.appStore.world.apps.map { ($0.app.bundleID, $0.sharedSecret) }),
-      days: Self.days)
+      start: now - .days(Self.days), days: Self.days)
     let forgeries = try StoryForgeries(at: now - .days(Self.days), receiptPKI: stage.appStore.store.identity.receiptPKI)
     let identity = stage.appStore.store.identity
     try await tale.tell(forgeries) { [stage] id in
       // As any client of the App Store Server API asks.
       let token = try identity.key.token(for: Self.trailhead, at: WallClock.system.now())
       return ClientRequest(
-        url: "\(stage.appStore.productionURL)/inApps/v1/subscriptions/\(id)",
+        url: "\(stage.appStore.productionURL)/inApps/v1/transactions/\(id)",
         headers: [("Authorization", "Bearer \(token)")])
     }
     try await tale.checkEverything()

@@ -53,5 +53,7 @@ struct KnownReport {
     ])
   }
 
-  func print(to terminal: Terminal) throws { try terminal.write("\nWhat is known now\n\n\(table.render(for: terminal))") }
+  func print(to terminal: Terminal) throws {
+    try terminal.write("\nWhat is known now\n\n\(table.render(for: terminal))")
+  }
 }
