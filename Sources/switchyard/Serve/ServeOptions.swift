@@ -35,7 +35,7 @@ struct ServeOptions: Sendable {
       environment: "SWITCHYARD_LOG_LEVEL", "The least important lines that are written."),
   ]
 
-  let settings: Installation.Settings
+  var settings: Installation.Settings
   let logLevel: Logger.Level
 
   init(_ arguments: ParsedArguments) throws {
