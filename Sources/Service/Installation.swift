@@ -1,4 +1,5 @@
 package import Adapter
+import AppStore
 package import Database
 package import Delivery
 package import HTTPClient
@@ -17,6 +18,10 @@ package struct Installation: Sendable {
     package var verifyReceipt = VerifyReceiptUpstream()
     package var delivery = Delivery.Settings()
     package var client = HTTPClientConfiguration()
+    /// The same that the adapter's verifier looks up.
+    package var revocations = Revocations(.off)
+    /// Nil: Apple is asked nothing by itself.
+    package var appStore: AppStoreSettings?
 
     package init(http: HTTPServerConfiguration) { self.http = http }
   }
@@ -30,9 +35,13 @@ package struct Installation: Sendable {
   private let housekeeping: Housekeeping
   private let readiness: Readiness
   private let delivery: Delivery
+  private let revocationChecks: RevocationChecks
   private let client: HTTPClient
   /// For verifyReceipt: its clients wait, and may need many connections to one host.
   private let apple: HTTPClient
+  /// Nil: Apple is asked nothing by itself.
+  private let keepingUp: KeepingUp?
+  private let api: HTTPClient
 
   /// Reads the registered apps once; the schema must be there.
   package init(
@@ -46,11 +55,12 @@ package struct Installation: Sendable {
     self.ledger = ledger
     let commit = GroupCommit(ledger, limits: settings.commit)
     self.commit = commit
-    registry = try await Registry(
+    let registry = try await Registry(
       reading: {
         try await pool.read { session throws(DatabaseError) in try AppTable.directory(with: keys, in: session) }
       },
       logger: logger)
+    self.registry = registry
     let readiness = Readiness(pool: pool)
     self.readiness = readiness
     let intake = Intake(adapter: adapter)
@@ -60,6 +70,9 @@ package struct Installation: Sendable {
     delivery = Delivery(
       pool: pool, settings: settings.delivery, post: post,
       restore: LegacyPassword.restoring(from: registry, keys: keys), metrics: metrics, clock: clock, logger: logger)
+    revocationChecks = RevocationChecks(
+      settings.revocations, pool: pool, responder: Responder(client: client), metrics: metrics, clock: clock,
+      logger: logger)
     var calls = settings.client
     calls.connectionsPerHost = VerifyReceiptRoute.callsAtOnce
     let apple = HTTPClient(calls)
@@ -81,6 +94,25 @@ package struct Installation: Sendable {
       health: HealthRoute(metrics: metrics) { readiness.reason },
       sources: settings.sources, registry: registry)
     server = HTTPServer(settings.http, handler: router) { event in logger.note(event) }
+    let api = HTTPClient(settings.client)
+    self.api = api
+    keepingUp = settings.appStore.map { appStore in
+      let timing = CallTiming(clock: clock)
+      let asking = AppStoreClient(
+        http: api, hosts: appStore.hosts,
+        gate: BudgetGate(store: SharedBudgets().member("serve"), timing: timing, bounds: appStore.bounds),
+        timing: timing)
+      let reconciler = Reconciler(
+        client: asking, verifier: appStore.verifier, intake: intake, ledger: ledger,
+        directory: { [registry] in await registry.refreshed(atMostEvery: Router.patience) },
+        record: { entries in try await commit.append(all: entries) }, clock: clock)
+      let heartbeat = appStore.heartbeatEvery.map { every in
+        HeartbeatCheck(client: asking, ledger: ledger, every: every, within: appStore.heartbeatWithin, clock: clock)
+      }
+      return KeepingUp(
+        settings: appStore, reconciler: reconciler, heartbeat: heartbeat, pool: pool, keys: keys,
+        metrics: KeepingUpMetrics(metrics), clock: clock, logger: logger)
+    }
     housekeeping = Housekeeping(pool: pool, metrics: counts, clock: clock, logger: logger)
     declareGauges(metrics)
   }
@@ -88,10 +120,9 @@ package struct Installation: Sendable {
   /// In the order of need: what is first is stopped last, so that requests end before the commits they wait for.
   package var services: [any Service] {
     [
-      PoolService(pool: pool), ClientService(client: client), ClientService(client: apple),
-      CommitService(commit: commit), delivery, registry, housekeeping, readiness,
-      ServerService(server: server),
-    ]
+      PoolService(pool: pool), ClientService(client: client), ClientService(client: apple), ClientService(client: api),
+      CommitService(commit: commit), delivery, revocationChecks, registry, housekeeping, readiness,
+    ] + (keepingUp.map { [$0] } ?? []) + [ServerService(server: server)]
   }
 
   private func declareGauges(_ metrics: MetricsRegistry) {
@@ -145,6 +176,24 @@ private struct ServerService: Service {
   let server: HTTPServer
 
   func run() async throws { try await server.run() }
+}
+
+extension GroupCommit {
+  /// What became of each, in their order, once they are committed.
+  fileprivate func append(all entries: [Entry]) async throws -> [Appended] {
+    try await withThrowingTaskGroup(of: (Int, Appended).self) { group in
+      for (place, entry) in entries.enumerated() {
+        group.addTask {
+          do throws(Failure) { return (place, try await self.append(entry)) } catch .stageChanged {
+            return (place, .stageChanged)
+          }
+        }
+      }
+      var appended = [Appended](repeating: .stageChanged, count: entries.count)
+      for try await (place, one) in group { appended[place] = one }
+      return appended
+    }
+  }
 }
 
 extension Logger {

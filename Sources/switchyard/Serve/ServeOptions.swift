@@ -1,6 +1,7 @@
 import HTTPServer
 import Runtime
 import Service
+import Signing
 
 /// How the service listens, and to whom.
 struct ServeOptions: Sendable {
@@ -57,6 +58,7 @@ struct ServeOptions: Sendable {
       proxies: proxies)
     settings.verifyReceipt.production = try Self.url("verify-receipt-url", arguments)
     settings.verifyReceipt.sandbox = try Self.url("verify-receipt-sandbox-url", arguments)
+    settings.revocations = Revocations(try RevocationOption.policy(arguments))
     self.settings = settings
     logLevel = try arguments.choice("log-level") ?? .info
   }
