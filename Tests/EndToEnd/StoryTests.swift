@@ -1,0 +1,15 @@
+import Support
+import Testing
+
+@Suite struct `switchyard dev --story` {
+  @Test func `plays to its end, and everything it promises is so`() async throws {
+    let place = TemporaryDirectory()
+    let outcome = try await Program().run(
+      "dev", "--story", "--once", "--listen", "127.0.0.1:0", "--data-dir", "\(place.path)/data")
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(!outcome.output.contains("  NO "), "\(outcome.output)")
+    for said in ["again  ", "quarantined", "lost", "revoked", "explain com.example.trailhead", "outbox list"] {
+      #expect(outcome.output.contains(said), "\(said) is missing in \(outcome.output)")
+    }
+  }
+}
