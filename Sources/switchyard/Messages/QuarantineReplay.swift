@@ -20,7 +20,7 @@ struct QuarantineReplay {
     options: [
       QuarantineCommand.code, .flag("all", "Every refused message."),
       .flag("dry-run", "Say what would become of each and change nothing."), JSONOutput.option,
-          RevocationOption.option,
+      RevocationOption.option,
     ] + TrustOptions.options + MasterKeyOptions.options,
     arguments: [Positional("DIGEST", count: .optional, QuarantineCommand.digest)]
   ) { arguments, terminal in
@@ -117,6 +117,9 @@ struct QuarantineReplay {
     }
     if let prefix = selection.prefix, accepted + refused == 0 {
       throw NoSuchMessage(where: "quarantine", prefix: prefix.text)
+    }
+    if let code = selection.code, accepted + refused == 0 {
+      terminal.note("nothing is in quarantine for \(code); see `switchyard quarantine list`")
     }
     try await conclude(accepted, refused)
     return refused == 0 ? .done : .doneWithRejects

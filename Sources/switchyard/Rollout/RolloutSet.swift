@@ -26,7 +26,8 @@ enum RolloutSet {
       .flag("dry-run", "Say what would be done and do nothing."), JSONOutput.option,
     ],
     arguments: [
-      AppCommand.bundleID, Positional("STAGE", Stage.allCases.map(\.rawValue).joined(separator: ", ") + "."),
+      AppCommand.bundleID,
+      Positional("STAGE", choices: Stage.allCases.map(\.rawValue), "Where to; beyond record none is available yet."),
     ]
   ) { arguments, terminal in
     guard let stage = Stage(rawValue: arguments.positionals[1]) else {
@@ -41,8 +42,9 @@ enum RolloutSet {
     let environment = try EnvironmentOption.environment(arguments)
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let bundleID = try await AppRecord.find(arguments.positionals[0], connection).app.bundleID
-      let standings = try await connection.read { session throws(DatabaseError) in try RolloutStanding.all(in: session) }
-        .filter { $0.app.bundleID == bundleID && (environment == nil || $0.flag.environment == environment) }
+      let standings = try await connection.read { session throws(DatabaseError) in try RolloutStanding.all(in: session)
+      }
+      .filter { $0.app.bundleID == bundleID && (environment == nil || $0.flag.environment == environment) }
       let changes = try standings.map { standing in
         Change(
           standing: standing,
