@@ -43,7 +43,9 @@ struct LegacyAnswer {
     let inner = InnerReceipt(answer.latestReceipt, reader: receipts, app: app, environment: environment)
     let asOf =
       (isFlat ? nil : receipt?.requestDate).map { min($0, origin.receivedAt) }
-      ?? LegacyStatements.latestPast(purchases.rows, [], receivedAt: origin.receivedAt)
+      ?? LegacyStatements.latestPast(
+        purchases.rows, ended: LegacyStatements.ended(pending, purchases.rows, top: answer.json), [],
+        receivedAt: origin.receivedAt)
     let statements = LegacyStatements(
       vocabulary: vocabulary, message: message, app: app, environment: environment, source: .verifyReceiptAnswer,
       asOf: asOf)

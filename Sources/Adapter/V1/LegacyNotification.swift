@@ -31,7 +31,8 @@ struct LegacyNotification {
     let asOf =
       receipt?.createdAt.map { min($0, origin.receivedAt) }
       ?? LegacyStatements.latestPast(
-        purchases.rows, [body.cancellationDate, body.autoRenewStatusChangeDate], receivedAt: origin.receivedAt)
+        purchases.rows, ended: LegacyStatements.ended(pending, purchases.rows, top: body.json),
+        [body.cancellationDate, body.autoRenewStatusChangeDate], receivedAt: origin.receivedAt)
     let statements = LegacyStatements(
       vocabulary: vocabulary, message: message, app: app, environment: environment, source: .notificationV1,
       asOf: asOf)

@@ -81,8 +81,11 @@ struct LegacyStatements {
   }
 
   /// The greatest date of `rows` and of `others` that is not later than `receivedAt`, which stands in for none.
+  ///
+  /// The end of a period counts only where the body says that it has passed (`ended`). Otherwise a retry that comes after
+  /// the end would date the body later than Apple wrote it, and a CANCEL would revive what was reversed meanwhile.
   static func latestPast(
-    _ rows: [LegacyPurchase], _ others: [Milliseconds?], receivedAt: Milliseconds
+    _ rows: [LegacyPurchase], ended: Set<String>, _ others: [Milliseconds?], receivedAt: Milliseconds
   ) -> Milliseconds {
     var latest: Milliseconds?
     func take(_ date: Milliseconds?) {
@@ -91,11 +94,23 @@ struct LegacyStatements {
     for row in rows {
       take(row.purchasedAt)
       take(row.facts.date(.originalPurchaseDate))
-      take(row.endsAt)
       take(row.cancelledAt)
+      if row.cancelledAt == nil, ended.contains(row.original) { take(row.endsAt) }
     }
     for date in others { take(date) }
     return latest ?? receivedAt
+  }
+
+  /// The subscriptions whose last period had passed when the body was written: it gives a reason, or tries to be paid.
+  ///
+  /// - Parameter top: of a flat body, which is about one subscription; it says so by the name of an object too.
+  static func ended(_ elements: [PendingRenewal], _ rows: [LegacyPurchase], top: JSONObject) -> Set<String> {
+    let isFlatAndEnded = top["expiration_intent"] != nil || top["latest_expired_receipt_info"] != nil
+    guard !elements.isEmpty || !isFlatAndEnded else { return Set(rows.map(\.original)) }
+    return Set(
+      elements.filter { $0.expirationIntent != nil || $0.isInBillingRetryPeriod == true }.compactMap {
+        original(of: $0, rows)
+      })
   }
 
   /// More than any customer has bought; a body of the largest size has about 10,000.
