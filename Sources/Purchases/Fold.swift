@@ -58,7 +58,7 @@ public struct Folded<Field: FactField>: Hashable, Sendable {
   public private(set) var provenance: [Field: Provenance] = [:]
   /// The latest time any source spoke.
   public let asOf: Milliseconds
-  private let isSigned: Bool
+  private var isSigned: Bool
   /// The fold of the signed statements when there are others too: one or none, for a struct cannot hold itself.
   private var signedPart: [Self] = []
 
@@ -73,6 +73,16 @@ public struct Folded<Field: FactField>: Hashable, Sendable {
       let signed = byAuthority.filter(\.source.isSigned)
       signedPart = Self(byAuthority: signed, rules).map { [$0] } ?? []
     }
+  }
+
+  /// The same with a fact that follows from another purchase; what the signed sources say by themselves stays as it is.
+  func inferring(_ field: Field, _ value: JSONValue, from told: Provenance) -> Self {
+    var copy = self
+    if isSigned { (copy.isSigned, copy.signedPart) = (false, [self]) }
+    guard copy.facts.infer(field, value) else { return self }
+    copy.provenance[field] = Provenance(
+      source: told.source, asOf: told.asOf, message: told.message, rule: told.rule, isInferred: true)
+    return copy
   }
 
   private init?<Key>(byAuthority: [Statement<Key, Field>], _ rules: FoldRules<Field>) {

@@ -31,7 +31,7 @@ public struct Purchase: Hashable, Sendable {
         b.isOutranked(by: a) || (!a.isOutranked(by: b) && a.key < b.key)
       }
       return Folded(ordered, rules: rules).map { Purchase(key: key, folded: $0, statements: ordered) }
-    }.sorted { ($0.order, $0.key) < ($1.order, $1.key) }
+    }.sorted { ($0.order, $0.key) < ($1.order, $1.key) }.markingReplaced()
   }
 
   /// The purchase as the signed sources alone tell it; nil when none of them does.

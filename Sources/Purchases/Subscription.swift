@@ -10,7 +10,7 @@ public struct Subscription: Hashable, Sendable {
 
   /// Nil when none of `purchases` is a period of this subscription.
   public init?(key: SubscriptionKey, purchases: [Purchase], renewal: Folded<RenewalField>?) {
-    let periods = purchases.filter { $0.isSubscription && $0.key.subscription == key }
+    let periods = purchases.filter { $0.isSubscription && $0.key.subscription == key }.markingReplaced()
     guard !periods.isEmpty else { return nil }
     self.key = key
     self.periods = periods
