@@ -102,7 +102,7 @@ struct LegacyStatements {
     for row in rows {
       take(row.purchasedAt)
       take(row.facts.date(.originalPurchaseDate))
-      if ended.contains(row.original) { take(row.endsAt) }
+      if row.cancelledAt == nil, ended.contains(row.original) { take(row.endsAt) }
       take(row.cancelledAt)
     }
     for date in others { take(date) }
