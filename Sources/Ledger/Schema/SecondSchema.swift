@@ -2,6 +2,6 @@ extension Migration {
   // New tables and no new columns: MySQL cannot add a column "if it is not there". Each room's tables are in a file of
   // its own.
   static let second = Migration(
-    version: 2, title: "destinations and the outbox, marks of purchases, accounts and users, policies, seeds",
+    version: 2, title: "destinations and the outbox, marks of purchases, accounts and users, policies, seeds, claims",
     statements: outboxTables + modelTables + seedTables)
 }

@@ -41,8 +41,9 @@ enum RolloutSet {
     let environment = try EnvironmentOption.environment(arguments)
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let bundleID = try await AppRecord.find(arguments.positionals[0], connection).app.bundleID
-      let standings = try await connection.read { session throws(DatabaseError) in try RolloutStanding.all(in: session) }
-        .filter { $0.app.bundleID == bundleID && (environment == nil || $0.flag.environment == environment) }
+      let standings = try await connection.read { session throws(DatabaseError) in try RolloutStanding.all(in: session)
+      }
+      .filter { $0.app.bundleID == bundleID && (environment == nil || $0.flag.environment == environment) }
       let changes = try standings.map { standing in
         Change(
           standing: standing,
