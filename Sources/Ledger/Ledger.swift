@@ -124,6 +124,7 @@ private struct Batch {
     let new = accepted.filter { !known.contains($0.0.digest) }
     try InboxTable.insertBodies(
       new.map { (message: $0, compact: $1.body) }, knownHeaders: knownHeaders, in: session)
+    try ClaimTable.note(claims(of: new, refused), in: session)
     try Ledger.note(new.map { ($0, $1.app, $1.findings) }, in: session)
     let (keptBefore, full) = try quarantine(refused, usage, in: session)
     // What Apple sends goes on to the app's own endpoints once, also what is set aside here with a reason.
@@ -151,6 +152,17 @@ private struct Batch {
         return full.contains(refusal.source) ? .quarantineFull : .quarantined
       }
     }
+  }
+
+  /// What was said of the messages and is not in their own rows.
+  private func claims(
+    of accepted: [(InboxMessage, Entry.Acceptance)], _ refused: [(InboxMessage, Entry.Refusal)]
+  ) -> [(Digest, Claim)] {
+    let told = accepted.compactMap { message, acceptance in
+      let shown = Claim(environment: acceptance.findings.environment)
+      return message.claim == shown ? nil : message.claim.map { (message.digest, $0) }
+    }
+    return told + refused.compactMap { message, _ in message.claim.map { (message.digest, $0) } }
   }
 
   /// Keeps what fits the quotas; the bodies that were there before, and the sources whose quota is full.

@@ -80,7 +80,8 @@ package struct Installation: Sendable {
     let router = Router(
       notifications: NotificationRoute(
         intake: intake, registry: registry, commit: commit,
-        passThrough: PassThrough(post: post, metrics: counts, logger: logger), key: keys.current, metrics: counts,
+        passThrough: PassThrough(post: post, key: keys.current, metrics: counts, logger: logger), key: keys.current,
+        metrics: counts,
         clock: clock, logger: logger),
       receipts: VerifyReceiptRoute(
         client: apple, upstream: settings.verifyReceipt,
@@ -129,6 +130,10 @@ package struct Installation: Sendable {
     metrics.gauge("switchyard_commit_waiting", help: "Messages that wait to be committed.") { [commit] in
       Double(commit.depth)
     }
+    metrics.gauge(
+      "switchyard_unopened_secrets",
+      help: "Shared secrets of apps that do not open under the master keys; V1 notifications with them are set aside."
+    ) { [registry] in Double(registry.directory.unopened.count) }
     metrics.gauge("switchyard_http_open_connections", help: "Open HTTP connections.") { [server] in
       Double(server.counters.openConnections)
     }

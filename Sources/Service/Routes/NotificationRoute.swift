@@ -65,7 +65,11 @@ package struct NotificationRoute: Sendable {
     do throws(Refusal) {
       var first = try decide(message, pathApp, registry.directory, now)
       if let code = first.refusal?.code, Self.mendable.contains(code) {
-        first = try decide(message, pathApp, await registry.refreshed(atMostEvery: Router.patience), now)
+        let directory = await registry.refreshed(atMostEvery: Router.patience)
+        if let route = passThrough.route(request.body, pathApp: pathApp, in: directory) {
+          return await passThrough.send(request.body, contentType: request.head.headers["Content-Type"], along: route)
+        }
+        first = try decide(message, pathApp, directory, now)
       }
       decision = first
     } catch {

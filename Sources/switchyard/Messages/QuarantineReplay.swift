@@ -146,11 +146,11 @@ struct QuarantineReplay {
           return refused(Refusal(.authentic, .unknownApp, "the app is not registered"))
         }
         if message.kind == .verifyReceiptAnswer {
-          let decision = intake.verifyReceiptAnswer(message, app: app, environment: nil, now: message.receivedAt)
+          let decision = intake.verifyReceiptAnswer(message, app: app, now: message.receivedAt)
           if let refusal = decision.refusal { return refused(refusal) }
           return .accepted(decision.entry)
         }
-        return .accepted(try intake.evidence(message, app: app, environment: nil, now: message.receivedAt).entry)
+        return .accepted(try intake.evidence(message, app: app, now: message.receivedAt).entry)
       }
     } catch {
       return refused(error)
