@@ -23,7 +23,7 @@ import Time
         switchyard() {
           case "$1 ${2:-}" in
             reconcile*|"quarantine replay") command switchyard "$@" --trust-root \(root) ;;
-            api*) command switchyard "$@" --base-url \(url) --root \(root) ;;
+            api*) command switchyard "$@" --base-url \(url) --root \(root) --environment Sandbox ;;
             *) command switchyard "$@" ;;
           esac
         }
