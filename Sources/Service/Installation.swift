@@ -18,6 +18,8 @@ package struct Installation: Sendable {
     package var verifyReceipt = VerifyReceiptUpstream()
     package var delivery = Delivery.Settings()
     package var client = HTTPClientConfiguration()
+    /// The same that the adapter's verifier looks up.
+    package var revocations = Revocations(.off)
     /// Nil: Apple is asked nothing by itself.
     package var appStore: AppStoreSettings?
 
@@ -33,6 +35,7 @@ package struct Installation: Sendable {
   private let housekeeping: Housekeeping
   private let readiness: Readiness
   private let delivery: Delivery
+  private let revocationChecks: RevocationChecks
   private let client: HTTPClient
   /// For verifyReceipt: its clients wait, and may need many connections to one host.
   private let apple: HTTPClient
@@ -67,6 +70,9 @@ package struct Installation: Sendable {
     delivery = Delivery(
       pool: pool, settings: settings.delivery, post: post,
       restore: LegacyPassword.restoring(from: registry, keys: keys), metrics: metrics, clock: clock, logger: logger)
+    revocationChecks = RevocationChecks(
+      settings.revocations, pool: pool, responder: Responder(client: client), metrics: metrics, clock: clock,
+      logger: logger)
     var calls = settings.client
     calls.connectionsPerHost = VerifyReceiptRoute.callsAtOnce
     let apple = HTTPClient(calls)
@@ -115,7 +121,7 @@ package struct Installation: Sendable {
   package var services: [any Service] {
     [
       PoolService(pool: pool), ClientService(client: client), ClientService(client: apple), ClientService(client: api),
-      CommitService(commit: commit), delivery, registry, housekeeping, readiness,
+      CommitService(commit: commit), delivery, revocationChecks, registry, housekeeping, readiness,
     ] + (keepingUp.map { [$0] } ?? []) + [ServerService(server: server)]
   }
 

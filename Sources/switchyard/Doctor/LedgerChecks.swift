@@ -1,6 +1,7 @@
 import Database
 import Ledger
 import Purchases
+import Signing
 import Time
 
 /// The schema, the apps and the quarantine.
@@ -21,9 +22,8 @@ struct LedgerChecks {
       status.isCurrent
       ? .ok("schema", "version \(status.installed)")
       : .warn("schema", "version \(status.installed), one ahead of this build", "upgrade this node too")
-    all =
-      [schema] + (try Self.rebuild(session)) + (try Self.apps(session)) + (try Self.quarantine(session))
-      + (try Self.heartbeats(session))
+    all = [schema] + (try Self.rebuild(session)) + (try Self.apps(session)) + (try Self.quarantine(session))
+      + (try Self.certificates(session)) + (try Self.heartbeats(session))
   }
 
   private static func rebuild(_ session: Session) throws(DatabaseError) -> [Check] {
@@ -55,6 +55,16 @@ struct LedgerChecks {
     return [.ok("apps", "\(apps.count) registered")] + checks
   }
 
+  private static func certificates(_ session: Session) throws(DatabaseError) -> [Check] {
+    try CertificateTable.all(in: session).compactMap { standing in
+      standing.revokedAt.map { date in
+        .fail(
+          "certificate", "\(standing.serialNumber) of Apple's was revoked at \(date.iso8601); what it signed since is "
+            + "refused", "ask Apple; nothing was lost: `switchyard quarantine list --code revoked`")
+      }
+    }
+  }
+
   private static func quarantine(_ session: Session) throws(DatabaseError) -> [Check] {
     let reasons = try QuarantineTable.reasons(in: session)
     if reasons.isEmpty { return [.ok("quarantine", "empty")] }
@@ -83,6 +93,8 @@ struct LedgerChecks {
     case "unknownApp": "`switchyard app add` it, \(replay)"
     case "appAppleIdNotRegistered": "`switchyard app add --app-apple-id`, \(replay)"
     case "wrongAppAppleId": "compare the Apple id with App Store Connect, \(replay)"
+    case "revocationNotKnown": "see that the responders in the log can be reached, \(replay)"
+    case "revoked": "`switchyard quarantine list --code revoked`: signed with a certificate that Apple has revoked"
     case "unknownRoot": "forged, or of a root not trusted here: `switchyard quarantine list --code unknownRoot`"
     default: "`switchyard quarantine list --code \(reason.code)`"
     }

@@ -20,7 +20,7 @@ enum ServeCommand {
       Command.Example("SWITCHYARD_DATABASE=mysql://switchyard@db.internal/switchyard switchyard serve"),
     ],
     options: ServeOptions.options + KeepingUpOptions.options + DatabaseOptions.options + MasterKeyOptions.options
-      + TrustOptions.options
+      + TrustOptions.options + [RevocationOption.option]
   ) { arguments, terminal in
     let options = try ServeOptions(arguments)
     let trust = try TrustOptions(arguments)
@@ -34,7 +34,7 @@ enum ServeCommand {
       settings, database: database,
       keys: { hasSealed, note in
         try MasterKeyOptions(arguments, database: database).load(hasSealed: hasSealed, note: note)
-      }, adapter: trust.adapter, logger: logger)
+      }, adapter: trust.adapter(revocations: options.settings.revocations), logger: logger)
     try terminal.write(running.greeting)
     _ = try await ServiceGroup(services: running.services, logger: logger, gracePeriod: .seconds(25)).run()
     return .done
