@@ -124,7 +124,7 @@ let package = Package(
       "LedgerTests", "Truth", "Ledger", "Mappings", "Rollout", "Database", "Adapter", "Receipts", "Simulator",
       "Purchases", "Signing", "Runtime", "JSON", "Time"),
     tests(
-      "ServiceTests", "Service", "AppStore", "Delivery", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
+      "ServiceTests", "Truth", "Receipts", "Service", "AppStore", "Delivery", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
       "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
       "SimulatorTests", "Simulator", "Adapter", "Receipts", "Mappings", "Purchases", "Signing", "Wire", "JSON",

@@ -43,7 +43,7 @@ struct Explanation {
     let byOriginal = Dictionary(
       subscriptions.compactMap { $0.subscription }.map { ($0.key.originalTransactionID, $0) }
     ) { first, _ in first }
-    events = Occurrence.all(in: dossier.events, purchases: purchases).map { occurrence in
+    events = Occurrence.toldAndLearned(in: dossier.events, purchases: purchases).map { occurrence in
       let subscription = occurrence.event.originalTransactionID.flatMap { byOriginal[$0] }
       return ExplainedEvent(
         occurrence: occurrence, isSuperseded: subscription?.isSuperseded(occurrence.event) ?? false)
