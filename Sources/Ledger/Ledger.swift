@@ -103,7 +103,7 @@ private struct Batch {
     in session: borrowing Session
   ) throws(DatabaseError) -> [Appended] {
     let roads = try OutboxTable.roads(of: Set(entries.compactMap { $0.addressee?.scope.app }), in: session)
-    let isStale = entries.map { $0.addressee.map(roads.isStale) ?? false }
+    let isStale = try stale(by: roads, in: session)
     // The first of each body counts; one that was accepted before any that was refused, whatever their order.
     var first: [Digest: Int] = [:]
     for (index, entry) in entries.enumerated() where !isStale[index] {
@@ -163,6 +163,18 @@ private struct Batch {
       return message.claim == shown ? nil : message.claim.map { (message.digest, $0) }
     }
     return told + refused.compactMap { message, _ in message.claim.map { (message.digest, $0) } }
+  }
+
+  /// Whose stage is not the one that was decided by.
+  ///
+  /// But for what is kept already, as after a commit of unknown outcome that did happen: it is in the outbox, and would
+  /// reach the old back end twice if it were decided anew.
+  private func stale(by roads: OutboxTable.Roads, in session: borrowing Session) throws(DatabaseError) -> [Bool] {
+    let isStale = entries.map { $0.addressee.map(roads.isStale) ?? false }
+    guard isStale.contains(true) else { return isStale }
+    let digests = zip(entries, isStale).filter(\.1).map(\.0.message.digest)
+    let kept = try InboxTable.known(digests, in: session).union(QuarantineTable.known(digests, in: session))
+    return zip(entries, isStale).map { $1 && !kept.contains($0.message.digest) }
   }
 
   /// Keeps what fits the quotas; the bodies that were there before, and the sources whose quota is full.

@@ -14,7 +14,9 @@ enum RolloutSet {
     "set", "Move an app to a stage, in both environments or in one.",
     discussion: """
       Running services learn of it within ten seconds. What was decided by the old stage and is not committed yet is \
-      refused and decided anew. Exit status 4: the stage is not available or something it needs is missing.
+      refused and decided anew. To legacy it goes only when nothing has waited in the outbox for a minute, since new \
+      messages are passed through at once and would overtake what waits; --pass-by accepts that. Exit status 4: the \
+      stage is not available or something it needs is missing.
       """,
     examples: [
       Command.Example("switchyard rollout set com.example.app record --reason \"start of the migration\""),
@@ -23,6 +25,7 @@ enum RolloutSet {
     ],
     options: [
       EnvironmentOption.option, .value("reason", "TEXT", "Why; kept in the audit."),
+      .flag("pass-by", "To legacy although messages wait: they go on being sent, new ones pass them by."),
       .flag("dry-run", "Say what would be done and do nothing."), JSONOutput.option,
     ],
     arguments: [
@@ -48,7 +51,7 @@ enum RolloutSet {
       let changes = try standings.map { standing in
         Change(
           standing: standing,
-          move: try move(standing, to: stage))
+          move: try move(standing, to: stage, passingBy: arguments.flag("pass-by")))
       }
       let isDry = arguments.flag("dry-run")
       if !isDry { try await write(changes.filter(\.move.changesAnything), reason, connection) }
@@ -66,9 +69,13 @@ enum RolloutSet {
     }
   }
 
-  private static func move(_ standing: RolloutStanding, to stage: Stage) throws -> Move {
+  private static func move(_ standing: RolloutStanding, to stage: Stage, passingBy: Bool) throws -> Move {
+    // What is younger is on its way; a busy app always has some.
+    let isBackedUp = standing.depth.oldest.map { WallClock.system.now() - $0 > .minutes(1) } ?? false
     do throws(MoveRefusal) {
-      return try Move(from: standing.flag.stage, to: stage, hasLegacyURL: standing.legacy?.isEnabled ?? false)
+      return try Move(
+        from: standing.flag.stage, to: stage, hasLegacyURL: standing.legacy?.isEnabled ?? false,
+        isBackedUp: isBackedUp && !passingBy)
     } catch {
       throw StageRefused(app: standing.app.bundleID, environment: standing.flag.environment, refusal: error)
     }
