@@ -74,9 +74,8 @@ let package = Package(
     room("Ledger", "Rollout", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
     room("Delivery", "Ledger", "Database", "HTTPClient", "Signing", "Purchases", "Runtime", "Time"),
     room(
-      "Service", "Delivery", "HTTPClient", "Rollout", "Ledger", "Adapter", "HTTPServer", "Mappings", "Wire", "Signing",
-      "Purchases", "Runtime",
-      "JSON", "Time"),
+      "Service", "Delivery", "AppStore", "HTTPClient", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer",
+      "Mappings", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     room("Compression", "CZlib", "CZstd"),
     room("Backfill", "Receipts", "Compression", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     room("Simulator", "HTTPServer", "HTTPClient", "Signing", "Runtime", "JSON", "Time"),
@@ -122,8 +121,8 @@ let package = Package(
       "LedgerTests", "Ledger", "Mappings", "Rollout", "Database", "Adapter", "Simulator", "Purchases", "Signing",
       "Runtime", "JSON", "Time"),
     tests(
-      "ServiceTests", "Service", "Delivery", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
-      "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+      "ServiceTests", "Service", "AppStore", "Delivery", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer",
+      "HTTPClient", "Simulator", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
       "SimulatorTests", "Simulator", "Adapter", "Receipts", "Mappings", "Purchases", "Signing", "Wire", "JSON",
       "Time"),

@@ -1,4 +1,5 @@
 package import Adapter
+package import AppStore
 package import Database
 package import Delivery
 package import HTTPClient
@@ -19,6 +20,8 @@ package struct Installation: Sendable {
     package var client = HTTPClientConfiguration()
     /// The same that the adapter's verifier looks up.
     package var revocations = Revocations(.off)
+    /// Where Apple is told of consumption; nil: nothing is told by itself.
+    package var consumption: AppStoreHosts?
 
     package init(http: HTTPServerConfiguration) { self.http = http }
   }
@@ -33,6 +36,7 @@ package struct Installation: Sendable {
   private let readiness: Readiness
   private let delivery: Delivery
   private let revocationChecks: RevocationChecks
+  private let consumption: ConsumptionAnswers?
   private let client: HTTPClient
   /// For verifyReceipt: its clients wait, and may need many connections to one host.
   private let apple: HTTPClient
@@ -66,6 +70,15 @@ package struct Installation: Sendable {
     revocationChecks = RevocationChecks(
       settings.revocations, pool: pool, responder: Responder(client: client), metrics: metrics, clock: clock,
       logger: logger)
+    consumption = settings.consumption.map { hosts in
+      let timing = CallTiming(clock: clock)
+      let asking = AppStoreClient(
+        http: client, hosts: hosts, gate: BudgetGate(store: SharedBudgets().member("consumption"), timing: timing),
+        timing: timing)
+      return ConsumptionAnswers(
+        pool: pool, keys: keys, asking: client, telling: ConsumptionReport(client: asking, pool: pool, keys: keys),
+        metrics: metrics, clock: clock, logger: logger)
+    }
     var calls = settings.client
     calls.connectionsPerHost = VerifyReceiptRoute.callsAtOnce
     let apple = HTTPClient(calls)
@@ -96,8 +109,7 @@ package struct Installation: Sendable {
     [
       PoolService(pool: pool), ClientService(client: client), ClientService(client: apple),
       CommitService(commit: commit), delivery, revocationChecks, registry, housekeeping, readiness,
-      ServerService(server: server),
-    ]
+    ] + (consumption.map { [$0] } ?? []) + [ServerService(server: server)]
   }
 
   private func declareGauges(_ metrics: MetricsRegistry) {

@@ -5,7 +5,7 @@ extension Migration {
   // again. No counter is shared, and nothing depends on locks that end with a connection.
   static let outbox = Migration(
     version: 2, title: "destinations and the outbox",
-    statements: [destinations, outboxRows, outboxMembers, certificates])
+    statements: [destinations, outboxRows, outboxMembers, certificates] + consumption)
 
   private static let destinations: SQL = """
     CREATE TABLE IF NOT EXISTS destinations (

@@ -20,7 +20,7 @@ struct QuarantineReplay {
     options: [
       QuarantineCommand.code, .flag("all", "Every refused message."),
       .flag("dry-run", "Say what would become of each and change nothing."), JSONOutput.option,
-          RevocationOption.option,
+      RevocationOption.option,
     ] + TrustOptions.options + MasterKeyOptions.options,
     arguments: [Positional("DIGEST", count: .optional, QuarantineCommand.digest)]
   ) { arguments, terminal in
