@@ -96,6 +96,9 @@ let package = Package(
       name: "Support",
       dependencies: ["Compression", "Database", "Mappings", "Purchases", "Runtime", "JSON", "Time"],
       path: "Tests/Support", swiftSettings: strict),
+    .target(
+      name: "Truth", dependencies: ["Simulator", "Ledger", "Database", "Mappings", "Purchases", "Signing", "JSON", "Time"],
+      path: "Tests/Truth", swiftSettings: strict),
     tests("TimeTests", "Time"),
     tests("JSONTests", "JSON", "Time"),
     tests("RuntimeTests", "Runtime", "JSON", "Time"),
@@ -118,8 +121,8 @@ let package = Package(
       "DeliveryTests", "Delivery", "Ledger", "Rollout", "Database", "HTTPClient", "Purchases", "Signing", "Runtime",
       "Time"),
     tests(
-      "LedgerTests", "Ledger", "Mappings", "Rollout", "Database", "Adapter", "Simulator", "Purchases", "Signing",
-      "Runtime", "JSON", "Time"),
+      "LedgerTests", "Truth", "Ledger", "Mappings", "Rollout", "Database", "Adapter", "Receipts", "Simulator",
+      "Purchases", "Signing", "Runtime", "JSON", "Time"),
     tests(
       "ServiceTests", "Service", "AppStore", "Delivery", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer",
       "HTTPClient", "Simulator", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
@@ -130,7 +133,7 @@ let package = Package(
       "AppStoreServerTests", "Simulator", "HTTPServer", "HTTPClient", "Signing", "JSON", "Time"),
     tests("HouseTests"),
     tests(
-      "EndToEnd", "Ledger", "Database", "HTTPServer", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
+      "EndToEnd", "Truth", "Ledger", "Database", "HTTPServer", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
   ]
 )
 

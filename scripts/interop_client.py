@@ -199,13 +199,9 @@ def notifications():
 
 def orders():
     for line in [line for line in truth("purchase") if line.get("orderId")][:PER_KIND]:
-        mine, answer = ours("order", line["orderId"])[0], theirs.look_up_order_id(line["orderId"])
-        same("order", {"status": mine["status"]}, {"status": answer.rawStatus})
-        a, b = (
-            sorted(verifier.verify_and_decode_signed_transaction(jws).transactionId for jws in signed)
-            for signed in (mine["signedTransactions"], answer.signedTransactions)
-        )
-        same("order", {"transactions": a}, {"transactions": b})
+        answer = theirs.look_up_order_id(line["orderId"])
+        rows = [verifier.verify_and_decode_signed_transaction(jws) for jws in answer.signedTransactions]
+        same_rows("order", ours("order", line["orderId"]), rows, "transactionId")
 
 
 def changes():

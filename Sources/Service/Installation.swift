@@ -1,5 +1,5 @@
 package import Adapter
-package import AppStore
+import AppStore
 package import Database
 package import Delivery
 package import HTTPClient
@@ -20,8 +20,8 @@ package struct Installation: Sendable {
     package var client = HTTPClientConfiguration()
     /// The same that the adapter's verifier looks up.
     package var revocations = Revocations(.off)
-    /// Where Apple is told of consumption; nil: nothing is told by itself.
-    package var consumption: AppStoreHosts?
+    /// Nil: Apple is asked nothing by itself.
+    package var appStore: AppStoreSettings?
 
     package init(http: HTTPServerConfiguration) { self.http = http }
   }
@@ -36,10 +36,14 @@ package struct Installation: Sendable {
   private let readiness: Readiness
   private let delivery: Delivery
   private let revocationChecks: RevocationChecks
+  /// Nil: Apple is told nothing by itself.
   private let consumption: ConsumptionAnswers?
   private let client: HTTPClient
   /// For verifyReceipt: its clients wait, and may need many connections to one host.
   private let apple: HTTPClient
+  /// Nil: Apple is asked nothing by itself.
+  private let keepingUp: KeepingUp?
+  private let api: HTTPClient
 
   /// Reads the registered apps once; the schema must be there.
   package init(
@@ -53,11 +57,12 @@ package struct Installation: Sendable {
     self.ledger = ledger
     let commit = GroupCommit(ledger, limits: settings.commit)
     self.commit = commit
-    registry = try await Registry(
+    let registry = try await Registry(
       reading: {
         try await pool.read { session throws(DatabaseError) in try AppTable.directory(with: keys, in: session) }
       },
       logger: logger)
+    self.registry = registry
     let readiness = Readiness(pool: pool)
     self.readiness = readiness
     let intake = Intake(adapter: adapter)
@@ -70,15 +75,6 @@ package struct Installation: Sendable {
     revocationChecks = RevocationChecks(
       settings.revocations, pool: pool, responder: Responder(client: client), metrics: metrics, clock: clock,
       logger: logger)
-    consumption = settings.consumption.map { hosts in
-      let timing = CallTiming(clock: clock)
-      let asking = AppStoreClient(
-        http: client, hosts: hosts, gate: BudgetGate(store: SharedBudgets().member("consumption"), timing: timing),
-        timing: timing)
-      return ConsumptionAnswers(
-        pool: pool, keys: keys, asking: client, telling: ConsumptionReport(client: asking, pool: pool, keys: keys),
-        metrics: metrics, clock: clock, logger: logger)
-    }
     var calls = settings.client
     calls.connectionsPerHost = VerifyReceiptRoute.callsAtOnce
     let apple = HTTPClient(calls)
@@ -100,6 +96,30 @@ package struct Installation: Sendable {
       health: HealthRoute(metrics: metrics) { readiness.reason },
       sources: settings.sources, registry: registry)
     server = HTTPServer(settings.http, handler: router) { event in logger.note(event) }
+    let api = HTTPClient(settings.client)
+    self.api = api
+    if let appStore = settings.appStore {
+      let timing = CallTiming(clock: clock)
+      let asking = AppStoreClient(
+        http: api, hosts: appStore.hosts,
+        gate: BudgetGate(store: SharedBudgets().member("serve"), timing: timing, bounds: appStore.bounds),
+        timing: timing)
+      let reconciler = Reconciler(
+        client: asking, verifier: appStore.verifier, intake: intake, ledger: ledger,
+        directory: { [registry] in await registry.refreshed(atMostEvery: Router.patience) },
+        record: { entries in try await commit.append(all: entries) }, clock: clock)
+      let heartbeat = appStore.heartbeatEvery.map { every in
+        HeartbeatCheck(client: asking, ledger: ledger, every: every, within: appStore.heartbeatWithin, clock: clock)
+      }
+      keepingUp = KeepingUp(
+        settings: appStore, reconciler: reconciler, heartbeat: heartbeat, pool: pool, keys: keys,
+        metrics: KeepingUpMetrics(metrics), clock: clock, logger: logger)
+      consumption = ConsumptionAnswers(
+        pool: pool, keys: keys, asking: client, telling: ConsumptionReport(client: asking, pool: pool, keys: keys),
+        metrics: metrics, clock: clock, logger: logger)
+    } else {
+      (keepingUp, consumption) = (nil, nil)
+    }
     housekeeping = Housekeeping(pool: pool, metrics: counts, clock: clock, logger: logger)
     declareGauges(metrics)
   }
@@ -107,9 +127,9 @@ package struct Installation: Sendable {
   /// In the order of need: what is first is stopped last, so that requests end before the commits they wait for.
   package var services: [any Service] {
     [
-      PoolService(pool: pool), ClientService(client: client), ClientService(client: apple),
+      PoolService(pool: pool), ClientService(client: client), ClientService(client: apple), ClientService(client: api),
       CommitService(commit: commit), delivery, revocationChecks, registry, housekeeping, readiness,
-    ] + (consumption.map { [$0] } ?? []) + [ServerService(server: server)]
+    ] + (keepingUp.map { [$0] } ?? []) + (consumption.map { [$0] } ?? []) + [ServerService(server: server)]
   }
 
   private func declareGauges(_ metrics: MetricsRegistry) {
@@ -163,6 +183,24 @@ private struct ServerService: Service {
   let server: HTTPServer
 
   func run() async throws { try await server.run() }
+}
+
+extension GroupCommit {
+  /// What became of each, in their order, once they are committed.
+  fileprivate func append(all entries: [Entry]) async throws -> [Appended] {
+    try await withThrowingTaskGroup(of: (Int, Appended).self) { group in
+      for (place, entry) in entries.enumerated() {
+        group.addTask {
+          do throws(Failure) { return (place, try await self.append(entry)) } catch .stageChanged {
+            return (place, .stageChanged)
+          }
+        }
+      }
+      var appended = [Appended](repeating: .stageChanged, count: entries.count)
+      for try await (place, one) in group { appended[place] = one }
+      return appended
+    }
+  }
 }
 
 extension Logger {

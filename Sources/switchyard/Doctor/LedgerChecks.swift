@@ -1,5 +1,6 @@
 import Database
 import Ledger
+import Purchases
 import Signing
 import Time
 
@@ -21,9 +22,8 @@ struct LedgerChecks {
       status.isCurrent
       ? .ok("schema", "version \(status.installed)")
       : .warn("schema", "version \(status.installed), one ahead of this build", "upgrade this node too")
-    all =
-      [schema] + (try Self.rebuild(session)) + (try Self.apps(session)) + (try Self.quarantine(session))
-      + (try Self.certificates(session))
+    all = [schema] + (try Self.rebuild(session)) + (try Self.apps(session)) + (try Self.quarantine(session))
+      + (try Self.certificates(session)) + (try Self.heartbeats(session))
   }
 
   private static func rebuild(_ session: Session) throws(DatabaseError) -> [Check] {
@@ -71,6 +71,19 @@ struct LedgerChecks {
     if reasons.isEmpty { return [.ok("quarantine", "empty")] }
     return reasons.map { reason in
       .warn("quarantine", "\(reason.count) of \(reason.code)", remedy(reason))
+    }
+  }
+
+  private static func heartbeats(_ session: Session) throws(DatabaseError) -> [Check] {
+    let names = Dictionary(try AppTable.all(in: session).map { ($0.id, $0.bundleID) }) { first, _ in first }
+    return try HeartbeatTable.all(in: session).compactMap { heartbeat in
+      let place = "\(names[heartbeat.scope.app] ?? "") \(heartbeat.scope.environment.rawValue)"
+      if let lost = heartbeat.lostSince {
+        return .fail(
+          "heartbeat", "\(place): no TEST came back since \(lost.iso8601): \(heartbeat.failure ?? "no reason known")",
+          "runbooks/missed-notifications.md")
+      }
+      return heartbeat.returnedAt.map { .ok("heartbeat", "\(place): the last TEST came back at \($0.iso8601)") }
     }
   }
 

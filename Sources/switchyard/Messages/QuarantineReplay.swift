@@ -127,7 +127,7 @@ struct QuarantineReplay {
     let message = kept.message
     do throws(Refusal) {
       switch message.kind {
-      case .notification:
+      case .notification, .notificationHistory:
         let decision = try intake.notification(
           message, claimedApp: kept.claimedApp.isEmpty ? nil : kept.claimedApp, directory: directory,
           now: message.receivedAt)

@@ -1,4 +1,3 @@
-import AppStore
 import HTTPServer
 import Runtime
 import Service
@@ -32,14 +31,11 @@ struct ServeOptions: Sendable {
       "verify-receipt-sandbox-url", "URL", default: VerifyReceiptUpstream().sandbox,
       environment: "SWITCHYARD_VERIFY_RECEIPT_SANDBOX_URL", "Where calls of /sandbox/verifyReceipt are passed on to."),
     .value(
-      "api-url", "URL", environment: "SWITCHYARD_API_URL",
-      "Another host than Apple's for the App Store Server API: a simulator's, its sandbox below /sandbox."),
-    .value(
       "log-level", "LEVEL", choices: Logger.Level.allCases.map(\.rawValue), default: Logger.Level.info.rawValue,
       environment: "SWITCHYARD_LOG_LEVEL", "The least important lines that are written."),
   ]
 
-  let settings: Installation.Settings
+  var settings: Installation.Settings
   let logLevel: Logger.Level
 
   init(_ arguments: ParsedArguments) throws {
@@ -62,10 +58,6 @@ struct ServeOptions: Sendable {
       proxies: proxies)
     settings.verifyReceipt.production = try Self.url("verify-receipt-url", arguments)
     settings.verifyReceipt.sandbox = try Self.url("verify-receipt-sandbox-url", arguments)
-    settings.consumption =
-      try arguments.value("api-url").map { _ in
-        AppStoreHosts(simulator: try Self.url("api-url", arguments))
-      } ?? .apple
     settings.revocations = Revocations(try RevocationOption.policy(arguments))
     self.settings = settings
     logLevel = try arguments.choice("log-level") ?? .info
