@@ -22,7 +22,8 @@ struct LedgerChecks {
       status.isCurrent
       ? .ok("schema", "version \(status.installed)")
       : .warn("schema", "version \(status.installed), one ahead of this build", "upgrade this node too")
-    all = [schema] + (try Self.rebuild(session)) + (try Self.apps(session)) + (try Self.quarantine(session))
+    all =
+      [schema] + (try Self.rebuild(session)) + (try Self.apps(session)) + (try Self.quarantine(session))
       + (try Self.certificates(session)) + (try Self.heartbeats(session))
   }
 
