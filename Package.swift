@@ -124,8 +124,8 @@ let package = Package(
       "LedgerTests", "Truth", "Ledger", "Mappings", "Rollout", "Database", "Adapter", "Receipts", "Simulator",
       "Purchases", "Signing", "Runtime", "JSON", "Time"),
     tests(
-      "ServiceTests", "Truth", "Receipts", "Service", "AppStore", "Delivery", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
-      "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+      "ServiceTests", "Truth", "Receipts", "Service", "AppStore", "Delivery", "Rollout", "Ledger", "Database",
+      "Adapter", "HTTPServer", "HTTPClient", "Simulator", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
       "SimulatorTests", "Simulator", "Adapter", "Receipts", "Mappings", "Purchases", "Signing", "Wire", "JSON",
       "Time"),

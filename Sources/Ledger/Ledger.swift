@@ -126,6 +126,8 @@ private struct Batch {
       new.map { (message: $0, compact: $1.body) }, knownHeaders: knownHeaders, in: session)
     try ClaimTable.note(claims(of: new, refused), in: session)
     try Ledger.note(new.map { ($0, $1.app, $1.findings) }, in: session)
+    try ConsumptionTable.open(
+      new.flatMap { _, accepted in accepted.findings.events.map { (accepted.app, $0) } }, in: session)
     let (keptBefore, full) = try quarantine(refused, usage, in: session)
     // What Apple sends goes on to the app's own endpoints once, also what is set aside here with a reason.
     var outgoing: [OutboxTable.Outgoing] = []

@@ -36,6 +36,8 @@ package struct Installation: Sendable {
   private let readiness: Readiness
   private let delivery: Delivery
   private let revocationChecks: RevocationChecks
+  /// Nil: Apple is told nothing by itself.
+  private let consumption: ConsumptionAnswers?
   private let client: HTTPClient
   /// For verifyReceipt: its clients wait, and may need many connections to one host.
   private let apple: HTTPClient
@@ -97,7 +99,7 @@ package struct Installation: Sendable {
     server = HTTPServer(settings.http, handler: router) { event in logger.note(event) }
     let api = HTTPClient(settings.client)
     self.api = api
-    keepingUp = settings.appStore.map { appStore in
+    if let appStore = settings.appStore {
       let timing = CallTiming(clock: clock)
       let asking = AppStoreClient(
         http: api, hosts: appStore.hosts,
@@ -110,9 +112,14 @@ package struct Installation: Sendable {
       let heartbeat = appStore.heartbeatEvery.map { every in
         HeartbeatCheck(client: asking, ledger: ledger, every: every, within: appStore.heartbeatWithin, clock: clock)
       }
-      return KeepingUp(
+      keepingUp = KeepingUp(
         settings: appStore, reconciler: reconciler, heartbeat: heartbeat, pool: pool, keys: keys,
         metrics: KeepingUpMetrics(metrics), clock: clock, logger: logger)
+      consumption = ConsumptionAnswers(
+        pool: pool, keys: keys, asking: client, telling: ConsumptionReport(client: asking, pool: pool, keys: keys),
+        metrics: metrics, clock: clock, logger: logger)
+    } else {
+      (keepingUp, consumption) = (nil, nil)
     }
     housekeeping = Housekeeping(pool: pool, metrics: counts, clock: clock, logger: logger)
     declareGauges(metrics)
@@ -123,7 +130,7 @@ package struct Installation: Sendable {
     [
       PoolService(pool: pool), ClientService(client: client), ClientService(client: apple), ClientService(client: api),
       CommitService(commit: commit), delivery, revocationChecks, registry, housekeeping, readiness,
-    ] + (keepingUp.map { [$0] } ?? []) + [ServerService(server: server)]
+    ] + (keepingUp.map { [$0] } ?? []) + (consumption.map { [$0] } ?? []) + [ServerService(server: server)]
   }
 
   private func declareGauges(_ metrics: MetricsRegistry) {
