@@ -16,6 +16,8 @@ package struct Installation: Sendable {
     package var commit = GroupCommit.Limits()
     package var verifyReceipt = VerifyReceiptUpstream()
     package var delivery = Delivery.Settings()
+    /// How long the old back end has in the stage `legacy`, while Apple waits.
+    package var passThroughWithin = Interval.seconds(10)
     package var client = HTTPClientConfiguration()
 
     package init(http: HTTPServerConfiguration) { self.http = http }
@@ -31,6 +33,8 @@ package struct Installation: Sendable {
   private let readiness: Readiness
   private let delivery: Delivery
   private let client: HTTPClient
+  /// For what is passed through: it must not queue for a connection behind what the outbox sends to the same host.
+  private let passing: HTTPClient
   /// For verifyReceipt: its clients wait, and may need many connections to one host.
   private let apple: HTTPClient
 
@@ -60,6 +64,8 @@ package struct Installation: Sendable {
     delivery = Delivery(
       pool: pool, settings: settings.delivery, post: post,
       restore: LegacyPassword.restoring(from: registry, keys: keys), metrics: metrics, clock: clock, logger: logger)
+    let passing = HTTPClient(settings.client)
+    self.passing = passing
     var calls = settings.client
     calls.connectionsPerHost = VerifyReceiptRoute.callsAtOnce
     let apple = HTTPClient(calls)
@@ -67,8 +73,9 @@ package struct Installation: Sendable {
     let router = Router(
       notifications: NotificationRoute(
         intake: intake, registry: registry, commit: commit,
-        passThrough: PassThrough(post: post, metrics: counts, logger: logger), key: keys.current, metrics: counts,
-        clock: clock, logger: logger),
+        passThrough: PassThrough(
+          post: Delivery.posting(over: passing), within: settings.passThroughWithin, metrics: counts, logger: logger),
+        key: keys.current, metrics: counts, clock: clock, logger: logger),
       receipts: VerifyReceiptRoute(
         client: apple, upstream: settings.verifyReceipt,
         answers: ReceiptAnswers(
@@ -88,7 +95,8 @@ package struct Installation: Sendable {
   /// In the order of need: what is first is stopped last, so that requests end before the commits they wait for.
   package var services: [any Service] {
     [
-      PoolService(pool: pool), ClientService(client: client), ClientService(client: apple),
+      PoolService(pool: pool), ClientService(client: client), ClientService(client: passing),
+      ClientService(client: apple),
       CommitService(commit: commit), delivery, registry, housekeeping, readiness,
       ServerService(server: server),
     ]
