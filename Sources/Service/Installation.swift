@@ -17,6 +17,8 @@ package struct Installation: Sendable {
     package var commit = GroupCommit.Limits()
     package var verifyReceipt = VerifyReceiptUpstream()
     package var delivery = Delivery.Settings()
+    /// How long the old back end has in the stage `legacy`, while Apple waits.
+    package var passThroughWithin = Interval.seconds(10)
     package var client = HTTPClientConfiguration()
     /// The same that the adapter's verifier looks up.
     package var revocations = Revocations(.off)
@@ -39,6 +41,8 @@ package struct Installation: Sendable {
   /// Nil: Apple is told nothing by itself.
   private let consumption: ConsumptionAnswers?
   private let client: HTTPClient
+  /// For what is passed through: it must not queue for a connection behind what the outbox sends to the same host.
+  private let passing: HTTPClient
   /// For verifyReceipt: its clients wait, and may need many connections to one host.
   private let apple: HTTPClient
   /// Nil: Apple is asked nothing by itself.
@@ -75,6 +79,8 @@ package struct Installation: Sendable {
     revocationChecks = RevocationChecks(
       settings.revocations, pool: pool, responder: Responder(client: client), metrics: metrics, clock: clock,
       logger: logger)
+    let passing = HTTPClient(settings.client)
+    self.passing = passing
     var calls = settings.client
     calls.connectionsPerHost = VerifyReceiptRoute.callsAtOnce
     let apple = HTTPClient(calls)
@@ -82,9 +88,10 @@ package struct Installation: Sendable {
     let router = Router(
       notifications: NotificationRoute(
         intake: intake, registry: registry, commit: commit,
-        passThrough: PassThrough(post: post, key: keys.current, metrics: counts, logger: logger), key: keys.current,
-        metrics: counts,
-        clock: clock, logger: logger),
+        passThrough: PassThrough(
+          post: Delivery.posting(over: passing), within: settings.passThroughWithin, key: keys.current, metrics: counts,
+          logger: logger),
+        key: keys.current, metrics: counts, clock: clock, logger: logger),
       receipts: VerifyReceiptRoute(
         client: apple, upstream: settings.verifyReceipt,
         answers: ReceiptAnswers(
@@ -128,8 +135,9 @@ package struct Installation: Sendable {
   /// In the order of need: what is first is stopped last, so that requests end before the commits they wait for.
   package var services: [any Service] {
     [
-      PoolService(pool: pool), ClientService(client: client), ClientService(client: apple), ClientService(client: api),
-      CommitService(commit: commit), delivery, revocationChecks, registry, housekeeping, readiness,
+      PoolService(pool: pool), ClientService(client: client), ClientService(client: passing),
+      ClientService(client: apple), ClientService(client: api), CommitService(commit: commit), delivery,
+      revocationChecks, registry, housekeeping, readiness,
     ] + (keepingUp.map { [$0] } ?? []) + (consumption.map { [$0] } ?? []) + [ServerService(server: server)]
   }
 

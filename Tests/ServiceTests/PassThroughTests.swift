@@ -5,6 +5,7 @@ import Ledger
 import Purchases
 import Rollout
 import Runtime
+import Service
 import Support
 import Synchronization
 import Testing
@@ -125,6 +126,28 @@ extension RunningService {
       #expect(answer.status == 503)
       #expect(answer.body["error"]?.object?["code"] == "notPassedThrough")
       #expect(try await service.count("SELECT COUNT(*) FROM inbox") == 0)
+    }
+  }
+}
+
+extension `The stage legacy` {
+  @Test func `answers 503 when the old back end is too slow, be it that it dribbles`() async throws {
+    let dribble: @Sendable (RawConnection) async -> Void = { connection in
+      await connection.send("HTTP/1.1 200 OK\r\nContent-Length: 50000\r\n\r\n")
+      let end = ContinuousClock.now + .seconds(2)
+      while ContinuousClock.now < end {
+        await connection.send("x")
+        try? await Task.sleep(for: .milliseconds(10))
+      }
+    }
+    try await withRawServer(dribble) { port in
+      try await RunningService.with({ $0.passThroughWithin = .milliseconds(300) }) { service in
+        try await service.set(.legacy, url: "http://127.0.0.1:\(port)/slow")
+        let answer = try await service.post("/notifications", try service.notification())
+        #expect(answer.status == 503)
+        #expect(answer.body["error"]?.object?["code"] == "notPassedThrough")
+        #expect(service.log.records.contains { $0.metadata["reason"] == "no answer: timedOut" })
+      }
     }
   }
 }

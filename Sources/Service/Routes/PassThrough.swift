@@ -16,12 +16,13 @@ import Time
 /// such bodies were taken, and checked or not, before us. Without an answer in time Apple hears 503 and sends it again.
 struct PassThrough: Sendable {
   let post: Delivery.Post
+  /// From the connection to the old back end's whole answer; below the time in which the server has to answer.
+  let within: Interval
   /// Under which the codes of the apps' shared secrets are made.
   let key: MasterKey
   let metrics: ServiceMetrics
   let logger: Logger
 
-  private static let deadline = Interval.seconds(10)
   private static let responseLimit = 64 << 10
 
   /// The one place that decides whether a notification is passed through: nil when it is to be recorded.
@@ -63,7 +64,12 @@ struct PassThrough: Sendable {
   }
 
   /// The old back end's status, or 503.
-  func send(_ body: [UInt8], contentType: String?, along route: Route) async -> HTTPResponse {
+  ///
+  /// - Parameter message: how it would be known in `record`. The `webhook-id` is the same there, so that what was heard in
+  ///   one stage and is sent again in the other is known as a repeat.
+  func send(
+    _ body: [UInt8], of message: Digest, contentType: String?, along route: Route
+  ) async -> HTTPResponse {
     guard let destination = route.destination else {
       note(route, "noURL")
       logger.error(
@@ -71,8 +77,12 @@ struct PassThrough: Sendable {
       return .unavailable("noLegacyURL", "the app has no back end to pass notifications through to")
     }
     let request = ClientRequest(
-      method: "POST", url: destination.url, headers: [("Content-Type", contentType ?? "application/json")], body: body,
-      deadline: Self.deadline, responseLimit: Self.responseLimit)
+      method: "POST", url: destination.url,
+      headers: [
+        ("Content-Type", contentType ?? "application/json"),
+        ("webhook-id", Envelope.webhookID(of: message, for: destination)),
+      ],
+      body: body, deadline: within, responseLimit: Self.responseLimit)
     switch await post(request) {
     case .delivered(let status), .failed(.status(let status)):
       note(route, "\(status)")
