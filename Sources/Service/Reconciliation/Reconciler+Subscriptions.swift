@@ -101,10 +101,10 @@ extension Reconciler {
     let message = InboxMessage(
       kind: .evidence, body: body,
       identity: Adapter.identity(ofEvidence: body, app: place.app.bundleID, environment: place.environment),
-      receivedAt: now)
+      claim: Claim(environment: place.environment), receivedAt: now)
     let entry: Entry
     do throws(Refusal) {
-      entry = try intake.evidence(message, app: place.app, environment: place.environment, now: now).entry
+      entry = try intake.evidence(message, app: place.app, now: now).entry
     } catch {
       throw UnreadableAnswer(reason: error)
     }
