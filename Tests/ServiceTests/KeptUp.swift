@@ -121,8 +121,9 @@ struct KeptUp: Sendable {
     let entries = try world.customers().compactMap { customer -> Entry? in
       guard let last = world.state(of: customer).purchases.last else { return nil }
       let jws = try signer.sign(last.transaction.payload(signedAt: now))
-      let message = InboxMessage(kind: .evidence, body: jws, receivedAt: now)
-      return try intake.evidence(message, app: app, environment: .sandbox, now: now).entry
+      let message = InboxMessage(
+        kind: .evidence, body: jws, claim: Claim(environment: .sandbox), receivedAt: now)
+      return try intake.evidence(message, app: app, now: now).entry
     }
     _ = try await Ledger(pool: pool).append(entries)
   }
