@@ -97,7 +97,8 @@ let package = Package(
       dependencies: ["Compression", "Database", "Mappings", "Purchases", "Runtime", "JSON", "Time"],
       path: "Tests/Support", swiftSettings: strict),
     .target(
-      name: "Truth", dependencies: ["Simulator", "Ledger", "Database", "Mappings", "Purchases", "Signing", "JSON", "Time"],
+      name: "Truth",
+      dependencies: ["Simulator", "Ledger", "Database", "Mappings", "Purchases", "Signing", "JSON", "Time"],
       path: "Tests/Truth", swiftSettings: strict),
     tests("TimeTests", "Time"),
     tests("JSONTests", "JSON", "Time"),
