@@ -52,7 +52,8 @@ package final class Ledger: Sendable {
     noteQuarantined(entries, appended)
     writtenHeaders.withLock { written in
       if written.count > Self.headersRemembered { written.removeAll() }
-      for entry in entries {
+      // Of what was not written because the stage had changed, no header was either.
+      for (entry, outcome) in zip(entries, appended) where outcome != .stageChanged {
         if case .accepted(let accepted) = entry.content { written.formUnion(accepted.body.headers.keys) }
       }
     }

@@ -73,7 +73,10 @@ import Time
     let secret = Array("only the app knows".utf8)
     let (old, new) = (MasterKey.generate(), MasterKey.generate())
     let sealed = try await fixture.pool.read { [now] session throws(DatabaseError) in
-      for (kind, name) in [(CredentialTable.Kind.sharedSecret, "first"), (.apiKey, "KEY1")] {
+      let places: [(CredentialTable.Kind, String)] = [
+        (.sharedSecret, "first"), (.apiKey, "KEY1"), (.callbackToken, "consumption"),
+      ]
+      for (kind, name) in places {
         try CredentialTable.put(
           secret, kind: kind, name: name, issuer: "issuer", of: app, sealedWith: Keyring(current: old), at: now,
           in: session)

@@ -150,6 +150,29 @@ extension `The stage legacy` {
       }
     }
   }
+
+  @Test func `gives a message the webhook-id that it has in record`() async throws {
+    let listener = Listener(200)
+    try await listener.listening { url in
+      try await RunningService.with { service in
+        try await service.set(.legacy, url: url)
+        let body = try service.notification()
+        #expect(try await service.post("/notifications", body).status == 200)
+        try await service.set(.record, url: url)
+        // This process may hear of the stage a moment later.
+        let isStored = try await eventually(within: .seconds(30)) {
+          try await service.post("/notifications", body).body["status"] == "stored"
+        }
+        #expect(isStored)
+        let isForwarded = try await eventually(within: .seconds(30)) {
+          try await service.count("SELECT COUNT(*) FROM outbox WHERE state = 1") == 1
+        }
+        #expect(isForwarded)
+        let ids = Set(listener.requests.map { $0.head.headers["webhook-id"] ?? "" })
+        #expect(ids.count == 1 && ids.first?.hasPrefix("msg_") == true)
+      }
+    }
+  }
 }
 
 @Suite struct `The stage record` {
