@@ -73,8 +73,10 @@ let package = Package(
     room("Rollout"),
     room("Ledger", "Rollout", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
     room("Delivery", "Ledger", "Database", "HTTPClient", "Signing", "Purchases", "Runtime", "Time"),
+    room("Seeding", "AppStore", "Ledger", "Rollout", "Database", "Signing", "Purchases", "Runtime", "Wire",
+      "Time"),
     room(
-      "Service", "Delivery", "HTTPClient", "Rollout", "Ledger", "Adapter", "HTTPServer", "Mappings", "Wire", "Signing",
+      "Service", "Seeding", "AppStore", "Delivery", "HTTPClient", "Rollout", "Ledger", "Adapter", "HTTPServer", "Mappings", "Wire", "Signing",
       "Purchases", "Runtime",
       "JSON", "Time"),
     room("Compression", "CZlib", "CZstd"),
@@ -83,7 +85,7 @@ let package = Package(
     .executableTarget(
       name: "switchyard",
       dependencies: [
-        "Service", "AppStore", "Backfill", "Simulator", "Rollout", "Ledger", "Database", "Adapter", "Receipts", "Wire",
+        "Service", "Seeding", "AppStore", "Backfill", "Simulator", "Rollout", "Ledger", "Database", "Adapter", "Receipts", "Wire",
         "Mappings", "HTTPServer", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time",
       ], swiftSettings: strict),
     .executableTarget(
@@ -121,6 +123,9 @@ let package = Package(
     tests(
       "LedgerTests", "Ledger", "Mappings", "Rollout", "Database", "Adapter", "Simulator", "Purchases", "Signing",
       "Runtime", "JSON", "Time"),
+    tests(
+      "SeedingTests", "Seeding", "Service", "AppStore", "Ledger", "Rollout", "Adapter", "Database", "HTTPClient",
+      "HTTPServer", "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
       "ServiceTests", "Service", "Delivery", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
       "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),

@@ -121,6 +121,10 @@ private struct Batch {
     try InboxTable.insertBodies(
       new.map { (message: $0, compact: $1.body) }, knownHeaders: knownHeaders, in: session)
     try Ledger.note(new.map { ($1.app, $1.findings) }, in: session)
+    try WorkTable.enqueue(
+      new.flatMap { message, acceptance in
+        acceptance.findings.seeds.map { (app: acceptance.app, seed: $0, arrivedAt: message.receivedAt) }
+      }, in: session)
     let (keptBefore, full) = try quarantine(refused, usage, in: session)
     // What Apple sends goes on to the app's own endpoints once, also what is set aside here with a reason.
     var outgoing: [OutboxTable.Outgoing] = []

@@ -1,10 +1,12 @@
 package import Adapter
+package import AppStore
 package import Database
 package import Delivery
 package import HTTPClient
 package import HTTPServer
 package import Ledger
 package import Runtime
+package import Seeding
 package import Signing
 package import Time
 
@@ -17,6 +19,11 @@ package struct Installation: Sendable {
     package var verifyReceipt = VerifyReceiptUpstream()
     package var delivery = Delivery.Settings()
     package var client = HTTPClientConfiguration()
+    /// Where the App Store Server API is.
+    package var appStore = AppStoreHosts.apple
+    /// How often it may be asked.
+    package var rates: @Sendable (BudgetKey) -> RateBounds = { .documented($0) }
+    package var seeding = Seeding.Settings()
 
     package init(http: HTTPServerConfiguration) { self.http = http }
   }
@@ -33,6 +40,10 @@ package struct Installation: Sendable {
   private let client: HTTPClient
   /// For verifyReceipt: its clients wait, and may need many connections to one host.
   private let apple: HTTPClient
+  /// For the App Store Server API.
+  private let asking: HTTPClient
+  package let appStore: AppStoreClient
+  package let seeding: Seeding
 
   /// Reads the registered apps once; the schema must be there.
   package init(
@@ -64,6 +75,26 @@ package struct Installation: Sendable {
     calls.connectionsPerHost = VerifyReceiptRoute.callsAtOnce
     let apple = HTTPClient(calls)
     self.apple = apple
+    var askingCalls = settings.client
+    // Over HTTP/1.1 who waits for an answer finds a connection beside everybody who is asked about in bulk.
+    askingCalls.connectionsPerHost = 2 * settings.seeding.concurrency
+    let asking = HTTPClient(askingCalls)
+    self.asking = asking
+    let (timing, seedingMetrics) = (CallTiming(clock: clock), SeedingMetrics(metrics))
+    let appStore = AppStoreClient(
+      http: asking, hosts: settings.appStore,
+      gate: BudgetGate(store: LedgerBudgets(pool: pool), timing: timing, bounds: settings.rates), timing: timing,
+      observe: { seedingMetrics.note($0) })
+    self.appStore = appStore
+    let answers = AppleAnswers(intake: intake, clock: clock, logger: logger) { entry in
+      try await commit.append(entry)
+    }
+    let seeding = Seeding(
+      pool: pool, client: appStore, record: { await answers.take($0, $1, $2) },
+      access: {
+        try await pool.read { session throws(DatabaseError) in try SeedingAccess.all(with: keys, in: session) }
+      }, settings: settings.seeding, metrics: seedingMetrics, clock: clock, logger: logger)
+    self.seeding = seeding
     let router = Router(
       notifications: NotificationRoute(
         intake: intake, registry: registry, commit: commit,
@@ -76,7 +107,8 @@ package struct Installation: Sendable {
           metrics: counts, clock: clock, logger: logger),
         metrics: counts, logger: logger),
       evidence: EvidenceRoute(
-        intake: intake, ledger: ledger, commit: commit, metrics: counts, clock: clock, logger: logger),
+        intake: intake, ledger: ledger, commit: commit, seeding: seeding, metrics: counts, clock: clock,
+        logger: logger),
       purchases: PurchasesRoute(ledger: ledger, clock: clock, logger: logger),
       health: HealthRoute(metrics: metrics) { readiness.reason },
       sources: settings.sources, registry: registry)
@@ -89,7 +121,7 @@ package struct Installation: Sendable {
   package var services: [any Service] {
     [
       PoolService(pool: pool), ClientService(client: client), ClientService(client: apple),
-      CommitService(commit: commit), delivery, registry, housekeeping, readiness,
+      ClientService(client: asking), CommitService(commit: commit), delivery, seeding, registry, housekeeping, readiness,
       ServerService(server: server),
     ]
   }

@@ -10,6 +10,8 @@ package struct InboxMessage: Hashable, Sendable {
     case evidence = 2
     /// What Apple answered to a verifyReceipt call that came through us.
     case verifyReceiptAnswer = 3
+    /// What the App Store Server API answered when we asked.
+    case apiAnswer = 4
   }
 
   /// What it is known by, so that it is kept once: the SHA-256 of its `identity`.
