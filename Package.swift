@@ -73,12 +73,10 @@ let package = Package(
     room("Rollout"),
     room("Ledger", "Rollout", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
     room("Delivery", "Ledger", "Database", "HTTPClient", "Signing", "Purchases", "Runtime", "Time"),
-    room("Seeding", "AppStore", "Ledger", "Rollout", "Database", "Signing", "Purchases", "Runtime", "Wire",
-      "Time"),
+    room("Seeding", "AppStore", "Ledger", "Database", "Signing", "Purchases", "Runtime", "Wire", "Time"),
     room(
-      "Service", "Seeding", "AppStore", "Delivery", "HTTPClient", "Rollout", "Ledger", "Adapter", "HTTPServer", "Mappings", "Wire", "Signing",
-      "Purchases", "Runtime",
-      "JSON", "Time"),
+      "Service", "Seeding", "Delivery", "AppStore", "HTTPClient", "Rollout", "Ledger", "Database", "Adapter",
+      "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     room("Compression", "CZlib", "CZstd"),
     room("Backfill", "Receipts", "Compression", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     room("Simulator", "HTTPServer", "HTTPClient", "Signing", "Runtime", "JSON", "Time"),
@@ -99,6 +97,9 @@ let package = Package(
       name: "Support",
       dependencies: ["Compression", "Database", "Mappings", "Purchases", "Runtime", "JSON", "Time"],
       path: "Tests/Support", swiftSettings: strict),
+    .target(
+      name: "Truth", dependencies: ["Simulator", "Ledger", "Database", "Mappings", "Purchases", "Signing", "JSON", "Time"],
+      path: "Tests/Truth", swiftSettings: strict),
     tests("TimeTests", "Time"),
     tests("JSONTests", "JSON", "Time"),
     tests("RuntimeTests", "Runtime", "JSON", "Time"),
@@ -121,13 +122,13 @@ let package = Package(
       "DeliveryTests", "Delivery", "Ledger", "Rollout", "Database", "HTTPClient", "Purchases", "Signing", "Runtime",
       "Time"),
     tests(
-      "LedgerTests", "Ledger", "Mappings", "Rollout", "Database", "Adapter", "Simulator", "Purchases", "Signing",
-      "Runtime", "JSON", "Time"),
+      "LedgerTests", "Truth", "Ledger", "Mappings", "Rollout", "Database", "Adapter", "Receipts", "Simulator",
+      "Purchases", "Signing", "Runtime", "JSON", "Time"),
     tests(
       "SeedingTests", "Seeding", "Service", "AppStore", "Ledger", "Rollout", "Adapter", "Database", "HTTPClient",
       "HTTPServer", "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
-      "ServiceTests", "Service", "Delivery", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
+      "ServiceTests", "Service", "AppStore", "Delivery", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
       "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
       "SimulatorTests", "Simulator", "Adapter", "Receipts", "Mappings", "Purchases", "Signing", "Wire", "JSON",
@@ -136,7 +137,7 @@ let package = Package(
       "AppStoreServerTests", "Simulator", "HTTPServer", "HTTPClient", "Signing", "JSON", "Time"),
     tests("HouseTests"),
     tests(
-      "EndToEnd", "Ledger", "Database", "HTTPServer", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
+      "EndToEnd", "Truth", "Ledger", "Database", "HTTPServer", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
   ]
 )
 

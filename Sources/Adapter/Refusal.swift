@@ -101,12 +101,14 @@ package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
     case .notAJWS, .invalidBase64: .unreadable
     // Checked after the signature: Apple said it, but not to us or not consistently.
     case .wrongBundle, .wrongAppAppleId, .wrongEnvironment, .contradictsEnvelope: .authentic
+    // Rightly signed; whether with a key that still counts will be known.
+    case .revocationNotKnown: .authentic
     // Signed by Apple too, but anybody who bought something has a signed transaction to send.
     case .unexpectedKind: .unproven
     case .tooLarge, .invalidJSON, .duplicateKey, .tooDeep, .unsupportedCriticalHeader, .missingCertificates,
       .wrongCertificateCount, .unsupportedAlgorithm, .unsignedTestData, .malformedCertificate, .swappedCertificates,
       .missingLeafMarker, .missingIntermediateMarker, .unknownRoot, .brokenChain, .leafKeyNotP256, .notValidAtSigning,
-      .malformedSignature, .badSignature, .missingClaim, .malformedClaim:
+      .malformedSignature, .badSignature, .revoked, .missingClaim, .malformedClaim:
       .unproven
     }
   }

@@ -27,6 +27,8 @@ package enum CanonicalDump {
         for attribution in try AttributionTable.read(selected, in: session) { line(attribution.canonical(scope, app)) }
         try customers(in: scope, app: app.bundleID, session, line)
       }
+      let seeds: SQL = "WHERE app = \(app.id.number) ORDER BY environment, transaction_id"
+      for row in try SeedTable.read(seeds, bundleIDs: names, in: session) { line(row.seed.canonical) }
     }
   }
 
@@ -101,6 +103,16 @@ extension Attribution {
       "originalTransactionId": .string(originalTransactionID), "line": .string(line.text),
       "firstAsOf": .integer(firstAsOf.sinceEpoch), "lastAsOf": .integer(lastAsOf.sinceEpoch),
       "message": .string(Digest(bytes: message)?.hex ?? ""),
+    ]
+  }
+}
+
+extension Seed {
+  /// Without the message that named it first: which one that is depends on when each was received.
+  fileprivate var canonical: JSONObject {
+    [
+      "seed": .string(transactionID), "app": .string(app),
+      "environment": environment.map { .string($0.rawValue) } ?? .null,
     ]
   }
 }

@@ -76,7 +76,10 @@ package final class Ledger: Sendable {
   }
 
   /// Writes what messages taught, without the messages: for a rebuild, which has them.
-  static func note(_ findings: [(App.ID, Findings)], in session: borrowing Session) throws(DatabaseError) {
+  static func note(
+    _ messages: [(message: InboxMessage, app: App.ID, findings: Findings)], in session: borrowing Session
+  ) throws(DatabaseError) {
+    let findings = messages.map { ($0.app, $0.findings) }
     try PurchaseTable.note(findings.flatMap { app, found in found.purchases.map { (app, $0) } }, in: session)
     try RenewalTable.note(findings.flatMap { app, found in found.renewals.map { (app, $0) } }, in: session)
     try AppTransactionTable.note(
@@ -85,6 +88,7 @@ package final class Ledger: Sendable {
     try AttributionTable.note(findings, in: session)
     try EventTable.note(findings.flatMap { app, found in found.events.map { (app, $0) } }, in: session)
     try CustomerTable.note(findings, in: session)
+    try SeedTable.note(messages, in: session)
   }
 }
 
@@ -120,7 +124,7 @@ private struct Batch {
     let new = accepted.filter { !known.contains($0.0.digest) }
     try InboxTable.insertBodies(
       new.map { (message: $0, compact: $1.body) }, knownHeaders: knownHeaders, in: session)
-    try Ledger.note(new.map { ($1.app, $1.findings) }, in: session)
+    try Ledger.note(new.map { ($0, $1.app, $1.findings) }, in: session)
     try WorkTable.enqueue(
       new.flatMap { message, acceptance in
         acceptance.findings.seeds.map { (app: acceptance.app, seed: $0, arrivedAt: message.receivedAt) }

@@ -153,9 +153,9 @@ package struct Rebuild: Sendable {
       }
       guard let end = page.last else { return count }
       last = end.message.digest
-      var findings: [(App.ID, Findings)] = []
-      for stored in page { findings.append((stored.app, try read(stored))) }
-      let found = findings
+      var messages: [(message: InboxMessage, app: App.ID, findings: Findings)] = []
+      for stored in page { messages.append((stored.message, stored.app, try read(stored))) }
+      let found = messages
       try await Self.retrying(Self.attempts) { () async throws(DatabaseError) in
         try await target.transaction { session throws(DatabaseError) in
           try Ledger.note(found, in: session)

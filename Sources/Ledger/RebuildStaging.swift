@@ -14,7 +14,7 @@ extension Rebuild {
     private static let marker = "seen_messages"
     private static let derived = [
       "purchases", "purchase_marks", "renewals", "app_transactions", "aliases", "attributions", "links", "customers",
-      "events",
+      "events", "seeds",
     ]
     private static let oldPrefix = "old_"
 

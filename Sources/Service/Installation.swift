@@ -1,5 +1,5 @@
 package import Adapter
-package import AppStore
+import AppStore
 package import Database
 package import Delivery
 package import HTTPClient
@@ -19,10 +19,10 @@ package struct Installation: Sendable {
     package var verifyReceipt = VerifyReceiptUpstream()
     package var delivery = Delivery.Settings()
     package var client = HTTPClientConfiguration()
-    /// Where the App Store Server API is.
-    package var appStore = AppStoreHosts.apple
-    /// How often it may be asked.
-    package var rates: @Sendable (BudgetKey) -> RateBounds = { .documented($0) }
+    /// The same that the adapter's verifier looks up.
+    package var revocations = Revocations(.off)
+    /// Nil: Apple is asked nothing by itself.
+    package var appStore: AppStoreSettings?
     package var seeding = Seeding.Settings()
 
     package init(http: HTTPServerConfiguration) { self.http = http }
@@ -37,13 +37,15 @@ package struct Installation: Sendable {
   private let housekeeping: Housekeeping
   private let readiness: Readiness
   private let delivery: Delivery
+  private let revocationChecks: RevocationChecks
   private let client: HTTPClient
   /// For verifyReceipt: its clients wait, and may need many connections to one host.
   private let apple: HTTPClient
-  /// For the App Store Server API.
-  private let asking: HTTPClient
-  package let appStore: AppStoreClient
-  package let seeding: Seeding
+  /// Nil: Apple is asked nothing by itself.
+  private let keepingUp: KeepingUp?
+  private let api: HTTPClient
+  /// Nil: Apple is asked nothing by itself.
+  private let seeding: Seeding?
 
   /// Reads the registered apps once; the schema must be there.
   package init(
@@ -57,11 +59,12 @@ package struct Installation: Sendable {
     self.ledger = ledger
     let commit = GroupCommit(ledger, limits: settings.commit)
     self.commit = commit
-    registry = try await Registry(
+    let registry = try await Registry(
       reading: {
         try await pool.read { session throws(DatabaseError) in try AppTable.directory(with: keys, in: session) }
       },
       logger: logger)
+    self.registry = registry
     let readiness = Readiness(pool: pool)
     self.readiness = readiness
     let intake = Intake(adapter: adapter)
@@ -71,29 +74,34 @@ package struct Installation: Sendable {
     delivery = Delivery(
       pool: pool, settings: settings.delivery, post: post,
       restore: LegacyPassword.restoring(from: registry, keys: keys), metrics: metrics, clock: clock, logger: logger)
+    revocationChecks = RevocationChecks(
+      settings.revocations, pool: pool, responder: Responder(client: client), metrics: metrics, clock: clock,
+      logger: logger)
     var calls = settings.client
     calls.connectionsPerHost = VerifyReceiptRoute.callsAtOnce
     let apple = HTTPClient(calls)
     self.apple = apple
-    var askingCalls = settings.client
+    var asking = settings.client
     // Over HTTP/1.1 who waits for an answer finds a connection beside everybody who is asked about in bulk.
-    askingCalls.connectionsPerHost = 2 * settings.seeding.concurrency
-    let asking = HTTPClient(askingCalls)
-    self.asking = asking
-    let (timing, seedingMetrics) = (CallTiming(clock: clock), SeedingMetrics(metrics))
-    let appStore = AppStoreClient(
-      http: asking, hosts: settings.appStore,
-      gate: BudgetGate(store: LedgerBudgets(pool: pool), timing: timing, bounds: settings.rates), timing: timing,
-      observe: { seedingMetrics.note($0) })
-    self.appStore = appStore
-    let answers = AppleAnswers(intake: intake, clock: clock, logger: logger) { entry in
-      try await commit.append(entry)
+    asking.connectionsPerHost = 2 * settings.seeding.concurrency
+    let api = HTTPClient(asking)
+    self.api = api
+    let seedingMetrics = SeedingMetrics(metrics)
+    let appStore = settings.appStore.map { appStore in
+      let timing = CallTiming(clock: clock)
+      return AppStoreClient(
+        http: api, hosts: appStore.hosts,
+        gate: BudgetGate(store: LedgerBudgets(pool: pool), timing: timing, bounds: appStore.bounds), timing: timing,
+        observe: { seedingMetrics.note($0) })
     }
-    let seeding = Seeding(
-      pool: pool, client: appStore, record: { await answers.take($0, $1, $2) },
-      access: {
-        try await pool.read { session throws(DatabaseError) in try SeedingAccess.all(with: keys, in: session) }
-      }, settings: settings.seeding, metrics: seedingMetrics, clock: clock, logger: logger)
+    let answers = AppleAnswers(intake: intake, clock: clock, logger: logger) { try await commit.append($0) }
+    let seeding = appStore.map { client in
+      Seeding(
+        pool: pool, client: client, record: { await answers.take($0, $1, $2) },
+        access: {
+          try await pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }
+        }, settings: settings.seeding, metrics: seedingMetrics, clock: clock, logger: logger)
+    }
     self.seeding = seeding
     let router = Router(
       notifications: NotificationRoute(
@@ -113,6 +121,19 @@ package struct Installation: Sendable {
       health: HealthRoute(metrics: metrics) { readiness.reason },
       sources: settings.sources, registry: registry)
     server = HTTPServer(settings.http, handler: router) { event in logger.note(event) }
+    keepingUp = settings.appStore.flatMap { settings in
+      guard let asking = appStore else { return nil }
+      let reconciler = Reconciler(
+        client: asking, verifier: settings.verifier, intake: intake, ledger: ledger,
+        directory: { [registry] in await registry.refreshed(atMostEvery: Router.patience) },
+        record: { entries in try await commit.append(all: entries) }, clock: clock)
+      let heartbeat = settings.heartbeatEvery.map { every in
+        HeartbeatCheck(client: asking, ledger: ledger, every: every, within: settings.heartbeatWithin, clock: clock)
+      }
+      return KeepingUp(
+        settings: settings, reconciler: reconciler, heartbeat: heartbeat, pool: pool, keys: keys,
+        metrics: KeepingUpMetrics(metrics), clock: clock, logger: logger)
+    }
     housekeeping = Housekeeping(pool: pool, metrics: counts, clock: clock, logger: logger)
     declareGauges(metrics)
   }
@@ -120,10 +141,9 @@ package struct Installation: Sendable {
   /// In the order of need: what is first is stopped last, so that requests end before the commits they wait for.
   package var services: [any Service] {
     [
-      PoolService(pool: pool), ClientService(client: client), ClientService(client: apple),
-      ClientService(client: asking), CommitService(commit: commit), delivery, seeding, registry, housekeeping, readiness,
-      ServerService(server: server),
-    ]
+      PoolService(pool: pool), ClientService(client: client), ClientService(client: apple), ClientService(client: api),
+      CommitService(commit: commit), delivery, revocationChecks, registry, housekeeping, readiness,
+    ] + (seeding.map { [$0] } ?? []) + (keepingUp.map { [$0] } ?? []) + [ServerService(server: server)]
   }
 
   private func declareGauges(_ metrics: MetricsRegistry) {
@@ -177,6 +197,24 @@ private struct ServerService: Service {
   let server: HTTPServer
 
   func run() async throws { try await server.run() }
+}
+
+extension GroupCommit {
+  /// What became of each, in their order, once they are committed.
+  fileprivate func append(all entries: [Entry]) async throws -> [Appended] {
+    try await withThrowingTaskGroup(of: (Int, Appended).self) { group in
+      for (place, entry) in entries.enumerated() {
+        group.addTask {
+          do throws(Failure) { return (place, try await self.append(entry)) } catch .stageChanged {
+            return (place, .stageChanged)
+          }
+        }
+      }
+      var appended = [Appended](repeating: .stageChanged, count: entries.count)
+      for try await (place, one) in group { appended[place] = one }
+      return appended
+    }
+  }
 }
 
 extension Logger {

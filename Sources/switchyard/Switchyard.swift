@@ -17,6 +17,7 @@ enum Switchyard {
       Command.Example("switchyard extract receipts.csv.gz > ids.jsonl", "what millions of receipts are worth"),
       Command.Example("switchyard app add com.example.app --app-apple-id 1234567890"),
       Command.Example("switchyard explain com.example.app 2000000906235058", "why does this customer have no access?"),
+      Command.Example("switchyard reconcile com.example.app --dry-run", "what did Apple say that never came?"),
       Command.Example("switchyard quarantine replay --all", "after what was wrong has been mended"),
       Command.Example("switchyard doctor", "what is wrong here, and what to do about it"),
     ],
@@ -24,6 +25,7 @@ enum Switchyard {
       ServeCommand.command, DevCommand.command, JWSCommand.command, ReceiptCommand.command, ConvertCommand.command,
       ExtractCommand.command, MappingsCommand.command, AppCommand.command, APICommand.command, RolloutCommand.command,
       ExplainCommand.command, OutboxCommand.command, InboxCommand.command, QuarantineCommand.command,
+      ReconcileCommand.command, CompletenessCommand.command,
       DatabaseCommand.command, DoctorCommand.command, SimulateCommand.command,
     ]
   ).addingCompletion()

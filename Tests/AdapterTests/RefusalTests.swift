@@ -274,7 +274,7 @@ struct Refused: CustomTestStringConvertible, Sendable {
     #expect(refusal.code == code.rawValue && refusal.detail == "why" && refusal.claimedApp == "a")
     let unreadable: [VerificationError.Code] = [.notAJWS, .invalidBase64]
     let authentic: [VerificationError.Code] = [
-      .wrongBundle, .wrongAppAppleId, .wrongEnvironment, .contradictsEnvelope,
+      .wrongBundle, .wrongAppAppleId, .wrongEnvironment, .contradictsEnvelope, .revocationNotKnown,
     ]
     let expected: Refusal.Class =
       unreadable.contains(code) ? .unreadable : authentic.contains(code) ? .authentic : .unproven

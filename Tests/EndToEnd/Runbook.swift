@@ -2,7 +2,7 @@ import Database
 import Glibc
 import Support
 
-/// A page of `runbooks/`, as its code blocks: what an operator types.
+/// A page of `runbooks/` or `docs/`, as its code blocks: what an operator types.
 struct Runbook {
   /// The headings every page has, in their order.
   static let headings = ["When", "Before", "Steps", "How you know it worked", "Undo", "If not"]
@@ -11,11 +11,15 @@ struct Runbook {
   /// The blocks marked `sh`, each under its heading.
   let blocks: [(heading: String, commands: String)]
 
-  init(_ name: String) throws {
+  /// - Parameter name: of a page of `runbooks/`.
+  init(_ name: String) throws { try self.init(page: "runbooks/\(name).md") }
+
+  /// - Parameter page: below the project.
+  init(page: String) throws {
     // …/Tests/EndToEnd/Runbook.swift
     let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
-    guard let bytes = Files.contents(of: "\(root)/runbooks/\(name).md", limit: 1 << 20) else {
-      throw Missing(name: name)
+    guard let bytes = Files.contents(of: "\(root)/\(page)", limit: 1 << 20) else {
+      throw Missing(page: page)
     }
     var (headings, blocks): ([String], [(heading: String, commands: String)]) = ([], [])
     var block: [Substring]?
@@ -38,7 +42,7 @@ struct Runbook {
   }
 
   struct Missing: Error {
-    let name: String
+    let page: String
   }
 }
 

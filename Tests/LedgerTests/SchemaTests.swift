@@ -33,6 +33,21 @@ import Time
     }
   }
 
+  @Test func `comes from version 1 to this build's in one step, also after one that was cut off`() async throws {
+    try await database { pool in
+      try await pool.read { [now] session throws(DatabaseError) in
+        _ = try Migrator([.first]).migrate(at: now, in: session)
+        _ = try AppTable.add(bundleID: "com.example.kept", appAppleID: nil, at: now, in: session)
+        #expect(try Migrator().status(in: session).installed == 1)
+        for statement in Migration.second.statements.dropLast(3) { try session.run(statement) }
+        #expect(try Migrator().migrate(at: now, in: session).map(\.version) == [2])
+        #expect(try AppTable.all(in: session).map(\.bundleID) == ["com.example.kept"])
+        #expect(try session.query("SELECT * FROM seeds").isEmpty)
+        #expect(try session.query("SELECT * FROM app_policies").isEmpty)
+      }
+    }
+  }
+
   @Test func `is made by two connections at once`() async throws {
     try await database { pool in
       try await withThrowingDiscardingTaskGroup { group in

@@ -71,7 +71,7 @@ struct SeedingBench: Sendable {
     let keys = Keyring(current: MasterKey.generate())
     let key = running.store.identity.key
     let pem = try key.signingKey.pem()
-    let app = try await pool.transaction { session throws(DatabaseError) in
+    let app = try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: start, in: session)
       let app = try AppTable.add(bundleID: bundleID, appAppleID: 1_600_000_000, at: start, in: session)
       try CredentialTable.put(
@@ -119,7 +119,7 @@ struct SeedingBench: Sendable {
         return await answers.take(body, app, environment)
       },
       access: {
-        try await pool.read { session throws(DatabaseError) in try SeedingAccess.all(with: keys, in: session) }
+        try await pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }
       }, settings: settings, metrics: SeedingMetrics(MetricsRegistry()), clock: clock.clock,
       pacing: Pacing(elapsed: { .milliseconds(0) }, sleep: { try await sleep($0) }, random: { $0 / 2 }),
       logger: logger)

@@ -10,7 +10,7 @@ import Support
 import Testing
 import Time
 
-@Suite struct `Seeding` {
+@Suite struct `The seeding` {
   @Test func `asks about each customer once, and knows then what Apple knows`() async throws {
     try await SeedingBench.with(SeedingBench.world(customers: 24)) { bench in
       let customers = bench.customers
@@ -170,7 +170,7 @@ import Time
   @Test func `are shared by who asks, and what one learned all know`() async throws {
     let pool = Pool(try await PrivateMariaDB.shared.database())
     let now = SeedingBench.start
-    try await pool.transaction { session throws(DatabaseError) in
+    try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: now, in: session)
     }
     let key = BudgetKey(app: "a", endpoint: .getTransactionHistory, environment: .production)

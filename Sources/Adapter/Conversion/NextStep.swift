@@ -57,8 +57,9 @@ enum NextStep {
     case .notAJWS, .invalidBase64, .invalidJSON, .duplicateKey, .missingClaim, .malformedClaim: whole
     case .unsupportedCriticalHeader, .missingCertificates, .wrongCertificateCount, .unsupportedAlgorithm,
       .malformedCertificate, .swappedCertificates, .missingLeafMarker, .missingIntermediateMarker, .brokenChain,
-      .leafKeyNotP256, .notValidAtSigning, .malformedSignature, .badSignature:
+      .leafKeyNotP256, .notValidAtSigning, .malformedSignature, .badSignature, .revoked:
       forged
+    case .revocationNotKnown: "See that Apple's OCSP responders can be reached, then hand it in again."
     case .unsignedTestData: "Data of Xcode: add --allow-unsigned to look at it all the same."
     case .unknownRoot: roots
     case .unexpectedKind: "Hand in each part by itself."

@@ -12,6 +12,8 @@ package struct InboxMessage: Hashable, Sendable {
     case verifyReceiptAnswer = 3
     /// What the App Store Server API answered when we asked.
     case apiAnswer = 4
+    /// A notification that did not come by itself: Apple's history told of it. It is read as one.
+    case notificationHistory = 5
   }
 
   /// What it is known by, so that it is kept once: the SHA-256 of its `identity`.

@@ -12,7 +12,7 @@ package struct Migration: Sendable {
   let statements: [SQL]
 
   /// Every step so far, in order.
-  package static let all: [Migration] = [first, outbox, third]
+  package static let all: [Migration] = [first, second]
 
   /// The schema this binary was built for.
   package static var newest: Int { all.last?.version ?? 0 }

@@ -3,8 +3,7 @@ import Database
 extension Migration {
   // Work is leased by moving `due_at` beyond the lease in a committed UPDATE: what a killed process held is simply due
   // again. No counter is shared, and nothing depends on locks that end with a connection.
-  static let outbox = Migration(
-    version: 2, title: "destinations and the outbox", statements: [destinations, outboxRows, outboxMembers] + workTables)
+  static let outboxTables: [SQL] = [destinations, outboxRows, outboxMembers]
 
   private static let destinations: SQL = """
     CREATE TABLE IF NOT EXISTS destinations (

@@ -21,13 +21,13 @@ package struct EvidenceRoute: Sendable {
   private let intake: Intake
   private let ledger: Ledger
   private let commit: GroupCommit
-  private let seeding: Seeding
+  private let seeding: Seeding?
   private let metrics: ServiceMetrics
   private let clock: WallClock
   private let logger: Logger
 
   package init(
-    intake: Intake, ledger: Ledger, commit: GroupCommit, seeding: Seeding, metrics: ServiceMetrics, clock: WallClock,
+    intake: Intake, ledger: Ledger, commit: GroupCommit, seeding: Seeding?, metrics: ServiceMetrics, clock: WallClock,
     logger: Logger
   ) {
     self.intake = intake

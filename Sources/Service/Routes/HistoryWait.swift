@@ -15,7 +15,8 @@ struct HistoryWait: Sendable {
   /// Ids of one request that are waited for; the others are looked up later.
   private static let idsAtOnce = 20
 
-  let seeding: Seeding
+  /// Nil: Apple is asked nothing by itself.
+  let seeding: Seeding?
   let ledger: Ledger
   let clock: WallClock
   let logger: Logger
@@ -35,7 +36,7 @@ struct HistoryWait: Sendable {
       return
     }
     do {
-      let states = try await seeding.lookUp(ids, of: app, in: findings.environment, within: limit)
+      let states = try await seeding?.lookUp(ids, of: app, in: findings.environment, within: limit)
       answer["history"] = .string(Self.word(for: states))
       var results: [JSONValue] = []
       var told: Set<String> = []

@@ -54,8 +54,9 @@ final class JWSVerifier: Sendable {
   private let limit: Int
   private let headers: HeaderCache
   private let chains: ChainCache
+  private let revocations: Revocations?
 
-  init(roots: TrustedRoots, limit: Int, cacheCapacity: Int) {
+  init(roots: TrustedRoots, limit: Int, cacheCapacity: Int, revocations: Revocations?) {
     var stores: [Set<RootCertificate>: TrustStore] = [:]
     var byEnvironment: [AppStoreEnvironment: TrustStore] = [:]
     for environment in AppStoreEnvironment.allCases where !roots.roots(for: environment).isEmpty {
@@ -66,6 +67,7 @@ final class JWSVerifier: Sendable {
     }
     self.stores = byEnvironment
     self.limit = limit
+    self.revocations = revocations
     headers = HeaderCache(capacity: cacheCapacity)
     chains = ChainCache(capacity: cacheCapacity)
   }
@@ -124,6 +126,7 @@ final class JWSVerifier: Sendable {
       throw VerificationError(.badSignature, "not signed by the leaf's key, or changed since")
     }
     if known == nil { headers.insert(candidate, segment: jws.header, of: bytes) }
+    try revocations?.check(chain.links, signedAt: claims.signedAt ?? now, now: now)
     return Verified(
       payload: payload, signedAt: claims.signedAt, environment: claims.environment,
       trust: .chain(

@@ -46,6 +46,10 @@ public struct VerificationError: Error, Equatable, Sendable, CustomStringConvert
     case malformedSignature
     /// The signature was not made for this header and payload by the leaf's key.
     case badSignature
+    /// Signed after a certificate of the chain was revoked.
+    case revoked
+    /// Nobody could say whether a certificate of the chain was revoked, and it must be known; reading it again may help.
+    case revocationNotKnown
     /// Another kind of payload than the one due: a transaction where a notification is expected, for example.
     case unexpectedKind
     /// A claim that must be there is not.

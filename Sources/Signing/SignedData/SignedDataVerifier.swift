@@ -21,8 +21,14 @@ public final class SignedDataVerifier: Sendable {
 
   private let verifier: JWSVerifier
 
-  public init(roots: TrustedRoots, limits: Limits = Limits()) {
-    verifier = JWSVerifier(roots: roots, limit: limits.bytes, cacheCapacity: limits.cachedChains)
+  public convenience init(roots: TrustedRoots, limits: Limits = Limits()) {
+    self.init(roots: roots, limits: limits, revocations: nil)
+  }
+
+  /// - Parameter revocations: looked up for each message; without it no certificate counts as revoked.
+  package init(roots: TrustedRoots, limits: Limits = Limits(), revocations: Revocations?) {
+    verifier = JWSVerifier(
+      roots: roots, limit: limits.bytes, cacheCapacity: limits.cachedChains, revocations: revocations)
   }
 
   /// What the caches hold and how many chains were built, for tests and metrics.

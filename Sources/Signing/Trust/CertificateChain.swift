@@ -8,6 +8,8 @@ final class CertificateChain: Sendable {
   let leafFingerprint: Digest
   let leafSerialNumber: String
   let rootFingerprint: Digest
+  /// What may be asked about: the leaf, and the intermediate.
+  let links: [Revocations.Question]
   /// The seconds in which every certificate of the chain is valid; nil when there are none.
   private let validity: ClosedRange<Int64>?
 
@@ -16,6 +18,10 @@ final class CertificateChain: Sendable {
     leafFingerprint = leaf.fingerprint
     leafSerialNumber = leaf.serialNumber
     rootFingerprint = root.fingerprint
+    links = [
+      Revocations.Question(certificate: leaf, issuer: intermediate),
+      Revocations.Question(certificate: intermediate, issuer: root),
+    ]
     let all = [leaf, intermediate, root].map(\.validity)
     let from = all.map(\.lowerBound).reduce(Int64.min, max)
     let until = all.map(\.upperBound).reduce(Int64.max, min)

@@ -61,7 +61,7 @@ struct DatabaseRebuild {
     let message = stored.message
     do throws(Refusal) {
       switch message.kind {
-      case .notification:
+      case .notification, .notificationHistory:
         return try adapter.notification(
           message.body, message: message.digest, origin: Intake.origin(of: message, app: stored.bundleID),
           now: message.receivedAt

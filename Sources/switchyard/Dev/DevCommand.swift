@@ -13,47 +13,81 @@ enum DevCommand {
     "dev", "Run the service with a simulated Apple, and a story if you like.",
     discussion: """
       Everything `serve` does, trusting besides Apple a root made here (for Sandbox only, kept in --data-dir). --story \
-      registers two made-up apps, sends what happens to their customers in five months, with mistakes and forgeries \
-      among it, and prints what was stored and what was refused and why.
+      plays 40 days of two made-up apps instead: a simulated App Store posts V1 and V2 notifications, one app goes from \
+      V1 to V2 in between, an old back end hears what is forwarded, two forgeries come and one message is lost; then \
+      everything that is known is compared with what is true. Its root counts for Production, in that process alone, \
+      and its key ends with it: do not play it on a database that matters.
       """,
     examples: [
       Command.Example("switchyard dev --story", "play the story, then serve until Ctrl-C"),
       Command.Example("switchyard dev --story --once", "play the story and end"),
     ],
     options: [
-      .flag("story", "Send the story of two apps."),
+      .flag("story", "Play the story of two apps."),
       .flag("once", "End after the story; exit status 0 when everything went as it should."),
       .value("samples", "DIRECTORY", "Also hand in a real answer of Apple's from these samples, when they are there."),
     ] + ServeOptions.options + DatabaseOptions.options + MasterKeyOptions.options
   ) { arguments, terminal in
-    let options = try ServeOptions(arguments)
     let database = try DatabaseOptions(arguments)
+    guard arguments.flag("story") else {
+      let pki = try simulatedApple(in: database.dataDirectory, now: WallClock.system.now())
+      let running = try await start(
+        try ServeOptions(arguments), .apple.adding([try pki.trustedRoot()], for: .sandbox), arguments, terminal)
+      try terminal.write(running.greeting)
+      _ = try await ServiceGroup(services: running.services, logger: logger(arguments, terminal)).run()
+      return .done
+    }
+    return try await tell(arguments, database, terminal)
+  }
+
+  private static func tell(
+    _ arguments: ParsedArguments, _ database: DatabaseOptions, _ terminal: Terminal
+  ) async throws -> ExitStatus {
+    terminal.note("Starting a database, the service and a simulated App Store…")
     let now = WallClock.system.now()
-    let pki = try simulatedApple(in: database.dataDirectory, now: now)
-    let logger = Logger(
-      label: "switchyard", level: arguments.flag("story") ? max(options.logLevel, .warning) : options.logLevel,
-      handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
-    let roots = TrustedRoots.apple.adding([try pki.trustedRoot()], for: .sandbox)
-    if arguments.flag("story") { terminal.note("Starting a database and the service…") }
-    let running = try await RunningInstallation.start(
+    let appStore = try RunningAppStore.start(
+      StoryPlay.world(at: now), RunningAppStore.Settings(), clock: .system)
+    let directory = "\(database.dataDirectory)/simulated-app-store"
+    _ = FileFacts.makeDirectory(database.dataDirectory)
+    try SimulateServe.write(appStore, to: directory)
+    var options = try ServeOptions(arguments)
+    options.settings.verifyReceipt.production = appStore.productionURL + "/verifyReceipt"
+    options.settings.verifyReceipt.sandbox = appStore.sandboxURL + "/verifyReceipt"
+    // The key of this root is in this process alone, and ends with it.
+    let root = try appStore.store.identity.chains.pki.trustedRoot()
+    let running = try await start(
+      options, TrustedRoots(appleAndAlsoTrustedForProduction: [root]), arguments, terminal)
+    let oldBackEnd = OldBackEnd()
+    let stage = StoryPlay.Stage(
+      appStore: appStore, oldBackEnd: oldBackEnd, oldBackEndURL: try oldBackEnd.start(), running: running,
+      samples: arguments.value("samples"), directory: directory,
+      databaseOptions: database.dataDirectory == ".switchyard" ? "" : " --data-dir \(database.dataDirectory)")
+    let story = StoryPlay(stage, at: now, terminal: terminal, staysAfterwards: !arguments.flag("once"))
+    // The story is the last service: when it ends without staying, the others stop after it.
+    let services: [any Service] =
+      running.services + [oldBackEnd, SimulatedService(store: appStore), story]
+    _ = try await ServiceGroup(services: services, logger: logger(arguments, terminal)).run()
+    return story.wentAsExpected ? .done : .failed
+  }
+
+  private static func start(
+    _ options: ServeOptions, _ roots: TrustedRoots, _ arguments: ParsedArguments, _ terminal: Terminal
+  ) async throws -> RunningInstallation {
+    let database = try DatabaseOptions(arguments)
+    return try await RunningInstallation.start(
       options.settings, database: database, migrates: true,
       keys: { hasSealed, note in
         try MasterKeyOptions(arguments, database: database).load(hasSealed: hasSealed, note: note)
       },
-      adapter: Adapter(verifier: SignedDataVerifier(roots: roots)), logger: logger)
+      adapter: Adapter(verifier: SignedDataVerifier(roots: roots)), logger: logger(arguments, terminal))
+  }
 
-    guard arguments.flag("story") else {
-      try terminal.write(running.greeting)
-      _ = try await ServiceGroup(services: running.services, logger: logger).run()
-      return .done
-    }
-    let story = StoryPlay(
-      story: .twoApps(seed: UInt64(bitPattern: now.sinceEpoch), start: now - .days(160)), pki: pki,
-      samples: arguments.value("samples"), url: running.url, pool: running.installation.ledger.pool, now: now,
-      terminal: terminal, staysAfterwards: !arguments.flag("once"))
-    // The story is the last service: when it ends without staying, the others stop after it.
-    _ = try await ServiceGroup(services: running.services + [story], logger: logger).run()
-    return story.wentAsExpected ? .done : .failed
+  /// A story is not interrupted by what is only news.
+  private static func logger(_ arguments: ParsedArguments, _ terminal: Terminal) throws -> Logger {
+    let level = try ServeOptions(arguments).logLevel
+    return Logger(
+      label: "switchyard", level: arguments.flag("story") ? max(level, .warning) : level,
+      handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
   }
 
   /// The PKI of this data directory, made at the first run: what an earlier story stored still verifies later.

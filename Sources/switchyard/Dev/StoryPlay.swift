@@ -1,171 +1,162 @@
-import Adapter
 import Database
 import HTTPClient
 import JSON
 import Ledger
+import Purchases
 import Runtime
+import Service
 import Signing
 import Simulator
 import Synchronization
 import Time
 
-/// Plays a story against a running service over HTTP, and tells what became of every message.
+/// Plays a story over HTTP: a simulated App Store, Switchyard in `record`, and the back end that was there before.
+///
+/// Inkwell stays on V1, Trailhead goes from V1 to V2 in mid-story. Everything that is promised is looked up in the end.
 final class StoryPlay: Service {
-  private let story: Story
-  private let pki: ApplePKI
-  private let samples: String?
-  private let url: String
-  private let pool: Pool
-  private let now: Milliseconds
+  /// Where the parts of the story are.
+  struct Stage: Sendable {
+    let appStore: RunningAppStore
+    let oldBackEnd: OldBackEnd
+    let oldBackEndURL: String
+    let running: RunningInstallation
+    let samples: String?
+    /// Where the world's files are, for `simulate control`.
+    let directory: String
+    /// What commands need to find the same database.
+    let databaseOptions: String
+  }
+
+  static let (inkwell, trailhead) = ("com.example.inkwell", "com.example.trailhead")
+  /// The story's days are over when it begins, so that nothing in it is of tomorrow.
+  private static let days: Int64 = 40
+
+  private let stage: Stage
   private let terminal: Terminal
+  private let now: Milliseconds
   private let staysAfterwards: Bool
   private let client = HTTPClient()
-  private let surprises = Mutex(0)
-  private let isOver = Mutex(false)
+  private let wentWell = Mutex(false)
 
-  init(
-    story: Story, pki: ApplePKI, samples: String?, url: String, pool: Pool, now: Milliseconds, terminal: Terminal,
-    staysAfterwards: Bool
-  ) {
-    self.story = story
-    self.pki = pki
-    self.samples = samples
-    self.url = url
-    self.pool = pool
+  init(_ stage: Stage, at now: Milliseconds, terminal: Terminal, staysAfterwards: Bool) {
+    self.stage = stage
     self.now = now
     self.terminal = terminal
     self.staysAfterwards = staysAfterwards
   }
 
-  /// Whether the story was told to its end and every message became what it should.
-  var wentAsExpected: Bool { isOver.withLock { $0 } && surprises.withLock { $0 } == 0 }
-
-  func run() async throws {
-    var tokens: [String: String] = [:]
-    for app in story.apps { tokens[app.bundleID] = try await register(app.bundleID, appAppleID: app.appAppleID) }
-    let messages = try story.told(by: pki, forger: try ApplePKI.generate(at: now))
-    var report = StoryReport(terminal: terminal)
-    for message in messages {
-      let answer = try await post("/notifications", message.body)
-      let outcome = StoryReport.Outcome(status: answer.status, body: answer.body)
-      let reason = try await refusalCode(message, outcome)
-      if !report.add(message, outcome, reason: reason) { surprises.withLock { $0 += 1 } }
+  /// Production, for the sandbox tries nothing again; nobody is there yet.
+  static func world(at now: Milliseconds) -> AppStoreWorld {
+    let apps = [(inkwell, Int64(1_580_234_117)), (trailhead, Int64(1_493_870_562))].map { bundleID, appleID in
+      AppPlan.sample(bundleID, appAppleID: appleID, environment: .production)
     }
-    try report.print(story.apps.map(\.bundleID))
-    try await tellWhatIsKnown(messages, tokens)
-    if let samples { try await handInRealAnswer(samples) }
-    try sayWhereToLook(tokens, messages)
-    isOver.withLock { $0 = true }
-    if staysAfterwards {
-      terminal.note("Serving on \(url); Ctrl-C stops it.")
-      await untilCancelled()
-    }
+    return AppStoreWorld(
+      plan: WorldPlan(apps: apps), seed: UInt64(bitPattern: now.sinceEpoch), start: now - .days(days))
   }
 
-  private func register(_ bundleID: String, appAppleID: Int64?) async throws -> String {
-    let now = now
-    return try await pool.transaction { session throws(DatabaseError) in
+  /// Whether the story was told to its end and everything was as promised.
+  var wentAsExpected: Bool { wentWell.withLock { $0 } }
+
+  func run() async throws {
+    let tokens = try await register()
+    terminal.note("Playing \(Self.days) days of two apps…")
+    let service = StoryService(url: stage.running.url, tokens: tokens, client: client)
+    let tale = StoryTale(
+      appStore: StoryAppStore(controlURL: stage.appStore.controlURL, client: client), service: service,
+      oldBackEnd: stage.oldBackEnd, oldBackEndURL: stage.oldBackEndURL,
+      secrets: Dictionary(
+        uniqueKeysWithValues: stage.appStore.world.apps.map { ($0.app.bundleID, $0.sharedSecret) }),
+      start: now - .days(Self.days), days: Self.days)
+    let forgeries = try StoryForgeries(at: now - .days(Self.days), receiptPKI: stage.appStore.store.identity.receiptPKI)
+    let identity = stage.appStore.store.identity
+    try await tale.tell(forgeries) { [stage] id in
+      // As any client of the App Store Server API asks.
+      let token = try identity.key.token(for: Self.trailhead, at: WallClock.system.now())
+      return ClientRequest(
+        url: "\(stage.appStore.productionURL)/inApps/v1/transactions/\(id)",
+        headers: [("Authorization", "Bearer \(token)")])
+    }
+    try await tale.checkEverything()
+    var checks = tale.checks
+    if let samples = stage.samples { try await handInRealAnswer(samples, &checks) }
+    try terminal.write("\nWhat a simulated App Store told of two apps, over HTTP, and what became of it\n\n")
+    try tale.report.print(to: terminal)
+    try tale.known.print(to: terminal)
+    try checks.print(to: terminal)
+    try sayWhereToLook(tokens, dev: tale.dev)
+    wentWell.withLock { $0 = checks.failures == 0 }
+    if staysAfterwards {
+      terminal.note("Serving on \(stage.running.url); Ctrl-C stops it.")
+      await untilCancelled()
+    }
+    await client.shutdown()
+  }
+
+  /// Registers both apps with their secrets, and their old back end; a token for each.
+  private func register() async throws -> [String: String] {
+    var tokens: [String: String] = [:]
+    for plan in stage.appStore.world.apps {
+      tokens[plan.app.bundleID] = try await register(
+        plan.app.bundleID, appAppleID: plan.app.appAppleID, secret: plan.sharedSecret)
+    }
+    return tokens
+  }
+
+  private func register(_ bundleID: String, appAppleID: Int64?, secret: String?) async throws -> String {
+    let (now, keys, url) = (now, stage.running.keys, stage.oldBackEndURL)
+    return try await stage.running.installation.ledger.pool.transaction { session throws(DatabaseError) in
       let app = try AppTable.add(bundleID: bundleID, appAppleID: appAppleID, at: now, in: session)
-      try AuditTable.note("app add", of: bundleID, by: "switchyard dev", because: "story", at: now, in: session)
+      if let secret {
+        try CredentialTable.put(
+          Array(secret.utf8), kind: .sharedSecret, name: "story", issuer: "", of: app, sealedWith: keys, at: now,
+          in: session)
+        let scope = Ledger.Scope(app: app.id, environment: .production)
+        try DestinationTable.setLegacy(url, of: scope, at: now, in: session)
+      }
+      try AuditTable.note("app.add", of: bundleID, by: "switchyard dev", because: "story", at: now, in: session)
       return try TokenTable.issue(for: app, label: "dev", at: now, in: session)
     }
   }
 
-  /// Why a message was set aside, as quarantine keeps it; what was refused at once says so itself.
-  private func refusalCode(_ message: Story.Message, _ outcome: StoryReport.Outcome) async throws -> String? {
-    guard outcome.word == "quarantined" || outcome.word == "quarantinedBefore" else { return outcome.errorCode }
-    let notified = InboxMessage(
-      kind: .notification, body: message.body, identity: Adapter.identity(ofNotification: message.body),
-      receivedAt: now)
-    return try await pool.read { session throws(DatabaseError) in
-      let kept = try QuarantineTable.page(
-        after: nil, code: nil, digestPrefix: notified.digest.bytes, limit: 1, in: session)
-      // A V1 body is kept without its secret, so under another digest.
-      if let first = kept.first { return first.code }
-      return try QuarantineTable.page(
-        after: nil, code: "notificationV1NotYet", digestPrefix: nil, limit: 1, in: session
-      ).first?.code
-    }
-  }
-
-  private func tellWhatIsKnown(_ messages: [Story.Message], _ tokens: [String: String]) async throws {
-    var customers: [(app: String, id: String)] = []
-    for notification in messages.compactMap(\.notification) {
-      guard let id = notification.originalTransactionID, tokens[notification.bundleID] != nil else { continue }
-      if !customers.contains(where: { $0.id == id }) { customers.append((notification.bundleID, id)) }
-    }
-    var report = KnownReport(terminal: terminal)
-    for (app, id) in customers {
-      let answer = try await get("/v1/apps/\(app)/purchases/\(id)?provenance=false", token: tokens[app] ?? "")
-      for result in answer.body["results"]?.array ?? [] { report.add(app: app, result.object ?? [:]) }
-    }
-    try report.print()
-  }
-
   /// A statuses answer that Apple signed in 2021: refused as its publishers edited it, taken as Apple signed it.
-  private func handInRealAnswer(_ directory: String) async throws {
+  private func handInRealAnswer(_ directory: String, _ checks: inout StoryChecks) async throws {
     let path = "\(directory)/v2/omnichess_status_raw_jws.json"
     guard FileFacts(path) != nil, let answer = try JSONReader.read(Input.read(path, limit: 1 << 20)).object else {
       return
     }
     let app = "club.omnichess.ios"
-    let token = try await register(app, appAppleID: nil)
+    let service = StoryService(
+      url: stage.running.url, tokens: [app: try await register(app, appAppleID: nil, secret: nil)], client: client)
     var corrected = answer
     corrected["bundleId"] = .string(app)
-    let refused = try await post("/v1/evidence", answer.encoded(), token: token)
-    let taken = try await post("/v1/evidence", corrected.encoded(), token: token)
-    let found = try await get("/v1/apps/\(app)/purchases/1000000906235058", token: token)
-    let code = refused.body["error"]?.object?["code"]?.string ?? "accepted"
-    if code != "contradictsEnvelope" || taken.status != 200 || found.status != 200 { surprises.withLock { $0 += 1 } }
-    let subscription = found.body["results"]?.array?.first?.object?["subscriptions"]?.array?.first?.object
-    try terminal.write(
-      """
-
-      A real answer of Apple's, signed in 2021, handed in as evidence
-        with the bundle id its publishers wrote into the envelope: refused, \(code)
-        with the bundle id that Apple signed: \(taken.body["status"]?.string ?? "refused"); \
-      \(subscription?["productId"]?.string ?? "nothing") is \(subscription?["statusName"]?.string ?? "unknown")
-
-      """)
+    let refused = try await service.handIn(answer.encoded(), of: app)
+    let taken = try await service.handIn(corrected.encoded(), of: app)
+    let known = try await service.purchases("1000000906235058", of: app)
+    checks.expect(
+      refused.body["error"]?.object?["code"]?.string == "contradictsEnvelope" && taken.status == 200 && known != nil,
+      "A real answer of Apple's of 2021 is taken as Apple signed it, and refused as its publishers edited it")
   }
 
-  private func sayWhereToLook(_ tokens: [String: String], _ messages: [Story.Message]) throws {
-    let (app, token) = tokens.sorted { $0.key < $1.key }.first ?? ("", "")
-    let known = messages.compactMap(\.notification).first { $0.bundleID == app && $0.originalTransactionID != nil }
+  private func sayWhereToLook(_ tokens: [String: String], dev: String) throws {
     let program = CommandLine.arguments.first ?? "switchyard"
+    let (url, options) = (stage.running.url, stage.databaseOptions)
     let served =
       """
-        curl \(url)/readyz
         curl \(url)/metrics
-        curl -H 'Authorization: Bearer \(token)' \(url)/v1/apps/\(app)/customers/\(known?.originalTransactionID ?? "")
+        curl -H 'Authorization: Bearer \(tokens[Self.trailhead] ?? "")' \(url)/v1/apps/\(Self.trailhead)/customers/\(dev)
+        \(program) simulate control --out \(stage.directory) world
+        \(program) simulate control --out \(stage.directory) advance days=30    # a month later
 
       """
     try terminal.write(
       """
 
       To look further
-      \(staysAfterwards ? served : "")\
-        \(program) quarantine list        what was set aside, and why
-        \(program) inbox show             what was accepted
-        \(program) db dump --canonical    all that is known
-
+        \(program) explain \(Self.trailhead) \(dev)\(options)    # who said what, and which rule decided
+        \(program) rollout show\(options)
+        \(program) outbox list\(options)    # what the old back end was sent
+        \(program) quarantine list\(options)    # what was set aside, and why
+      \(staysAfterwards ? served : "")
       """)
-  }
-
-  private func post(
-    _ path: String, _ body: [UInt8], token: String? = nil
-  ) async throws -> (status: Int, body: JSONObject) {
-    try await send(ClientRequest(method: "POST", url: url + path, body: body), token)
-  }
-
-  private func get(_ path: String, token: String) async throws -> (status: Int, body: JSONObject) {
-    try await send(ClientRequest(url: url + path), token)
-  }
-
-  private func send(_ request: ClientRequest, _ token: String?) async throws -> (status: Int, body: JSONObject) {
-    var request = request
-    if let token { request.headers.append(("Authorization", "Bearer \(token)")) }
-    let response = try await client.send(request)
-    return (response.status, (try? JSONReader.read(response.body).object) ?? [:])
   }
 }

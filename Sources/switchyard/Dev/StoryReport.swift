@@ -1,72 +1,43 @@
 import JSON
 import Runtime
-import Simulator
 
-/// What became of each message of a story, as a table.
+/// What happened in a story, message by message, as a table.
 struct StoryReport {
-  /// What the service answered.
-  struct Outcome {
-    let status: Int
-    /// `stored`, `duplicate`, `quarantined`, …; `refused` when there is an error instead.
-    let word: String
-    let errorCode: String?
-
-    init(status: Int, body: JSONObject) {
-      self.status = status
-      errorCode = body["error"]?.object?["code"]?.string
-      word = body["status"]?.string ?? "refused"
-    }
-  }
-
-  private let terminal: Terminal
   private var table = TextTable([
-    .init("#", .right), .init("APP"), .init("MESSAGE"), .init("WHAT HAPPENED"), .init("HTTP", .right), .init("OUTCOME"),
-    .init("WHY"),
+    .init("DAY", .right), .init("APP"), .init("WHAT HAPPENS"), .init("APPLE TELLS, IN V2'S WORDS"), .init("AS"),
+    .init("OUTCOME"),
   ])
-  private var counts: [String: Int] = [:]
 
-  init(terminal: Terminal) { self.terminal = terminal }
-
-  /// Adds a line; false when it did not become what it should.
-  mutating func add(_ message: Story.Message, _ outcome: Outcome, reason: String?) -> Bool {
-    let isExpected =
-      switch message.expectation {
-      case .stored: outcome.word == "stored"
-      case .duplicate: outcome.word == "duplicate"
-      case .quarantined(let code): outcome.word.hasPrefix("quarantined") && reason == code
-      case .refused(let code): outcome.word == "refused" && reason == code
-      }
-    let word = outcome.word == "quarantinedBefore" ? "quarantined" : outcome.word
-    counts[word, default: 0] += 1
+  /// - Parameter version: of the notification; nil where there is none.
+  mutating func add(day: Int64, app: String, _ caption: String, _ title: String, version: Int64?, _ outcome: String) {
     table.add([
-      "\(message.number)", message.notification?.bundleID ?? "-", message.notification?.title ?? "-", message.caption,
-      "\(outcome.status)", word, (reason ?? "") + (isExpected ? "" : "  UNEXPECTED: \(message.expectation)"),
+      "\(day)", app.split(separator: ".").last.map(String.init) ?? app, caption, title, version.map { "V\($0)" } ?? "",
+      outcome,
     ])
-    return isExpected
   }
 
-  func print(_ apps: [String]) throws {
-    let summary = counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-    try terminal.write(
-      """
-      The story of \(apps.joined(separator: " and ")), sent over HTTP: what became of each message
-
-      \(table.render(for: terminal))
-      \(summary)
-
-      """)
-  }
+  func print(to terminal: Terminal) throws { try terminal.write(table.render(for: terminal)) }
 }
 
-/// What is known of every purchase in the end, as a table.
-struct KnownReport {
-  private let terminal: Terminal
-  private var table = TextTable([
-    .init("APP"), .init("ORIGINAL TRANSACTION"), .init("PRODUCT"), .init("PERIODS", .right), .init("STATUS"),
-    .init("EVENTS", .right),
-  ])
+/// What a story promised, and whether it was so.
+struct StoryChecks {
+  private(set) var failures = 0
+  private var lines: [String] = []
 
-  init(terminal: Terminal) { self.terminal = terminal }
+  mutating func expect(_ isSo: Bool, _ promise: String) {
+    if !isSo { failures += 1 }
+    lines.append("  \(isSo ? "yes" : "NO ")  \(promise)\n")
+  }
+
+  func print(to terminal: Terminal) throws { try terminal.write("\nChecked\n\n" + lines.joined()) }
+}
+
+/// What is known of a purchase in the end, as a table.
+struct KnownReport {
+  private var table = TextTable([
+    .init("APP"), .init("ORIGINAL TRANSACTION"), .init("PRODUCT"), .init("PURCHASES", .right), .init("STATUS"),
+    .init("SIGNED"),
+  ])
 
   /// Adds what a look-up of one originalTransactionId gave.
   mutating func add(app: String, _ result: JSONObject) {
@@ -74,13 +45,15 @@ struct KnownReport {
     let subscription = result["subscriptions"]?.array?.first?.object
     let last = purchases.last
     let isRevoked = last?["revocationDate"] != nil
+    let isConfirmed = (subscription ?? last)?["confirmed"]?.bool ?? false
     table.add([
-      app, last?["originalTransactionId"]?.string ?? "-",
+      app.split(separator: ".").last.map(String.init) ?? app, last?["originalTransactionId"]?.string ?? "-",
       subscription?["productId"]?.string ?? last?["productId"]?.string ?? "-", "\(purchases.count)",
-      subscription?["statusName"]?.string ?? (isRevoked ? "revoked" : "bought"),
-      "\(result["events"]?.array?.count ?? 0)",
+      subscription?["statusName"]?.string ?? (isRevoked ? "revoked" : "bought"), isConfirmed ? "yes" : "V1's word",
     ])
   }
 
-  func print() throws { try terminal.write("\nWhat is known now\n\n\(table.render(for: terminal))") }
+  func print(to terminal: Terminal) throws {
+    try terminal.write("\nWhat is known now\n\n\(table.render(for: terminal))")
+  }
 }

@@ -1,5 +1,7 @@
 import Database
 import Ledger
+import Purchases
+import Signing
 import Time
 
 /// The schema, the apps and the quarantine.
@@ -21,6 +23,7 @@ struct LedgerChecks {
       ? .ok("schema", "version \(status.installed)")
       : .warn("schema", "version \(status.installed), one ahead of this build", "upgrade this node too")
     all = [schema] + (try Self.rebuild(session)) + (try Self.apps(session)) + (try Self.quarantine(session))
+      + (try Self.certificates(session)) + (try Self.heartbeats(session))
   }
 
   private static func rebuild(_ session: Session) throws(DatabaseError) -> [Check] {
@@ -52,11 +55,34 @@ struct LedgerChecks {
     return [.ok("apps", "\(apps.count) registered")] + checks
   }
 
+  private static func certificates(_ session: Session) throws(DatabaseError) -> [Check] {
+    try CertificateTable.all(in: session).compactMap { standing in
+      standing.revokedAt.map { date in
+        .fail(
+          "certificate", "\(standing.serialNumber) of Apple's was revoked at \(date.iso8601); what it signed since is "
+            + "refused", "ask Apple; nothing was lost: `switchyard quarantine list --code revoked`")
+      }
+    }
+  }
+
   private static func quarantine(_ session: Session) throws(DatabaseError) -> [Check] {
     let reasons = try QuarantineTable.reasons(in: session)
     if reasons.isEmpty { return [.ok("quarantine", "empty")] }
     return reasons.map { reason in
       .warn("quarantine", "\(reason.count) of \(reason.code)", remedy(reason))
+    }
+  }
+
+  private static func heartbeats(_ session: Session) throws(DatabaseError) -> [Check] {
+    let names = Dictionary(try AppTable.all(in: session).map { ($0.id, $0.bundleID) }) { first, _ in first }
+    return try HeartbeatTable.all(in: session).compactMap { heartbeat in
+      let place = "\(names[heartbeat.scope.app] ?? "") \(heartbeat.scope.environment.rawValue)"
+      if let lost = heartbeat.lostSince {
+        return .fail(
+          "heartbeat", "\(place): no TEST came back since \(lost.iso8601): \(heartbeat.failure ?? "no reason known")",
+          "runbooks/missed-notifications.md")
+      }
+      return heartbeat.returnedAt.map { .ok("heartbeat", "\(place): the last TEST came back at \($0.iso8601)") }
     }
   }
 
@@ -67,6 +93,8 @@ struct LedgerChecks {
     case "unknownApp": "`switchyard app add` it, \(replay)"
     case "appAppleIdNotRegistered": "`switchyard app add --app-apple-id`, \(replay)"
     case "wrongAppAppleId": "compare the Apple id with App Store Connect, \(replay)"
+    case "revocationNotKnown": "see that the responders in the log can be reached, \(replay)"
+    case "revoked": "`switchyard quarantine list --code revoked`: signed with a certificate that Apple has revoked"
     case "unknownRoot": "forged, or of a root not trusted here: `switchyard quarantine list --code unknownRoot`"
     default: "`switchyard quarantine list --code \(reason.code)`"
     }

@@ -1,5 +1,7 @@
+import HTTPClient
 import JSON
 import Runtime
+import Service
 import Signing
 import Time
 
@@ -27,12 +29,13 @@ struct JWSVerify {
       .value(
         "environment", "NAME", choices: AppStoreEnvironment.allCases.map(\.rawValue),
         "Refuse what is of another environment."),
+      .flag("ocsp", "Ask Apple's responders whether the certificates were revoked; refuse what they do not vouch for."),
       .flag("allow-unsigned-test-data", "Accept data of Xcode and LocalTesting, which nobody vouches for."),
     ],
     arguments: [Positional("FILE", "The file to verify, or - for stdin.")]
   ) { arguments, terminal in
     let verify = try JWSVerify(arguments)
-    return try verify.run(Input.read(arguments.positionals[0], limit: inputLimit), terminal)
+    return try await verify.run(Input.read(arguments.positionals[0], limit: inputLimit), terminal)
   }
 
   /// A day's log of a busy app.
@@ -40,6 +43,8 @@ struct JWSVerify {
   private static let rootLimit = 1 << 20
 
   private let verifier: SignedDataVerifier
+  /// With --ocsp.
+  private let revocations: Revocations?
   private let expectation: ExpectedClaims
   /// Compared afterwards, where `expectation` cannot.
   private let environment: AppStoreEnvironment?
@@ -48,7 +53,9 @@ struct JWSVerify {
   private init(_ arguments: ParsedArguments) throws {
     var roots: [RootCertificate] = []
     for file in arguments.values("root") { roots += try TrustOptions.read(file) }
-    verifier = SignedDataVerifier(roots: roots.isEmpty ? .apple : TrustedRoots(exactly: roots))
+    revocations = arguments.flag("ocsp") ? Revocations(.require) : nil
+    verifier = SignedDataVerifier(
+      roots: roots.isEmpty ? .apple : TrustedRoots(exactly: roots), revocations: revocations)
     environment = try arguments.choice("environment")
     expectation = ExpectedClaims(
       bundleID: arguments.value("bundle-id"),
@@ -70,7 +77,7 @@ struct JWSVerify {
     }
   }
 
-  private func run(_ bytes: [UInt8], _ terminal: Terminal) throws -> ExitStatus {
+  private func run(_ bytes: [UInt8], _ terminal: Terminal) async throws -> ExitStatus {
     let items = SignedInput(bytes).items
     guard !items.isEmpty else {
       if wantsJSON { try terminal.write(Self.refused("emptyInput", "there is nothing to verify", line: nil)) }
@@ -78,6 +85,11 @@ struct JWSVerify {
       return .failed
     }
     let now = WallClock.system.now()
+    if let revocations {
+      let client = HTTPClient()
+      await ask(about: items, revocations, Responder(client: client), terminal)
+      await client.shutdown()
+    }
     var refused = 0
     for item in items {
       let line = items.count > 1 ? item.line : nil
@@ -95,6 +107,28 @@ struct JWSVerify {
     }
     if items.count > 1, refused > 0 { terminal.note("\(refused) of \(items.count) refused") }
     return refused == 0 ? .done : items.count == 1 ? .failed : .doneWithRejects
+  }
+
+  /// Asks about every certificate under which something stands.
+  ///
+  /// What is inside a notification comes to light when the notification itself is vouched for: hence again.
+  private func ask(
+    about items: [SignedInput.Item], _ revocations: Revocations, _ responder: Responder, _ terminal: Terminal
+  ) async {
+    for _ in 0..<3 {
+      for item in items { _ = outcome(of: item, now: WallClock.system.now()) }
+      for question in revocations.due(at: WallClock.system.now()) {
+        let serialNumber = question.certificate.serialNumber
+        do throws(Responder.Failure) {
+          let standing = try await responder.ask(question, clock: .system)
+          revocations.note(standing, at: WallClock.system.now())
+          terminal.note("certificate \(serialNumber): \(standing.status.words)")
+        } catch {
+          revocations.noteFailure(of: question, at: WallClock.system.now())
+          terminal.note("certificate \(serialNumber): \(error)")
+        }
+      }
+    }
   }
 
   private struct Refusal: Error {
@@ -136,6 +170,16 @@ struct JWSVerify {
     var object: JSONObject = ["error": ["code": .string(code), "detail": .string(detail)]]
     object["line"] = line.map { .integer(Int64($0)) }
     return object
+  }
+}
+
+extension OCSPAnswer.Status {
+  fileprivate var words: String {
+    switch self {
+    case .good: "good"
+    case .revoked(let date, _): "revoked at \(date.iso8601)"
+    case .unknown: "its responder does not know it"
+    }
   }
 }
 

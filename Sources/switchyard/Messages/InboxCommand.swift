@@ -82,6 +82,7 @@ extension InboxMessage.Kind {
     case .evidence: "evidence"
     case .verifyReceiptAnswer: "verifyReceiptAnswer"
     case .apiAnswer: "apiAnswer"
+    case .notificationHistory: "notificationHistory"
     }
   }
 }

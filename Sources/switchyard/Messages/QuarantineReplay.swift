@@ -20,18 +20,22 @@ struct QuarantineReplay {
     options: [
       QuarantineCommand.code, .flag("all", "Every refused message."),
       .flag("dry-run", "Say what would become of each and change nothing."), JSONOutput.option,
+          RevocationOption.option,
     ] + TrustOptions.options + MasterKeyOptions.options,
     arguments: [Positional("DIGEST", count: .optional, QuarantineCommand.digest)]
   ) { arguments, terminal in
     let options = try DatabaseOptions(arguments)
     let selection = try Selection(arguments)
-    let intake = Intake(adapter: try TrustOptions(arguments).adapter)
+    // Nobody is asked here; what the service heard counts.
+    let revocations = Revocations(try RevocationOption.policy(arguments))
+    let intake = Intake(adapter: try TrustOptions(arguments).adapter(revocations: revocations))
     return try await options.withDatabase(terminal) { configuration in
       let connection = try await Connection.open(configuration)
       try await options.prepare(connection)
-      let hasSealed = try await connection.read { session throws(DatabaseError) in
-        try CredentialTable.hasAny(in: session)
+      let (hasSealed, certificates) = try await connection.read { session throws(DatabaseError) in
+        (try CredentialTable.hasAny(in: session), try CertificateTable.all(in: session))
       }
+      for standing in certificates { revocations.note(standing, at: WallClock.system.now()) }
       // Without anything sealed there is no secret to compare with, and no key has to be there.
       let keys =
         hasSealed
@@ -123,7 +127,7 @@ struct QuarantineReplay {
     let message = kept.message
     do throws(Refusal) {
       switch message.kind {
-      case .notification:
+      case .notification, .notificationHistory:
         let decision = try intake.notification(
           message, claimedApp: kept.claimedApp.isEmpty ? nil : kept.claimedApp, directory: directory,
           now: message.receivedAt)

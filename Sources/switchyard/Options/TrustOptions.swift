@@ -42,7 +42,12 @@ struct TrustOptions: Sendable {
   }
 
   /// Reads what comes in with today's roots.
-  var adapter: Adapter { Adapter(verifier: SignedDataVerifier(roots: roots)) }
+  var adapter: Adapter { adapter(revocations: nil) }
+
+  /// The same, which looks up what is known of the certificates.
+  func adapter(revocations: Revocations?) -> Adapter {
+    Adapter(verifier: SignedDataVerifier(roots: roots, revocations: revocations))
+  }
 
   /// The roots of a file; an error that names it.
   static func read(_ file: String) throws -> [RootCertificate] {

@@ -19,19 +19,22 @@ enum ServeCommand {
         "switchyard serve --listen [::]:443 --tls-certificate-file chain.pem --tls-key-file key.pem --allow-from apple"),
       Command.Example("SWITCHYARD_DATABASE=mysql://switchyard@db.internal/switchyard switchyard serve"),
     ],
-    options: ServeOptions.options + DatabaseOptions.options + MasterKeyOptions.options + TrustOptions.options
+    options: ServeOptions.options + KeepingUpOptions.options + DatabaseOptions.options + MasterKeyOptions.options
+      + TrustOptions.options + [RevocationOption.option]
   ) { arguments, terminal in
     let options = try ServeOptions(arguments)
     let trust = try TrustOptions(arguments)
+    var settings = options.settings
+    settings.appStore = try KeepingUpOptions.settings(arguments, trust)
     let logger = Logger(
       label: "switchyard", level: options.logLevel,
       handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
     let database = try DatabaseOptions(arguments)
     let running = try await RunningInstallation.start(
-      options.settings, database: database,
+      settings, database: database,
       keys: { hasSealed, note in
         try MasterKeyOptions(arguments, database: database).load(hasSealed: hasSealed, note: note)
-      }, adapter: trust.adapter, logger: logger)
+      }, adapter: trust.adapter(revocations: options.settings.revocations), logger: logger)
     try terminal.write(running.greeting)
     _ = try await ServiceGroup(services: running.services, logger: logger, gracePeriod: .seconds(25)).run()
     return .done

@@ -1,6 +1,7 @@
 import HTTPServer
 import Runtime
 import Service
+import Signing
 
 /// How the service listens, and to whom.
 struct ServeOptions: Sendable {
@@ -34,7 +35,7 @@ struct ServeOptions: Sendable {
       environment: "SWITCHYARD_LOG_LEVEL", "The least important lines that are written."),
   ]
 
-  let settings: Installation.Settings
+  var settings: Installation.Settings
   let logLevel: Logger.Level
 
   init(_ arguments: ParsedArguments) throws {
@@ -57,6 +58,7 @@ struct ServeOptions: Sendable {
       proxies: proxies)
     settings.verifyReceipt.production = try Self.url("verify-receipt-url", arguments)
     settings.verifyReceipt.sandbox = try Self.url("verify-receipt-sandbox-url", arguments)
+    settings.revocations = Revocations(try RevocationOption.policy(arguments))
     self.settings = settings
     logLevel = try arguments.choice("log-level") ?? .info
   }

@@ -50,7 +50,7 @@ struct SimulateServe {
         }
       }
     }
-    try write(running)
+    try Self.write(running, to: directory)
     try terminal.write([
       "ready": true, "url": .string(running.url(world.apps[0].app.environment)),
       "control": .string(running.controlURL), "world": .string("\(directory)/world.json"),
@@ -95,7 +95,7 @@ struct SimulateServe {
   }
 
   /// `world.json`, `truth.jsonl`, the roots as files, and the API's key for its owner alone.
-  private func write(_ running: RunningAppStore) throws {
+  static func write(_ running: RunningAppStore, to directory: String) throws {
     guard FileFacts.makeDirectory(directory) else { throw FileError(directory, reason: "cannot be made") }
     let identity = running.store.identity
     let keyFile = absolute("\(directory)/AuthKey_\(identity.key.keyID).p8")
@@ -109,7 +109,7 @@ struct SimulateServe {
     try OutputFile("\(directory)/world.json").write(running.description(keyFile: keyFile).encoded() + [0x0A])
   }
 
-  private func absolute(_ path: String) -> String {
+  private static func absolute(_ path: String) -> String {
     if path.hasPrefix("/") { return path }
     guard let here = unsafe getcwd(nil, 0) else { return path }
     defer { unsafe free(here) }
@@ -118,7 +118,7 @@ struct SimulateServe {
 }
 
 /// The simulated App Store as a part of the process.
-private struct SimulatedService: Service {
+struct SimulatedService: Service {
   let store: RunningAppStore
 
   func run() async throws { try await store.run() }

@@ -1,10 +1,7 @@
 import Database
 
 extension Migration {
-  // New tables and no new columns: MySQL cannot add a column "if it is not there".
-  static let third = Migration(
-    version: 3, title: "marks of purchases, accounts and users, policies",
-    statements: [purchaseMarks, attributions, appPolicies])
+  static let modelTables: [SQL] = [purchaseMarks, attributions, appPolicies]
 
   // As `purchases`, for what a later statement of the same source leaves standing although it does not repeat it.
   private static let purchaseMarks: SQL = """

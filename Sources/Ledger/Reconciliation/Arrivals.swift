@@ -1,0 +1,59 @@
+package import Database
+package import Signing
+
+/// How a notification that Apple says it sent is known here.
+package enum Arrival: Hashable, Sendable {
+  case byItself
+  /// Taken from Apple's history, or handed in by the app's back end.
+  case recovered
+  case inQuarantine
+}
+
+extension Ledger {
+  /// A notification of Apple's history, by what it can be found.
+  package struct Told: Hashable, Sendable {
+    /// Apple signs anew what it tells of later: then this alone finds it.
+    package let notificationUUID: String?
+    /// Of the JWS.
+    package let digest: Digest
+
+    package init(notificationUUID: String?, digest: Digest) {
+      self.notificationUUID = notificationUUID
+      self.digest = digest
+    }
+  }
+
+  /// How each of them is known, in their order; nil for one that is not.
+  package func arrivals(of told: [Told], in scope: Scope) async throws(DatabaseError) -> [Arrival?] {
+    guard !told.isEmpty else { return [] }
+    return try await pool.read { session throws(DatabaseError) in
+      let digests = told.map(\.digest.bytes)
+      var byDigest: [Digest: Arrival] = [:]
+      for row in try session.query("SELECT digest FROM quarantine WHERE digest IN (\(list: digests))") {
+        if let digest = Digest(bytes: try row.bytes("digest")) { byDigest[digest] = .inQuarantine }
+      }
+      for row in try session.query("SELECT digest, kind FROM inbox WHERE digest IN (\(list: digests))") {
+        if let digest = Digest(bytes: try row.bytes("digest")) { byDigest[digest] = Arrival(try row.int("kind")) }
+      }
+      var byUUID: [String: Arrival] = [:]
+      for row in try session.query(
+        """
+        SELECT e.id, i.kind FROM events e JOIN inbox i ON i.digest = e.message
+        WHERE e.app = \(scope.app.number) AND e.environment = \(scope.environment.code)
+        AND e.id IN (\(list: told.compactMap(\.notificationUUID)))
+        """)
+      {
+        byUUID[try row.text("id")] = Arrival(try row.int("kind"))
+      }
+      return told.map { told in
+        let byUUID = told.notificationUUID.flatMap { byUUID[$0] }
+        return byUUID == .byItself ? byUUID : byDigest[told.digest] == .inQuarantine ? byUUID ?? .inQuarantine
+          : byDigest[told.digest] ?? byUUID
+      }
+    }
+  }
+}
+
+extension Arrival {
+  fileprivate init(_ kind: Int) { self = kind == InboxMessage.Kind.notification.rawValue ? .byItself : .recovered }
+}

@@ -1,0 +1,101 @@
+package import Database
+import Purchases
+package import Time
+
+/// How complete one day is: what had to be heard, and how it was.
+package struct Completeness: Hashable, Sendable {
+  /// What is counted; its number in the table.
+  package enum Measure: Int, Hashable, Sendable, CaseIterable {
+    /// Those that Apple's notification history says were sent.
+    case notifications = 1
+    /// Ends of periods at which a renewal, or news of why there was none, had to come: our own expectation, the only
+    /// measure there is of Notifications V1.
+    case renewals = 2
+
+    package var name: String { "\(self)" }
+  }
+
+  package var expected = 0
+  /// Came by itself.
+  package var arrived = 0
+  /// Known through Apple's history or a look-up, and through nothing that came by itself.
+  package var recovered = 0
+  /// In quarantine.
+  package var refused = 0
+
+  package init(expected: Int = 0, arrived: Int = 0, recovered: Int = 0, refused: Int = 0) {
+    self.expected = expected
+    self.arrived = arrived
+    self.recovered = recovered
+    self.refused = refused
+  }
+
+  package mutating func add(_ other: Completeness) {
+    expected += other.expected
+    arrived += other.arrived
+    recovered += other.recovered
+    refused += other.refused
+  }
+
+  /// Nothing is known of it here; what is refused is counted by itself.
+  package var missing: Int { max(0, expected - arrived - recovered - refused) }
+}
+
+/// `completeness`: per app, environment and day.
+package enum CompletenessTable {
+  package struct Row: Hashable, Sendable {
+    package let scope: Ledger.Scope
+    package let measure: Completeness.Measure
+    /// The first millisecond of the day in UTC.
+    package let day: Milliseconds
+    package let completeness: Completeness
+    package let measuredAt: Milliseconds
+  }
+
+  private static let upsert = RowsInsert(
+    into: """
+      INSERT INTO completeness (app, environment, measure, day, expected, arrived, recovered, refused, measured_at) VALUES
+      """,
+    then: """
+      ON DUPLICATE KEY UPDATE expected = VALUES(expected), arrived = VALUES(arrived), recovered = VALUES(recovered),
+        refused = VALUES(refused), measured_at = VALUES(measured_at)
+      """)
+
+  /// Keeps whole days as they were measured now.
+  package static func put(
+    _ days: [Milliseconds: Completeness], _ measure: Completeness.Measure, of scope: Ledger.Scope, at now: Milliseconds,
+    in session: borrowing Session
+  ) throws(DatabaseError) {
+    let rows: [[SQLValue]] = days.map { day, counts in
+      scope.columns + [.integer(Int64(measure.rawValue)), .integer(day.sinceEpoch)]
+        + [counts.expected, counts.arrived, counts.recovered, counts.refused].map { .integer(Int64($0)) }
+        + [.integer(now.sinceEpoch)]
+    }
+    _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 4))
+  }
+
+  /// The days from `start` on, the newest first; of one app when asked.
+  package static func read(
+    from start: Milliseconds, app: App.ID? = nil, in session: borrowing Session
+  ) throws(DatabaseError) -> [Row] {
+    var select: SQL = """
+      SELECT app, environment, measure, day, expected, arrived, recovered, refused, measured_at FROM completeness
+      WHERE day >= \(start)
+      """
+    if let app { select += " AND app = \(app.number)" }
+    var found: [Row] = []
+    for row in try session.query(select + " ORDER BY app, environment, day DESC, measure") {
+      guard let measure = Completeness.Measure(rawValue: try row.int("measure")) else { continue }
+      found.append(
+        Row(
+          scope: Ledger.Scope(
+            app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
+          measure: measure, day: try row.milliseconds("day"),
+          completeness: Completeness(
+            expected: try row.int("expected"), arrived: try row.int("arrived"), recovered: try row.int("recovered"),
+            refused: try row.int("refused")),
+          measuredAt: try row.milliseconds("measured_at")))
+    }
+    return found
+  }
+}

@@ -1,0 +1,60 @@
+package import Database
+package import Purchases
+
+/// What is known below some originalTransactionIds, as they follow one another: everything, piece by piece.
+package struct CustomerSlice: Sendable {
+  /// In order.
+  package let originalTransactionIDs: [String]
+  /// What the customer of each is called.
+  package let customers: [String: String]
+  package let purchases: [PurchaseStatement]
+  package let renewals: [RenewalStatement]
+  /// What notifications told of them.
+  package let events: [Event]
+}
+
+extension Ledger {
+  /// The next `limit` originalTransactionIds of which a purchase is known; nil after the last.
+  package func slice(
+    of app: App, _ environment: Environment, after last: String?, limit: Int
+  ) async throws(DatabaseError) -> CustomerSlice? {
+    let scope = Scope(app: app.id, environment: environment)
+    return try await pool.read { session throws(DatabaseError) in
+      var originals: [String] = []
+      for row in try session.query(
+        """
+        SELECT DISTINCT original_transaction_id FROM purchases
+        WHERE app = \(scope.app.number) AND environment = \(environment.code)
+        AND original_transaction_id > \(last ?? "") ORDER BY original_transaction_id LIMIT \(limit)
+        """)
+      { originals.append(try row.text("original_transaction_id")) }
+      return originals.isEmpty ? nil : try Self.slice(originals, app, environment, in: session)
+    }
+  }
+
+  /// The same originalTransactionIds again, as they are known now.
+  package func slice(
+    of originals: [String], app: App, _ environment: Environment
+  ) async throws(DatabaseError) -> CustomerSlice {
+    try await pool.read { session throws(DatabaseError) in try Self.slice(originals, app, environment, in: session) }
+  }
+
+  private static func slice(
+    _ originals: [String], _ app: App, _ environment: Environment, in session: borrowing Session
+  ) throws(DatabaseError) -> CustomerSlice {
+    let scope = Scope(app: app.id, environment: environment)
+    var customers: [String: String] = [:]
+    for (label, members) in try CustomerTable.members(of: originals, in: scope, session) {
+      for id in members.compactMap(\.originalTransactionID) { customers[id] = label }
+    }
+    return CustomerSlice(
+      originalTransactionIDs: originals, customers: customers,
+      purchases: try PurchaseTable.find(originals, app: app, environment: environment, in: session),
+      renewals: try RenewalTable.find(originals, app: app, environment: environment, in: session),
+      events: try EventTable.read(
+        """
+        WHERE app = \(scope.app.number) AND environment = \(environment.code)
+        AND original_transaction_id IN (\(list: originals))
+        """, bundleIDs: [app.id: app.bundleID], in: session))
+  }
+}

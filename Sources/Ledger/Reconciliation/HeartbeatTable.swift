@@ -1,0 +1,107 @@
+package import Database
+import Purchases
+package import Time
+
+/// A TEST notification that was asked for, and whether it came back.
+package struct Heartbeat: Hashable, Sendable {
+  package let scope: Ledger.Scope
+  package let askedAt: Milliseconds
+  /// When it is to be back.
+  package let dueBy: Milliseconds
+  /// Apple's name for it; nil when Apple would not send one.
+  package let token: String?
+  package let returnedAt: Milliseconds?
+  /// When the first was asked for that did not come back; nil while all is well.
+  package let lostSince: Milliseconds?
+  package let failure: String?
+}
+
+/// `heartbeats`: the last one of each app and environment.
+package enum HeartbeatTable {
+  /// Takes the next heartbeat for this process, if one is due; false when it is not, or another process has it.
+  package static func claim(
+    _ scope: Ledger.Scope, every period: Interval, within: Interval, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> Bool {
+    let (app, environment) = (scope.app.number, scope.environment.code)
+    let inserted = try session.execute(
+      """
+      INSERT IGNORE INTO heartbeats (app, environment, asked_at, due_by)
+      VALUES (\(app), \(environment), \(now), \(now + within))
+      """)
+    if inserted.affectedRows == 1 { return true }
+    return try session.execute(
+      """
+      UPDATE heartbeats SET asked_at = \(now), due_by = \(now + within), token = NULL, returned_at = NULL
+      WHERE app = \(app) AND environment = \(environment) AND asked_at <= \(now - period) AND due_by <= \(now)
+      """
+    ).affectedRows == 1
+  }
+
+  /// Notes Apple's name for the one that was asked for at `askedAt`.
+  package static func sent(
+    _ token: String, _ scope: Ledger.Scope, askedAt: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute(
+      """
+      UPDATE heartbeats SET token = \(token)
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND asked_at = \(askedAt)
+      """)
+  }
+
+  /// Notes that it came back: all is well.
+  package static func returned(
+    _ heartbeat: Heartbeat, at instant: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute(
+      """
+      UPDATE heartbeats SET returned_at = \(instant), lost_since = NULL, failure = NULL
+      WHERE app = \(heartbeat.scope.app.number) AND environment = \(heartbeat.scope.environment.code)
+      AND asked_at = \(heartbeat.askedAt)
+      """)
+  }
+
+  /// Notes that it did not come back, and why as far as Apple says.
+  package static func lost(
+    _ scope: Ledger.Scope, askedAt: Milliseconds, because failure: String, in session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute(
+      """
+      UPDATE heartbeats SET lost_since = COALESCE(lost_since, asked_at), failure = \(failure.cut(to: 255))
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND asked_at = \(askedAt)
+      AND returned_at IS NULL
+      """)
+  }
+
+  /// When a TEST came by itself since the heartbeat was asked for; nil: none has.
+  package static func arrival(
+    for heartbeat: Heartbeat, in session: borrowing Session
+  ) throws(DatabaseError) -> Milliseconds? {
+    try session.query(
+      """
+      SELECT MIN(received_at) AS at FROM inbox WHERE received_at >= \(heartbeat.askedAt)
+      AND app = \(heartbeat.scope.app.number) AND environment = \(heartbeat.scope.environment.code)
+      AND title = 'TEST' AND kind = \(InboxMessage.Kind.notification.rawValue)
+      """
+    ).first?.optionalMilliseconds("at")
+  }
+
+  /// The last of every app that is in service.
+  package static func all(in session: borrowing Session) throws(DatabaseError) -> [Heartbeat] {
+    var heartbeats: [Heartbeat] = []
+    for row in try session.query(
+      """
+      SELECT h.app, h.environment, h.asked_at, h.due_by, h.token, h.returned_at, h.lost_since, h.failure
+      FROM heartbeats h JOIN apps a ON a.id = h.app WHERE a.removed_at IS NULL ORDER BY h.app, h.environment
+      """)
+    {
+      heartbeats.append(
+        Heartbeat(
+          scope: Ledger.Scope(
+            app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
+          askedAt: try row.milliseconds("asked_at"), dueBy: try row.milliseconds("due_by"),
+          token: try row.optionalText("token"), returnedAt: try row.optionalMilliseconds("returned_at"),
+          lostSince: try row.optionalMilliseconds("lost_since"), failure: try row.optionalText("failure")))
+    }
+    return heartbeats
+  }
+}

@@ -1,0 +1,9 @@
+extension Migration {
+  // New tables and no new columns: MySQL cannot add a column "if it is not there". Each room's tables are in a file of
+  // its own.
+  static let second = Migration(
+    version: 2,
+    title: "the outbox, marks of purchases, accounts, policies, seeds, work, certificates, reconciliation",
+    statements: outboxTables + modelTables + seedTables + [certificates] + reconciliation
+      + workTables)
+}

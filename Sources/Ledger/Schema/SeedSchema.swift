@@ -1,0 +1,20 @@
+import Database
+
+extension Migration {
+  static let seedTables: [SQL] = [seeds]
+
+  // `environment`: 0 when nobody said. `kind`, `message` and `user_id` are of the message that named it first.
+  private static let seeds: SQL = """
+    CREATE TABLE IF NOT EXISTS seeds (
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      transaction_id VARBINARY(64) NOT NULL,
+      kind TINYINT UNSIGNED NOT NULL,
+      first_seen_at BIGINT NOT NULL,
+      message BINARY(32) NOT NULL,
+      user_id VARBINARY(255) NULL,
+      PRIMARY KEY (app, environment, transaction_id),
+      KEY (app, first_seen_at)
+    ) ENGINE=InnoDB
+    """
+}

@@ -1,0 +1,77 @@
+public import Time
+
+/// Why Apple has to be asked about a subscription: its period is over, and nobody has said a word since.
+public enum Silence: String, Hashable, Sendable, CaseIterable {
+  /// The last word was that it renews by itself.
+  case shouldHaveRenewed
+  /// Nobody said whether it renews, or the last word of a billing retry is older than any retry.
+  case unheard
+}
+
+/// A period's end at which something had to happen: a renewal, or news of why there was none.
+public struct ExpectedRenewal: Hashable, Sendable {
+  public enum Outcome: Hashable, Sendable, CaseIterable {
+    /// A notification told of what happened.
+    case told
+    /// It is known from a history, a status, a receipt; no notification told of it.
+    case learned
+    /// Nothing is known of it.
+    case unheard
+  }
+
+  /// When the period ended.
+  public let date: Milliseconds
+  public let outcome: Outcome
+}
+
+extension Subscription {
+  /// As of when anybody with a vote last spoke of it.
+  public var lastHeard: Milliseconds {
+    let said = periods.flatMap(\.statements).filter { $0.source != .unverifiedReceipt }.map(\.rank.asOf)
+    return max(said.max() ?? .distantPast, renewal?.asOf ?? .distantPast)
+  }
+
+  /// Why it is to be asked about at `now`; nil when what is known can be all there is.
+  ///
+  /// - Parameter allowance: how long after a period's end its news may still be on the way.
+  public func silence(at now: Milliseconds, allowing allowance: Interval) -> Silence? {
+    guard let period = current, let end = period.expiresDate, end + allowance <= now else { return nil }
+    if let revoked = period.revocationDate, revoked <= end { return nil }
+    if hasNews(since: end) {
+      let isStale = status(at: now) == .billingRetry && lastHeard + Self.billingRetry <= now
+      return isStale ? .unheard : nil
+    }
+    switch renewal?.facts.integer(.autoRenewStatus) {
+    case 0: return nil
+    case 1: return .shouldHaveRenewed
+    default: return .unheard
+    }
+  }
+
+  /// What had to happen when periods ended from `start` up to `now` less `allowance`.
+  ///
+  /// - Parameter events: those of this subscription that notifications told of.
+  public func expectedRenewals(
+    from start: Milliseconds, to now: Milliseconds, allowing allowance: Interval, told events: [Event]
+  ) -> [ExpectedRenewal] {
+    periods.indices.compactMap { index in
+      let period = periods[index]
+      guard let end = period.expiresDate, start <= end, end + allowance <= now, !period.isUpgraded else { return nil }
+      if let revoked = period.revocationDate, revoked <= end { return nil }
+      if index + 1 < periods.endIndex {
+        let next = periods[index + 1]
+        return ExpectedRenewal(date: end, outcome: events.contains(where: next.isTold) ? .told : .learned)
+      }
+      if renewal?.facts.integer(.autoRenewStatus) == 0, silence(at: now, allowing: allowance) == nil { return nil }
+      guard hasNews(since: end) else { return ExpectedRenewal(date: end, outcome: .unheard) }
+      let isTold = events.contains { $0.rank.asOf.wholeSeconds >= end.wholeSeconds }
+      return ExpectedRenewal(date: end, outcome: isTold ? .told : .learned)
+    }
+  }
+
+  /// Apple retries a failed charge for 60 days.
+  private static let billingRetry = Interval.days(61)
+
+  /// Seconds, because V1 bodies tell no more.
+  private func hasNews(since end: Milliseconds) -> Bool { lastHeard.wholeSeconds >= end.wholeSeconds }
+}

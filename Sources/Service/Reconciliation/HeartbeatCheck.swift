@@ -1,0 +1,101 @@
+package import AppStore
+import Database
+package import Ledger
+import Runtime
+package import Time
+import Wire
+
+/// Has Apple send a TEST notification now and then, and says so when it does not come back.
+package struct HeartbeatCheck: Sendable {
+  let client: AppStoreClient
+  let ledger: Ledger
+  let every: Interval
+  let within: Interval
+  let clock: WallClock
+
+  package init(client: AppStoreClient, ledger: Ledger, every: Interval, within: Interval, clock: WallClock) {
+    self.client = client
+    self.ledger = ledger
+    self.every = every
+    self.within = within
+    self.clock = clock
+  }
+
+  /// What one look at a place came to.
+  package enum Finding: Hashable, Sendable {
+    /// Nothing is due.
+    case waiting
+    case asked
+    case returned
+    /// It did not come back, or Apple would not send it.
+    case lost(String)
+  }
+
+  /// Settles the last heartbeat, or asks for the next when it is due.
+  package func check(_ place: AskablePlace) async throws -> Finding {
+    let (now, scope) = (clock.now(), place.scope)
+    let pending = try await ledger.pool.read { session throws(DatabaseError) in
+      try HeartbeatTable.all(in: session).first { $0.scope == scope && $0.returnedAt == nil }
+    }
+    if let pending, let finding = try await settle(pending, place, at: now) { return finding }
+    let (every, within) = (every, within)
+    let isOurs = try await ledger.pool.transaction { session throws(DatabaseError) in
+      try HeartbeatTable.claim(scope, every: every, within: within, at: now, in: session)
+    }
+    guard isOurs else { return .waiting }
+    let token: String
+    do throws(CallFailure) {
+      token = try await client.send(.testNotification(), as: place.credentials, in: place.api)
+        .answer.testNotificationToken ?? ""
+    } catch {
+      return try await lose(scope, askedAt: now, because: "Apple sends none: \(error)")
+    }
+    try await write { session throws(DatabaseError) in
+      try HeartbeatTable.sent(token, scope, askedAt: now, in: session)
+    }
+    return .asked
+  }
+
+  /// Nil while there is nothing to be said of it yet.
+  private func settle(_ pending: Heartbeat, _ place: AskablePlace, at now: Milliseconds) async throws -> Finding? {
+    let arrival = try await ledger.pool.read { session throws(DatabaseError) in
+      try HeartbeatTable.arrival(for: pending, in: session)
+    }
+    if let arrival {
+      try await write { session throws(DatabaseError) in
+        try HeartbeatTable.returned(pending, at: arrival, in: session)
+      }
+      return .returned
+    }
+    // Of one that is known to be lost there is no news until the next is due.
+    guard pending.dueBy <= now, pending.lostSince.map({ $0 > pending.askedAt }) ?? true else { return nil }
+    return try await lose(place.scope, askedAt: pending.askedAt, because: await reason(pending, place))
+  }
+
+  /// What Apple says became of it.
+  private func reason(_ pending: Heartbeat, _ place: AskablePlace) async -> String {
+    guard let token = pending.token, !token.isEmpty else { return "Apple was asked for it, and no answer came" }
+    do throws(CallFailure) {
+      let status = try await client.send(.testNotificationStatus(token), as: place.credentials, in: place.api)
+      let results = (status.answer.sendAttempts ?? []).compactMap(\.sendAttemptResult)
+      return results.isEmpty
+        ? "Apple has not tried to send it"
+        : results.last == "SUCCESS"
+          ? "a server took it that is not this one: compare the URL in App Store Connect"
+          : "Apple says \(results.joined(separator: ", "))"
+    } catch {
+      return "it did not come, and Apple does not say why: \(error)"
+    }
+  }
+
+  private func lose(_ scope: Ledger.Scope, askedAt: Milliseconds, because reason: String) async throws -> Finding {
+    try await write { session throws(DatabaseError) in
+      try HeartbeatTable.lost(scope, askedAt: askedAt, because: reason, in: session)
+    }
+    return .lost(reason)
+  }
+
+  private func write(_ body: @Sendable (borrowing Session) throws(DatabaseError) -> Void) async throws {
+    try await ledger.pool.transaction(replayable: true, body)
+  }
+}

@@ -1,0 +1,157 @@
+package import AppStore
+import Database
+import Ledger
+import Purchases
+import Rollout
+import Runtime
+package import Signing
+package import Time
+
+/// How Apple is asked by a running service, and how often by itself.
+package struct AppStoreSettings: Sendable {
+  package var hosts = AppStoreHosts.apple
+  /// Within which bounds calls are paced.
+  package var bounds: @Sendable (BudgetKey) -> RateBounds = { .documented($0) }
+  /// Whose signatures count in what Apple answers.
+  package var verifier: SignedDataVerifier
+  /// Nil: only when an operator asks.
+  package var reconcileEvery: Interval? = .hours(24)
+  package var heartbeatEvery: Interval? = .hours(24)
+  /// How long a TEST may take to come back.
+  package var heartbeatWithin = Interval.minutes(10)
+
+  package init(verifier: SignedDataVerifier) { self.verifier = verifier }
+}
+
+/// Compares each app with Apple on a schedule, and feels its pulse; of several processes one does each.
+///
+/// An app without a key of the App Store Server API, and one that only passes through, is left alone.
+struct KeepingUp: Service {
+  let settings: AppStoreSettings
+  let reconciler: Reconciler
+  let heartbeat: HeartbeatCheck?
+  let pool: Pool
+  let keys: Keyring
+  let metrics: KeepingUpMetrics
+  let clock: WallClock
+  let logger: Logger
+
+  private static let period = Duration.seconds(30)
+  /// Apple tries for three days: what it said four days ago is settled.
+  private static let overlap = Interval.days(4)
+
+  func run() async throws {
+    while !Task.isCancelled {
+      do { try await tick() } catch {
+        if !Task.isCancelled {
+          logger.warning("keeping up with Apple failed; it is tried again", metadata: ["error": "\(error)"])
+        }
+      }
+      try? await Task.sleep(for: Self.period)
+    }
+  }
+
+  /// Does what is due now.
+  func tick() async throws {
+    let keys = keys
+    let (askable, unusable, flags) = try await pool.read { session throws(DatabaseError) in
+      let found = try AskableApp.all(with: keys, in: session)
+      return (found.askable, found.unusable, try FlagTable.all(in: session))
+    }
+    for key in unusable {
+      logger.warning(
+        "a key of the App Store Server API cannot be used",
+        metadata: ["name": "\(key.name)", "reason": "\(key.reason)"])
+    }
+    for askable in askable {
+      for environment in [Environment.production, .sandbox] {
+        guard let place = AskablePlace(askable, environment), flags[place.scope]?.stage.notifications == .record else {
+          continue
+        }
+        try Task.checkCancellation()
+        await feel(place)
+        await reconcile(place)
+      }
+    }
+    try await measure()
+  }
+
+  private func feel(_ place: AskablePlace) async {
+    guard let heartbeat else { return }
+    do {
+      switch try await heartbeat.check(place) {
+      case .waiting, .asked: break
+      case .returned: logger.debug("heartbeat returned", metadata: place.metadata)
+      case .lost(let reason):
+        logger.error(
+          "a TEST notification did not come back: runbooks/missed-notifications.md",
+          metadata: place.metadata.merging(["reason": "\(reason)"]) { first, _ in first })
+      }
+    } catch {
+      logger.warning("the heartbeat was not checked", metadata: ["error": "\(error)"])
+    }
+  }
+
+  private func reconcile(_ place: AskablePlace) async {
+    guard let every = settings.reconcileEvery else { return }
+    do {
+      let now = clock.now()
+      let isOurs = try await pool.transaction { session throws(DatabaseError) in
+        try ReconciliationTable.claim(place.scope, every: every, at: now, in: session)
+      }
+      guard isOurs else { return }
+      var plan = Reconciler.Plan()
+      plan.since = try await pool.read { session throws(DatabaseError) in
+        try ReconciliationTable.finished(place.scope, in: session)
+      }.map { $0 - Self.overlap }
+      let report = try await reconciler.run(place, plan)
+      metrics.takenIn[place.labels].increment(by: UInt64(report.takenIn))
+      metrics.lookedUp[place.labels].increment(by: UInt64(report.lookedUp))
+      var said = place.metadata
+      said["takenIn"] = "\(report.takenIn)"
+      said["setAside"] = "\(report.setAside)"
+      said["lookedUp"] = "\(report.lookedUp)"
+      logger.log(level: report.takenIn + report.setAside > 0 ? .warning : .info, "compared with Apple", metadata: said)
+    } catch {
+      logger.warning(
+        "the comparison with Apple ended early; it is made again",
+        metadata: place.metadata.merging(["error": "\(error)"]) { first, _ in first })
+    }
+  }
+
+  /// For how many days the figures are shown.
+  private static let shown = Interval.days(7)
+
+  private func measure() async throws {
+    let start = (clock.now() - Self.shown).startOfDay
+    let (rows, heartbeats, apps) = try await pool.read { session throws(DatabaseError) in
+      (
+        try CompletenessTable.read(from: start, in: session), try HeartbeatTable.all(in: session),
+        try AppTable.all(in: session)
+      )
+    }
+    let names = Dictionary(apps.map { ($0.id, $0.bundleID) }) { first, _ in first }
+    var sums: [[String]: Completeness] = [:]
+    for row in rows {
+      guard let name = names[row.scope.app] else { continue }
+      let labels = [name, row.scope.environment.rawValue, row.measure.name]
+      sums[labels, default: Completeness()].add(row.completeness)
+    }
+    for (labels, sum) in sums {
+      metrics.expected[labels].record(sum.expected)
+      metrics.arrived[labels].record(sum.arrived)
+      metrics.missing[labels].record(sum.missing)
+    }
+    for heartbeat in heartbeats {
+      guard let name = names[heartbeat.scope.app] else { continue }
+      metrics.heartbeatLost[name, heartbeat.scope.environment.rawValue].record(heartbeat.lostSince == nil ? 0 : 1)
+    }
+  }
+}
+
+extension AskablePlace {
+  fileprivate var labels: [String] { [app.bundleID, environment.rawValue] }
+  fileprivate var metadata: Logger.Metadata {
+    ["app": "\(app.bundleID)", "environment": "\(environment.rawValue)"]
+  }
+}

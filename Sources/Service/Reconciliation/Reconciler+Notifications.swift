@@ -1,0 +1,95 @@
+import Adapter
+import AppStore
+import JSON
+import Ledger
+import Purchases
+import Signing
+import Time
+import Wire
+
+/// Get Notification History held against the inbox.
+extension Reconciler {
+  func compareNotifications(
+    _ place: AskablePlace, _ plan: Plan, from start: Milliseconds, to end: Milliseconds,
+    _ report: inout ReconciliationReport
+  ) async throws {
+    let request = NotificationHistoryRequest(
+      startDate: start, endDate: end, onlyFailures: plan.onlyFailures ? true : nil)
+    let pages = Pages(
+      NotificationPages(request), client, as: place.credentials, in: place.api, verifiedBy: verifier)
+    // Rows may be on two pages.
+    var seen: Set<Digest> = []
+    for try await page in pages {
+      let items = page.items.map(HistoryItem.init).filter { seen.insert($0.digest).inserted }
+      let arrivals = try await ledger.arrivals(of: items.map(\.told), in: place.scope)
+      var missing: [HistoryItem] = []
+      for (item, arrival) in zip(items, arrivals) {
+        report.notifications[item.day, default: Completeness()].count(arrival)
+        if arrival == nil { missing.append(item) }
+      }
+      if plan.isDry { report.takenIn += missing.count } else { try await take(missing, place, &report) }
+    }
+  }
+
+  private func take(
+    _ missing: [HistoryItem], _ place: AskablePlace, _ report: inout ReconciliationReport
+  ) async throws {
+    guard !missing.isEmpty else { return }
+    let (directory, now) = (try await directory(), clock.now())
+    let entries = try missing.map { item in
+      let message = InboxMessage(
+        kind: .notificationHistory, body: item.body, identity: Adapter.identity(ofNotification: item.body),
+        receivedAt: now)
+      var entry = try intake.notification(message, pathApp: place.app.bundleID, directory: directory, now: now).entry
+      // Somebody took it when Apple sent it: it is news to us, and not to the app's old back end.
+      if item.wasTaken { entry.addressee = nil }
+      return entry
+    }
+    for (item, appended) in zip(missing, try await record(entries)) {
+      switch appended {
+      case .stored, .duplicate:
+        report.takenIn += 1
+        report.notifications[item.day]?.recovered += 1
+      case .quarantined, .quarantinedBefore:
+        report.setAside += 1
+        report.notifications[item.day]?.refused += 1
+      case .quarantineFull, .stageChanged: report.left += 1
+      }
+    }
+  }
+}
+
+/// A notification of the history, as the comparison looks at it.
+private struct HistoryItem {
+  let told: Ledger.Told
+  let day: Milliseconds
+  /// As Apple would have posted it.
+  let body: [UInt8]
+  /// Whether a server answered Apple with 200.
+  let wasTaken: Bool
+
+  var digest: Digest { told.digest }
+
+  init(_ item: NotificationItem) {
+    let notification = item.notification
+    told = Ledger.Told(
+      notificationUUID: notification?.notificationUUID, digest: .sha256(Array(item.signedPayload.utf8)))
+    let sent = item.sendAttempts.compactMap(\.attemptDate).min()
+    day = (sent ?? notification?.signedDate ?? Milliseconds(0)).startOfDay
+    let body: JSONObject = ["signedPayload": .string(item.signedPayload)]
+    self.body = body.encoded()
+    wasTaken = item.sendAttempts.contains { $0.sendAttemptResult == "SUCCESS" }
+  }
+}
+
+extension Completeness {
+  fileprivate mutating func count(_ arrival: Arrival?) {
+    expected += 1
+    switch arrival {
+    case .byItself: arrived += 1
+    case .recovered: recovered += 1
+    case .inQuarantine: refused += 1
+    case nil: break
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package import HTTPClient
+package import Signing
+package import Time
+
+/// Asks an issuer's OCSP responder about one of its certificates.
+package struct Responder: Sendable {
+  /// Why nobody can say anything about a certificate.
+  package enum Failure: Error, Equatable, Sendable, CustomStringConvertible {
+    /// The certificate names no responder.
+    case noResponder
+    case noAnswer(HTTPClientError.Code)
+    case status(Int)
+    /// An answer that cannot be believed.
+    case unbelievable(OCSPError)
+
+    package var description: String {
+      switch self {
+      case .noResponder: "the certificate names no responder"
+      case .noAnswer(let code): "no answer: \(code.rawValue)"
+      case .status(let status): "the responder answers with status \(status)"
+      case .unbelievable(let error): "\(error)"
+      }
+    }
+
+    /// A short word for metrics.
+    package var word: String {
+      switch self {
+      case .noResponder: "noResponder"
+      case .noAnswer(let code): code.rawValue
+      case .status: "status"
+      case .unbelievable(let error): error.code.rawValue
+      }
+    }
+  }
+
+  private let client: HTTPClient
+  private let deadline: Interval
+
+  /// - Parameter deadline: from the question to the last byte of the answer.
+  package init(client: HTTPClient, deadline: Interval = .seconds(10)) {
+    self.client = client
+    self.deadline = deadline
+  }
+
+  /// The first responder that the certificate names is asked, as Apple's own libraries do.
+  package func ask(
+    _ question: Revocations.Question, clock: WallClock
+  ) async throws(Failure) -> CertificateStanding {
+    guard let url = question.certificate.ocspURLs.first else { throw .noResponder }
+    let request: OCSPRequest
+    do throws(OCSPError) {
+      request = try OCSPRequest(for: question.certificate, issuer: question.issuer)
+    } catch { throw .unbelievable(error) }
+    let response: ClientResponse
+    do throws(HTTPClientError) {
+      response = try await client.send(
+        ClientRequest(
+          method: "POST", url: url,
+          headers: [(name: "Content-Type", value: "application/ocsp-request")], body: request.der,
+          deadline: deadline, responseLimit: OCSPRequest.answerLimit))
+    } catch { throw .noAnswer(error.code) }
+    guard response.status == 200 else { throw .status(response.status) }
+    do throws(OCSPError) {
+      return CertificateStanding(try request.answer(in: response.body, at: clock.now()), about: question.certificate)
+    } catch { throw .unbelievable(error) }
+  }
+}

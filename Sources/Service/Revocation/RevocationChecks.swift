@@ -1,0 +1,110 @@
+package import Database
+import Ledger
+package import Runtime
+package import Signing
+package import Time
+
+/// Asks about the certificates in use, beside the messages, and remembers what it hears for every process.
+package struct RevocationChecks: Service {
+  private let revocations: Revocations
+  private let pool: Pool
+  private let responder: Responder
+  private let metrics: MetricsRegistry
+  private let checks: MetricFamily<Counter>
+  private let clock: WallClock
+  private let logger: Logger
+
+  private static let pause = Duration.milliseconds(250)
+  /// How often what other processes heard is read: a revocation reaches all of them within it.
+  private static let exchange = Duration.seconds(30)
+
+  package init(
+    _ revocations: Revocations, pool: Pool, responder: Responder, metrics: MetricsRegistry, clock: WallClock,
+    logger: Logger
+  ) {
+    self.revocations = revocations
+    self.pool = pool
+    self.responder = responder
+    self.metrics = metrics
+    self.clock = clock
+    self.logger = logger
+    checks = metrics.counter(
+      "switchyard_ocsp_checks_total", help: "Questions to OCSP responders, by what was said, or why nothing was.",
+      labels: ["outcome"])
+    metrics.gauge(
+      "switchyard_ocsp_unvouched_messages",
+      help: "Signed messages accepted since the start although no responder had vouched for their certificates."
+    ) { Double(revocations.unvouchedCount) }
+    metrics.gauge("switchyard_ocsp_revoked_certificates", help: "Certificates in use that were revoked.") {
+      Double(revocations.revoked.count)
+    }
+  }
+
+  package func run() async throws {
+    var readAt: ContinuousClock.Instant?
+    while !Task.isCancelled {
+      do {
+        if readAt.map({ .now - $0 >= Self.exchange }) ?? true {
+          try await recall()
+          readAt = .now
+        }
+        try await round()
+      } catch {
+        if !Task.isCancelled {
+          logger.warning("revocations could not be kept; it is tried again", metadata: ["error": "\(error)"])
+        }
+      }
+      try? await Task.sleep(for: Self.pause)
+    }
+  }
+
+  /// Takes what this or other processes heard before.
+  package func recall() async throws(DatabaseError) {
+    let known = try await pool.read { session throws(DatabaseError) in try CertificateTable.all(in: session) }
+    for standing in known { note(standing) }
+  }
+
+  /// Asks what is due, one after the other; how many questions that was.
+  @discardableResult
+  package func round() async throws(DatabaseError) -> Int {
+    let due = revocations.due(at: clock.now())
+    for question in due { try await ask(question) }
+    return due.count
+  }
+
+  private func ask(_ question: Revocations.Question) async throws(DatabaseError) {
+    let standing: CertificateStanding
+    do throws(Responder.Failure) {
+      standing = try await responder.ask(question, clock: clock)
+    } catch {
+      revocations.noteFailure(of: question, at: clock.now())
+      checks[error.word].increment()
+      logger.warning(
+        "an OCSP responder gave no answer; messages are taken as --ocsp \(revocations.policy.rawValue) says",
+        metadata: ["certificate": "\(question.certificate.serialNumber)", "reason": "\(error)"])
+      return
+    }
+    let (believed, now) = (note(standing), clock.now())
+    switch standing.status {
+    case .good: checks["good"].increment()
+    case .revoked: checks["revoked"].increment()
+    case .unknown: checks["unknown"].increment()
+    }
+    try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+      try CertificateTable.note(believed, at: now, in: session)
+    }
+  }
+
+  /// Says so once for each process that hears of a revocation.
+  @discardableResult
+  private func note(_ standing: CertificateStanding) -> CertificateStanding {
+    let isNews = standing.revokedAt != nil && !revocations.revoked.contains { $0.certificate == standing.certificate }
+    let believed = revocations.note(standing, at: clock.now())
+    if isNews, let date = believed.revokedAt {
+      logger.error(
+        "a certificate that signs for Apple was revoked; what it signed since is refused, see `switchyard doctor`",
+        metadata: ["certificate": "\(standing.serialNumber)", "revokedAt": "\(date.iso8601)"])
+    }
+    return believed
+  }
+}

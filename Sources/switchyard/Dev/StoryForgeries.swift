@@ -1,0 +1,35 @@
+import JSON
+import Signing
+import Simulator
+import Time
+
+/// Purchases that nobody made: what somebody who has neither Apple's keys nor an app's secret can send.
+struct StoryForgeries: Sendable {
+  /// Signed by certificates that bear Apple's names.
+  let v2: [UInt8]
+  /// With a guessed password; the receipt in it is as good as Apple's.
+  let v1: [UInt8]
+
+  /// - Parameter start: before now; what is forged is dated there.
+  init(at start: Milliseconds, receiptPKI: ReceiptPKI) throws {
+    var world = StoryPlay.world(at: start)
+    world.advance(by: .days(1))
+    let (inkwell, trailhead) = (StoryPlay.inkwell, StoryPlay.trailhead)
+    for app in [inkwell, trailhead] {
+      let mallory = try world.enrol(in: app, environment: .production)
+      try world.act(.buy(product: "pro.monthly"), on: mallory)
+    }
+    world.advance(by: .hours(1))
+    let told = world.drainNotifications()
+    let signer = try PayloadSigner(ApplePKI.generate(at: world.start))
+    guard let draft = told.first(where: { $0.app.bundleID == trailhead })?.v2,
+      var legacy = told.first(where: { $0.app.bundleID == inkwell })?.v1.first
+    else { throw NothingToForge() }
+    legacy.sharedSecret = "00000000000000000000000000000000"
+    v2 = try draft.signed(by: signer).body
+    v1 = try legacy.body(signedBy: receiptPKI)
+  }
+
+  /// The simulated App Store told of no purchase.
+  struct NothingToForge: Error {}
+}

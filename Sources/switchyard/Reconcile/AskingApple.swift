@@ -1,0 +1,68 @@
+import AppStore
+import Database
+import HTTPClient
+import Ledger
+import Purchases
+import Rollout
+import Runtime
+import Service
+import Signing
+import Time
+
+/// How Apple is asked about registered apps: with the keys that are sealed in the ledger.
+struct AskingApple {
+  static let options: [Option] = [
+    .value(
+      "base-url", "URL", environment: "SWITCHYARD_APP_STORE_URL",
+      "Another App Store Server API than Apple's: a simulator's, its sandbox below /sandbox.")
+  ]
+
+  let client: AppStoreClient
+  private let http: HTTPClient
+
+  init(_ arguments: ParsedArguments) {
+    http = HTTPClient()
+    let timing = CallTiming(clock: .system)
+    let base = arguments.value("base-url")
+    let gate = BudgetGate(
+      store: SharedBudgets().member("command"), timing: timing,
+      bounds: { base == nil ? .documented($0) : .unknown($0) })
+    client = AppStoreClient(
+      http: http, hosts: base.map { AppStoreHosts(simulator: $0) } ?? .apple, gate: gate, timing: timing)
+  }
+
+  func end() async { await http.shutdown() }
+
+  /// The places to ask: every app with a key or the one that is named, in the environments that were not excluded.
+  static func places(
+    app bundleID: String?, _ environment: Environment?, _ keys: Keyring, _ connection: Connection
+  ) async throws -> [AskablePlace] {
+    let (found, flags) = try await connection.read { session throws(DatabaseError) in
+      (try AskableApp.all(with: keys, in: session), try FlagTable.all(in: session))
+    }
+    if let bundleID {
+      let app = try await AppRecord.find(bundleID, connection).app
+      if !found.askable.contains(where: { $0.app == app }) {
+        throw NoAPIKey(bundleID: bundleID, reason: found.unusable.first { $0.app == app.id }?.reason)
+      }
+    }
+    return found.askable.filter { bundleID == nil || $0.app.bundleID == bundleID }.flatMap { askable in
+      [Environment.production, .sandbox].filter { environment == nil || environment == $0 }.compactMap {
+        AskablePlace(askable, $0)
+      }
+    }.filter { flags[$0.scope]?.stage.notifications == .record }
+  }
+}
+
+/// Nothing can be asked about this app.
+struct NoAPIKey: ExitStatusError, CustomStringConvertible {
+  let bundleID: String
+  let reason: String?
+
+  var exitStatus: ExitStatus { .failed }
+  var description: String {
+    let why = reason.map { "its key does not open (\($0))" } ?? "no key is registered"
+    return "Apple cannot be asked about \(bundleID): \(why); "
+      + "`switchyard app add \(bundleID) --key-file FILE --key-id ID --issuer ID`"
+  }
+}

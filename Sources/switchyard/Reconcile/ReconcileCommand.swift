@@ -1,0 +1,162 @@
+import AppStore
+import Database
+import JSON
+import Ledger
+import Purchases
+import Runtime
+import Service
+import Signing
+import Time
+
+/// `switchyard reconcile`: what Apple knows and we do not, found and taken in.
+enum ReconcileCommand {
+  static let command = Command(
+    "reconcile", "Compare what is known with what Apple says, and take in what is missing.",
+    discussion: """
+      Apple's notification history (180 days) is held against the inbox; then Apple is asked about customers whose \
+      subscription should have renewed and of whom nothing was heard. `serve` does the same every day. Doing it again \
+      changes nothing. What the app's old back end has taken already is not forwarded to it. Exit status: 0 when all \
+      is known, 3 when something is left, 7 when Apple or our budget says later.
+      """,
+    examples: [
+      Command.Example("switchyard reconcile com.example.app --dry-run", "what is missing?"),
+      Command.Example("switchyard reconcile --since 3", "after an outage"),
+      Command.Example("switchyard reconcile com.example.app --quiet 0", "ask about every customer"),
+    ],
+    options: [
+      EnvironmentOption.option,
+      .value("since", "DAYS", default: "180", "Compare from so many days ago on; Apple knows of no more than 180."),
+      .flag("only-failures", "Only notifications that no server took: quicker, and measures nothing."),
+      .value("quiet", "DAYS", "Ask also about every customer of whom nothing was said for so long; 0: about all."),
+      .value("look-ups", "N", default: "10000", "Customers asked about at most."),
+      .flag("dry-run", "Say what is missing and change nothing."), JSONOutput.option,
+    ] + AskingApple.options + TrustOptions.options + MasterKeyOptions.options + DatabaseOptions.options,
+    arguments: [Positional("BUNDLE_ID", count: .optional, "Of this app alone.")]
+  ) { arguments, terminal in
+    let options = try DatabaseOptions(arguments)
+    let trust = try TrustOptions(arguments)
+    let environment = try EnvironmentOption.environment(arguments)
+    let plan = try plan(arguments)
+    return try await options.withDatabase(terminal) { configuration in
+      let connection = try await Connection.open(configuration)
+      try await options.prepare(connection)
+      let hasSealed = try await connection.read { session throws(DatabaseError) in
+        try CredentialTable.hasAny(in: session)
+      }
+      guard hasSealed else { throw NoAPIKey(bundleID: arguments.positionals.first ?? "BUNDLE_ID", reason: nil) }
+      let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) }
+      let places = try await AskingApple.places(
+        app: arguments.positionals.first, environment, keys, connection)
+      let asking = AskingApple(arguments)
+      let pool = Pool(configuration)
+      let ledger = Ledger(pool: pool)
+      let reconciler = Reconciler(
+        client: asking.client, verifier: SignedDataVerifier(roots: trust.roots), intake: Intake(adapter: trust.adapter),
+        ledger: ledger,
+        directory: {
+          try await pool.read { session throws(DatabaseError) in try AppTable.directory(with: keys, in: session) }
+        }, record: { try await ledger.append($0) }, clock: .system)
+      var outcomes: [PlaceOutcome] = []
+      for place in places {
+        let outcome = await PlaceOutcome(place, reconciler, plan)
+        outcomes.append(outcome)
+        if arguments.wantsJSON { try terminal.write(outcome.json(isDry: plan.isDry)) }
+      }
+      await asking.end()
+      await pool.close()
+      await connection.close()
+      if !arguments.wantsJSON { try say(outcomes, plan, terminal) }
+      if places.isEmpty { terminal.note("no app in record has a key of the App Store Server API: nothing was asked") }
+      return status(outcomes)
+    }
+  }
+
+  private static func plan(_ arguments: ParsedArguments) throws(UsageError) -> Reconciler.Plan {
+    var plan = Reconciler.Plan()
+    let days = Int64(try arguments.integer("since", in: 0...180) ?? 180)
+    if days < 180 { plan.since = WallClock.system.now() - .days(days) }
+    plan.onlyFailures = arguments.flag("only-failures")
+    plan.quiet = try arguments.integer("quiet", in: 0...3_650).map { .days(Int64($0)) }
+    plan.lookUps = try arguments.integer("look-ups", in: 0...10_000_000) ?? plan.lookUps
+    plan.isDry = arguments.flag("dry-run")
+    return plan
+  }
+
+  private static func say(_ outcomes: [PlaceOutcome], _ plan: Reconciler.Plan, _ terminal: Terminal) throws {
+    var table = TextTable([
+      .init("APP"), .init("ENVIRONMENT"), .init("SENT", .right), .init("ARRIVED", .right),
+      .init(plan.isDry ? "TO TAKE IN" : "TAKEN IN", .right), .init("SET ASIDE", .right),
+      .init(plan.isDry ? "TO ASK" : "ASKED", .right), .init("UNKNOWN", .right), .init("LEFT", .right),
+    ])
+    for outcome in outcomes {
+      var row = [outcome.place.app.bundleID, outcome.place.environment.rawValue]
+      switch outcome.result {
+      case .success(let report):
+        let sent = ReconciliationReport.sum(report.notifications)
+        row += [
+          sent.expected, sent.arrived, report.takenIn, report.setAside, report.lookedUp, report.unknownToApple,
+          report.left + report.postponed,
+        ].map { "\($0)" }
+      case .failure(let error):
+        row += Array(repeating: "-", count: 7)
+        terminal.note("\(outcome.place.app.bundleID) \(outcome.place.environment.rawValue): \(error)")
+        if let failure = error as? CallFailure { terminal.note("next: \(failure.nextStep)") }
+      }
+      table.add(row)
+    }
+    try terminal.write(table.render(for: terminal))
+    if plan.isDry { terminal.note("dry run: nothing was changed") }
+  }
+
+  private static func status(_ outcomes: [PlaceOutcome]) -> ExitStatus {
+    let failures = outcomes.compactMap(\.failure)
+    if failures.contains(where: \.saysLater) { return .externalLimit }
+    if !failures.isEmpty, failures.count == outcomes.count { return .failed }
+    return failures.isEmpty && outcomes.allSatisfy(\.isComplete) ? .done : .doneWithRejects
+  }
+}
+
+/// What a comparison of one place came to.
+private struct PlaceOutcome {
+  let place: AskablePlace
+  let result: Result<ReconciliationReport, any Error>
+
+  init(_ place: AskablePlace, _ reconciler: Reconciler, _ plan: Reconciler.Plan) async {
+    self.place = place
+    do { result = .success(try await reconciler.run(place, plan)) } catch { result = .failure(error) }
+  }
+
+  var failure: (any Error)? { if case .failure(let error) = result { error } else { nil } }
+  var isComplete: Bool { if case .success(let report) = result { report.isComplete } else { false } }
+
+  func json(isDry: Bool) -> JSONObject {
+    var object: JSONObject = [
+      "app": .string(place.app.bundleID), "environment": .string(place.environment.rawValue), "dryRun": .bool(isDry),
+    ]
+    switch result {
+    case .success(let report):
+      let sent = ReconciliationReport.sum(report.notifications)
+      object["since"] = .integer(report.since.sinceEpoch)
+      for (name, count) in [
+        ("sent", sent.expected), ("arrived", sent.arrived), ("takenIn", report.takenIn),
+        ("setAside", report.setAside), ("lookedUp", report.lookedUp), ("unknownToApple", report.unknownToApple),
+        ("postponed", report.postponed), ("left", report.left),
+      ] { object[name] = .integer(Int64(count)) }
+    case .failure(let error): object["error"] = .string("\(error)")
+    }
+    return object
+  }
+}
+
+extension Error {
+  /// Whether Apple or our own budget takes it later.
+  fileprivate var saysLater: Bool {
+    guard let failure = self as? CallFailure else { return false }
+    switch failure.code {
+    case .rateLimited, .serverFailed, .overBudget: return true
+    case .invalidCall, .noToken, .unauthorized, .refused, .unreachable, .untrusted, .interrupted, .malformedAnswer,
+      .tooLarge, .endlessPaging, .cancelled:
+      return false
+    }
+  }
+}

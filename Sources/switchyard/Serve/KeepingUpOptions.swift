@@ -1,0 +1,35 @@
+import AppStore
+import Runtime
+import Service
+import Signing
+import Time
+
+/// How often a running service asks Apple by itself.
+enum KeepingUpOptions {
+  static let options: [Option] = [
+    .value(
+      "reconcile-every", "HOURS", default: "24", "How often each app with a key is compared with Apple; 0: never."),
+    .value(
+      "heartbeat-every", "HOURS", default: "24",
+      "How often Apple is asked for a TEST notification of each app with a key; 0: never."),
+    .value("heartbeat-within", "MINUTES", default: "10", "How long it may take to come before there is an alarm."),
+  ] + AskingApple.options
+
+  static func settings(_ arguments: ParsedArguments, _ trust: TrustOptions) throws(UsageError) -> AppStoreSettings {
+    var appStore = AppStoreSettings(verifier: SignedDataVerifier(roots: trust.roots))
+    if let base = arguments.value("base-url") {
+      appStore.hosts = AppStoreHosts(simulator: base)
+      appStore.bounds = { .unknown($0) }
+    }
+    appStore.reconcileEvery = try hours("reconcile-every", arguments)
+    appStore.heartbeatEvery = try hours("heartbeat-every", arguments)
+    appStore.heartbeatWithin = .minutes(Int64(try arguments.integer("heartbeat-within", in: 1...1_440) ?? 10))
+    return appStore
+  }
+
+  /// Nil for 0.
+  private static func hours(_ option: String, _ arguments: ParsedArguments) throws(UsageError) -> Interval? {
+    let hours = try arguments.integer(option, in: 0...8_760) ?? 24
+    return hours == 0 ? nil : .hours(Int64(hours))
+  }
+}
