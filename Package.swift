@@ -83,7 +83,8 @@ let package = Package(
     .executableTarget(
       name: "switchyard",
       dependencies: [
-        "Service", "Seeding", "AppStore", "Backfill", "Simulator", "Rollout", "Ledger", "Database", "Adapter", "Receipts", "Wire",
+        "Service", "Seeding", "AppStore", "Backfill", "Simulator", "Rollout", "Ledger", "Database", "Adapter",
+        "Receipts", "Wire",
         "Mappings", "HTTPServer", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time",
       ], swiftSettings: strict),
     .executableTarget(
@@ -98,7 +99,8 @@ let package = Package(
       dependencies: ["Compression", "Database", "Mappings", "Purchases", "Runtime", "JSON", "Time"],
       path: "Tests/Support", swiftSettings: strict),
     .target(
-      name: "Truth", dependencies: ["Simulator", "Ledger", "Database", "Mappings", "Purchases", "Signing", "JSON", "Time"],
+      name: "Truth",
+      dependencies: ["Simulator", "Ledger", "Database", "Mappings", "Purchases", "Signing", "JSON", "Time"],
       path: "Tests/Truth", swiftSettings: strict),
     tests("TimeTests", "Time"),
     tests("JSONTests", "JSON", "Time"),
@@ -128,7 +130,8 @@ let package = Package(
       "SeedingTests", "Seeding", "Service", "AppStore", "Ledger", "Rollout", "Adapter", "Database", "HTTPClient",
       "HTTPServer", "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
-      "ServiceTests", "Service", "AppStore", "Delivery", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer", "HTTPClient",
+      "ServiceTests", "Service", "AppStore", "Delivery", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer",
+      "HTTPClient",
       "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
       "SimulatorTests", "Simulator", "Adapter", "Receipts", "Mappings", "Purchases", "Signing", "Wire", "JSON",
@@ -137,7 +140,8 @@ let package = Package(
       "AppStoreServerTests", "Simulator", "HTTPServer", "HTTPClient", "Signing", "JSON", "Time"),
     tests("HouseTests"),
     tests(
-      "EndToEnd", "Truth", "Ledger", "Database", "HTTPServer", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime", "Time"),
+      "EndToEnd", "Truth", "Ledger", "Database", "HTTPServer", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime",
+      "Time"),
   ]
 )
 

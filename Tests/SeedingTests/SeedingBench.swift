@@ -95,16 +95,16 @@ struct SeedingBench: Sendable {
   }
 
   /// A worker as a process of its own would have it; its waits advance the clock instead of passing time.
+  ///
+  /// - Parameter isPatient: whoever waits for an answer waits for as long as it takes.
   func worker(
-    concurrency: Int = 8, within: Interval = .minutes(10), record change: (@Sendable () async -> Void)? = nil
+    concurrency: Int = 8, isPatient: Bool = false, record change: (@Sendable () async -> Void)? = nil
   ) -> Seeding {
     let timing = CallTiming(clock: clock.clock, sleep: { try await sleep($0) }, jitter: { 0.5 })
-    var limits = AppStoreClient.Limits()
-    limits.bulk.within = within
     let client = AppStoreClient(
       http: http, hosts: AppStoreHosts(simulator: running.productionURL),
       gate: BudgetGate(store: LedgerBudgets(pool: pool), timing: timing) { .unknown($0) }, timing: timing,
-      limits: limits, observe: { calls.note($0) })
+      observe: { calls.note($0) })
     let ledger = Ledger(pool: pool)
     let logger = Logger(label: "test", level: .debug, handler: log)
     let answers = AppleAnswers(intake: intake, clock: clock.clock, logger: logger) { entry in
@@ -121,7 +121,9 @@ struct SeedingBench: Sendable {
       access: {
         try await pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }
       }, settings: settings, metrics: SeedingMetrics(MetricsRegistry()), clock: clock.clock,
-      pacing: Pacing(elapsed: { .milliseconds(0) }, sleep: { try await sleep($0) }, random: { $0 / 2 }),
+      pacing: Pacing(
+        elapsed: { .milliseconds(0) }, sleep: { isPatient ? await untilCancelled() : try await sleep($0) },
+        random: { $0 / 2 }),
       logger: logger)
   }
 
@@ -133,7 +135,8 @@ struct SeedingBench: Sendable {
 
   var intake: Intake {
     let root = try? running.store.identity.chains.pki.trustedRoot()
-    return Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple.adding(root.map { [$0] } ?? [], for: .sandbox))))
+    let roots = TrustedRoots.apple.adding(root.map { [$0] } ?? [], for: .sandbox)
+    return Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: roots)))
   }
 
   /// The ids of each customer of the app who has bought something.
@@ -192,7 +195,8 @@ struct SeedingBench: Sendable {
   /// What Apple would tell.
   var truth: Set<String> {
     let world = running.world
-    return Set(world.customers(of: Self.bundleID).flatMap { world.transactions(of: $0) }.map(\.transaction.transactionID))
+    return Set(
+      world.customers(of: Self.bundleID).flatMap { world.transactions(of: $0) }.map(\.transaction.transactionID))
   }
 
   func fault(_ rule: JSONObject) async throws {

@@ -93,7 +93,7 @@ import Time
       let customers = bench.customers
       try await bench.arrive(customers)
       for kind in ["rateLimited", "serverError", "reset", "truncated", "badSignature"] {
-        try await bench.fault(["kind": .string(kind), "surface": "api", "percent": 10, "times": .null])
+        try await bench.fault(["fault": .string(kind), "on": "api", "percent": 10, "times": .null])
       }
       let worker = bench.worker()
       for _ in 0..<400 where try await bench.counts()["waiting"] ?? 0 > 0 {
@@ -105,7 +105,8 @@ import Time
     }
   }
 
-  @Test func `settles what Apple does not know with the reason, and finds what is in the other environment`() async throws
+  @Test func `settles what Apple does not know with the reason, and finds what is in the other environment`()
+    async throws
   {
     try await SeedingBench.with(SeedingBench.world(customers: 3)) { bench in
       let known = bench.customers[0][0]
@@ -131,23 +132,28 @@ import Time
     }
   }
 
-  @Test func `settles an empty history only of an app that Apple accepts`() async throws {
+  @Test func `settles an empty history of an app that Apple accepts`() async throws {
     try await SeedingBench.with(SeedingBench.world(customers: 2), app: "com.example.other") { bench in
       try await bench.arrive([[bench.customers[0][0]]])
       try await bench.finish(bench.worker())
       #expect(try await bench.counts() == ["unknown": 1])
     }
-    try await SeedingBench.with(SeedingBench.world(customers: 2), app: "com.example.misspelled") { bench in
-      try await bench.arrive([[bench.customers[0][0]]])
-      try await bench.finish(bench.worker())
-      #expect(try await bench.counts() == ["waiting": 1])
+  }
+
+  @Test func `asks about nobody for a while when Apple does not let the app in`() async throws {
+    try await SeedingBench.with(SeedingBench.world(customers: 8)) { bench in
+      try await bench.arrive(bench.customers)
+      try await bench.fault(["fault": "unauthorized", "on": "api", "times": .null])
+      let worker = bench.worker(concurrency: 2)
+      #expect(try await bench.finish(worker) <= 2)
+      #expect(try await bench.counts() == ["waiting": bench.customers.joined().count])
       #expect(bench.log.records.contains { "\($0)".contains("nobody is looked up") })
     }
   }
 
   @Test func `asks again from where the last history ended, for somebody who waits`() async throws {
     try await SeedingBench.with(SeedingBench.world(customers: 3)) { bench in
-      let worker = bench.worker()
+      let worker = bench.worker(isPatient: true)
       let ids = bench.customers[0]
       try await bench.arrive([ids])
       let states = try await worker.lookUp(ids, of: bench.app, in: .sandbox, within: .seconds(60))
@@ -160,7 +166,8 @@ import Time
       let again = try await worker.lookUp(ids, of: bench.app, in: .sandbox, within: .seconds(60))
       #expect(again?.values.allSatisfy { $0 == .done } == true)
       #expect(bench.calls[.getTransactionHistory, 200] == calls + 1)
-      let missing = try await worker.lookUp(["1"], of: App(id: App.ID(99), bundleID: "x", appAppleID: nil), in: .sandbox, within: .seconds(1))
+      let stranger = App(id: App.ID(99), bundleID: "x", appAppleID: nil)
+      let missing = try await worker.lookUp(["1"], of: stranger, in: .sandbox, within: .seconds(1))
       #expect(missing == nil)
     }
   }

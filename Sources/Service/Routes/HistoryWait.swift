@@ -30,7 +30,8 @@ struct HistoryWait: Sendable {
 
   /// Asks Apple about the customer and adds what is known then; whatever happens, the evidence itself is stored.
   func add(to answer: inout JSONObject, _ findings: Findings, app: App, within limit: Interval) async {
-    let ids = Array((findings.seeds.map(\.transactionID) + findings.originalTransactionIDs).uniqued.prefix(Self.idsAtOnce))
+    let ids = Array(
+      (findings.seeds.map(\.transactionID) + findings.originalTransactionIDs).uniqued.prefix(Self.idsAtOnce))
     guard !ids.isEmpty else {
       answer["history"] = .string("nothingToAskBy")
       return
