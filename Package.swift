@@ -130,9 +130,8 @@ let package = Package(
       "SeedingTests", "Seeding", "Service", "AppStore", "Ledger", "Rollout", "Adapter", "Database", "HTTPClient",
       "HTTPServer", "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
-      "ServiceTests", "Service", "AppStore", "Delivery", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer",
-      "HTTPClient",
-      "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+      "ServiceTests", "Truth", "Receipts", "Service", "AppStore", "Delivery", "Rollout", "Ledger", "Database",
+      "Adapter", "HTTPServer", "HTTPClient", "Simulator", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
       "SimulatorTests", "Simulator", "Adapter", "Receipts", "Mappings", "Purchases", "Signing", "Wire", "JSON",
       "Time"),
@@ -140,8 +139,9 @@ let package = Package(
       "AppStoreServerTests", "Simulator", "HTTPServer", "HTTPClient", "Signing", "JSON", "Time"),
     tests("HouseTests"),
     tests(
-      "EndToEnd", "Truth", "Ledger", "Database", "HTTPServer", "HTTPClient", "Simulator", "Signing", "JSON", "Runtime",
-      "Time"),
+      "EndToEnd", "Truth", "Ledger", "Database", "HTTPServer", "HTTPClient", "Simulator", "Signing", "Purchases",
+      "JSON",
+      "Runtime", "Time"),
   ]
 )
 

@@ -41,6 +41,16 @@ final class ServedProcess {
     return service
   }
 
+  /// Registers the shared secret by which V1 notifications of `app` are believed.
+  func register(secret: String, of app: SimulatedApp) throws {
+    let file = try directory.write(Array(secret.utf8), to: "secret.txt")
+    let code = try ChildProgram(
+      "\(Self.ownDirectory)/switchyard",
+      ["app", "secret", app.bundleID, "--file", file, "--data-dir", "\(directory.path)/data"]
+    ).wait()
+    guard code == 0 else { throw BenchmarkError("the shared secret was not registered") }
+  }
+
   /// Rows in the inbox.
   func storedMessages() async throws -> Int {
     let connection = try await Connection.open(database)

@@ -57,13 +57,16 @@ enum MapLegacy {
 
 /// Bodies of the old generation, each of another customer.
 enum LegacySamples {
-  static func notification(customer: Int, rows: Int) -> [UInt8] {
+  static let secret = "0123456789abcdef0123456789abcdef"
+
+  /// Of the renewal after so many others: all its rows but the newest were told before.
+  static func notification(customer: Int, rows: Int, renewal: Int = 0) -> [UInt8] {
     let unified: JSONObject = [
-      "status": 0, "environment": "Production", "latest_receipt_info": .array(list(customer, rows)),
-      "pending_renewal_info": .array([.object(renewal(customer))]),
+      "status": 0, "environment": "Production", "latest_receipt_info": .array(list(customer, rows, after: renewal)),
+      "pending_renewal_info": .array([.object(intention(customer))]),
     ]
     let body: JSONObject = [
-      "notification_type": "DID_RENEW", "password": "0123456789abcdef0123456789abcdef", "environment": "PROD",
+      "notification_type": "DID_RENEW", "password": .string(secret), "environment": "PROD",
       "bid": .string(NotificationSamples.app.bundleID), "bvrs": "214", "auto_renew_product_id": "pro.monthly",
       "auto_renew_status": "true", "original_transaction_id": .integer(original(customer)),
       "unified_receipt": .object(unified),
@@ -77,15 +80,16 @@ enum LegacySamples {
       "request_date_ms": .string(String(NotificationSamples.start.sinceEpoch)), "in_app": .array([]),
     ]
     let answer: JSONObject = [
-      "environment": "Production", "receipt": .object(receipt), "latest_receipt_info": .array(list(customer, rows)),
-      "pending_renewal_info": .array([.object(renewal(customer))]), "status": 0,
+      "environment": "Production", "receipt": .object(receipt),
+      "latest_receipt_info": .array(list(customer, rows, after: 0)),
+      "pending_renewal_info": .array([.object(intention(customer))]), "status": 0,
     ]
     return answer.encoded()
   }
 
   private static func original(_ customer: Int) -> Int64 { 430_000_000_000_000 + Int64(customer) * 1_000 }
 
-  private static func renewal(_ customer: Int) -> JSONObject {
+  private static func intention(_ customer: Int) -> JSONObject {
     [
       "product_id": "pro.monthly", "original_transaction_id": .string(String(original(customer))),
       "auto_renew_product_id": "pro.monthly", "auto_renew_status": "1",
@@ -93,8 +97,10 @@ enum LegacySamples {
   }
 
   /// Newest first, as Apple sends them.
-  private static func list(_ customer: Int, _ count: Int) -> [JSONValue] {
-    (0..<count).map { place in
+  private static func list(_ customer: Int, _ count: Int, after renewals: Int) -> [JSONValue] {
+    (0..<count).map { back in
+      // Counted from the newest of the first notification.
+      let place = back - renewals
       let start = NotificationSamples.start - .days(30 * Int64(place))
       var row: JSONObject = [
         "quantity": "1", "product_id": "pro.monthly",
@@ -102,7 +108,7 @@ enum LegacySamples {
         "original_transaction_id": .string(String(original(customer))), "is_trial_period": "false",
         "is_in_intro_offer_period": "false", "in_app_ownership_type": "PURCHASED",
         "subscription_group_identifier": "20881467",
-        "web_order_line_item_id": .string(String(430_000_500_000_000 + Int64(customer * 1_000 + place))),
+        "web_order_line_item_id": .string(String(430_000_500_000_000 + Int64(customer * 1_000 + 500 + place))),
       ]
       add("purchase_date", start, to: &row)
       add("original_purchase_date", NotificationSamples.start - .days(30 * Int64(count)), to: &row)

@@ -34,8 +34,10 @@ package struct Adapter: Sendable {
   }
 
   /// What makes two pieces of evidence one: the body, and what the caller says of it where it does not say so itself.
-  package static func identity(ofEvidence body: [UInt8], app: String, environment: Environment?) -> [UInt8] {
-    body + Array("\n\(app)\n\(environment?.rawValue ?? "")".utf8)
+  package static func identity(
+    ofEvidence body: [UInt8], app: String, environment: Environment?, userID: String? = nil
+  ) -> [UInt8] {
+    body + Array("\n\(app)\n\(environment?.rawValue ?? "")".utf8) + Array((userID.map { "\n\($0)" } ?? "").utf8)
   }
 
   /// What Apple posts to a notification URL.

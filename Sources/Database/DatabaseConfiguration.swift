@@ -37,7 +37,7 @@ package struct DatabaseConfiguration: Sendable, Equatable {
   /// The most bytes a result collected into an array may have; stream what is larger.
   package var resultLimit = 256 << 20
   /// The longest statement `insert` builds, in bytes; never above the server's max_allowed_packet.
-  package var insertLimit = 16 << 20
+  package var insertLimit = 17 << 20
 
   package init(
     address: Address, user: String, password: String = "", database: String? = nil, tls: TLS = .disabled,

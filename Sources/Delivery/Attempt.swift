@@ -25,9 +25,13 @@ package enum Attempt: Hashable, Sendable {
     }
 
     /// Whether it tells something of the destination, not of the message alone.
-    var isOfDestination: Bool {
+    ///
+    /// 400, 409, 413 and 422 are what a back end that is up says of a body it will not have: a few customers' messages
+    /// refused that way must not make it count as down for everybody.
+    package var isOfDestination: Bool {
       switch self {
-      case .status, .noAnswer: true
+      case .status(let status): ![400, 409, 413, 422].contains(status)
+      case .noAnswer: true
       case .bodyMissing, .notRestored: false
       }
     }

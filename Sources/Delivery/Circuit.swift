@@ -2,7 +2,9 @@ package import Time
 
 /// Whether a destination seems to be up: one that is down is probed by one message at a time, not by all that wait.
 ///
-/// Of one process: several processes probe a destination each for itself.
+/// Of one process, on purpose: each has a road of its own to the destination, and one that is cut off must not keep the
+/// others from sending; nor is there a row that all would write with every attempt. The price is a probe a minute for
+/// each process.
 package struct Circuit: Hashable, Sendable {
   private var failures = 0
   private var probeAt = Milliseconds(.min)

@@ -1,6 +1,7 @@
 package import Database
 package import HTTPClient
 package import Ledger
+import Purchases
 package import Runtime
 import Signing
 import Synchronization
@@ -46,6 +47,7 @@ package final class Delivery: Service {
 
   /// While something is under way, and while nothing is.
   private static let (shortPause, longPause) = (Interval.milliseconds(20), Interval.milliseconds(250))
+  private static let longestPause = Interval.seconds(2)
 
   package init(
     pool: Pool, settings: Settings = Settings(), post: @escaping Post, restore: @escaping Restore,
@@ -74,17 +76,12 @@ package final class Delivery: Service {
   package func run() async throws {
     await withDiscardingTaskGroup { group in
       while !Task.isCancelled {
-        var pause = Self.longPause
-        do {
-          let leased = try await leaseAll()
-          for work in leased { group.addTask { await self.deliver(work) } }
-          if !leased.isEmpty || lanes.withLock({ $0.values.contains { $0.busy > 0 } }) { pause = Self.shortPause }
-        } catch {
-          if !Task.isCancelled {
-            logger.warning("the outbox could not be read; it is tried again", metadata: ["error": "\(error)"])
-          }
-        }
-        try? await pacing.sleep(pause)
+        let start = pacing.elapsed()
+        let leased = await leaseAll()
+        for work in leased { group.addTask { await self.deliver(work) } }
+        let isBusy = !leased.isEmpty || lanes.withLock { $0.values.contains { $0.busy > 0 } }
+        let spent = pacing.elapsed().milliseconds - start.milliseconds
+        try? await pacing.sleep(Self.pause(isBusy: isBusy, searchedFor: spent))
       }
       group.cancelAll()
     }
@@ -92,12 +89,20 @@ package final class Delivery: Service {
 
   /// Sends what is due now and waits for all of it; how many attempts were made.
   @discardableResult
-  package func round() async throws -> Int {
-    let leased = try await leaseAll()
+  package func round() async -> Int {
+    let leased = await leaseAll()
     await withDiscardingTaskGroup { group in
       for work in leased { group.addTask { await self.deliver(work) } }
     }
     return leased.count
+  }
+
+  /// How long nobody looks for what is due, after a search of so many milliseconds.
+  ///
+  /// Four times as long as the search took, two seconds at most: thousands that wait behind one refused message must
+  /// not keep a database connection busy all the time.
+  package static func pause(isBusy: Bool, searchedFor spent: Int64) -> Interval {
+    max(isBusy ? shortPause : longPause, .milliseconds(min(spent * 4, longestPause.milliseconds)))
   }
 
   private struct Work: Sendable {
@@ -107,11 +112,29 @@ package final class Delivery: Service {
     let message: StoredMessage?
   }
 
-  private func leaseAll() async throws(DatabaseError) -> [Work] {
-    let destinations = try await pool.read { session throws(DatabaseError) in try DestinationTable.all(in: session) }
+  /// What can be sent now; a destination that cannot be searched keeps nothing of another's from being sent.
+  private func leaseAll() async -> [Work] {
     var work: [Work] = []
-    for destination in destinations where destination.isEnabled { work += try await lease(from: destination) }
+    do throws(DatabaseError) {
+      let destinations = try await pool.read { session throws(DatabaseError) in
+        try OutboxTable.destinationsWithWork(in: session)
+      }
+      for destination in destinations {
+        do throws(DatabaseError) { work += try await lease(from: destination) } catch {
+          tellUnread(error, "\(destination.scope.environment.rawValue) \(destination.host)")
+        }
+      }
+    } catch {
+      tellUnread(error, "all")
+    }
     return work
+  }
+
+  private func tellUnread(_ error: DatabaseError, _ destination: String) {
+    guard !Task.isCancelled else { return }
+    logger.warning(
+      "the outbox could not be read; it is tried again",
+      metadata: ["destination": "\(destination)", "error": "\(error)"])
   }
 
   private func lease(from destination: Destination) async throws(DatabaseError) -> [Work] {
@@ -157,6 +180,8 @@ package final class Delivery: Service {
   }
 
   private func attempt(_ work: Work) async -> Attempt {
+    // A database that was slow may have used the lease up: sent now, it could arrive after what another process sends.
+    guard clock.now() + settings.deadline <= work.delivery.leasedUntil else { return .failed(.noAnswer(.cancelled)) }
     guard let message = work.message else { return .failed(.bodyMissing) }
     let body: [UInt8]
     do { body = try restore(message) } catch { return .failed(.notRestored) }

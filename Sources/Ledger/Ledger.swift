@@ -103,7 +103,7 @@ private struct Batch {
     in session: borrowing Session
   ) throws(DatabaseError) -> [Appended] {
     let roads = try OutboxTable.roads(of: Set(entries.compactMap { $0.addressee?.scope.app }), in: session)
-    let isStale = entries.map { $0.addressee.map(roads.isStale) ?? false }
+    let isStale = try stale(by: roads, in: session)
     // The first of each body counts; one that was accepted before any that was refused, whatever their order.
     var first: [Digest: Int] = [:]
     for (index, entry) in entries.enumerated() where !isStale[index] {
@@ -124,11 +124,14 @@ private struct Batch {
     let new = accepted.filter { !known.contains($0.0.digest) }
     try InboxTable.insertBodies(
       new.map { (message: $0, compact: $1.body) }, knownHeaders: knownHeaders, in: session)
+    try ClaimTable.note(claims(of: new, refused), in: session)
     try Ledger.note(new.map { ($0, $1.app, $1.findings) }, in: session)
     try WorkTable.enqueue(
       new.flatMap { message, acceptance in
         acceptance.findings.seeds.map { (app: acceptance.app, seed: $0, arrivedAt: message.receivedAt) }
       }, in: session)
+    try ConsumptionTable.open(
+      new.flatMap { _, accepted in accepted.findings.events.map { (accepted.app, $0) } }, in: session)
     let (keptBefore, full) = try quarantine(refused, usage, in: session)
     // What Apple sends goes on to the app's own endpoints once, also what is set aside here with a reason.
     var outgoing: [OutboxTable.Outgoing] = []
@@ -155,6 +158,29 @@ private struct Batch {
         return full.contains(refusal.source) ? .quarantineFull : .quarantined
       }
     }
+  }
+
+  /// What was said of the messages and is not in their own rows.
+  private func claims(
+    of accepted: [(InboxMessage, Entry.Acceptance)], _ refused: [(InboxMessage, Entry.Refusal)]
+  ) -> [(Digest, Claim)] {
+    let told = accepted.compactMap { message, acceptance in
+      let shown = Claim(environment: acceptance.findings.environment)
+      return message.claim == shown ? nil : message.claim.map { (message.digest, $0) }
+    }
+    return told + refused.compactMap { message, _ in message.claim.map { (message.digest, $0) } }
+  }
+
+  /// Whose stage is not the one that was decided by.
+  ///
+  /// But for what is kept already, as after a commit of unknown outcome that did happen: it is in the outbox, and would
+  /// reach the old back end twice if it were decided anew.
+  private func stale(by roads: OutboxTable.Roads, in session: borrowing Session) throws(DatabaseError) -> [Bool] {
+    let isStale = entries.map { $0.addressee.map(roads.isStale) ?? false }
+    guard isStale.contains(true) else { return isStale }
+    let digests = zip(entries, isStale).filter(\.1).map(\.0.message.digest)
+    let kept = try InboxTable.known(digests, in: session).union(QuarantineTable.known(digests, in: session))
+    return zip(entries, isStale).map { $1 && !kept.contains($0.message.digest) }
   }
 
   /// Keeps what fits the quotas; the bodies that were there before, and the sources whose quota is full.

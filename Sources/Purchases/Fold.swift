@@ -58,7 +58,7 @@ public struct Folded<Field: FactField>: Hashable, Sendable {
   public private(set) var provenance: [Field: Provenance] = [:]
   /// The latest time any source spoke.
   public let asOf: Milliseconds
-  private let isSigned: Bool
+  private var isSigned: Bool
   /// The fold of the signed statements when there are others too: one or none, for a struct cannot hold itself.
   private var signedPart: [Self] = []
 
@@ -89,6 +89,25 @@ public struct Folded<Field: FactField>: Hashable, Sendable {
         source: statement.source, asOf: statement.rank.asOf, message: statement.message, rule: rule.id,
         isInferred: isInferred)
     }
+  }
+
+  /// The same with `value` supposed of a field that nobody states: of the whole by what `whole` tells, of the signed
+  /// statements alone by what `ofSigned` tells; nil supposes nothing.
+  func supposing(
+    _ field: Field, _ value: JSONValue, as whole: Provenance?, ofSigned signedOne: Provenance?
+  ) -> Self {
+    var result = self
+    result.suppose(field, value, whole)
+    guard var signed else { return result }
+    signed.suppose(field, value, signedOne)
+    result.isSigned = isSigned && whole == signedOne
+    result.signedPart = result.isSigned ? [] : [signed]
+    return result
+  }
+
+  private mutating func suppose(_ field: Field, _ value: JSONValue, _ reason: Provenance?) {
+    guard let reason, facts.infer(field, value) else { return }
+    provenance[field] = reason
   }
 
   /// The highest authority that states the field, or infers it when nobody states it.

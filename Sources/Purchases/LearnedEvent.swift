@@ -2,6 +2,16 @@ import JSON
 import Time
 
 extension Occurrence {
+  /// What was told of, and what is learned beside it, by date.
+  public static func toldAndLearned(in events: [Event], purchases: [Purchase]) -> [Occurrence] {
+    let told = all(in: events, purchases: purchases)
+    let learned = learned(from: purchases, beside: told)
+    return learned.isEmpty ? told : (told + learned).sorted { $0.event.date < $1.event.date }
+  }
+
+  /// Whether no notification told of it.
+  public var isLearned: Bool { event.notificationUUID == nil && event.details["learned"] == true }
+
   /// What happened without a notification that told of it: read off the purchases that Apple signed.
   ///
   /// Nothing of it is stored. A notification that comes late tells of the same purchase in the same second, and stands in

@@ -21,17 +21,19 @@ public struct Purchase: Hashable, Sendable {
   /// The purchases that `statements` are about, by purchase date; statements of one originalTransactionId, or of several.
   ///
   /// A statement without a named line and one with it are of the same purchase when they share a transaction id or the
-  /// second of purchase.
+  /// second of purchase. A period that ran when another product was bought is supposed to be upgraded, until somebody
+  /// states how it stands.
   public static func fold(_ statements: [PurchaseStatement], rules: FoldRules<PurchaseField>) -> [Purchase] {
     let latest = Statement.latest(of: statements)
     let identities = PurchaseIdentities(latest)
     let groups = Dictionary(grouping: latest) { identities[$0.key] }
-    return groups.compactMap { key, statements in
+    let purchases = groups.compactMap { key, statements -> Purchase? in
       let ordered = statements.sorted { a, b in
         b.isOutranked(by: a) || (!a.isOutranked(by: b) && a.key < b.key)
       }
       return Folded(ordered, rules: rules).map { Purchase(key: key, folded: $0, statements: ordered) }
-    }.sorted { ($0.order, $0.key) < ($1.order, $1.key) }
+    }
+    return Upgrades.marked(purchases.sorted { ($0.order, $0.key) < ($1.order, $1.key) }, rules: rules)
   }
 
   /// The purchase as the signed sources alone tell it; nil when none of them does.

@@ -5,12 +5,15 @@ package struct Move: Hashable, Sendable {
 
   /// Refuses a move that this build cannot carry out, or that would leave the old back end without what Apple sends.
   ///
-  /// - Parameter hasLegacyURL: whether the app has an enabled destination to pass notifications through to.
-  package init(from: Stage, to: Stage, hasLegacyURL: Bool) throws(MoveRefusal) {
+  /// - Parameters:
+  ///   - hasLegacyURL: whether the app has an enabled destination to pass notifications through to.
+  ///   - isBackedUp: whether messages have waited for that destination for longer than it takes to send them.
+  package init(from: Stage, to: Stage, hasLegacyURL: Bool, isBackedUp: Bool) throws(MoveRefusal) {
     guard to.isAvailable else { throw MoveRefusal(.notYetAvailable, to: to) }
     switch to.notifications {
     case .passThrough:
       guard hasLegacyURL else { throw MoveRefusal(.noLegacyURL, to: to) }
+      guard from == to || !isBackedUp else { throw MoveRefusal(.messagesWait, to: to) }
     case .record: break
     }
     self.from = from
@@ -37,6 +40,8 @@ package struct MoveRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case notYetAvailable
     /// `legacy` without an enabled legacy URL: every notification would be answered with 503.
     case noLegacyURL
+    /// New messages would pass by those that wait in the outbox, and a customer's would come out of order.
+    case messagesWait
   }
 
   package let code: Code
@@ -54,6 +59,11 @@ package struct MoveRefusal: Error, Hashable, Sendable, CustomStringConvertible {
       return """
         the stage \(stage.rawValue) is not yet available in this build, which knows \(available): stay in record, where \
         everything it will need is gathered, and upgrade
+        """
+    case .messagesWait:
+      return """
+        messages have waited for the old back end for more than a minute, and new ones would pass them by: let them \
+        drain (`switchyard rollout show`), give them up (`switchyard outbox dead`), or accept it with --pass-by
         """
     case .noLegacyURL:
       return "the stage legacy needs a URL to pass notifications through to: `switchyard app legacy-url` first"

@@ -18,6 +18,8 @@ package struct Installation: Sendable {
     package var commit = GroupCommit.Limits()
     package var verifyReceipt = VerifyReceiptUpstream()
     package var delivery = Delivery.Settings()
+    /// How long the old back end has in the stage `legacy`, while Apple waits.
+    package var passThroughWithin = Interval.seconds(10)
     package var client = HTTPClientConfiguration()
     /// The same that the adapter's verifier looks up.
     package var revocations = Revocations(.off)
@@ -38,7 +40,11 @@ package struct Installation: Sendable {
   private let readiness: Readiness
   private let delivery: Delivery
   private let revocationChecks: RevocationChecks
+  /// Nil: Apple is told nothing by itself.
+  private let consumption: ConsumptionAnswers?
   private let client: HTTPClient
+  /// For what is passed through: it must not queue for a connection behind what the outbox sends to the same host.
+  private let passing: HTTPClient
   /// For verifyReceipt: its clients wait, and may need many connections to one host.
   private let apple: HTTPClient
   /// Nil: Apple is asked nothing by itself.
@@ -77,6 +83,8 @@ package struct Installation: Sendable {
     revocationChecks = RevocationChecks(
       settings.revocations, pool: pool, responder: Responder(client: client), metrics: metrics, clock: clock,
       logger: logger)
+    let passing = HTTPClient(settings.client)
+    self.passing = passing
     var calls = settings.client
     calls.connectionsPerHost = VerifyReceiptRoute.callsAtOnce
     let apple = HTTPClient(calls)
@@ -106,8 +114,10 @@ package struct Installation: Sendable {
     let router = Router(
       notifications: NotificationRoute(
         intake: intake, registry: registry, commit: commit,
-        passThrough: PassThrough(post: post, metrics: counts, logger: logger), key: keys.current, metrics: counts,
-        clock: clock, logger: logger),
+        passThrough: PassThrough(
+          post: Delivery.posting(over: passing), within: settings.passThroughWithin, key: keys.current, metrics: counts,
+          logger: logger),
+        key: keys.current, metrics: counts, clock: clock, logger: logger),
       receipts: VerifyReceiptRoute(
         client: apple, upstream: settings.verifyReceipt,
         answers: ReceiptAnswers(
@@ -121,8 +131,7 @@ package struct Installation: Sendable {
       health: HealthRoute(metrics: metrics) { readiness.reason },
       sources: settings.sources, registry: registry)
     server = HTTPServer(settings.http, handler: router) { event in logger.note(event) }
-    keepingUp = settings.appStore.flatMap { settings in
-      guard let asking = appStore else { return nil }
+    if let settings = settings.appStore, let asking = appStore {
       let reconciler = Reconciler(
         client: asking, verifier: settings.verifier, intake: intake, ledger: ledger,
         directory: { [registry] in await registry.refreshed(atMostEvery: Router.patience) },
@@ -130,9 +139,14 @@ package struct Installation: Sendable {
       let heartbeat = settings.heartbeatEvery.map { every in
         HeartbeatCheck(client: asking, ledger: ledger, every: every, within: settings.heartbeatWithin, clock: clock)
       }
-      return KeepingUp(
+      keepingUp = KeepingUp(
         settings: settings, reconciler: reconciler, heartbeat: heartbeat, pool: pool, keys: keys,
         metrics: KeepingUpMetrics(metrics), clock: clock, logger: logger)
+      consumption = ConsumptionAnswers(
+        pool: pool, keys: keys, asking: client, telling: ConsumptionReport(client: asking, pool: pool, keys: keys),
+        metrics: metrics, clock: clock, logger: logger)
+    } else {
+      (keepingUp, consumption) = (nil, nil)
     }
     housekeeping = Housekeeping(pool: pool, metrics: counts, clock: clock, logger: logger)
     declareGauges(metrics)
@@ -141,15 +155,22 @@ package struct Installation: Sendable {
   /// In the order of need: what is first is stopped last, so that requests end before the commits they wait for.
   package var services: [any Service] {
     [
-      PoolService(pool: pool), ClientService(client: client), ClientService(client: apple), ClientService(client: api),
-      CommitService(commit: commit), delivery, revocationChecks, registry, housekeeping, readiness,
-    ] + (seeding.map { [$0] } ?? []) + (keepingUp.map { [$0] } ?? []) + [ServerService(server: server)]
+      PoolService(pool: pool), ClientService(client: client), ClientService(client: passing),
+      ClientService(client: apple), ClientService(client: api), CommitService(commit: commit), delivery,
+      revocationChecks, registry, housekeeping, readiness,
+    ] + (seeding.map { [$0] } ?? []) + (keepingUp.map { [$0] } ?? []) + (consumption.map { [$0] } ?? []) + [
+      ServerService(server: server)
+    ]
   }
 
   private func declareGauges(_ metrics: MetricsRegistry) {
     metrics.gauge("switchyard_commit_waiting", help: "Messages that wait to be committed.") { [commit] in
       Double(commit.depth)
     }
+    metrics.gauge(
+      "switchyard_unopened_secrets",
+      help: "Shared secrets of apps that do not open under the master keys; V1 notifications with them are set aside."
+    ) { [registry] in Double(registry.directory.unopened.count) }
     metrics.gauge("switchyard_http_open_connections", help: "Open HTTP connections.") { [server] in
       Double(server.counters.openConnections)
     }

@@ -33,7 +33,7 @@ struct `Real V1 samples, converted,` {
       renewals: []),
     Known(
       path: "verify_receipt/mbaasy_ios6_subscription.json",
-      whose: "com.mbaasy.ios.demo Sandbox verifyReceiptAnswer receipt 1448346881000",
+      whose: "com.mbaasy.ios.demo Sandbox verifyReceiptAnswer receipt 1447821281000",
       events: [], purchases: 1,
       last: "1000000180636226 1000000180703127 yearly 1447821281000 1448346881000 Auto-Renewable "
         + "Subscription I-001 I-002 L-001 L-002 L-003 L-004 L-006 L-007 L-008 L-009",
@@ -70,7 +70,7 @@ struct `Real V1 samples, converted,` {
       renewals: ["70000762954330 com.educreations.proteacher.1month 1 Q-001 Q-003 Q-004"]),
     Known(
       path: "notifications_v1/educreations_INITIAL_BUY.json",
-      whose: "com.educreations.ios.Educreations Production notificationV1 none 1595808159000",
+      whose: "com.educreations.ios.Educreations Production notificationV1 none 1593216162000",
       events: ["SUBSCRIBED/INITIAL_BUY 1593216159000 V-001"], purchases: 1,
       last: "000000000000000 000000000000000 com.educreations.proteacher.1month 1593216159000 "
         + "1595808159000 Auto-Renewable Subscription I-001 I-002 I-003 L-001 L-002 L-003 L-004 "
@@ -88,7 +88,7 @@ struct `Real V1 samples, converted,` {
       renewals: ["1000000723811158 one_month_subscription 0 Q-001 Q-002 Q-003 Q-004 Q-005 Q-006"]),
     Known(
       path: "notifications_v1/seed000_DID_RENEW_2024_skeleton.json",
-      whose: "com.xxxx Sandbox notificationV1 none 1705292749000",
+      whose: "com.xxxx Sandbox notificationV1 none 1705289149000",
       events: ["DID_RENEW 1705289149000 V-022"], purchases: 1,
       last: "2000000000000001 2000000000000002 com.xxxx.yearly 1705289149000 1705292749000 "
         + "Auto-Renewable Subscription I-001 L-001 L-002 L-003 L-004 L-005 L-006 L-007 L-008 L-009 "

@@ -204,8 +204,88 @@ struct HappeningFixture: CustomTestStringConvertible, Sendable {
       "INTERACTIVE_RENEWAL", [Bench.row("1001", "yearly", 20, 380), Bench.row("1002", 30, 60)])
     let findings = try Bench.legacy(body).findings
     #expect(findings.events.map(named) == ["DID_CHANGE_RENEWAL_PREF/UPGRADE 30"])
-    let replaced = try #require(findings.purchases.first { $0.key.line.text == "91001" }?.facts)
+    let purchases = Purchase.fold(findings.purchases, rules: Vocabulary.embedded.purchases.rules)
+    let replaced = try #require(purchases.first { $0.key.line.text == "91001" }?.facts)
+    #expect(findings.purchases.allSatisfy { $0.facts[.isUpgraded] == nil }, "the rows of a body state it or nobody")
     #expect(replaced.flag(.isUpgraded) == true && replaced.isInferred(.isUpgraded))
+  }
+
+  @Test func `of another purchase after a refund replaces nothing`() throws {
+    for product in ["monthly", "yearly"] {
+      let refunded = Bench.row("1001", 20, 50, ["cancellation_date_ms": Bench.ms(25)])
+      let body = Bench.v1("INTERACTIVE_RENEWAL", [refunded, Bench.row("1002", product, 30, 60)])
+      let findings = try Bench.legacy(body).findings
+      #expect(findings.events.map(named) == ["SUBSCRIBED/RESUBSCRIBE 30"], "\(product)")
+      let purchases = Purchase.fold(findings.purchases, rules: Vocabulary.embedded.purchases.rules)
+      #expect(purchases.allSatisfy { !$0.isUpgraded })
+    }
+  }
+
+  @Test func `of an upgrade that cancelled the earlier purchase, as until 2018, is one`() throws {
+    let replaced = Bench.row("1001", 20, 50, ["cancellation_date_ms": Bench.ms(30)])
+    let body = Bench.v1("INTERACTIVE_RENEWAL", [replaced, Bench.row("1002", "yearly", 30, 395)])
+    #expect(try Bench.legacy(body).findings.events.map(named) == ["DID_CHANGE_RENEWAL_PREF/UPGRADE 30"])
+  }
+
+  @Test func `switching renewal on with an upgrade to something shorter is its companion`() throws {
+    let body = Bench.v1(
+      "DID_CHANGE_RENEWAL_STATUS", [Bench.row("1001", "yearly", 0, 365), Bench.row("1002", 30, 60)], [:],
+      ["auto_renew_status": "true", "auto_renew_status_change_date_ms": Bench.ms(30)])
+    #expect(try Bench.legacy(body).findings.events.isEmpty)
+  }
+
+  /// Finished consumables leave the receipt: the row that the refund is about need not be there.
+  @Test func `of a refund whose row has left the receipt is not told of another purchase`() throws {
+    let earlier = Bench.row("1000", 0, 30, ["cancellation_date_ms": Bench.ms(10)])
+    let body = Bench.v1("REFUND", [earlier, Bench.row("1001", 30, 60)], [:], ["original_transaction_id": 2000])
+    let findings = try Bench.legacy(body).findings
+    #expect(findings.events.map(\.notificationType) == ["REFUND"])
+    #expect(findings.events.map(\.originalTransactionID) == ["2000"] && findings.events.first?.line == nil)
+    #expect(findings.events.first?.date != Bench.day(10), "that would be the earlier refund told again")
+  }
+
+  @Test func `of a refund is not of what an upgrade cancelled`() throws {
+    let upgraded = Bench.row("1001", 20, 50, ["is_upgraded": "true", "cancellation_date_ms": Bench.ms(40)])
+    let coins = HappeningFixture.coins(["cancellation_date_ms": Bench.ms(36)])
+    let findings = try Bench.legacy(Bench.v1("REFUND", [upgraded, coins])).findings
+    #expect(findings.events.map(named) == ["REFUND 36"] && findings.events.first?.originalTransactionID == "2000")
+  }
+
+  /// The period's end is past when the body is tried again, and was to come when it was said.
+  @Test func `that arrives late and without a receipt is as of what it tells, not of an end since`() throws {
+    let line = "91000"
+    let cancel = Bench.v1(
+      "CANCEL", [Bench.row("1000", 30, 37)], [:],
+      ["web_order_line_item_id": .string(line), "cancellation_date_ms": Bench.ms(35)])
+    let late = try Bench.legacy(cancel, at: Bench.day(38)).findings
+    #expect(late.purchases.map(\.rank.asOf) == [Bench.day(35)])
+    var reversed = try #require(late.purchases.first)
+    reversed.source = .signedV2
+    reversed.rank.asOf = Bench.day(36)
+    reversed.facts = Facts(json: Bench.with(reversed.facts.json, "revocationDate", nil))
+    let purchases = Purchase.fold(late.purchases + [reversed], rules: Vocabulary.embedded.purchases.rules)
+    #expect(purchases.map(\.revocationDate) == [nil])
+  }
+
+  @Test func `that tells of an end is as of it`() throws {
+    let told: [JSONObject] = [
+      Bench.v1("DID_FAIL_TO_RENEW", [Bench.row("1000", 0, 30)]),
+      Bench.v1("NEW_THING", [Bench.row("1000", 0, 30)], ["expiration_intent": "1"]),
+      Bench.v1("NEW_THING", [Bench.row("1000", 0, 30)], ["grace_period_expires_date_ms": Bench.ms(46)]),
+      Bench.v1("NEW_THING", [Bench.row("1000", 0, 30)], [:], ["expiration_intent": 2]),
+    ]
+    for body in told { #expect(try Bench.legacy(body).findings.purchases.map(\.rank.asOf) == [Bench.day(30)]) }
+    let running = Bench.v1("NEW_THING", [Bench.row("1000", 0, 30)])
+    #expect(try Bench.legacy(running).findings.purchases.map(\.rank.asOf) == [Bench.day(0)])
+  }
+
+  @Test func `whose parts are of two apps is refused`() throws {
+    let flat: JSONValue = .object(Bench.row("1000", 0, 30, ["bid": "com.example.other"]))
+    let refusal = #expect(throws: Refusal.self) {
+      let reading = try Bench.legacy(Bench.v1("DID_RENEW", [], [:], ["latest_receipt_info": flat]))
+      return reading
+    }
+    #expect(refusal?.code == "wrongBundle" && refusal?.claimedApp == "com.example.other")
   }
 
   @Test func `of a refund names its row, and leaves the newer one alone`() throws {

@@ -80,6 +80,29 @@ import Time
       Set(try Bench.legacyEvidence(late.encoded()).findings.purchases.map(\.rank.asOf)) == [Bench.now])
   }
 
+  /// Without a receipt in it a body is dated by what it tells; 78 hours later it still is.
+  @Test(arguments: [0, 78, 24 * 90])
+  func `is of the same time whenever it comes`(hoursLate: Int64) throws {
+    let rows = [Bench.row("1000", 30, 60, ["cancellation_date_ms": Bench.ms(59)]), Bench.row("1001", 58, 61)]
+    let received = Bench.day(60) + .hours(hoursLate)
+    let running = try Bench.legacy(Bench.v1("CANCEL", rows), at: received).findings.purchases
+    #expect(Set(running.map(\.rank.asOf)) == [Bench.day(59)])
+    let flat: JSONObject = [
+      "status": 0, "receipt": .object(Bench.with(Bench.row("1001", 40, 44), "bid", .string(Bench.app))),
+      "latest_receipt_info": .object(Bench.row("1001", 40, 44)),
+    ]
+    let answered = try Bench.legacyEvidence(flat.encoded(), in: .sandbox).findings.purchases
+    #expect(Set(answered.map(\.rank.asOf)) == [Bench.day(40)])
+  }
+
+  @Test func `is of the end of the period where it says that it has passed`() throws {
+    let failed = Bench.v1("DID_FAIL_TO_RENEW", [Bench.row("1000", 30, 40)], ["is_in_billing_retry_period": "1"])
+    let ended = Bench.v1("DID_CHANGE_RENEWAL_STATUS", [Bench.row("1000", 30, 40)], ["expiration_intent": "1"])
+    for body in [failed, ended] {
+      #expect(Set(try Bench.legacy(body).findings.purchases.map(\.rank.asOf)) == [Bench.day(40)])
+    }
+  }
+
   @Test(arguments: ["originalTransactionId", "transactionId"])
   func `may be an id alone, with the account it belongs to`(key: String) throws {
     let body: JSONObject = [key: "2000000123", "userId": "ada"]

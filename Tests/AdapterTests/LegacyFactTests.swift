@@ -133,7 +133,8 @@ struct FactFixture: CustomTestStringConvertible, Sendable {
   @Test func `and lets be supposed is marked so, by its row`() throws {
     for fixture in Self.suppositions {
       let findings = try Bench.legacy(Bench.v1("INTERACTIVE_RENEWAL", fixture.rows)).findings
-      let facts = try #require(findings.purchases.first { $0.key.line.text == fixture.line }?.facts, "\(fixture.rule)")
+      let purchases = Purchase.fold(findings.purchases, rules: vocabulary.purchases.rules)
+      let facts = try #require(purchases.first { $0.key.line.text == fixture.line }?.facts, "\(fixture.rule)")
       #expect(facts[fixture.field] == fixture.value && facts.isInferred(fixture.field), "\(fixture.rule)")
       let rules = vocabulary.rules(behind: fixture.field, of: facts, from: .notificationV1)
       #expect(rules.contains(fixture.rule), "\(fixture.rule)")

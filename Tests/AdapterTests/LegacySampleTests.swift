@@ -88,7 +88,7 @@ struct `Real V1 data` {
       ("mbaasy_unified", "com.mbaasy.ios.demo", 35, 1_448_129_867_409, Environment.sandbox),
       ("revenuecat_sandbox_sampleapp", "com.revenuecat.sampleapp", 9, 1_595_440_486_402, .sandbox),
       ("nov_valid_application", "com.tekkinnovations.fars", 2, 1_385_477_349_878, .sandbox),
-      ("mbaasy_ios6_subscription", "com.mbaasy.ios.demo", 1, 1_448_346_881_000, .production),
+      ("mbaasy_ios6_subscription", "com.mbaasy.ios.demo", 1, 1_447_821_281_000, .production),
       ("mbaasy_ios6_expired_21006", "com.mbaasy.ios.demo", 1, 1_448_346_881_000, .production),
     ] as [(String, String, Int, Int64, Environment)])
   func `an answer`(name: String, app: String, purchases: Int, asOf: Int64, environment: Environment) throws {

@@ -15,6 +15,7 @@ final class OldBackEnd: Sendable {
     var outcome: Attempt
     var taken: [String] = []
     var seen: Set<String> = []
+    var repeats = 0
     var attempts = 0
     var requests: [ClientRequest] = []
   }
@@ -26,6 +27,8 @@ final class OldBackEnd: Sendable {
   func answer(_ outcome: Attempt) { state.withLock { $0.outcome = outcome } }
 
   var taken: [String] { state.withLock { $0.taken } }
+  /// What it took although it had it.
+  var repeats: Int { state.withLock { $0.repeats } }
   var attempts: Int { state.withLock { $0.attempts } }
   var requests: [ClientRequest] { state.withLock { $0.requests } }
 
@@ -36,7 +39,11 @@ final class OldBackEnd: Sendable {
         state.requests.append(request)
         guard case .delivered = state.outcome else { return state.outcome }
         let id = request.headers.first { $0.name == "webhook-id" }?.value ?? ""
-        if state.seen.insert(id).inserted { state.taken.append(String(decoding: request.body, as: UTF8.self)) }
+        if state.seen.insert(id).inserted {
+          state.taken.append(String(decoding: request.body, as: UTF8.self))
+        } else {
+          state.repeats += 1
+        }
         return state.outcome
       }
     }
@@ -77,6 +84,12 @@ struct DeliveryBench {
     return Delivery(
       pool: pool, post: back.post, restore: restore, metrics: metrics, clock: clock.clock, pacing: pacing,
       logger: Logger(label: "test", level: .debug, handler: log))
+  }
+
+  func delivery(over post: @escaping Delivery.Post, _ settings: Delivery.Settings = .init()) -> Delivery {
+    Delivery(
+      pool: pool, settings: settings, post: post, restore: { $0.message.body }, metrics: metrics, clock: clock.clock,
+      logger: Logger(label: "test", level: .debug, handler: RecordingLogHandler()))
   }
 
   /// Stores a message of each customer for each number, customers taking turns: `"7/0"`.

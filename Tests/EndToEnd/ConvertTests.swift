@@ -83,7 +83,7 @@ import Time
       #expect(outcome.status == 1, "\(code): \(outcome)")
       let error = try #require(try outcome.objects.first?["error"]?.object)
       #expect(error["code"] == .string(code))
-      #expect(error["detail"]?.string?.isEmpty == false && error["next"]?.string?.isEmpty == false)
+      #expect(error["detail"]?.string?.isEmpty == false && error["nextStep"]?.string?.isEmpty == false)
     }
     let text = try await program.run(["convert", "--root", root, "-"], input: fixtures.transaction.encoded())
     #expect(text.status == 1 && text.output.hasPrefix("REFUSED unsigned: ") && text.output.contains("--allow-unsigned"))

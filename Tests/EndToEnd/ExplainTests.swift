@@ -82,6 +82,26 @@ import Testing
     #expect(text.output.contains("revoked 2026-") && text.output.contains("signedV2, notificationV1"))
   }
 
+  @Test func `shows the upgrade that follows from another purchase, and whose word that is`() async throws {
+    let (database, _) = try await database()
+    let digest = Array(repeating: 0xA2 as UInt8, count: 32)
+    let facts = #"{"productId":"weekly","purchaseDate":1790000100000,"expiresDate":1790600000000}"#
+    try await database.execute(
+      """
+      INSERT INTO purchases SELECT app, environment, original_transaction_id, '99', 30, 'weekly', 1790000100000,
+        \(Array(facts.utf8)), \(digest), precedence
+      FROM purchases WHERE source = 50
+      """)
+    let outcome = try await database.program.run("explain", SignedFixtures.bundleID, Self.id, "--json")
+    let purchases = try #require(try outcome.objects.first?["purchases"]?.array?.compactMap(\.object))
+    #expect(purchases.map { $0["line"]?.string } == ["2000000000000077", "99"])
+    let upgraded = purchases.map { $0["fields"]?.object?["isUpgraded"]?.object }
+    let word = try #require(upgraded[0]?["words"]?.array?.first?.object)
+    #expect(upgraded[0]?["value"] == true && upgraded[1] == nil)
+    #expect(word["source"] == "notificationV1" && word["verdict"] == "counts" && word["rows"] == ["I-008"])
+    #expect(word["message"]?.string == String(repeating: "a2", count: 32))
+  }
+
   @Test func `says when nothing is known`() async throws {
     let (database, _) = try await database()
     let unknown = try await database.program.run("explain", SignedFixtures.bundleID, "7")

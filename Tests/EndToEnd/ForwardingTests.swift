@@ -65,6 +65,46 @@ import Time
     for (customer, numbers) in back.orders { #expect(numbers == numbers.sorted(), "\(customer), seed \(random.seed)") }
   }
 
+  @Test func `hears every message once and in order from two processes that share one outbox`() async throws {
+    let database = try await TestDatabase.migrated()
+    let (program, fixtures) = (database.program, try SignedFixtures())
+    let root = fixtures.root(in: database.place)
+    let back = BackEnd()
+    let server = HTTPServer(HTTPServerConfiguration(port: 0), handler: back) { _ in }
+    try server.start()
+    _ = try await program.run("app", "add", SignedFixtures.bundleID)
+    _ = try await program.run(
+      "app", "legacy-url", SignedFixtures.bundleID, "http://127.0.0.1:\(server.port)/apple", "--environment", "Sandbox")
+    let client = HTTPClient()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await server.run() }
+      let first = try await RunningProgram.serve(program, ["--trust-root", root])
+      let second = try await RunningProgram.serve(program, ["--trust-root", root])
+      await withTaskGroup(of: Void.self) { senders in
+        for customer in 0..<Self.customers {
+          senders.addTask {
+            for number in 0..<Self.perLife {
+              guard let body = try? Self.body("\(customer)/\(number)", fixtures) else { return }
+              // Now by one, now by the other, as a load balancer does.
+              let url = (number % 2 == 0 ? first : second).url + "/notifications"
+              let answer = try? await client.send(ClientRequest(method: "POST", url: url, body: body))
+              if answer?.status == 200 { back.promise(body, "\(customer)/\(number)") }
+            }
+          }
+        }
+      }
+      #expect(back.promised == Self.customers * Self.perLife)
+      let isHeard = await eventually(within: .seconds(60)) { back.missing.isEmpty }
+      #expect(isHeard, "\(back.missing.count) missing")
+      for running in [first, second] { #expect(await running.end(SIGTERM) == 0) }
+      group.cancelAll()
+    }
+    await client.shutdown()
+    #expect(back.repeats == 0)
+    #expect(back.orders.count == Self.customers)
+    for (customer, numbers) in back.orders { #expect(numbers == Array(0..<Self.perLife), "\(customer)") }
+  }
+
   private static func body(_ text: String, _ fixtures: SignedFixtures) throws -> [UInt8] {
     let id = "20000000\(text.prefix { $0 != "/" })"
     var transaction = fixtures.transaction
@@ -121,6 +161,13 @@ import Time
     #expect(try await program.run("outbox", "show", "abab").output.contains("waiting"))
     #expect(try await program.run("outbox", "replay", "abab").status == 1)
     #expect(try await program.run("outbox", "replay").status == 2)
+
+    let sandbox = ["--environment", "Sandbox", "--reason", "again"]
+    #expect(try await program.run(["rollout", "set", app, "record"] + sandbox).status == 0)
+    let passing = try await program.run(["rollout", "set", app, "legacy"] + sandbox)
+    #expect(passing.status == 4 && passing.notes.contains("outbox dead"), "\(passing)")
+    let accepted = try await program.run(["rollout", "set", app, "legacy", "--pass-by"] + sandbox)
+    #expect(accepted.status == 0 && accepted.notes.contains("pass them by"), "\(accepted)")
   }
 }
 
@@ -130,6 +177,7 @@ private final class BackEnd: HTTPHandler {
     var texts: [[UInt8]: String] = [:]
     var heard: [[UInt8]] = []
     var ids: Set<String> = []
+    var repeats = 0
     var victim: pid_t = 0
     var left = -1
   }
@@ -147,12 +195,18 @@ private final class BackEnd: HTTPHandler {
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     state.withLock { state in
-      if state.ids.insert(request.head.headers["webhook-id"] ?? "").inserted { state.heard.append(request.body) }
+      if state.ids.insert(request.head.headers["webhook-id"] ?? "").inserted {
+        state.heard.append(request.body)
+      } else {
+        state.repeats += 1
+      }
       state.left -= 1
       if state.left == 0 { _ = Glibc.kill(state.victim, SIGKILL) }
     }
     return HTTPResponse(status: 200)
   }
+
+  var repeats: Int { state.withLock { $0.repeats } }
 
   var promised: Int { state.withLock { $0.texts.count } }
 

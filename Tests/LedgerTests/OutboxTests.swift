@@ -69,6 +69,23 @@ import Time
     }
   }
 
+  @Test func `does not have a message decided anew that was kept before the stage changed`() async throws {
+    try await with { fixture in
+      let scope = fixture.scope
+      let entries = [fixture.entry("kept", ["1"]), fixture.refused("aside")]
+      #expect(try await fixture.ledger.append(entries) == [.stored, .quarantined])
+      _ = try await fixture.pool.transaction { session throws(DatabaseError) in
+        try FlagTable.advance(
+          scope, from: Flag(environment: .sandbox, stage: .record, epoch: 1), to: .legacy, at: OutboxFixture.now,
+          in: session)
+      }
+      // As after a commit whose outcome was unknown: passed through as well, the old back end would hear them twice.
+      let again = try await fixture.ledger.append(entries + [fixture.entry("new", ["1"])])
+      #expect(again == [.duplicate, .quarantinedBefore, .stageChanged])
+      #expect(try await fixture.count("SELECT COUNT(*) FROM outbox") == 2)
+    }
+  }
+
   @Test func `makes a change of stage wait for those who write by the old one`() async throws {
     try await with { fixture in
       let scope = fixture.scope

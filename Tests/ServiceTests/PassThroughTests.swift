@@ -5,6 +5,7 @@ import Ledger
 import Purchases
 import Rollout
 import Runtime
+import Service
 import Support
 import Synchronization
 import Testing
@@ -100,6 +101,24 @@ extension RunningService {
     }
   }
 
+  @Test(arguments: [("5ec7e7", 200, 1), ("another", 200, 0)])
+  func `knows the app of a V1 body without a name by its secret`(
+    password: String, status: Int, heard: Int
+  ) async throws {
+    let listener = Listener(200)
+    try await listener.listening { url in
+      try await RunningService.with { service in
+        try await service.set(.legacy, url: url)
+        try await service.register(secret: "5ec7e7")
+        let body = Array(#"{"notification_type":"RENEWAL","password":"\#(password)","environment":"Sandbox"}"#.utf8)
+        for _ in 0..<2 { #expect(try await service.post("/notifications", body).status == status) }
+        #expect(listener.requests.map(\.body) == Array(repeating: body, count: 2 * heard))
+        #expect(try await service.rowCount("inbox") == 0)
+        #expect(try await service.rowCount("quarantine") == 1 - heard)
+      }
+    }
+  }
+
   @Test func `answers 503 when the old back end is not there`() async throws {
     try await RunningService.with { service in
       try await service.set(.legacy, url: "http://127.0.0.1:1/gone")
@@ -107,6 +126,28 @@ extension RunningService {
       #expect(answer.status == 503)
       #expect(answer.body["error"]?.object?["code"] == "notPassedThrough")
       #expect(try await service.count("SELECT COUNT(*) FROM inbox") == 0)
+    }
+  }
+}
+
+extension `The stage legacy` {
+  @Test func `answers 503 when the old back end is too slow, be it that it dribbles`() async throws {
+    let dribble: @Sendable (RawConnection) async -> Void = { connection in
+      await connection.send("HTTP/1.1 200 OK\r\nContent-Length: 50000\r\n\r\n")
+      let end = ContinuousClock.now + .seconds(2)
+      while ContinuousClock.now < end {
+        await connection.send("x")
+        try? await Task.sleep(for: .milliseconds(10))
+      }
+    }
+    try await withRawServer(dribble) { port in
+      try await RunningService.with({ $0.passThroughWithin = .milliseconds(300) }) { service in
+        try await service.set(.legacy, url: "http://127.0.0.1:\(port)/slow")
+        let answer = try await service.post("/notifications", try service.notification())
+        #expect(answer.status == 503)
+        #expect(answer.body["error"]?.object?["code"] == "notPassedThrough")
+        #expect(service.log.records.contains { $0.metadata["reason"] == "no answer: timedOut" })
+      }
     }
   }
 }
@@ -132,6 +173,30 @@ extension RunningService {
         #expect(isSettled)
         let ids = listener.requests.compactMap { $0.head.headers["webhook-id"] }
         #expect(Set(ids).count == 2 && ids.count == 2)
+      }
+    }
+  }
+
+  @Test func `forwards a V1 body whole, its password in its place again`() async throws {
+    let listener = Listener(200)
+    try await listener.listening { url in
+      try await RunningService.with { service in
+        try await service.set(nil, url: url)
+        try await service.register(secret: "5ec7e75ec7e7")
+        let row =
+          #"{"product_id":"coins","transaction_id":"1","original_transaction_id":"1","purchase_date_ms":"1770000000000"}"#
+        let body = Array(
+          """
+          { "notification_type" : "DID_RENEW",\t"password":"5ec7e75ec7e7", "environment":"Sandbox", \
+          "bid":"\(RunningService.app)", "unified_receipt":{"status":0,"environment":"Sandbox","latest_receipt_info":[\(row)]}}
+          """.utf8)
+        // As Apple does, until it hears 200.
+        let isTaken = try await eventually { try await service.post("/notifications", body).status == 200 }
+        #expect(isTaken)
+        #expect(await eventually { !listener.requests.isEmpty })
+        #expect(listener.requests.map(\.body) == [body])
+        let kept = try await service.count("SELECT COUNT(*) FROM bodies WHERE LOCATE('5ec7e75ec7e7', body) > 0")
+        #expect(kept == 0)
       }
     }
   }

@@ -9,6 +9,7 @@ import Testing
 private final class Source: Sendable {
   struct State {
     var apps: [App] = []
+    var unopened: [CredentialTable.Unopened] = []
     var isFailing = false
     var isHeld = false
     var readings = 0
@@ -28,10 +29,10 @@ private final class Source: Sendable {
       state.mostAtOnce = max(state.mostAtOnce, state.atOnce)
     }
     defer { state.withLock { $0.atOnce -= 1 } }
-    let seen = state.withLock { $0.apps }
+    let seen = state.withLock { $0 }
     _ = await eventually { state.withLock { !$0.isHeld } }
     if state.withLock({ $0.isFailing }) { throw Away() }
-    return AppDirectory(apps: seen, tokens: [:])
+    return AppDirectory(apps: seen.apps, tokens: [:], unopened: seen.unopened)
   }
 }
 
@@ -88,13 +89,29 @@ private final class Source: Sendable {
       state.isFailing = true
       state.apps = []
     }
+    let start = ContinuousClock.now
     #expect(await registry.refreshed(atMostEvery: .zero)[app.bundleID] == app)
     #expect(log.records.contains { $0.level == .warning })
-    let start = ContinuousClock.now
     #expect(await registry.refreshed(atMostEvery: .milliseconds(60))[app.bundleID] == app)
     #expect(ContinuousClock.now - start >= .milliseconds(50))
     source.state.withLock { $0.isFailing = false }
     #expect(await registry.refreshed(atMostEvery: .seconds(0))[app.bundleID] == nil)
+  }
+
+  @Test func `says once of each secret that it does not open`() async throws {
+    let secret = { CredentialTable.Unopened(app: App.ID(1), name: $0, reason: "wrongKey") }
+    source.state.withLock { state in
+      state.apps = [app]
+      state.unopened = [secret("4f")]
+    }
+    let registry = try await registry()
+    _ = await registry.refreshed(atMostEvery: .zero)
+    source.state.withLock { $0.unopened = [secret("5a"), secret("4f")] }
+    for _ in 0..<2 { _ = await registry.refreshed(atMostEvery: .zero) }
+    let told = log.records.filter { $0.level == .error }
+    #expect(told.map { $0.metadata["secret"] } == ["4f", "5a"])
+    #expect(told.allSatisfy { $0.metadata["app"] == .string(app.bundleID) })
+    #expect(registry.directory.unopened.count == 2)
   }
 
   @Test func `is not made when the first reading fails`() async throws {

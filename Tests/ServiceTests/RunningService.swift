@@ -88,6 +88,16 @@ struct RunningService {
     try await client.send(ClientRequest(method: method, url: base + path, body: body))
   }
 
+  /// Registers a shared secret for the app, beside those that it has.
+  func register(secret: String) async throws {
+    try await pool.transaction { [master] session throws(DatabaseError) in
+      guard let app = try AppTable.all(in: session).first else { throw DatabaseError(.column, "no app") }
+      try CredentialTable.put(
+        Array(secret.utf8), kind: .sharedSecret, name: "test", issuer: "", of: app,
+        sealedWith: Keyring(current: master), at: Self.now, in: session)
+    }
+  }
+
   /// How many rows a table has.
   func rowCount(_ table: String) async throws -> Int {
     try await pool.read { session throws(DatabaseError) in

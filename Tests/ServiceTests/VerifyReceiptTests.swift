@@ -3,6 +3,7 @@ import HTTPClient
 import HTTPServer
 import JSON
 import Ledger
+import Purchases
 import Runtime
 import Service
 import Signing
@@ -158,6 +159,41 @@ private final class ScriptedApple: HTTPHandler {
         return kept.compactMap(\.self).reduce(0, +) == 1
       }
       #expect(isKept)
+    }
+  }
+
+  @Test func `records answers about an app that was registered a moment ago`() async throws {
+    let bundleID = "com.example.new"
+    let row =
+      #"{"product_id":"coins","transaction_id":"1","original_transaction_id":"1","purchase_date_ms":"1770000000000"}"#
+    let valid = #"{"status":0,"environment":"Sandbox","receipt":{"bundle_id":"\#(bundleID)","in_app":[\#(row)]}}"#
+    try await with(answer(valid)) { service, _ in
+      try await service.pool.transaction { session throws(DatabaseError) in
+        _ = try AppTable.add(bundleID: bundleID, appAppleID: nil, at: RunningService.now, in: session)
+      }
+      #expect(try await service.post("/sandbox/verifyReceipt", request()).body["status"] == 0)
+      let isStored = try await eventually {
+        try await service.text("/metrics").text.contains("outcome=\"stored\"} 1")
+      }
+      #expect(isStored)
+      let rows = [try await service.rowCount("purchases"), try await service.rowCount("seeds")]
+      #expect(rows == [1, 1])
+    }
+  }
+
+  @Test func `keeps of an answer that it cannot read which endpoint gave it`() async throws {
+    let name = String(repeating: "x", count: 300)
+    let flat =
+      #"{"status":0,"receipt":{"bid":"\#(RunningService.app)","product_id":"\#(name)","transaction_id":"1","original_transaction_id":"1","purchase_date_ms":"1770000000000"}}"#
+    try await with(answer(flat)) { service, _ in
+      #expect(try await service.post("/sandbox/verifyReceipt", request()).body["status"] == 0)
+      // A client waits only so long for the commit.
+      let isKept = try await eventually { try await service.rowCount("quarantine") == 1 }
+      #expect(isKept)
+      let kept = try await service.pool.read { session throws(DatabaseError) in
+        try QuarantineTable.page(after: nil, code: nil, digestPrefix: nil, limit: 2, in: session)
+      }
+      #expect(kept.map(\.message.claim) == [Claim(environment: .sandbox)])
     }
   }
 }

@@ -70,7 +70,7 @@ package struct MixedStory: Sendable {
         // Everybody in the end; before it some, so that what was handed in becomes old.
         guard step == steps || (customer.household + Int(step)).isMultiple(of: 3) else { continue }
         let state = world.state(of: customer)
-        if generations != .v2 { messages += try Self.legacyEvidence(of: state, receiptPKI) }
+        if generations != .v2 { messages += try Self.legacyEvidence(of: state, receiptPKI, isLast: step == steps) }
         if generations != .v1 { messages += try Self.signedEvidence(of: state, signer) }
       }
     }
@@ -100,8 +100,9 @@ package struct MixedStory: Sendable {
     return AppStoreWorld(plan: WorldPlan(apps: [app]), seed: seed, start: start)
   }
 
+  /// - Parameter isLast: whether to hand in ids too: the same body again says nothing, and an earlier date.
   private static func legacyEvidence(
-    of state: CustomerState, _ pki: ReceiptPKI
+    of state: CustomerState, _ pki: ReceiptPKI, isLast: Bool
   ) throws -> [Message] {
     // An empty receipt tells of nobody.
     guard let sold = state.legacyPurchases.last else { return [] }
@@ -115,8 +116,8 @@ package struct MixedStory: Sendable {
     return [
       message(.answer, try answer.object(signedBy: pki).encoded()),
       message(.evidence, try state.receipt.encoded(signedBy: pki)), message(.answer, flat.encoded()),
-      message(.evidence, receipt), message(.evidence, id.encoded()),
-    ]
+      message(.evidence, receipt),
+    ] + (isLast ? [message(.evidence, id.encoded())] : [])
   }
 
   private static func signedEvidence(of state: CustomerState, _ signer: PayloadSigner) throws -> [Message] {

@@ -71,7 +71,7 @@ package struct TruthComparison: Sendable {
         subject, subscription.renewal?.facts.json ?? JSONObject(), required[subject]?["renewal"]?.object,
         line["renewal"]?.object)
       let status = subscription.status(at: now).map { JSONValue.integer(Int64($0.rawValue)) }
-      check(subject, "status", truth: required[subject]?["status"] ?? line["status"], ledger: status)
+      check(subject, "status", truth: (required[subject] ?? line)["status"], ledger: status)
     }
     for subject in required.keys.sorted() where !seen.contains(subject) { differences.append(.lost(subject)) }
   }
@@ -90,7 +90,9 @@ package struct TruthComparison: Sendable {
   }
 
   private mutating func check(_ subject: String, _ field: String, truth: JSONValue?, ledger: JSONValue?) {
-    func text(_ value: JSONValue?) -> String { value.map { String(decoding: $0.encoded(), as: UTF8.self) } ?? "not told" }
+    func text(_ value: JSONValue?) -> String {
+      value.map { String(decoding: $0.encoded(), as: UTF8.self) } ?? "not told"
+    }
     guard truth != ledger else { return }
     differences.append(.other(subject, field: field, truth: text(truth), ledger: text(ledger)))
   }

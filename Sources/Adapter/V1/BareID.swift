@@ -9,7 +9,7 @@ enum BareID {
     guard let value = object["originalTransactionId"] ?? object["transactionId"],
       object["signedTransactionInfo"] == nil, object["signedRenewalInfo"] == nil
     else { return nil }
-    let app = try origin.app(claimed: object["bundleId"]?.string)
+    let app = try origin.app(claimed: [object["bundleId"]?.string])
     guard let id = LegacyPurchase.identity(value.looseText), id.utf8.allSatisfy(isOfID) else {
       throw Refusal(
         .authentic, .missingIdentity, "no id that Apple could be asked by: digits, as in a receipt or a transaction",

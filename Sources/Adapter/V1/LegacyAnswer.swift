@@ -24,7 +24,7 @@ struct LegacyAnswer {
     try checkStatus()
     let isFlat = answer.isFlat
     let receipt = answer.receipt
-    let app = try origin.app(claimed: receipt?.bundleID ?? answer.latestTransaction?.bundleID)
+    let app = try origin.app(claimed: [receipt?.bundleID, answer.latestTransaction?.bundleID])
     let environment = try origin.environment(
       named: answer.environment, isFlat ? nil : receipt?.receiptType, app: app)
     let latest = answer.latestReceiptInfo ?? []
@@ -41,9 +41,12 @@ struct LegacyAnswer {
       purchases.add(own)
     }
     let inner = InnerReceipt(answer.latestReceipt, reader: receipts, app: app, environment: environment)
+    let current = isFlat ? purchases.rows.first?.original : nil
+    var ended = LegacyStatements.ended(pending, purchases.rows)
+    if let current, answer.tellsOfAnEnd { ended.insert(current) }
     let asOf =
       (isFlat ? nil : receipt?.requestDate).map { min($0, origin.receivedAt) }
-      ?? LegacyStatements.latestPast(purchases.rows, [], receivedAt: origin.receivedAt)
+      ?? LegacyStatements.latestPast(purchases.rows, [], ended: ended, receivedAt: origin.receivedAt)
     let statements = LegacyStatements(
       vocabulary: vocabulary, message: message, app: app, environment: environment, source: .verifyReceiptAnswer,
       asOf: asOf)
@@ -53,7 +56,7 @@ struct LegacyAnswer {
     findings.purchases = statements.purchases(purchases.rows)
     findings.furtherAliases = statements.furtherAliases(purchases.rows)
     findings.renewals = statements.renewals(
-      pending, rows: purchases.rows, top: answer.json, current: isFlat ? purchases.rows.first?.original : nil)
+      pending, rows: purchases.rows, top: answer.json, current: current)
     let trust: Adapter.Trust = inner?.isProven == true && origin.trust != .apple ? .receipt : origin.trust
     findings = try statements.completed(findings, receipt: inner, trust: trust)
     // One receipt is one customer's; whoever hands in the answer of an app is that app's back end.

@@ -19,35 +19,33 @@ struct LegacyNotification {
     let flat = [body.latestReceiptInfo, body.latestExpiredReceiptInfo].compactMap(\.self)
     let list = unified?.latestReceiptInfo ?? []
     let pending = unified?.pendingRenewalInfo ?? []
-    let app = try origin.app(claimed: body.bundleID ?? flat.compactMap(\.bundleID).first)
+    let app = try origin.app(claimed: [body.bundleID] + flat.map(\.bundleID))
     let environment = try origin.environment(named: body.environment, unified?.environment, app: app)
     try LegacyStatements.checkCount(list.count + pending.count, app: app)
 
     var purchases = LegacyPurchases(vocabulary)
     purchases.add(list)
     purchases.add(flat)
+    cancel(in: &purchases)
+    let target = target(purchases.rows)
+    let original = original(purchases.rows, pending, target)
     let receipt = InnerReceipt(
       unified?.latestReceipt ?? body.latestReceipt, reader: receipts, app: app, environment: environment)
+    var ended = LegacyStatements.ended(pending, purchases.rows)
+    if let original, tellsOfAnEnd { ended.insert(original) }
     let asOf =
       receipt?.createdAt.map { min($0, origin.receivedAt) }
       ?? LegacyStatements.latestPast(
-        purchases.rows, [body.cancellationDate, body.autoRenewStatusChangeDate], receivedAt: origin.receivedAt)
+        purchases.rows, [body.cancellationDate, body.autoRenewStatusChangeDate], ended: ended,
+        receivedAt: origin.receivedAt)
     let statements = LegacyStatements(
       vocabulary: vocabulary, message: message, app: app, environment: environment, source: .notificationV1,
       asOf: asOf)
 
-    cancel(in: &purchases)
-    let target = target(purchases.rows)
-    let original = original(purchases.rows, pending, target)
     let subscription = LegacySubscription(
       body: body, asOf: asOf, rows: purchases.rows.filter { $0.original == original },
       renewal: pending.first { LegacyStatements.original(of: $0, purchases.rows) == original }, target: target)
     purchases.infer()
-    if body.notificationType == "INTERACTIVE_RENEWAL", subscription.hasReplacedUnsaid,
-      let previous = subscription.previous
-    {
-      purchases.inferUpgraded(previous)
-    }
 
     var findings = Findings(app: app, environment: environment)
     findings.purchases = statements.purchases(purchases.rows)
@@ -80,15 +78,23 @@ struct LegacyNotification {
     }
   }
 
-  /// What was taken back: the row that CANCEL names, else the one of its date, else the one cancelled last.
+  /// Whether the top of the body says that the period of which it speaks is over.
+  private var tellsOfAnEnd: Bool {
+    body.notificationType == "DID_FAIL_TO_RENEW" || body.expirationIntent != nil
+      || body.latestExpiredReceiptInfo != nil
+  }
+
+  /// What was taken back: the row that CANCEL names, else the one of its date; else of the purchase that the body names the
+  /// row cancelled last, which it may have left out: then it is none that another message took back before.
   private func target(_ rows: [LegacyPurchase]) -> LegacyPurchase? {
     let cancelled = rows.filter { $0.cancelledAt != nil }
+    let named = LegacyPurchase.identity(body.originalTransactionID)
     switch body.notificationType {
     case "CANCEL":
       if let line = LegacyPurchase.identity(body.webOrderLineItemID) { return rows.first { $0.line.text == line } }
       return cancelled.first { $0.cancelledAt == body.cancellationDate }
     case "REFUND", "REVOKE":
-      return cancelled.max {
+      return cancelled.filter { !$0.isUpgraded && $0.original == named ?? $0.original }.max {
         ($0.cancelledAt ?? .beforeAll, $0.original, $0.line) < ($1.cancelledAt ?? .beforeAll, $1.original, $1.line)
       }
     default: return nil

@@ -18,12 +18,14 @@ package struct LegacyOrigin: Sendable {
     self.receivedAt = receivedAt
   }
 
-  /// The app of a body that claims `claimed`; refused when they differ, or when nobody names one.
-  func app(claimed: String?) throws(Refusal) -> String {
-    if let app, let claimed, app != claimed {
-      throw Refusal(.authentic, .wrongBundle, "it is of \(claimed.prefix(255)), not of \(app)", claimedApp: claimed)
+  /// The app of a body whose parts claim `claimed`; refused when any two differ, or when nobody names one.
+  func app(claimed: [String?]) throws(Refusal) -> String {
+    let claimed = claimed.compactMap(\.self)
+    let known = app ?? claimed.first
+    if let known, let other = claimed.first(where: { $0 != known }) {
+      throw Refusal(.authentic, .wrongBundle, "it is of \(other.prefix(255)), not of \(known)", claimedApp: other)
     }
-    guard let app = app ?? claimed, app != "" else {
+    guard let app = known, app != "" else {
       throw Refusal(
         .legacy, .unknownApp,
         "the body names no app (bid came in 2020) and its secret is not known; give Apple the URL with the bundle id")

@@ -66,13 +66,6 @@ struct LegacyPurchases {
     }
   }
 
-  /// Supposes that the upgrade replaced this purchase.
-  mutating func inferUpgraded(_ purchase: LegacyPurchase) {
-    for place in rows.indices where rows[place].original == purchase.original && rows[place].line == purchase.line {
-      infer(.replacedByNext, place)
-    }
-  }
-
   private mutating func infer(_ condition: InferenceTable.Condition, _ place: Int) {
     guard let row = inferences[condition] else { return }
     rows[place].facts.infer(row.field, row.field.kind == .flag ? .bool(row.value == "true") : .string(row.value))
@@ -82,7 +75,7 @@ struct LegacyPurchases {
     if row.facts.isOriginalTransaction { return .isOriginalTransaction }
     if !row.isSubscription { return .isNoSubscription }
     guard let previous else { return nil }
-    if previous.isUpgraded { return .replacesUpgraded }
+    if previous.isReplaced(by: row) { return .replacesUpgraded }
     guard let ended = previous.facts.date(.expiresDate), let began = row.facts.date(.purchaseDate) else { return nil }
     return began > ended + Self.billingRetry ? .longAfterPrevious : .followsPrevious
   }
@@ -141,6 +134,27 @@ struct LegacyPurchase {
   /// By date of purchase; what has none comes first.
   var purchaseOrder: (Milliseconds, Milliseconds, String) {
     (purchasedAt ?? .beforeAll, endsAt ?? .beforeAll, facts.text(.transactionId) ?? "")
+  }
+
+  /// Whether `next`, bought after it, took its place: as its row states, else another product bought while it ran.
+  func isReplaced(by next: LegacyPurchase) -> Bool {
+    if isUpgraded { return true }
+    guard let end = ranUntil(next), let start = next.purchasedAt else { return false }
+    return start < end && productID != next.productID
+  }
+
+  /// Whether it was over when `next` was bought.
+  func hasEnded(before next: LegacyPurchase) -> Bool {
+    guard let end = ranUntil(next), let start = next.purchasedAt else { return false }
+    return start >= end
+  }
+
+  /// Its end, or its refund where that went before `next`.
+  ///
+  /// Until 2018 an upgrade cancelled what it replaced in that moment, and left no mark.
+  private func ranUntil(_ next: LegacyPurchase) -> Milliseconds? {
+    guard let cancelledAt, let start = next.purchasedAt, cancelledAt + .seconds(10) < start else { return endsAt }
+    return endsAt.map { min($0, cancelledAt) }
   }
 
   /// What is no id: nothing, and the "0" of Xcode.

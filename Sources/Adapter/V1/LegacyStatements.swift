@@ -80,9 +80,20 @@ struct LegacyStatements {
     return findings
   }
 
+  /// The subscriptions that a renewal says are over, or could not be charged for again.
+  static func ended(_ elements: [PendingRenewal], _ rows: [LegacyPurchase]) -> Set<String> {
+    Set(
+      elements.filter {
+        $0.expirationIntent != nil || $0.isInBillingRetryPeriod == true || $0.gracePeriodExpiresDate != nil
+      }.compactMap { original(of: $0, rows) })
+  }
+
   /// The greatest date of `rows` and of `others` that is not later than `receivedAt`, which stands in for none.
+  ///
+  /// The end of a period counts below the originalTransactionIds `ended` alone: any other was still to come when this was
+  /// said, however late it arrives, and would put it after what was said in between.
   static func latestPast(
-    _ rows: [LegacyPurchase], _ others: [Milliseconds?], receivedAt: Milliseconds
+    _ rows: [LegacyPurchase], _ others: [Milliseconds?], ended: Set<String>, receivedAt: Milliseconds
   ) -> Milliseconds {
     var latest: Milliseconds?
     func take(_ date: Milliseconds?) {
@@ -91,7 +102,7 @@ struct LegacyStatements {
     for row in rows {
       take(row.purchasedAt)
       take(row.facts.date(.originalPurchaseDate))
-      take(row.endsAt)
+      if row.cancelledAt == nil, ended.contains(row.original) { take(row.endsAt) }
       take(row.cancelledAt)
     }
     for date in others { take(date) }

@@ -73,19 +73,14 @@ struct LegacySubscription {
     }
   }
 
-  /// Whether the previous purchase was replaced although no row states it: to be supposed.
-  var hasReplacedUnsaid: Bool { hasReplacedPrevious && previous?.isUpgraded == false }
-
   private var hasReplacedPrevious: Bool {
     guard let previous, let current else { return false }
-    if previous.isUpgraded { return true }
-    guard let end = previous.endsAt, let start = current.purchasedAt else { return false }
-    return start < end && previous.productID != current.productID
+    return previous.isReplaced(by: current)
   }
 
   private var hasLapsed: Bool {
-    guard let end = previous?.endsAt, let start = current?.purchasedAt else { return false }
-    return start >= end
+    guard let previous, let current else { return false }
+    return previous.hasEnded(before: current)
   }
 
   private var nextProduct: (next: String, present: String)? {
@@ -99,9 +94,10 @@ struct LegacySubscription {
 
   /// A purchase switches auto-renewal on; 4 s apart in real data.
   private var isCompanionOfPurchase: Bool {
-    guard autoRenewStatus == true, let change = body.autoRenewStatusChangeDate, let start = current?.purchasedAt
-    else { return false }
-    return (change - start).milliseconds.magnitude <= 10_000
+    guard autoRenewStatus == true, let change = body.autoRenewStatusChangeDate else { return false }
+    return rows.contains { row in
+      row.purchasedAt.map { (change - $0).milliseconds.magnitude <= 10_000 } ?? false
+    }
   }
 
   /// A refund switches it off in the same millisecond.

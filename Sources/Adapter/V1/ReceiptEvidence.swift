@@ -30,7 +30,7 @@ struct ReceiptEvidence {
   }
 
   private func reading(_ receipt: Receipt, _ found: Findings?, _ trust: Adapter.Trust) throws(Refusal) -> Reading {
-    let app = try origin.app(claimed: receipt.bundleID)
+    let app = try origin.app(claimed: [receipt.bundleID])
     if let told = receipt.environment, let asked = origin.environment, told != asked {
       throw Refusal(
         .authentic, .environmentUnknown, "the request says \(asked.rawValue), the receipt is of \(told.rawValue)",

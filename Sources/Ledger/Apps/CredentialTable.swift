@@ -9,6 +9,8 @@ package enum CredentialTable {
     case apiKey
     /// The app's shared secret of verifyReceipt and Notifications V1.
     case sharedSecret
+    /// What the app's back end knows us by when it is asked about consumption.
+    case callbackToken
   }
 
   package struct Entry: Sendable {

@@ -74,7 +74,7 @@ enum EventTable {
 
 extension Event {
   /// What keeps it from being written twice: Apple's UUID, else a digest of its meaning.
-  fileprivate var id: String {
+  var id: String {
     if let notificationUUID { return notificationUUID }
     let parts = [notificationType, subtype ?? "", originalTransactionID ?? "", line?.text ?? "", "\(date.sinceEpoch)"]
     return Digest.sha256(Array(parts.joined(separator: "\n").utf8)).hex

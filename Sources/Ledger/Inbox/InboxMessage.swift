@@ -21,17 +21,22 @@ package struct InboxMessage: Hashable, Sendable {
   package let kind: Kind
   package let body: [UInt8]
   package let receivedAt: Milliseconds
+  /// Nil for a notification, of which nothing is said but what it says itself.
+  package let claim: Claim?
 
   /// - Parameter identity: what makes two messages one, where that is not the body: the JWS alone, whatever a stranger
   ///   wraps around it; the body together with whose it is said to be, where the body does not say.
-  package init(kind: Kind, body: [UInt8], identity: [UInt8]? = nil, receivedAt: Milliseconds) {
-    self.init(kind: kind, body: body, receivedAt: receivedAt, digest: .sha256(identity ?? body))
+  package init(
+    kind: Kind, body: [UInt8], identity: [UInt8]? = nil, claim: Claim? = nil, receivedAt: Milliseconds
+  ) {
+    self.init(kind: kind, body: body, claim: claim, receivedAt: receivedAt, digest: .sha256(identity ?? body))
   }
 
-  init(kind: Kind, body: [UInt8], receivedAt: Milliseconds, digest: Digest) {
+  init(kind: Kind, body: [UInt8], claim: Claim?, receivedAt: Milliseconds, digest: Digest) {
     self.digest = digest
     self.kind = kind
     self.body = body
+    self.claim = claim
     self.receivedAt = receivedAt
   }
 }

@@ -45,6 +45,16 @@ package enum InboxTable {
     return known
   }
 
+  /// Which of these messages were accepted.
+  static func known(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> Set<Digest> {
+    var known: Set<Digest> = []
+    let list = digests.map(\.bytes)
+    for row in try session.query("SELECT digest FROM inbox WHERE digest IN (\(list: list))") {
+      if let digest = Digest(bytes: try row.bytes(0)) { known.insert(digest) }
+    }
+    return known
+  }
+
   /// Writes the bodies of new messages, and the certificate headers this process has not written yet.
   static func insertBodies(
     _ bodies: [(message: InboxMessage, compact: CompactBody)], knownHeaders: Set<Digest>, in session: borrowing Session

@@ -12,6 +12,9 @@ package struct StoredMessage: Sendable {
   package let environment: Environment
   package let signedAt: Milliseconds?
   package let title: String
+
+  /// What was said of it when it came.
+  package var claim: Claim { message.claim ?? Claim(environment: environment) }
 }
 
 extension InboxTable {
@@ -47,8 +50,9 @@ extension InboxTable {
     let rows = try session.query(
       """
       SELECT i.digest, i.received_at, i.kind, i.app, i.environment, i.signed_at, i.title, b.body,
-        COALESCE(a.bundle_id, '') AS bundle_id
+        COALESCE(a.bundle_id, '') AS bundle_id, c.environment AS claimed_environment, c.user_id
       FROM inbox i JOIN bodies b ON b.month = i.month AND b.digest = i.digest LEFT JOIN apps a ON a.id = i.app
+        LEFT JOIN claims c ON c.digest = i.digest
       \(condition)
       """)
     var wanted: Set<Digest> = []
@@ -67,7 +71,9 @@ extension InboxTable {
       messages.append(
         StoredMessage(
           message: InboxMessage(
-            kind: kind, body: body, receivedAt: try row.milliseconds("received_at"), digest: digest),
+            kind: kind, body: body, claim: try ClaimTable.claim(of: row),
+            receivedAt: try row.milliseconds("received_at"),
+            digest: digest),
           app: App.ID(try row.int("app")), bundleID: try row.text("bundle_id"),
           environment: try Environment(code: row.int("environment")),
           signedAt: try row.optionalMilliseconds("signed_at"), title: try row.text("title")))

@@ -13,10 +13,26 @@ package struct LeasedDelivery: Sendable {
   package let createdAt: Milliseconds
   /// A failure after it is final.
   package let expiresAt: Milliseconds
+  /// From then on another process may send it.
+  package let leasedUntil: Milliseconds
   package let owner: [UInt8]
 }
 
 extension OutboxTable {
+  /// The enabled destinations for which something waits, due or not.
+  package static func destinationsWithWork(in session: borrowing Session) throws(DatabaseError) -> [Destination] {
+    var waiting: Set<Destination.ID> = []
+    for row in try session.query(
+      """
+      SELECT d.id FROM destinations d WHERE d.enabled = 1
+      AND EXISTS (SELECT 1 FROM outbox o WHERE o.destination = d.id AND o.state = 0)
+      """)
+    {
+      waiting.insert(Destination.ID(try row.int("id")))
+    }
+    return waiting.isEmpty ? [] : try DestinationTable.all(in: session).filter { waiting.contains($0.id) }
+  }
+
   /// Leases up to `limit` rows of a destination that are due and wait for no earlier one of their customer.
   ///
   /// To be committed before anything is sent. Two rows of one customer are never leased at once, and never by two
@@ -47,7 +63,7 @@ extension OutboxTable {
         LeasedDelivery(
           sequence: try row.int64("sequence"), destination: Destination.ID(try row.int("destination")),
           message: message, attempt: try row.int("attempts"), createdAt: try row.milliseconds("created_at"),
-          expiresAt: try row.milliseconds("expires_at"), owner: owner))
+          expiresAt: try row.milliseconds("expires_at"), leasedUntil: end, owner: owner))
     }
     return leased
   }

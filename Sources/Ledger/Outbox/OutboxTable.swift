@@ -92,8 +92,11 @@ package enum OutboxTable {
     _ = try session.insert(insertRow, rows: rows)
     var memberRows: [[SQLValue]] = []
     let digests = members.filter { !$0.value.isEmpty }.map(\.key.bytes)
+    // Locked, since one that was set aside before may be on its way: its members go with it when it is settled.
     for row in try session.query(
-      "SELECT sequence, destination, message FROM outbox WHERE message IN (\(list: digests)) AND state = 0")
+      """
+      SELECT sequence, destination, message FROM outbox WHERE message IN (\(list: digests)) AND state = 0 FOR UPDATE
+      """)
     {
       guard let digest = Digest(bytes: try row.bytes("message")) else { continue }
       let (destination, sequence) = (try row.int64("destination"), try row.int64("sequence"))

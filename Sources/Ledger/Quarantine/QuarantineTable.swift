@@ -91,17 +91,19 @@ package enum QuarantineTable {
   ) throws(DatabaseError) -> [QuarantinedMessage] {
     var condition: SQL = "WHERE TRUE"
     if let (time, digest) = after {
-      condition += " AND (received_at > \(time) OR received_at = \(time) AND digest > \(digest.bytes))"
+      condition += " AND (received_at > \(time) OR received_at = \(time) AND q.digest > \(digest.bytes))"
     }
     if let code { condition += " AND code = \(code)" }
     if let digestPrefix {
       let end = digestPrefix + [UInt8](repeating: 0xFF, count: max(0, Digest.count - digestPrefix.count))
-      condition += " AND digest BETWEEN \(digestPrefix) AND \(end)"
+      condition += " AND q.digest BETWEEN \(digestPrefix) AND \(end)"
     }
     let rows = try session.query(
       """
-      SELECT digest, received_at, source, code, detail, app, kind, body, replays FROM quarantine
-      \(condition) ORDER BY received_at, digest LIMIT \(limit)
+      SELECT q.digest, received_at, source, code, detail, app, kind, body, replays,
+        c.environment AS claimed_environment, c.user_id
+      FROM quarantine q LEFT JOIN claims c ON c.digest = q.digest
+      \(condition) ORDER BY received_at, q.digest LIMIT \(limit)
       """)
     var messages: [QuarantinedMessage] = []
     for row in rows {
@@ -111,7 +113,8 @@ package enum QuarantineTable {
       messages.append(
         QuarantinedMessage(
           message: InboxMessage(
-            kind: kind, body: try row.bytes("body"), receivedAt: try row.milliseconds("received_at"), digest: digest),
+            kind: kind, body: try row.bytes("body"), claim: try ClaimTable.claim(of: row),
+            receivedAt: try row.milliseconds("received_at"), digest: digest),
           source: try row.text("source"), code: try row.text("code"), detail: try row.text("detail"),
           claimedApp: try row.text("app"), replays: try row.int("replays")))
     }
@@ -156,8 +159,19 @@ package enum QuarantineTable {
   package static func purge(
     receivedBefore instant: Milliseconds, code: String?, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
-    var statement: SQL = "DELETE FROM quarantine WHERE received_at < \(instant)"
-    if let code { statement += " AND code = \(code)" }
-    return Int(try session.execute(statement + " ORDER BY received_at LIMIT \(limit)").affectedRows)
+    var selection: SQL = "SELECT digest FROM quarantine WHERE received_at < \(instant)"
+    if let code { selection += " AND code = \(code)" }
+    let digests = try session.query(selection + " ORDER BY received_at LIMIT \(limit)").map {
+      row throws(DatabaseError) in
+      try row.bytes("digest")
+    }
+    guard !digests.isEmpty else { return 0 }
+    // The claim goes with it, unless the message was accepted meanwhile.
+    _ = try session.execute(
+      """
+      DELETE FROM claims WHERE digest IN (\(list: digests))
+      AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.digest = claims.digest)
+      """)
+    return Int(try session.execute("DELETE FROM quarantine WHERE digest IN (\(list: digests))").affectedRows)
   }
 }

@@ -46,9 +46,9 @@ extension Ledger {
         byUUID[try row.text("id")] = Arrival(try row.int("kind"))
       }
       return told.map { told in
-        let byUUID = told.notificationUUID.flatMap { byUUID[$0] }
-        return byUUID == .byItself ? byUUID : byDigest[told.digest] == .inQuarantine ? byUUID ?? .inQuarantine
-          : byDigest[told.digest] ?? byUUID
+        let (known, exact) = (told.notificationUUID.flatMap { byUUID[$0] }, byDigest[told.digest])
+        // Another signature of one that is known is no news, whatever became of this one.
+        return exact == .byItself || known == .byItself ? .byItself : known ?? exact
       }
     }
   }

@@ -3,7 +3,6 @@ extension Migration {
   // its own.
   static let second = Migration(
     version: 2,
-    title: "the outbox, marks of purchases, accounts, policies, seeds, work, certificates, reconciliation",
-    statements: outboxTables + modelTables + seedTables + [certificates] + reconciliation
-      + workTables)
+    title: "outbox, marks of purchases, accounts, policies, seeds, work, claims, certificates, reconciliation, consumption",
+    statements: outboxTables + modelTables + seedTables + [certificates] + reconciliation + consumption + workTables)
 }

@@ -1,7 +1,7 @@
 import Database
 
 extension Migration {
-  static let seedTables: [SQL] = [seeds]
+  static let seedTables: [SQL] = [seeds, claims]
 
   // `environment`: 0 when nobody said. `kind`, `message` and `user_id` are of the message that named it first.
   private static let seeds: SQL = """
@@ -15,6 +15,15 @@ extension Migration {
       user_id VARBINARY(255) NULL,
       PRIMARY KEY (app, environment, transaction_id),
       KEY (app, first_seen_at)
+    ) ENGINE=InnoDB
+    """
+
+  // What was said of a message beside its body; 0 and NULL when nobody said.
+  private static let claims: SQL = """
+    CREATE TABLE IF NOT EXISTS claims (
+      digest BINARY(32) NOT NULL PRIMARY KEY,
+      environment TINYINT UNSIGNED NOT NULL,
+      user_id VARBINARY(255) NULL
     ) ENGINE=InnoDB
     """
 }

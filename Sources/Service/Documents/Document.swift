@@ -29,7 +29,7 @@ struct Document {
       })
     let bySubscription = Dictionary(subscriptions.map { ($0.key.originalTransactionID, $0) }) { first, _ in first }
     object["events"] = .array(
-      Occurrence.all(in: dossier.events, purchases: purchases).map { occurrence in
+      Occurrence.toldAndLearned(in: dossier.events, purchases: purchases).map { occurrence in
         let subscription = occurrence.event.originalTransactionID.flatMap { bySubscription[$0] }
         return .object(describe(occurrence, isSuperseded: subscription?.isSuperseded(occurrence.event) ?? false))
       })

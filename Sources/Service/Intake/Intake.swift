@@ -56,11 +56,10 @@ package struct Intake: Sendable {
   }
 
   /// What to write for evidence that the back end of `app` hands in; what is refused is its own to mend, and not kept.
-  package func evidence(
-    _ message: InboxMessage, app: App, environment: Environment?, now: Milliseconds
-  ) throws(Refusal) -> Decision {
+  package func evidence(_ message: InboxMessage, app: App, now: Milliseconds) throws(Refusal) -> Decision {
     let reading = try adapter.evidence(
-      message.body, app: app.bundleID, environment: environment, message: message.digest, now: now)
+      message.body, app: app.bundleID, environment: message.claim?.environment, userID: message.claim?.userID,
+      message: message.digest, now: now)
     try Self.compare(reading, app)
     return Decision(entry: Self.entry(message, reading, app), reading: reading, refusal: nil)
   }
@@ -72,15 +71,12 @@ package struct Intake: Sendable {
 
   /// What to write for Apple's answer to a verifyReceipt call about `app`.
   ///
-  /// Nobody hands it in again: what cannot be read is set aside with its reason.
-  ///
-  /// - Parameter environment: whose endpoint answered, for answers of the oldest shape do not say.
-  package func verifyReceiptAnswer(
-    _ message: InboxMessage, app: App, environment: Environment?, now: Milliseconds
-  ) -> Decision {
+  /// Nobody hands it in again: what cannot be read is set aside with its reason. The message's claim names the
+  /// environment whose endpoint answered, for answers of the oldest shape do not say.
+  package func verifyReceiptAnswer(_ message: InboxMessage, app: App, now: Milliseconds) -> Decision {
     do throws(Refusal) {
       let reading = try adapter.answer(
-        message.body, app: app.bundleID, environment: environment, message: message.digest, now: now)
+        message.body, app: app.bundleID, environment: message.claim?.environment, message: message.digest, now: now)
       try Self.compare(reading, app)
       return Decision(entry: Self.entry(message, reading, app), reading: reading, refusal: nil)
     } catch {

@@ -35,6 +35,11 @@ package enum LegacyPassword {
     return replaced(value, codes.mapValues { .string($0.text + rewritten) }).encoded()
   }
 
+  /// The code of the secret in a body as it came; nil when it has no `password`.
+  static func code(ofReceived body: JSONObject, key: MasterKey) -> SecretCode? {
+    body["password"]?.string.map { code(for: .string($0), key) }
+  }
+
   /// The code in a redacted body; nil when it has no `password`.
   static func code(in body: JSONObject) -> SecretCode? { body["password"]?.string.flatMap(code(text:)) }
 

@@ -43,13 +43,12 @@ final class ReceiptAnswers: Sendable {
   /// Writes an answer with a receipt, for an app from `record` on; returns when it is committed, or after `within`.
   func take(_ body: [UInt8], _ answer: JSONObject, environment: Environment) async {
     let receipt = answer["receipt"]?.object
-    guard let bundleID = receipt?["bundle_id"]?.string ?? receipt?["bid"]?.string,
-      let app = registry.directory[bundleID]
-    else { return metrics.receiptAnswers["unknownApp"].increment() }
-    let scope = Ledger.Scope(app: app.id, environment: environment)
-    guard let stage = registry.directory.flag(of: scope)?.stage, stage != .legacy else {
-      return metrics.receiptAnswers["stageLegacy"].increment()
+    guard let bundleID = receipt?["bundle_id"]?.string ?? receipt?["bid"]?.string else {
+      return metrics.receiptAnswers["unknownApp"].increment()
     }
+    let directory = registry.directory
+    let isKnown = directory[bundleID] != nil
+    guard !isKnown || isRecorded(bundleID, environment, in: directory) else { return }
     let isRoom = bytes.withLock { bytes in
       guard bytes + body.count <= Self.bytesAtOnce else { return false }
       bytes += body.count
@@ -59,10 +58,16 @@ final class ReceiptAnswers: Sendable {
     let (committed, end) = AsyncStream<Never>.makeStream()
     // Outlives its request when the database is slow, so no child of it; it ends at the latest with the commits.
     Task {
-      await write(body, app: app, environment: environment)
+      // An app that was registered a moment ago is looked up anew.
+      let directory = isKnown ? directory : await registry.refreshed(atMostEvery: Router.patience)
+      if isKnown || isRecorded(bundleID, environment, in: directory), let app = directory[bundleID] {
+        await write(body, app: app, environment: environment)
+      }
       bytes.withLock { $0 -= body.count }
       end.finish()
     }
+    // Whose app is a stranger's does not wait for the look-up.
+    guard isKnown else { return }
     let isLate = await withTaskGroup(of: Bool.self) { group in
       group.addTask {
         for await _ in committed {}
@@ -79,12 +84,27 @@ final class ReceiptAnswers: Sendable {
     if isLate { metrics.receiptAnswers["late"].increment() }
   }
 
+  /// Whether answers about the app are kept; counts why not.
+  private func isRecorded(_ bundleID: String, _ environment: Environment, in directory: AppDirectory) -> Bool {
+    guard let app = directory[bundleID] else {
+      metrics.receiptAnswers["unknownApp"].increment()
+      return false
+    }
+    let scope = Ledger.Scope(app: app.id, environment: environment)
+    guard let stage = directory.flag(of: scope)?.stage, stage != .legacy else {
+      metrics.receiptAnswers["stageLegacy"].increment()
+      return false
+    }
+    return true
+  }
+
   private func write(_ body: [UInt8], app: App, environment: Environment) async {
     let now = clock.now()
     let message = InboxMessage(
       kind: .verifyReceiptAnswer, body: body,
-      identity: Adapter.identity(ofEvidence: body, app: app.bundleID, environment: environment), receivedAt: now)
-    let decision = intake.verifyReceiptAnswer(message, app: app, environment: environment, now: now)
+      identity: Adapter.identity(ofEvidence: body, app: app.bundleID, environment: environment),
+      claim: Claim(environment: environment), receivedAt: now)
+    let decision = intake.verifyReceiptAnswer(message, app: app, now: now)
     do throws(GroupCommit.Failure) {
       let appended = try await commit.append(decision.entry)
       metrics.receiptAnswers[appended.rawValue].increment()

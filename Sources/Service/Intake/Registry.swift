@@ -22,9 +22,11 @@ package final class Registry: Service {
   package init(
     reading read: @escaping @Sendable () async throws -> AppDirectory, logger: Logger
   ) async throws {
-    state = Mutex(State(directory: try await read(), readAt: .now))
+    let directory = try await read()
+    state = Mutex(State(directory: directory, readAt: .now))
     self.read = read
     self.logger = logger
+    warn(of: Set(directory.unopened), in: directory)
   }
 
   package var directory: AppDirectory { state.withLock { $0.directory } }
@@ -61,7 +63,11 @@ package final class Registry: Service {
   private func refresh() async {
     do {
       let fresh = try await read()
-      state.withLock { $0 = State(directory: fresh, readAt: .now) }
+      let known = state.withLock { state in
+        defer { state = State(directory: fresh, readAt: .now) }
+        return state.directory.unopened
+      }
+      warn(of: Set(fresh.unopened).subtracting(known), in: fresh)
     } catch {
       // An attempt counts like a reading: an outage must not let guesses through to the database.
       state.withLock { state in
@@ -69,6 +75,16 @@ package final class Registry: Service {
         state.reading = nil
       }
       logger.warning("the apps could not be read again; going on with those known", metadata: ["error": "\(error)"])
+    }
+  }
+
+  /// Says of each secret, once, that it does not open; by its name, which says nothing about it.
+  private func warn(of unopened: Set<CredentialTable.Unopened>, in directory: AppDirectory) {
+    for secret in unopened.sorted(by: { ($0.app, $0.name) < ($1.app, $1.name) }) {
+      let app = directory.apps.first { $0.id == secret.app }?.bundleID ?? ""
+      logger.error(
+        "a shared secret does not open: name its master key, or register the secret again",
+        metadata: ["app": "\(app)", "secret": "\(secret.name)", "reason": "\(secret.reason)"])
     }
   }
 }

@@ -45,7 +45,8 @@ package struct HeartbeatCheck: Sendable {
     guard isOurs else { return .waiting }
     let token: String
     do throws(CallFailure) {
-      token = try await client.send(.testNotification(), as: place.credentials, in: place.api)
+      token =
+        try await client.send(.testNotification(), as: place.credentials, in: place.api)
         .answer.testNotificationToken ?? ""
     } catch {
       return try await lose(scope, askedAt: now, because: "Apple sends none: \(error)")

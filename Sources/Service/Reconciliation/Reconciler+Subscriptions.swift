@@ -4,6 +4,7 @@ import Ledger
 import Mappings
 import Purchases
 import Time
+import Wire
 
 /// Subscriptions that should have renewed and customers without news, found in the ledger and asked about.
 extension Reconciler {
@@ -84,10 +85,11 @@ extension Reconciler {
     do {
       let pages = Pages(
         HistoryPages(of: original), client, as: place.credentials, in: place.api, verifiedBy: verifier)
-      for try await page in pages { try await take(page.reply.body, place, &report) }
+      for try await page in pages where !page.items.isEmpty { try await take(page.reply.body, place, &report) }
       let statuses = try await client.send(
         .subscriptionStatuses(of: original), as: place.credentials, in: place.api, .bulk)
-      try await take(statuses.body, place, &report)
+      // Who never subscribed has none, and then nothing is signed.
+      if statuses.answer.data?.isEmpty == false { try await take(statuses.body, place, &report) }
     } catch let failure as CallFailure {
       guard failure.code == .refused, failure.status == 404 else { throw failure }
       report.unknownToApple += 1

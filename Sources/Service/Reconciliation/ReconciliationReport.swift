@@ -13,7 +13,7 @@ package struct ReconciliationReport: Sendable {
   package var takenIn = 0
   /// Set aside now, with their reasons in quarantine.
   package var setAside = 0
-  /// Written by nobody: the app's stage changed, or quarantine is full. The next comparison finds them again.
+  /// Written by nobody, as the app's stage changed or quarantine is full; the next comparison finds them again.
   package var left = 0
   /// Customers asked about now; in a dry run those that would be.
   package var lookedUp = 0

@@ -16,7 +16,8 @@ import Wire
 /// With `wait=SECONDS` Apple is asked for the customer's history before the answer, ahead of everybody who is asked about
 /// in bulk; `history` says how it went, and `results` what is known then of each id: the answer to a restore.
 package struct EvidenceRoute: Sendable {
-  static let bodyLimit = 1 << 20
+  /// What the adapter reads: an answer of many years reaches megabytes.
+  static let bodyLimit = 8 << 20
 
   private let intake: Intake
   private let ledger: Ledger
@@ -55,10 +56,13 @@ package struct EvidenceRoute: Sendable {
       return .error(400, "unusableWait", "wait is a number of seconds from 0 to \(HistoryWait.longest)")
     }
     let now = clock.now()
-    let identity = Adapter.identity(ofEvidence: request.body, app: app.bundleID, environment: environment)
-    let message = InboxMessage(kind: .evidence, body: request.body, identity: identity, receivedAt: now)
+    let claim = Claim(environment: environment, userID: request.queryValue("userId").flatMap { $0.isEmpty ? nil : $0 })
+    let identity = Adapter.identity(
+      ofEvidence: request.body, app: app.bundleID, environment: environment, userID: claim.userID)
+    let message = InboxMessage(
+      kind: .evidence, body: request.body, identity: identity, claim: claim, receivedAt: now)
     do {
-      let decision = try intake.evidence(message, app: app, environment: environment, now: now)
+      let decision = try intake.evidence(message, app: app, now: now)
       try await requirePurchases(of: decision, app: app)
       let appended = try await commit.append(decision.entry)
       metrics.messages["evidence", app.bundleID, appended.rawValue].increment()
@@ -89,11 +93,14 @@ package struct EvidenceRoute: Sendable {
     }
   }
 
-  /// Refuses a renewal of a subscription nobody knows: it names no app itself, so that only a purchase can say whose it is.
+  /// Refuses a signed renewal of a subscription nobody knows.
+  ///
+  /// It names no app itself, so that only a purchase can say whose it is. What V1 says of renewals stands in a body that names its app.
   private func requirePurchases(of decision: Intake.Decision, app: App) async throws {
     guard let findings = decision.reading?.findings else { return }
     let told = Set(findings.purchases.map(\.key.originalTransactionID))
-    let unproven = findings.renewals.map(\.key.originalTransactionID).filter { !told.contains($0) }
+    let unproven = findings.renewals.filter { $0.source == .signedV2 }.map(\.key.originalTransactionID)
+      .filter { !told.contains($0) }
     guard !unproven.isEmpty else { return }
     let known = try await ledger.purchased(unproven, app: app, environment: findings.environment)
     if let unknown = unproven.first(where: { !known.contains($0) }) {
@@ -107,13 +114,20 @@ package struct EvidenceRoute: Sendable {
   /// What the caller gets back: what became of it and which purchases it is about.
   private static func receipt(_ appended: Appended, _ reading: Reading, _ message: InboxMessage) -> JSONObject {
     let findings = reading.findings
+    // An id alone of which nobody said the environment is of none, whatever Apple is asked first.
+    let isNamed = findings.seeds.isEmpty || findings.seeds.contains { $0.environment != nil }
     return [
       "status": .string(appended.rawValue), "message": .string(message.digest.hex), "app": .string(reading.app),
-      "environment": .string(reading.environment.rawValue), "title": .string(reading.title),
+      "environment": isNamed ? .string(reading.environment.rawValue) : .null, "title": .string(reading.title),
       "originalTransactionIds": .array(findings.originalTransactionIDs.map(JSONValue.string)),
       "purchases": .integer(Int64(findings.purchases.count)), "renewals": .integer(Int64(findings.renewals.count)),
       "appTransactions": .integer(Int64(findings.appTransactions.count)),
       "events": .integer(Int64(findings.events.count)),
+      "seeds": .array(
+        findings.seeds.map { seed in
+          let environment = seed.environment.map { JSONValue.string($0.rawValue) } ?? .null
+          return ["transactionId": .string(seed.transactionID), "environment": environment]
+        }),
       "unknownFields": .array(reading.survey.unknownFields.map(JSONValue.string)),
     ]
   }

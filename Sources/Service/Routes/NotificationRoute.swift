@@ -48,24 +48,35 @@ package struct NotificationRoute: Sendable {
 
   /// Passes it through or records it, as the app's stage is known to be.
   private func take(_ request: HTTPRequest, pathApp: String?, attemptsLeft: Int) async -> HTTPResponse {
+    let message = message(request.body)
     if let route = passThrough.route(request.body, pathApp: pathApp, in: registry.directory) {
-      return await passThrough.send(request.body, contentType: request.head.headers["Content-Type"], along: route)
+      return await passThrough.send(
+        request.body, of: message.digest, contentType: request.head.headers["Content-Type"], along: route)
     }
-    return await receive(request, pathApp: pathApp, attemptsLeft: attemptsLeft)
+    return await receive(message, of: request, pathApp: pathApp, attemptsLeft: attemptsLeft)
   }
 
-  private func receive(_ request: HTTPRequest, pathApp: String?, attemptsLeft: Int) async -> HTTPResponse {
-    let now = clock.now()
+  private func message(_ received: [UInt8]) -> InboxMessage {
     // Whatever else it is: no secret is kept because a signature stands beside it.
-    let body =
-      LegacyPassword.mayBe(in: request.body) ? LegacyPassword.redacted(request.body, key: key) : request.body
-    let message = InboxMessage(
-      kind: .notification, body: body, identity: Adapter.identity(ofNotification: body), receivedAt: now)
+    let body = LegacyPassword.mayBe(in: received) ? LegacyPassword.redacted(received, key: key) : received
+    return InboxMessage(
+      kind: .notification, body: body, identity: Adapter.identity(ofNotification: body), receivedAt: clock.now())
+  }
+
+  private func receive(
+    _ message: InboxMessage, of request: HTTPRequest, pathApp: String?, attemptsLeft: Int
+  ) async -> HTTPResponse {
+    let now = message.receivedAt
     let decision: Intake.Decision
     do throws(Refusal) {
       var first = try decide(message, pathApp, registry.directory, now)
       if let code = first.refusal?.code, Self.mendable.contains(code) {
-        first = try decide(message, pathApp, await registry.refreshed(atMostEvery: Router.patience), now)
+        let directory = await registry.refreshed(atMostEvery: Router.patience)
+        if let route = passThrough.route(request.body, pathApp: pathApp, in: directory) {
+          return await passThrough.send(
+            request.body, of: message.digest, contentType: request.head.headers["Content-Type"], along: route)
+        }
+        first = try decide(message, pathApp, directory, now)
       }
       decision = first
     } catch {

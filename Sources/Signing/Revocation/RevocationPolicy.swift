@@ -36,6 +36,7 @@ package enum RevocationPolicy: String, Sendable, CaseIterable {
     let said = standing.map { $0.status == .unknown ? "its responder does not know it" : "the last answer is too old" }
     return .refused(
       VerificationError(
-        .revocationNotKnown, "certificate \(certificate.serialNumber): \(said ?? "its responder has not answered yet")"))
+        .revocationNotKnown, "certificate \(certificate.serialNumber): \(said ?? "its responder has not answered yet")")
+    )
   }
 }

@@ -37,6 +37,10 @@ public struct VerifyReceiptAnswer: Payload {
   public var latestTransaction: TransactionRow? {
     structure("latest_receipt_info") ?? structure("latest_expired_receipt_info")
   }
+  /// Whether the subscription of an iOS 6 receipt is over.
+  public var tellsOfAnEnd: Bool {
+    json["latest_expired_receipt_info"]?.object != nil || json["expiration_intent"] != nil
+  }
   public var latestReceipt: String? { text("latest_receipt") }
   public var pendingRenewalInfo: [PendingRenewal]? { structures("pending_renewal_info") }
   /// Apple's page called it `is-retryable`, on the wire it is `is_retryable`.

@@ -35,6 +35,59 @@ public struct ConsumptionRequest: Payload {
   ])
 }
 
+extension ConsumptionRequest {
+  /// What Apple would refuse in it; empty when it can be sent.
+  public var problems: [String] {
+    var problems = json.consumptionProblems(Self.schema)
+    if deliveryStatus == nil { problems.append("deliveryStatus is missing") }
+    if sampleContentProvided == nil { problems.append("sampleContentProvided is missing") }
+    if let percentage = consumptionPercentage, !(0...100_000).contains(percentage) {
+      problems.append("consumptionPercentage is \(percentage); it is in thousandths of a per cent, 0 to 100000")
+    }
+    return problems
+  }
+}
+
+extension ConsumptionRequestV1 {
+  /// What Apple would refuse in it; empty when it can be sent.
+  public var problems: [String] {
+    var problems = json.consumptionProblems(Self.schema)
+    if let token = appAccountToken {
+      if !token.isEmpty, !token.isUUID { problems.append("appAccountToken is neither empty nor a UUID") }
+    } else {
+      problems.append("appAccountToken is missing; it may be empty")
+    }
+    return problems
+  }
+}
+
+extension JSONObject {
+  fileprivate func consumptionProblems(_ schema: Schema) -> [String] {
+    var survey = Survey()
+    schema.survey(self, path: "", into: &survey)
+    var problems = survey.unknownFields.map { "\($0) is no field of it" }
+    problems += survey.unusableFields.map { "\($0) is of another type" }
+    problems += survey.unknownValues.map { "\($0) is none of Apple's values" }
+    if self["customerConsented"] != true { problems.append("customerConsented is not true: nothing may be sent") }
+    return problems
+  }
+}
+
+extension String {
+  fileprivate var isUUID: Bool {
+    let parts = utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    return parts.map(\.count) == [8, 4, 4, 4, 12]
+      && parts.joined().allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+          UInt8(ascii: "A")...UInt8(ascii: "F"):
+          true
+        default: false
+        }
+      }
+  }
+}
+
 /// What the deprecated Send Consumption Information V1 tells; every number is one of Apple's codes.
 ///
 /// Apple: appstoreserverapi/consumptionrequestv1.

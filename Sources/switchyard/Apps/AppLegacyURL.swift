@@ -27,7 +27,7 @@ enum AppLegacyURL {
   ) { arguments, terminal in
     let environment = try EnvironmentOption.required(arguments)
     let url = arguments.positionals[1]
-    if url != "off" { try check(url, arguments) }
+    if url != "off" { try check(url, "A legacy URL", arguments) }
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let record = try await AppRecord.find(arguments.positionals[0], connection)
       let scope = Ledger.Scope(app: record.app.id, environment: environment)
@@ -54,13 +54,13 @@ enum AppLegacyURL {
     }
   }
 
-  private static func check(_ url: String, _ arguments: ParsedArguments) throws(UsageError) {
+  static func check(_ url: String, _ what: String, _ arguments: ParsedArguments) throws(UsageError) {
     let isURL = ["http://", "https://"].contains { url.hasPrefix($0) && url.utf8.count > $0.utf8.count }
     let isPlain = url.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "\\") }
     let authority = url.split(separator: "/", maxSplits: 2).dropFirst().first ?? ""
     guard isURL, isPlain, url.utf8.count <= 2_048, !authority.contains("@") else {
       throw UsageError(
-        .invalidValue, "A legacy URL is http or https, at most 2048 bytes of ASCII, without user or password; or off.",
+        .invalidValue, "\(what) is http or https, at most 2048 bytes of ASCII, without user or password; or off.",
         path: arguments.path)
     }
   }

@@ -13,6 +13,7 @@ struct AppRecord {
   let tokens: [TokenTable.Entry]
   let credentials: [CredentialTable.Entry]
   let legacyEntitlements: LegacyEntitlements
+  let consumption: ConsumptionPolicy
 
   init(_ app: App, in session: Session) throws(DatabaseError) {
     self.app = app
@@ -20,6 +21,7 @@ struct AppRecord {
     tokens = try TokenTable.list(of: app, in: session)
     credentials = try CredentialTable.list(of: app, in: session)
     legacyEntitlements = try PolicyTable.legacyEntitlements(of: app, in: session)
+    consumption = try ConsumptionPolicyTable.policy(of: app.id, in: session)
   }
 
   /// The record of a registered app; a clear error when there is none.
@@ -40,7 +42,7 @@ struct AppRecord {
     [
       "bundleId": .string(app.bundleID), "appAppleId": JSONValue(app.appAppleID),
       "stages": .object(JSONObject(flags.map { ($0.environment.rawValue, .string($0.stage.rawValue)) })),
-      "legacyEntitlements": .string(legacyEntitlements.rawValue),
+      "legacyEntitlements": .string(legacyEntitlements.rawValue), "consumption": .string(consumption.summary),
       "tokens": .array(tokens.map { .object(Self.json($0)) }),
       "credentials": .array(credentials.map { .object(Self.json($0)) }),
     ]

@@ -22,7 +22,7 @@ enum AppSecret {
     options: [
       .value("file", "FILE", "Add the secret in this file."),
       .value("retire", "NAME", "End the secret of this name; it stays sealed, to forward what came before."),
-      JSONOutput.option,
+      .flag("dry-run", "Say what would be done and do nothing."), JSONOutput.option,
     ] + MasterKeyOptions.options, arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
     let options = try DatabaseOptions(arguments)
@@ -32,6 +32,9 @@ enum AppSecret {
     }
     return try await options.withLedger(terminal) { connection in
       let app = try await AppRecord.find(arguments.positionals[0], connection).app
+      if arguments.flag("dry-run"), let change = try await change(file, of: app, connection, arguments) {
+        return try tell(change, of: app, arguments, terminal)
+      }
       if let file {
         let hasSealed = try await connection.read { session throws(DatabaseError) in
           try CredentialTable.hasAny(in: session)
@@ -43,6 +46,30 @@ enum AppSecret {
       }
       return try await list(app, connection, arguments, terminal)
     }
+  }
+
+  /// What would be done, which needs no master key; nil when nothing was asked for.
+  private static func change(
+    _ file: SharedSecretFile?, of app: App, _ connection: Connection, _ arguments: ParsedArguments
+  ) async throws -> String? {
+    if file != nil { return "seal the secret of \(app.bundleID) in \(arguments.value("file") ?? "")" }
+    guard let name = arguments.value("retire") else { return nil }
+    let isThere = try await connection.read { session throws(DatabaseError) in
+      try CredentialTable.list(of: app, in: session).contains { $0.kind == .sharedSecret && $0.name == name }
+    }
+    guard isThere else { throw NoSuchSecret(bundleID: app.bundleID, name: String(name.prefix(80))) }
+    return "end the secret \(name) of \(app.bundleID)"
+  }
+
+  private static func tell(
+    _ change: String, of app: App, _ arguments: ParsedArguments, _ terminal: Terminal
+  ) throws -> ExitStatus {
+    if arguments.wantsJSON {
+      try terminal.write(["app": .string(app.bundleID), "dryRun": true, "change": .string(change)])
+    } else {
+      try terminal.write("would: \(change)\n")
+    }
+    return .done
   }
 
   private static func add(_ file: SharedSecretFile, to app: App, _ keys: Keyring, _ connection: Connection) async throws

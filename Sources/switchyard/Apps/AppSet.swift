@@ -3,54 +3,117 @@ import JSON
 import Ledger
 import Purchases
 import Runtime
+import Signing
 import Time
 
 /// `switchyard app set`: what an operator decides for one app.
-enum AppSet {
+struct AppSet {
   static let command = Command(
     "set", "Decide what holds for an app.",
     discussion: """
       --legacy-entitlements: whether what V1 alone says (notifications, verifyReceipt answers) may change what customers \
       are entitled to while the app is in record. deny, the default: what Apple signed decides, the rest is shown and \
       marked as unconfirmed. allow: all sources decide. Beyond record it is always deny.
+
+      --consumption: what Apple is told, within 12 hours, when a customer asks for a refund. ignore, the default: \
+      nothing. fixed: the same answer each time, of --consumption-file; it must say that customers consented. ask: your \
+      back end is asked at --consumption-url; it answers 200 with Apple's ConsumptionRequest, or 204 to tell nothing.
       """,
     examples: [
       Command.Example("switchyard app set com.example.app --legacy-entitlements allow"),
       Command.Example("switchyard app set com.example.app --legacy-entitlements deny --dry-run"),
+      Command.Example(
+        "switchyard app set com.example.app --consumption ask --consumption-url https://example.com/used"),
     ],
     options: [
       .value(
         "legacy-entitlements", "POLICY", choices: LegacyEntitlements.allCases.map(\.rawValue),
-        "Whether V1 data alone may change entitlements."),
+        "Whether V1 data alone may change entitlements.")
+    ] + ConsumptionOptions.options + [
       .flag("dry-run", "Say what would be done and do nothing."), JSONOutput.option,
-    ], arguments: [AppCommand.bundleID]
+    ] + MasterKeyOptions.options, arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
-    let wanted: LegacyEntitlements? = try arguments.choice("legacy-entitlements")
-    guard let wanted else {
-      throw UsageError(.missingOption, "Say what to set: --legacy-entitlements allow or deny.", path: arguments.path)
+    let legacy: LegacyEntitlements? = try arguments.choice("legacy-entitlements")
+    let consumption = try ConsumptionOptions(arguments)
+    guard legacy != nil || consumption != nil else {
+      throw UsageError(
+        .missingOption, "Say what to set: --legacy-entitlements or --consumption.", path: arguments.path)
     }
-    let isDry = arguments.flag("dry-run")
-    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+    let options = try DatabaseOptions(arguments)
+    return try await options.withLedger(terminal) { connection in
       let record = try await AppRecord.find(arguments.positionals[0], connection)
-      let (app, before, now) = (record.app, record.legacyEntitlements, WallClock.system.now())
-      let change = "legacy entitlements \(before.rawValue) to \(wanted.rawValue)"
-      if !isDry, before != wanted {
-        try await connection.transaction { session throws(DatabaseError) in
-          try PolicyTable.set(legacyEntitlements: wanted, of: app, at: now, in: session)
-          try AuditTable.note(
-            "app.set", of: app.bundleID, by: OperatingSystemUser.name, because: change, at: now, in: session)
+      let set = AppSet(record: record, legacy: legacy, consumption: consumption)
+      let isDry = arguments.flag("dry-run")
+      if !isDry, !set.changes.isEmpty {
+        var keys: Keyring?
+        if consumption?.token != nil {
+          let hasSealed = try await connection.read { session throws(DatabaseError) in
+            try CredentialTable.hasAny(in: session)
+          }
+          keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { terminal.note($0) }
+        }
+        try await set.write(keys, connection)
+      }
+      try set.show(isDry: isDry, arguments, terminal)
+      return .done
+    }
+  }
+
+  private let record: AppRecord
+  private let legacy: LegacyEntitlements?
+  private let consumption: ConsumptionOptions?
+
+  /// What is different from before, a sentence each.
+  private var changes: [String] {
+    var changes: [String] = []
+    if let legacy, legacy != record.legacyEntitlements {
+      changes.append("legacy entitlements \(record.legacyEntitlements.rawValue) to \(legacy.rawValue)")
+    }
+    if let consumption {
+      if consumption.policy != record.consumption {
+        changes.append("consumption \(record.consumption.summary) to \(consumption.policy.summary)")
+      }
+      if consumption.token != nil { changes.append("a new token for the back end that is asked about consumption") }
+    }
+    return changes
+  }
+
+  private func write(_ keys: Keyring?, _ connection: Connection) async throws {
+    let (app, now, changes) = (record.app, WallClock.system.now(), changes)
+    let (legacy, consumption) = (legacy, consumption)
+    try await connection.transaction { session throws(DatabaseError) in
+      if let legacy { try PolicyTable.set(legacyEntitlements: legacy, of: app, at: now, in: session) }
+      if let consumption {
+        try ConsumptionPolicyTable.set(consumption.policy, of: app, at: now, in: session)
+        if let token = consumption.token, let keys {
+          try CredentialTable.put(
+            token, kind: .callbackToken, name: ConsumptionOptions.tokenName, issuer: "", of: app, sealedWith: keys,
+            at: now, in: session)
         }
       }
-      if arguments.wantsJSON {
-        try terminal.write([
-          "app": .string(app.bundleID), "dryRun": .bool(isDry), "legacyEntitlements": .string(wanted.rawValue),
-          "before": .string(before.rawValue),
-        ])
-      } else {
-        let text = before == wanted ? "nothing to change: it is \(wanted.rawValue)" : change
-        try terminal.write("\(isDry ? "would: " : "")\(text)\n")
+      try AuditTable.note(
+        "app.set", of: app.bundleID, by: OperatingSystemUser.name, because: changes.joined(separator: "; "), at: now,
+        in: session)
+    }
+  }
+
+  private func show(isDry: Bool, _ arguments: ParsedArguments, _ terminal: Terminal) throws {
+    if arguments.wantsJSON {
+      var object: JSONObject = ["app": .string(record.app.bundleID), "dryRun": .bool(isDry)]
+      if let legacy {
+        object["legacyEntitlements"] = .string(legacy.rawValue)
+        object["before"] = .string(record.legacyEntitlements.rawValue)
       }
-      return .done
+      if let consumption {
+        object["consumption"] = .string(consumption.policy.summary)
+        object["consumptionBefore"] = .string(record.consumption.summary)
+      }
+      try terminal.write(object)
+    } else if changes.isEmpty {
+      let now = [legacy?.rawValue, (consumption?.policy.summary).map { "consumption \($0)" }].compactMap(\.self)
+      try terminal.write("\(isDry ? "would: " : "")nothing to change: it is \(now.joined(separator: ", "))\n")
+    } else {
+      for change in changes { try terminal.write("\(isDry ? "would: " : "")\(change)\n") }
     }
   }
 }

@@ -83,7 +83,7 @@ struct ConvertCommand {
       return
     }
     let error: JSONObject = [
-      "code": .string(refusal.code), "detail": .string(refusal.detail), "next": .string(refusal.next),
+      "code": .string(refusal.code), "detail": .string(refusal.detail), "nextStep": .string(refusal.next),
     ]
     try terminal.write(["error": .object(error)] as JSONObject)
   }

@@ -68,7 +68,7 @@ struct DatabaseRebuild {
         ).findings
       case .verifyReceiptAnswer:
         return try adapter.answer(
-          message.body, app: stored.bundleID, environment: stored.environment, message: message.digest,
+          message.body, app: stored.bundleID, environment: stored.claim.environment, message: message.digest,
           now: message.receivedAt
         ).findings
       case .apiAnswer:
@@ -78,8 +78,8 @@ struct DatabaseRebuild {
         ).findings
       case .evidence:
         return try adapter.evidence(
-          message.body, app: stored.bundleID, environment: stored.environment, message: message.digest,
-          now: message.receivedAt
+          message.body, app: stored.bundleID, environment: stored.claim.environment, userID: stored.claim.userID,
+          message: message.digest, now: message.receivedAt
         ).findings
       }
     } catch {

@@ -79,7 +79,8 @@ enum DevCommand {
       keys: { hasSealed, note in
         try MasterKeyOptions(arguments, database: database).load(hasSealed: hasSealed, note: note)
       },
-      adapter: Adapter(verifier: SignedDataVerifier(roots: roots)), logger: logger(arguments, terminal))
+      adapter: Adapter(verifier: SignedDataVerifier(roots: roots, revocations: options.settings.revocations)),
+      logger: logger(arguments, terminal))
   }
 
   /// A story is not interrupted by what is only news.

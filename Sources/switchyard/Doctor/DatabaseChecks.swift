@@ -7,9 +7,9 @@ struct DatabaseChecks {
   let all: [Check]
 
   /// The longest statement we build, `DatabaseConfiguration.insertLimit`.
-  private static let packet = 16 << 20
+  private static let packet = 17 << 20
   /// The largest body we take, with room for its statement.
-  private static let leastPacket = 8 << 20
+  private static let leastPacket = 16 << 20
 
   init(_ session: Session, at address: String, _ clock: WallClock) throws(DatabaseError) {
     let before = clock.now()
@@ -48,7 +48,8 @@ struct DatabaseChecks {
   private static func packet(_ bytes: Int) -> Check {
     let text = "max_allowed_packet is \(bytes >> 20) MiB"
     if bytes < leastPacket { return .fail("packets", text, "set it to 64M: large messages cannot be stored") }
-    return bytes < packet ? .warn("packets", text, "set it to 64M: batches are cut smaller") : .ok("packets", text)
+    if bytes < packet { return .warn("packets", text, "set it to 64M: messages of nearly 8 MiB cannot be stored") }
+    return .ok("packets", text)
   }
 
   private static func clock(_ theirs: Milliseconds, _ before: Milliseconds, _ after: Milliseconds) -> Check {

@@ -22,7 +22,8 @@ struct LedgerChecks {
       status.isCurrent
       ? .ok("schema", "version \(status.installed)")
       : .warn("schema", "version \(status.installed), one ahead of this build", "upgrade this node too")
-    all = [schema] + (try Self.rebuild(session)) + (try Self.apps(session)) + (try Self.quarantine(session))
+    all =
+      [schema] + (try Self.rebuild(session)) + (try Self.apps(session)) + (try Self.quarantine(session))
       + (try Self.certificates(session)) + (try Self.heartbeats(session))
   }
 
@@ -59,7 +60,8 @@ struct LedgerChecks {
     try CertificateTable.all(in: session).compactMap { standing in
       standing.revokedAt.map { date in
         .fail(
-          "certificate", "\(standing.serialNumber) of Apple's was revoked at \(date.iso8601); what it signed since is "
+          "certificate",
+          "\(standing.serialNumber) of Apple's was revoked at \(date.iso8601); what it signed since is "
             + "refused", "ask Apple; nothing was lost: `switchyard quarantine list --code revoked`")
       }
     }

@@ -43,7 +43,7 @@ struct Explanation {
     let byOriginal = Dictionary(
       subscriptions.compactMap { $0.subscription }.map { ($0.key.originalTransactionID, $0) }
     ) { first, _ in first }
-    events = Occurrence.all(in: dossier.events, purchases: purchases).map { occurrence in
+    events = Occurrence.toldAndLearned(in: dossier.events, purchases: purchases).map { occurrence in
       let subscription = occurrence.event.originalTransactionID.flatMap { byOriginal[$0] }
       return ExplainedEvent(
         occurrence: occurrence, isSuperseded: subscription?.isSuperseded(occurrence.event) ?? false)
@@ -51,7 +51,17 @@ struct Explanation {
   }
 
   func thing(_ purchase: Purchase) -> ExplainedThing? {
-    ExplainedThing(purchase.statements, vocabulary.purchases.rules, vocabulary.rules)
+    let upgrade = purchase.folded.provenance[.isUpgraded].flatMap { reason in
+      purchase.facts[.isUpgraded].map { value in
+        ExplainedThing.Word(
+          value: value, source: reason.source, asOf: reason.asOf, message: reason.message,
+          isInferred: reason.isInferred, verdict: .counts,
+          rows: vocabulary.rules(behind: .isUpgraded, of: purchase.facts, from: reason.source))
+      }
+    }
+    return ExplainedThing(
+      purchase.statements, vocabulary.purchases.rules, supposed: upgrade.map { [.isUpgraded: $0] } ?? [:],
+      vocabulary.rules)
   }
 
   /// The messages that said any of it, each once, the latest word last.
@@ -113,14 +123,18 @@ struct ExplainedThing {
   typealias Rows<F: FactField> = (F, Facts<F>, Source) -> [String]
 
   /// Nil when nobody said anything.
-  init?<Key, F: FactField>(_ statements: [Statement<Key, F>], _ rules: FoldRules<F>, _ rows: Rows<F>) {
+  /// - Parameter supposed: what follows from other things, where no word about a field counts.
+  init?<Key, F: FactField>(
+    _ statements: [Statement<Key, F>], _ rules: FoldRules<F>, supposed: [F: Word] = [:], _ rows: Rows<F>
+  ) {
     guard !statements.isEmpty else { return nil }
     fields = F.allCases.compactMap { field in
-      let words = Testimony.all(about: field, in: statements, rules: rules).map { word in
+      var words = Testimony.all(about: field, in: statements, rules: rules).map { word in
         Word(
           value: word.value, source: word.source, asOf: word.asOf, message: word.message,
           isInferred: word.isInferred, verdict: word.verdict, rows: rows(field, word.facts, word.source))
       }
+      if let word = supposed[field], !words.contains(where: { $0.verdict == .counts }) { words.append(word) }
       return words.isEmpty ? nil : Field(name: field.name, kind: field.kind, rule: rules[field].id, words: words)
     }
   }

@@ -72,7 +72,8 @@ extension ExplainedEvent {
     return [
       "notificationType": .string(event.notificationType), "subtype": JSONValue(event.subtype),
       "date": .integer(event.date.sinceEpoch), "originalTransactionId": JSONValue(event.originalTransactionID),
-      "line": JSONValue(event.line?.text), "superseded": .bool(isSuperseded), "rule": JSONValue(event.rule),
+      "line": JSONValue(event.line?.text), "superseded": .bool(isSuperseded), "learned": .bool(occurrence.isLearned),
+      "rule": JSONValue(event.rule),
       "tellings": .array(
         occurrence.tellings.map { telling in
           [

@@ -103,7 +103,9 @@ extension Explanation {
       let title = event.subtype.map { "\(event.notificationType)/\($0)" } ?? event.notificationType
       let tellings = explained.occurrence.tellings
       table.add([
-        event.date.iso8601, title + (explained.isSuperseded ? " (superseded)" : ""), event.originalTransactionID ?? "",
+        event.date.iso8601,
+        title + (explained.isSuperseded ? " (superseded)" : "") + (explained.occurrence.isLearned ? " (learned)" : ""),
+        event.originalTransactionID ?? "",
         event.line?.text ?? "", tellings.map(\.source.name).joined(separator: ", "), event.rule ?? "",
         tellings.map { Self.short($0.message) }.joined(separator: " "),
       ])

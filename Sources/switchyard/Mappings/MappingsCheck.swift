@@ -51,7 +51,7 @@ enum MappingsCheck {
         problems.map { problem in
           [
             "line": JSONValue(problem.line.map(Int64.init)), "what": .string(problem.what),
-            "next": .string(problem.next),
+            "nextStep": .string(problem.next),
           ]
         }),
     ]

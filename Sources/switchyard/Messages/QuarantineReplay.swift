@@ -20,7 +20,7 @@ struct QuarantineReplay {
     options: [
       QuarantineCommand.code, .flag("all", "Every refused message."),
       .flag("dry-run", "Say what would become of each and change nothing."), JSONOutput.option,
-          RevocationOption.option,
+      RevocationOption.option,
     ] + TrustOptions.options + MasterKeyOptions.options,
     arguments: [Positional("DIGEST", count: .optional, QuarantineCommand.digest)]
   ) { arguments, terminal in
@@ -118,6 +118,9 @@ struct QuarantineReplay {
     if let prefix = selection.prefix, accepted + refused == 0 {
       throw NoSuchMessage(where: "quarantine", prefix: prefix.text)
     }
+    if let code = selection.code, accepted + refused == 0 {
+      terminal.note("nothing is in quarantine for \(code); see `switchyard quarantine list`")
+    }
     try await conclude(accepted, refused)
     return refused == 0 ? .done : .doneWithRejects
   }
@@ -143,7 +146,7 @@ struct QuarantineReplay {
           return refused(Refusal(.authentic, .unknownApp, "the app is not registered"))
         }
         if message.kind == .verifyReceiptAnswer {
-          let decision = intake.verifyReceiptAnswer(message, app: app, environment: nil, now: message.receivedAt)
+          let decision = intake.verifyReceiptAnswer(message, app: app, now: message.receivedAt)
           if let refusal = decision.refusal { return refused(refusal) }
           return .accepted(decision.entry)
         }
@@ -152,7 +155,7 @@ struct QuarantineReplay {
           if let refusal = decision.refusal { return refused(refusal) }
           return .accepted(decision.entry)
         }
-        return .accepted(try intake.evidence(message, app: app, environment: nil, now: message.receivedAt).entry)
+        return .accepted(try intake.evidence(message, app: app, now: message.receivedAt).entry)
       }
     } catch {
       return refused(error)

@@ -41,7 +41,7 @@ enum OutboxChange: Sendable {
       return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
         let places = try await OutboxPlace.all(app: arguments.value("app"), environment, connection)
         let count = try await run(places, prefix, isDry: arguments.flag("dry-run"), connection)
-        if let prefix, count == 0 { throw NoSuchMessage(where: "what can be changed", prefix: prefix.text) }
+        if let prefix, count == 0 { throw NoSuchMessage(where: "what \(selected)", prefix: prefix.text) }
         if arguments.wantsJSON {
           try terminal.write(["messages": .integer(Int64(count)), "dryRun": .bool(arguments.flag("dry-run"))])
         } else {
@@ -58,6 +58,13 @@ enum OutboxChange: Sendable {
     switch self {
     case .replay: "to be sent again"
     case .dead: "given up"
+    }
+  }
+
+  private var selected: String {
+    switch self {
+    case .replay: "is dead in the outbox"
+    case .dead: "waits in the outbox"
     }
   }
 

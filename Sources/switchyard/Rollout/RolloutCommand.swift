@@ -72,6 +72,7 @@ enum RolloutCommand {
       var table = TextTable([.init("AT"), .init("WHO"), .init("WHAT AND WHY")])
       for entry in entries { table.add([entry.at.iso8601, entry.actor, entry.reason]) }
       try terminal.write(table.render(for: terminal))
+      if entries.isEmpty { terminal.note("\(bundleID) is where it began: in record") }
       return .done
     }
   }

@@ -14,7 +14,9 @@ enum RolloutSet {
     "set", "Move an app to a stage, in both environments or in one.",
     discussion: """
       Running services learn of it within ten seconds. What was decided by the old stage and is not committed yet is \
-      refused and decided anew. Exit status 4: the stage is not available or something it needs is missing.
+      refused and decided anew. To legacy it goes only when nothing has waited in the outbox for a minute, since new \
+      messages are passed through at once and would overtake what waits; --pass-by accepts that. Exit status 4: the \
+      stage is not available or something it needs is missing.
       """,
     examples: [
       Command.Example("switchyard rollout set com.example.app record --reason \"start of the migration\""),
@@ -23,10 +25,12 @@ enum RolloutSet {
     ],
     options: [
       EnvironmentOption.option, .value("reason", "TEXT", "Why; kept in the audit."),
+      .flag("pass-by", "To legacy although messages wait: they go on being sent, new ones pass them by."),
       .flag("dry-run", "Say what would be done and do nothing."), JSONOutput.option,
     ],
     arguments: [
-      AppCommand.bundleID, Positional("STAGE", Stage.allCases.map(\.rawValue).joined(separator: ", ") + "."),
+      AppCommand.bundleID,
+      Positional("STAGE", choices: Stage.allCases.map(\.rawValue), "Where to; beyond record none is available yet."),
     ]
   ) { arguments, terminal in
     guard let stage = Stage(rawValue: arguments.positionals[1]) else {
@@ -41,12 +45,13 @@ enum RolloutSet {
     let environment = try EnvironmentOption.environment(arguments)
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let bundleID = try await AppRecord.find(arguments.positionals[0], connection).app.bundleID
-      let standings = try await connection.read { session throws(DatabaseError) in try RolloutStanding.all(in: session) }
-        .filter { $0.app.bundleID == bundleID && (environment == nil || $0.flag.environment == environment) }
+      let standings = try await connection.read { session throws(DatabaseError) in try RolloutStanding.all(in: session)
+      }
+      .filter { $0.app.bundleID == bundleID && (environment == nil || $0.flag.environment == environment) }
       let changes = try standings.map { standing in
         Change(
           standing: standing,
-          move: try move(standing, to: stage))
+          move: try move(standing, to: stage, passingBy: arguments.flag("pass-by")))
       }
       let isDry = arguments.flag("dry-run")
       if !isDry { try await write(changes.filter(\.move.changesAnything), reason, connection) }
@@ -64,9 +69,13 @@ enum RolloutSet {
     }
   }
 
-  private static func move(_ standing: RolloutStanding, to stage: Stage) throws -> Move {
+  private static func move(_ standing: RolloutStanding, to stage: Stage, passingBy: Bool) throws -> Move {
+    // What is younger is on its way; a busy app always has some.
+    let isBackedUp = standing.depth.oldest.map { WallClock.system.now() - $0 > .minutes(1) } ?? false
     do throws(MoveRefusal) {
-      return try Move(from: standing.flag.stage, to: stage, hasLegacyURL: standing.legacy?.isEnabled ?? false)
+      return try Move(
+        from: standing.flag.stage, to: stage, hasLegacyURL: standing.legacy?.isEnabled ?? false,
+        isBackedUp: isBackedUp && !passingBy)
     } catch {
       throw StageRefused(app: standing.app.bundleID, environment: standing.flag.environment, refusal: error)
     }

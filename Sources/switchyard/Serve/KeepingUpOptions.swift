@@ -6,14 +6,15 @@ import Time
 
 /// How often a running service asks Apple by itself.
 enum KeepingUpOptions {
-  static let options: [Option] = [
-    .value(
-      "reconcile-every", "HOURS", default: "24", "How often each app with a key is compared with Apple; 0: never."),
-    .value(
-      "heartbeat-every", "HOURS", default: "24",
-      "How often Apple is asked for a TEST notification of each app with a key; 0: never."),
-    .value("heartbeat-within", "MINUTES", default: "10", "How long it may take to come before there is an alarm."),
-  ] + AskingApple.options
+  static let options: [Option] =
+    [
+      .value(
+        "reconcile-every", "HOURS", default: "24", "How often each app with a key is compared with Apple; 0: never."),
+      .value(
+        "heartbeat-every", "HOURS", default: "24",
+        "How often Apple is asked for a TEST notification of each app with a key; 0: never."),
+      .value("heartbeat-within", "MINUTES", default: "10", "How long it may take to come before there is an alarm."),
+    ] + AskingApple.options
 
   static func settings(_ arguments: ParsedArguments, _ trust: TrustOptions) throws(UsageError) -> AppStoreSettings {
     var appStore = AppStoreSettings(verifier: SignedDataVerifier(roots: trust.roots))

@@ -20,7 +20,7 @@ enum ServeCommand {
       Command.Example("SWITCHYARD_DATABASE=mysql://switchyard@db.internal/switchyard switchyard serve"),
     ],
     options: ServeOptions.options + KeepingUpOptions.options + DatabaseOptions.options + MasterKeyOptions.options
-      + TrustOptions.options + [RevocationOption.option]
+      + TrustOptions.options
   ) { arguments, terminal in
     let options = try ServeOptions(arguments)
     let trust = try TrustOptions(arguments)

@@ -30,6 +30,7 @@ struct ServeOptions: Sendable {
     .value(
       "verify-receipt-sandbox-url", "URL", default: VerifyReceiptUpstream().sandbox,
       environment: "SWITCHYARD_VERIFY_RECEIPT_SANDBOX_URL", "Where calls of /sandbox/verifyReceipt are passed on to."),
+    RevocationOption.option,
     .value(
       "log-level", "LEVEL", choices: Logger.Level.allCases.map(\.rawValue), default: Logger.Level.info.rawValue,
       environment: "SWITCHYARD_LOG_LEVEL", "The least important lines that are written."),

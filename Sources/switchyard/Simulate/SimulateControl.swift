@@ -58,8 +58,11 @@ enum SimulateControl {
       request.headers = [("Content-Type", "application/json")]
     }
     let client = HTTPClient()
-    let response = try await client.send(request)
+    let result: Result<ClientResponse, HTTPClientError>
+    do throws(HTTPClientError) { result = .success(try await client.send(request)) } catch { result = .failure(error) }
     await client.shutdown()
+    if case .failure(let error) = result, error.code == .couldNotConnect { throw NobodyServes(detail: error.detail) }
+    let response = try result.get()
     try terminal.write(response.body.last == 0x0A ? response.body : response.body + [0x0A])
     return response.status == 200 ? .done : .failed
   }
@@ -95,5 +98,15 @@ enum SimulateControl {
       return isPlain
         ? String(Unicode.Scalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
     }.joined()
+  }
+}
+
+/// Nobody listens where the control URL says.
+private struct NobodyServes: ExitStatusError, CustomStringConvertible {
+  let detail: String
+
+  var exitStatus: ExitStatus { .failed }
+  var description: String {
+    "no simulated App Store serves there (\(detail)): start `switchyard simulate --port N --out DIR`"
   }
 }

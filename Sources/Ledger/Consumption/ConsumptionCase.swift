@@ -1,0 +1,48 @@
+package import JSON
+package import Signing
+package import Time
+
+/// A CONSUMPTION_REQUEST, and what became of it.
+package struct ConsumptionCase: Hashable, Sendable {
+  /// How it stands; the number in the table.
+  package enum State: Int, Hashable, Sendable, CaseIterable {
+    case waiting = 0
+    /// Apple took what it was told.
+    case answered = 1
+    /// Deliberately not answered.
+    case declined = 2
+    /// The 12 hours went by.
+    case expired = 3
+    /// Apple did not take the answer.
+    case refused = 4
+
+    package var name: String { "\(self)" }
+  }
+
+  /// Apple wants to hear within 12 hours of the request.
+  package static let term = Interval.hours(12)
+
+  package let scope: Ledger.Scope
+  /// The notification's UUID, else a digest of what it says.
+  package let id: String
+  package let transactionID: String
+  package let originalTransactionID: String
+  /// Apple's consumptionRequestReason.
+  package let customerReason: String?
+  package let askedAt: Milliseconds
+  package let deadline: Milliseconds
+  package let message: Digest
+  package let state: State
+  package let attempts: Int
+  /// What Apple was told, or is about to be told.
+  package let answer: JSONObject?
+  /// Why it stands as it does, for people.
+  package let reason: String?
+  package let settledAt: Milliseconds?
+}
+
+/// A case that this process alone may settle, until the lease ends.
+package struct LeasedConsumption: Sendable {
+  package let request: ConsumptionCase
+  package let owner: [UInt8]
+}

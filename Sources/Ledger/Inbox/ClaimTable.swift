@@ -1,0 +1,40 @@
+import Database
+package import Purchases
+import Signing
+
+/// What whoever brought a message said of it, beside its body: needed to read it again as it was read.
+package struct Claim: Hashable, Sendable {
+  /// Nil when nobody said.
+  package var environment: Environment?
+  /// The app's own name for the account.
+  package var userID: String?
+
+  package init(environment: Environment? = nil, userID: String? = nil) {
+    self.environment = environment
+    self.userID = userID
+  }
+}
+
+/// `claims`: what was said of messages in the inbox and in quarantine, where the message's own row does not say the same.
+enum ClaimTable {
+  private static let insert = RowsInsert(
+    into: "INSERT INTO claims (digest, environment, user_id) VALUES",
+    then: "ON DUPLICATE KEY UPDATE digest = VALUES(digest)")
+
+  static func note(_ claims: [(Digest, Claim)], in session: borrowing Session) throws(DatabaseError) {
+    let rows: [[SQLValue]] = claims.map { digest, claim in
+      [.bytes(digest.bytes), .integer(Int64(claim.environment?.code ?? nobodySaid)), claim.userID.sqlValue]
+    }
+    _ = try session.insert(insert, rows: rows.inKeyOrder(columns: 1))
+  }
+
+  /// Of a row that has `claimed_environment` and `user_id` of the table; nil when it has no claim.
+  static func claim(of row: Row) throws(DatabaseError) -> Claim? {
+    guard let environment = try row.optionalInt("claimed_environment") else { return nil }
+    return Claim(
+      environment: environment == nobodySaid ? nil : try Environment(code: environment),
+      userID: try row.optionalText("user_id"))
+  }
+
+  private static let nobodySaid = 0
+}

@@ -1,0 +1,116 @@
+import Database
+import JSON
+import Ledger
+import Purchases
+import Runtime
+import Signing
+import Time
+
+/// `switchyard consumption`: what Apple asked about refunds, and what it was told.
+enum ConsumptionCommand {
+  static let command = Command(
+    "consumption", "Look at Apple's consumption requests, and answer by hand.",
+    discussion: "What happens by itself is decided with `switchyard app set APP --consumption`.",
+    examples: [
+      Command.Example("switchyard consumption list --state waiting"),
+      Command.Example("switchyard consumption show 2000000123456789"),
+    ],
+    subcommands: [list, show, ConsumptionSettling.answer, ConsumptionSettling.decline])
+
+  static let id = Positional("ID", "The notification's UUID, or the transaction's id.")
+
+  private static let list = Command(
+    "list", "List the newest requests.",
+    examples: [Command.Example("switchyard consumption list --app com.example.app --state expired")],
+    options: [
+      .value("app", "BUNDLE_ID", "Of this app only."),
+      .value("state", "STATE", choices: ConsumptionCase.State.allCases.map(\.name), "In this state only."),
+      .value("limit", "NUMBER", default: "50", "At most so many."), JSONOutput.option,
+    ]
+  ) { arguments, terminal in
+    let state = ConsumptionCase.State.allCases.first { $0.name == arguments.value("state") }
+    let limit = try arguments.integer("limit", in: 1...10_000) ?? 50
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      var app: App?
+      if let bundleID = arguments.value("app") { app = try await AppRecord.find(bundleID, connection).app }
+      let (number, names) = (app?.id, try await names(connection))
+      let found = try await connection.read { session throws(DatabaseError) in
+        try ConsumptionTable.newest(of: number, state: state, limit: limit, in: session)
+      }
+      if arguments.wantsJSON {
+        for one in found { try terminal.write(one.json(names)) }
+        return .done
+      }
+      var table = TextTable([
+        .init("APP"), .init("ENVIRONMENT"), .init("TRANSACTION"), .init("ASKED"), .init("STATE"), .init("UNTIL"),
+        .init("WHY"),
+      ])
+      for one in found {
+        table.add([
+          names[one.scope.app] ?? "?", one.scope.environment.rawValue, one.transactionID, one.askedAt.iso8601,
+          one.state.name, one.deadline.iso8601, one.reason ?? "",
+        ])
+      }
+      try terminal.write(table.render(for: terminal))
+      return .done
+    }
+  }
+
+  private static let show = Command(
+    "show", "Show all that is known of a request.",
+    examples: [Command.Example("switchyard consumption show 2000000123456789")], options: [JSONOutput.option],
+    arguments: [id]
+  ) { arguments, terminal in
+    try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let found = try await find(arguments.positionals[0], connection)
+      let names = try await names(connection)
+      for one in found {
+        if arguments.wantsJSON {
+          try terminal.write(one.json(names))
+        } else {
+          for member in one.json(names) where !member.value.isNull {
+            try terminal.write("\(MemberText.line(member))\n")
+          }
+          try terminal.write("\n")
+        }
+      }
+      return .done
+    }
+  }
+
+  static func find(_ id: String, _ connection: Connection) async throws -> [ConsumptionCase] {
+    let found = try await connection.read { session throws(DatabaseError) in
+      try ConsumptionTable.find(id, in: session)
+    }
+    guard !found.isEmpty else { throw NoSuchConsumption(id: id) }
+    return found
+  }
+
+  static func names(_ connection: Connection) async throws -> [App.ID: String] {
+    let apps = try await connection.read { session throws(DatabaseError) in
+      try AppTable.all(includingRemoved: true, in: session)
+    }
+    return Dictionary(apps.map { ($0.id, $0.bundleID) }) { first, _ in first }
+  }
+}
+
+extension ConsumptionCase {
+  func json(_ names: [App.ID: String]) -> JSONObject {
+    [
+      "app": JSONValue(names[scope.app]), "environment": .string(scope.environment.rawValue), "id": .string(id),
+      "transactionId": .string(transactionID), "originalTransactionId": .string(originalTransactionID),
+      "consumptionRequestReason": JSONValue(customerReason), "askedAt": .integer(askedAt.sinceEpoch),
+      "deadline": .integer(deadline.sinceEpoch), "state": .string(state.name), "attempts": .integer(Int64(attempts)),
+      "answer": answer.map { .object($0) } ?? .null, "reason": JSONValue(reason),
+      "settledAt": JSONValue(settledAt?.sinceEpoch), "message": .string(message.hex),
+    ]
+  }
+}
+
+/// No request of this id.
+struct NoSuchConsumption: ExitStatusError, CustomStringConvertible {
+  let id: String
+
+  var exitStatus: ExitStatus { .failed }
+  var description: String { "no consumption request of \(id); see `switchyard consumption list`" }
+}

@@ -1,0 +1,86 @@
+import JSON
+import Purchases
+import Testing
+import Time
+
+/// A subscription's periods of one hour, as Apple signed them, each when it began.
+private func hourly(
+  periods: Int, autoRenew: Int64?, saidAt: Int64? = nil, retrying: Bool = false
+) -> Subscription? {
+  let hour: Int64 = 3_600_000
+  let statements = (0..<Int64(periods)).map { index -> PurchaseStatement in
+    let values: [PurchaseField: JSONValue] = [
+      .type: "Auto-Renewable Subscription", .purchaseDate: .integer(index * hour),
+      .expiresDate: .integer((index + 1) * hour), .transactionId: .string("\(index + 1)"),
+      .transactionReason: index == 0 ? "PURCHASE" : "RENEWAL",
+    ]
+    return said(at: index * hour, line: "\(index)", values)
+  }
+  var renewals: [RenewalStatement] = []
+  if let autoRenew {
+    var values: [RenewalField: JSONValue] = [.autoRenewStatus: .integer(autoRenew)]
+    if retrying { values[.isInBillingRetryPeriod] = true }
+    renewals = [saidOfRenewal(at: saidAt ?? Int64(periods - 1) * hour, values)]
+  }
+  return Subscription(
+    key: SubscriptionKey(app: app, environment: .production, originalTransactionID: "1"),
+    purchases: Purchase.fold(statements, rules: purchaseRules), renewal: Folded(renewals, rules: renewalRules))
+}
+
+@Suite struct `The silence of a subscription` {
+  private static let hour: Int64 = 3_600_000
+
+  private struct Case: Sendable {
+    var autoRenew: Int64?
+    var saidAt: Int64?
+    var retrying = false
+    var now: Int64
+    var expected: Silence?
+  }
+
+  @Test(arguments: [
+    Case(autoRenew: 1, now: 1, expected: nil), Case(autoRenew: 1, now: 3, expected: .shouldHaveRenewed),
+    Case(autoRenew: nil, now: 3, expected: .unheard), Case(autoRenew: 0, now: 3, expected: nil),
+    Case(autoRenew: 1, saidAt: 2, now: 3, expected: nil),
+    Case(autoRenew: 1, saidAt: 2, retrying: true, now: 24 * 30, expected: nil),
+    Case(autoRenew: 1, saidAt: 2, retrying: true, now: 24 * 70, expected: .unheard),
+  ])
+  private func `is broken only by news from after its period`(_ example: Case) throws {
+    let subscription = try #require(
+      hourly(
+        periods: 1, autoRenew: example.autoRenew, saidAt: example.saidAt.map { $0 * Self.hour },
+        retrying: example.retrying))
+    let now = Milliseconds(example.now * Self.hour)
+    #expect(subscription.silence(at: now, allowing: .hours(1)) == example.expected)
+  }
+
+  @Test func `tells of each end of a period whether it was told of, learned, or not heard of`() throws {
+    let subscription = try #require(hourly(periods: 3, autoRenew: 1))
+    let told = event(at: Self.hour, line: "1")
+    let now = Milliseconds(10 * Self.hour)
+    func outcomes(_ events: [Event]) -> [ExpectedRenewal.Outcome] {
+      subscription.expectedRenewals(from: Milliseconds(0), to: now, allowing: .hours(1), told: events).map(\.outcome)
+    }
+    #expect(outcomes([told]) == [.told, .learned, .unheard])
+    #expect(outcomes([]) == [.learned, .learned, .unheard])
+  }
+
+  private func event(at date: Int64, line: String) -> Event {
+    Event(
+      app: app, environment: .production, notificationUUID: "u\(line)", notificationType: "DID_RENEW", subtype: nil,
+      originalTransactionID: "1", transactionID: nil, line: Line(text: line), date: Milliseconds(date),
+      source: .signedV2, rank: Rank(asOf: Milliseconds(date), tieBreak: []), details: [:], message: [1], rule: "N-014")
+  }
+
+  @Test func `leaves events to be learned, until a notification tells of them`() throws {
+    let purchases = try #require(hourly(periods: 3, autoRenew: 1)).periods
+    let told = event(at: Self.hour, line: "1")
+    let both = Occurrence.toldAndLearned(in: [told], purchases: purchases)
+    #expect(both.map(\.event.notificationType) == ["SUBSCRIBED", "DID_RENEW", "DID_RENEW"])
+    #expect(both.map(\.isLearned) == [true, false, true])
+    #expect(both.map(\.event.date.sinceEpoch) == [0, Self.hour, 2 * Self.hour])
+    let late = event(at: 2 * Self.hour + 400, line: "2")
+    let after = Occurrence.toldAndLearned(in: [told, late], purchases: purchases)
+    #expect(after.map(\.isLearned) == [true, false, false])
+  }
+}

@@ -1,0 +1,91 @@
+import Database
+import JSON
+import Ledger
+import Purchases
+import Service
+import Simulator
+import Support
+import Testing
+import Time
+import Truth
+
+@Suite struct `A comparison with Apple` {
+  private func world(customers: Int = 8) -> AppStoreWorld {
+    MixedStory.world(customers: customers, seed: 7, start: KeptUp.start)
+  }
+
+  @Test func `takes in the notifications that never came, once, and measures each day`() async throws {
+    try await KeptUp.with(world()) { kept in
+      kept.send(.v2)
+      try await kept.advance(.days(20))
+      try await kept.control("faults", ["fault": "dropped", "on": "notifications", "percent": 30, "times": .null])
+      try await kept.advance(.days(60))
+      let before = try await kept.rowCount("inbox")
+
+      let tried = try await kept.reconcile { $0.isDry = true }
+      #expect(tried.takenIn > 3)
+      #expect(try await kept.rowCount("inbox") == before)
+      #expect(try await kept.rowCount("completeness") == 0)
+
+      let report = try await kept.reconcile()
+      let sent = ReconciliationReport.sum(report.notifications)
+      #expect(report.takenIn == tried.takenIn && report.isComplete)
+      #expect(sent.expected == sent.arrived + sent.recovered && sent.missing == 0)
+      #expect(sent.recovered == report.takenIn)
+      #expect(try await kept.rowCount("inbox WHERE kind = 5") == report.takenIn)
+
+      // Again: nothing is left to do, and what was missing is still told.
+      let again = try await kept.reconcile()
+      #expect(again.takenIn == 0 && again.lookedUp == 0)
+      #expect(ReconciliationReport.sum(again.notifications) == sent)
+      let rows = try await kept.pool.read { session throws(DatabaseError) in
+        try CompletenessTable.read(from: Milliseconds(0), in: session).filter { $0.measure == .notifications }
+      }
+      #expect(rows.reduce(0) { $0 + $1.completeness.recovered } == report.takenIn)
+    }
+  }
+
+  @Test func `asks about subscriptions that should have renewed and of which nothing was heard`() async throws {
+    try await KeptUp.with(world()) { kept in
+      kept.send(.v1)
+      try await kept.advance(.days(40))
+      // Apple sends, and nobody listens.
+      try await kept.control("faults", ["fault": "dropped", "on": "notifications", "times": .null])
+      try await kept.advance(.days(50))
+      let tried = try await kept.reconcile { $0.isDry = true }
+      #expect(tried.lookedUp > 0 && tried.notifications.isEmpty)
+      #expect(ReconciliationReport.sum(tried.renewals).missing > 0)
+      let few = try await kept.reconcile { $0.lookUps = 1 }
+      #expect(few.lookedUp == 1 && few.postponed > 0 && !few.isComplete)
+      let report = try await kept.reconcile()
+      #expect(report.lookedUp > 0 && report.unknownToApple == 0)
+      #expect(ReconciliationReport.sum(report.renewals).missing == 0)
+      #expect(try await kept.reconcile { $0.isDry = true }.lookedUp == 0)
+    }
+  }
+
+  @Test func `ends in the truth, after V1, a switch in the middle, and every fault`() async throws {
+    try await KeptUp.with(world(customers: 10)) { kept in
+      let faults: [JSONObject] = [
+        "dropped", "duplicated", "delayed", "reordered", "unknownFields", "unknownType", "badSignature",
+        "foreignChain", "newChain",
+      ].map { ["fault": $0, "on": "notifications", "percent": 3, "times": .null] }
+      kept.send(.v1)
+      for fault in faults { try await kept.control("faults", fault) }
+      for _ in 0..<6 { try await kept.advance(.days(20)) }
+      kept.send(.v2)
+      for _ in 0..<6 { try await kept.advance(.days(20)) }
+      // What is under way arrives.
+      try await kept.advance(.days(4))
+      for fault in ["serverError", "truncated", "unknownFields"] {
+        try await kept.control("faults", ["fault": .string(fault), "on": "api", "percent": 3, "times": .null])
+      }
+      try await kept.handInTransactions()
+      _ = try await kept.reconcile { $0.quiet = .days(0) }
+      let known = try await KnownPurchases(of: KeptUp.app, in: .sandbox, kept.pool)
+      let compared = known.compared(with: Array(kept.running.world.truth()), at: kept.clock.clock.now())
+      #expect(compared.differences == [])
+      #expect(compared.compared > 30)
+    }
+  }
+}
