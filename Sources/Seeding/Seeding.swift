@@ -240,6 +240,11 @@ package final class Seeding: Service {
     let outcome = await lookUp.run(
       customer.subject, of: access, along: EnvironmentRoute(hint: place.environment), resumingAt: customer.revision,
       priority)
+    if Task.isCancelled {
+      // Whatever ended it, it was not Apple: the attempt does not count.
+      if case .found(let history) = outcome { return await line.settle(customer, .stored(history)) }
+      return await line.settle(customer, .released(until: clock.now()))
+    }
     let verdict = Verdict(
       outcome, attempt: customer.attempt, isAccepted: await isAccepted(outcome, access),
       jitter: Double(pacing.random(1_000)) / 1_000, at: clock.now())

@@ -80,8 +80,9 @@ package struct Verdict: Sendable {
     [4_000_002, 4_040_003].contains(failure.errorCode ?? 0)
   }
 
-  /// TransactionIdNotFoundError, what older endpoints say instead, and InvalidTransactionIdError. Whoever hears them was
-  /// let in.
+  /// Whoever hears of these was let in.
+  ///
+  /// TransactionIdNotFoundError, what older endpoints say instead, and InvalidTransactionIdError.
   private static func isUnknown(_ failure: CallFailure) -> Bool {
     [4_040_010, 4_040_005, 4_000_006].contains(failure.errorCode ?? 0)
   }

@@ -58,7 +58,12 @@ import Time
       run.cancel()
       try await run.value
       #expect(try await bench.counts()["waiting"] ?? 0 > 0)
-      try await bench.finish(bench.worker())
+      let other = bench.worker()
+      // What was leased in the very moment is free when the lease ends.
+      for _ in 0..<40 where try await bench.counts()["waiting"] ?? 0 > 0 {
+        try await bench.finish(other)
+        bench.clock.advance(by: .minutes(1))
+      }
       #expect(try await bench.counts() == ["done": customers.joined().count])
       #expect(try await bench.known() == bench.truth)
     }
