@@ -73,16 +73,18 @@ let package = Package(
     room("Rollout"),
     room("Ledger", "Rollout", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
     room("Delivery", "Ledger", "Database", "HTTPClient", "Signing", "Purchases", "Runtime", "Time"),
+    room("Seeding", "AppStore", "Ledger", "Database", "Signing", "Purchases", "Runtime", "Wire", "Time"),
     room(
-      "Service", "Delivery", "AppStore", "HTTPClient", "Rollout", "Ledger", "Database", "Adapter", "HTTPServer",
-      "Mappings", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+      "Service", "Seeding", "Delivery", "AppStore", "HTTPClient", "Rollout", "Ledger", "Database", "Adapter",
+      "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     room("Compression", "CZlib", "CZstd"),
     room("Backfill", "Receipts", "Compression", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     room("Simulator", "HTTPServer", "HTTPClient", "Signing", "Runtime", "JSON", "Time"),
     .executableTarget(
       name: "switchyard",
       dependencies: [
-        "Service", "AppStore", "Backfill", "Simulator", "Rollout", "Ledger", "Database", "Adapter", "Receipts", "Wire",
+        "Service", "Seeding", "AppStore", "Backfill", "Simulator", "Rollout", "Ledger", "Database", "Adapter",
+        "Receipts", "Wire",
         "Mappings", "HTTPServer", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time",
       ], swiftSettings: strict),
     .executableTarget(
@@ -124,6 +126,9 @@ let package = Package(
     tests(
       "LedgerTests", "Truth", "Ledger", "Mappings", "Rollout", "Database", "Adapter", "Receipts", "Simulator",
       "Purchases", "Signing", "Runtime", "JSON", "Time"),
+    tests(
+      "SeedingTests", "Seeding", "Service", "AppStore", "Ledger", "Rollout", "Adapter", "Database", "HTTPClient",
+      "HTTPServer", "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
       "ServiceTests", "Truth", "Receipts", "Service", "AppStore", "Delivery", "Rollout", "Ledger", "Database",
       "Adapter", "HTTPServer", "HTTPClient", "Simulator", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),

@@ -115,6 +115,29 @@ package struct Adapter: Sendable {
       object, message, LegacyOrigin(app: app, environment: environment, trust: .apple, receivedAt: now))
   }
 
+  /// An answer of the App Store Server API to a question of ours: a history, statuses, an order, a transaction.
+  ///
+  /// As evidence, but for its ids, which are no news by which to ask again. A member `orderId`, which is not Apple's
+  /// but ours, says which order was asked about: it becomes an alias of what the answer holds.
+  package func apiAnswer(
+    _ body: [UInt8], app: String, environment: Environment?, message: Digest, now: Milliseconds
+  ) throws(Refusal) -> Reading {
+    var reading = try evidence(body, app: app, environment: environment, message: message, now: now)
+    reading.findings.seeds = []
+    // Ours, and therefore the first: an answer of 200 KB need not be read again to find that there is none.
+    if body.starts(with: Self.orderMember),
+      let order = try? JSONReader.read(body, limits: Self.evidenceLimits).object?["orderId"]?.string
+    {
+      reading.findings.furtherAliases += reading.findings.purchases.map { purchase in
+        Alias(orderID: order, of: purchase.key, asOf: purchase.rank.asOf)
+      }
+      try Refusal.checkLengths(reading.findings)
+    }
+    return reading
+  }
+
+  private static let orderMember = Array("{\"orderId\":".utf8)
+
   /// An answer has a row of 1 KB for every purchase there ever was.
   private static let evidenceLimits = JSONLimits(bytes: 8 << 20, depth: JSONLimits.standard.depth)
 

@@ -127,6 +127,10 @@ private struct Batch {
       new.map { (message: $0, compact: $1.body) }, knownHeaders: knownHeaders, in: session)
     try ClaimTable.note(claims(of: new, refused), in: session)
     try Ledger.note(new.map { ($0, $1.app, $1.findings) }, in: session)
+    try WorkTable.enqueue(
+      new.flatMap { message, acceptance in
+        acceptance.findings.seeds.map { (app: acceptance.app, seed: $0, arrivedAt: message.receivedAt) }
+      }, in: session)
     try ConsumptionTable.open(
       new.flatMap { _, accepted in accepted.findings.events.map { (accepted.app, $0) } }, in: session)
     let (keptBefore, full) = try quarantine(refused, usage, in: session)

@@ -8,6 +8,8 @@ public struct Alias: Hashable, Sendable {
     case appTransactionID = 3
     /// The account that the app gave when it was bought: shared accounts exist, so it may find several customers.
     case appAccountToken = 4
+    /// The id on the customer's invoice, of an order that Apple was asked about.
+    case orderID = 5
 
     public var name: String { "\(self)" }
   }
@@ -30,6 +32,11 @@ public struct Alias: Hashable, Sendable {
   /// Another transaction id of `key`: V1 makes a new one with every restore.
   public init(transactionID: String, of key: PurchaseKey, asOf: Milliseconds) {
     self.init(.transactionID, transactionID, key.originalTransactionID, key.line, asOf: asOf)
+  }
+
+  /// The order in which `key` was bought.
+  public init(orderID: String, of key: PurchaseKey, asOf: Milliseconds) {
+    self.init(.orderID, orderID, key.originalTransactionID, key.line, asOf: asOf)
   }
 
   /// Apple writes UUIDs in either case; they are compared in lower case.

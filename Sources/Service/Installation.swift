@@ -6,6 +6,7 @@ package import HTTPClient
 package import HTTPServer
 package import Ledger
 package import Runtime
+package import Seeding
 package import Signing
 package import Time
 
@@ -24,6 +25,7 @@ package struct Installation: Sendable {
     package var revocations = Revocations(.off)
     /// Nil: Apple is asked nothing by itself.
     package var appStore: AppStoreSettings?
+    package var seeding = Seeding.Settings()
 
     package init(http: HTTPServerConfiguration) { self.http = http }
   }
@@ -48,6 +50,8 @@ package struct Installation: Sendable {
   /// Nil: Apple is asked nothing by itself.
   private let keepingUp: KeepingUp?
   private let api: HTTPClient
+  /// Nil: Apple is asked nothing by itself.
+  private let seeding: Seeding?
 
   /// Reads the registered apps once; the schema must be there.
   package init(
@@ -85,6 +89,28 @@ package struct Installation: Sendable {
     calls.connectionsPerHost = VerifyReceiptRoute.callsAtOnce
     let apple = HTTPClient(calls)
     self.apple = apple
+    var asking = settings.client
+    // Over HTTP/1.1 who waits for an answer finds a connection beside everybody who is asked about in bulk.
+    asking.connectionsPerHost = 2 * settings.seeding.concurrency
+    let api = HTTPClient(asking)
+    self.api = api
+    let seedingMetrics = SeedingMetrics(metrics)
+    let appStore = settings.appStore.map { appStore in
+      let timing = CallTiming(clock: clock)
+      return AppStoreClient(
+        http: api, hosts: appStore.hosts,
+        gate: BudgetGate(store: LedgerBudgets(pool: pool), timing: timing, bounds: appStore.bounds), timing: timing,
+        observe: { seedingMetrics.note($0) })
+    }
+    let answers = AppleAnswers(intake: intake, clock: clock, logger: logger) { try await commit.append($0) }
+    let seeding = appStore.map { client in
+      Seeding(
+        pool: pool, client: client, record: { await answers.take($0, $1, $2) },
+        access: {
+          try await pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }
+        }, settings: settings.seeding, metrics: seedingMetrics, clock: clock, logger: logger)
+    }
+    self.seeding = seeding
     let router = Router(
       notifications: NotificationRoute(
         intake: intake, registry: registry, commit: commit,
@@ -99,28 +125,22 @@ package struct Installation: Sendable {
           metrics: counts, clock: clock, logger: logger),
         metrics: counts, logger: logger),
       evidence: EvidenceRoute(
-        intake: intake, ledger: ledger, commit: commit, metrics: counts, clock: clock, logger: logger),
+        intake: intake, ledger: ledger, commit: commit, seeding: seeding, metrics: counts, clock: clock,
+        logger: logger),
       purchases: PurchasesRoute(ledger: ledger, clock: clock, logger: logger),
       health: HealthRoute(metrics: metrics) { readiness.reason },
       sources: settings.sources, registry: registry)
     server = HTTPServer(settings.http, handler: router) { event in logger.note(event) }
-    let api = HTTPClient(settings.client)
-    self.api = api
-    if let appStore = settings.appStore {
-      let timing = CallTiming(clock: clock)
-      let asking = AppStoreClient(
-        http: api, hosts: appStore.hosts,
-        gate: BudgetGate(store: SharedBudgets().member("serve"), timing: timing, bounds: appStore.bounds),
-        timing: timing)
+    if let settings = settings.appStore, let asking = appStore {
       let reconciler = Reconciler(
-        client: asking, verifier: appStore.verifier, intake: intake, ledger: ledger,
+        client: asking, verifier: settings.verifier, intake: intake, ledger: ledger,
         directory: { [registry] in await registry.refreshed(atMostEvery: Router.patience) },
         record: { entries in try await commit.append(all: entries) }, clock: clock)
-      let heartbeat = appStore.heartbeatEvery.map { every in
-        HeartbeatCheck(client: asking, ledger: ledger, every: every, within: appStore.heartbeatWithin, clock: clock)
+      let heartbeat = settings.heartbeatEvery.map { every in
+        HeartbeatCheck(client: asking, ledger: ledger, every: every, within: settings.heartbeatWithin, clock: clock)
       }
       keepingUp = KeepingUp(
-        settings: appStore, reconciler: reconciler, heartbeat: heartbeat, pool: pool, keys: keys,
+        settings: settings, reconciler: reconciler, heartbeat: heartbeat, pool: pool, keys: keys,
         metrics: KeepingUpMetrics(metrics), clock: clock, logger: logger)
       consumption = ConsumptionAnswers(
         pool: pool, keys: keys, asking: client, telling: ConsumptionReport(client: asking, pool: pool, keys: keys),
@@ -138,7 +158,9 @@ package struct Installation: Sendable {
       PoolService(pool: pool), ClientService(client: client), ClientService(client: passing),
       ClientService(client: apple), ClientService(client: api), CommitService(commit: commit), delivery,
       revocationChecks, registry, housekeeping, readiness,
-    ] + (keepingUp.map { [$0] } ?? []) + (consumption.map { [$0] } ?? []) + [ServerService(server: server)]
+    ] + (seeding.map { [$0] } ?? []) + (keepingUp.map { [$0] } ?? []) + (consumption.map { [$0] } ?? []) + [
+      ServerService(server: server)
+    ]
   }
 
   private func declareGauges(_ metrics: MetricsRegistry) {

@@ -25,8 +25,7 @@ enum Switchyard {
       ServeCommand.command, DevCommand.command, JWSCommand.command, ReceiptCommand.command, ConvertCommand.command,
       ExtractCommand.command, MappingsCommand.command, AppCommand.command, APICommand.command, RolloutCommand.command,
       ExplainCommand.command, OutboxCommand.command, ConsumptionCommand.command, InboxCommand.command,
-      QuarantineCommand.command,
-      ReconcileCommand.command, CompletenessCommand.command,
+      QuarantineCommand.command, ReconcileCommand.command, SeedsCommand.command, CompletenessCommand.command,
       DatabaseCommand.command, DoctorCommand.command, SimulateCommand.command,
     ]
   ).addingCompletion()

@@ -4,7 +4,7 @@ import Testing
 private let order: [Set<String>] = [
   ["Time", "Compression"], ["JSON"], ["Runtime", "Purchases"], ["Signing", "HTTPClient"],
   ["Wire", "Receipts", "Mappings", "Database", "HTTPServer", "Rollout"],
-  ["Adapter", "AppStore", "Ledger", "Backfill"], ["Delivery"], ["Service", "Simulator"],
+  ["Adapter", "AppStore", "Ledger", "Backfill"], ["Delivery", "Seeding"], ["Service", "Simulator"],
   ["switchyard"],
 ]
 
@@ -20,6 +20,7 @@ private let kept: [(room: String, away: Set<String>, because: String)] = [
   ("Mappings", ["Signing", "Runtime", "HTTPClient"], "declares, does nothing"),
   ("Ledger", ["Wire", "Receipts", "Mappings", "HTTPServer", "HTTPClient"], "knows no wire format"),
   ("Rollout", ["HTTPClient", "Runtime", "Signing", "Time"], "decides, does nothing; the ledger keeps stages"),
+  ("Seeding", ["Adapter", "HTTPServer", "JSON", "Delivery"], "asks and settles; what an answer means others decide"),
   ("Delivery", ["Adapter", "Wire", "HTTPServer", "JSON"], "sends what is kept, as it is"),
   ("Compression", ["Signing", "Runtime", "Receipts"], "opens bytes, knows no file"),
   ("Backfill", ["Wire", "Mappings", "Database", "HTTPServer", "HTTPClient"], "knows receipts, no database"),

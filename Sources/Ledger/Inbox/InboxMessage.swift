@@ -10,6 +10,8 @@ package struct InboxMessage: Hashable, Sendable {
     case evidence = 2
     /// What Apple answered to a verifyReceipt call that came through us.
     case verifyReceiptAnswer = 3
+    /// What the App Store Server API answered when we asked.
+    case apiAnswer = 4
     /// A notification that did not come by itself: Apple's history told of it. It is read as one.
     case notificationHistory = 5
   }

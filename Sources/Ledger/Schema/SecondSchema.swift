@@ -3,6 +3,6 @@ extension Migration {
   // its own.
   static let second = Migration(
     version: 2,
-    title: "outbox, marks of purchases, accounts, policies, seeds, claims, certificates, reconciliation, consumption",
-    statements: outboxTables + modelTables + seedTables + [certificates] + reconciliation + consumption)
+    title: "outbox, marks, accounts, policies, seeds, claims, work, certificates, reconciliation, consumption",
+    statements: outboxTables + modelTables + seedTables + [certificates] + reconciliation + consumption + workTables)
 }

@@ -3,6 +3,7 @@ package import Database
 package import JSON
 package import Ledger
 import Purchases
+import Seeding
 package import Signing
 import Wire
 

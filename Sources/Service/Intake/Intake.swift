@@ -1,6 +1,6 @@
 package import Adapter
 package import Ledger
-import Purchases
+package import Purchases
 package import Time
 import Wire
 
@@ -82,6 +82,22 @@ package struct Intake: Sendable {
     } catch {
       let refusal = Entry.Refusal(
         source: .legacy, code: error.code, detail: error.detail, claimedApp: app.bundleID)
+      return Decision(entry: Entry(message, .quarantined(refusal)), reading: nil, refusal: error)
+    }
+  }
+
+  /// What to write for an answer of the App Store Server API to a question of ours about `app`.
+  ///
+  /// What cannot be read is set aside with its reason.
+  package func apiAnswer(_ message: InboxMessage, app: App, environment: Environment?, now: Milliseconds) -> Decision {
+    do throws(Refusal) {
+      let reading = try adapter.apiAnswer(
+        message.body, app: app.bundleID, environment: environment, message: message.digest, now: now)
+      try Self.compare(reading, app)
+      return Decision(entry: Self.entry(message, reading, app), reading: reading, refusal: nil)
+    } catch {
+      let refusal = Entry.Refusal(
+        source: error.quarantine ?? .unproven, code: error.code, detail: error.detail, claimedApp: app.bundleID)
       return Decision(entry: Entry(message, .quarantined(refusal)), reading: nil, refusal: error)
     }
   }

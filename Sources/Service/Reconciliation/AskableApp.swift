@@ -1,7 +1,9 @@
 package import AppStore
 package import Database
 package import Ledger
-package import Purchases
+import Purchases
+import Rollout
+package import Seeding
 package import Signing
 
 /// An app about which Apple can be asked: a key of the App Store Server API is sealed here, and opens.
@@ -29,15 +31,21 @@ package struct AskableApp: Sendable {
     }
     return (apps.compactMap { app in newest[app.id].map { Self(app: app, credentials: $0) } }, unusable)
   }
-}
 
-extension APIEnvironment {
-  /// Nil for what Apple's servers know nothing of.
-  package init?(_ environment: Environment) {
-    switch environment {
-    case .production: self = .production
-    case .sandbox: self = .sandbox
-    case .xcode, .localTesting: return nil
+  /// The same for the look-ups of seeds: about whom Apple is asked where, from `record` on.
+  package static func seeding(
+    with keys: Keyring, in session: borrowing Session
+  ) throws(DatabaseError) -> (access: [SeedingAccess], unopened: [CredentialTable.Unopened]) {
+    let (askable, unusable) = try all(with: keys, in: session)
+    let flags = try FlagTable.all(in: session)
+    let access = askable.map { askable in
+      SeedingAccess(
+        app: askable.app, credentials: askable.credentials,
+        environments: APIEnvironment.allCases.filter { environment in
+          let scope = Ledger.Scope(app: askable.app.id, environment: Environment(environment))
+          return flags[scope]?.stage.notifications == .record
+        })
     }
+    return (access, unusable)
   }
 }

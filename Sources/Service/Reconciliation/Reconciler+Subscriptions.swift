@@ -78,7 +78,7 @@ extension Reconciler {
     }
   }
 
-  /// The customer's history and the statuses of his subscriptions, taken in as evidence.
+  /// The customer's history and the statuses of his subscriptions, taken in as answers of ours.
   private func lookUp(
     _ original: String, _ place: AskablePlace, _ report: inout ReconciliationReport
   ) async throws {
@@ -99,16 +99,12 @@ extension Reconciler {
   private func take(_ body: [UInt8], _ place: AskablePlace, _ report: inout ReconciliationReport) async throws {
     let now = clock.now()
     let message = InboxMessage(
-      kind: .evidence, body: body,
+      kind: .apiAnswer, body: body,
       identity: Adapter.identity(ofEvidence: body, app: place.app.bundleID, environment: place.environment),
-      claim: Claim(environment: place.environment), receivedAt: now)
-    let entry: Entry
-    do throws(Refusal) {
-      entry = try intake.evidence(message, app: place.app, now: now).entry
-    } catch {
-      throw UnreadableAnswer(reason: error)
-    }
-    if try await record([entry]) == [.stageChanged] { report.left += 1 }
+      receivedAt: now)
+    let decision = intake.apiAnswer(message, app: place.app, environment: place.environment, now: now)
+    if let refusal = decision.refusal { throw UnreadableAnswer(reason: refusal) }
+    if try await record([decision.entry]) == [.stageChanged] { report.left += 1 }
   }
 }
 

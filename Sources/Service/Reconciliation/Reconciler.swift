@@ -4,6 +4,7 @@ import Database
 package import Ledger
 package import Mappings
 package import Purchases
+import Seeding
 package import Signing
 package import Time
 

@@ -5,6 +5,7 @@ import JSON
 package import Ledger
 import Purchases
 package import Runtime
+package import Seeding
 import Signing
 package import Time
 import Wire
@@ -12,6 +13,8 @@ import Wire
 /// `POST /v1/evidence`: what an app's back end or a new client has in hand.
 ///
 /// Idempotent; the bearer token says whose it is. 200 with what was learned once it is committed; 422 with the reason when nothing vouches for it.
+/// With `wait=SECONDS` Apple is asked for the customer's history before the answer, ahead of everybody who is asked about
+/// in bulk; `history` says how it went, and `results` what is known then of each id: the answer to a restore.
 package struct EvidenceRoute: Sendable {
   /// What the adapter reads: an answer of many years reaches megabytes.
   static let bodyLimit = 8 << 20
@@ -19,16 +22,19 @@ package struct EvidenceRoute: Sendable {
   private let intake: Intake
   private let ledger: Ledger
   private let commit: GroupCommit
+  private let seeding: Seeding?
   private let metrics: ServiceMetrics
   private let clock: WallClock
   private let logger: Logger
 
   package init(
-    intake: Intake, ledger: Ledger, commit: GroupCommit, metrics: ServiceMetrics, clock: WallClock, logger: Logger
+    intake: Intake, ledger: Ledger, commit: GroupCommit, seeding: Seeding?, metrics: ServiceMetrics, clock: WallClock,
+    logger: Logger
   ) {
     self.intake = intake
     self.ledger = ledger
     self.commit = commit
+    self.seeding = seeding
     self.metrics = metrics
     self.clock = clock
     self.logger = logger
@@ -45,6 +51,10 @@ package struct EvidenceRoute: Sendable {
       }
       environment = known
     }
+    let wait: Interval
+    do throws(HistoryWait.Unusable) { wait = try HistoryWait.limit(request.queryValue("wait")) } catch {
+      return .error(400, "unusableWait", "wait is a number of seconds from 0 to \(HistoryWait.longest)")
+    }
     let now = clock.now()
     let claim = Claim(environment: environment, userID: request.queryValue("userId").flatMap { $0.isEmpty ? nil : $0 })
     let identity = Adapter.identity(
@@ -58,7 +68,12 @@ package struct EvidenceRoute: Sendable {
       metrics.messages["evidence", app.bundleID, appended.rawValue].increment()
       guard let reading = decision.reading else { return .error(500, "noReading", "the evidence was not read") }
       metrics.count(reading.survey)
-      return .object(200, Self.receipt(appended, reading, message))
+      var answer = Self.receipt(appended, reading, message)
+      if wait > .milliseconds(0) {
+        await HistoryWait(seeding: seeding, ledger: ledger, clock: clock, logger: logger)
+          .add(to: &answer, reading.findings, app: app, within: wait)
+      }
+      return .object(200, answer)
     } catch let refusal as Refusal {
       metrics.messages["evidence", app.bundleID, "refused"].increment()
       metrics.refusals["evidence", refusal.code].increment()

@@ -1,27 +1,41 @@
+import Adapter
 import AppStore
+import Database
 import HTTPClient
 import JSON
+import Ledger
 import Mappings
+import Purchases
 import Runtime
+import Seeding
+import Service
 import Signing
 import Time
+import Wire
 
 /// As whom, where and how Apple is asked: what every `switchyard api` command takes.
 struct APIAccess: Sendable {
-  static let options: [Option] = [
-    .value("bundle", "ID", "The app's bundle id."),
-    .value("issuer", "ID", "The issuer id of the keys, as App Store Connect shows it."),
-    .value("key-id", "ID", "The key's id, as App Store Connect shows it."),
-    .value("key-file", "FILE", "The .p8 key of the App Store Server API."),
-    .value(
-      "environment", "NAME", choices: APIEnvironment.allCases.map(\.rawValue),
-      "Ask here alone; without it Production, then the sandbox."),
-    .value("base-url", "URL", "Another host than Apple's: a simulator's, its sandbox below /sandbox."),
-    .value("proxy", "URL", "Go through this proxy: http://host:port."),
-    .value("tls-root", "FILE", "Trust this root certificate of servers too (PEM or DER)."),
-    .value("root", "FILE", repeats: true, "Trust exactly these roots of signed data instead of Apple's (DER or PEM)."),
-    JSONOutput.option,
-  ]
+  static let options: [Option] =
+    [
+      .value(
+        "app", "BUNDLE_ID",
+        "A registered app: as it, with the key that is sealed in the ledger, within its shared budget."),
+      .value(
+        "bundle", "ID",
+        "The app's bundle id, with --issuer, --key-id and --key-file, for an app that is not registered."),
+      .value("issuer", "ID", "The issuer id of the keys, as App Store Connect shows it."),
+      .value("key-id", "ID", "The key's id, as App Store Connect shows it."),
+      .value("key-file", "FILE", "The .p8 key of the App Store Server API."),
+      .value(
+        "environment", "NAME", choices: APIEnvironment.allCases.map(\.rawValue),
+        "Ask here alone; without it Production, then the sandbox."),
+      .value("base-url", "URL", "Another host than Apple's: a simulator's, its sandbox below /sandbox."),
+      .value("proxy", "URL", "Go through this proxy: http://host:port."),
+      .value("tls-root", "FILE", "Trust this root certificate of servers too (PEM or DER)."),
+      .value(
+        "root", "FILE", repeats: true, "Trust exactly these roots of signed data instead of Apple's (DER or PEM)."),
+      JSONOutput.option,
+    ] + DatabaseOptions.options + MasterKeyOptions.options
 
   private static let fileLimit = 1 << 20
 
@@ -32,18 +46,17 @@ struct APIAccess: Sendable {
   let environment: APIEnvironment?
   let wantsJSON: Bool
   private let http: HTTPClient
+  private let ledger: LedgerSide?
 
-  private init(_ arguments: ParsedArguments) throws {
-    let bundleID = try arguments.required("bundle")
-    let issuer = try arguments.required("issuer")
-    let keyID = try arguments.required("key-id")
-    let file = try arguments.required("key-file")
-    do throws(CertificateError) {
-      let pem: [UInt8]
-      do { pem = try Input.read(file, limit: Self.fileLimit) } catch { throw CertificateError(.malformed, "\(error)") }
-      credentials = AppCredentials(
-        bundleID: bundleID, key: try APIKey(issuerID: issuer, keyID: keyID, pem: pem))
-    } catch { throw KeyFileError(file: file, reason: error.detail) }
+  /// The ledger that a registered app is in.
+  private struct LedgerSide {
+    let app: App
+    let pool: Pool
+  }
+
+  private init(_ arguments: ParsedArguments, _ credentials: AppCredentials, _ ledger: LedgerSide?) throws {
+    self.credentials = credentials
+    self.ledger = ledger
     var roots: [RootCertificate] = []
     for root in arguments.values("root") { roots += try TrustOptions.read(root) }
     verifier = SignedDataVerifier(roots: roots.isEmpty ? .apple : TrustedRoots(exactly: roots))
@@ -58,7 +71,7 @@ struct APIAccess: Sendable {
     let timing = CallTiming(clock: .system)
     let base = arguments.value("base-url")
     let gate = BudgetGate(
-      store: SharedBudgets().member("command"), timing: timing,
+      store: ledger.map { LedgerBudgets(pool: $0.pool) } ?? SharedBudgets().member("command"), timing: timing,
       bounds: { base == nil ? .documented($0) : .unknown($0) })
     client = AppStoreClient(
       http: http, hosts: base.map { AppStoreHosts(simulator: $0) } ?? .apple, gate: gate, timing: timing)
@@ -69,17 +82,79 @@ struct APIAccess: Sendable {
     _ arguments: ParsedArguments, _ terminal: Terminal,
     _ body: (APIAccess) async throws -> ExitStatus
   ) async throws -> ExitStatus {
-    let access = try APIAccess(arguments)
+    guard let bundleID = arguments.value("app") else {
+      return try await APIAccess(arguments, given(arguments), nil).run(terminal, body)
+    }
+    let options = try DatabaseOptions(arguments)
+    return try await options.withDatabase(terminal) { configuration in
+      let connection = try await Connection.open(configuration)
+      try await options.prepare(connection)
+      let app = try await AppRecord.find(bundleID, connection).app
+      let hasSealed = try await connection.read { session throws(DatabaseError) in
+        try CredentialTable.hasAny(in: session)
+      }
+      guard hasSealed else { throw NoAPIKey(bundleID: bundleID, reason: nil) }
+      let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) }
+      let found = try await connection.read { session throws(DatabaseError) in
+        try AskableApp.all(with: keys, in: session)
+      }
+      await connection.close()
+      guard let askable = found.askable.first(where: { $0.app == app }) else {
+        throw NoAPIKey(bundleID: bundleID, reason: found.unusable.first { $0.app == app.id }?.reason)
+      }
+      let pool = Pool(configuration)
+      let status = try await APIAccess(arguments, askable.credentials, LedgerSide(app: app, pool: pool))
+        .run(terminal, body)
+      await pool.close()
+      return status
+    }
+  }
+
+  private func run(
+    _ terminal: Terminal, _ body: (APIAccess) async throws -> ExitStatus
+  ) async throws -> ExitStatus {
     do {
-      let status = try await body(access)
-      await access.http.shutdown()
+      let status = try await body(self)
+      await http.shutdown()
       return status
     } catch let failure as CallFailure {
-      await access.http.shutdown()
-      return try access.say(failure, terminal)
+      await http.shutdown()
+      return try say(failure, terminal)
     } catch {
-      await access.http.shutdown()
+      await http.shutdown()
       throw error
+    }
+  }
+
+  /// The credentials of the command line.
+  private static func given(_ arguments: ParsedArguments) throws -> AppCredentials {
+    let bundleID = try arguments.required("bundle")
+    let issuer = try arguments.required("issuer")
+    let keyID = try arguments.required("key-id")
+    let file = try arguments.required("key-file")
+    do throws(CertificateError) {
+      let pem: [UInt8]
+      do { pem = try Input.read(file, limit: Self.fileLimit) } catch { throw CertificateError(.malformed, "\(error)") }
+      return AppCredentials(bundleID: bundleID, key: try APIKey(issuerID: issuer, keyID: keyID, pem: pem))
+    } catch { throw KeyFileError(file: file, reason: error.detail) }
+  }
+
+  /// Keeps what Apple told of an order of a registered app, so that the purchases are found by its id from now on.
+  func keep(order id: String, _ reply: Reply<OrderLookupResponse>, _ terminal: Terminal) async {
+    guard let ledger, let answer = reply.json, !(reply.answer.signedTransactions ?? []).isEmpty else { return }
+    // The answer does not name the order: whoever reads it again has to know.
+    var body: JSONObject = ["orderId": .string(id)]
+    for member in answer where member.key != "orderId" { body[member.key] = member.value }
+    let logger = Logger(
+      label: "switchyard", level: .notice, handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
+    let store = Ledger(pool: ledger.pool)
+    let answers = AppleAnswers(intake: Intake(adapter: Adapter(verifier: verifier)), clock: .system, logger: logger) {
+      entry in try await store.append([entry]).first ?? .stored
+    }
+    switch await answers.take(body.encoded(), ledger.app, Environment(reply.environment)) {
+    case .stored: terminal.note("kept: switchyard explain \(ledger.app.bundleID) \(id)")
+    case .refused(let code): terminal.note("not kept: \(code)")
+    case .failed: terminal.note("not kept: the ledger did not take it; ask again")
     }
   }
 

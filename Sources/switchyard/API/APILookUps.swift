@@ -35,6 +35,7 @@ enum APILookUps {
         if access.wantsJSON { try terminal.write(reply.json ?? [:]) }
         return .failed
       }
+      await access.keep(order: arguments.positionals[0], reply, terminal)
       var rows = SignedRows(access, terminal)
       for jws in reply.answer.signedTransactions ?? [] { try rows.add(access.verifying(reply).transaction(jws)) }
       return try rows.finish()

@@ -71,6 +71,11 @@ struct DatabaseRebuild {
           message.body, app: stored.bundleID, environment: stored.claim.environment, message: message.digest,
           now: message.receivedAt
         ).findings
+      case .apiAnswer:
+        return try adapter.apiAnswer(
+          message.body, app: stored.bundleID, environment: stored.environment, message: message.digest,
+          now: message.receivedAt
+        ).findings
       case .evidence:
         return try adapter.evidence(
           message.body, app: stored.bundleID, environment: stored.claim.environment, userID: stored.claim.userID,

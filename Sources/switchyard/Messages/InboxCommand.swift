@@ -81,6 +81,7 @@ extension InboxMessage.Kind {
     case .notification: "notification"
     case .evidence: "evidence"
     case .verifyReceiptAnswer: "verifyReceiptAnswer"
+    case .apiAnswer: "apiAnswer"
     case .notificationHistory: "notificationHistory"
     }
   }

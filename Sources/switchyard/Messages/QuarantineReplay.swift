@@ -141,12 +141,17 @@ struct QuarantineReplay {
         case .accepted: return .accepted(entry)
         case .quarantined(let refusal): return .refused(refusal)
         }
-      case .evidence, .verifyReceiptAnswer:
+      case .evidence, .verifyReceiptAnswer, .apiAnswer:
         guard let app = directory[kept.claimedApp] else {
           return refused(Refusal(.authentic, .unknownApp, "the app is not registered"))
         }
         if message.kind == .verifyReceiptAnswer {
           let decision = intake.verifyReceiptAnswer(message, app: app, now: message.receivedAt)
+          if let refusal = decision.refusal { return refused(refusal) }
+          return .accepted(decision.entry)
+        }
+        if message.kind == .apiAnswer {
+          let decision = intake.apiAnswer(message, app: app, environment: nil, now: message.receivedAt)
           if let refusal = decision.refusal { return refused(refusal) }
           return .accepted(decision.entry)
         }

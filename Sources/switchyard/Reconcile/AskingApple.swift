@@ -5,6 +5,7 @@ import Ledger
 import Purchases
 import Rollout
 import Runtime
+import Seeding
 import Service
 import Signing
 import Time
@@ -20,12 +21,13 @@ struct AskingApple {
   let client: AppStoreClient
   private let http: HTTPClient
 
-  init(_ arguments: ParsedArguments) {
+  /// - Parameter pool: of the ledger in which the budget is shared with every other process.
+  init(_ arguments: ParsedArguments, sharing pool: Pool) {
     http = HTTPClient()
     let timing = CallTiming(clock: .system)
     let base = arguments.value("base-url")
     let gate = BudgetGate(
-      store: SharedBudgets().member("command"), timing: timing,
+      store: LedgerBudgets(pool: pool), timing: timing,
       bounds: { base == nil ? .documented($0) : .unknown($0) })
     client = AppStoreClient(
       http: http, hosts: base.map { AppStoreHosts(simulator: $0) } ?? .apple, gate: gate, timing: timing)

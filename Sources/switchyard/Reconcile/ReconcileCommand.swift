@@ -47,8 +47,8 @@ enum ReconcileCommand {
       let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) }
       let places = try await AskingApple.places(
         app: arguments.positionals.first, environment, keys, connection)
-      let asking = AskingApple(arguments)
       let pool = Pool(configuration)
+      let asking = AskingApple(arguments, sharing: pool)
       let ledger = Ledger(pool: pool)
       let reconciler = Reconciler(
         client: asking.client, verifier: SignedDataVerifier(roots: trust.roots), intake: Intake(adapter: trust.adapter),

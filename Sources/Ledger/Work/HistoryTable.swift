@@ -1,0 +1,60 @@
+package import Database
+import Purchases
+import Time
+
+/// `histories`: which originalTransactionIds Apple's histories held, and where each ended.
+package enum HistoryTable {
+  private static let upsert = RowsInsert(
+    into: "INSERT INTO histories (app, environment, original_transaction_id, revision, asked_at) VALUES",
+    then: """
+      ON DUPLICATE KEY UPDATE
+        revision = IF(VALUES(asked_at) >= asked_at, VALUES(revision), revision),
+        asked_at = GREATEST(asked_at, VALUES(asked_at))
+      """)
+
+  /// A longer one is not kept: the next walk begins at the beginning.
+  private static let revisionWidth = 1_024
+
+  static func note(
+    _ history: StoredHistory, in scope: Ledger.Scope, at now: Milliseconds, _ session: borrowing Session
+  ) throws(DatabaseError) {
+    let revision = history.revision.flatMap { $0.utf8.count <= revisionWidth ? $0 : nil }
+    let rows: [[SQLValue]] = history.originalTransactionIDs.sorted().map { id in
+      scope.columns + [.text(id), revision.sqlValue, .integer(now.sinceEpoch)]
+    }
+    _ = try session.insert(upsert, rows: rows)
+  }
+
+  /// Which of these originalTransactionIds were in a history.
+  package static func stored(
+    _ originals: Set<String>, in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> Set<String> {
+    var stored: Set<String> = []
+    for row in try session.query(
+      """
+      SELECT original_transaction_id FROM histories WHERE app = \(scope.app.number)
+      AND environment = \(scope.environment.code) AND original_transaction_id IN (\(list: originals.sorted()))
+      """)
+    {
+      stored.insert(try row.text(0))
+    }
+    return stored
+  }
+
+  /// Where the last history that held each of the ids ended.
+  package static func revisions(
+    of originals: [String], in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> [String: String] {
+    guard !originals.isEmpty else { return [:] }
+    var revisions: [String: String] = [:]
+    for row in try session.query(
+      """
+      SELECT original_transaction_id, revision FROM histories WHERE app = \(scope.app.number)
+      AND environment = \(scope.environment.code) AND original_transaction_id IN (\(list: originals.sorted()))
+      """)
+    {
+      revisions[try row.text("original_transaction_id")] = try row.optionalText("revision")
+    }
+    return revisions
+  }
+}

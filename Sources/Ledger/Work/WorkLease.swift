@@ -1,0 +1,218 @@
+package import Database
+import Purchases
+package import Time
+
+/// A customer of whom this process alone asks Apple, until the lease ends.
+package struct LeasedCustomer: Sendable {
+  package let scope: Ledger.Scope
+  /// The id to ask by.
+  package let subject: String
+  /// How often it was leased, this time included.
+  package let attempt: Int
+  /// Where an earlier history of the id ended; Apple tells what changed since.
+  package let revision: String?
+  /// The rows of the customer that are leased, the subject's among them.
+  let rows: [Int64]
+  let row: Int64
+  let owner: [UInt8]
+}
+
+extension WorkTable {
+  /// Whom to ask about.
+  package struct Selection: Sendable {
+    package let scope: Ledger.Scope
+    /// Only customers with one of these ids; nil: all.
+    package var subjects: [String]?
+
+    package init(_ scope: Ledger.Scope, subjects: [String]? = nil) {
+      self.scope = scope
+      self.subjects = subjects
+    }
+  }
+
+  /// Leases up to `limit` customers with rows that are due; to be committed before Apple is asked.
+  ///
+  /// A customer of whom any row is leased is left alone, so that two processes never ask about one customer at once.
+  /// Rows whose id is in a history that was stored already are done by that.
+  package static func lease(
+    _ selection: Selection, limit: Int, until end: Milliseconds, owner: [UInt8], at now: Milliseconds,
+    in session: borrowing Session
+  ) throws(DatabaseError) -> [LeasedCustomer] {
+    let scope = selection.scope
+    let due = try dueRows(selection, limit: limit, at: now, in: session)
+    guard !due.isEmpty else { return [] }
+    var customers = try Customers(of: due, in: scope, session)
+    let covered = try customers.covered(in: scope, session)
+    try settle(covered, .done, reason: "in a history that was stored", at: now, in: session)
+    customers.remove(covered)
+    try customers.gatherOthers(in: scope, at: now, session)
+    let wanted = customers.groups.values.flatMap { $0.map(\.id) }.sorted()
+    guard !wanted.isEmpty else { return [] }
+    _ = try session.execute(
+      """
+      UPDATE work SET owner = \(owner), due_at = \(end), attempts = attempts + 1
+      WHERE id IN (\(list: wanted)) AND state = 0 AND (due_at <= \(now) OR owner IS NULL)
+      """)
+    var ours: [Int64: Int] = [:]
+    for row in try session.query(
+      "SELECT id, attempts FROM work WHERE id IN (\(list: wanted)) AND owner = \(owner) AND due_at = \(end)")
+    {
+      ours[try row.int64("id")] = try row.int("attempts")
+    }
+    let revisions = try HistoryTable.revisions(
+      of: customers.groups.values.joined().filter(\.isAgain).map(\.subject), in: scope, session)
+    var leased: [LeasedCustomer] = []
+    for rows in customers.groups.values {
+      // Somebody else was faster with a part of the customer: all of it is theirs.
+      guard let first = rows.first, rows.allSatisfy({ ours[$0.id] != nil }) else {
+        try release(rows.map(\.id).filter { ours[$0] != nil }, owner: owner, at: now, in: session)
+        continue
+      }
+      leased.append(
+        LeasedCustomer(
+          scope: scope, subject: first.subject, attempt: ours[first.id] ?? 1,
+          revision: revisions[first.subject], rows: rows.map(\.id), row: first.id, owner: owner))
+    }
+    return leased
+  }
+
+  /// Gives rows back unused; the attempt does not count.
+  static func release(
+    _ rows: [Int64], owner: [UInt8], at due: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    guard !rows.isEmpty else { return }
+    _ = try session.execute(
+      """
+      UPDATE work SET owner = NULL, due_at = \(due), attempts = attempts - 1
+      WHERE id IN (\(list: rows.sorted())) AND owner = \(owner) AND state = 0
+      """)
+  }
+
+  private static func dueRows(
+    _ selection: Selection, limit: Int, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> [WorkRow] {
+    let scope = selection.scope
+    var find: SQL = """
+      SELECT id, subject, is_again FROM work
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND kind = \(Kind.history.rawValue)
+      AND state = 0 AND (due_at <= \(now)
+      """
+    if let subjects = selection.subjects {
+      // Whoever names an id does not wait for the end of a pause.
+      find += " OR owner IS NULL) AND subject IN (\(list: subjects))"
+    } else {
+      find += ")"
+    }
+    var rows: [WorkRow] = []
+    for row in try session.query(find + " ORDER BY due_at, id LIMIT \(limit)") {
+      rows.append(try WorkRow(row))
+    }
+    return rows
+  }
+}
+
+/// A row that waits.
+struct WorkRow: Hashable {
+  let id: Int64
+  let subject: String
+  let isAgain: Bool
+
+  init(_ row: Row) throws(DatabaseError) {
+    id = try row.int64("id")
+    subject = try row.text("subject")
+    isAgain = try row.bool("is_again")
+  }
+}
+
+/// Rows that wait, by the customers to whom they belong as far as that is known now.
+private struct Customers {
+  /// By the customer's label.
+  var groups: [String: [WorkRow]] = [:]
+  /// The originalTransactionIds of each row's id; its own where it is none that is known.
+  private var originals: [Int64: Set<String>] = [:]
+
+  init(of rows: [WorkRow], in scope: Ledger.Scope, _ session: borrowing Session) throws(DatabaseError) {
+    let known = try Self.originals(of: rows.map(\.subject), in: scope, session)
+    var labels: [String: String] = [:]
+    let nodes = Set(rows.flatMap { Array(known[$0.subject] ?? [$0.subject]) })
+      .map { CustomerNode.originalTransactionID($0).text }.sorted()
+    for row in try session.query(
+      """
+      SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+      AND node IN (\(list: nodes))
+      """)
+    {
+      labels[try row.text("node")] = try row.text("label")
+    }
+    for row in rows {
+      let ids = known[row.subject] ?? [row.subject]
+      originals[row.id] = ids
+      guard let first = ids.min() else { continue }
+      let node = CustomerNode.originalTransactionID(first).text
+      groups[labels[node] ?? node, default: []].append(row)
+    }
+  }
+
+  private static func originals(
+    of subjects: [String], in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> [String: Set<String>] {
+    var originals: [String: Set<String>] = [:]
+    for row in try session.query(
+      """
+      SELECT alias, original_transaction_id FROM aliases
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND alias IN (\(list: subjects))
+      AND kind = \(Alias.Kind.transactionID.rawValue)
+      """)
+    {
+      originals[try row.text("alias"), default: []].insert(try row.text("original_transaction_id"))
+    }
+    return originals
+  }
+
+  /// The rows whose every originalTransactionId is in a history that was stored, but for those that ask again.
+  func covered(in scope: Ledger.Scope, _ session: borrowing Session) throws(DatabaseError) -> [Int64] {
+    let stored = try HistoryTable.stored(Set(originals.values.joined()), in: scope, session)
+    guard !stored.isEmpty else { return [] }
+    let again = Set(groups.values.joined().filter(\.isAgain).map(\.id))
+    return originals.filter { stored.isSuperset(of: $0.value) && !again.contains($0.key) }.map(\.key)
+  }
+
+  mutating func remove(_ rows: [Int64]) {
+    let gone = Set(rows)
+    guard !gone.isEmpty else { return }
+    groups = groups.mapValues { $0.filter { !gone.contains($0.id) } }.filter { !$0.value.isEmpty }
+  }
+
+  /// Adds the customers' other rows that wait; forgets customers of whom a row is leased.
+  mutating func gatherOthers(
+    in scope: Ledger.Scope, at now: Milliseconds, _ session: borrowing Session
+  ) throws(DatabaseError) {
+    var labels: [String: String] = [:]
+    for row in try session.query(
+      """
+      SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+      AND label IN (\(list: groups.keys.sorted()))
+      """)
+    {
+      guard case .originalTransactionID(let id)? = CustomerNode(text: try row.text("node")) else { continue }
+      labels[id] = try row.text("label")
+    }
+    guard !labels.isEmpty else { return }
+    for row in try session.query(
+      """
+      SELECT id, subject, is_again, owner IS NOT NULL AND due_at > \(now) AS is_leased FROM work
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+      AND kind = \(WorkTable.Kind.history.rawValue) AND subject IN (\(list: labels.keys.sorted())) AND state = 0
+      ORDER BY id
+      """)
+    {
+      let found = try WorkRow(row)
+      guard let label = labels[found.subject], let rows = groups[label] else { continue }
+      if try row.bool("is_leased") {
+        groups[label] = nil
+      } else if !rows.contains(found) {
+        groups[label, default: []].append(found)
+      }
+    }
+  }
+}

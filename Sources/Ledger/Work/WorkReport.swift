@@ -1,0 +1,121 @@
+package import Database
+package import Purchases
+package import Time
+
+/// A row of `work` as an operator sees it.
+package struct WorkReport: Sendable {
+  package let environment: Environment
+  package let subject: String
+  package let state: WorkTable.State
+  package let attempts: Int
+  package let createdAt: Milliseconds
+  /// When it is tried next, or its lease ends.
+  package let dueAt: Milliseconds
+  package let isLeased: Bool
+  package let settledAt: Milliseconds?
+  /// How it was settled, or why the last attempt failed.
+  package let reason: String?
+}
+
+/// How many ids of an app stand in one way for one reason.
+package struct WorkCount: Hashable, Sendable {
+  package let environment: Environment
+  package let state: WorkTable.State
+  /// Empty while nothing is to be told.
+  package let reason: String
+  package let count: Int
+}
+
+extension WorkTable {
+  /// How many ids of the app stand how, by environment, state and reason.
+  package static func counts(of app: App, in session: borrowing Session) throws(DatabaseError) -> [WorkCount] {
+    var counts: [WorkCount] = []
+    for row in try session.query(
+      """
+      SELECT environment, state, COALESCE(reason, '') AS why, COUNT(*) AS count FROM work WHERE app = \(app.id.number)
+      GROUP BY environment, state, why ORDER BY environment, state, count DESC, why LIMIT 1000
+      """)
+    {
+      counts.append(
+        WorkCount(
+          environment: try Environment(code: row.int("environment")), state: try state(of: row),
+          reason: try row.text("why"), count: try row.int("count")))
+    }
+    return counts
+  }
+
+  /// How many ids wait and how many failed, for each app and environment that has any.
+  package static func depths(
+    in session: borrowing Session
+  ) throws(DatabaseError) -> [Ledger.Scope: [State: Int]] {
+    var depths: [Ledger.Scope: [State: Int]] = [:]
+    for row in try session.query(
+      "SELECT app, environment, state, COUNT(*) AS count FROM work GROUP BY app, environment, state")
+    {
+      let scope = Ledger.Scope(
+        app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment")))
+      depths[scope, default: [:]][try state(of: row)] = try row.int("count")
+    }
+    return depths
+  }
+
+  /// The app's ids, those that are due first, first.
+  package static func list(
+    of app: App, _ states: [State], limit: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> [WorkReport] {
+    var rows: [WorkReport] = []
+    for row in try session.query(
+      """
+      SELECT environment, subject, state, attempts, created_at, due_at, owner IS NOT NULL AS is_leased, settled_at,
+        reason
+      FROM work WHERE app = \(app.id.number) AND state IN (\(list: states.map(\.rawValue)))
+      ORDER BY due_at, id LIMIT \(limit)
+      """)
+    {
+      rows.append(
+        WorkReport(
+          environment: try Environment(code: row.int("environment")), subject: try row.text("subject"),
+          state: try state(of: row), attempts: try row.int("attempts"), createdAt: try row.milliseconds("created_at"),
+          dueAt: try row.milliseconds("due_at"), isLeased: try row.bool("is_leased"),
+          settledAt: try row.optionalMilliseconds("settled_at"), reason: try row.optionalText("reason")))
+    }
+    return rows
+  }
+
+  /// How the ids stand; those that were never heard of are absent.
+  package static func states(
+    of ids: [String], in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> [String: State] {
+    var states: [String: State] = [:]
+    for row in try session.query(
+      """
+      SELECT subject, state FROM work WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+      AND kind = \(Kind.history.rawValue) AND subject IN (\(list: ids))
+      """)
+    {
+      states[try row.text("subject")] = try state(of: row)
+    }
+    return states
+  }
+
+  /// Has what was given up, unknown or put off asked about anew; how many ids.
+  ///
+  /// What is leased goes on as it is.
+  package static func retry(
+    of app: App, _ states: [State], at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> Int {
+    let changed = try session.execute(
+      """
+      UPDATE work SET state = 0, attempts = 0, due_at = \(now), settled_at = NULL, reason = NULL
+      WHERE app = \(app.id.number) AND state IN (\(list: states.map(\.rawValue))) AND owner IS NULL
+      """)
+    return Int(changed.affectedRows)
+  }
+
+  private static func state(of row: Row) throws(DatabaseError) -> State {
+    guard let state = State(rawValue: try row.int("state")) else {
+      throw DatabaseError(.column, "a state of work this build does not know: \(try row.int("state"))")
+    }
+    return state
+  }
+}

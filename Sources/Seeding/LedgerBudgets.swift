@@ -1,0 +1,59 @@
+package import AppStore
+package import Database
+import Ledger
+import Signing
+package import Time
+
+/// Where processes share what Apple allows: in the ledger.
+package struct LedgerBudgets: BudgetStore {
+  private let pool: Pool
+  private let process: [UInt8]
+
+  /// - Parameter process: what this one is called among those that share the ledger: 16 bytes.
+  package init(pool: Pool, process: [UInt8] = .random(count: 16)) {
+    self.pool = pool
+    self.process = process
+  }
+
+  /// How long a share is given for.
+  static let term = Interval.seconds(2)
+
+  package func renew(_ key: BudgetKey, knowing learned: LearnedRate, at now: Milliseconds) async throws -> BudgetLease {
+    let (name, until, process) = (Self.name(key), now + Self.term, process)
+    return try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+      let entries = try BudgetTable.entries(of: name, at: now, in: session)
+      let known = entries.values.reduce(learned) { $0.merged(with: LearnedRate($1)) }
+      try BudgetTable.put(BudgetTable.Entry(known, until: until), of: name, by: process, in: session)
+      let others = entries.count { $0.key != process && $0.value.until > now }
+      return BudgetLease(share: 1 / Double(1 + others), learned: known, until: until)
+    }
+  }
+
+  /// What all processes together know of a budget; nil before anybody asked.
+  package static func learned(
+    _ key: BudgetKey, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> LearnedRate? {
+    let entries = try BudgetTable.entries(of: name(key), at: now, in: session).values.map(LearnedRate.init)
+    return entries.dropFirst().reduce(entries.first) { $0?.merged(with: $1) }
+  }
+
+  private static func name(_ key: BudgetKey) -> String {
+    "\(key.environment.rawValue)/\(key.endpoint.rawValue)/\(key.app)"
+  }
+}
+
+extension LearnedRate {
+  fileprivate init(_ entry: BudgetTable.Entry) {
+    self.init(
+      perSecond: entry.rate, blockedUntil: entry.blockedUntil, refusedRate: entry.refusedRate,
+      refusedAt: entry.refusedAt)
+  }
+}
+
+extension BudgetTable.Entry {
+  fileprivate init(_ learned: LearnedRate, until: Milliseconds) {
+    self.init(
+      until: until, rate: learned.perSecond, blockedUntil: learned.blockedUntil, refusedRate: learned.refusedRate,
+      refusedAt: learned.refusedAt)
+  }
+}

@@ -1,0 +1,312 @@
+package import AppStore
+package import Database
+package import Ledger
+package import Purchases
+package import Runtime
+import Signing
+import Synchronization
+package import Time
+
+/// Asks Apple about every id that arrived: one history for each customer, and the statuses of their subscriptions.
+///
+/// Within the budget, behind everybody who waits for an answer. Any number of processes may run it on one ledger; one
+/// that is killed leaves leases that end, and what it had recorded stays. Without credentials it does nothing.
+package final class Seeding: Service {
+  package struct Settings: Sendable {
+    /// Longer than any look-up takes: what is leased for longer belonged to a process that is gone.
+    package var lease = Interval.minutes(15)
+    /// Customers of one app and environment who are asked about at once.
+    package var concurrency = 64
+
+    package init() {}
+  }
+
+  /// The apps that Apple may be asked about, read anew every few seconds.
+  package typealias Access =
+    @Sendable () async throws -> (access: [SeedingAccess], unopened: [CredentialTable.Unopened])
+
+  /// One line of work: an app in one environment.
+  private struct Place: Hashable {
+    let app: App.ID
+    let environment: APIEnvironment
+
+    var scope: Ledger.Scope { Ledger.Scope(app: app, environment: Environment(environment)) }
+  }
+
+  private struct State {
+    var access: [App.ID: SeedingAccess] = [:]
+    var unopened: Set<CredentialTable.Unopened> = []
+    var lanes: Set<Place> = []
+    var busy: [Place: Int] = [:]
+    var paused: [Place: Verdict.Pause] = [:]
+    /// Until when it need not be looked again whether Apple accepts the app.
+    var accepted: [Place: Milliseconds] = [:]
+  }
+
+  private let pool: Pool
+  private let client: AppStoreClient
+  private let lookUp: HistoryLookUp
+  private let access: Access
+  private let settings: Settings
+  private let line: SettlingLine
+  private let metrics: SeedingMetrics
+  private let clock: WallClock
+  private let pacing: Pacing
+  private let logger: Logger
+  private let state = Mutex(State())
+
+  private static let (shortPause, longPause) = (Interval.milliseconds(20), Interval.milliseconds(500))
+  private static let refreshPause = Interval.seconds(5)
+  /// No more is leased than is asked about in this time.
+  private static let leasedAhead = 30.0
+  private static let acceptanceKept = Interval.minutes(10)
+  /// A history that is no older is news enough for somebody who waits.
+  package static let recent = Interval.seconds(60)
+
+  package init(
+    pool: Pool, client: AppStoreClient, record: @escaping HistoryLookUp.Record, access: @escaping Access,
+    settings: Settings = Settings(), metrics: SeedingMetrics, clock: WallClock, pacing: Pacing = .system,
+    logger: Logger
+  ) {
+    self.pool = pool
+    self.client = client
+    lookUp = HistoryLookUp(client: client, record: record)
+    self.access = access
+    self.settings = settings
+    line = SettlingLine(pool: pool, clock: clock, logger: logger)
+    self.metrics = metrics
+    self.clock = clock
+    self.pacing = pacing
+    self.logger = logger
+  }
+
+  /// Asks until cancelled; look-ups under way are then ended, and their leases given back.
+  package func run() async throws {
+    await withDiscardingTaskGroup { group in
+      while !Task.isCancelled {
+        for place in await refresh() { group.addTask { await self.lane(place) } }
+        await measure()
+        try? await pacing.sleep(Self.refreshPause)
+      }
+      group.cancelAll()
+    }
+  }
+
+  /// Asks about everybody who is due now, and waits for all of it; how many customers were asked about.
+  package func round() async throws -> Int {
+    _ = await refresh()
+    let places = state.withLock { $0.access.values.flatMap { Self.places(of: $0) } }
+    var count = 0
+    for place in places {
+      let leased = try await lease(in: place)
+      count += leased.count
+      await withDiscardingTaskGroup { group in
+        for customer in leased { group.addTask { await self.ask(about: customer, in: place, .bulk) } }
+      }
+    }
+    return count
+  }
+
+  // MARK: Somebody waits
+
+  /// Asks about these ids at once, before everybody who is asked about in bulk; how each stands then.
+  ///
+  /// Returns after `limit` at the latest: what is not done by then is done later. Nil when there is no key of the app.
+  package func lookUp(
+    _ ids: [String], of app: App, in environment: Environment, within limit: Interval
+  ) async throws -> [String: WorkTable.State]? {
+    guard let environment = APIEnvironment(environment) else { return nil }
+    let place = Place(app: app.id, environment: environment)
+    if state.withLock({ $0.access[app.id] }) == nil { _ = await refresh() }
+    guard state.withLock({ $0.access[app.id] }) != nil else { return nil }
+    let now = clock.now()
+    try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+      try WorkTable.askAgain(ids, in: place.scope, unlessDoneSince: now - Self.recent, at: now, in: session)
+    }
+    return try await withThrowingTaskGroup(of: [String: WorkTable.State]?.self) { group in
+      group.addTask { try await self.finish(ids, in: place) }
+      group.addTask {
+        try? await self.pacing.sleep(limit)
+        return nil
+      }
+      if let states = try await group.next() ?? nil {
+        group.cancelAll()
+        return states
+      }
+      // Their end is waited for: they give back what they leased.
+      group.cancelAll()
+      while try await group.next() != nil {}
+      return try await self.states(of: ids, in: place)
+    }
+  }
+
+  /// Asks about the ids, or waits for whoever does, until none of them waits; how they stand.
+  private func finish(_ ids: [String], in place: Place) async throws -> [String: WorkTable.State] {
+    while true {
+      let leased = try await lease(WorkTable.Selection(place.scope, subjects: ids), limit: ids.count)
+      await withDiscardingTaskGroup { group in
+        for customer in leased { group.addTask { await self.ask(about: customer, in: place, .interactive) } }
+      }
+      let states = try await states(of: ids, in: place)
+      if !states.values.contains(.waiting) || Task.isCancelled { return states }
+      try? await pacing.sleep(leased.isEmpty ? .milliseconds(100) : .seconds(1))
+    }
+  }
+
+  private func states(of ids: [String], in place: Place) async throws -> [String: WorkTable.State] {
+    try await pool.read { session throws(DatabaseError) in try WorkTable.states(of: ids, in: place.scope, session) }
+  }
+
+  // MARK: In bulk
+
+  /// Reads the credentials; the places that have no lane yet.
+  private func refresh() async -> [Place] {
+    do {
+      let (access, unopened) = try await access()
+      let (lanes, unheardOf) = state.withLock { state in
+        let unheardOf = Set(unopened).subtracting(state.unopened)
+        state.unopened = Set(unopened)
+        state.access = Dictionary(access.map { ($0.app.id, $0) }) { first, _ in first }
+        let lanes = access.flatMap { Self.places(of: $0) }.filter { !state.lanes.contains($0) }
+        state.lanes.formUnion(lanes)
+        return (lanes, unheardOf)
+      }
+      for key in unheardOf {
+        logger.error(
+          "a key of the App Store Server API cannot be read; nothing is asked with it",
+          metadata: ["key": "\(key.name)", "reason": "\(key.reason)"])
+      }
+      return lanes
+    } catch {
+      if !Task.isCancelled {
+        logger.warning("the credentials could not be read; going on with those known", metadata: ["error": "\(error)"])
+      }
+      return []
+    }
+  }
+
+  private static func places(of access: SeedingAccess) -> [Place] {
+    access.environments.map { Place(app: access.app.id, environment: $0) }
+  }
+
+  /// Works in one place for as long as the app has a key and is in `record` there.
+  private func lane(_ place: Place) async {
+    await withDiscardingTaskGroup { group in
+      while !Task.isCancelled, state.withLock({ $0.access[place.app].map(Self.places)?.contains(place) ?? false }) {
+        do {
+          for customer in try await lease(in: place) {
+            group.addTask { await self.ask(about: customer, in: place, .bulk) }
+          }
+        } catch {
+          if !Task.isCancelled {
+            logger.warning("work could not be leased; it is tried again", metadata: ["error": "\(error)"])
+          }
+        }
+        let isBusy = state.withLock { $0.busy[place, default: 0] > 0 }
+        try? await pacing.sleep(isBusy ? Self.shortPause : Self.longPause)
+      }
+      group.cancelAll()
+    }
+    state.withLock { _ = $0.lanes.remove(place) }
+  }
+
+  private func lease(in place: Place) async throws -> [LeasedCustomer] {
+    let now = clock.now()
+    let (access, free) = state.withLock { state in
+      let isPaused = state.paused[place].map { $0.until > now } ?? false
+      return (state.access[place.app], isPaused ? 0 : settings.concurrency - state.busy[place, default: 0])
+    }
+    // Leasing costs the same for many: it waits until half of them have ended.
+    guard let access, free > settings.concurrency / 2 else { return [] }
+    let rate = client.forecast(
+      1, of: .getTransactionHistory, app: access.app.bundleID, in: place.environment
+    ).perSecond
+    let limit = min(free, max(1, Int(min(rate * Self.leasedAhead, 1e6))))
+    return try await lease(WorkTable.Selection(place.scope), limit: limit)
+  }
+
+  private func lease(_ selection: WorkTable.Selection, limit: Int) async throws -> [LeasedCustomer] {
+    let (now, owner) = (clock.now(), [UInt8].random(count: 16))
+    let end = now + settings.lease
+    return try await pool.transaction { session throws(DatabaseError) in
+      try WorkTable.lease(selection, limit: limit, until: end, owner: owner, at: now, in: session)
+    }
+  }
+
+  private func ask(about customer: LeasedCustomer, in place: Place, _ priority: BudgetGate.Priority) async {
+    guard let access = state.withLock({ $0.access[place.app] }) else { return }
+    state.withLock { $0.busy[place, default: 0] += 1 }
+    defer { state.withLock { $0.busy[place, default: 0] -= 1 } }
+    let outcome = await lookUp.run(
+      customer.subject, of: access, along: EnvironmentRoute(hint: place.environment), resumingAt: customer.revision,
+      priority)
+    if Task.isCancelled {
+      // Whatever ended it, it was not Apple: the attempt does not count.
+      if case .found(let history) = outcome { return await line.settle(customer, .stored(history)) }
+      return await line.settle(customer, .released(until: clock.now()))
+    }
+    let verdict = Verdict(
+      outcome, attempt: customer.attempt, isAccepted: await isAccepted(outcome, access),
+      jitter: Double(pacing.random(1_000)) / 1_000, at: clock.now())
+    metrics.customers[access.app.bundleID, place.environment.rawValue, outcome.name].increment()
+    if let pause = verdict.pause { note(pause, after: outcome, access, place) }
+    await line.settle(customer, verdict.settlement)
+  }
+
+  /// Whether Apple accepts the app, where that decides what an empty answer means.
+  private func isAccepted(_ outcome: HistoryLookUp.Outcome, _ access: SeedingAccess) async -> Bool {
+    guard case .empty(let environment) = outcome, let environment = APIEnvironment(environment) else { return true }
+    let (place, now) = (Place(app: access.app.id, environment: environment), clock.now())
+    if state.withLock({ $0.accepted[place].map { $0 > now } ?? false }) { return true }
+    let diagnoses = await client.check(access.credentials)
+    guard diagnoses.contains(where: { $0.environment == environment && $0.verdict == .accepted }) else { return false }
+    state.withLock { $0.accepted[place] = now + Self.acceptanceKept }
+    return true
+  }
+
+  /// Keeps everybody waiting whom the failure would meet as well.
+  private func note(
+    _ pause: Verdict.Pause, after outcome: HistoryLookUp.Outcome, _ access: SeedingAccess, _ place: Place
+  ) {
+    var place = place
+    if case .failed(let failure) = outcome, let environment = failure.environment {
+      place = Place(app: place.app, environment: environment)
+    }
+    let (key, now) = (place, clock.now())
+    let isNew = state.withLock { state in
+      let known = state.paused[key]
+      if known.map({ $0.until < pause.until }) ?? true { state.paused[key] = pause }
+      return known.map { $0.until <= now } ?? true
+    }
+    guard isNew else { return }
+    logger.warning(
+      "nobody is looked up at Apple's for a while",
+      metadata: [
+        "app": "\(access.app.bundleID)", "environment": "\(place.environment.rawValue)", "reason": "\(pause.reason)",
+        "until": "\(pause.until.iso8601)",
+      ])
+  }
+
+  // MARK: Figures
+
+  private func measure() async {
+    let now = clock.now()
+    guard
+      let depths = try? await pool.read({ session throws(DatabaseError) in
+        _ = try BudgetTable.purge(at: now, in: session)
+        return try WorkTable.depths(in: session)
+      })
+    else { return }
+    let (access, paused) = state.withLock { ($0.access.values, $0.paused) }
+    for access in access {
+      for place in Self.places(of: access) {
+        let (names, depth) = ([access.app.bundleID, place.environment.rawValue], depths[place.scope] ?? [:])
+        for state in WorkTable.State.allCases { metrics.ids[names + [state.name]].record(depth[state] ?? 0) }
+        let forecast = client.forecast(
+          depth[.waiting] ?? 0, of: .getTransactionHistory, app: access.app.bundleID, in: place.environment)
+        metrics.secondsLeft[names].record(Double(forecast.length.milliseconds) / 1_000)
+        metrics.paused[names].record(paused[place].map { $0.until > now } ?? false ? 1 : 0)
+      }
+    }
+  }
+}

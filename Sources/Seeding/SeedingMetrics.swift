@@ -1,0 +1,55 @@
+package import AppStore
+import Ledger
+package import Runtime
+import Time
+
+/// What seeding counts.
+package struct SeedingMetrics: Sendable {
+  let calls: MetricFamily<Counter>
+  let callSeconds: MetricFamily<Histogram>
+  let customers: MetricFamily<Counter>
+  let ids: MetricFamily<Gauge>
+  let secondsLeft: MetricFamily<Gauge>
+  let paused: MetricFamily<Gauge>
+
+  package init(_ registry: MetricsRegistry) {
+    calls = registry.counter(
+      "switchyard_apple_calls_total",
+      help: "Attempts to ask the App Store Server API, by endpoint and by HTTP status, or why there was no answer.",
+      labels: ["endpoint", "environment", "status"])
+    callSeconds = registry.timer(
+      "switchyard_apple_call_seconds", help: "One attempt, from the request to the whole answer.", labels: ["endpoint"])
+    customers = registry.counter(
+      "switchyard_seeding_customers_total", help: "Customers asked about, by what became of the look-up.",
+      labels: ["app", "environment", "outcome"])
+    ids = registry.gauge(
+      "switchyard_seeds", help: "Ids by which Apple is asked, by how they stand.",
+      labels: ["app", "environment", "state"])
+    secondsLeft = registry.gauge(
+      "switchyard_seeding_seconds_left", help: "How long asking about the ids that wait will take, by the budget.",
+      labels: ["app", "environment"])
+    paused = registry.gauge(
+      "switchyard_seeding_paused", help: "1 while nobody is asked about, because Apple or the budget says later.",
+      labels: ["app", "environment"])
+  }
+
+  /// Counts an attempt.
+  package func note(_ call: CallRecord) {
+    let status = call.status.map { "\($0)" } ?? call.failure?.rawValue ?? "none"
+    calls[call.endpoint.rawValue, call.environment.rawValue, status].increment()
+    if let took = call.took { callSeconds[call.endpoint.rawValue].record(.milliseconds(took.milliseconds)) }
+  }
+}
+
+extension HistoryLookUp.Outcome {
+  /// What it is counted as.
+  var name: String {
+    switch self {
+    case .found: "found"
+    case .empty: "empty"
+    case .failed(let failure): failure.code.rawValue
+    case .refused: "answerRefused"
+    case .notRecorded: "notRecorded"
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import AppStore
+import Database
+import JSON
+import Ledger
+import Purchases
+import Runtime
+import Seeding
+import Time
+
+/// `switchyard seeds`: the ids by which Apple is asked, and how far that is.
+enum SeedsCommand {
+  static let command = Command(
+    "seeds", "See which ids Apple is still to be asked about, and what became of the others.",
+    examples: [
+      Command.Example("switchyard seeds status com.example.app", "how far is it, and how long will the rest take?"),
+      Command.Example("switchyard seeds show com.example.app --state failed"),
+      Command.Example("switchyard seeds run --once", "ask now, without a service"),
+    ],
+    options: DatabaseOptions.options, subcommands: [status, show, retry, SeedsRun.command])
+
+  private static let status = Command(
+    "status", "Count an app's ids by how they stand, and tell how long the rest will take.",
+    examples: [Command.Example("switchyard seeds status com.example.app")],
+    options: [JSONOutput.option], arguments: [AppCommand.bundleID]
+  ) { arguments, terminal in
+    try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let app = try await AppRecord.find(arguments.positionals[0], connection).app
+      let now = WallClock.system.now()
+      let (counts, forecasts) = try await connection.read { session throws(DatabaseError) in
+        let counts = try WorkTable.counts(of: app, in: session)
+        var forecasts: [APIEnvironment: BudgetForecast] = [:]
+        for environment in APIEnvironment.allCases {
+          let waiting = counts.filter { $0.environment == Environment(environment) && $0.state == .waiting }
+          let key = BudgetKey(app: app.bundleID, endpoint: .getTransactionHistory, environment: environment)
+          let budget = CallBudget(
+            bounds: .documented(key), learned: try LedgerBudgets.learned(key, at: now, in: session))
+          forecasts[environment] = budget.forecast(calls: waiting.reduce(0) { $0 + $1.count }, now: now)
+        }
+        return (counts, forecasts)
+      }
+      if arguments.wantsJSON {
+        for count in counts { try terminal.write(json(count)) }
+        for (environment, forecast) in forecasts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+          try terminal.write([
+            "environment": .string(environment.rawValue),
+            "secondsLeftAtMost": .integer(forecast.length.milliseconds / 1_000),
+            "callsPerSecond": JSONValue.string("\(forecast.perSecond)"), "because": .string(forecast.cause.rawValue),
+          ])
+        }
+        return .done
+      }
+      var table = TextTable([.init("ENVIRONMENT"), .init("STATE"), .init("IDS", .right), .init("WHY")])
+      for count in counts {
+        table.add([count.environment.rawValue, count.state.name, "\(count.count)", count.reason])
+      }
+      try terminal.write(table.render(for: terminal))
+      for (environment, forecast) in forecasts.sorted(by: { $0.key.rawValue < $1.key.rawValue })
+      where forecast.length > .milliseconds(0) {
+        terminal.note(
+          "\(environment.rawValue): at most \(forecast.length.milliseconds / 1_000) s, at \(forecast.perSecond) calls a "
+            + "second (\(forecast.cause.rawValue)); ids of one customer take one call together")
+      }
+      return .done
+    }
+  }
+
+  private static let states = Option.value(
+    "state", "STATE", repeats: true, choices: WorkTable.State.allCases.map(\.name), "Only these.")
+
+  private static func states(_ arguments: ParsedArguments, else standard: [WorkTable.State]) -> [WorkTable.State] {
+    let chosen = arguments.values("state").compactMap { name in WorkTable.State.allCases.first { $0.name == name } }
+    return chosen.isEmpty ? standard : chosen
+  }
+
+  private static let show = Command(
+    "show", "List an app's ids, those that are due first, first.",
+    examples: [
+      Command.Example("switchyard seeds show com.example.app"),
+      Command.Example("switchyard seeds show com.example.app --state unknown --limit 100 --json"),
+    ],
+    options: [
+      states, .value("limit", "N", default: "20", "How many are listed at most, 1 to 1000."), JSONOutput.option,
+    ], arguments: [AppCommand.bundleID]
+  ) { arguments, terminal in
+    let limit = try arguments.integer("limit", in: 1...1_000) ?? 20
+    let states = states(arguments, else: WorkTable.State.allCases)
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let app = try await AppRecord.find(arguments.positionals[0], connection).app
+      let rows = try await connection.read { session throws(DatabaseError) in
+        try WorkTable.list(of: app, states, limit: limit, in: session)
+      }
+      if arguments.wantsJSON {
+        for row in rows { try terminal.write(json(row)) }
+        return .done
+      }
+      var table = TextTable([
+        .init("ID"), .init("ENVIRONMENT"), .init("STATE"), .init("ATTEMPTS", .right), .init("SINCE"), .init("NEXT"),
+        .init("WHY"),
+      ])
+      for row in rows {
+        table.add([
+          row.subject, row.environment.rawValue, row.isLeased ? "asking" : row.state.name, "\(row.attempts)",
+          row.createdAt.iso8601, row.state == .waiting ? row.dueAt.iso8601 : "", row.reason ?? "",
+        ])
+      }
+      try terminal.write(table.render(for: terminal))
+      return .done
+    }
+  }
+
+  private static let retry = Command(
+    "retry", "Ask anew about ids that Apple did not know, or that failed; what waits is due at once.",
+    examples: [
+      Command.Example("switchyard seeds retry com.example.app", "after the key or the bundle id was mended"),
+      Command.Example("switchyard seeds retry com.example.app --state failed --dry-run"),
+    ],
+    options: [states, .flag("dry-run", "Say how many and change nothing."), JSONOutput.option],
+    arguments: [AppCommand.bundleID]
+  ) { arguments, terminal in
+    let states = states(arguments, else: [.waiting, .unknown, .failed])
+    let isDry = arguments.flag("dry-run")
+    guard !states.contains(.done) else {
+      throw UsageError(.invalidValue, "What is done is not asked about anew.", path: arguments.path)
+    }
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let app = try await AppRecord.find(arguments.positionals[0], connection).app
+      let (now, actor) = (WallClock.system.now(), OperatingSystemUser.name)
+      let count = try await connection.transaction { session throws(DatabaseError) in
+        if isDry {
+          return try WorkTable.counts(of: app, in: session).filter { states.contains($0.state) }.reduce(0) {
+            $0 + $1.count
+          }
+        }
+        let count = try WorkTable.retry(of: app, states, at: now, in: session)
+        try AuditTable.note("seeds.retry", of: app.bundleID, by: actor, because: "\(count) ids", at: now, in: session)
+        return count
+      }
+      if arguments.wantsJSON {
+        try terminal.write(["ids": .integer(Int64(count)), "dryRun": .bool(isDry)])
+      } else {
+        try terminal.write("\(isDry ? "would be: " : "")\(count) ids to be asked about\n")
+      }
+      return .done
+    }
+  }
+
+  private static func json(_ count: WorkCount) -> JSONObject {
+    [
+      "environment": .string(count.environment.rawValue), "state": .string(count.state.name),
+      "reason": .string(count.reason), "ids": .integer(Int64(count.count)),
+    ]
+  }
+
+  private static func json(_ row: WorkReport) -> JSONObject {
+    [
+      "id": .string(row.subject), "environment": .string(row.environment.rawValue), "state": .string(row.state.name),
+      "isLeased": .bool(row.isLeased), "attempts": .integer(Int64(row.attempts)),
+      "createdAt": .integer(row.createdAt.sinceEpoch), "dueAt": .integer(row.dueAt.sinceEpoch),
+      "settledAt": JSONValue(row.settledAt?.sinceEpoch), "reason": JSONValue(row.reason),
+    ]
+  }
+}

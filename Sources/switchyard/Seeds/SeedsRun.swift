@@ -1,0 +1,76 @@
+import Adapter
+import AppStore
+import Database
+import JSON
+import Ledger
+import Runtime
+import Seeding
+import Service
+import Signing
+import Time
+
+/// `switchyard seeds run --once`: what a running service does by itself, by hand.
+enum SeedsRun {
+  static let command = Command(
+    "run", "Ask Apple about every id that is due, and end.",
+    discussion: """
+      Beside a running service it takes a share of the budget, and nobody is asked about twice. Ended at any time, what \
+      came is stored and the rest is asked about later. Exit status 3 when ids are left.
+      """,
+    examples: [Command.Example("switchyard seeds run --once")],
+    options: [.flag("once", "Needed: to ask for as long as it runs is what `serve` does."), JSONOutput.option]
+      + MasterKeyOptions.options + TrustOptions.options + AskingApple.options
+  ) { arguments, terminal in
+    guard arguments.flag("once") else {
+      throw UsageError(
+        .missingOption, "Say --once; `switchyard serve` asks for as long as it runs.", path: arguments.path)
+    }
+    let options = try DatabaseOptions(arguments)
+    let adapter = try TrustOptions(arguments).adapter
+    return try await options.withDatabase(terminal) { configuration in
+      let connection = try await Connection.open(configuration)
+      try await options.prepare(connection)
+      let hasSealed = try await connection.read { session throws(DatabaseError) in
+        try CredentialTable.hasAny(in: session)
+      }
+      await connection.close()
+      guard hasSealed else { throw NoAPIKey(bundleID: "BUNDLE_ID", reason: nil) }
+      let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) }
+      let pool = Pool(configuration)
+      let asking = AskingApple(arguments, sharing: pool)
+      let (asked, left) = try await run(asking, Intake(adapter: adapter), keys, pool, terminal)
+      await asking.end()
+      await pool.close()
+      if arguments.wantsJSON {
+        try terminal.write(["customers": .integer(Int64(asked)), "idsLeft": .integer(Int64(left))])
+      } else {
+        try terminal.write("\(asked) customers asked about, \(left) ids left\n")
+      }
+      return left == 0 ? .done : .doneWithRejects
+    }
+  }
+
+  /// How many customers were asked about, and how many ids wait for later.
+  private static func run(
+    _ asking: AskingApple, _ intake: Intake, _ keys: Keyring, _ pool: Pool, _ terminal: Terminal
+  ) async throws -> (asked: Int, left: Int) {
+    let ledger = Ledger(pool: pool)
+    let logger = Logger(
+      label: "switchyard", level: .notice, handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
+    let answers = AppleAnswers(intake: intake, clock: .system, logger: logger) { entry in
+      try await ledger.append([entry]).first ?? .stored
+    }
+    let seeding = Seeding(
+      pool: pool, client: asking.client, record: { await answers.take($0, $1, $2) },
+      access: {
+        try await pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }
+      }, metrics: SeedingMetrics(MetricsRegistry()), clock: .system, logger: logger)
+    var (asked, last) = (0, 1)
+    while last > 0 {
+      last = try await seeding.round()
+      asked += last
+    }
+    let depths = try await pool.read { session throws(DatabaseError) in try WorkTable.depths(in: session) }
+    return (asked, depths.values.reduce(0) { $0 + ($1[.waiting] ?? 0) })
+  }
+}

@@ -1,0 +1,215 @@
+import Adapter
+import AppStore
+import Database
+import HTTPClient
+import HTTPServer
+import JSON
+import Ledger
+import Purchases
+import Runtime
+import Seeding
+import Service
+import Signing
+import Simulator
+import Support
+import Synchronization
+import Time
+
+/// A simulated App Store that serves, a ledger of its own with the app and its key, and workers between the two.
+struct SeedingBench: Sendable {
+  static let bundleID = "com.example.notes"
+  /// 2026-01-05T08:00:00Z.
+  static let start = Milliseconds(1_767_600_000_000)
+  /// One for all tests: making one takes a second.
+  private static let receiptPKI: ReceiptPKI = {
+    do { return try ReceiptPKI.generate(at: start) } catch { preconditionFailure("no receipt PKI: \(error)") }
+  }()
+
+  let running: RunningAppStore
+  let clock: SteppedClock
+  let database: DatabaseConfiguration
+  let pool: Pool
+  let app: App
+  let keys: Keyring
+  let log = RecordingLogHandler()
+  let http = HTTPClient()
+  let calls = CallCounter()
+
+  /// How often which endpoint was answered how.
+  final class CallCounter: Sendable {
+    private let counts = Mutex<[String: Int]>([:])
+
+    func note(_ call: CallRecord) {
+      let key = "\(call.endpoint.rawValue) \(call.status.map { "\($0)" } ?? "none")"
+      counts.withLock { $0[key, default: 0] += 1 }
+    }
+
+    subscript(_ endpoint: Endpoint, _ status: Int) -> Int {
+      counts.withLock { $0["\(endpoint.rawValue) \(status)"] ?? 0 }
+    }
+  }
+
+  /// A world of an app in the sandbox whose customers have lived for so many days.
+  static func world(customers: Int, days: Int64 = 200) -> AppStoreWorld {
+    var plan = AppPlan.sample(bundleID)
+    plan.customers = customers
+    plan.arrival = .days(20)
+    plan.habits = .lively
+    let other = AppPlan.sample("com.example.other", appAppleID: 1_600_000_001)
+    var world = AppStoreWorld(plan: WorldPlan(apps: [plan, other]), seed: 7, start: start)
+    world.advance(to: start + .days(days))
+    return world
+  }
+
+  static func with(
+    _ world: AppStoreWorld, app bundleID: String = Self.bundleID, _ body: @Sendable (SeedingBench) async throws -> Void
+  ) async throws {
+    let database = try await PrivateMariaDB.shared.database()
+    let pool = Pool(database)
+    var settings = RunningAppStore.Settings()
+    settings.receiptPKI = receiptPKI
+    let clock = SteppedClock(at: world.now)
+    let running = try RunningAppStore.start(world, settings, clock: clock.clock)
+    let keys = Keyring(current: MasterKey.generate())
+    let key = running.store.identity.key
+    let pem = try key.signingKey.pem()
+    let app = try await pool.read { session throws(DatabaseError) in
+      _ = try Migrator().migrate(at: start, in: session)
+      let app = try AppTable.add(bundleID: bundleID, appAppleID: 1_600_000_000, at: start, in: session)
+      try CredentialTable.put(
+        pem, kind: .apiKey, name: key.keyID, issuer: key.issuerID, of: app, sealedWith: keys, at: start, in: session)
+      return app
+    }
+    let bench = SeedingBench(running: running, clock: clock, database: database, pool: pool, app: app, keys: keys)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await running.run() }
+      let failure: (any Error)?
+      do {
+        try await body(bench)
+        failure = nil
+      } catch { failure = error }
+      await bench.http.shutdown()
+      group.cancelAll()
+      try await group.waitForAll()
+      if let failure { throw failure }
+    }
+    await pool.close()
+  }
+
+  /// A worker as a process of its own would have it; its waits advance the clock instead of passing time.
+  ///
+  /// - Parameter isPatient: whoever waits for an answer waits for as long as it takes.
+  func worker(
+    concurrency: Int = 8, isPatient: Bool = false, record change: (@Sendable () async -> Void)? = nil
+  ) -> Seeding {
+    let timing = CallTiming(clock: clock.clock, sleep: { try await sleep($0) }, jitter: { 0.5 })
+    let client = AppStoreClient(
+      http: http, hosts: AppStoreHosts(simulator: running.productionURL),
+      gate: BudgetGate(store: LedgerBudgets(pool: pool), timing: timing) { .unknown($0) }, timing: timing,
+      observe: { calls.note($0) })
+    let ledger = Ledger(pool: pool)
+    let logger = Logger(label: "test", level: .debug, handler: log)
+    let answers = AppleAnswers(intake: intake, clock: clock.clock, logger: logger) { entry in
+      try await ledger.append([entry]).first ?? .stored
+    }
+    var settings = Seeding.Settings()
+    settings.concurrency = concurrency
+    return Seeding(
+      pool: pool, client: client,
+      record: { body, app, environment in
+        await change?()
+        return await answers.take(body, app, environment)
+      },
+      access: {
+        try await pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }
+      }, settings: settings, metrics: SeedingMetrics(MetricsRegistry()), clock: clock.clock,
+      pacing: Pacing(
+        elapsed: { .milliseconds(0) }, sleep: { isPatient ? await untilCancelled() : try await sleep($0) },
+        random: { $0 / 2 }),
+      logger: logger)
+  }
+
+  private func sleep(_ interval: Interval) async throws {
+    try Task.checkCancellation()
+    clock.advance(by: interval)
+    await Task.yield()
+  }
+
+  var intake: Intake { Intake(adapter: adapter) }
+
+  var adapter: Adapter {
+    let root = try? running.store.identity.chains.pki.trustedRoot()
+    let roots = TrustedRoots.apple.adding(root.map { [$0] } ?? [], for: .sandbox)
+    return Adapter(verifier: SignedDataVerifier(roots: roots))
+  }
+
+  /// The ids of each customer of the app who has bought something.
+  var customers: [[String]] {
+    let world = running.world
+    return world.customers(of: Self.bundleID).map { world.state(of: $0).originalTransactionIDs }.filter { !$0.isEmpty }
+  }
+
+  /// Has ids arrive, those of one list linked as a receipt links them.
+  func arrive(_ customers: [[String]], environment: Environment = .sandbox) async throws {
+    let now = clock.clock.now()
+    let entries = customers.map { ids in
+      var findings = Findings(app: app.bundleID, environment: environment)
+      findings.seeds = ids.map { Seed(app: app.bundleID, environment: environment, transactionID: $0) }
+      findings.links = ids.dropFirst().map { id in
+        CustomerLink(
+          app: app.bundleID, environment: environment, .originalTransactionID(ids[0]), .originalTransactionID(id))
+      }
+      let message = InboxMessage(kind: .evidence, body: Array("\(ids) \(environment)".utf8), receivedAt: now)
+      return Entry(
+        message,
+        .accepted(Entry.Acceptance(message, app: app.id, findings: findings, signedAt: nil, title: "receipt")))
+    }
+    _ = try await Ledger(pool: pool).append(entries)
+  }
+
+  /// Rounds until nothing more is leased.
+  @discardableResult
+  func finish(_ worker: Seeding) async throws -> Int {
+    var count = 0
+    while true {
+      let asked = try await worker.round()
+      if asked == 0 { return count }
+      count += asked
+    }
+  }
+
+  func counts() async throws -> [String: Int] {
+    let counts = try await pool.read { session throws(DatabaseError) in try WorkTable.counts(of: app, in: session) }
+    return counts.reduce(into: [:]) { $0[$1.state.name, default: 0] += $1.count }
+  }
+
+  /// The transaction ids of the app's signed purchases in the ledger.
+  func known() async throws -> Set<String> {
+    let customers = customers
+    let ledger = Ledger(pool: pool)
+    var known: Set<String> = []
+    for id in customers.compactMap(\.first) {
+      for dossier in try await ledger.dossiers(of: id, app: app, extent: .customers) {
+        known.formUnion(dossier.purchases.compactMap { $0.facts.text(.transactionId) })
+      }
+    }
+    return known
+  }
+
+  /// What Apple would tell.
+  var truth: Set<String> {
+    let world = running.world
+    return Set(
+      world.customers(of: Self.bundleID).flatMap { world.transactions(of: $0) }.map(\.transaction.transactionID))
+  }
+
+  func fault(_ rule: JSONObject) async throws {
+    let response = try await http.send(
+      ClientRequest(method: "POST", url: "\(running.controlURL)/faults", body: rule.encoded()))
+    if response.status != 200 { throw Unexpected(what: "\(response.status) for a fault") }
+  }
+
+  struct Unexpected: Error {
+    let what: String
+  }
+}

@@ -1,0 +1,127 @@
+import AppStore
+import Database
+import HTTPClient
+import HTTPServer
+import JSON
+import Ledger
+import Purchases
+import Runtime
+import Seeding
+import Service
+import Signing
+import Simulator
+import Support
+import Testing
+import Time
+
+@Suite struct `Evidence that waits` {
+  /// Runs `body` with a service in front of the bench, which asks as `change` says.
+  private static func with(
+    _ bench: SeedingBench, _ change: @Sendable (inout Installation.Settings) -> Void = { _ in },
+    _ body: (_ base: String, _ token: String) async throws -> Void
+  ) async throws {
+    let (app, root) = (bench.app, try bench.running.store.identity.chains.pki.trustedRoot())
+    let token = try await bench.pool.transaction { session throws(DatabaseError) in
+      try TokenTable.issue(for: app, label: "test", at: SeedingBench.start, in: session)
+    }
+    var settings = Installation.Settings(http: HTTPServerConfiguration(port: 0))
+    var appStore = AppStoreSettings(
+      verifier: SignedDataVerifier(roots: TrustedRoots.apple.adding([root], for: .sandbox)))
+    appStore.hosts = AppStoreHosts(simulator: bench.running.productionURL)
+    appStore.bounds = { .unknown($0) }
+    (appStore.reconcileEvery, appStore.heartbeatEvery) = (nil, nil)
+    settings.appStore = appStore
+    change(&settings)
+    let installation = try await Installation(
+      pool: Pool(bench.database), adapter: bench.adapter, keys: bench.keys, settings: settings,
+      clock: bench.clock.clock, logger: Logger(label: "test", level: .debug, handler: bench.log))
+    try installation.server.start()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for part in installation.services { group.addTask { try await part.run() } }
+      let failure: (any Error)?
+      do {
+        try await body("http://127.0.0.1:\(installation.server.port)", token)
+        failure = nil
+      } catch { failure = error }
+      group.cancelAll()
+      if let failure { throw failure }
+    }
+  }
+
+  private static func post(
+    _ id: String, _ bench: SeedingBench, _ base: String, _ token: String, wait: String
+  ) async throws -> (status: Int, body: JSONObject) {
+    let body: JSONObject = ["transactionId": .string(id)]
+    let response = try await bench.http.send(
+      ClientRequest(
+        method: "POST", url: "\(base)/v1/evidence?environment=Sandbox&wait=\(wait)",
+        headers: [("Authorization", "Bearer \(token)")], body: body.encoded(), deadline: .seconds(60)))
+    return (response.status, (try? JSONReader.read(response.body).object) ?? [:])
+  }
+
+  @Test func `is answered with everything that Apple knows of the customer`() async throws {
+    try await SeedingBench.with(SeedingBench.world(customers: 3)) { bench in
+      try await Self.with(bench) { base, token in
+        let ids = bench.customers[0]
+        let (status, answer) = try await Self.post(ids[0], bench, base, token, wait: "30")
+        #expect(status == 200 && answer["history"] == "done")
+        let purchases = (answer["results"]?.array ?? []).flatMap { $0.object?["purchases"]?.array ?? [] }
+        let world = bench.running.world
+        let customer = world.customers(of: SeedingBench.bundleID).first {
+          world.state(of: $0).originalTransactionIDs == ids
+        }
+        let bought = customer.map { world.transactions(of: $0).count }
+        #expect(purchases.count == bought)
+        let unknown = try await Self.post("999000000000001", bench, base, token, wait: "30")
+        #expect(unknown.status == 200 && unknown.body["history"] == "unknown")
+        #expect(try await Self.post(ids[0], bench, base, token, wait: "31").status == 400)
+        #expect(try await Self.post(ids[0], bench, base, token, wait: "soon").status == 400)
+        #expect(try await Self.post(ids[0], bench, base, token, wait: "0").body["history"] == nil)
+      }
+    }
+  }
+
+  @Test func `is stored also where nobody can be asked`() async throws {
+    try await SeedingBench.with(SeedingBench.world(customers: 1)) { bench in
+      try await Self.with(bench) {
+        $0.appStore = nil
+      } _: { base, token in
+        let answer = try await Self.post(bench.customers[0][0], bench, base, token, wait: "5")
+        #expect(answer.status == 200 && answer.body["history"] == "noCredentials")
+        #expect(answer.body["status"] == "stored")
+        #expect(try await bench.counts() == ["waiting": 1])
+      }
+    }
+  }
+
+  @Test func `finds the purchases of an order that was looked up by its id`() async throws {
+    try await SeedingBench.with(SeedingBench.world(customers: 1)) { bench in
+      let world = bench.running.world
+      let everything = world.customers(of: SeedingBench.bundleID).flatMap { world.transactions(of: $0) }
+      guard let bought = everything.first else {
+        Issue.record("nobody has bought anything")
+        return
+      }
+      let signed = try bench.running.store.identity.chains.pki.sign(
+        bought.transaction.payload(signedAt: bench.clock.clock.now()))
+      let body: JSONObject = [
+        "orderId": .string(bought.orderID), "status": 0,
+        "signedTransactions": [.string(String(decoding: signed, as: UTF8.self))],
+      ]
+      let ledger = Ledger(pool: bench.pool)
+      let answers = AppleAnswers(
+        intake: bench.intake, clock: bench.clock.clock,
+        logger: Logger(label: "test", level: .debug, handler: bench.log)
+      ) { entry in try await ledger.append([entry]).first ?? .stored }
+      #expect(try await ledger.dossiers(of: bought.orderID, app: bench.app, extent: .purchases).isEmpty)
+      guard case .stored = await answers.take(body.encoded(), bench.app, .sandbox) else {
+        Issue.record("the answer was not stored")
+        return
+      }
+      let found = try await ledger.dossiers(of: bought.orderID, app: bench.app, extent: .purchases)
+      #expect(found.first?.originalTransactionIDs == [bought.transaction.originalTransactionID])
+      // Nothing that we asked for makes work of its own.
+      #expect(try await bench.counts() == [:])
+    }
+  }
+}
