@@ -7,6 +7,8 @@ public struct JSONReader {
   private let limits: JSONLimits
   var offset = 0
   private var depth = 0
+  /// The members of the object read last: the next row of a list has the same keys, which need not be made again.
+  private var last: [JSONObject.Member] = []
 
   private init(limits: JSONLimits) { self.limits = limits }
 
@@ -45,7 +47,7 @@ public struct JSONReader {
         skipWhiteSpace(bytes)
         guard try peek(bytes) == UInt8(ascii: "\"") else { throw error(.unexpectedByte) }
         let start = offset
-        let key = try string(bytes)
+        let key = try string(bytes, expected: members.count < last.count ? last[members.count].key : nil)
         guard keys.insert(key, into: members) else { throw JSONError(.duplicateKey, at: start) }
         skipWhiteSpace(bytes)
         try expect(UInt8(ascii: ":"), bytes)
@@ -53,6 +55,7 @@ public struct JSONReader {
       } while try continues(until: UInt8(ascii: "}"), bytes)
     }
     depth -= 1
+    last = members
     return JSONObject(uniqueMembers: members)
   }
 

@@ -38,8 +38,15 @@ public struct Schema: Sendable {
   init(_ fields: [String: Kind]) { self.fields = fields }
 
   func survey(_ object: JSONObject, path: String, into survey: inout Survey) {
-    for member in object {
-      guard let kind = fields[member.key] else {
+    var kinds = KeyMemory<Kind>()
+    self.survey(object, path: path, kinds: &kinds, into: &survey)
+  }
+
+  private func survey(
+    _ object: JSONObject, path: String, kinds: inout KeyMemory<Kind>, into survey: inout Survey
+  ) {
+    for (place, member) in object.members.enumerated() {
+      guard let kind = kinds.meaning(of: member.key, at: place, search: { fields[$0] }) else {
         survey.unknownFields.append(path + member.key)
         continue
       }
@@ -53,8 +60,10 @@ public struct Schema: Sendable {
       case .structure(let schema):
         if let inner = member.value.object { schema.survey(inner, path: "\(path)\(member.key).", into: &survey) }
       case .structures(let schema):
+        let path = "\(path)\(member.key)[]."
+        var kinds = KeyMemory<Kind>()
         for inner in member.value.array ?? [] {
-          if let inner = inner.object { schema.survey(inner, path: "\(path)\(member.key)[].", into: &survey) }
+          if let inner = inner.object { schema.survey(inner, path: path, kinds: &kinds, into: &survey) }
         }
       case .text, .integer, .flag, .date, .texts, .word, .code, .loose: break
       }

@@ -9,24 +9,30 @@ struct LegacyFacts<Field: FactField> {
   let table: LegacyFieldTable<Field>
   /// The field that says which kind of offer another names.
   let offerType: Field
+  private var meanings = KeyMemory<LegacyFieldTable<Field>.Meaning>()
+
+  private init(_ table: LegacyFieldTable<Field>, offerType: Field) {
+    self.table = table
+    self.offerType = offerType
+  }
 
   /// What a row of `in_app`, `latest_receipt_info` or `pending_renewal_info` states.
-  func facts(_ row: JSONObject) -> Facts<Field> {
+  mutating func facts(_ row: JSONObject) -> Facts<Field> {
     var facts = Facts<Field>()
     // Which dates were met in a written form: looked at where the milliseconds are missing. One bit for each row.
     var written: UInt64 = 0
-    for member in row {
-      guard let meaning = table[member.key] else { continue }
-      for entry in meaning.rows {
-        if meaning.isSecondChoice {
-          written |= 1 << UInt64(entry.place)
-        } else {
-          take(member.value, entry, row, &facts)
-        }
+    for (place, member) in row.members.enumerated() {
+      guard let meaning = meanings.meaning(of: member.key, at: place, search: { [table] in table[$0] }) else { continue }
+      if meaning.isSecondChoice {
+        written |= meaning.places
+      } else {
+        for entry in meaning.rows { take(member.value, entry, row, &facts) }
       }
     }
-    for entry in table.rows where written & 1 << UInt64(entry.place) != 0 && facts[entry.field] == nil {
-      guard let date = TransactionRow(row).looseDate(entry.key) else { continue }
+    while written != 0 {
+      let entry = table.rows[written.trailingZeroBitCount]
+      written &= written - 1
+      guard facts[entry.field] == nil, let date = TransactionRow(row).looseDate(entry.key) else { continue }
       take(.integer(date.sinceEpoch), entry, row, &facts)
     }
     return facts
@@ -73,9 +79,9 @@ struct LegacyFacts<Field: FactField> {
 }
 
 extension LegacyFacts<PurchaseField> {
-  init(_ vocabulary: Vocabulary) { self.init(table: vocabulary.legacyPurchases, offerType: .offerType) }
+  init(_ vocabulary: Vocabulary) { self.init(vocabulary.legacyPurchases, offerType: .offerType) }
 }
 
 extension LegacyFacts<RenewalField> {
-  init(_ vocabulary: Vocabulary) { self.init(table: vocabulary.legacyRenewals, offerType: .offerType) }
+  init(_ vocabulary: Vocabulary) { self.init(vocabulary.legacyRenewals, offerType: .offerType) }
 }

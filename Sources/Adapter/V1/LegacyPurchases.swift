@@ -16,7 +16,7 @@ struct LegacyPurchases {
   private(set) var rows: [LegacyPurchase] = []
   /// Rows without any id by which they could be known.
   private(set) var unusable = 0
-  private let reader: LegacyFacts<PurchaseField>
+  private var reader: LegacyFacts<PurchaseField>
   private let inferences: InferenceTable
   private var places: [Name: Int] = [:]
   private var lists = 0
@@ -55,9 +55,9 @@ struct LegacyPurchases {
 
   /// Supposes what the rows let suppose, by `inferences.tsv`.
   mutating func infer() {
-    let inOrder = rows.indices.sorted { rows[$0].purchaseOrder < rows[$1].purchaseOrder }
+    let inOrder = rows.indices.map { (order: rows[$0].purchaseOrder, place: $0) }.sorted { $0.order < $1.order }
     var previous: [String: Int] = [:]
-    for place in inOrder {
+    for (_, place) in inOrder {
       let original = rows[place].original
       if rows[place].isSubscription { infer(.hasSubscriptionMarks, place) }
       if rows[place].facts[.inAppOwnershipType] == nil { infer(.ownershipAbsent, place) }
@@ -103,7 +103,8 @@ struct LegacyPurchase {
     self.facts.set(.originalTransactionId, .string(original))
     self.original = original
     self.list = list
-    cancelledAt = row.cancellationDate
+    // Of an upgrade it is no revocation.
+    cancelledAt = facts.flag(.isUpgraded) == true ? row.cancellationDate : facts.date(.revocationDate)
     isSubscription = facts.isSubscription || row.json["is_in_intro_offer_period"] != nil
   }
 
