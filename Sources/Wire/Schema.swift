@@ -45,24 +45,25 @@ public struct Schema: Sendable {
   private func survey(
     _ object: JSONObject, path: String, kinds: inout KeyMemory<Kind>, into survey: inout Survey
   ) {
-    for (place, member) in object.members.enumerated() {
-      guard let kind = kinds.meaning(of: member.key, at: place, search: { fields[$0] }) else {
-        survey.unknownFields.append(path + member.key)
+    let members = object.members
+    for place in members.indices {
+      let (key, value) = (members[place].key, members[place].value)
+      guard let kind = kinds.meaning(of: key, at: place, search: { fields[$0] }) else {
+        survey.unknownFields.append(path + key)
         continue
       }
-      if !kind.accepts(member.value) {
-        survey.unusableFields.append(path + member.key)
-      } else if !kind.documents(member.value) {
-        let value = member.value.looseText ?? ""
-        survey.unknownValues.append("\(path)\(member.key)=\(value.prefix(64))")
+      if !kind.accepts(value) {
+        survey.unusableFields.append(path + key)
+      } else if !kind.documents(value) {
+        survey.unknownValues.append("\(path)\(key)=\((value.looseText ?? "").prefix(64))")
       }
       switch kind {
       case .structure(let schema):
-        if let inner = member.value.object { schema.survey(inner, path: "\(path)\(member.key).", into: &survey) }
+        if let inner = value.object { schema.survey(inner, path: "\(path)\(key).", into: &survey) }
       case .structures(let schema):
-        let path = "\(path)\(member.key)[]."
+        let path = "\(path)\(key)[]."
         var kinds = KeyMemory<Kind>()
-        for inner in member.value.array ?? [] {
+        for inner in value.array ?? [] {
           if let inner = inner.object { schema.survey(inner, path: path, kinds: &kinds, into: &survey) }
         }
       case .text, .integer, .flag, .date, .texts, .word, .code, .loose: break

@@ -21,19 +21,24 @@ struct LegacyFacts<Field: FactField> {
     var facts = Facts<Field>()
     // Which dates were met in a written form: looked at where the milliseconds are missing. One bit for each row.
     var written: UInt64 = 0
-    for (place, member) in row.members.enumerated() {
-      guard let meaning = meanings.meaning(of: member.key, at: place, search: { [table] in table[$0] }) else { continue }
+    let members = row.members
+    for place in members.indices {
+      let key = members[place].key
+      guard let meaning = meanings.meaning(of: key, at: place, search: { [table] in table[$0] }) else { continue }
       if meaning.isSecondChoice {
         written |= meaning.places
       } else {
-        for entry in meaning.rows { take(member.value, entry, row, &facts) }
+        // By number: an entry would be copied with its texts.
+        for number in meaning.rows.indices {
+          take(members[place].value, meaning.rows[number].form, meaning.rows[number].field, row, &facts)
+        }
       }
     }
     while written != 0 {
       let entry = table.rows[written.trailingZeroBitCount]
       written &= written - 1
       guard facts[entry.field] == nil, let date = TransactionRow(row).looseDate(entry.key) else { continue }
-      take(.integer(date.sinceEpoch), entry, row, &facts)
+      take(.integer(date.sinceEpoch), entry.form, entry.field, row, &facts)
     }
     return facts
   }
@@ -42,17 +47,18 @@ struct LegacyFacts<Field: FactField> {
   func factsOfTop(_ top: JSONObject) -> Facts<Field> {
     var facts = Facts<Field>()
     for entry in table.rows {
-      if let key = entry.top, let value = top[key] { take(value, entry, top, &facts) }
+      if let key = entry.top, let value = top[key] { take(value, entry.form, entry.field, top, &facts) }
     }
     return facts
   }
 
   /// In whichever order the members stand, the result is the same.
   private func take(
-    _ value: JSONValue, _ entry: LegacyFieldTable<Field>.Row, _ row: JSONObject, _ facts: inout Facts<Field>
+    _ value: JSONValue, _ form: LegacyFieldTable<Field>.Form, _ field: Field, _ row: JSONObject,
+    _ facts: inout Facts<Field>
   ) {
     let taken: JSONValue? =
-      switch entry.form {
+      switch form {
       case .text: Self.text(value)
       case .integer: value.looseInteger.map(JSONValue.integer)
       case .flag: value.looseFlag.map(JSONValue.bool)
@@ -67,7 +73,7 @@ struct LegacyFacts<Field: FactField> {
       case .offerCodeName: namesPromotion(row) ? nil : Self.text(value)
       case .consent: row["price_increase_status"] == nil ? value.looseInteger.map(JSONValue.integer) : nil
       }
-    if let taken { facts.set(entry.field, taken) }
+    if let taken { facts.set(field, taken) }
   }
 
   private static func text(_ value: JSONValue) -> JSONValue? {

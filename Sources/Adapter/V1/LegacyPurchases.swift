@@ -55,13 +55,13 @@ struct LegacyPurchases {
 
   /// Supposes what the rows let suppose, by `inferences.tsv`.
   mutating func infer() {
-    let inOrder = rows.indices.map { (order: rows[$0].purchaseOrder, place: $0) }.sorted { $0.order < $1.order }
+    let inOrder = rows.enumerated().map { (place: $0, order: $1.purchaseOrder) }.sorted { $0.order < $1.order }
     var previous: [String: Int] = [:]
-    for (_, place) in inOrder {
+    for (place, _) in inOrder {
       let original = rows[place].original
       if rows[place].isSubscription { infer(.hasSubscriptionMarks, place) }
       if rows[place].facts[.inAppOwnershipType] == nil { infer(.ownershipAbsent, place) }
-      if let reason = reason(rows[place], after: previous[original].map { rows[$0] }) { infer(reason, place) }
+      if let reason = reason(place, after: previous[original]) { infer(reason, place) }
       if rows[place].isSubscription { previous[original] = place }
     }
   }
@@ -71,10 +71,12 @@ struct LegacyPurchases {
     rows[place].facts.infer(row.field, row.field.kind == .flag ? .bool(row.value == "true") : .string(row.value))
   }
 
-  private func reason(_ row: LegacyPurchase, after previous: LegacyPurchase?) -> InferenceTable.Condition? {
+  private func reason(_ place: Int, after previousPlace: Int?) -> InferenceTable.Condition? {
+    let row = rows[place]
     if row.facts.isOriginalTransaction { return .isOriginalTransaction }
     if !row.isSubscription { return .isNoSubscription }
-    guard let previous else { return nil }
+    guard let previousPlace else { return nil }
+    let previous = rows[previousPlace]
     if previous.isReplaced(by: row) { return .replacesUpgraded }
     guard let ended = previous.facts.date(.expiresDate), let began = row.facts.date(.purchaseDate) else { return nil }
     return began > ended + Self.billingRetry ? .longAfterPrevious : .followsPrevious
@@ -100,7 +102,7 @@ struct LegacyPurchase {
     guard let original = Self.identity(facts.text(.originalTransactionId)) ?? Self.identity(facts.text(.transactionId))
     else { return nil }
     self.facts = facts
-    self.facts.set(.originalTransactionId, .string(original))
+    if facts.text(.originalTransactionId) != original { self.facts.set(.originalTransactionId, .string(original)) }
     self.original = original
     self.list = list
     // Of an upgrade it is no revocation.
