@@ -55,9 +55,8 @@ struct LegacyPurchases {
 
   /// Supposes what the rows let suppose, by `inferences.tsv`.
   mutating func infer() {
-    let inOrder = rows.enumerated().map { (place: $0, order: $1.purchaseOrder) }.sorted { $0.order < $1.order }
     var previous: [String: Int] = [:]
-    for (place, _) in inOrder {
+    for place in rows.placesInOrder {
       let original = rows[place].original
       if rows[place].isSubscription { infer(.hasSubscriptionMarks, place) }
       if rows[place].facts[.inAppOwnershipType] == nil { infer(.ownershipAbsent, place) }
@@ -182,6 +181,13 @@ struct LegacyPurchase {
     cancelledAt = best.cancelledAt ?? rest.cancelledAt
     isSubscription = best.isSubscription || rest.isSubscription
     furtherTransactionIDs = Set(ids).subtracting([facts.text(.transactionId) ?? ""]).sorted()
+  }
+}
+
+extension [LegacyPurchase] {
+  /// Their places by date of purchase: a purchase is much to move about while sorting.
+  var placesInOrder: [Int] {
+    indices.map { (place: $0, order: self[$0].purchaseOrder) }.sorted { $0.order < $1.order }.map(\.place)
   }
 }
 
