@@ -27,6 +27,14 @@ package struct LegacyFieldTable<Field: FactField>: Sendable {
     package let rows: [Row]
     /// Whether it is a written date, of use only where the milliseconds are missing.
     package let isSecondChoice: Bool
+    /// The places of the rows, one bit for each.
+    package let places: UInt64
+
+    init(_ rows: [Row], isSecondChoice: Bool) {
+      self.rows = rows
+      self.isSecondChoice = isSecondChoice
+      places = rows.reduce(0) { $0 | 1 << UInt64($1.place) }
+    }
   }
 
   package let rows: [Row]
@@ -57,11 +65,11 @@ package struct LegacyFieldTable<Field: FactField>: Sendable {
     var meanings: [String: Meaning] = [:]
     for (key, rows) in Dictionary(grouping: rows, by: \.key) {
       let isDate = rows.contains { $0.form == .date || $0.form == .revocation }
-      meanings[key] = Meaning(rows: rows, isSecondChoice: isDate)
+      meanings[key] = Meaning(rows, isSecondChoice: isDate)
       guard isDate else { continue }
-      meanings["\(key)_ms"] = Meaning(rows: rows, isSecondChoice: false)
+      meanings["\(key)_ms"] = Meaning(rows, isSecondChoice: false)
       for form in ["_formatted", "_pst", "_formatted_pst"] {
-        meanings[key + form] = Meaning(rows: rows, isSecondChoice: true)
+        meanings[key + form] = Meaning(rows, isSecondChoice: true)
       }
     }
     return meanings

@@ -15,10 +15,10 @@ extension Refusal {
 
   /// Refuses ids and names that are longer than any of Apple's: cut off they would be another's.
   static func checkLengths(_ findings: Findings) throws(Refusal) {
-    func check(_ what: String, _ value: String?, _ limit: Int = idLimit) throws(Refusal) {
+    func check(_ what: @autoclosure () -> String, _ value: String?, _ limit: Int = idLimit) throws(Refusal) {
       guard let value, value.utf8.count > limit else { return }
       throw Refusal(
-        .authentic, .valueTooLong, "\(what) has \(value.utf8.count) bytes, at most \(limit) are taken",
+        .authentic, .valueTooLong, "\(what()) has \(value.utf8.count) bytes, at most \(limit) are taken",
         claimedApp: String(findings.app.prefix(nameLimit)))
     }
     try check("bundleId", findings.app, nameLimit)

@@ -7,6 +7,8 @@ public struct JSONReader {
   private let limits: JSONLimits
   var offset = 0
   private var depth = 0
+  /// The members of the object read last, for the next to expect: rows of a list have the same keys in the same order.
+  private var last: [JSONObject.Member] = []
 
   private init(limits: JSONLimits) { self.limits = limits }
 
@@ -38,14 +40,16 @@ public struct JSONReader {
     try descend()
     var members: [JSONObject.Member] = []
     if try !closes(UInt8(ascii: "}"), bytes) {
-      // Only the outermost: room for 32 in each of the 100,000 objects of a hostile megabyte would be gigabytes.
-      if depth == 1 { members.reserveCapacity(32) }
+      // Each object is expected again once: a hostile megabyte of 100,000 objects makes no more room than it has members.
+      var expected: [JSONObject.Member] = []
+      swap(&expected, &last)
+      members.reserveCapacity(depth == 1 ? 32 : expected.count)
       var keys = KeyRegister()
       repeat {
         skipWhiteSpace(bytes)
         guard try peek(bytes) == UInt8(ascii: "\"") else { throw error(.unexpectedByte) }
         let start = offset
-        let key = try string(bytes)
+        let key = try string(bytes, expected: members.count < expected.count ? expected[members.count].key : nil)
         guard keys.insert(key, into: members) else { throw JSONError(.duplicateKey, at: start) }
         skipWhiteSpace(bytes)
         try expect(UInt8(ascii: ":"), bytes)
@@ -53,6 +57,7 @@ public struct JSONReader {
       } while try continues(until: UInt8(ascii: "}"), bytes)
     }
     depth -= 1
+    last = members
     return JSONObject(uniqueMembers: members)
   }
 

@@ -16,6 +16,14 @@ extension Span<UInt8> {
     return offset
   }
 
+  /// Whether these are the bytes of `text`.
+  fileprivate func isText(_ text: String) -> Bool {
+    let other = text.utf8Span.span
+    guard other.count == count else { return false }
+    for place in 0..<count where self[place] != other[place] { return false }
+    return true
+  }
+
   /// Not zero for those bytes; without branches.
   private static func special(_ byte: UInt8) -> UInt8 {
     (byte == UInt8(ascii: "\"") ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0) | (byte < 0x20 ? 1 : 0)
@@ -23,8 +31,8 @@ extension Span<UInt8> {
 }
 
 extension JSONReader {
-  /// The string whose opening quote is next.
-  mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> String {
+  /// The string whose opening quote is next; `expected` itself where it is the same.
+  mutating func string(_ bytes: Span<UInt8>, expected: String? = nil) throws(JSONError) -> String {
     offset += 1
     let start = offset
     let end = bytes.endOfPlainText(from: start)
@@ -32,7 +40,9 @@ extension JSONReader {
     switch bytes[end] {
     case UInt8(ascii: "\""):
       offset = end + 1
-      return try text(bytes.extracting(start..<end), at: start)
+      let plain = bytes.extracting(start..<end)
+      if let expected, plain.isText(expected) { return expected }
+      return try text(plain, at: start)
     case UInt8(ascii: "\\"):
       offset = end
       return try escapedString(bytes, from: start)

@@ -18,7 +18,7 @@ extension JSONValue {
   public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
   public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
   public var object: JSONObject? { if case .object(let value) = self { value } else { nil } }
-  public var isNull: Bool { self == .null }
+  public var isNull: Bool { if case .null = self { true } else { false } }
 
   /// A whole number, also when it was written `1.0` or `1e3`; nil for fractions and for what exceeds 64 bits.
   public var integer: Int64? {

@@ -52,13 +52,15 @@ public struct FieldNames: Sendable {
 /// A value is stated, or inferred from what was stated (a type from the presence of an expiry, say). An inferred one gives
 /// way to whoever states the field.
 public struct Facts<Field: FactField>: Hashable, Sendable {
-  private var values: [JSONValue?]
-  /// One bit for each field, by its number.
+  /// Those of the known fields, in declaration order.
+  private var values: [JSONValue] = []
+  /// Which fields have a value: one bit for each, by its number.
+  private var presences: UInt64 = 0
   private var inferences: UInt64 = 0
 
-  public init() { values = Array(repeating: nil, count: Field.names.count) }
+  public init() {}
 
-  public subscript(field: Field) -> JSONValue? { values[field.rawValue] }
+  public subscript(field: Field) -> JSONValue? { has(field) ? values[place(field)] : nil }
 
   /// Notes `value` and returns true; returns false when it is not of the field's kind, and notes nothing.
   ///
@@ -66,7 +68,7 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
   @discardableResult
   public mutating func set(_ field: Field, _ value: JSONValue) -> Bool {
     guard let normal = Self.normal(value, field.kind) else { return false }
-    values[field.rawValue] = normal
+    put(normal, field)
     inferences &= ~bit(field)
     return true
   }
@@ -75,10 +77,8 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
   /// field's kind or the field has been stated.
   @discardableResult
   public mutating func infer(_ field: Field, _ value: JSONValue) -> Bool {
-    guard values[field.rawValue] == nil || isInferred(field), let normal = Self.normal(value, field.kind) else {
-      return false
-    }
-    values[field.rawValue] = normal
+    guard !has(field) || isInferred(field), let normal = Self.normal(value, field.kind) else { return false }
+    put(normal, field)
     inferences |= bit(field)
     return true
   }
@@ -86,7 +86,20 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
   /// Whether the field has a value that nobody stated.
   public func isInferred(_ field: Field) -> Bool { inferences & bit(field) != 0 }
 
+  private func has(_ field: Field) -> Bool { presences & bit(field) != 0 }
   private func bit(_ field: Field) -> UInt64 { 1 << UInt64(field.rawValue) }
+  /// Where its value stands, or would: after those of the fields before it.
+  private func place(_ field: Field) -> Int { (presences & (bit(field) - 1)).nonzeroBitCount }
+
+  private mutating func put(_ value: JSONValue, _ field: Field) {
+    if has(field) {
+      values[place(field)] = value
+    } else {
+      if values.isEmpty { values.reserveCapacity(16) }
+      values.insert(value, at: place(field))
+      presences |= bit(field)
+    }
+  }
 
   public func text(_ field: Field) -> String? { self[field]?.string }
   public func integer(_ field: Field) -> Int64? { self[field]?.integer }
@@ -95,7 +108,7 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
 
   /// The fields that have a value, stated or inferred, in declaration order.
   public var known: [(field: Field, value: JSONValue)] {
-    Field.allCases.compactMap { field in values[field.rawValue].map { (field, $0) } }
+    Field.allCases.compactMap { field in self[field].map { (field, $0) } }
   }
 
   private static func normal(_ value: JSONValue, _ kind: FactKind) -> JSONValue? {
@@ -124,8 +137,10 @@ extension Facts {
     let names = Field.names
     var members: [JSONObject.Member] = []
     members.reserveCapacity(values.count + 1)
-    for (place, value) in values.enumerated() {
-      if let value { members.append(JSONObject.Member(key: names[place], value: value)) }
+    var rest = presences
+    for value in values {
+      members.append(JSONObject.Member(key: names[rest.trailingZeroBitCount], value: value))
+      rest &= rest - 1
     }
     if inferences != 0 {
       let inferred = Field.allCases.filter(isInferred).map { JSONValue.string($0.name) }

@@ -38,23 +38,33 @@ public struct Schema: Sendable {
   init(_ fields: [String: Kind]) { self.fields = fields }
 
   func survey(_ object: JSONObject, path: String, into survey: inout Survey) {
-    for member in object {
-      guard let kind = fields[member.key] else {
-        survey.unknownFields.append(path + member.key)
+    var kinds = KeyMemory<Kind>()
+    self.survey(object, path: path, kinds: &kinds, into: &survey)
+  }
+
+  private func survey(
+    _ object: JSONObject, path: String, kinds: inout KeyMemory<Kind>, into survey: inout Survey
+  ) {
+    let members = object.members
+    for place in members.indices {
+      let (key, value) = (members[place].key, members[place].value)
+      guard let kind = kinds.meaning(of: key, at: place, search: { fields[$0] }) else {
+        survey.unknownFields.append(path + key)
         continue
       }
-      if !kind.accepts(member.value) {
-        survey.unusableFields.append(path + member.key)
-      } else if !kind.documents(member.value) {
-        let value = member.value.looseText ?? ""
-        survey.unknownValues.append("\(path)\(member.key)=\(value.prefix(64))")
+      if !kind.accepts(value) {
+        survey.unusableFields.append(path + key)
+      } else if !kind.documents(value) {
+        survey.unknownValues.append("\(path)\(key)=\((value.looseText ?? "").prefix(64))")
       }
       switch kind {
       case .structure(let schema):
-        if let inner = member.value.object { schema.survey(inner, path: "\(path)\(member.key).", into: &survey) }
+        if let inner = value.object { schema.survey(inner, path: "\(path)\(key).", into: &survey) }
       case .structures(let schema):
-        for inner in member.value.array ?? [] {
-          if let inner = inner.object { schema.survey(inner, path: "\(path)\(member.key)[].", into: &survey) }
+        let path = "\(path)\(key)[]."
+        var kinds = KeyMemory<Kind>()
+        for inner in value.array ?? [] {
+          if let inner = inner.object { schema.survey(inner, path: path, kinds: &kinds, into: &survey) }
         }
       case .text, .integer, .flag, .date, .texts, .word, .code, .loose: break
       }

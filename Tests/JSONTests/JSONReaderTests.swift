@@ -82,6 +82,31 @@ import Time
     }
   }
 
+  @Test(arguments: [
+    (#"[{"a":1,"b":2},{"a":3,"b":4}]"#, [["a", "b"], ["a", "b"]]),
+    (#"[{"a":1,"b":2},{"b":3,"a":4},{"a":5,"b":6,"c":7}]"#, [["a", "b"], ["b", "a"], ["a", "b", "c"]]),
+    (
+      #"[{"purchase_date_ms":1},{"purchase_date_pst":2},{"purchase_date":3}]"#,
+      [["purchase_date_ms"], ["purchase_date_pst"], ["purchase_date"]]
+    ),
+    (#"[{"a\"b":1},{"a\"b":2},{"\u0061":3},{"a":4}]"#, [["a\"b"], ["a\"b"], ["a"], ["a"]]),
+    (#"[{"a":{"b":1},"c":2},{"a":{"b":3},"c":4},{}]"#, [["a", "c"], ["a", "c"], []]),
+  ])
+  func `reads each row by its own keys, whatever those of the row before`(text: String, keys: [[String]]) throws {
+    let rows = try #require(try JSONReader.read(Array(text.utf8)).array)
+    #expect(rows.map { $0.object?.map(\.key) } == keys)
+  }
+
+  @Test func `refuses in a row what the row before would let pass`() {
+    for (text, code) in [
+      (#"[{"a":1,"b":2},{"a":1,"a":2}]"#, JSONError.Code.duplicateKey), (#"[{"a\"b":1},{"a"b":2}]"#, .unexpectedByte),
+      (#"[{"ab":1},{"ab"#, .truncated),
+    ] {
+      let refused = #expect(throws: JSONError.self) { try JSONReader.read(Array(text.utf8)) }
+      #expect(refused?.code == code, "\(text)")
+    }
+  }
+
   private func offset(of place: Int, in keys: [String]) -> Int {
     1 + keys[..<place].map { $0.utf8.count + 5 }.reduce(0, +)
   }

@@ -9,25 +9,36 @@ struct LegacyFacts<Field: FactField> {
   let table: LegacyFieldTable<Field>
   /// The field that says which kind of offer another names.
   let offerType: Field
+  private var meanings = KeyMemory<LegacyFieldTable<Field>.Meaning>()
+
+  private init(_ table: LegacyFieldTable<Field>, offerType: Field) {
+    self.table = table
+    self.offerType = offerType
+  }
 
   /// What a row of `in_app`, `latest_receipt_info` or `pending_renewal_info` states.
-  func facts(_ row: JSONObject) -> Facts<Field> {
+  mutating func facts(_ row: JSONObject) -> Facts<Field> {
     var facts = Facts<Field>()
     // Which dates were met in a written form: looked at where the milliseconds are missing. One bit for each row.
     var written: UInt64 = 0
-    for member in row {
-      guard let meaning = table[member.key] else { continue }
-      for entry in meaning.rows {
-        if meaning.isSecondChoice {
-          written |= 1 << UInt64(entry.place)
-        } else {
-          take(member.value, entry, row, &facts)
+    let members = row.members
+    for place in members.indices {
+      let key = members[place].key
+      guard let meaning = meanings.meaning(of: key, at: place, search: { [table] in table[$0] }) else { continue }
+      if meaning.isSecondChoice {
+        written |= meaning.places
+      } else {
+        // By number: an entry would be copied with its texts.
+        for number in meaning.rows.indices {
+          take(members[place].value, meaning.rows[number].form, meaning.rows[number].field, row, &facts)
         }
       }
     }
-    for entry in table.rows where written & 1 << UInt64(entry.place) != 0 && facts[entry.field] == nil {
-      guard let date = TransactionRow(row).looseDate(entry.key) else { continue }
-      take(.integer(date.sinceEpoch), entry, row, &facts)
+    while written != 0 {
+      let entry = table.rows[written.trailingZeroBitCount]
+      written &= written - 1
+      guard facts[entry.field] == nil, let date = TransactionRow(row).looseDate(entry.key) else { continue }
+      take(.integer(date.sinceEpoch), entry.form, entry.field, row, &facts)
     }
     return facts
   }
@@ -36,17 +47,18 @@ struct LegacyFacts<Field: FactField> {
   func factsOfTop(_ top: JSONObject) -> Facts<Field> {
     var facts = Facts<Field>()
     for entry in table.rows {
-      if let key = entry.top, let value = top[key] { take(value, entry, top, &facts) }
+      if let key = entry.top, let value = top[key] { take(value, entry.form, entry.field, top, &facts) }
     }
     return facts
   }
 
   /// In whichever order the members stand, the result is the same.
   private func take(
-    _ value: JSONValue, _ entry: LegacyFieldTable<Field>.Row, _ row: JSONObject, _ facts: inout Facts<Field>
+    _ value: JSONValue, _ form: LegacyFieldTable<Field>.Form, _ field: Field, _ row: JSONObject,
+    _ facts: inout Facts<Field>
   ) {
     let taken: JSONValue? =
-      switch entry.form {
+      switch form {
       case .text: Self.text(value)
       case .integer: value.looseInteger.map(JSONValue.integer)
       case .flag: value.looseFlag.map(JSONValue.bool)
@@ -61,7 +73,7 @@ struct LegacyFacts<Field: FactField> {
       case .offerCodeName: namesPromotion(row) ? nil : Self.text(value)
       case .consent: row["price_increase_status"] == nil ? value.looseInteger.map(JSONValue.integer) : nil
       }
-    if let taken { facts.set(entry.field, taken) }
+    if let taken { facts.set(field, taken) }
   }
 
   private static func text(_ value: JSONValue) -> JSONValue? {
@@ -73,9 +85,9 @@ struct LegacyFacts<Field: FactField> {
 }
 
 extension LegacyFacts<PurchaseField> {
-  init(_ vocabulary: Vocabulary) { self.init(table: vocabulary.legacyPurchases, offerType: .offerType) }
+  init(_ vocabulary: Vocabulary) { self.init(vocabulary.legacyPurchases, offerType: .offerType) }
 }
 
 extension LegacyFacts<RenewalField> {
-  init(_ vocabulary: Vocabulary) { self.init(table: vocabulary.legacyRenewals, offerType: .offerType) }
+  init(_ vocabulary: Vocabulary) { self.init(vocabulary.legacyRenewals, offerType: .offerType) }
 }

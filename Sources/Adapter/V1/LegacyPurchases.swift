@@ -16,7 +16,7 @@ struct LegacyPurchases {
   private(set) var rows: [LegacyPurchase] = []
   /// Rows without any id by which they could be known.
   private(set) var unusable = 0
-  private let reader: LegacyFacts<PurchaseField>
+  private var reader: LegacyFacts<PurchaseField>
   private let inferences: InferenceTable
   private var places: [Name: Int] = [:]
   private var lists = 0
@@ -55,13 +55,12 @@ struct LegacyPurchases {
 
   /// Supposes what the rows let suppose, by `inferences.tsv`.
   mutating func infer() {
-    let inOrder = rows.indices.sorted { rows[$0].purchaseOrder < rows[$1].purchaseOrder }
     var previous: [String: Int] = [:]
-    for place in inOrder {
+    for place in rows.placesInOrder {
       let original = rows[place].original
       if rows[place].isSubscription { infer(.hasSubscriptionMarks, place) }
       if rows[place].facts[.inAppOwnershipType] == nil { infer(.ownershipAbsent, place) }
-      if let reason = reason(rows[place], after: previous[original].map { rows[$0] }) { infer(reason, place) }
+      if let reason = reason(place, after: previous[original]) { infer(reason, place) }
       if rows[place].isSubscription { previous[original] = place }
     }
   }
@@ -71,10 +70,12 @@ struct LegacyPurchases {
     rows[place].facts.infer(row.field, row.field.kind == .flag ? .bool(row.value == "true") : .string(row.value))
   }
 
-  private func reason(_ row: LegacyPurchase, after previous: LegacyPurchase?) -> InferenceTable.Condition? {
+  private func reason(_ place: Int, after previousPlace: Int?) -> InferenceTable.Condition? {
+    let row = rows[place]
     if row.facts.isOriginalTransaction { return .isOriginalTransaction }
     if !row.isSubscription { return .isNoSubscription }
-    guard let previous else { return nil }
+    guard let previousPlace else { return nil }
+    let previous = rows[previousPlace]
     if previous.isReplaced(by: row) { return .replacesUpgraded }
     guard let ended = previous.facts.date(.expiresDate), let began = row.facts.date(.purchaseDate) else { return nil }
     return began > ended + Self.billingRetry ? .longAfterPrevious : .followsPrevious
@@ -100,10 +101,11 @@ struct LegacyPurchase {
     guard let original = Self.identity(facts.text(.originalTransactionId)) ?? Self.identity(facts.text(.transactionId))
     else { return nil }
     self.facts = facts
-    self.facts.set(.originalTransactionId, .string(original))
+    if facts.text(.originalTransactionId) != original { self.facts.set(.originalTransactionId, .string(original)) }
     self.original = original
     self.list = list
-    cancelledAt = row.cancellationDate
+    // Of an upgrade it is no revocation.
+    cancelledAt = facts.flag(.isUpgraded) == true ? row.cancellationDate : facts.date(.revocationDate)
     isSubscription = facts.isSubscription || row.json["is_in_intro_offer_period"] != nil
   }
 
@@ -179,6 +181,13 @@ struct LegacyPurchase {
     cancelledAt = best.cancelledAt ?? rest.cancelledAt
     isSubscription = best.isSubscription || rest.isSubscription
     furtherTransactionIDs = Set(ids).subtracting([facts.text(.transactionId) ?? ""]).sorted()
+  }
+}
+
+extension [LegacyPurchase] {
+  /// Their places by date of purchase: a purchase is much to move about while sorting.
+  var placesInOrder: [Int] {
+    indices.map { (place: $0, order: self[$0].purchaseOrder) }.sorted { $0.order < $1.order }.map(\.place)
   }
 }
 

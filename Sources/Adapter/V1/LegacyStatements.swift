@@ -40,7 +40,7 @@ struct LegacyStatements {
   func renewals(
     _ elements: [PendingRenewal], rows: [LegacyPurchase], top: JSONObject, current: String?
   ) -> [RenewalStatement] {
-    let reader = LegacyFacts<RenewalField>(vocabulary)
+    var reader = LegacyFacts<RenewalField>(vocabulary)
     var statements: [RenewalStatement] = []
     func add(_ original: String, _ facts: Facts<RenewalField>) {
       var facts = facts

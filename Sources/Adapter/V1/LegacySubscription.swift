@@ -26,7 +26,7 @@ struct LegacySubscription {
   ) {
     self.body = body
     self.asOf = asOf
-    let inOrder = rows.sorted { $0.purchaseOrder < $1.purchaseOrder }
+    let inOrder = rows.placesInOrder.map { rows[$0] }
     self.rows = inOrder
     self.renewal = renewal
     self.target = target
