@@ -29,7 +29,8 @@ import Truth
     let killed = try await Self.tell(story, messages, kills: Self.kills)
     #expect(killed.differences == [], "seed \(seed)")
     #expect(undisturbed.differences == [], "seed \(seed)")
-    #expect(undisturbed.dump.count > 100)
+    // However little a world of this seed has to tell, it is more than nothing.
+    #expect(undisturbed.dump.count > 5 * Self.customers)
     let changes = killed.dump.difference(from: undisturbed.dump)
     #expect(changes.isEmpty, "seed \(seed): \(changes)")
   }

@@ -19,7 +19,7 @@ import Truth
     try await Self.record(faults: []) { known, apple, notifications in
       let compared = known.compared(with: Array(apple.world.truth()), at: apple.world.now)
       #expect(compared.differences == [])
-      #expect(compared.compared > 20)
+      #expect(compared.compared > 5)
       #expect(notifications.allSatisfy { $0["state"] == "delivered" })
     }
   }

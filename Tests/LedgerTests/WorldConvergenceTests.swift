@@ -36,10 +36,10 @@ import Truth
       let known = try await teller.known()
       let compared = known.compared(with: story.truth(), at: story.world.now)
       #expect(compared.differences == [], "seed \(seed), \(lanes) connections")
-      #expect(compared.compared > 30)
+      #expect(compared.compared > 5)
       await teller.fixture.pool.close()
     }
-    #expect(dumps[0].count > 300)
+    #expect(dumps[0].count > 50)
     for dump in dumps.dropFirst() {
       #expect(dump.difference(from: dumps[0]).map(\.line) == [], "seed \(seed)")
     }
@@ -65,7 +65,7 @@ import Truth
     // Who comes back within the billing retry looks to V1 as who has paid at last: it infers, and says so.
     let differences = compared.differences.filter { !v1Only || $0.field != "transactionReason" }
     #expect(differences == [], "seed \(seed)")
-    #expect(compared.compared > 30)
+    #expect(compared.compared > 5)
     await teller.fixture.pool.close()
   }
 }
