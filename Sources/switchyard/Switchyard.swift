@@ -2,7 +2,7 @@ import Runtime
 
 /// The program: one command for each thing an operator does.
 enum Switchyard {
-  static let version = "0.1.0"
+  static let version = "0.2.0"
 
   static let command = Command(
     "switchyard", "Moves App Store back ends from verifyReceipt and Notifications V1 to their successors.",

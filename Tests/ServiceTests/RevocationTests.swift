@@ -140,7 +140,7 @@ private struct RevocationBench {
       for (fault, value, outcome) in [
         ("unknown", nil, "unknown"), ("tryLater", nil, "unsuccessful"), ("stale", nil, "stale"),
         ("foreignSigner", nil, "untrustedResponder"), ("serverError", Int64(503), "status"),
-        ("stalled", 60_000, "timedOut"),
+        ("stalled", 60_000, "timedOut"), ("malformed", nil, "malformedResponse"),
       ] {
         try await bench.mend()
         try await bench.fault(fault, value: value)

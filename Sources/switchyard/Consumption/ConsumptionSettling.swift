@@ -4,6 +4,7 @@ import HTTPClient
 import JSON
 import Ledger
 import Runtime
+import Seeding
 import Service
 import Signing
 import Time
@@ -52,7 +53,7 @@ enum ConsumptionSettling {
       let timing = CallTiming(clock: .system)
       let client = AppStoreClient(
         http: http, hosts: arguments.value("base-url").map { AppStoreHosts(simulator: $0) } ?? .apple,
-        gate: BudgetGate(store: SharedBudgets().member("command"), timing: timing), timing: timing)
+        gate: BudgetGate(store: LedgerBudgets(pool: pool), timing: timing), timing: timing)
       let report = ConsumptionReport(client: client, pool: pool, keys: keys)
       let outcome: Result<ConsumptionReport.Outcome, any Error>
       do {
