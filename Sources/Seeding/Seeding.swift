@@ -1,7 +1,7 @@
 package import AppStore
 package import Database
 package import Ledger
-package import Purchases
+import Purchases
 package import Runtime
 import Signing
 import Synchronization
@@ -26,14 +26,14 @@ package final class Seeding: Service {
     @Sendable () async throws -> (access: [SeedingAccess], unopened: [CredentialTable.Unopened])
 
   /// One line of work: an app in one environment.
-  private struct Place: Hashable {
+  struct Place: Hashable {
     let app: App.ID
     let environment: APIEnvironment
 
     var scope: Ledger.Scope { Ledger.Scope(app: app, environment: Environment(environment)) }
   }
 
-  private struct State {
+  struct State {
     var access: [App.ID: SeedingAccess] = [:]
     var unopened: Set<CredentialTable.Unopened> = []
     var lanes: Set<Place> = []
@@ -43,17 +43,17 @@ package final class Seeding: Service {
     var accepted: [Place: Milliseconds] = [:]
   }
 
-  private let pool: Pool
+  let pool: Pool
   private let client: AppStoreClient
   private let lookUp: HistoryLookUp
   private let access: Access
   private let settings: Settings
   private let line: SettlingLine
   private let metrics: SeedingMetrics
-  private let clock: WallClock
-  private let pacing: Pacing
+  let clock: WallClock
+  let pacing: Pacing
   private let logger: Logger
-  private let state = Mutex(State())
+  let state = Mutex(State())
 
   private static let (shortPause, longPause) = (Interval.milliseconds(20), Interval.milliseconds(500))
   private static let refreshPause = Interval.seconds(5)
@@ -107,60 +107,10 @@ package final class Seeding: Service {
     return count
   }
 
-  // MARK: Somebody waits
-
-  /// Asks about these ids at once, before everybody who is asked about in bulk; how each stands then.
-  ///
-  /// Returns after `limit` at the latest: what is not done by then is done later. Nil when there is no key of the app.
-  package func lookUp(
-    _ ids: [String], of app: App, in environment: Environment, within limit: Interval
-  ) async throws -> [String: WorkTable.State]? {
-    guard let environment = APIEnvironment(environment) else { return nil }
-    let place = Place(app: app.id, environment: environment)
-    if state.withLock({ $0.access[app.id] }) == nil { _ = await refresh() }
-    guard state.withLock({ $0.access[app.id] }) != nil else { return nil }
-    let now = clock.now()
-    try await pool.transaction(replayable: true) { session throws(DatabaseError) in
-      try WorkTable.askAgain(ids, in: place.scope, unlessDoneSince: now - Self.recent, at: now, in: session)
-    }
-    return try await withThrowingTaskGroup(of: [String: WorkTable.State]?.self) { group in
-      group.addTask { try await self.finish(ids, in: place) }
-      group.addTask {
-        try? await self.pacing.sleep(limit)
-        return nil
-      }
-      if let states = try await group.next() ?? nil {
-        group.cancelAll()
-        return states
-      }
-      // Their end is waited for: they give back what they leased.
-      group.cancelAll()
-      while try await group.next() != nil {}
-      return try await self.states(of: ids, in: place)
-    }
-  }
-
-  /// Asks about the ids, or waits for whoever does, until none of them waits; how they stand.
-  private func finish(_ ids: [String], in place: Place) async throws -> [String: WorkTable.State] {
-    while true {
-      let leased = try await lease(WorkTable.Selection(place.scope, subjects: ids), limit: ids.count)
-      await withDiscardingTaskGroup { group in
-        for customer in leased { group.addTask { await self.ask(about: customer, in: place, .interactive) } }
-      }
-      let states = try await states(of: ids, in: place)
-      if !states.values.contains(.waiting) || Task.isCancelled { return states }
-      try? await pacing.sleep(leased.isEmpty ? .milliseconds(100) : .seconds(1))
-    }
-  }
-
-  private func states(of ids: [String], in place: Place) async throws -> [String: WorkTable.State] {
-    try await pool.read { session throws(DatabaseError) in try WorkTable.states(of: ids, in: place.scope, session) }
-  }
-
   // MARK: In bulk
 
   /// Reads the credentials; the places that have no lane yet.
-  private func refresh() async -> [Place] {
+  func refresh() async -> [Place] {
     do {
       let (access, unopened) = try await access()
       let (lanes, unheardOf) = state.withLock { state in
@@ -225,7 +175,7 @@ package final class Seeding: Service {
     return try await lease(WorkTable.Selection(place.scope), limit: limit)
   }
 
-  private func lease(_ selection: WorkTable.Selection, limit: Int) async throws -> [LeasedCustomer] {
+  func lease(_ selection: WorkTable.Selection, limit: Int) async throws -> [LeasedCustomer] {
     let (now, owner) = (clock.now(), [UInt8].random(count: 16))
     let end = now + settings.lease
     return try await pool.transaction { session throws(DatabaseError) in
@@ -233,7 +183,7 @@ package final class Seeding: Service {
     }
   }
 
-  private func ask(about customer: LeasedCustomer, in place: Place, _ priority: BudgetGate.Priority) async {
+  func ask(about customer: LeasedCustomer, in place: Place, _ priority: BudgetGate.Priority) async {
     guard let access = state.withLock({ $0.access[place.app] }) else { return }
     state.withLock { $0.busy[place, default: 0] += 1 }
     defer { state.withLock { $0.busy[place, default: 0] -= 1 } }

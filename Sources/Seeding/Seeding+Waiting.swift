@@ -1,0 +1,58 @@
+import AppStore
+import Database
+package import Ledger
+package import Purchases
+import Runtime
+import Synchronization
+package import Time
+
+/// For somebody who waits: asked about at once, before everybody who is asked about in bulk.
+extension Seeding {
+  /// Asks about these ids at once, before everybody who is asked about in bulk; how each stands then.
+  ///
+  /// Returns after `limit` at the latest: what is not done by then is done later. Nil when there is no key of the app.
+  package func lookUp(
+    _ ids: [String], of app: App, in environment: Environment, within limit: Interval
+  ) async throws -> [String: WorkTable.State]? {
+    guard let environment = APIEnvironment(environment) else { return nil }
+    let place = Place(app: app.id, environment: environment)
+    if state.withLock({ $0.access[app.id] }) == nil { _ = await refresh() }
+    guard state.withLock({ $0.access[app.id] }) != nil else { return nil }
+    let now = clock.now()
+    try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+      try WorkTable.askAgain(ids, in: place.scope, unlessDoneSince: now - Self.recent, at: now, in: session)
+    }
+    return try await withThrowingTaskGroup(of: [String: WorkTable.State]?.self) { group in
+      group.addTask { try await self.finish(ids, in: place) }
+      group.addTask {
+        try? await self.pacing.sleep(limit)
+        return nil
+      }
+      if let states = try await group.next() ?? nil {
+        group.cancelAll()
+        return states
+      }
+      // Their end is waited for: they give back what they leased.
+      group.cancelAll()
+      while try await group.next() != nil {}
+      return try await self.states(of: ids, in: place)
+    }
+  }
+
+  /// Asks about the ids, or waits for whoever does, until none of them waits; how they stand.
+  private func finish(_ ids: [String], in place: Place) async throws -> [String: WorkTable.State] {
+    while true {
+      let leased = try await lease(WorkTable.Selection(place.scope, subjects: ids), limit: ids.count)
+      await withDiscardingTaskGroup { group in
+        for customer in leased { group.addTask { await self.ask(about: customer, in: place, .interactive) } }
+      }
+      let states = try await states(of: ids, in: place)
+      if !states.values.contains(.waiting) || Task.isCancelled { return states }
+      try? await pacing.sleep(leased.isEmpty ? .milliseconds(100) : .seconds(1))
+    }
+  }
+
+  private func states(of ids: [String], in place: Place) async throws -> [String: WorkTable.State] {
+    try await pool.read { session throws(DatabaseError) in try WorkTable.states(of: ids, in: place.scope, session) }
+  }
+}
