@@ -139,7 +139,8 @@ let package = Package(
       "AppStoreServerTests", "Simulator", "HTTPServer", "HTTPClient", "Signing", "JSON", "Time"),
     tests("HouseTests"),
     tests(
-      "EndToEnd", "Truth", "Ledger", "Database", "HTTPServer", "HTTPClient", "Simulator", "Signing", "Purchases",
+      "EndToEnd", "switchyard", "Truth", "Ledger", "Database", "HTTPServer", "HTTPClient", "Simulator", "Signing",
+      "Purchases",
       "JSON", "Runtime", "Time"),
   ]
 )

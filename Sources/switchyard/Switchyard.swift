@@ -1,10 +1,10 @@
-import Runtime
+package import Runtime
 
 /// The program: one command for each thing an operator does.
-enum Switchyard {
+package enum Switchyard {
   static let version = "0.2.0"
 
-  static let command = Command(
+  package static let command = Command(
     "switchyard", "Moves App Store back ends from verifyReceipt and Notifications V1 to their successors.",
     discussion: """
       Data goes to stdout, talk to stderr. Exit statuses: \

@@ -5,29 +5,6 @@ import Testing
 @Suite struct `The command line` {
   private let program = Program()
 
-  @Test func `shows examples first in every help`() async throws {
-    let commands = [
-      [], ["jws"], ["jws", "verify"], ["db"], ["db", "migrate"], ["db", "status"], ["db", "dump"], ["db", "rebuild"],
-      ["app"], ["app", "add"], ["app", "list"], ["app", "show"], ["app", "remove"], ["app", "token"],
-      ["inbox", "show"],
-      ["quarantine"], ["quarantine", "list"], ["quarantine", "show"], ["quarantine", "replay"], ["doctor"],
-      ["simulate", "story"], ["simulate", "stream"], ["simulate", "purchase"], ["serve"],
-      ["dev"], ["receipt"], ["receipt", "inspect"], ["convert"], ["mappings"], ["mappings", "show"],
-      ["api"], ["api", "history"], ["api", "extend"], ["api", "message", "upload"],
-      ["mappings", "check"], ["mappings", "diff"], ["mappings", "document"], ["rollout"], ["rollout", "show"],
-      ["rollout", "set"], ["rollout", "history"], ["outbox"], ["outbox", "list"], ["explain"], ["app", "set"],
-      ["app", "legacy-url"],
-    ]
-    for command in commands {
-      let outcome = try await program.run(command + ["--help"])
-      #expect(outcome.status == 0, "\(command)")
-      let lines = outcome.output.split(separator: "\n")
-      let examples = try #require(lines.firstIndex(of: "EXAMPLES"), "\(command)")
-      let usage = try #require(lines.firstIndex(of: "USAGE"), "\(command)")
-      #expect(examples < usage)
-    }
-  }
-
   @Test func `tells its version and completes in every shell`() async throws {
     #expect(try await program.run("--version").output.hasPrefix("switchyard 0."))
     for shell in ["bash", "zsh", "fish"] {

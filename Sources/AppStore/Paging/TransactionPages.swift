@@ -4,14 +4,19 @@ package import Wire
 package struct HistoryPages: PageSource {
   package let anyTransactionID: String
   package let filter: HistoryFilter
+  /// Of the deprecated version, which leaves finished consumables out.
+  package let isV1: Bool
 
-  package init(of anyTransactionID: String, _ filter: HistoryFilter = HistoryFilter()) {
+  package init(of anyTransactionID: String, _ filter: HistoryFilter = HistoryFilter(), isV1: Bool = false) {
     self.anyTransactionID = anyTransactionID
     self.filter = filter
+    self.isV1 = isV1
   }
 
   package func call(after cursor: String?) -> Call<HistoryResponse> {
-    .transactionHistory(of: anyTransactionID, filter, revision: cursor)
+    isV1
+      ? .transactionHistoryV1(of: anyTransactionID, filter, revision: cursor)
+      : .transactionHistory(of: anyTransactionID, filter, revision: cursor)
   }
 
   package func cursor(of answer: HistoryResponse) -> (next: String?, hasMore: Bool) {

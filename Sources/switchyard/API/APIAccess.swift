@@ -29,13 +29,12 @@ struct APIAccess: Sendable {
       .value(
         "environment", "NAME", choices: APIEnvironment.allCases.map(\.rawValue),
         "Ask here alone; without it Production, then the sandbox."),
-      .value("base-url", "URL", "Another host than Apple's: a simulator's, its sandbox below /sandbox."),
       .value("proxy", "URL", "Go through this proxy: http://host:port."),
       .value("tls-root", "FILE", "Trust this root certificate of servers too (PEM or DER)."),
       .value(
         "root", "FILE", repeats: true, "Trust exactly these roots of signed data instead of Apple's (DER or PEM)."),
       JSONOutput.option,
-    ] + DatabaseOptions.options + MasterKeyOptions.options
+    ] + AskingApple.options + DatabaseOptions.options + MasterKeyOptions.options
 
   private static let fileLimit = 1 << 20
 

@@ -1,4 +1,5 @@
 import AppStore
+import JSON
 import Runtime
 import Wire
 
@@ -27,7 +28,8 @@ enum APIChanges {
     "extend", "Extend a subscription: the customer pays later.",
     examples: [
       Command.Example(
-        "switchyard api extend 2000000123456789 --days 7 --reason 3 --request outage-may --environment Production …")
+        "switchyard api extend 2000000123456789 --days 7 --reason 3 --request outage-may --environment Production --app com.example.app"
+      )
     ],
     options: extensionOptions, arguments: [originalID]
   ) { arguments, terminal in
@@ -44,7 +46,8 @@ enum APIChanges {
     "extend-all", "Extend every active subscription of a product.",
     examples: [
       Command.Example(
-        "switchyard api extend-all com.example.pro --days 7 --reason 3 --request outage-may --environment Production …")
+        "switchyard api extend-all com.example.pro --days 7 --reason 3 --request outage-may --environment Production --app com.example.app"
+      )
     ],
     options: extensionOptions + [
       .value("storefront", "CODE", repeats: true, "Only these storefronts (ISO 3166-1 alpha-3).")
@@ -64,7 +67,8 @@ enum APIChanges {
   static let extendStatus = Command(
     "extend-status", "Tell how far extend-all is.",
     examples: [
-      Command.Example("switchyard api extend-status com.example.pro outage-may --environment Production …")
+      Command.Example(
+        "switchyard api extend-status com.example.pro outage-may --environment Production --app com.example.app")
     ],
     arguments: [
       Positional("PRODUCT_ID", "The subscription's product id."),
@@ -84,7 +88,8 @@ enum APIChanges {
     discussion: "Only with the customer's consent, which --consented says; Apple wants it within 12 hours.",
     examples: [
       Command.Example(
-        "switchyard api consumption 2000000123456789 --consented --delivery DELIVERED --environment Production …")
+        "switchyard api consumption 2000000123456789 --consented --delivery DELIVERED --environment Production --app com.example.app"
+      )
     ],
     options: [
       .flag("consented", "The customer consented that this is sent."),
@@ -96,6 +101,9 @@ enum APIChanges {
         ], "Whether it works."),
       .value("consumed", "NUMBER", "How much was used, in thousandths of a per cent: 50000 is half."),
       .value(
+        "v1-file", "FILE",
+        "The deprecated call instead, for consumables alone: Apple's ConsumptionRequestV1 as JSON."),
+      .value(
         "refund", "PREFERENCE", choices: ["DECLINE", "GRANT_FULL", "GRANT_PRORATED"], "What you would do."),
       .flag("sample", "The customer could try it before."), Command.dryRun,
     ], arguments: [APILists.transactionID]
@@ -104,6 +112,11 @@ enum APIChanges {
       guard arguments.flag("consented") else {
         throw UsageError(
           .missingOption, "Nothing may be sent without the customer's consent: say --consented.", path: arguments.path)
+      }
+      if let file = arguments.value("v1-file") {
+        return try await access.change(
+          .consumptionV1(try requestV1(file, arguments), of: arguments.positionals[0]), "Apple has it", arguments,
+          terminal)
       }
       let request = ConsumptionRequest(
         customerConsented: true,
@@ -115,11 +128,26 @@ enum APIChanges {
     }
   }
 
+  private static let fileLimit = 64 << 10
+
+  private static func requestV1(_ file: String, _ arguments: ParsedArguments) throws -> ConsumptionRequestV1 {
+    guard let object = try? JSONReader.read(Input.read(file, limit: fileLimit)).object else {
+      throw UsageError(.invalidValue, "\(file) holds no JSON object.", path: arguments.path)
+    }
+    let request = ConsumptionRequestV1(object)
+    guard request.problems.isEmpty else {
+      throw UsageError(
+        .invalidValue, "Apple would not take it: \(request.problems.joined(separator: "; ")).", path: arguments.path)
+    }
+    return request
+  }
+
   static let accountToken = Command(
     "account-token", "Set the account token of a purchase.",
     examples: [
       Command.Example(
-        "switchyard api account-token 2000000123456789 7e3fb20b-4cdb-47cc-936d-99d65f608138 --environment Production …")
+        "switchyard api account-token 2000000123456789 7e3fb20b-4cdb-47cc-936d-99d65f608138 --environment Production --app com.example.app"
+      )
     ],
     options: [Command.dryRun],
     arguments: [originalID, Positional("UUID", "The customer's account with you.")]
@@ -132,7 +160,9 @@ enum APIChanges {
 
   static let finish = Command(
     "finish", "Finish a purchase: the customer has got what they bought.",
-    examples: [Command.Example("switchyard api finish 2000000123456789 --environment Production …")],
+    examples: [
+      Command.Example("switchyard api finish 2000000123456789 --environment Production --app com.example.app")
+    ],
     options: [Command.dryRun], arguments: [APILists.transactionID]
   ) { arguments, terminal in
     try await APIAccess.with(arguments, terminal) { access in

@@ -14,11 +14,9 @@ enum APICommand {
       documented limits. Exit status 7: Apple or our budget says later.
       """,
     examples: [
-      Command.Example(
-        "switchyard api check --bundle com.example.app --issuer ISSUER --key-id KEY --key-file AuthKey.p8",
-        "does Apple let us in?"),
-      Command.Example("switchyard api history 2000000123456789 …", "every purchase of a customer"),
-      Command.Example("switchyard api order MK5TTTVWJH …", "by the id on the customer's invoice"),
+      Command.Example("switchyard api check --app com.example.app", "does Apple let us in?"),
+      Command.Example("switchyard api history 2000000123456789 --app com.example.app", "every purchase of a customer"),
+      Command.Example("switchyard api order MK5TTTVWJH --app com.example.app", "by the id on the customer's invoice"),
     ],
     options: APIAccess.options,
     subcommands: [
@@ -31,8 +29,9 @@ enum APICommand {
   private static let check = Command(
     "check", "Tell whether Apple accepts key, issuer and bundle id, and if not, why.",
     examples: [
+      Command.Example("switchyard api check --app com.example.app", "with the key that is sealed in the ledger"),
       Command.Example(
-        "switchyard api check --bundle com.example.app --issuer ISSUER --key-id KEY --key-file AuthKey.p8")
+        "switchyard api check --bundle com.example.app --issuer ISSUER --key-id KEY --key-file AuthKey.p8"),
     ],
     arguments: [
       Positional("TRANSACTION_ID", count: .optional, "One that is the app's, to be asked about instead of nobody's.")

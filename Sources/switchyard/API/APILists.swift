@@ -10,8 +10,9 @@ enum APILists {
     "history", "List every purchase of the customer that a transaction is of.",
     discussion: "The last line on stderr names the revision: --revision continues there another day.",
     examples: [
-      Command.Example("switchyard api history 2000000123456789 …"),
-      Command.Example("switchyard api history 2000000123456789 --product-type AUTO_RENEWABLE --json …"),
+      Command.Example("switchyard api history 2000000123456789 --app com.example.app"),
+      Command.Example(
+        "switchyard api history 2000000123456789 --product-type AUTO_RENEWABLE --json --app com.example.app"),
     ],
     options: [
       .value("revision", "TEXT", "Begin after what an earlier walk has seen."),
@@ -21,6 +22,7 @@ enum APILists {
         "Only these types."),
       .value("sort", "ORDER", choices: HistoryFilter.Sort.allCases.map(\.rawValue), "By the time of the last change."),
       .value("revoked", "BOOL", choices: ["true", "false"], "Only revoked ones, or only others."),
+      .flag("v1", "Ask the deprecated version, which leaves finished consumables out."),
     ], arguments: [transactionID]
   ) { arguments, terminal in
     try await APIAccess.with(arguments, terminal) { access in
@@ -29,13 +31,14 @@ enum APILists {
       filter.productTypes = arguments.values("product-type").compactMap(HistoryFilter.ProductType.init)
       filter.sort = try arguments.choice("sort")
       filter.revoked = arguments.value("revoked").map { $0 == "true" }
-      return try await walk(HistoryPages(of: arguments.positionals[0], filter), access, arguments, terminal) { $0 }
+      let pages = HistoryPages(of: arguments.positionals[0], filter, isV1: arguments.flag("v1"))
+      return try await walk(pages, access, arguments, terminal) { $0 }
     }
   }
 
   static let refunds = Command(
     "refunds", "List the refunded purchases of a customer.",
-    examples: [Command.Example("switchyard api refunds 2000000123456789 …")],
+    examples: [Command.Example("switchyard api refunds 2000000123456789 --app com.example.app")],
     options: [.value("revision", "TEXT", "Begin after what an earlier walk has seen.")], arguments: [transactionID]
   ) { arguments, terminal in
     try await APIAccess.with(arguments, terminal) { access in
@@ -82,8 +85,10 @@ enum APILists {
   static let notifications = Command(
     "notification-history", "List the notifications that Apple sent, and how the sending went.",
     examples: [
-      Command.Example("switchyard api notification-history --environment Production --only-failures …"),
-      Command.Example("switchyard api notification-history --environment Sandbox --days 1 --type REFUND …"),
+      Command.Example(
+        "switchyard api notification-history --environment Production --only-failures --app com.example.app"),
+      Command.Example(
+        "switchyard api notification-history --environment Sandbox --days 1 --type REFUND --app com.example.app"),
     ],
     options: [
       .value("days", "NUMBER", default: "7", "How far back, at most 180."),

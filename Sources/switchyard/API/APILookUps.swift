@@ -9,7 +9,8 @@ import Wire
 enum APILookUps {
   static let transaction = Command(
     "transaction", "Show one purchase.",
-    examples: [Command.Example("switchyard api transaction 2000000123456789 …")], arguments: [APILists.transactionID]
+    examples: [Command.Example("switchyard api transaction 2000000123456789 --app com.example.app")],
+    arguments: [APILists.transactionID]
   ) { arguments, terminal in
     try await APIAccess.with(arguments, terminal) { access in
       let reply = try await access.client.send(
@@ -22,7 +23,7 @@ enum APILookUps {
 
   static let order = Command(
     "order", "Show the purchases of an order, by the id on the customer's invoice.",
-    examples: [Command.Example("switchyard api order MK5TTTVWJH …")],
+    examples: [Command.Example("switchyard api order MK5TTTVWJH --app com.example.app")],
     arguments: [Positional("ORDER_ID", "As the invoice shows it.")]
   ) { arguments, terminal in
     try await APIAccess.with(arguments, terminal) { access in
@@ -44,7 +45,7 @@ enum APILookUps {
 
   static let appTransaction = Command(
     "app-transaction", "Show the download of the app by the customer that a transaction is of.",
-    examples: [Command.Example("switchyard api app-transaction 2000000123456789 …")],
+    examples: [Command.Example("switchyard api app-transaction 2000000123456789 --app com.example.app")],
     arguments: [APILists.transactionID]
   ) { arguments, terminal in
     try await APIAccess.with(arguments, terminal) { access in
@@ -68,7 +69,7 @@ enum APILookUps {
 
   static let status = Command(
     "status", "Show the subscriptions of a customer as Apple sees them now.",
-    examples: [Command.Example("switchyard api status 2000000123456789 …")],
+    examples: [Command.Example("switchyard api status 2000000123456789 --app com.example.app")],
     options: [.value("status", "NUMBER", repeats: true, choices: ["1", "2", "3", "4", "5"], "Only these.")],
     arguments: [APILists.transactionID]
   ) { arguments, terminal in

@@ -10,8 +10,8 @@ enum APINotifications {
     "test-notification", "Let Apple send a TEST notification, or tell what became of one.",
     discussion: "The token that is printed is asked about with --status, some seconds later.",
     examples: [
-      Command.Example("switchyard api test-notification --environment Sandbox …"),
-      Command.Example("switchyard api test-notification --environment Sandbox --status TOKEN …"),
+      Command.Example("switchyard api test-notification --app com.example.app --environment Sandbox"),
+      Command.Example("switchyard api test-notification --environment Sandbox --status TOKEN --app com.example.app"),
     ],
     options: [
       .value("status", "TOKEN", "Tell what became of this test instead of asking for another."), Command.dryRun,
