@@ -152,7 +152,7 @@ package final class AppStoreClient: Sendable {
         var failure = error
         failure.attempts = made
         failure.environment = key.environment
-        settle(grant, key, failure)
+        await settle(grant, key, failure)
         if failure.status == nil {
           observe(CallRecord(endpoint: key.endpoint, environment: key.environment, failure: failure.code))
         }
@@ -187,9 +187,9 @@ package final class AppStoreClient: Sendable {
     }
   }
 
-  private func settle(_ grant: CallBudget.Grant, _ key: BudgetKey, _ failure: CallFailure) {
+  private func settle(_ grant: CallBudget.Grant, _ key: BudgetKey, _ failure: CallFailure) async {
     if failure.code == .rateLimited {
-      gate.refused(grant, key, retryAt: failure.retryAt)
+      await gate.refused(grant, key, retryAt: failure.retryAt)
     } else if failure.code == .refused || failure.code == .unauthorized {
       gate.answered(grant, key)
     }

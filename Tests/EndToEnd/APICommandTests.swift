@@ -72,6 +72,22 @@ import Time
     }
   }
 
+  @Test func `tells a clock that is wrong from a key that is`() async throws {
+    var refused = HTTPResponse.text(401, "")
+    refused.headers.append("Date", "Thu, 01 Jan 2026 00:00:00 GMT")
+    try await run([("/", refused)]) { _, api in
+      let outcome = try await api(["check"])
+      #expect(outcome.status == 1 && outcome.output.contains("skewedClock"), "\(outcome)")
+      #expect(outcome.output.contains("clock is wrong"))
+      let skews = try await api(["check", "--json"]).objects.map { $0["clockSkewSeconds"]?.integer ?? 0 }
+      #expect(skews.count == 2 && skews.allSatisfy { $0 > 86_400 }, "ours less Apple's: \(skews)")
+    }
+    try await run([]) { _, api in
+      let objects = try await api(["check", "--json"]).objects
+      #expect(objects.map { $0["verdict"] } == ["wrongKeyOrIssuer", "wrongKeyOrIssuer"])
+    }
+  }
+
   @Test func `shows what Apple signed, and what it did not as refused`() async throws {
     let page = Self.json([
       "revision": "r1", "hasMore": false,

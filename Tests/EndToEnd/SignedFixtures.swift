@@ -62,3 +62,8 @@ struct SignedFixtures {
   /// The root, in a file for `--root` and `--trust-root`.
   func root(in directory: TemporaryDirectory) -> String { directory.file("root.der", pki.root.certificate.der) }
 }
+
+/// A `.p8` key of nobody's, made for this run.
+enum SigningKeyFile {
+  static func pem() throws -> [UInt8] { try SigningKey.generate().privateKey.pem() }
+}

@@ -93,10 +93,16 @@ package final class BudgetGate: Sendable {
     change(key) { $0.budget.answered(grant) }
   }
 
-  /// Apple answered 429.
-  package func refused(_ grant: CallBudget.Grant, _ key: BudgetKey, retryAt: Milliseconds?) {
+  /// Apple answered 429; every other process hears of it at once.
+  ///
+  /// With the next share it would be too late: a command ends here, and a service that pauses asks for none.
+  package func refused(_ grant: CallBudget.Grant, _ key: BudgetKey, retryAt: Milliseconds?) async {
     let now = timing.clock.now()
     change(key) { $0.budget.refused(grant, retryAt: retryAt, now: now) }
+    guard let learned = state.withLock({ $0.lines[key]?.budget.learned }),
+      let lease = try? await store.renew(key, knowing: learned, at: now)
+    else { return }
+    change(key) { $0.budget.adopt(lease.learned, share: lease.share) }
   }
 
   /// How long so many further calls will take, those in line before them included.
