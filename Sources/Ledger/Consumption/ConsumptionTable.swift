@@ -77,10 +77,14 @@ package enum ConsumptionTable {
         """))
   }
 
-  /// How many cases stand how.
-  package static func counts(in session: borrowing Session) throws(DatabaseError) -> [ConsumptionCase.State: Int] {
+  /// How many cases stand how, of those that Apple asked about since then.
+  package static func counts(
+    since: Milliseconds = Milliseconds(0), in session: borrowing Session
+  ) throws(DatabaseError) -> [ConsumptionCase.State: Int] {
     var counts: [ConsumptionCase.State: Int] = [:]
-    for row in try session.query("SELECT state, COUNT(*) AS cases FROM consumption_requests GROUP BY state") {
+    for row in try session.query(
+      "SELECT state, COUNT(*) AS cases FROM consumption_requests WHERE asked_at >= \(since) GROUP BY state")
+    {
       if let state = ConsumptionCase.State(rawValue: try row.int("state")) { counts[state] = try row.int("cases") }
     }
     return counts

@@ -15,6 +15,7 @@ enum ConsumptionCommand {
       Command.Example("switchyard consumption list --state waiting"),
       Command.Example("switchyard consumption show 2000000123456789"),
     ],
+    options: DatabaseOptions.options,
     subcommands: [list, show, ConsumptionSettling.answer, ConsumptionSettling.decline])
 
   static let id = Positional("ID", "The notification's UUID, or the transaction's id.")

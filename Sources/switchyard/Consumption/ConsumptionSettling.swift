@@ -1,10 +1,7 @@
-import AppStore
 import Database
-import HTTPClient
 import JSON
 import Ledger
 import Runtime
-import Seeding
 import Service
 import Signing
 import Time
@@ -24,10 +21,8 @@ enum ConsumptionSettling {
       """,
     examples: [Command.Example("switchyard consumption answer 2000000123456789 --file used.json --dry-run")],
     options: [
-      .value("file", "FILE", "What Apple is told."),
-      .value("base-url", "URL", "Another host than Apple's: a simulator's, its sandbox below /sandbox."), dryRun,
-      JSONOutput.option,
-    ] + MasterKeyOptions.options, arguments: [ConsumptionCommand.id]
+      .value("file", "FILE", "What Apple is told."), dryRun, JSONOutput.option,
+    ] + AskingApple.options + MasterKeyOptions.options, arguments: [ConsumptionCommand.id]
   ) { arguments, terminal in
     let file = try arguments.required("file")
     guard let object = try? JSONReader.read(Input.read(file, limit: fileLimit)).object else {
@@ -49,17 +44,14 @@ enum ConsumptionSettling {
         return .done
       }
       let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) }
-      let (pool, http) = (Pool(configuration), HTTPClient())
-      let timing = CallTiming(clock: .system)
-      let client = AppStoreClient(
-        http: http, hosts: arguments.value("base-url").map { AppStoreHosts(simulator: $0) } ?? .apple,
-        gate: BudgetGate(store: LedgerBudgets(pool: pool), timing: timing), timing: timing)
-      let report = ConsumptionReport(client: client, pool: pool, keys: keys)
+      let pool = Pool(configuration)
+      let asking = AskingApple(arguments, sharing: pool)
+      let report = ConsumptionReport(client: asking.client, pool: pool, keys: keys)
       let outcome: Result<ConsumptionReport.Outcome, any Error>
       do {
         outcome = .success(try await tell(object, about: request, report, connection))
       } catch { outcome = .failure(error) }
-      await http.shutdown()
+      await asking.end()
       await pool.close()
       await connection.close()
       switch try outcome.get() {

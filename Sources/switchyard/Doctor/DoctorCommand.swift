@@ -18,9 +18,10 @@ enum DoctorCommand {
     let options = try DatabaseOptions(arguments)
     let trust = try TrustOptions(arguments)
     let clock = WallClock.system
-    var checks = DirectoryChecks(options, MasterKeyOptions(arguments, database: options)).all
+    let key = MasterKeyOptions(arguments, database: options)
+    var checks = DirectoryChecks(options, key).all
     checks += RootChecks(trust, now: clock.now()).all
-    checks += await database(options, clock, terminal)
+    checks += await database(options, key, clock, terminal)
     let worst: Check.Level =
       checks.contains { $0.level == .fail } ? .fail : checks.contains { $0.level == .warn } ? .warn : .ok
     if arguments.wantsJSON {
@@ -31,17 +32,22 @@ enum DoctorCommand {
     return worst == .fail ? .failed : .done
   }
 
-  private static func database(_ options: DatabaseOptions, _ clock: WallClock, _ terminal: Terminal) async -> [Check] {
+  private static func database(
+    _ options: DatabaseOptions, _ key: MasterKeyOptions, _ clock: WallClock, _ terminal: Terminal
+  ) async -> [Check] {
     if options.url == nil, !EmbeddedServer.hasData(in: options.embeddedDirectory) {
       return [
         .warn("database", "there is none in \(options.dataDirectory) yet", "`switchyard db migrate` makes one")
       ]
     }
+    // Not made here: what is sealed under another one would not open.
+    let keys = try? key.load(hasSealed: true) { _ in }
     do {
       return try await options.withDatabase(terminal) { configuration in
         let connection = try await Connection.open(configuration)
         let checks = try await connection.read { session throws(DatabaseError) in
-          try DatabaseChecks(session, at: "\(configuration)", clock).all + LedgerChecks(session).all
+          try DatabaseChecks(session, at: "\(configuration)", clock).all
+            + LedgerChecks(session, keys, now: clock.now()).all
         }
         await connection.close()
         return checks

@@ -8,7 +8,7 @@ import Time
 struct LedgerChecks {
   let all: [Check]
 
-  init(_ session: Session) throws(DatabaseError) {
+  init(_ session: Session, _ keys: Keyring?, now: Milliseconds) throws(DatabaseError) {
     let status = try Migrator().status(in: session)
     guard status.isUsable else {
       all = [
@@ -25,6 +25,7 @@ struct LedgerChecks {
     all =
       [schema] + (try Self.rebuild(session)) + (try Self.apps(session)) + (try Self.quarantine(session))
       + (try Self.certificates(session)) + (try Self.heartbeats(session))
+      + (try AskingChecks(session, keys, now: now).all)
   }
 
   private static func rebuild(_ session: Session) throws(DatabaseError) -> [Check] {
