@@ -78,6 +78,32 @@ import Testing
     #expect(try await program.run("app", "token", Self.app, "--revoke", name).status == 1)
   }
 
+  @Test func `says what a token and a removal would be before there is one`() async throws {
+    let database = try await TestDatabase.migrated()
+    let program = database.program
+    _ = try await program.run("app", "add", Self.app)
+    let tried = try await program.run("app", "token", Self.app, "--label", "backend", "--dry-run", "--json")
+    #expect(tried.status == 0, "\(tried)")
+    #expect(try tried.objects == [["app": .string(Self.app), "dryRun": true, "label": "backend"]])
+    #expect(
+      try await program.run("app", "token", Self.app, "--dry-run").output == "would: make a token of \(Self.app)\n")
+    #expect(try await database.rows("SELECT 1 FROM app_tokens").isEmpty)
+    let token = try await program.run("app", "token", Self.app).output.dropLast()
+    let name = String(Digest.sha256(Array(token.utf8)).hex.prefix(8))
+    let revoking = try await program.run("app", "token", "--revoke", name, "--dry-run")
+    #expect(revoking.output == "would: revoke \(name) of \(Self.app)\n", "\(revoking)")
+    #expect(try await program.run("app", "token", Self.app, "--revoke", "00000000", "--dry-run").status == 1)
+    let removing = try await program.run("app", "remove", Self.app, "--dry-run", "--json")
+    let (would, does): (JSONObject, JSONObject) = (
+      ["app": .string(Self.app), "dryRun": true, "tokensEnded": 1],
+      ["app": .string(Self.app), "dryRun": false, "tokensEnded": 1]
+    )
+    #expect(try removing.objects == [would], "\(removing)")
+    #expect(try await database.rows("SELECT 1 FROM app_tokens WHERE revoked_at IS NOT NULL").isEmpty)
+    #expect(try await program.run("app", "remove", Self.app, "--yes", "--json").objects == [does])
+    #expect(try await program.run("app", "show", Self.app).status == 1)
+  }
+
   @Test func `seals credentials under a master key made at first use`() async throws {
     let database = try await TestDatabase.migrated()
     let (program, place) = (database.program, database.place)

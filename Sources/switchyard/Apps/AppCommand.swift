@@ -1,8 +1,6 @@
 import Database
-import JSON
 import Ledger
 import Runtime
-import Time
 
 /// `switchyard app`: which apps are served, and what each is trusted with.
 enum AppCommand {
@@ -14,7 +12,7 @@ enum AppCommand {
     ],
     options: DatabaseOptions.options,
     subcommands: [
-      AppAdd.command, list, AppShow.command, AppSet.command, remove, AppToken.command, AppSecret.command,
+      AppAdd.command, list, AppShow.command, AppSet.command, AppRemove.command, AppToken.command, AppSecret.command,
       AppLegacyURL.command,
     ])
 
@@ -47,34 +45,6 @@ enum AppCommand {
       }
       try terminal.write(table.render(for: terminal))
       if records.isEmpty { terminal.note("no app is registered: switchyard app add BUNDLE_ID") }
-      return .done
-    }
-  }
-
-  private static let remove = Command(
-    "remove", "Take an app out of service and end its tokens; what is known of its purchases stays.",
-    examples: [
-      Command.Example("switchyard app remove com.example.app"),
-      Command.Example("switchyard app remove com.example.app --dry-run"),
-    ],
-    options: [
-      .flag("yes", "Do not ask for the app's name."), .flag("dry-run", "Say what would be done and do nothing."),
-    ], arguments: [bundleID]
-  ) { arguments, terminal in
-    try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let record = try await AppRecord.find(arguments.positionals[0], connection)
-      let (app, tokens) = (record.app, record.validTokens.count)
-      terminal.note("\(app.bundleID): notifications will be quarantined, \(tokens) tokens end; purchases stay")
-      if arguments.flag("dry-run") { return .done }
-      try Confirmation.ask(for: app.bundleID, isGiven: arguments.flag("yes"), terminal)
-      let now = WallClock.system.now()
-      try await connection.transaction { session throws(DatabaseError) in
-        try AppTable.remove(app, at: now, in: session)
-        try AuditTable.note(
-          "app.remove", of: app.bundleID, by: OperatingSystemUser.name, because: "\(tokens) tokens ended", at: now,
-          in: session)
-      }
-      terminal.note("removed \(app.bundleID); `switchyard app add \(app.bundleID)` brings it back")
       return .done
     }
   }

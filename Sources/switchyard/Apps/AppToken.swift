@@ -16,7 +16,7 @@ enum AppToken {
     options: [
       .value("label", "TEXT", default: "", "What it is for; shown in lists."),
       .value("revoke", "NAME", "End the token of this name instead; the service notices within seconds."),
-      JSONOutput.option,
+      .flag("dry-run", "Say what would be done and do nothing."), JSONOutput.option,
     ], arguments: [Positional("BUNDLE_ID", count: .optional, "The app's bundle id; --revoke finds it by itself.")]
   ) { arguments, terminal in
     let name = try arguments.value("revoke").map { try DigestPrefix($0, minimum: 8, arguments) }
@@ -55,6 +55,11 @@ enum AppToken {
   private static func issue(
     label: String, for app: App, _ connection: Connection, _ arguments: ParsedArguments, _ terminal: Terminal
   ) async throws -> ExitStatus {
+    if arguments.flag("dry-run") {
+      return try would(
+        "make a token of \(app.bundleID)\(label.isEmpty ? "" : ", \(label.plain)")",
+        ["app": .string(app.bundleID), "dryRun": true, "label": .string(label)], arguments, terminal)
+    }
     let (now, actor, label) = (WallClock.system.now(), OperatingSystemUser.name, String(label.prefix(60)))
     let token = try await connection.transaction { session throws(DatabaseError) in
       let token = try TokenTable.issue(for: app, label: label, at: now, in: session)
@@ -70,9 +75,26 @@ enum AppToken {
     return .done
   }
 
+  /// What --dry-run says.
+  private static func would(
+    _ sentence: String, _ object: JSONObject, _ arguments: ParsedArguments, _ terminal: Terminal
+  ) throws -> ExitStatus {
+    if arguments.wantsJSON { try terminal.write(object) } else { try terminal.write("would: \(sentence)\n") }
+    return .done
+  }
+
   private static func revoke(
     _ name: DigestPrefix, of app: App, _ connection: Connection, _ arguments: ParsedArguments, _ terminal: Terminal
   ) async throws -> ExitStatus {
+    if arguments.flag("dry-run") {
+      let count = try await connection.read { session throws(DatabaseError) in
+        try TokenTable.list(of: app, in: session).count { $0.revokedAt == nil && name.text.hasPrefix($0.name) }
+      }
+      guard count > 0 else { throw NoSuchToken(name: name.text) }
+      return try would(
+        "revoke \(name.text) of \(app.bundleID)",
+        ["app": .string(app.bundleID), "dryRun": true, "revoked": .integer(Int64(count))], arguments, terminal)
+    }
     let (now, actor) = (WallClock.system.now(), OperatingSystemUser.name)
     let count = try await connection.transaction { session throws(DatabaseError) in
       let count = try TokenTable.revoke(name.bytes, of: app, at: now, in: session)
