@@ -10,6 +10,8 @@ struct Runbook {
   let headings: [String]
   /// The blocks marked `sh`, each under its heading.
   let blocks: [(heading: String, commands: String)]
+  /// Whether there are blocks that are not marked so: what stands in them nobody tries.
+  let hasUntyped: Bool
 
   /// - Parameter name: of a page of `runbooks/`.
   init(_ name: String) throws { try self.init(page: "runbooks/\(name).md") }
@@ -22,7 +24,7 @@ struct Runbook {
       throw Missing(page: page)
     }
     var (headings, blocks): ([String], [(heading: String, commands: String)]) = ([], [])
-    var block: [Substring]?
+    var (block, isOther, hasUntyped): ([Substring]?, Bool, Bool) = (nil, false, false)
     for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false) {
       let text = line.drop { $0 == " " }
       if let lines = block {
@@ -32,13 +34,16 @@ struct Runbook {
         } else {
           block = lines + [text]
         }
-      } else if text == "```sh" {
+      } else if text == "```sh", !isOther {
         block = []
+      } else if text.hasPrefix("```") {
+        isOther.toggle()
+        hasUntyped = true
       } else if line.hasPrefix("## ") {
         headings.append(String(line.dropFirst(3)))
       }
     }
-    (self.headings, self.blocks) = (headings, blocks)
+    (self.headings, self.blocks, self.hasUntyped) = (headings, blocks, hasUntyped)
   }
 
   struct Missing: Error {
