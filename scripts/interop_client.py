@@ -3,14 +3,20 @@
     interop_client.py SWITCHYARD DIRECTORY
 
 DIRECTORY is what `switchyard simulate --port` was given as --out. What is signed is verified by each of both first;
-then every field that either has must be in the other with the same value.
+then every field that either has must be in the other with the same value. What changes something is done by each of both,
+and has to look the same to the other. At the end every method of Apple's client must have been compared, and everything
+else that the library offers stands in a list with the reason why it is not compared here.
 """
 
 import base64
+import importlib
+import inspect
 import json
+import pkgutil
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from collections import Counter
 from enum import Enum
@@ -18,13 +24,25 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from uuid import uuid4
 
+import appstoreserverlibrary
 import attr
-from appstoreserverlibrary.api_client import AppStoreServerAPIClient, GetTransactionHistoryVersion
+from appstoreserverlibrary.api_client import APIException, AppStoreServerAPIClient, GetTransactionHistoryVersion
+from appstoreserverlibrary.models.ConsumptionRequest import ConsumptionRequest
+from appstoreserverlibrary.models.ConsumptionRequestV1 import ConsumptionRequestV1
+from appstoreserverlibrary.models.ConsumptionStatus import ConsumptionStatus
+from appstoreserverlibrary.models.DefaultConfigurationRequest import DefaultConfigurationRequest
+from appstoreserverlibrary.models.DeliveryStatus import DeliveryStatus
+from appstoreserverlibrary.models.DeliveryStatusV1 import DeliveryStatusV1
 from appstoreserverlibrary.models.Environment import Environment
 from appstoreserverlibrary.models.ExtendReasonCode import ExtendReasonCode
 from appstoreserverlibrary.models.ExtendRenewalDateRequest import ExtendRenewalDateRequest
+from appstoreserverlibrary.models.MassExtendRenewalDateRequest import MassExtendRenewalDateRequest
 from appstoreserverlibrary.models.NotificationHistoryRequest import NotificationHistoryRequest
+from appstoreserverlibrary.models.PerformanceTestRequest import PerformanceTestRequest
+from appstoreserverlibrary.models.RealtimeUrlRequest import RealtimeUrlRequest
 from appstoreserverlibrary.models.TransactionHistoryRequest import TransactionHistoryRequest
+from appstoreserverlibrary.models.UpdateAppAccountTokenRequest import UpdateAppAccountTokenRequest
+from appstoreserverlibrary.models.UploadMessageRequestBody import UploadMessageRequestBody
 from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier
 
 SWITCHYARD, DIRECTORY = sys.argv[1], Path(sys.argv[2])
@@ -36,6 +54,60 @@ PER_KIND = 12
 OWN = {"signedDate", "receiptCreationDate", "requestDate", "deviceVerification", "deviceVerificationNonce"}
 counts = Counter()
 
+# Every method of Apple's client, and under which names of `counts` its answers were compared with ours.
+COMPARED = {
+    "get_transaction_history": ["history", "history of version 1"],
+    "get_transaction_info": ["transaction"],
+    "get_app_transaction_info": ["app transaction"],
+    "get_all_subscription_statuses": ["status", "status, transaction", "status, renewal"],
+    "get_refund_history": ["refunds"],
+    "look_up_order_id": ["order"],
+    "get_notification_history": ["notification", "notification, data", "attempts"],
+    "request_test_notification": ["request for a TEST"],
+    "get_test_notification_status": ["test notification"],
+    "send_consumption_information": ["consumption"],
+    "send_consumption_data": ["consumption of version 1"],
+    "set_app_account_token": ["account token"],
+    "finish_transaction": ["finished"],
+    "extend_subscription_renewal_date": ["extension"],
+    "extend_renewal_date_for_all_active_subscribers": ["mass extension"],
+    "get_status_of_subscription_renewal_date_extensions": ["status of a mass extension"],
+    "upload_image": ["images"],
+    "get_image_list": ["images"],
+    "delete_image": ["images"],
+    "upload_message": ["messages"],
+    "get_message_list": ["messages"],
+    "delete_message": ["messages"],
+    "configure_default_message": ["default message"],
+    "get_default_message": ["default message"],
+    "delete_default_message": ["default message", "refusal"],
+    "configure_realtime_url": ["real-time URL"],
+    "get_realtime_url": ["real-time URL"],
+    "delete_realtime_url": ["real-time URL", "refusal"],
+    "initiate_performance_test": ["performance test"],
+    "get_performance_test_results": ["result of a performance test"],
+}
+
+# What else the library offers, and why it is not compared here.
+ELSEWHERE = {
+    "AsyncAppStoreServerAPIClient": "the same methods over another HTTP library; held to be the same below",
+    "BaseAppStoreServerAPIClient": "what the two clients share: no method of its own",
+    "SignedDataVerifier": "compared by interop.py; verify_and_decode_realtime_request: neither side is ever asked, the "
+    "simulated App Store shows no message to anybody",
+    "ReceiptUtility": "compared by interop_receipts.py",
+    "PromotionalOfferSignatureCreator": "signs offers for an app on a device; we have no counterpart",
+    "PromotionalOfferV2SignatureCreator": "the same",
+    "IntroductoryOfferEligibilitySignatureCreator": "the same",
+    "AdvancedCommerceAPIInAppSignatureCreator": "the same",
+    "AdvancedCommerceAPIInAppRequest": "the same",
+    "JWSSignatureCreator": "what those share",
+    "APIError": "the numbers of refusals, compared as they come: `refusal`",
+    "APIException": "how the client says them",
+    "GetTransactionHistoryVersion": "a value, both of which are asked for",
+    "VerificationException": "how the verifier refuses: interop.py",
+    "VerificationStatus": "its reasons",
+}
+
 theirs = AppStoreServerAPIClient(
     Path(WORLD["keyFile"]).read_bytes(), WORLD["keyId"], WORLD["issuerId"], APP["bundleId"], Environment.SANDBOX
 )
@@ -45,8 +117,8 @@ verifier = SignedDataVerifier(
 )
 
 
-def ours(*arguments):
-    """The objects that our client prints, a line each."""
+def ours(*arguments, status=0):
+    """The objects that our client prints, a line each; it ends with `status`."""
     done = subprocess.run(
         [
             SWITCHYARD, "api", *arguments, "--json", "--environment", "Sandbox", "--bundle", APP["bundleId"],
@@ -55,8 +127,8 @@ def ours(*arguments):
         ],
         capture_output=True, text=True,
     )
-    if done.returncode != 0:
-        sys.exit(f"interop: switchyard api {' '.join(arguments)}: {done.stderr}")
+    if done.returncode != status:
+        sys.exit(f"interop: switchyard api {' '.join(arguments)} ended with {done.returncode}: {done.stderr}")
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -70,6 +142,8 @@ def plain(value):
         return {name: inner for name, inner in fields.items() if inner is not None}
     if isinstance(value, (list, tuple)):
         return [plain(inner) for inner in value]
+    if isinstance(value, dict):
+        return {str(plain(name)): plain(inner) for name, inner in value.items()}
     if isinstance(value, Enum):
         return value.value
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
@@ -98,17 +172,36 @@ def same_rows(what, ours, theirs, key):
         same(what, row, found[row[key]])
 
 
-def truth(kind):
-    lines = [json.loads(line) for line in (DIRECTORY / "truth.jsonl").read_text().splitlines()]
+def same_refusal(what, arguments, call):
+    """Both are refused, by the same number of Apple's."""
+    error = ours(*arguments, status=1)[0]["error"]
+    try:
+        call()
+    except APIException as refused:
+        same("refusal", {"errorCode": error.get("errorCode")}, {"errorCode": refused.raw_api_error})
+        return
+    sys.exit(f"interop: {what} is refused to us and not to Apple's client")
+
+
+def control(path, body=None, method=None):
+    request = urllib.request.Request(
+        f"{WORLD['controlURL']}/{path}", method=method, data=None if body is None else json.dumps(body).encode()
+    )
+    with urllib.request.urlopen(request) as answer:
+        return answer.read().decode()
+
+
+def truth(kind, now=False):
+    """What was true at the beginning, or is now."""
+    text = control("truth") if now else (DIRECTORY / "truth.jsonl").read_text()
+    lines = [json.loads(line) for line in text.splitlines()]
     return [line for line in lines if line["kind"] == kind and line["app"] == APP["bundleId"]]
 
 
-def history(identifier):
+def history(identifier, version):
     rows, revision = [], None
     while True:
-        page = theirs.get_transaction_history(
-            identifier, revision, TransactionHistoryRequest(), GetTransactionHistoryVersion.V2
-        )
+        page = theirs.get_transaction_history(identifier, revision, TransactionHistoryRequest(), version)
         rows += [verifier.verify_and_decode_signed_transaction(jws) for jws in page.signedTransactions]
         revision = page.revision
         if not page.hasMore:
@@ -120,7 +213,10 @@ def purchases():
     customers = {line["customer"]: line for line in lines}
     for line in list(customers.values())[:PER_KIND]:
         identifier = line["transaction"]["transactionId"]
-        same_rows("history", ours("history", identifier), history(identifier), "transactionId")
+        for what, option, version in [
+            ("history", [], GetTransactionHistoryVersion.V2), ("history of version 1", ["--v1"], GetTransactionHistoryVersion.V1)
+        ]:
+            same_rows(what, ours("history", identifier, *option), history(identifier, version), "transactionId")
         info = theirs.get_transaction_info(identifier).signedTransactionInfo
         same("transaction", ours("transaction", identifier)[0], verifier.verify_and_decode_signed_transaction(info))
         info = theirs.get_app_transaction_info(identifier).signedAppTransactionInfo
@@ -162,34 +258,51 @@ def listen():
     """From here on the notifications of the app go somewhere."""
     inbox = HTTPServer(("127.0.0.1", 0), Inbox)
     threading.Thread(target=inbox.serve_forever, daemon=True).start()
-    body = {
+    control("destinations", {
         "bundleId": APP["bundleId"], "environment": "Sandbox", "version": 2,
         "url": f"http://127.0.0.1:{inbox.server_port}/",
-    }
-    request = urllib.request.Request(
-        f"{WORLD['controlURL']}/destinations", method="PUT", data=json.dumps(body).encode()
-    )
-    urllib.request.urlopen(request).read()
+    }, "PUT")
+
+
+def sent_test(token):
+    """What became of a TEST, once it was sent: that takes Apple a moment."""
+    for _ in range(300):
+        status = theirs.get_test_notification_status(token)
+        if status.sendAttempts:
+            return status
+        time.sleep(0.1)
+    sys.exit("interop: a TEST was not sent within half a minute")
 
 
 def notifications():
+    same_refusal("a TEST without a URL", ["test-notification"], theirs.request_test_notification)
     listen()
-    token = ours("test-notification")[0]["testNotificationToken"]
-    status = theirs.get_test_notification_status(token)
-    mine = ours("test-notification", "--status", token)[0]
-    same("test notification", mine, status, leaving=["signedPayload"])
-    request = NotificationHistoryRequest(
-        startDate=WORLD["asOf"] - 150 * 86_400_000, endDate=WORLD["asOf"] + 86_400_000
-    )
+    mine, answer = ours("test-notification")[0], theirs.request_test_notification()
+    same("request for a TEST", mine, answer, leaving=["testNotificationToken"])
+    for token in [mine["testNotificationToken"], answer.testNotificationToken]:
+        status = sent_test(token)
+        decoded = verifier.verify_and_decode_notification(status.signedPayload)
+        if decoded.rawNotificationType != "TEST":
+            sys.exit(f"interop: a TEST is {decoded.rawNotificationType}")
+        # The signature is of the moment; what it says was compared by interop.py.
+        mine = ours("test-notification", "--status", token)[0]
+        same("test notification", mine, status, leaving=["signedPayload"])
+    now = json.loads(control("advance", {"days": 10}))["now"]
+    request = NotificationHistoryRequest(startDate=WORLD["asOf"] - 150 * 86_400_000, endDate=now)
     sent, page = {}, None
     while page is None or page.hasMore:
         page = theirs.get_notification_history(page.paginationToken if page else None, request)
         for item in page.notificationHistory:
             decoded = verifier.verify_and_decode_notification(item.signedPayload)
             sent[decoded.notificationUUID] = (decoded, item.sendAttempts)
-    for row in ours("notification-history", "--days", "150"):
+    rows = ours("notification-history", "--days", "150")
+    if {row["notification"]["notificationUUID"] for row in rows} != sent.keys():
+        sys.exit("interop: notification history: not the same notifications")
+    for row in rows:
         notification = row["notification"]
         decoded, attempts = sent[notification["notificationUUID"]]
+        if decoded.data:
+            same("notification, data", notification["data"], decoded.data)
         same(
             "notification", {name: value for name, value in notification.items() if name not in ("data", "summary")},
             decoded, leaving=["data", "summary"],
@@ -204,39 +317,165 @@ def orders():
         same_rows("order", ours("order", line["orderId"]), rows, "transactionId")
 
 
-def changes():
-    """What changes something: ours is seen by Apple's client, or both are answered alike."""
-    paid = [line["transaction"] for line in truth("purchase") if line["transaction"]["inAppOwnershipType"] == "PURCHASED"]
-    identifier, token = paid[0]["originalTransactionId"], str(uuid4())
+def account_tokens(identifier):
+    """Each sets one, and the other reads it."""
+    def read_by_theirs():
+        info = theirs.get_transaction_info(identifier).signedTransactionInfo
+        return verifier.verify_and_decode_signed_transaction(info).appAccountToken
+
+    token = str(uuid4())
     ours("account-token", identifier, token)
-    info = verifier.verify_and_decode_signed_transaction(theirs.get_transaction_info(identifier).signedTransactionInfo)
-    same("account token", {"appAccountToken": token}, {"appAccountToken": info.appAccountToken})
-    ours("finish", identifier)
+    same("account token", {"appAccountToken": token}, {"appAccountToken": read_by_theirs()})
+    token = str(uuid4())
+    theirs.set_app_account_token(identifier, UpdateAppAccountTokenRequest(appAccountToken=token))
+    mine = ours("transaction", identifier)[0]
+    same("account token", {"appAccountToken": mine["appAccountToken"]}, {"appAccountToken": token})
+
+
+def finished(paid):
+    """What each has finished is finished, and nothing else has become so."""
+    before = {line["transaction"]["transactionId"] for line in truth("purchase", now=True) if line["isFinished"]}
+    one, other = [transaction["transactionId"] for transaction in paid if transaction["transactionId"] not in before][:2]
+    ours("finish", one)
+    theirs.finish_transaction(other)
+    after = {line["transaction"]["transactionId"] for line in truth("purchase", now=True) if line["isFinished"]}
+    same("finished", {"finished": sorted(after - before)}, {"finished": sorted([one, other])})
+
+
+def consumption(paid):
+    """Apple hears the same from both."""
+    def told():
+        return json.loads(control("consumption"))["consumption"]
+
+    identifier = paid[0]["transactionId"]
     ours("consumption", identifier, "--consented", "--delivery", "DELIVERED", "--consumed", "50000")
-    with urllib.request.urlopen(f"{WORLD['controlURL']}/consumption") as answer:
-        told = json.loads(answer.read())["consumption"]
-    if not any(identifier in json.dumps(report) and "50000" in json.dumps(report) for report in told):
-        sys.exit("interop: Apple did not hear of the consumption")
-    counts["consumption"] += 1
+    theirs.send_consumption_information(identifier, ConsumptionRequest(
+        customerConsented=True, consumptionPercentage=50_000, deliveryStatus=DeliveryStatus.DELIVERED,
+        sampleContentProvided=False))
+    mine, answer = told()[-2:]
+    same("consumption", mine, answer, leaving=["date"])
+    identifier = next(transaction["transactionId"] for transaction in paid if transaction["type"] == "Consumable")
+    file = DIRECTORY / "consumption.json"
+    file.write_text(json.dumps({
+        "customerConsented": True, "consumptionStatus": 2, "deliveryStatus": 1, "appAccountToken": ""}))
+    ours("consumption", identifier, "--consented", "--v1-file", str(file))
+    theirs.send_consumption_data(identifier, ConsumptionRequestV1(
+        customerConsented=True, consumptionStatus=ConsumptionStatus.PARTIALLY_CONSUMED,
+        deliveryStatus=DeliveryStatusV1.DID_NOT_DELIVER_DUE_TO_QUALITY_ISSUE, appAccountToken=""))
+    mine, answer = told()[-2:]
+    same("consumption of version 1", mine, answer, leaving=["date"])
+
+
+def extensions(paid):
     owned = {transaction["originalTransactionId"] for transaction in paid}
-    active = [line for line in truth("subscription") if line["status"] == 1 and line["originalTransactionId"] in owned]
-    if len(active) > 1:
-        one, other = (line["originalTransactionId"] for line in active[:2])
-        mine = ours("extend", one, "--days", "3", "--reason", "1", "--request", "mine")[0]
-        request = ExtendRenewalDateRequest(3, ExtendReasonCode.CUSTOMER_SATISFACTION, "theirs")
-        answer = theirs.extend_subscription_renewal_date(other, request)
-        own = ["effectiveDate", "originalTransactionId", "webOrderLineItemId"]
-        same("extension", mine, answer, leaving=own)
-        if {name for name in own if name in mine} != {name for name in own if name in plain(answer)}:
-            sys.exit("interop: extension: not the same fields")
+    active = [line for line in truth("subscription", now=True) if line["status"] == 1 and line["originalTransactionId"] in owned]
+    one, other = (line["originalTransactionId"] for line in active[:2])
+    mine = ours("extend", one, "--days", "3", "--reason", "1", "--request", "mine")[0]
+    request = ExtendRenewalDateRequest(3, ExtendReasonCode.CUSTOMER_SATISFACTION, "theirs")
+    answer = theirs.extend_subscription_renewal_date(other, request)
+    own = ["effectiveDate", "originalTransactionId", "webOrderLineItemId"]
+    same("extension", mine, answer, leaving=own)
+    if {name for name in own if name in mine} != {name for name in own if name in plain(answer)}:
+        sys.exit("interop: extension: not the same fields")
+    product = active[0]["renewal"]["productId"]
+    options = ["--days", "3", "--reason", "2", "--storefront", "USA"]
+    mine = ours("extend-all", product, "--request", "all-of-mine", *options)[0]
+    answer = theirs.extend_renewal_date_for_all_active_subscribers(
+        MassExtendRenewalDateRequest(3, ExtendReasonCode.OTHER, "all-of-theirs", ["USA"], product))
+    same("mass extension", mine, answer, leaving=["requestIdentifier"])
+    for request in ["all-of-mine", "all-of-theirs"]:
+        mine = ours("extend-status", product, request)[0]
+        same("status of a mass extension", mine, theirs.get_status_of_subscription_renewal_date_extensions(request, product))
 
 
-def messages():
-    image = uuid4()
-    theirs.upload_image(image, PNG)
-    same("images", ours("message", "images")[0], theirs.get_image_list())
-    same("messages", ours("message", "list")[0], theirs.get_message_list())
-    theirs.delete_image(image)
+def messages(original):
+    """Each uploads, configures and takes away, and both see the same after each step."""
+    def lists():
+        same("images", ours("message", "images")[0], theirs.get_image_list())
+        same("messages", ours("message", "list")[0], theirs.get_message_list())
+
+    def default(locale):
+        mine = ours("message", "default", "pro.monthly", locale)[0]
+        same("default message", mine, theirs.get_default_message("pro.monthly", locale))
+
+    def url():
+        same("real-time URL", ours("message", "url")[0], theirs.get_realtime_url())
+
+    (DIRECTORY / "picture.png").write_bytes(PNG)
+    (DIRECTORY / "message.json").write_text(json.dumps({"header": "Stay", "body": "There is more to come."}))
+    images, texts = [uuid4(), uuid4()], [uuid4(), uuid4()]
+    ours("message", "upload-image", str(images[0]), str(DIRECTORY / "picture.png"))
+    theirs.upload_image(images[1], PNG)
+    ours("message", "upload", str(texts[0]), str(DIRECTORY / "message.json"))
+    theirs.upload_message(texts[1], UploadMessageRequestBody(header="Stay", body="There is more to come."))
+    lists()
+    ours("message", "set-default", str(texts[0]), "pro.monthly", "en-US")
+    theirs.configure_default_message("pro.monthly", "de-DE", DefaultConfigurationRequest(texts[1]))
+    default("en-US")
+    default("de-DE")
+    ours("message", "unset-default", "pro.monthly", "de-DE")
+    theirs.delete_default_message("pro.monthly", "en-US")
+    for locale in ["en-US", "de-DE"]:
+        same_refusal("a default that is none", ["message", "default", "pro.monthly", locale],
+                     lambda: theirs.get_default_message("pro.monthly", locale))
+    mine = ours("message", "performance-test", original)[0]
+    answer = theirs.initiate_performance_test(PerformanceTestRequest(original))
+    same("performance test", mine, answer, leaving=["requestId"])
+    for request in [mine["requestId"], answer.requestId]:
+        mine = ours("message", "performance-result", request)[0]
+        same("result of a performance test", mine, theirs.get_performance_test_results(request))
+    ours("message", "set-url", "https://example.com/ours")
+    url()
+    theirs.configure_realtime_url(RealtimeUrlRequest("https://example.com/theirs"))
+    url()
+    ours("message", "unset-url")
+    same_refusal("a URL that is none", ["message", "url"], theirs.get_realtime_url)
+    ours("message", "set-url", "https://example.com/ours")
+    theirs.delete_realtime_url()
+    same_refusal("a URL that is none", ["message", "url"], theirs.get_realtime_url)
+    ours("message", "delete", str(texts[1]))
+    theirs.delete_message(texts[0])
+    ours("message", "delete-image", str(images[1]))
+    theirs.delete_image(images[0])
+    lists()
+
+
+def refusals(paid):
+    """What Apple refuses is refused to both, by the same number."""
+    original = paid[0]["originalTransactionId"]
+    same_refusal("an unknown id", ["transaction", "1"], lambda: theirs.get_transaction_info("1"))
+    same_refusal("no id", ["transaction", "x"], lambda: theirs.get_transaction_info("x"))
+    same_refusal("an unknown token", ["test-notification", "--status", "x"], lambda: theirs.get_test_notification_status("x"))
+    same_refusal("no UUID", ["account-token", original, "x"],
+                 lambda: theirs.set_app_account_token(original, UpdateAppAccountTokenRequest(appAccountToken="x")))
+    same_refusal("a message of nobody", ["message", "delete", str(uuid4())], lambda: theirs.delete_message(uuid4()))
+
+
+def check_all_is_compared():
+    """Fails when the library has what neither was compared nor stands in a list here."""
+    def methods(of):
+        return {name for name, _ in inspect.getmembers(of, inspect.isfunction) if not name.startswith("_")}
+
+    offered = {}
+    for module in pkgutil.iter_modules(appstoreserverlibrary.__path__):
+        if not module.ispkg:
+            module = importlib.import_module(f"appstoreserverlibrary.{module.name}")
+            offered |= {
+                name: value for name, value in inspect.getmembers(module, inspect.isclass)
+                if value.__module__ == module.__name__ and not name.startswith("_")
+            }
+    problems = [f"{name} is new" for name in offered.keys() - ELSEWHERE.keys() - {"AppStoreServerAPIClient"}]
+    problems += [f"{name} is gone" for name in ELSEWHERE.keys() - offered.keys()]
+    problems += [f"{name} is not compared" for name in methods(AppStoreServerAPIClient) - COMPARED.keys()]
+    problems += [f"{name} is gone" for name in COMPARED.keys() - methods(AppStoreServerAPIClient)]
+    problems += [
+        f"{name} is of the asynchronous client alone"
+        for name in methods(offered["AsyncAppStoreServerAPIClient"]) - COMPARED.keys() - {"async_close"}
+    ]
+    for name, places in COMPARED.items():
+        problems += [f"{name}: no {what} was compared" for what in places if counts[what] == 0]
+    if problems:
+        sys.exit("interop: FAILED: " + "; ".join(sorted(problems)))
 
 
 def main():
@@ -244,9 +483,17 @@ def main():
     subscriptions()
     orders()
     notifications()
-    messages()
-    changes()
-    print("interop: our client and Apple's agree: " + ", ".join(f"{n} {what}" for what, n in counts.items()))
+    paid = [line["transaction"] for line in truth("purchase") if line["transaction"]["inAppOwnershipType"] == "PURCHASED"]
+    account_tokens(paid[0]["originalTransactionId"])
+    finished(paid)
+    consumption(paid)
+    extensions(paid)
+    messages(paid[0]["originalTransactionId"])
+    refusals(paid)
+    check_all_is_compared()
+    print(f"interop: our client and Apple's agree in all {len(COMPARED)} methods of Apple's:")
+    for what, count in counts.items():
+        print(f"  {count:6} {what}")
 
 
 main()
