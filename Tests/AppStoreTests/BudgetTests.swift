@@ -228,6 +228,24 @@ import Time
     }
   }
 
+  @Test func `of another process stands still as soon as Apple has refused one of this`() async throws {
+    let (bell, budgets) = (Bell(), SharedBudgets())
+    let gates = ["command", "service"].map { name in
+      BudgetGate(store: budgets.member(name), timing: bell.timing) { _ in RateBounds(start: 10, most: 10) }
+    }
+    let now = bell.timing.clock.now()
+    let grant = try await gates[0].pass(key, .interactive, until: end)
+    // The command ends with the refusal: it never asks for another share.
+    await gates[0].refused(grant, key, retryAt: now + .hours(1))
+    do {
+      _ = try await gates[1].pass(key, .bulk, until: now + .minutes(59))
+      Issue.record("Apple is asked again")
+    } catch {
+      let failure = try #require(error as? CallFailure)
+      #expect(failure.code == .overBudget && failure.retryAt == now + .hours(1))
+    }
+  }
+
   @Test func `goes on when somebody leaves it, first or not`() async throws {
     let bell = Bell()
     let gate = gate(bell)
