@@ -1,8 +1,10 @@
 import Database
 import Glibc
 import JSON
+import Runtime
 import Support
 import Testing
+import Time
 
 @Suite struct `switchyard doctor` {
   private func level(_ name: String, _ outcome: Program.Outcome) throws -> [String?] {
@@ -34,6 +36,41 @@ import Testing
     #expect(try level("quarantine", outcome) == ["warn"])
     let text = try await database.program.run("doctor")
     #expect(text.output.contains("switchyard quarantine replay --code unknownApp"), "\(text)")
+  }
+
+  @Test func `says which ids failed, which requests went by, and that a lost master key is not made anew`() async throws
+  {
+    let (database, now) = (try await TestDatabase.migrated(), WallClock.system.now())
+    let program = database.program
+    let key = database.place.file("key.p8", try SigningKeyFile.pem())
+    _ = try await program.run(
+      "app", "add", "com.example.switch", "--key-file", key, "--key-id", "K", "--issuer", "I")
+    #expect(try level("credentials", await program.run("doctor", "--json")) == [])
+    #expect(try level("seeds", await program.run("doctor", "--json")) == [])
+    try await database.execute(
+      """
+      INSERT INTO work (app, environment, kind, subject, state, reason, created_at, due_at)
+      SELECT id, 1, 1, '2000000000000001', 3, 'for a test', \(now), \(now) FROM apps
+      """)
+    for (id, state, askedAt) in [("a", 3, now), ("b", 4, now), ("old", 3, now - .days(8))] {
+      try await database.execute(
+        """
+        INSERT INTO consumption_requests (app, environment, id, transaction_id, original_transaction_id, asked_at,
+          deadline, message, state, due_at)
+        SELECT id, 1, \(id), '1', '1', \(askedAt), \(askedAt), \([UInt8](repeating: 1, count: 32)), \(state),
+          \(askedAt) FROM apps
+        """)
+    }
+    let text = try await program.run("doctor")
+    #expect(text.output.contains("1 ids of com.example.switch Production failed: for a test"), "\(text)")
+    #expect(text.output.contains("switchyard seeds retry com.example.switch"))
+    #expect(text.output.contains("1 requests of the last 7 days went by unanswered"))
+    #expect(text.output.contains("1 requests of the last 7 days had an answer that Apple refused"))
+    #expect(try level("consumption", await program.run("doctor", "--json")) == ["warn", "warn"])
+    unsafe unlink("\(database.place.path)/data/master.key")
+    let lost = try await program.run("doctor", "--json")
+    #expect(try level("credentials", lost) == ["fail"], "\(lost)")
+    #expect(Files.contents(of: "\(database.place.path)/data/master.key", limit: 100) == nil)
   }
 
   @Test func `fails for a master key that others may open, and for a directory that others may write`() async throws {
