@@ -1,6 +1,50 @@
 import Runtime
+import Support
 import Testing
 import switchyard
+
+/// What runbooks name beside what is typed: in their tables, where nobody would notice that it is gone.
+@Suite struct `The words of the runbooks` {
+  private static let pages =
+    [
+      "connect-app", "lost-first-purchase", "missed-notifications", "quarantine", "refund-complaint",
+    ].map { "runbooks/\($0).md" } + ["docs/apple-budget.md"]
+
+  /// What stands between two backquotes.
+  private func spans(_ page: String) throws -> [String] {
+    let text = try ProjectFile.text(page)
+    return text.split(separator: "\n").filter { !$0.hasPrefix("```") }.flatMap { line in
+      line.split(separator: "`", omittingEmptySubsequences: false).enumerated().filter { $0.offset % 2 == 1 }
+        .map { String($0.element) }
+    }
+  }
+
+  @Test(arguments: pages) func `are commands that there are`(page: String) throws {
+    let calls = try spans(page).filter { $0.hasPrefix("switchyard ") && !$0.contains("…") }
+    #expect(!calls.isEmpty)
+    for call in calls {
+      let words = `The examples of every command`.words(call)
+      do throws(UsageError) {
+        _ = try Switchyard.command.parse(words)
+      } catch {
+        // A command that is only named, without what it needs.
+        var command: Command? = Switchyard.command
+        for word in words { command = command?.subcommands.first { $0.name == word } }
+        #expect(command != nil, "\(call): \(error)")
+      }
+    }
+  }
+
+  @Test(arguments: pages) func `are metrics that there are`(page: String) throws {
+    let known = try [
+      "Service/ServiceMetrics", "Service/Reconciliation/KeepingUpMetrics", "Seeding/SeedingMetrics",
+      "Service/Consumption/ConsumptionAnswers",
+    ].map { try ProjectFile.text("Sources/\($0).swift") }.joined()
+    for name in try spans(page) where name.hasPrefix("switchyard_") {
+      #expect(known.contains("\"\(name)\""), "\(page): \(name)")
+    }
+  }
+}
 
 /// What `--help` shows first has to be right: every example of every command, held against the parser.
 @Suite struct `The examples of every command` {
@@ -11,7 +55,7 @@ import switchyard
   private static let commands = all(Switchyard.command)
 
   /// The words of the call in a line, as a shell would split it.
-  private static func words(_ line: String) -> [String] {
+  static func words(_ line: String) -> [String] {
     var (words, word, isQuoted): ([String], String?, Bool) = ([], nil, false)
     for character in line {
       if character == "'" || character == "\"" {
