@@ -79,7 +79,10 @@ package struct HistoryLookUp: Sendable {
         }
         cursor = next ?? cursor
         if originals.isEmpty, revision == nil { return .empty(environment) }
-        if hasSubscriptions, let failed = try await statuses(of: id, access, reply.environment, priority) {
+        // What was decided about a renewal is in no history: who is asked about again is asked for it as well.
+        if hasSubscriptions || revision != nil,
+          let failed = try await statuses(of: id, access, reply.environment, priority)
+        {
           return failed
         }
         // What is told since a revision does not name the id again: it was in the history before.
@@ -98,8 +101,14 @@ package struct HistoryLookUp: Sendable {
   private func statuses(
     of id: String, _ access: SeedingAccess, _ environment: APIEnvironment, _ priority: BudgetGate.Priority
   ) async throws(CallFailure) -> Outcome? {
-    let reply = try await client.send(
-      .subscriptionStatuses(of: id), as: access.credentials, in: environment, priority)
+    let reply: Reply<StatusResponse>
+    do throws(CallFailure) {
+      reply = try await client.send(.subscriptionStatuses(of: id), as: access.credentials, in: environment, priority)
+    } catch {
+      // The history knows the id: whoever has no subscription has no status.
+      guard error.code == .refused, error.status == 404 else { throw error }
+      return nil
+    }
     let items = (reply.answer.data ?? []).flatMap { $0.lastTransactions ?? [] }
     guard items.contains(where: { $0.signedTransactionInfo != nil || $0.signedRenewalInfo != nil }) else { return nil }
     switch await record(reply.body, access.app, Environment(environment)) {

@@ -16,7 +16,7 @@ extension Seeding {
   ) async throws -> [String: WorkTable.State]? {
     guard let environment = APIEnvironment(environment) else { return nil }
     let place = Place(app: app.id, environment: environment)
-    if state.withLock({ $0.access[app.id] }) == nil { _ = await refresh() }
+    if state.withLock({ $0.access[app.id] }) == nil { await refresh() }
     guard state.withLock({ $0.access[app.id] }) != nil else { return nil }
     let now = clock.now()
     try await pool.transaction(replayable: true) { session throws(DatabaseError) in

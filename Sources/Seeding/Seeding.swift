@@ -84,7 +84,8 @@ package final class Seeding: Service {
   package func run() async throws {
     await withDiscardingTaskGroup { group in
       while !Task.isCancelled {
-        for place in await refresh() { group.addTask { await self.lane(place) } }
+        await refresh()
+        for place in placesWithoutLane() { group.addTask { await self.lane(place) } }
         await measure()
         try? await pacing.sleep(Self.refreshPause)
       }
@@ -94,44 +95,52 @@ package final class Seeding: Service {
 
   /// Asks about everybody who is due now, and waits for all of it; how many customers were asked about.
   package func round() async throws -> Int {
-    _ = await refresh()
+    await refresh()
     let places = state.withLock { $0.access.values.flatMap { Self.places(of: $0) } }
     var count = 0
-    for place in places {
-      let leased = try await lease(in: place)
-      count += leased.count
-      await withDiscardingTaskGroup { group in
-        for customer in leased { group.addTask { await self.ask(about: customer, in: place, .bulk) } }
-      }
-    }
+    for place in places { count += try await round(in: place) }
     return count
+  }
+
+  /// The same in one place, with the credentials that are known.
+  func round(in place: Place) async throws -> Int {
+    let leased = try await lease(in: place)
+    await withDiscardingTaskGroup { group in
+      for customer in leased { group.addTask { await self.ask(about: customer, in: place, .bulk) } }
+    }
+    return leased.count
   }
 
   // MARK: In bulk
 
-  /// Reads the credentials; the places that have no lane yet.
-  func refresh() async -> [Place] {
+  /// Reads the credentials.
+  func refresh() async {
     do {
       let (access, unopened) = try await access()
-      let (lanes, unheardOf) = state.withLock { state in
+      let unheardOf = state.withLock { state in
         let unheardOf = Set(unopened).subtracting(state.unopened)
         state.unopened = Set(unopened)
         state.access = Dictionary(access.map { ($0.app.id, $0) }) { first, _ in first }
-        let lanes = access.flatMap { Self.places(of: $0) }.filter { !state.lanes.contains($0) }
-        state.lanes.formUnion(lanes)
-        return (lanes, unheardOf)
+        return unheardOf
       }
       for key in unheardOf {
         logger.error(
           "a key of the App Store Server API cannot be read; nothing is asked with it",
           metadata: ["key": "\(key.name)", "reason": "\(key.reason)"])
       }
-      return lanes
     } catch {
       if !Task.isCancelled {
         logger.warning("the credentials could not be read; going on with those known", metadata: ["error": "\(error)"])
       }
-      return []
+    }
+  }
+
+  /// Whoever calls it starts the lanes: nobody else may count a lane that does not run.
+  private func placesWithoutLane() -> [Place] {
+    state.withLock { state in
+      let lanes = state.access.values.flatMap { Self.places(of: $0) }.filter { !state.lanes.contains($0) }
+      state.lanes.formUnion(lanes)
+      return lanes
     }
   }
 

@@ -83,7 +83,7 @@ package struct Verdict: Sendable {
   /// Whoever hears of these was let in.
   ///
   /// TransactionIdNotFoundError, what older endpoints say instead, and InvalidTransactionIdError.
-  private static func isUnknown(_ failure: CallFailure) -> Bool {
-    [4_040_010, 4_040_005, 4_000_006].contains(failure.errorCode ?? 0)
+  static func isUnknown(_ failure: CallFailure) -> Bool {
+    failure.code == .refused && [4_040_010, 4_040_005, 4_000_006].contains(failure.errorCode ?? 0)
   }
 }

@@ -131,9 +131,9 @@ package struct Installation: Sendable {
       health: HealthRoute(metrics: metrics) { readiness.reason },
       sources: settings.sources, registry: registry)
     server = HTTPServer(settings.http, handler: router) { event in logger.note(event) }
-    if let settings = settings.appStore, let asking = appStore {
+    if let settings = settings.appStore, let asking = appStore, let seeding {
       let reconciler = Reconciler(
-        client: asking, verifier: settings.verifier, intake: intake, ledger: ledger,
+        client: asking, verifier: settings.verifier, intake: intake, ledger: ledger, seeding: seeding,
         directory: { [registry] in await registry.refreshed(atMostEvery: Router.patience) },
         record: { entries in try await commit.append(all: entries) }, clock: clock)
       let heartbeat = settings.heartbeatEvery.map { every in

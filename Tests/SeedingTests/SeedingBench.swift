@@ -96,17 +96,22 @@ struct SeedingBench: Sendable {
     await pool.close()
   }
 
+  /// Asks the simulated App Store, or another; its waits advance the clock instead of passing time.
+  func client(_ url: String? = nil, bounds: RateBounds? = nil) -> AppStoreClient {
+    let timing = CallTiming(clock: clock.clock, sleep: { try await sleep($0) }, jitter: { 0.5 })
+    return AppStoreClient(
+      http: http, hosts: AppStoreHosts(simulator: url ?? running.productionURL),
+      gate: BudgetGate(store: LedgerBudgets(pool: pool), timing: timing) { bounds ?? .unknown($0) }, timing: timing,
+      observe: { calls.note($0) })
+  }
+
   /// A worker as a process of its own would have it; its waits advance the clock instead of passing time.
   ///
   /// - Parameter isPatient: whoever waits for an answer waits for as long as it takes.
   func worker(
     concurrency: Int = 8, isPatient: Bool = false, record change: (@Sendable () async -> Void)? = nil
   ) -> Seeding {
-    let timing = CallTiming(clock: clock.clock, sleep: { try await sleep($0) }, jitter: { 0.5 })
-    let client = AppStoreClient(
-      http: http, hosts: AppStoreHosts(simulator: running.productionURL),
-      gate: BudgetGate(store: LedgerBudgets(pool: pool), timing: timing) { .unknown($0) }, timing: timing,
-      observe: { calls.note($0) })
+    let client = client()
     let ledger = Ledger(pool: pool)
     let logger = Logger(label: "test", level: .debug, handler: log)
     let answers = AppleAnswers(intake: intake, clock: clock.clock, logger: logger) { entry in

@@ -8,6 +8,7 @@ import Ledger
 import Purchases
 import Receipts
 import Runtime
+import Seeding
 import Service
 import Signing
 import Simulator
@@ -35,8 +36,11 @@ struct KeptUp: Sendable {
   private let keys: Keyring
 
   /// Runs `body` with a world and a service, which are stopped afterwards.
+  ///
+  /// - Parameter isAsking: whether the service asks Apple by itself; else whoever reconciles by hand is alone.
   static func with(
-    _ world: AppStoreWorld, _ change: (inout AppStoreSettings) -> Void = { $0.reconcileEvery = nil },
+    _ world: AppStoreWorld, isAsking: Bool = true,
+    _ change: (inout AppStoreSettings) -> Void = { $0.reconcileEvery = nil },
     _ body: @Sendable (KeptUp) async throws -> Void
   ) async throws {
     let clock = SteppedClock(at: world.now)
@@ -61,10 +65,11 @@ struct KeptUp: Sendable {
     var settings = Installation.Settings(http: HTTPServerConfiguration(port: 0))
     var asking = AppStoreSettings(verifier: verifier)
     asking.hosts = AppStoreHosts(simulator: running.productionURL)
-    asking.bounds = { .unknown($0) }
+    // The clock stands still: a rate would never let the second call go.
+    asking.bounds = { _ in Self.noLimit }
     asking.heartbeatEvery = nil
     change(&asking)
-    settings.appStore = asking
+    settings.appStore = isAsking ? asking : nil
     let log = RecordingLogHandler()
     let installation = try await Installation(
       pool: pool, adapter: Self.adapter(running), keys: keys, settings: settings, clock: clock.clock,
@@ -95,9 +100,16 @@ struct KeptUp: Sendable {
       receipts: ReceiptReader(trust: ReceiptTrust(exactly: [try identity.receiptPKI.trustedRoot()])))
   }
 
-  func send(_ version: NotificationVersion) {
+  /// Has Apple send to the service, or elsewhere.
+  func send(_ version: NotificationVersion, to other: String? = nil) {
     running.send(
-      AppPlace(bundleID: Self.app, environment: .sandbox), to: Simulator.Destination(url: url, version: version))
+      AppPlace(bundleID: Self.app, environment: .sandbox),
+      to: Simulator.Destination(url: other ?? url, version: version))
+  }
+
+  /// Posts to the service what Apple would; its status.
+  func post(_ body: [UInt8]) async throws -> Int {
+    try await client.send(ClientRequest(method: "POST", url: url, body: body)).status
   }
 
   func control(_ path: String, _ body: JSONObject) async throws {
@@ -128,6 +140,8 @@ struct KeptUp: Sendable {
     _ = try await Ledger(pool: pool).append(entries)
   }
 
+  private static let noLimit = RateBounds(start: 1e6, most: 1e6, burst: 1_000_000)
+
   /// A client of the API without a limit of its own.
   struct Asking {
     let client: AppStoreClient
@@ -136,15 +150,15 @@ struct KeptUp: Sendable {
     func end() async { await http.shutdown() }
   }
 
-  func asking() -> Asking {
+  /// - Parameter url: where Apple is; nil: where the simulated one is.
+  func asking(_ url: String? = nil) -> Asking {
     let http = HTTPClient()
-    let timing = CallTiming(clock: clock.clock)
-    let gate = BudgetGate(
-      store: SharedBudgets().member("test"), timing: timing,
-      bounds: { _ in RateBounds(start: 1e6, most: 1e6, burst: 1_000_000) })
+    // Between two attempts no time passes.
+    let timing = CallTiming(clock: clock.clock, sleep: { _ in try Task.checkCancellation() })
+    let gate = BudgetGate(store: SharedBudgets().member("test"), timing: timing, bounds: { _ in Self.noLimit })
     return Asking(
       client: AppStoreClient(
-        http: http, hosts: AppStoreHosts(simulator: running.productionURL), gate: gate, timing: timing),
+        http: http, hosts: AppStoreHosts(simulator: url ?? running.productionURL), gate: gate, timing: timing),
       http: http)
   }
 
@@ -163,13 +177,24 @@ struct KeptUp: Sendable {
   }
 
   /// One comparison by hand of the Sandbox.
-  func reconcile(_ change: (inout Reconciler.Plan) -> Void = { _ in }) async throws -> ReconciliationReport {
-    let (pool, keys, asking) = (pool, keys, asking())
-    let ledger = Ledger(pool: pool)
+  func reconcile(
+    at url: String? = nil, _ change: (inout Reconciler.Plan) -> Void = { _ in }
+  ) async throws -> ReconciliationReport {
+    let (pool, keys, asking) = (pool, keys, asking(url))
+    let (ledger, logger) = (Ledger(pool: pool), Logger(label: "test", level: .debug, handler: log))
     let verifier = SignedDataVerifier(
       roots: TrustedRoots(exactly: [try running.store.identity.chains.pki.trustedRoot()]))
+    let intake = Intake(adapter: try Self.adapter(running))
+    let answers = AppleAnswers(intake: intake, clock: clock.clock, logger: logger) { entry in
+      try await ledger.append([entry]).first ?? .stored
+    }
+    let seeding = Seeding(
+      pool: pool, client: asking.client, record: { await answers.take($0, $1, $2) },
+      access: {
+        try await pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }
+      }, metrics: SeedingMetrics(MetricsRegistry()), clock: clock.clock, logger: logger)
     let reconciler = Reconciler(
-      client: asking.client, verifier: verifier, intake: Intake(adapter: try Self.adapter(running)), ledger: ledger,
+      client: asking.client, verifier: verifier, intake: intake, ledger: ledger, seeding: seeding,
       directory: {
         try await pool.read { session throws(DatabaseError) in try AppTable.directory(with: keys, in: session) }
       }, record: { try await ledger.append($0) }, clock: clock.clock)

@@ -1,5 +1,5 @@
-import Database
-import Purchases
+package import Database
+package import Purchases
 import Time
 
 /// `aliases`: every id that was ever said of a purchase, with the span of time in which it was said.
@@ -62,5 +62,23 @@ enum AliasTable {
     var originals: [String] = []
     for row in rows { originals.append(try row.text(0)) }
     return originals
+  }
+}
+
+extension Ledger {
+  /// Whether a purchase is known under `id`, as one of these kinds or as its originalTransactionId.
+  package static func knows(
+    _ id: String, as kinds: [Alias.Kind], in scope: Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> Bool {
+    try session.query(
+      """
+      SELECT 1 AS hit FROM aliases
+        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND alias = \(id) AND kind IN (\(list: kinds.map(\.rawValue)))
+      UNION SELECT 1 FROM purchases
+        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND original_transaction_id = \(id)
+      LIMIT 1
+      """
+    ).first != nil
   }
 }

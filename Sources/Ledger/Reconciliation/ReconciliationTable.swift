@@ -4,30 +4,52 @@ package import Time
 /// `reconciliations`: when each app was compared with Apple, and up to when.
 package enum ReconciliationTable {
   /// Takes the next comparison for this process, if one is due; false when it is not, or another process has it.
+  ///
+  /// It is due again when the lease ends, should this process be gone by then: `plan` or `finish` says otherwise.
   package static func claim(
-    _ scope: Ledger.Scope, every period: Interval, at now: Milliseconds, in session: borrowing Session
+    _ scope: Ledger.Scope, every period: Interval, lease: Interval, at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
     let (app, environment) = (scope.app.number, scope.environment.code)
+    let claim = now + lease - period
     let inserted = try session.execute(
-      "INSERT IGNORE INTO reconciliations (app, environment, claimed_at) VALUES (\(app), \(environment), \(now))")
+      "INSERT IGNORE INTO reconciliations (app, environment, claimed_at) VALUES (\(app), \(environment), \(claim))")
     if inserted.affectedRows == 1 { return true }
     return try session.execute(
       """
-      UPDATE reconciliations SET claimed_at = \(now)
+      UPDATE reconciliations SET claimed_at = \(claim)
       WHERE app = \(app) AND environment = \(environment) AND claimed_at <= \(now - period)
       """
     ).affectedRows == 1
   }
 
-  /// Notes that everything Apple said it sent before `end` was compared.
-  package static func finish(
-    _ scope: Ledger.Scope, until end: Milliseconds, in session: borrowing Session
+  /// Says when the next comparison is due, of those that are made once in `period`.
+  package static func plan(
+    _ scope: Ledger.Scope, next: Milliseconds, every period: Interval, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """
-      INSERT INTO reconciliations (app, environment, claimed_at, finished_until)
-      VALUES (\(scope.app.number), \(scope.environment.code), \(end), \(end))
-      ON DUPLICATE KEY UPDATE finished_until = GREATEST(COALESCE(finished_until, 0), VALUES(finished_until))
+      UPDATE reconciliations SET claimed_at = \(next - period)
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+      """)
+  }
+
+  /// Notes that everything Apple said it sent from `start` up to `end` was compared; nil: from as far back as it tells.
+  ///
+  /// Where a gap is left before `start`, all stays as it was: the next scheduled comparison closes it.
+  package static func finish(
+    _ scope: Ledger.Scope, from start: Milliseconds?, until end: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    let (app, environment) = (scope.app.number, scope.environment.code)
+    if start == nil {
+      _ = try session.execute(
+        "INSERT IGNORE INTO reconciliations (app, environment, claimed_at) VALUES (\(app), \(environment), \(end))")
+    }
+    _ = try session.execute(
+      """
+      UPDATE reconciliations
+      SET claimed_at = GREATEST(claimed_at, \(end)), finished_until = GREATEST(COALESCE(finished_until, 0), \(end))
+      WHERE app = \(app) AND environment = \(environment)
+      AND (\(start) IS NULL OR COALESCE(finished_until, 0) >= \(start))
       """)
   }
 

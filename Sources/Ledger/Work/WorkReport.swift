@@ -27,6 +27,17 @@ package struct WorkCount: Hashable, Sendable {
 }
 
 extension WorkTable {
+  /// How an id stands for whoever waits for it.
+  package enum Standing: Hashable, Sendable {
+    /// Anybody with time may ask about it now.
+    case due
+    /// Somebody asks about it now.
+    case leased
+    /// Nobody asks about it before some time.
+    case putOff
+    case settled(State)
+  }
+
   /// How many ids of the app stand how, by environment, state and reason.
   package static func counts(of app: App, in session: borrowing Session) throws(DatabaseError) -> [WorkCount] {
     var counts: [WorkCount] = []
@@ -96,6 +107,25 @@ extension WorkTable {
       states[try row.text("subject")] = try state(of: row)
     }
     return states
+  }
+
+  /// How the ids stand at one moment, and of those that wait, whether they are asked about now; strangers are absent.
+  package static func standings(
+    of ids: [String], in scope: Ledger.Scope, at now: Milliseconds, _ session: borrowing Session
+  ) throws(DatabaseError) -> [String: Standing] {
+    var standings: [String: Standing] = [:]
+    for row in try session.query(
+      """
+      SELECT subject, state, owner IS NOT NULL AS is_owned, due_at FROM work
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+      AND kind = \(Kind.history.rawValue) AND subject IN (\(list: ids))
+      """)
+    {
+      let (state, isDue) = (try state(of: row), try row.milliseconds("due_at") <= now)
+      standings[try row.text("subject")] =
+        state == .waiting ? isDue ? .due : try row.bool("is_owned") ? .leased : .putOff : .settled(state)
+    }
+    return standings
   }
 
   /// Has what was given up, unknown or put off asked about anew; how many ids.

@@ -53,7 +53,8 @@ package enum WorkTable {
     _ = try session.insert(insert, rows: rows.inKeyOrder(columns: 4))
   }
 
-  /// Has the ids asked about although they may have been: what is settled waits again, what waits goes on waiting.
+  /// Has the ids asked about although they may have been: what is settled waits again, what waits goes on waiting, and
+  /// is asked about although a history that is stored may hold it.
   ///
   /// - Parameter recent: what was done since then is news enough.
   package static func askAgain(
@@ -67,7 +68,7 @@ package enum WorkTable {
         VALUES (\(scope.app.number), \(scope.environment.code), \(Kind.history.rawValue), \(id), 1, \(now), \(now))
         ON DUPLICATE KEY UPDATE
           settled_at = IF(state = \(State.done.rawValue) AND settled_at > \(recent), settled_at, NULL),
-          is_again = IF(state = 0 OR settled_at IS NOT NULL, is_again, 1),
+          is_again = IF(settled_at IS NOT NULL, is_again, 1),
           attempts = IF(state = 0 OR settled_at IS NOT NULL, attempts, 0),
           due_at = IF(state = 0 OR settled_at IS NOT NULL, due_at, VALUES(due_at)),
           reason = IF(state = 0 OR settled_at IS NOT NULL, reason, NULL),

@@ -39,6 +39,8 @@ struct KeepingUp: Service {
   private static let period = Duration.seconds(30)
   /// Apple tries for three days: what it said four days ago is settled.
   private static let overlap = Interval.days(4)
+  /// When one that ended early is made again, and when one whose process was killed.
+  private static let (soon, lease) = (Interval.minutes(15), Interval.hours(1))
 
   func run() async throws {
     while !Task.isCancelled {
@@ -95,28 +97,49 @@ struct KeepingUp: Service {
   private func reconcile(_ place: AskablePlace) async {
     guard let every = settings.reconcileEvery else { return }
     do {
-      let now = clock.now()
+      let begun = clock.now()
       let isOurs = try await pool.transaction { session throws(DatabaseError) in
-        try ReconciliationTable.claim(place.scope, every: every, at: now, in: session)
+        try ReconciliationTable.claim(
+          place.scope, every: every, lease: min(every, Self.lease), at: begun, in: session)
       }
       guard isOurs else { return }
       var plan = Reconciler.Plan()
       plan.since = try await pool.read { session throws(DatabaseError) in
         try ReconciliationTable.finished(place.scope, in: session)
       }.map { $0 - Self.overlap }
+      // One that is made again soon does not ask about the same customers again.
+      plan.recent = .milliseconds(every.milliseconds / 2)
       let report = try await reconciler.run(place, plan)
-      metrics.takenIn[place.labels].increment(by: UInt64(report.takenIn))
-      metrics.lookedUp[place.labels].increment(by: UInt64(report.lookedUp))
-      var said = place.metadata
-      said["takenIn"] = "\(report.takenIn)"
-      said["setAside"] = "\(report.setAside)"
-      said["lookedUp"] = "\(report.lookedUp)"
-      logger.log(level: report.takenIn + report.setAside > 0 ? .warning : .info, "compared with Apple", metadata: said)
+      tell(report, place)
+      let next = report.unfinished.isEmpty ? begun + every : min(begun + every, clock.now() + Self.soon)
+      try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+        try ReconciliationTable.plan(place.scope, next: next, every: every, in: session)
+      }
     } catch {
+      guard !Task.isCancelled else { return }
       logger.warning(
-        "the comparison with Apple ended early; it is made again",
+        "the comparison with Apple ended early; it is made again within the hour",
         metadata: place.metadata.merging(["error": "\(error)"]) { first, _ in first })
     }
+  }
+
+  private func tell(_ report: ReconciliationReport, _ place: AskablePlace) {
+    metrics.takenIn[place.labels].increment(by: UInt64(report.takenIn))
+    metrics.lookedUp[place.labels].increment(by: UInt64(report.lookedUp))
+    for unfinished in report.unfinished {
+      metrics.unfinished[place.labels + [unfinished.part.rawValue]].increment()
+      logger.warning(
+        "a part of the comparison with Apple ended early; it is made again soon",
+        metadata: place.metadata.merging([
+          "part": "\(unfinished.part.rawValue)", "error": "\(unfinished.error)",
+        ]) { first, _ in first })
+    }
+    var said = place.metadata
+    said["takenIn"] = "\(report.takenIn)"
+    said["setAside"] = "\(report.setAside)"
+    said["lookedUp"] = "\(report.lookedUp)"
+    said["pending"] = "\(report.pending)"
+    logger.log(level: report.takenIn + report.setAside > 0 ? .warning : .info, "compared with Apple", metadata: said)
   }
 
   /// For how many days the figures are shown.

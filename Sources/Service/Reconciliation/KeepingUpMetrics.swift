@@ -4,6 +4,7 @@ import Runtime
 struct KeepingUpMetrics: Sendable {
   let takenIn: MetricFamily<Counter>
   let lookedUp: MetricFamily<Counter>
+  let unfinished: MetricFamily<Counter>
   let expected: MetricFamily<Gauge>
   let arrived: MetricFamily<Gauge>
   let missing: MetricFamily<Gauge>
@@ -17,6 +18,9 @@ struct KeepingUpMetrics: Sendable {
     lookedUp = registry.counter(
       "switchyard_reconciled_customers_total", help: "Customers asked about because nothing was heard of them.",
       labels: ["app", "environment"])
+    unfinished = registry.counter(
+      "switchyard_reconciliations_unfinished_total", help: "Parts of comparisons with Apple that ended early.",
+      labels: ["app", "environment", "part"])
     expected = registry.gauge(
       "switchyard_completeness_expected",
       help: "What had to be heard in the last 7 days: notifications by Apple's history, renewals by our expectation.",

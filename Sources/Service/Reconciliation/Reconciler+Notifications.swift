@@ -36,15 +36,7 @@ extension Reconciler {
   ) async throws {
     guard !missing.isEmpty else { return }
     let (directory, now) = (try await directory(), clock.now())
-    let entries = try missing.map { item in
-      let message = InboxMessage(
-        kind: .notificationHistory, body: item.body, identity: Adapter.identity(ofNotification: item.body),
-        receivedAt: now)
-      var entry = try intake.notification(message, pathApp: place.app.bundleID, directory: directory, now: now).entry
-      // Somebody took it when Apple sent it: it is news to us, and not to the app's old back end.
-      if item.wasTaken { entry.addressee = nil }
-      return entry
-    }
+    let entries = missing.map { entry(for: $0, place, directory, at: now) }
     for (item, appended) in zip(missing, try await record(entries)) {
       switch appended {
       case .stored, .duplicate:
@@ -55,6 +47,29 @@ extension Reconciler {
         report.notifications[item.day]?.refused += 1
       case .quarantineFull, .stageChanged: report.left += 1
       }
+    }
+  }
+}
+
+extension Reconciler {
+  /// What to write for a notification that is missing; one that nobody can read is set aside, as all that is refused.
+  private func entry(
+    for item: HistoryItem, _ place: AskablePlace, _ directory: AppDirectory, at now: Milliseconds
+  ) -> Entry {
+    let message = InboxMessage(
+      kind: .notificationHistory, body: item.body, identity: Adapter.identity(ofNotification: item.body),
+      receivedAt: now)
+    do throws(Refusal) {
+      var entry = try intake.notification(message, pathApp: place.app.bundleID, directory: directory, now: now).entry
+      // Somebody took it when Apple sent it: it is news to us, and not to the app's old back end.
+      if item.wasTaken { entry.addressee = nil }
+      return entry
+    } catch {
+      return Entry(
+        message,
+        .quarantined(
+          Entry.Refusal(
+            source: .unproven, code: error.code, detail: error.detail, claimedApp: place.app.bundleID)))
     }
   }
 }

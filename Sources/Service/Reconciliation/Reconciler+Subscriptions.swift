@@ -1,10 +1,8 @@
-package import Adapter
-import AppStore
 import Ledger
 import Mappings
 import Purchases
+import Seeding
 import Time
-import Wire
 
 /// Subscriptions that should have renewed and customers without news, found in the ledger and asked about.
 extension Reconciler {
@@ -16,37 +14,63 @@ extension Reconciler {
     _ place: AskablePlace, _ plan: Plan, from start: Milliseconds, to now: Milliseconds,
     _ report: inout ReconciliationReport
   ) async throws {
-    // Customers are spread over slices, and each is asked about once.
-    var asked: Set<String> = []
+    // Customers are spread over slices, and each is asked about once, by this id.
+    var asked: [String: String] = [:]
     var last: String?
-    while let slice = try await ledger.slice(
-      of: place.app, place.environment, after: last, limit: Self.sliceLength)
-    {
+    while let slice = try await ledger.slice(of: place.app, place.environment, after: last, limit: Self.sliceLength) {
       try Task.checkCancellation()
       last = slice.originalTransactionIDs.last
-      var isChanged = false
+      var chosen: [String] = []
       for original in quietOnes(slice, plan, at: now) {
         let customer = slice.customers[original] ?? original
-        guard !asked.contains(customer) else { continue }
+        guard asked[customer] == nil else { continue }
         guard asked.count < plan.lookUps else {
           report.postponed += 1
           continue
         }
-        asked.insert(customer)
-        report.lookedUp += 1
-        if plan.isDry { continue }
-        try await lookUp(original, place, &report)
-        isChanged = true
+        asked[customer] = original
+        chosen.append(original)
       }
-      let known =
-        isChanged
-        ? try await ledger.slice(of: slice.originalTransactionIDs, app: place.app, place.environment) : slice
-      for (subscription, events) in subscriptions(of: known) {
-        for renewal in subscription.expectedRenewals(
-          from: start, to: now, allowing: Self.allowance, told: events)
-        {
-          report.renewals[renewal.date.startOfDay, default: Completeness()].count(renewal.outcome)
-        }
+      if !plan.isDry, !chosen.isEmpty {
+        try await seeding.askAgain(
+          chosen, of: place.app, in: place.environment, unlessDoneSince: clock.now() - plan.recent)
+      }
+      measure(slice, from: start, to: now, &report.renewals)
+    }
+    if plan.isDry { report.lookedUp = asked.count }
+    guard !plan.isDry, !asked.isEmpty else { return }
+    let states = try await seeding.settled(
+      Array(asked.values), of: place.app, in: place.environment, within: plan.patience)
+    for state in states.values {
+      switch state {
+      case .waiting: report.pending += 1
+      case .done: report.lookedUp += 1
+      case .unknown: (report.lookedUp, report.unknownToApple) = (report.lookedUp + 1, report.unknownToApple + 1)
+      case .failed: (report.lookedUp, report.failed) = (report.lookedUp + 1, report.failed + 1)
+      }
+    }
+    report.renewals = try await renewals(place, from: start, to: now)
+  }
+
+  /// Of everybody, as they are known now.
+  private func renewals(
+    _ place: AskablePlace, from start: Milliseconds, to now: Milliseconds
+  ) async throws -> [Milliseconds: Completeness] {
+    var (days, last): ([Milliseconds: Completeness], String?) = ([:], nil)
+    while let slice = try await ledger.slice(of: place.app, place.environment, after: last, limit: Self.sliceLength) {
+      try Task.checkCancellation()
+      last = slice.originalTransactionIDs.last
+      measure(slice, from: start, to: now, &days)
+    }
+    return days
+  }
+
+  private func measure(
+    _ slice: CustomerSlice, from start: Milliseconds, to now: Milliseconds, _ days: inout [Milliseconds: Completeness]
+  ) {
+    for (subscription, events) in subscriptions(of: slice) {
+      for renewal in subscription.expectedRenewals(from: start, to: now, allowing: Self.allowance, told: events) {
+        days[renewal.date.startOfDay, default: Completeness()].count(renewal.outcome)
       }
     }
   }
@@ -77,42 +101,6 @@ extension Reconciler {
       ).map { ($0, events[key.originalTransactionID] ?? []) }
     }
   }
-
-  /// The customer's history and the statuses of his subscriptions, taken in as answers of ours.
-  private func lookUp(
-    _ original: String, _ place: AskablePlace, _ report: inout ReconciliationReport
-  ) async throws {
-    do {
-      let pages = Pages(
-        HistoryPages(of: original), client, as: place.credentials, in: place.api, verifiedBy: verifier)
-      for try await page in pages where !page.items.isEmpty { try await take(page.reply.body, place, &report) }
-      let statuses = try await client.send(
-        .subscriptionStatuses(of: original), as: place.credentials, in: place.api, .bulk)
-      // Who never subscribed has none, and then nothing is signed.
-      if statuses.answer.data?.isEmpty == false { try await take(statuses.body, place, &report) }
-    } catch let failure as CallFailure {
-      guard failure.code == .refused, failure.status == 404 else { throw failure }
-      report.unknownToApple += 1
-    }
-  }
-
-  private func take(_ body: [UInt8], _ place: AskablePlace, _ report: inout ReconciliationReport) async throws {
-    let now = clock.now()
-    let message = InboxMessage(
-      kind: .apiAnswer, body: body,
-      identity: Adapter.identity(ofEvidence: body, app: place.app.bundleID, environment: place.environment),
-      receivedAt: now)
-    let decision = intake.apiAnswer(message, app: place.app, environment: place.environment, now: now)
-    if let refusal = decision.refusal { throw UnreadableAnswer(reason: refusal) }
-    if try await record([decision.entry]) == [.stageChanged] { report.left += 1 }
-  }
-}
-
-/// An answer of Apple's that cannot be taken in: nothing of it is kept, and asking again gives another.
-package struct UnreadableAnswer: Error, CustomStringConvertible {
-  package let reason: Refusal
-
-  package var description: String { "an answer of Apple's cannot be taken in: \(reason.code): \(reason.detail)" }
 }
 
 extension Completeness {

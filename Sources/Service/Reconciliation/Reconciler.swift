@@ -4,14 +4,15 @@ import Database
 package import Ledger
 package import Mappings
 package import Purchases
-import Seeding
+package import Seeding
 package import Signing
 package import Time
 
 /// Compares what is known of one app in one environment with what Apple says, and takes in what is missing.
 ///
 /// First the notifications that Apple says it sent, then the subscriptions of which nothing was heard. What is found goes
-/// the road of everything: intake, commit. Doing it again, or being killed within, changes nothing.
+/// the road of everything: intake, commit; whoever is to be asked about is work, which `Seeding` does. Doing it again, or
+/// being killed within, changes nothing.
 package struct Reconciler: Sendable {
   /// What is to be compared.
   package struct Plan: Sendable {
@@ -23,6 +24,10 @@ package struct Reconciler: Sendable {
     package var quiet: Interval?
     /// Customers looked up at most.
     package var lookUps = 10_000
+    /// Whoever was looked up so recently is not asked about again.
+    package var recent = Seeding.recent
+    /// How long look-ups are waited for; what is not done by then is done later.
+    package var patience = Interval.minutes(10)
     /// Says what is missing and takes nothing in.
     package var isDry = false
 
@@ -33,6 +38,7 @@ package struct Reconciler: Sendable {
   let verifier: SignedDataVerifier
   let intake: Intake
   let ledger: Ledger
+  let seeding: Seeding
   let vocabulary: Vocabulary
   let directory: @Sendable () async throws -> AppDirectory
   let record: @Sendable ([Entry]) async throws -> [Appended]
@@ -41,7 +47,7 @@ package struct Reconciler: Sendable {
   /// - Parameters:
   ///   - record: writes entries and tells what became of each, in their order, once they are committed.
   package init(
-    client: AppStoreClient, verifier: SignedDataVerifier, intake: Intake, ledger: Ledger,
+    client: AppStoreClient, verifier: SignedDataVerifier, intake: Intake, ledger: Ledger, seeding: Seeding,
     vocabulary: Vocabulary = .embedded, directory: @escaping @Sendable () async throws -> AppDirectory,
     record: @escaping @Sendable ([Entry]) async throws -> [Appended], clock: WallClock
   ) {
@@ -49,6 +55,7 @@ package struct Reconciler: Sendable {
     self.verifier = verifier
     self.intake = intake
     self.ledger = ledger
+    self.seeding = seeding
     self.vocabulary = vocabulary
     self.directory = directory
     self.record = record
@@ -58,30 +65,41 @@ package struct Reconciler: Sendable {
   /// Apple keeps so much of its notification history.
   static let reach = Interval.days(180)
 
-  /// Compares, and keeps the measures of whole days; what was found so far is kept when it ends early.
+  /// Compares, and keeps the measures of whole days.
+  ///
+  /// A part that fails ends alone: what it found so far is kept, the report says why. Throws only when cancelled, or when
+  /// the ledger does not take the measures.
   package func run(_ place: AskablePlace, _ plan: Plan) async throws -> ReconciliationReport {
     let now = clock.now()
     // A moment within the reach, so that Apple's clock may be ahead of ours.
     let farthest = now - Self.reach + .minutes(10)
     let start = max((plan.since ?? farthest).startOfDay, farthest)
     var report = ReconciliationReport(since: start, until: now)
-    try await compareNotifications(place, plan, from: start, to: now, &report)
-    if !plan.onlyFailures {
+    do {
+      try await compareNotifications(place, plan, from: start, to: now, &report)
+    } catch { try report.end(.notifications, because: error) }
+    if plan.onlyFailures { return report }
+    do {
       try await compareSubscriptions(place, plan, from: start, to: now, &report)
-      if !plan.isDry { try await keep(report, place, at: now) }
-    }
+    } catch { try report.end(.subscriptions, because: error) }
+    if !plan.isDry { try await keep(report, place, isWhole: start == farthest, at: now) }
     return report
   }
 
-  private func keep(_ report: ReconciliationReport, _ place: AskablePlace, at now: Milliseconds) async throws {
+  private func keep(
+    _ report: ReconciliationReport, _ place: AskablePlace, isWhole: Bool, at now: Milliseconds
+  ) async throws {
     // The first day is whole only where it was asked about from its beginning.
     let first = report.since == report.since.startOfDay ? report.since : report.since.startOfDay + .days(1)
-    let notifications = report.notifications.filter { $0.key >= first }
-    let renewals = report.renewals.filter { $0.key >= first }
+    let notifications = report.hasEnded(.notifications) ? [:] : report.notifications.filter { $0.key >= first }
+    let renewals = report.hasEnded(.subscriptions) ? [:] : report.renewals.filter { $0.key >= first }
+    // What nobody wrote is to be found again.
+    let isDone = report.unfinished.isEmpty && report.left == 0
+    let since = isWhole ? nil : report.since
     try await ledger.pool.transaction(replayable: true) { session throws(DatabaseError) in
       try CompletenessTable.put(notifications, .notifications, of: place.scope, at: now, in: session)
       try CompletenessTable.put(renewals, .renewals, of: place.scope, at: now, in: session)
-      try ReconciliationTable.finish(place.scope, until: now, in: session)
+      if isDone { try ReconciliationTable.finish(place.scope, from: since, until: now, in: session) }
     }
   }
 }

@@ -3,6 +3,18 @@ package import Time
 
 /// What a comparison with Apple found, and what became of it.
 package struct ReconciliationReport: Sendable {
+  package enum Part: String, Sendable {
+    case notifications, subscriptions
+  }
+
+  /// A part that ended before its end; what it had found is in the figures.
+  package struct Unfinished: Sendable, CustomStringConvertible {
+    package let part: Part
+    package let error: any Error
+
+    package var description: String { "\(part.rawValue): \(error)" }
+  }
+
   package let since: Milliseconds
   package let until: Milliseconds
   /// By day, of what Apple says it sent.
@@ -19,16 +31,31 @@ package struct ReconciliationReport: Sendable {
   package var lookedUp = 0
   /// Of them, those that Apple does not know.
   package var unknownToApple = 0
+  /// Of them, those of whom nothing was heard in many attempts: `switchyard seeds show` has the reasons.
+  package var failed = 0
+  /// Customers who are still to be asked about: the work is there, and is done by whoever has time.
+  package var pending = 0
   /// Customers not asked about, because a comparison asks about so many at most.
   package var postponed = 0
+  package private(set) var unfinished: [Unfinished] = []
 
   init(since: Milliseconds, until: Milliseconds) {
     self.since = since
     self.until = until
   }
 
+  /// Notes why a part ended early; throws the error on when it is only that nobody waits any more.
+  mutating func end(_ part: Part, because error: any Error) throws {
+    if Task.isCancelled || error is CancellationError { throw error }
+    unfinished.append(Unfinished(part: part, error: error))
+  }
+
+  func hasEnded(_ part: Part) -> Bool { unfinished.contains { $0.part == part } }
+
   /// Whether nothing is left to be done, by this comparison or another.
-  package var isComplete: Bool { left == 0 && setAside == 0 && postponed == 0 }
+  package var isComplete: Bool {
+    left == 0 && setAside == 0 && postponed == 0 && pending == 0 && failed == 0 && unfinished.isEmpty
+  }
 
   /// All days together.
   package static func sum(_ days: [Milliseconds: Completeness]) -> Completeness {

@@ -36,15 +36,11 @@ struct APIAccess: Sendable {
       JSONOutput.option,
     ] + AskingApple.options + DatabaseOptions.options + MasterKeyOptions.options
 
-  private static let fileLimit = 1 << 20
-
-  let client: AppStoreClient
+  private let line: APILine
   let credentials: AppCredentials
-  let verifier: SignedDataVerifier
   /// Where to ask alone; nil leaves it to the route.
   let environment: APIEnvironment?
   let wantsJSON: Bool
-  private let http: HTTPClient
   private let ledger: LedgerSide?
 
   /// The ledger that a registered app is in.
@@ -53,57 +49,50 @@ struct APIAccess: Sendable {
     let pool: Pool
   }
 
-  private init(_ arguments: ParsedArguments, _ credentials: AppCredentials, _ ledger: LedgerSide?) throws {
-    self.credentials = credentials
-    self.ledger = ledger
-    var roots: [RootCertificate] = []
-    for root in arguments.values("root") { roots += try TrustOptions.read(root) }
-    verifier = SignedDataVerifier(roots: roots.isEmpty ? .apple : TrustedRoots(exactly: roots))
-    environment = try arguments.choice("environment")
+  private init(
+    _ arguments: ParsedArguments, _ line: APILine, _ credentials: AppCredentials, in environment: APIEnvironment?,
+    _ ledger: LedgerSide?
+  ) {
+    (self.line, self.credentials, self.environment, self.ledger) = (line, credentials, environment, ledger)
     wantsJSON = arguments.wantsJSON
-    var configuration = HTTPClientConfiguration()
-    configuration.proxy = arguments.value("proxy")
-    if let root = arguments.value("tls-root") {
-      configuration.additionalRoots = try Input.read(root, limit: Self.fileLimit)
-    }
-    http = HTTPClient(configuration)
-    let timing = CallTiming(clock: .system)
-    let base = arguments.value("base-url")
-    let gate = BudgetGate(
-      store: ledger.map { LedgerBudgets(pool: $0.pool) } ?? SharedBudgets().member("command"), timing: timing,
-      bounds: { base == nil ? .documented($0) : .unknown($0) })
-    client = AppStoreClient(
-      http: http, hosts: base.map { AppStoreHosts(simulator: $0) } ?? .apple, gate: gate, timing: timing)
   }
 
+  var client: AppStoreClient { line.client }
+  var verifier: SignedDataVerifier { line.verifier }
+
   /// Runs `body` with what the command line says; a failure of Apple's is said with what to do about it.
+  ///
+  /// - Parameter id: what is asked about, of a command that can find the app by it when none is named.
   static func with(
-    _ arguments: ParsedArguments, _ terminal: Terminal,
+    _ arguments: ParsedArguments, _ terminal: Terminal, about id: AppRouting.ID? = nil,
     _ body: (APIAccess) async throws -> ExitStatus
   ) async throws -> ExitStatus {
-    guard let bundleID = arguments.value("app") else {
-      return try await APIAccess(arguments, given(arguments), nil).run(terminal, body)
-    }
+    let environment: APIEnvironment? = try arguments.choice("environment")
     let options = try DatabaseOptions(arguments)
+    let sought = try SoughtApp(arguments, options, id)
+    guard let sought else {
+      let credentials = try given(arguments)
+      let line = try APILine(arguments, sharing: nil)
+      return try await APIAccess(arguments, line, credentials, in: environment, nil).run(terminal, body)
+    }
     return try await options.withDatabase(terminal) { configuration in
       let connection = try await Connection.open(configuration)
       try await options.prepare(connection)
-      let app = try await AppRecord.find(bundleID, connection).app
-      let hasSealed = try await connection.read { session throws(DatabaseError) in
-        try CredentialTable.hasAny(in: session)
-      }
-      guard hasSealed else { throw NoAPIKey(bundleID: bundleID, reason: nil) }
-      let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) }
-      let found = try await connection.read { session throws(DatabaseError) in
-        try AskableApp.all(with: keys, in: session)
-      }
+      let registered = try await RegisteredApps(arguments, options, connection, sought, terminal)
       await connection.close()
-      guard let askable = found.askable.first(where: { $0.app == app }) else {
-        throw NoAPIKey(bundleID: bundleID, reason: found.unusable.first { $0.app == app.id }?.reason)
-      }
       let pool = Pool(configuration)
-      let status = try await APIAccess(arguments, askable.credentials, LedgerSide(app: app, pool: pool))
-        .run(terminal, body)
+      let line = try APILine(arguments, sharing: pool)
+      let status: ExitStatus
+      do {
+        let found = try await registered.find(sought, in: environment, line, pool, terminal)
+        status = try await APIAccess(
+          arguments, line, found.credentials, in: found.environment, LedgerSide(app: found.app, pool: pool)
+        ).run(terminal, body)
+      } catch {
+        await line.end()
+        await pool.close()
+        throw error
+      }
       await pool.close()
       return status
     }
@@ -114,13 +103,13 @@ struct APIAccess: Sendable {
   ) async throws -> ExitStatus {
     do {
       let status = try await body(self)
-      await http.shutdown()
+      await line.end()
       return status
     } catch let failure as CallFailure {
-      await http.shutdown()
+      await line.end()
       return try say(failure, terminal)
     } catch {
-      await http.shutdown()
+      await line.end()
       throw error
     }
   }
@@ -133,7 +122,9 @@ struct APIAccess: Sendable {
     let file = try arguments.required("key-file")
     do throws(CertificateError) {
       let pem: [UInt8]
-      do { pem = try Input.read(file, limit: Self.fileLimit) } catch { throw CertificateError(.malformed, "\(error)") }
+      do { pem = try Input.read(file, limit: APILine.fileLimit) } catch {
+        throw CertificateError(.malformed, "\(error)")
+      }
       return AppCredentials(bundleID: bundleID, key: try APIKey(issuerID: issuer, keyID: keyID, pem: pem))
     } catch { throw KeyFileError(file: file, reason: error.detail) }
   }
@@ -178,12 +169,7 @@ struct APIAccess: Sendable {
       try terminal.write(["error": .object(error)])
     }
     terminal.note("switchyard: \(failure)\nnext: \(failure.nextStep)")
-    switch failure.code {
-    case .rateLimited, .serverFailed, .overBudget: return .externalLimit
-    case .invalidCall, .noToken, .unauthorized, .refused, .unreachable, .untrusted, .interrupted, .malformedAnswer,
-      .tooLarge, .endlessPaging, .cancelled:
-      return .failed
-    }
+    return failure.saysLater ? .externalLimit : .failed
   }
 }
 

@@ -1,6 +1,7 @@
 import AppStore
 import JSON
 import Runtime
+import Seeding
 import Time
 import Wire
 
@@ -25,7 +26,7 @@ enum APILists {
       .flag("v1", "Ask the deprecated version, which leaves finished consumables out."),
     ], arguments: [transactionID]
   ) { arguments, terminal in
-    try await APIAccess.with(arguments, terminal) { access in
+    try await APIAccess.with(arguments, terminal, about: .transaction(arguments.positionals[0])) { access in
       var filter = HistoryFilter()
       filter.productIDs = arguments.values("product")
       filter.productTypes = arguments.values("product-type").compactMap(HistoryFilter.ProductType.init)

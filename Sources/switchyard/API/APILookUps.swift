@@ -1,6 +1,7 @@
 import AppStore
 import JSON
 import Runtime
+import Seeding
 import Signing
 import Time
 import Wire
@@ -12,7 +13,7 @@ enum APILookUps {
     examples: [Command.Example("switchyard api transaction 2000000123456789 --app com.example.app")],
     arguments: [APILists.transactionID]
   ) { arguments, terminal in
-    try await APIAccess.with(arguments, terminal) { access in
+    try await APIAccess.with(arguments, terminal, about: .transaction(arguments.positionals[0])) { access in
       let reply = try await access.client.send(
         .transactionInfo(arguments.positionals[0]), as: access.credentials, along: access.route)
       var rows = SignedRows(access, terminal)
@@ -26,7 +27,7 @@ enum APILookUps {
     examples: [Command.Example("switchyard api order MK5TTTVWJH --app com.example.app")],
     arguments: [Positional("ORDER_ID", "As the invoice shows it.")]
   ) { arguments, terminal in
-    try await APIAccess.with(arguments, terminal) { access in
+    try await APIAccess.with(arguments, terminal, about: .order(arguments.positionals[0])) { access in
       // Apple keeps orders in Production alone.
       let environment = access.environment ?? .production
       let reply = try await access.client.send(
@@ -73,7 +74,7 @@ enum APILookUps {
     options: [.value("status", "NUMBER", repeats: true, choices: ["1", "2", "3", "4", "5"], "Only these.")],
     arguments: [APILists.transactionID]
   ) { arguments, terminal in
-    try await APIAccess.with(arguments, terminal) { access in
+    try await APIAccess.with(arguments, terminal, about: .transaction(arguments.positionals[0])) { access in
       let reply = try await access.client.send(
         .subscriptionStatuses(
           of: arguments.positionals[0], statuses: arguments.values("status").compactMap { Int64($0) }),

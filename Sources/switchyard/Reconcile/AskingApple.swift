@@ -35,6 +35,20 @@ struct AskingApple {
 
   func end() async { await http.shutdown() }
 
+  /// Asks about customers as a running service does, in this process.
+  func seeding(_ intake: Intake, _ keys: Keyring, _ ledger: Ledger, _ terminal: Terminal) -> Seeding {
+    let logger = Logger(
+      label: "switchyard", level: .notice, handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
+    let answers = AppleAnswers(intake: intake, clock: .system, logger: logger) { entry in
+      try await ledger.append([entry]).first ?? .stored
+    }
+    return Seeding(
+      pool: ledger.pool, client: client, record: { await answers.take($0, $1, $2) },
+      access: {
+        try await ledger.pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }
+      }, metrics: SeedingMetrics(MetricsRegistry()), clock: .system, logger: logger)
+  }
+
   /// The places to ask: every app with a key or the one that is named, in the environments that were not excluded.
   static func places(
     app bundleID: String?, _ environment: Environment?, _ keys: Keyring, _ connection: Connection
@@ -56,15 +70,16 @@ struct AskingApple {
   }
 }
 
-/// Nothing can be asked about this app.
+/// Nothing can be asked about this app, or about any.
 struct NoAPIKey: ExitStatusError, CustomStringConvertible {
-  let bundleID: String
+  /// Nil when no app was named, and there is no key of any.
+  let bundleID: String?
   let reason: String?
 
   var exitStatus: ExitStatus { .failed }
   var description: String {
     let why = reason.map { "its key does not open (\($0))" } ?? "no key is registered"
-    return "Apple cannot be asked about \(bundleID): \(why); "
-      + "`switchyard app add \(bundleID) --key-file FILE --key-id ID --issuer ID`"
+    return "Apple cannot be asked about \(bundleID ?? "any app"): \(why); "
+      + "`switchyard app add \(bundleID ?? "BUNDLE_ID") --key-file FILE --key-id ID --issuer ID`"
   }
 }

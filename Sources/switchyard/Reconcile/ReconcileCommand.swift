@@ -14,9 +14,10 @@ enum ReconcileCommand {
     "reconcile", "Compare what is known with what Apple says, and take in what is missing.",
     discussion: """
       Apple's notification history (180 days) is held against the inbox; then Apple is asked about customers whose \
-      subscription should have renewed and of whom nothing was heard. `serve` does the same every day. Doing it again \
-      changes nothing. What the app's old back end has taken already is not forwarded to it. Exit status: 0 when all \
-      is known, 3 when something is left, 7 when Apple or our budget says later.
+      subscription should have renewed and of whom nothing was heard. `serve` does the same every day. Ended at any \
+      time, what came is stored; doing it again changes nothing. What the app's old back end has taken already is not \
+      forwarded to it. Exit status: 0 when all is known, 3 when something is left, 7 when Apple or our budget says \
+      later, 1 when nothing could be asked.
       """,
     examples: [
       Command.Example("switchyard reconcile com.example.app --dry-run", "what is missing?"),
@@ -43,16 +44,16 @@ enum ReconcileCommand {
       let hasSealed = try await connection.read { session throws(DatabaseError) in
         try CredentialTable.hasAny(in: session)
       }
-      guard hasSealed else { throw NoAPIKey(bundleID: arguments.positionals.first ?? "BUNDLE_ID", reason: nil) }
+      guard hasSealed else { throw NoAPIKey(bundleID: arguments.positionals.first, reason: nil) }
       let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) }
       let places = try await AskingApple.places(
         app: arguments.positionals.first, environment, keys, connection)
       let pool = Pool(configuration)
       let asking = AskingApple(arguments, sharing: pool)
-      let ledger = Ledger(pool: pool)
+      let (ledger, intake) = (Ledger(pool: pool), Intake(adapter: trust.adapter))
       let reconciler = Reconciler(
-        client: asking.client, verifier: SignedDataVerifier(roots: trust.roots), intake: Intake(adapter: trust.adapter),
-        ledger: ledger,
+        client: asking.client, verifier: SignedDataVerifier(roots: trust.roots), intake: intake, ledger: ledger,
+        seeding: asking.seeding(intake, keys, ledger, terminal),
         directory: {
           try await pool.read { session throws(DatabaseError) in try AppTable.directory(with: keys, in: session) }
         }, record: { try await ledger.append($0) }, clock: .system)
@@ -65,7 +66,11 @@ enum ReconcileCommand {
       await asking.end()
       await pool.close()
       await connection.close()
-      if !arguments.wantsJSON { try say(outcomes, plan, terminal) }
+      if !arguments.wantsJSON {
+        try terminal.write(PlaceOutcome.table(outcomes, isDry: plan.isDry).render(for: terminal))
+      }
+      for note in outcomes.flatMap(\.notes) { terminal.note(note) }
+      if plan.isDry { terminal.note("dry run: nothing was changed") }
       if places.isEmpty { terminal.note("no app in record has a key of the App Store Server API: nothing was asked") }
       return status(outcomes)
     }
@@ -82,81 +87,10 @@ enum ReconcileCommand {
     return plan
   }
 
-  private static func say(_ outcomes: [PlaceOutcome], _ plan: Reconciler.Plan, _ terminal: Terminal) throws {
-    var table = TextTable([
-      .init("APP"), .init("ENVIRONMENT"), .init("SENT", .right), .init("ARRIVED", .right),
-      .init(plan.isDry ? "TO TAKE IN" : "TAKEN IN", .right), .init("SET ASIDE", .right),
-      .init(plan.isDry ? "TO ASK" : "ASKED", .right), .init("UNKNOWN", .right), .init("LEFT", .right),
-    ])
-    for outcome in outcomes {
-      var row = [outcome.place.app.bundleID, outcome.place.environment.rawValue]
-      switch outcome.result {
-      case .success(let report):
-        let sent = ReconciliationReport.sum(report.notifications)
-        row += [
-          sent.expected, sent.arrived, report.takenIn, report.setAside, report.lookedUp, report.unknownToApple,
-          report.left + report.postponed,
-        ].map { "\($0)" }
-      case .failure(let error):
-        row += Array(repeating: "-", count: 7)
-        terminal.note("\(outcome.place.app.bundleID) \(outcome.place.environment.rawValue): \(error)")
-        if let failure = error as? CallFailure { terminal.note("next: \(failure.nextStep)") }
-      }
-      table.add(row)
-    }
-    try terminal.write(table.render(for: terminal))
-    if plan.isDry { terminal.note("dry run: nothing was changed") }
-  }
-
   private static func status(_ outcomes: [PlaceOutcome]) -> ExitStatus {
-    let failures = outcomes.compactMap(\.failure)
-    if failures.contains(where: \.saysLater) { return .externalLimit }
-    if !failures.isEmpty, failures.count == outcomes.count { return .failed }
-    return failures.isEmpty && outcomes.allSatisfy(\.isComplete) ? .done : .doneWithRejects
-  }
-}
-
-/// What a comparison of one place came to.
-private struct PlaceOutcome {
-  let place: AskablePlace
-  let result: Result<ReconciliationReport, any Error>
-
-  init(_ place: AskablePlace, _ reconciler: Reconciler, _ plan: Reconciler.Plan) async {
-    self.place = place
-    do { result = .success(try await reconciler.run(place, plan)) } catch { result = .failure(error) }
-  }
-
-  var failure: (any Error)? { if case .failure(let error) = result { error } else { nil } }
-  var isComplete: Bool { if case .success(let report) = result { report.isComplete } else { false } }
-
-  func json(isDry: Bool) -> JSONObject {
-    var object: JSONObject = [
-      "app": .string(place.app.bundleID), "environment": .string(place.environment.rawValue), "dryRun": .bool(isDry),
-    ]
-    switch result {
-    case .success(let report):
-      let sent = ReconciliationReport.sum(report.notifications)
-      object["since"] = .integer(report.since.sinceEpoch)
-      for (name, count) in [
-        ("sent", sent.expected), ("arrived", sent.arrived), ("takenIn", report.takenIn),
-        ("setAside", report.setAside), ("lookedUp", report.lookedUp), ("unknownToApple", report.unknownToApple),
-        ("postponed", report.postponed), ("left", report.left),
-      ] { object[name] = .integer(Int64(count)) }
-    case .failure(let error): object["error"] = .string("\(error)")
-    }
-    return object
-  }
-}
-
-extension Error {
-  /// Whether Apple or our own budget takes it later.
-  fileprivate var saysLater: Bool {
-    guard let failure = self as? CallFailure else { return false }
-    switch failure.code {
-    case .rateLimited, .serverFailed, .overBudget: return true
-    case .invalidCall, .noToken, .unauthorized, .refused, .unreachable, .untrusted, .interrupted, .malformedAnswer,
-      .tooLarge, .endlessPaging, .cancelled:
-      return false
-    }
+    let failed = outcomes.filter { !$0.failures.isEmpty }
+    if failed.contains(where: { $0.failures.contains(where: \.saysLater) }) { return .externalLimit }
+    if failed.count == outcomes.count { return .failed }
+    return outcomes.allSatisfy(\.isComplete) ? .done : .doneWithRejects
   }
 }

@@ -34,7 +34,7 @@ enum SeedsRun {
         try CredentialTable.hasAny(in: session)
       }
       await connection.close()
-      guard hasSealed else { throw NoAPIKey(bundleID: "BUNDLE_ID", reason: nil) }
+      guard hasSealed else { throw NoAPIKey(bundleID: nil, reason: nil) }
       let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) }
       let pool = Pool(configuration)
       let asking = AskingApple(arguments, sharing: pool)
@@ -54,17 +54,7 @@ enum SeedsRun {
   private static func run(
     _ asking: AskingApple, _ intake: Intake, _ keys: Keyring, _ pool: Pool, _ terminal: Terminal
   ) async throws -> (asked: Int, left: Int) {
-    let ledger = Ledger(pool: pool)
-    let logger = Logger(
-      label: "switchyard", level: .notice, handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
-    let answers = AppleAnswers(intake: intake, clock: .system, logger: logger) { entry in
-      try await ledger.append([entry]).first ?? .stored
-    }
-    let seeding = Seeding(
-      pool: pool, client: asking.client, record: { await answers.take($0, $1, $2) },
-      access: {
-        try await pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }
-      }, metrics: SeedingMetrics(MetricsRegistry()), clock: .system, logger: logger)
+    let seeding = asking.seeding(intake, keys, Ledger(pool: pool), terminal)
     var (asked, last) = (0, 1)
     while last > 0 {
       last = try await seeding.round()

@@ -1,0 +1,90 @@
+import AppStore
+import Database
+package import Ledger
+package import Purchases
+import Synchronization
+package import Time
+
+/// For whoever needs news of customers and can wait a while: they are asked about in bulk, as everybody is.
+extension Seeding {
+  /// How long to wait for others without any of the ids being settled.
+  private static let patience = Interval.minutes(1)
+  /// Ids of one statement.
+  private static let idsAtOnce = 1_000
+
+  /// Makes work of the ids; committed when it returns, so that they are asked about whatever happens to this process.
+  ///
+  /// - Parameter recent: what was done since then is news enough.
+  package func askAgain(
+    _ ids: [String], of app: App, in environment: Environment, unlessDoneSince recent: Milliseconds
+  ) async throws {
+    let (scope, now) = (Ledger.Scope(app: app.id, environment: environment), clock.now())
+    try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+      try WorkTable.askAgain(ids, in: scope, unlessDoneSince: recent, at: now, in: session)
+    }
+  }
+
+  /// How the ids stand as soon as none of them waits, or waiting is no use: what waits then is asked about later.
+  ///
+  /// In a running service its lanes ask; where none runs this does. Ends at once when Apple or the budget says later,
+  /// after a minute in which nothing moved, and after `limit`.
+  package func settled(
+    _ ids: [String], of app: App, in environment: Environment, within limit: Interval
+  ) async throws -> [String: WorkTable.State] {
+    guard let environment = APIEnvironment(environment) else { return [:] }
+    let place = Place(app: app.id, environment: environment)
+    var (states, waiting): ([String: WorkTable.State], [String]) = ([:], Set(ids).sorted())
+    let begun = pacing.elapsed()
+    var moved = begun
+    await refresh()
+    while !waiting.isEmpty {
+      try Task.checkCancellation()
+      let (before, isManned) = (waiting.count, hasLane(place))
+      let asked = isManned ? 0 : try await round(in: place)
+      let standings = try await standings(of: waiting, in: place)
+      waiting = []
+      for (id, standing) in standings {
+        if case .settled(let state) = standing {
+          states[id] = state
+        } else {
+          waiting.append(id)
+        }
+      }
+      let now = pacing.elapsed()
+      if asked > 0 || waiting.count < before { moved = now }
+      let isMoving =
+        asked > 0 || standings.values.contains(.leased)
+        || isManned && standings.values.contains(.due) && !isPaused(place)
+      guard isMoving, now.isWithin(limit, of: begun), now.isWithin(Self.patience, of: moved) else { break }
+      if asked == 0, !waiting.isEmpty { try await pacing.sleep(.milliseconds(250)) }
+    }
+    for id in waiting { states[id] = .waiting }
+    return states
+  }
+
+  private func hasLane(_ place: Place) -> Bool { state.withLock { $0.lanes.contains(place) } }
+
+  private func isPaused(_ place: Place) -> Bool {
+    let now = clock.now()
+    return state.withLock { $0.paused[place].map { $0.until > now } ?? false }
+  }
+
+  private func standings(of ids: [String], in place: Place) async throws -> [String: WorkTable.Standing] {
+    let (scope, now) = (place.scope, clock.now())
+    return try await pool.read { session throws(DatabaseError) in
+      var standings: [String: WorkTable.Standing] = [:]
+      for start in stride(from: 0, to: ids.count, by: Self.idsAtOnce) {
+        let some = Array(ids[start..<min(start + Self.idsAtOnce, ids.count)])
+        standings.merge(try WorkTable.standings(of: some, in: scope, at: now, session)) { _, new in new }
+      }
+      return standings
+    }
+  }
+}
+
+extension Interval {
+  /// Of times since some fixed moment.
+  fileprivate func isWithin(_ limit: Interval, of start: Interval) -> Bool {
+    milliseconds - start.milliseconds < limit.milliseconds
+  }
+}

@@ -1,0 +1,223 @@
+import Database
+import Glibc
+import JSON
+import Runtime
+import Support
+import Testing
+import Time
+
+/// `switchyard reconcile` and the finding of an id's app, against a simulated App Store in a process of its own.
+@Suite struct `The reconcile command` {
+  private static let (first, second) = ("com.example.first", "com.example.second")
+
+  @Test func `says what is missing, takes it in, and ends as it went`() async throws {
+    try await Market.with([Self.first, Self.second]) { market in
+      let database = try await TestDatabase.migrated()
+      let program = database.program
+      for words in [["reconcile"], ["seeds", "run", "--once"]] {
+        let keyless = try await program.run(words)
+        #expect(keyless.status == 1 && keyless.notes.contains("Apple cannot be asked about any app: no key"))
+      }
+      try await market.register(Self.first, program)
+      try await market.register(Self.second, program)
+      func reconcile(_ words: String...) async throws -> Program.Outcome {
+        try await program.run(["reconcile"] + words + market.trust + ["--environment", "Sandbox"])
+      }
+
+      let tried = try await reconcile("--dry-run", "--json")
+      #expect(tried.status == 0, "\(tried)")
+      let figures = try tried.objects
+      #expect(figures.map { $0["app"]?.string } == [Self.first, Self.second])
+      #expect(figures.allSatisfy { $0["dryRun"] == true && $0["takenIn"]?.integer ?? 0 > 20 })
+      #expect(try await database.rows("SELECT 1 FROM inbox").isEmpty)
+      #expect(try await database.rows("SELECT 1 FROM work").isEmpty)
+
+      // A call that fails in the middle: what came is stored, and the rest is told.
+      try await market.control("fault", "fault=unauthorized", "on=api", "operation=getNotificationHistory", "skip=1")
+      let failed = try await reconcile(Self.first, "--json")
+      #expect(failed.status == 1, "\(failed)")
+      let partial = try #require(try failed.objects.first)
+      #expect(partial["error"]?.string?.hasPrefix("notifications: getNotificationHistory in Sandbox") == true)
+      #expect(partial["takenIn"] == 20)
+      #expect(failed.notes.contains("next: switchyard api check"))
+      try await market.control("mend")
+
+      let whole = try await reconcile(Self.first, "--quiet", "0", "--json")
+      #expect(whole.status == 0, "\(whole)")
+      let report = try #require(try whole.objects.first)
+      let missing = figures[0]["takenIn"]?.integer ?? 0
+      #expect(report["takenIn"]?.integer == missing - 20 && report["sent"]?.integer == missing)
+      #expect(report["lookedUp"]?.integer ?? 0 > 3)
+      #expect(report["pending"] == 0 && report["failed"] == 0 && report["error"] == nil)
+      let table = try await reconcile(Self.first)
+      #expect(table.status == 0 && table.output.contains("PENDING"), "\(table)")
+      #expect(try await reconcile(Self.first, "--only-failures", "--json").objects.first?["takenIn"] == 0)
+
+      try await market.control(
+        "fault", "fault=rateLimited", "value=3600000", "on=api", "operation=getTransactionHistory", "times=null")
+      let later = try await reconcile(Self.second, "--quiet", "0", "--json")
+      #expect(later.status == 3, "\(later)")
+      let pending = try later.objects.first?["pending"]?.integer ?? 0
+      #expect(pending > 3)
+      #expect(later.notes.contains("\(pending) customers are asked about later"))
+      try await market.control(
+        "fault", "fault=rateLimited", "value=3600000", "on=api", "operation=getNotificationHistory", "times=null")
+      #expect(try await reconcile(Self.second, "--json").status == 7)
+      #expect(try await reconcile("com.example.nobody").status == 1)
+    }
+  }
+
+  @Test func `ends as if undisturbed after any number of kills`() async throws {
+    try await Market.with([Self.first]) { market in
+      func reconcile(_ words: [String] = []) -> [String] {
+        ["reconcile", Self.first, "--quiet", "0", "--environment", "Sandbox"] + market.trust + words
+      }
+      let undisturbed = try await TestDatabase.migrated()
+      try await market.register(Self.first, undisturbed.program)
+      let begun = ContinuousClock.now
+      let outcome = try await undisturbed.program.run(reconcile())
+      #expect(outcome.status == 0, "\(outcome)")
+      let length = Int((ContinuousClock.now - begun) / .milliseconds(1))
+
+      let killed = try await TestDatabase.migrated()
+      try await market.register(Self.first, killed.program)
+      var random = SeededRandom()
+      var kills = 0
+      for _ in 0..<5 {
+        let place = TemporaryDirectory()
+        try killed.program.write([], to: "\(place.path)/input")
+        let id = try killed.program.spawn(reconcile() + killed.program.options, place.path)
+        // How long a process lives is what this is about: nothing is waited for here.
+        try await Task.sleep(for: .milliseconds(Int.random(in: 10...max(20, length), using: &random)))
+        kill(id, SIGKILL)
+        if await Program.ended(id) == 128 + SIGKILL { kills += 1 }
+      }
+      // What the killed had leased comes free when the leases end.
+      try await killed.execute("UPDATE work SET due_at = 0 WHERE owner IS NOT NULL")
+      let last = try await killed.program.run(reconcile())
+      #expect(last.status == 0, "\(last)")
+      let (expected, found) = (try await dump(undisturbed.program), try await dump(killed.program))
+      #expect(kills > 0 && !expected.isEmpty, "seed \(random.seed)")
+      #expect(found == expected, "seed \(random.seed)")
+      let (all, again) = (
+        try await undisturbed.rows("SELECT digest FROM inbox WHERE kind = 5").count,
+        try await killed.rows("SELECT digest FROM inbox WHERE kind = 5").count
+      )
+      #expect(all == again && all > 20)
+    }
+  }
+
+  /// What is known, without the digests of who said it: Apple signs each answer anew.
+  private func dump(_ program: Program) async throws -> Set<String> {
+    let outcome = try await program.run("db", "dump", "--canonical")
+    try #require(outcome.status == 0, "\(outcome)")
+    return Set(
+      try outcome.objects.map { line in
+        let members = line.filter { $0.key != "message" }.map { ($0.key, $0.value) }
+        return String(decoding: JSONObject(members).encoded(), as: UTF8.self)
+      })
+  }
+
+  @Test func `has the api commands find the app of an id that is told without one`() async throws {
+    try await Market.with([Self.first, Self.second]) { market in
+      let database = try await TestDatabase.migrated()
+      let program = database.program
+      func api(_ words: String...) async throws -> Program.Outcome {
+        try await program.run(["api"] + words + ["--base-url", market.url, "--root", market.root])
+      }
+      let truth = try await market.control("truth").objects
+      let bought = try #require(truth.last { $0["app"]?.string == Self.second && $0["orderId"]?.string != nil })
+      let id = try #require(bought["transaction"]?.object?["transactionId"]?.string)
+      let order = try #require(bought["orderId"]?.string)
+
+      #expect(try await api("history", id).notes.contains("Apple cannot be asked about any app"))
+      try await market.register(Self.first, program, hasKey: false)
+      try await market.register(Self.second, program)
+      let asked = try await api("history", id)
+      #expect(asked.status == 0, "\(asked)")
+      #expect(asked.notes.contains("\(id) is of \(Self.second) in Sandbox: Apple does"))
+      #expect(try await api("status", id).status == 0)
+      #expect(try await api("transaction", id, "--json").objects.count == 1)
+      let bySales = try await api("order", order, "--environment", "Sandbox")
+      #expect(bySales.status == 0 && bySales.notes.contains("kept: switchyard explain \(Self.second) \(order)"))
+      // Now the ledger knows.
+      let known = try await api("order", order)
+      #expect(known.status == 0, "\(known)")
+      #expect(known.notes.contains("\(order) is of \(Self.second) in Sandbox: the ledger knows it"))
+
+      let nobodys = try await api("transaction", "999000000000001")
+      #expect(nobodys.status == 1)
+      #expect(nobodys.notes.contains("asked about \(Self.second)"))
+      #expect(nobodys.notes.contains("not asked: \(Self.first): no key is registered"))
+      #expect(nobodys.notes.contains("--app BUNDLE_ID"))
+      _ = try await database.execute(
+        """
+        INSERT INTO aliases (app, environment, alias, kind, original_transaction_id, line, first_as_of, last_as_of)
+        SELECT id, 2, '7', 1, '7', '', 1, 1 FROM apps
+        """)
+      let ambiguous = try await api("history", "7")
+      #expect(ambiguous.status == 1 && ambiguous.notes.contains("7 is known of \(Self.first) and \(Self.second)"))
+      // Where there is no ledger the command line has to say as whom.
+      let place = TemporaryDirectory()
+      let bare = try await Program().run("api", "history", id, "--data-dir", "\(place.path)/none")
+      #expect(bare.status == 2 && bare.notes.contains("--bundle"))
+    }
+  }
+}
+
+/// An App Store in a process of its own, whose notifications of the last 45 days nobody took.
+private struct Market {
+  let world: JSONObject
+  private let directory: String
+
+  var url: String { world["productionURL"]?.string ?? "" }
+  var root: String { "\(directory)/root.der" }
+  /// Where `reconcile` finds it, and whose signatures count.
+  var trust: [String] { ["--base-url", url, "--trust-root", root] }
+
+  static func with(_ apps: [String], _ body: (Market) async throws -> Void) async throws {
+    let (place, program) = (TemporaryDirectory(), Program())
+    try program.write([], to: "\(place.path)/input")
+    let (now, directory) = (WallClock.system.now(), "\(place.path)/world")
+    let id = try program.spawn(
+      [
+        "simulate", "--port", "0", "--seed", "5", "--customers", "\(12 * apps.count)", "--history", "60", "--out",
+        directory, "--as-of", "\((now - .days(45)).sinceEpoch)",
+      ] + apps.flatMap { ["--app", $0] }, place.path)
+    var failure: (any Error)?
+    do {
+      let isReady = await eventually(within: .seconds(60)) {
+        Program.text("\(place.path)/output").contains(#""ready":true"#)
+      }
+      try #require(isReady, "\(Program.text("\(place.path)/notes"))")
+      let world = try JSONReader.read(Array(Program.text("\(directory)/world.json").utf8)).object
+      let market = Market(world: try #require(world), directory: directory)
+      for app in apps {
+        // Nobody listens there.
+        try await market.control(
+          "destination", "bundleId=\(app)", "environment=Sandbox", "url=http://127.0.0.1:1/none", "version=2")
+      }
+      try await market.control("advance", "to=\(now.sinceEpoch)")
+      try await body(market)
+    } catch { failure = error }
+    kill(id, SIGTERM)
+    _ = await Program.ended(id)
+    if let failure { throw failure }
+  }
+
+  @discardableResult
+  func control(_ words: String...) async throws -> Program.Outcome {
+    let outcome = try await Program().run(["simulate", "control", "--out", directory] + words)
+    try #require(outcome.status == 0, "\(outcome)")
+    return outcome
+  }
+
+  func register(_ app: String, _ program: Program, hasKey: Bool = true) async throws {
+    let key = [
+      "--key-file", world["keyFile"]?.string ?? "", "--key-id", world["keyId"]?.string ?? "", "--issuer",
+      world["issuerId"]?.string ?? "",
+    ]
+    let added = try await program.run(["app", "add", app] + (hasKey ? key : []))
+    try #require(added.status == 0, "\(added)")
+  }
+}
