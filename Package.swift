@@ -90,8 +90,8 @@ let package = Package(
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "Service", "Simulator", "Ledger", "Database", "Adapter", "Receipts", "Wire", "HTTPServer", "Signing",
-        "Purchases", "Runtime", "JSON", "Time", "COpenSSL",
+        "Service", "Seeding", "AppStore", "Simulator", "Ledger", "Database", "Adapter", "Receipts", "Wire",
+        "HTTPServer", "Signing", "Purchases", "Runtime", "JSON", "Time", "COpenSSL",
       ], path: "Benchmarks", swiftSettings: strict),
 
     .target(

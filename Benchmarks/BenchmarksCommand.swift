@@ -12,9 +12,14 @@ enum BenchmarksCommand {
       .value("seconds", "N", default: "60", "How long the service is put under load."),
       .value("receipts", "N", default: "100000", "How many receipts are extracted in bulk."),
       .flag("peer", "Measure Apple's library too: makes .peer, which needs Python and a package index."),
+      .value("answers", "FILE", "Serves finished answers; `seeding.history` starts it so."),
       .value("peer-script", "FILE", default: "../shared/bench/peers.py", "What times Apple's library."),
     ]
   ) { arguments, terminal in
+    if let file = arguments.value("answers") {
+      try await FinishedAnswers.serve(file, terminal)
+      return .done
+    }
     let only = Set(arguments.values("only"))
     let settings = Benchmark.Settings(
       seconds: try arguments.integer("seconds", in: 1...3_600) ?? 60, mayInstallPeer: arguments.flag("peer"),

@@ -10,7 +10,7 @@ import Time
 final class ServedProcess {
   let port: UInt16
   private let program: ChildProgram
-  private let database: DatabaseConfiguration
+  let database: DatabaseConfiguration
   private let directory: ScratchDirectory
 
   private init(port: UInt16, program: ChildProgram, database: DatabaseConfiguration, directory: ScratchDirectory) {
@@ -20,35 +20,50 @@ final class ServedProcess {
     self.directory = directory
   }
 
-  /// The program beside this one, serving on a port of its own choice.
+  /// The program beside this one, with one registered app.
   static func start(trusting pki: ApplePKI, app: SimulatedApp) async throws -> ServedProcess {
+    let service = try await start(root: pki.root.certificate.der)
+    try await service.register(app)
+    return service
+  }
+
+  /// The program beside this one, serving on a port of its own choice.
+  static func start(root: [UInt8], options: [String] = []) async throws -> ServedProcess {
     let directory = try ScratchDirectory()
-    let root = try directory.write(pki.root.certificate.der, to: "root.der")
+    let root = try directory.write(root, to: "root.der")
     let program = try ChildProgram(
       "\(ownDirectory)/switchyard",
       [
         "serve", "--listen", "127.0.0.1:0", "--data-dir", "\(directory.path)/data", "--trust-root", root,
         "--trust-root-for", "Sandbox", "--log-level", "warning",
-      ])
+      ] + options)
     guard let line = program.line(), let ready = try? JSONReader.read(Array(line.utf8)).object,
       let url = ready["url"]?.string, let port = url.split(separator: ":").last.flatMap({ UInt16($0) })
     else { throw BenchmarkError("switchyard serve did not say where it listens; build it with -c release first") }
     guard let database = try EmbeddedServer.configuration(ofRunningIn: "\(directory.path)/data/database") else {
       throw BenchmarkError("switchyard serve has no database in \(directory.path)")
     }
-    let service = ServedProcess(port: port, program: program, database: database, directory: directory)
-    try await service.register(app)
-    return service
+    return ServedProcess(port: port, program: program, database: database, directory: directory)
   }
 
   /// Registers the shared secret by which V1 notifications of `app` are believed.
   func register(secret: String, of app: SimulatedApp) throws {
     let file = try directory.write(Array(secret.utf8), to: "secret.txt")
-    let code = try ChildProgram(
-      "\(Self.ownDirectory)/switchyard",
-      ["app", "secret", app.bundleID, "--file", file, "--data-dir", "\(directory.path)/data"]
-    ).wait()
-    guard code == 0 else { throw BenchmarkError("the shared secret was not registered") }
+    try run(["app", "secret", app.bundleID, "--file", file])
+  }
+
+  /// Registers the key with which Apple is asked about `app`.
+  func register(_ key: APIKey, of app: SimulatedApp) throws {
+    let file = try directory.write(key.signingKey.pem(), to: "\(app.bundleID).p8")
+    try run(["app", "add", app.bundleID, "--key-file", file, "--key-id", key.keyID, "--issuer", key.issuerID])
+  }
+
+  private func run(_ arguments: [String]) throws {
+    let data = ["--data-dir", "\(directory.path)/data"]
+    let program = try ChildProgram("\(Self.ownDirectory)/switchyard", arguments + data)
+    guard program.wait() == 0 else {
+      throw BenchmarkError("switchyard \(arguments.prefix(2).joined(separator: " ")) failed")
+    }
   }
 
   /// Rows in the inbox.
@@ -77,7 +92,7 @@ final class ServedProcess {
     guard code == 0 else { throw BenchmarkError("switchyard serve ended with \(code)") }
   }
 
-  private func register(_ app: SimulatedApp) async throws {
+  func register(_ app: SimulatedApp) async throws {
     let connection = try await Connection.open(database)
     _ = try await connection.transaction { session throws(DatabaseError) in
       try AppTable.add(

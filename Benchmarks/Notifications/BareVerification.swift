@@ -20,9 +20,16 @@ import Signing
   private let sha256: OpaquePointer
 
   /// - Parameter leaf: the DER of the certificate that signed all of them.
-  init(_ notifications: [[UInt8]], leaf: [UInt8]) throws {
-    self.notifications = try notifications.map { jws in
-      try Self.tokens(in: jws).map { token in
+  convenience init(_ notifications: [[UInt8]], leaf: [UInt8]) throws {
+    try self.init(tokens: try notifications.map(Self.tokens), leaf: leaf)
+  }
+
+  /// JWS in which no other is.
+  convenience init(signed: [[UInt8]], leaf: [UInt8]) throws { try self.init(tokens: signed.map { [$0] }, leaf: leaf) }
+
+  private init(tokens: [[[UInt8]]], leaf: [UInt8]) throws {
+    notifications = try tokens.map { tokens in
+      try tokens.map { token in
         let dot = token.lastIndex(of: UInt8(ascii: ".")) ?? 0
         guard let raw = Base64.url.decode(Array(token[(dot + 1)...])) else { throw BenchmarkError("no signature") }
         return Signed(input: Array(token[..<dot]), signature: Self.der(raw))
