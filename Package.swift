@@ -39,6 +39,8 @@ let package = Package(
     .library(name: "Signing", targets: ["Signing"]),
     .library(name: "Receipts", targets: ["Receipts"]),
     .library(name: "Adapter", targets: ["Adapter"]),
+    // For tests alone: put before the C library, it gives a process the time of a simulated world.
+    .library(name: "WorldTime", type: .dynamic, targets: ["WorldTime"]),
   ],
   targets: [
     cLibrary("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
@@ -94,6 +96,7 @@ let package = Package(
         "HTTPServer", "Signing", "Purchases", "Runtime", "JSON", "Time", "COpenSSL",
       ], path: "Benchmarks", swiftSettings: strict),
 
+    .target(name: "WorldTime", path: "Tests/WorldTime"),
     .target(
       name: "Support",
       dependencies: ["Compression", "Database", "Mappings", "Purchases", "Runtime", "JSON", "Time"],

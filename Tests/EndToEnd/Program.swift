@@ -45,7 +45,7 @@ struct Program: Sendable {
   }()
   private static let path = folder + "/switchyard"
 
-  private static let limit = Interval.seconds(120)
+  static let limit = Interval.seconds(120)
 
   /// Options of every run: `--data-dir` or `--database`.
   var options: [String] = []
@@ -56,11 +56,12 @@ struct Program: Sendable {
     try await run(arguments, input: input)
   }
 
-  func run(_ arguments: [String], input: [UInt8] = []) async throws -> Outcome {
+  /// - Parameter limit: after that it is killed.
+  func run(_ arguments: [String], input: [UInt8] = [], within limit: Interval = Self.limit) async throws -> Outcome {
     let place = TemporaryDirectory()
     try write(input, to: "\(place.path)/input")
     let id = try spawn(arguments + options, place.path)
-    let status = await Self.ended(id)
+    let status = await Self.ended(id, within: limit)
     return Outcome(
       status: status, output: Self.text("\(place.path)/output"), notes: Self.text("\(place.path)/notes"))
   }
@@ -98,7 +99,7 @@ struct Program: Sendable {
   }
 
   /// Waits on a thread of its own; what does not end in time is ended.
-  static func ended(_ id: pid_t) async -> Int32 {
+  static func ended(_ id: pid_t, within limit: Interval = Self.limit) async -> Int32 {
     await withCheckedContinuation { continuation in
       DispatchQueue(label: "program").async {
         let deadline = ContinuousClock.now + .milliseconds(limit.milliseconds)
