@@ -39,7 +39,7 @@ enum ConsumptionSettling {
       try await options.prepare(connection)
       let request = try await open(arguments.positionals[0], connection)
       if arguments.flag(dryRun.name) {
-        try say("would tell Apple", request, object, arguments, terminal)
+        try say("would tell Apple", request, request.state, object, arguments, terminal)
         await connection.close()
         return .done
       }
@@ -56,13 +56,15 @@ enum ConsumptionSettling {
       await connection.close()
       switch try outcome.get() {
       case .taken:
-        try say("Apple has it", request, object, arguments, terminal)
+        try say("Apple has it", request, .answered, object, arguments, terminal)
         return .done
       case .refused(let reason):
-        terminal.note("Apple refused it: \(reason)")
+        try say("Apple refused it", request, .refused, object, because: reason, arguments, terminal)
         return .failed
       case .later(let reason):
-        terminal.note("Apple was not told: \(reason); the service goes on with it")
+        try say(
+          "Apple was not told, the service goes on with it", request, .waiting, object, because: reason, arguments,
+          terminal)
         return .externalLimit
       }
     }
@@ -77,14 +79,17 @@ enum ConsumptionSettling {
     let reason = try arguments.required("reason")
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let request = try await open(arguments.positionals[0], connection)
-      if !arguments.flag(dryRun.name) {
+      let isDry = arguments.flag(dryRun.name)
+      if !isDry {
         let leased = try await take(request, "consumption.decline", reason, connection)
         let now = WallClock.system.now()
         try await connection.transaction { session throws(DatabaseError) in
           try ConsumptionTable.settle(leased, as: .declined, because: reason, at: now, in: session)
         }
       }
-      try say(arguments.flag(dryRun.name) ? "would decline" : "declined", request, nil, arguments, terminal)
+      try say(
+        isDry ? "would decline" : "declined", request, isDry ? request.state : .declined, nil, because: reason,
+        arguments, terminal)
       return .done
     }
   }
@@ -136,17 +141,20 @@ enum ConsumptionSettling {
     return outcome
   }
 
+  /// - Parameter state: how the request stands now.
   private static func say(
-    _ done: String, _ request: ConsumptionCase, _ answer: JSONObject?, _ arguments: ParsedArguments,
-    _ terminal: Terminal
+    _ done: String, _ request: ConsumptionCase, _ state: ConsumptionCase.State, _ answer: JSONObject?,
+    because reason: String? = nil, _ arguments: ParsedArguments, _ terminal: Terminal
   ) throws {
     if arguments.wantsJSON {
       try terminal.write([
         "transactionId": .string(request.transactionID), "id": .string(request.id),
-        "dryRun": .bool(arguments.flag(dryRun.name)), "answer": answer.map { .object($0) } ?? .null,
+        "dryRun": .bool(arguments.flag(dryRun.name)), "state": .string(state.name),
+        "answer": answer.map { .object($0) } ?? .null, "reason": JSONValue(reason),
       ])
     } else {
       try terminal.write("\(done): \(request.transactionID)\n")
+      if let reason { terminal.note(reason) }
     }
   }
 }
