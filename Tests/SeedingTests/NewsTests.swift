@@ -5,6 +5,7 @@ import Ledger
 import Purchases
 import Seeding
 import Simulator
+import Support
 import Testing
 import Time
 
@@ -50,6 +51,19 @@ import Time
       try await later.askAgain(ids, of: bench.app, in: .sandbox, unlessDoneSince: then)
       let waiting = try await later.settled(ids, of: bench.app, in: .sandbox, within: .minutes(10))
       #expect(waiting.count == ids.count && waiting.values.allSatisfy { $0 == .waiting })
+    }
+  }
+
+  @Test func `does not keep the lanes from beginning when it was asked for before they did`() async throws {
+    try await SeedingBench.with(SeedingBench.world(customers: 4)) { bench in
+      let (customers, worker) = (bench.customers, bench.worker())
+      _ = try await worker.lookUp(customers[0], of: bench.app, in: .sandbox, within: .milliseconds(1))
+      try await bench.arrive(customers)
+      let run = Task { try await worker.run() }
+      let isDone = try await eventually(within: .seconds(60)) { try await bench.counts()["waiting"] == nil }
+      #expect(isDone)
+      run.cancel()
+      try await run.value
     }
   }
 

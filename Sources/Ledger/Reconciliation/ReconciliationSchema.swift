@@ -20,7 +20,8 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // Claimed by moving `claimed_at` in a committed UPDATE: of several processes one does the work.
+  // Claimed by moving `claimed_at` in a committed UPDATE: of several processes one does the work. The next is due a period
+  // after `claimed_at`; while one is made that is the end of its lease.
   private static let reconciliations: SQL = """
     CREATE TABLE IF NOT EXISTS reconciliations (
       app INT UNSIGNED NOT NULL,

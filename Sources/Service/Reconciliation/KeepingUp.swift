@@ -41,6 +41,7 @@ struct KeepingUp: Service {
   private static let overlap = Interval.days(4)
   /// When one that ended early is made again, and when one whose process was killed.
   private static let (soon, lease) = (Interval.minutes(15), Interval.hours(1))
+  private static let renewal = Duration.seconds(15 * 60)
 
   func run() async throws {
     while !Task.isCancelled {
@@ -109,7 +110,7 @@ struct KeepingUp: Service {
       }.map { $0 - Self.overlap }
       // One that is made again soon does not ask about the same customers again.
       plan.recent = .milliseconds(every.milliseconds / 2)
-      let report = try await reconciler.run(place, plan)
+      let report = try await holding(place, every) { [plan] in try await reconciler.run(place, plan) }
       tell(report, place)
       let next = report.unfinished.isEmpty ? begun + every : min(begun + every, clock.now() + Self.soon)
       try await pool.transaction(replayable: true) { session throws(DatabaseError) in
@@ -120,6 +121,27 @@ struct KeepingUp: Service {
       logger.warning(
         "the comparison with Apple ended early; it is made again within the hour",
         metadata: place.metadata.merging(["error": "\(error)"]) { first, _ in first })
+    }
+  }
+
+  /// Runs `body`, and meanwhile keeps other processes from beginning the same.
+  private func holding<Value: Sendable>(
+    _ place: AskablePlace, _ every: Interval, _ body: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    try await withThrowingTaskGroup(of: Value?.self) { group in
+      defer { group.cancelAll() }
+      group.addTask { try await body() }
+      group.addTask {
+        while true {
+          try await Task.sleep(for: Self.renewal)
+          let next = clock.now() + min(every, Self.lease)
+          try? await pool.transaction(replayable: true) { session throws(DatabaseError) in
+            try ReconciliationTable.plan(place.scope, next: next, every: every, in: session)
+          }
+        }
+      }
+      while let ended = try await group.next() { if let ended { return ended } }
+      throw CancellationError()
     }
   }
 

@@ -9,26 +9,44 @@ import Wire
 
 /// Get Notification History held against the inbox.
 extension Reconciler {
+  /// Apple is asked for so much at once: then neither a walk nor what is remembered of it grows with the app.
+  private static let window = Interval.days(7)
+  private static let pagesAtMost = 100_000
+
   func compareNotifications(
     _ place: AskablePlace, _ plan: Plan, from start: Milliseconds, to end: Milliseconds,
     _ report: inout ReconciliationReport
   ) async throws {
-    let request = NotificationHistoryRequest(
-      startDate: start, endDate: end, onlyFailures: plan.onlyFailures ? true : nil)
-    let pages = Pages(
-      NotificationPages(request), client, as: place.credentials, in: place.api, verifiedBy: verifier)
-    // Rows may be on two pages.
-    var seen: Set<Digest> = []
-    for try await page in pages {
-      let items = page.items.map(HistoryItem.init).filter { seen.insert($0.digest).inserted }
-      let arrivals = try await ledger.arrivals(of: items.map(\.told), in: place.scope)
-      var missing: [HistoryItem] = []
-      for (item, arrival) in zip(items, arrivals) {
-        report.notifications[item.day, default: Completeness()].count(arrival)
-        if arrival == nil { missing.append(item) }
+    // Rows may be on two pages, and on the border of two windows.
+    var (before, seen): (Set<Digest>, Set<Digest>) = ([], [])
+    var first = start
+    while first < end {
+      let last = min(first + Self.window, end)
+      let request = NotificationHistoryRequest(
+        startDate: first, endDate: last, onlyFailures: plan.onlyFailures ? true : nil)
+      let pages = Pages(
+        NotificationPages(request), client, as: place.credentials, in: place.api, verifiedBy: verifier,
+        limit: Self.pagesAtMost)
+      for try await page in pages {
+        let items = page.items.map(HistoryItem.init).filter {
+          !before.contains($0.digest) && seen.insert($0.digest).inserted
+        }
+        try await compare(items, place, plan, &report)
       }
-      if plan.isDry { report.takenIn += missing.count } else { try await take(missing, place, &report) }
+      (before, seen, first) = (seen, [], last)
     }
+  }
+
+  private func compare(
+    _ items: [HistoryItem], _ place: AskablePlace, _ plan: Plan, _ report: inout ReconciliationReport
+  ) async throws {
+    let arrivals = try await ledger.arrivals(of: items.map(\.told), in: place.scope)
+    var missing: [HistoryItem] = []
+    for (item, arrival) in zip(items, arrivals) {
+      report.notifications[item.day, default: Completeness()].count(arrival)
+      if arrival == nil { missing.append(item) }
+    }
+    if plan.isDry { report.takenIn += missing.count } else { try await take(missing, place, &report) }
   }
 
   private func take(
