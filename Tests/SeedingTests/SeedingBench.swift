@@ -103,10 +103,25 @@ struct SeedingBench: Sendable {
     concurrency: Int = 8, isPatient: Bool = false, record change: (@Sendable () async -> Void)? = nil
   ) -> Seeding {
     let timing = CallTiming(clock: clock.clock, sleep: { try await sleep($0) }, jitter: { 0.5 })
-    let client = AppStoreClient(
+    let pacing = Pacing(
+      elapsed: { .milliseconds(0) }, sleep: { isPatient ? await untilCancelled() : try await sleep($0) },
+      random: { $0 / 2 })
+    return seeding(client(timing), pacing, concurrency: concurrency, record: change)
+  }
+
+  /// A client with a budget as a process of its own would have it.
+  func client(
+    _ timing: CallTiming, bounds: @escaping @Sendable (BudgetKey) -> RateBounds = { .unknown($0) }
+  ) -> AppStoreClient {
+    AppStoreClient(
       http: http, hosts: AppStoreHosts(simulator: running.productionURL),
-      gate: BudgetGate(store: LedgerBudgets(pool: pool), timing: timing) { .unknown($0) }, timing: timing,
+      gate: BudgetGate(store: LedgerBudgets(pool: pool), timing: timing, bounds: bounds), timing: timing,
       observe: { calls.note($0) })
+  }
+
+  func seeding(
+    _ client: AppStoreClient, _ pacing: Pacing, concurrency: Int, record change: (@Sendable () async -> Void)? = nil
+  ) -> Seeding {
     let ledger = Ledger(pool: pool)
     let logger = Logger(label: "test", level: .debug, handler: log)
     let answers = AppleAnswers(intake: intake, clock: clock.clock, logger: logger) { entry in
@@ -122,10 +137,7 @@ struct SeedingBench: Sendable {
       },
       access: {
         try await pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }
-      }, settings: settings, metrics: SeedingMetrics(MetricsRegistry()), clock: clock.clock,
-      pacing: Pacing(
-        elapsed: { .milliseconds(0) }, sleep: { isPatient ? await untilCancelled() : try await sleep($0) },
-        random: { $0 / 2 }),
+      }, settings: settings, metrics: SeedingMetrics(MetricsRegistry()), clock: clock.clock, pacing: pacing,
       logger: logger)
   }
 
