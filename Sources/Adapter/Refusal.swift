@@ -102,7 +102,7 @@ package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
     // Checked after the signature: Apple said it, but not to us or not consistently.
     case .wrongBundle, .wrongAppAppleId, .wrongEnvironment, .contradictsEnvelope: .authentic
     // Rightly signed; whether with a key that still counts will be known.
-    case .revocationNotKnown: .authentic
+    case .revocationNotKnown, .noResponderNamed: .authentic
     // Signed by Apple too, but anybody who bought something has a signed transaction to send.
     case .unexpectedKind: .unproven
     case .tooLarge, .invalidJSON, .duplicateKey, .tooDeep, .unsupportedCriticalHeader, .missingCertificates,

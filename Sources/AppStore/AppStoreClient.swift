@@ -44,14 +44,17 @@ package final class AppStoreClient: Sendable {
     self.observe = observe
   }
 
+  /// Asked when the budget has let a call go, before it is sent: false takes it back, and it ends as cancelled.
+  package typealias Beginning = @Sendable () async -> Bool
+
   /// Makes a call and gives Apple's answer, or why there is none.
   package func send<Answer>(
     _ call: Call<Answer>, as credentials: AppCredentials, in environment: APIEnvironment,
-    _ priority: BudgetGate.Priority = .interactive
+    _ priority: BudgetGate.Priority = .interactive, if begin: Beginning? = nil
   ) async throws(CallFailure) -> Reply<Answer> {
     let target = try call.target()
     let key = BudgetKey(app: credentials.bundleID, endpoint: call.endpoint, environment: environment)
-    return try await repeating(key, priority) { () throws(CallFailure) in
+    return try await repeating(key, priority, if: begin) { () throws(CallFailure) in
       let request = try self.request(call, target, credentials, environment)
       return try await self.attempt(request, call.endpoint, environment) { reading, response throws(CallFailure) in
         try reading.reply(to: call, response)
@@ -135,14 +138,17 @@ package final class AppStoreClient: Sendable {
 
   /// Makes attempts within the budget until one is answered, or the policy gives up.
   func repeating<Value: Sendable>(
-    _ key: BudgetKey, _ priority: BudgetGate.Priority, _ attempt: () async throws(CallFailure) -> Value,
-    attempts count: (Value, Int) -> Value
+    _ key: BudgetKey, _ priority: BudgetGate.Priority, if begin: Beginning? = nil,
+    _ attempt: () async throws(CallFailure) -> Value, attempts count: (Value, Int) -> Value
   ) async throws(CallFailure) -> Value {
     let policy = policy(priority)
     let begun = timing.clock.now()
     var made = 0
     while true {
       let grant = try await pass(key, priority, until: begun + policy.within, made)
+      if made == 0, let begin, await !begin() {
+        throw CallFailure(.cancelled, key.endpoint, "taken back when its turn came")
+      }
       made += 1
       do throws(CallFailure) {
         let value = try await attempt()
@@ -170,7 +176,7 @@ package final class AppStoreClient: Sendable {
   private func policy(_ priority: BudgetGate.Priority) -> RetryPolicy {
     switch priority {
     case .interactive: limits.interactive
-    case .bulk: limits.bulk
+    case .begun, .bulk: limits.bulk
     }
   }
 

@@ -1,9 +1,12 @@
+import Synchronization
+
 /// Sends requests over HTTP/1.1 and, where offered, HTTP/2, on a thread of its own.
 ///
 /// Any number may be on their way at once without holding a thread of Swift's; connections are kept and shared.
 package final class HTTPClient: Sendable {
   private let loop: TransferLoop
   private let configuration: HTTPClientConfiguration
+  private let requests = Atomic<Int>(0)
 
   package init(_ configuration: HTTPClientConfiguration = HTTPClientConfiguration()) {
     self.configuration = configuration
@@ -11,6 +14,9 @@ package final class HTTPClient: Sendable {
   }
 
   deinit { loop.stop() }
+
+  /// Requests that have no response yet.
+  package var underWay: Int { requests.load(ordering: .acquiring) }
 
   /// The response, whatever its status; an error when there is none.
   ///
@@ -21,6 +27,8 @@ package final class HTTPClient: Sendable {
   package func send(_ request: ClientRequest) async throws(HTTPClientError) -> ClientResponse {
     try request.check()
     let transfer = Transfer(request, headerLimit: configuration.responseHeaders)
+    requests.add(1, ordering: .acquiringAndReleasing)
+    defer { requests.subtract(1, ordering: .acquiringAndReleasing) }
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         transfer.await(continuation)

@@ -40,26 +40,30 @@ package struct HistoryLookUp: Sendable {
   ///
   /// Every page that came is recorded, also of a look-up that fails afterwards.
   ///
-  /// - Parameter revision: where an earlier history of the same id ended.
+  /// - Parameters:
+  ///   - revision: where an earlier history of the same id ended.
+  ///   - begin: asked before the first call is sent.
   func run(
     _ id: String, of access: SeedingAccess, along route: EnvironmentRoute, resumingAt revision: String?,
-    _ priority: BudgetGate.Priority
+    _ priority: BudgetGate.Priority, if begin: AppStoreClient.Beginning? = nil
   ) async -> Outcome {
     do throws(CallFailure) {
-      var (route, cursor) = (route, revision)
+      var (route, cursor, begin, priority) = (route, revision, begin, priority)
       var (originals, transactions, visited): (Set<String>, Set<String>, Set<String>) = ([], [], [])
       var hasSubscriptions = false
       for page in 1...Self.pages {
         let reply: Reply<HistoryResponse>
         do throws(CallFailure) {
           reply = try await client.send(
-            .transactionHistory(of: id, revision: cursor), as: access.credentials, along: route, priority)
+            .transactionHistory(of: id, revision: cursor), as: access.credentials, along: route, priority, if: begin)
         } catch {
           guard page == 1, cursor != nil, Self.staleRevision.contains(error.errorCode ?? 0) else { throw error }
           cursor = nil
           continue
         }
         route = EnvironmentRoute(known: reply.environment)
+        begin = nil
+        if priority == .bulk { priority = .begun }
         let environment = Environment(reply.environment)
         if !(reply.answer.signedTransactions ?? []).isEmpty {
           switch await record(reply.body, access.app, environment) {

@@ -15,8 +15,12 @@ package struct LedgerBudgets: BudgetStore {
     self.process = process
   }
 
-  /// How long a share is given for.
+  /// How long the others leave a process its share.
   static let term = Interval.seconds(2)
+  /// When it says that it still wants it: well before, so that nobody takes it for one that comes anew.
+  static let renewal = Interval.seconds(1)
+  /// So long whoever joins waits for others who join at the same time, and cannot see it yet.
+  static let arrival = Interval.milliseconds(250)
 
   package func renew(_ key: BudgetKey, knowing learned: LearnedRate, at now: Milliseconds) async throws -> BudgetLease {
     let (name, until, process) = (Self.name(key), now + Self.term, process)
@@ -24,8 +28,14 @@ package struct LedgerBudgets: BudgetStore {
       let entries = try BudgetTable.entries(of: name, at: now, in: session)
       let known = entries.values.reduce(learned) { $0.merged(with: LearnedRate($1)) }
       try BudgetTable.put(BudgetTable.Entry(known, until: until), of: name, by: process, in: session)
-      let others = entries.count { $0.key != process && $0.value.until > now }
-      return BudgetLease(share: 1 / Double(1 + others), learned: known, until: until)
+      let others = entries.filter { $0.key != process && $0.value.until > now }
+      let share = 1 / Double(1 + others.count)
+      if let own = entries[process], own.until > now {
+        return BudgetLease(share: share, learned: known, until: now + Self.renewal)
+      }
+      // The others know of this one from their next renewal on.
+      let from = others.values.reduce(now + Self.arrival) { max($0, $1.until) }
+      return BudgetLease(share: share, learned: known, until: from, bulkFrom: from)
     }
   }
 

@@ -49,6 +49,7 @@ package final class Seeding: Service {
   private let access: Access
   private let settings: Settings
   private let line: SettlingLine
+  private let beginnings: BeginningLine
   private let metrics: SeedingMetrics
   let clock: WallClock
   let pacing: Pacing
@@ -74,6 +75,7 @@ package final class Seeding: Service {
     self.access = access
     self.settings = settings
     line = SettlingLine(pool: pool, clock: clock, logger: logger)
+    beginnings = BeginningLine(pool: pool, logger: logger)
     self.metrics = metrics
     self.clock = clock
     self.pacing = pacing
@@ -196,9 +198,17 @@ package final class Seeding: Service {
     guard let access = state.withLock({ $0.access[place.app] }) else { return }
     state.withLock { $0.busy[place, default: 0] += 1 }
     defer { state.withLock { $0.busy[place, default: 0] -= 1 } }
+    var customer = customer
+    let route = EnvironmentRoute(
+      hint: place.environment, unknownIn: customer.unknownIn.flatMap { APIEnvironment($0) })
+    let begin: AppStoreClient.Beginning = { [customer, beginnings] in await beginnings.begin(customer) }
+    // What is leased for somebody who waits is begun by that.
     let outcome = await lookUp.run(
-      customer.subject, of: access, along: EnvironmentRoute(hint: place.environment), resumingAt: customer.revision,
-      priority)
+      customer.subject, of: access, along: route, resumingAt: customer.revision, priority,
+      if: priority == .interactive ? nil : begin)
+    if case .failed(let failure) = outcome, let environment = failure.unknownIn {
+      customer.unknownIn = Environment(environment)
+    }
     if Task.isCancelled {
       // Whatever ended it, it was not Apple: the attempt does not count.
       if case .found(let history) = outcome { return await line.settle(customer, .stored(history)) }

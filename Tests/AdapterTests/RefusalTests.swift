@@ -275,6 +275,7 @@ struct Refused: CustomTestStringConvertible, Sendable {
     let unreadable: [VerificationError.Code] = [.notAJWS, .invalidBase64]
     let authentic: [VerificationError.Code] = [
       .wrongBundle, .wrongAppAppleId, .wrongEnvironment, .contradictsEnvelope, .revocationNotKnown,
+      .noResponderNamed,
     ]
     let expected: Refusal.Class =
       unreadable.contains(code) ? .unreadable : authentic.contains(code) ? .authentic : .unproven

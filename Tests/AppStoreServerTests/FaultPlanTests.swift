@@ -62,6 +62,17 @@ private func expect(_ struck: [Fault], _ expected: [Fault], sourceLocation: Sour
     expect(plan.strike(call, at: now + .minutes(60)), [])
   }
 
+  @Test func `lets a second's calls pass and names the end of the second`() throws {
+    let rule = try FaultRule(["fault": "secondLimit", "on": "api", "value": 2])
+    #expect(rule.times == nil, "a limit holds until it is taken away")
+    var plan = plan(rule)
+    let later = now + .milliseconds(400)
+    expect(plan.strike(call, at: later), [])
+    expect(plan.strike(call, at: later), [])
+    expect(plan.strike(call, at: later), [Fault(.rateLimited, 1_000 - (later.sinceEpoch % 1_000))])
+    expect(plan.strike(call, at: later + .seconds(1)), [])
+  }
+
   @Test func `reads rules and writes them`() throws {
     let text =
       #"{"fault":"rateLimited","on":"api","value":5000,"operation":"getTransactionHistory","skip":3,"times":7,"percent":50}"#

@@ -210,8 +210,10 @@ import Time
           passed.add("bulk")
         }
       }
-      #expect(await eventually { passed.names.count == 1 && bell.sleeping == 1 })
-      #expect(gate.forecast(calls: 0, key).length == .seconds(19))
+      #expect(
+        await eventually {
+          passed.names.count == 1 && bell.sleeping == 1 && gate.forecast(calls: 0, key).length == .seconds(19)
+        })
       group.addTask {
         _ = try await gate.pass(key, .interactive, until: end)
         passed.add("interactive")
@@ -244,6 +246,27 @@ import Time
       let failure = try #require(error as? CallFailure)
       #expect(failure.code == .overBudget && failure.retryAt == now + .hours(1))
     }
+  }
+
+  @Test func `lets what was begun go before what was not`() async throws {
+    let bell = Bell()
+    let gate = gate(bell)
+    let passed = Passed()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (count, priority) in [BudgetGate.Priority.bulk, .bulk, .begun, .interactive].enumerated() {
+        group.addTask {
+          _ = try await gate.pass(key, priority, until: end)
+          passed.add("\(priority)")
+        }
+        #expect(await eventually { count == 0 ? passed.names.count == 1 : bell.sleeping == count })
+      }
+      for count in 2...4 {
+        bell.advance(by: .seconds(1))
+        #expect(await eventually { passed.names.count == count && (count == 4 || bell.sleeping == 1) })
+      }
+      try await group.waitForAll()
+    }
+    #expect(passed.names == ["bulk", "interactive", "begun", "bulk"])
   }
 
   @Test func `goes on when somebody leaves it, first or not`() async throws {

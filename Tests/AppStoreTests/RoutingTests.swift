@@ -11,6 +11,7 @@ import Wire
     #expect(EnvironmentRoute(hint: .sandbox).attempts == [.sandbox, .production])
     #expect(EnvironmentRoute(receiptType: .sandbox, hint: .production).attempts == [.sandbox])
     #expect(EnvironmentRoute(known: .production, receiptType: .sandbox).attempts == [.production])
+    #expect(EnvironmentRoute(hint: .production, unknownIn: .production).attempts == [.sandbox])
   }
 
   private func run(
@@ -65,6 +66,18 @@ import Wire
         guard case .failure(let failure) = outcome else { return #expect(Bool(false)) }
         #expect(failure.code == .unauthorized)
       }
+    }
+  }
+
+  @Test func `remembers where the id is unknown when the other environment gives no answer`() async throws {
+    try await run([.error(4_040_010), .text(403, "")]) { outcome, targets in
+      guard case .failure(let failure) = outcome else { return #expect(Bool(false)) }
+      #expect(failure.environment == .sandbox && failure.unknownIn == .production)
+      #expect(targets.count == 2)
+    }
+    try await run([.text(403, "")]) { outcome, _ in
+      guard case .failure(let failure) = outcome else { return #expect(Bool(false)) }
+      #expect(failure.unknownIn == nil)
     }
   }
 

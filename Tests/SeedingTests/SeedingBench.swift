@@ -96,22 +96,37 @@ struct SeedingBench: Sendable {
     await pool.close()
   }
 
-  /// Asks the simulated App Store, or another; its waits advance the clock instead of passing time.
-  func client(_ url: String? = nil, bounds: RateBounds? = nil) -> AppStoreClient {
-    let timing = CallTiming(clock: clock.clock, sleep: { try await sleep($0) }, jitter: { 0.5 })
-    return AppStoreClient(
-      http: http, hosts: AppStoreHosts(simulator: url ?? running.productionURL),
-      gate: BudgetGate(store: LedgerBudgets(pool: pool), timing: timing) { bounds ?? .unknown($0) }, timing: timing,
-      observe: { calls.note($0) })
-  }
-
   /// A worker as a process of its own would have it; its waits advance the clock instead of passing time.
   ///
   /// - Parameter isPatient: whoever waits for an answer waits for as long as it takes.
   func worker(
     concurrency: Int = 8, isPatient: Bool = false, record change: (@Sendable () async -> Void)? = nil
   ) -> Seeding {
-    let client = client()
+    let pacing = Pacing(
+      elapsed: { .milliseconds(0) }, sleep: { isPatient ? await untilCancelled() : try await sleep($0) },
+      random: { $0 / 2 })
+    return seeding(client(), pacing, concurrency: concurrency, record: change)
+  }
+
+  /// Asks the simulated App Store, or another; its waits advance the clock instead of passing time.
+  func client(_ url: String? = nil, bounds: RateBounds? = nil) -> AppStoreClient {
+    let timing = CallTiming(clock: clock.clock, sleep: { try await sleep($0) }, jitter: { 0.5 })
+    return client(timing, url) { bounds ?? .unknown($0) }
+  }
+
+  /// A client with a budget as a process of its own would have it.
+  func client(
+    _ timing: CallTiming, _ url: String? = nil, bounds: @escaping @Sendable (BudgetKey) -> RateBounds
+  ) -> AppStoreClient {
+    AppStoreClient(
+      http: http, hosts: AppStoreHosts(simulator: url ?? running.productionURL),
+      gate: BudgetGate(store: LedgerBudgets(pool: pool), timing: timing, bounds: bounds), timing: timing,
+      observe: { calls.note($0) })
+  }
+
+  func seeding(
+    _ client: AppStoreClient, _ pacing: Pacing, concurrency: Int, record change: (@Sendable () async -> Void)? = nil
+  ) -> Seeding {
     let ledger = Ledger(pool: pool)
     let logger = Logger(label: "test", level: .debug, handler: log)
     let answers = AppleAnswers(intake: intake, clock: clock.clock, logger: logger) { entry in
@@ -127,10 +142,7 @@ struct SeedingBench: Sendable {
       },
       access: {
         try await pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }
-      }, settings: settings, metrics: SeedingMetrics(MetricsRegistry()), clock: clock.clock,
-      pacing: Pacing(
-        elapsed: { .milliseconds(0) }, sleep: { isPatient ? await untilCancelled() : try await sleep($0) },
-        random: { $0 / 2 }),
+      }, settings: settings, metrics: SeedingMetrics(MetricsRegistry()), clock: clock.clock, pacing: pacing,
       logger: logger)
   }
 

@@ -25,12 +25,15 @@ private struct RevocationBench {
   let clock: SteppedClock
   let log = RecordingLogHandler()
 
-  static func with(_ body: @Sendable (RevocationBench) async throws -> Void) async throws {
+  static func with(
+    namesResponder: Bool = true, _ body: @Sendable (RevocationBench) async throws -> Void
+  ) async throws {
     let pool = Pool(try await PrivateMariaDB.shared.database())
     try await pool.read { session throws(DatabaseError) in _ = try Migrator().migrate(at: now, in: session) }
     let clock = SteppedClock(at: now)
     var settings = RunningAppStore.Settings()
     settings.receiptPKI = receiptPKI
+    settings.namesResponder = namesResponder
     let world = AppStoreWorld(plan: WorldPlan(apps: [.sample(bundleID)]), seed: 1, start: now)
     let store = try RunningAppStore.start(world, settings, clock: clock.clock)
     let client = HTTPClient()
@@ -178,6 +181,31 @@ private struct RevocationBench {
       _ = try bench.code(revocations)
       try await bench.checks(revocations).round()
       #expect(try bench.code(revocations) == "taken")
+    }
+  }
+
+  @Test func `ask nobody about a certificate that names no responder, and say so once`() async throws {
+    try await RevocationBench.with(namesResponder: false) { bench in
+      for policy in [RevocationPolicy.require, .prefer] {
+        let (revocations, metrics) = (Revocations(policy), MetricsRegistry())
+        let outcome = policy == .require ? "noResponderNamed" : "taken"
+        #expect(try bench.code(revocations) == outcome)
+        let checks = bench.checks(revocations, metrics: metrics)
+        #expect(try await checks.round() == 2, "leaf and intermediate")
+        for _ in 0..<3 {
+          bench.clock.advance(by: .hours(1))
+          try await checks.recall()
+          #expect(try bench.code(revocations) == outcome)
+          #expect(try await checks.round() == 0)
+        }
+        let text = String(decoding: metrics.prometheusText(), as: UTF8.self)
+        #expect(text.contains("switchyard_ocsp_checks_total{outcome=\"noResponder\"} 2"), "\(text)")
+      }
+      #expect(bench.log.records.filter { "\($0)".contains("names no OCSP responder") }.count == 4)
+      let (known, unvouchable) = try await bench.pool.read { session throws(DatabaseError) in
+        (try CertificateTable.all(in: session), try CertificateTable.unvouchable(in: session))
+      }
+      #expect(known.isEmpty && unvouchable.count == 2)
     }
   }
 }

@@ -5,7 +5,12 @@ import Time
 
 @Suite struct `Revocation` {
   private let now = Bench.now
-  private let pki = Bench.pki
+  private let pki = Self.pki
+  /// As Apple's are, with the names of responders.
+  private static let pki = Bench.make { blueprint in
+    blueprint.leaf.template.ocspURL = "http://ocsp.example.com/leaf"
+    blueprint.intermediate.template.ocspURL = "http://ocsp.example.com/intermediate"
+  }
 
   private func standing(
     _ status: OCSPAnswer.Status, from: Milliseconds = Bench.now - .hours(1), for life: Interval = .hours(12)
@@ -38,6 +43,17 @@ import Time
       #expect(outcome(policy, nil) == open)
       #expect(outcome(policy, stale) == open)
       #expect(outcome(policy, standing(.unknown)) == open)
+    }
+  }
+
+  @Test func `is refused for good where it must be known and nobody can be asked`() {
+    for policy in RevocationPolicy.allCases {
+      let verdict = policy.verdict(on: Bench.pki.leaf.certificate, nil, signedAt: now, now: now)
+      guard case .refused(let error) = verdict else {
+        #expect(policy != .require && verdict == .unvouched)
+        continue
+      }
+      #expect(policy == .require && error.code == .noResponderNamed)
     }
   }
 

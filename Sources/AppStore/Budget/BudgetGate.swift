@@ -1,7 +1,7 @@
 import Synchronization
 package import Time
 
-/// Where calls wait for their turn: for each key one line, interactive calls before bulk.
+/// Where calls wait for their turn: for each key one line, interactive calls first, then what was begun in bulk, then bulk.
 ///
 /// Only the first in line sleeps; the others wait until they are first. So an interactive call never waits behind bulk
 /// for more than the one slot that was taken already.
@@ -9,18 +9,21 @@ package final class BudgetGate: Sendable {
   package enum Priority: Sendable, CaseIterable {
     /// Somebody waits for the answer.
     case interactive
+    /// The rest of what was begun in bulk: whoever waits for its end does not wait behind what has not begun.
+    case begun
     case bulk
   }
 
   private struct Line {
     var budget: CallBudget
     var leasedUntil: Milliseconds?
+    var bulkFrom: Milliseconds?
     var isRenewing = false
     var waiting: [Priority: [Int]] = [:]
     /// Those who are not first and sleep until they are.
     var asleep: [Int: CheckedContinuation<Void, Never>] = [:]
 
-    var first: Int? { waiting[.interactive]?.first ?? waiting[.bulk]?.first }
+    var first: Int? { waiting[.interactive]?.first ?? waiting[.begun]?.first ?? waiting[.bulk]?.first }
 
     mutating func leave(_ ticket: Int, _ priority: Priority) {
       waiting[priority]?.removeAll { $0 == ticket }
@@ -39,7 +42,8 @@ package final class BudgetGate: Sendable {
 
   private enum Step {
     case go(CallBudget.Grant)
-    case sleep(until: Milliseconds)
+    /// Until its turn; the lease is renewed meanwhile, if it ends before that.
+    case sleep(until: Milliseconds, leased: Milliseconds)
     case renew(LearnedRate)
     case wait
   }
@@ -73,9 +77,9 @@ package final class BudgetGate: Sendable {
         try Task.checkCancellation()
         switch step(ticket, key, priority) {
         case .go(let grant): return grant
-        case .sleep(let instant):
+        case .sleep(let instant, let leased):
           guard instant <= deadline else { throw Self.overBudget(key, instant) }
-          try await timing.sleep(instant - timing.clock.now())
+          try await timing.sleep(min(instant, leased) - timing.clock.now())
         case .renew(let learned): await renew(key, learned)
         case .wait:
           await turn(of: ticket, key)
@@ -157,16 +161,20 @@ package final class BudgetGate: Sendable {
     var step = Step.wait
     change(key) { line in
       guard line.first == ticket, !line.isRenewing else { return }
-      if line.leasedUntil.map({ $0 <= now }) ?? true {
+      guard let leased = line.leasedUntil, leased > now else {
         line.isRenewing = true
         step = .renew(line.budget.learned)
+        return
+      }
+      if priority != .interactive, let from = line.bulkFrom, from > now {
+        step = .sleep(until: from, leased: leased)
         return
       }
       switch line.budget.take(now: now) {
       case .now(let grant):
         line.leave(ticket, priority)
         step = .go(grant)
-      case .at(let instant): step = .sleep(until: instant)
+      case .at(let instant): step = .sleep(until: instant, leased: leased)
       }
     }
     return step
@@ -178,6 +186,7 @@ package final class BudgetGate: Sendable {
     change(key) { line in
       line.isRenewing = false
       if let lease { line.budget.adopt(lease.learned, share: lease.share) }
+      line.bulkFrom = lease?.bulkFrom
       // A lease that has ended on its way counts a little all the same: a slow store must not stop every call.
       line.leasedUntil = max(lease?.until ?? now + Self.patience, now + .milliseconds(250))
     }

@@ -5,7 +5,9 @@ package import Time
 /// A store gives each process that has calls waiting a lease: a share of the key's whole rate, for a short time. A store
 /// in a database keeps a row for each (key, process) and nothing for the key itself: a process writes its own row alone
 /// (what it knows, until when it wants a share) and reads the others, so that no row is hot. The share is one over the
-/// number of rows whose lease has not ended; what is known is all rows' `LearnedRate`, merged.
+/// number of rows whose lease has not ended; what is known is all rows' `LearnedRate`, merged. Whoever joins keeps its bulk
+/// back until every lease that was given without it has ended: else all together would exceed the rate, be refused, and
+/// learn too low a limit from that.
 package protocol BudgetStore: Sendable {
   /// Renews the lease of this process, and tells and hears what was learned.
   ///
@@ -21,10 +23,13 @@ package struct BudgetLease: Hashable, Sendable {
   package let learned: LearnedRate
   /// When to renew it at the latest.
   package let until: Milliseconds
+  /// Until then the others count on more than is left to them: only whoever waits for an answer may go.
+  package let bulkFrom: Milliseconds?
 
-  package init(share: Double, learned: LearnedRate, until: Milliseconds) {
+  package init(share: Double, learned: LearnedRate, until: Milliseconds, bulkFrom: Milliseconds? = nil) {
     self.share = share
     self.learned = learned
     self.until = until
+    self.bulkFrom = bulkFrom
   }
 }

@@ -26,6 +26,8 @@ package struct CallBudget: Sendable {
 
   /// What a timer may be late without losing calls.
   private static let slack = 50.0
+  /// One answer is not taken for more, however many share the rate.
+  private static let heaviest = 8.0
 
   package init(bounds: RateBounds, learned: LearnedRate? = nil, share: Double = 1) {
     self.bounds = bounds
@@ -48,7 +50,10 @@ package struct CallBudget: Sendable {
     return .now(Grant(takenAt: now, wasPaced: wasPaced))
   }
 
-  package mutating func answered(_ grant: Grant) { learned.answered(wasPaced: grant.wasPaced, bounds) }
+  package mutating func answered(_ grant: Grant) {
+    // The others have their answers too, and each tells of its own alone.
+    learned.answered(wasPaced: grant.wasPaced, weight: min(1 / share, Self.heaviest), bounds)
+  }
 
   package mutating func refused(_ grant: Grant, retryAt: Milliseconds?, now: Milliseconds) {
     learned.refused(takenAt: grant.takenAt, retryAt: retryAt, now: now, bounds)

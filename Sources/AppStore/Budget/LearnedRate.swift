@@ -13,7 +13,8 @@ package struct LearnedRate: Hashable, Sendable {
   /// The rate that was refused last, and when.
   package private(set) var refusedRate: Double?
   package private(set) var refusedAt: Milliseconds?
-  private var answeredSince = 0
+  /// By all processes, as far as one can tell.
+  private var answeredSince = 0.0
 
   package init(_ bounds: RateBounds) { perSecond = bounds.start }
 
@@ -32,17 +33,18 @@ package struct LearnedRate: Hashable, Sendable {
   private static let climbSeconds = 30.0
 
   /// A call was not refused; only one that the rate held back says that there is room for more.
-  package mutating func answered(wasPaced: Bool, _ bounds: RateBounds) {
-    answeredSince += 1
+  ///
+  /// - Parameter weight: for how many calls of all processes together it stands.
+  package mutating func answered(wasPaced: Bool, weight: Double = 1, _ bounds: RateBounds) {
+    answeredSince += weight
     guard wasPaced else { return }
     if let refused = refusedRate {
       let near = refused * 0.9
       let top = max(refused, perSecond)
-      perSecond +=
-        perSecond < near
-        ? (near - perSecond) / 20 : top * 0.1 / max(Self.climb, top * Self.climbSeconds)
+      // The part that is left grows ever smaller: without the slow step it would never get there, and never beyond.
+      perSecond += weight * max((near - perSecond) / 20, top * 0.1 / max(Self.climb, top * Self.climbSeconds))
     } else {
-      perSecond += min(1, perSecond)
+      perSecond += min(weight, perSecond)
     }
     perSecond = min(perSecond, bounds.most)
   }
@@ -71,6 +73,8 @@ package struct LearnedRate: Hashable, Sendable {
       (rate.refusedAt?.sinceEpoch ?? .min, rate.perSecond, rate.refusedRate ?? 0)
     }
     var merged = rank(self) >= rank(other) ? self : other
+    // Of the same refusal whoever has counted longest is right; a store does not count.
+    if refusedAt == other.refusedAt { merged.answeredSince = max(answeredSince, other.answeredSince) }
     merged.blockedUntil = [blockedUntil, other.blockedUntil].compactMap(\.self).max()
     return merged
   }

@@ -48,6 +48,8 @@ package struct CallFailure: Error, Equatable, Sendable, CustomStringConvertible 
   package let endpoint: Endpoint
   package let detail: String
   package var environment: APIEnvironment?
+  /// The environment that was asked before and knows no such id: it need not be asked again.
+  package var unknownIn: APIEnvironment?
   /// The HTTP status, where there is an answer.
   package var status: Int?
   /// Apple's number, of which `row` knows the meaning.

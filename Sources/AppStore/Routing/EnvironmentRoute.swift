@@ -15,8 +15,12 @@ package struct EnvironmentRoute: Equatable, Sendable {
   ///   - known: where the id was found before: nowhere else is asked.
   ///   - receiptType: where the receipt that the id is from says it was made; signed, so nowhere else either.
   ///   - hint: what somebody believes: it is asked first.
-  package init(known: APIEnvironment? = nil, receiptType: APIEnvironment? = nil, hint: APIEnvironment? = nil) {
-    if let certain = known ?? receiptType {
+  ///   - unknownIn: where Apple said that it knows no such id, when the other did not answer: only that one is left.
+  package init(
+    known: APIEnvironment? = nil, receiptType: APIEnvironment? = nil, hint: APIEnvironment? = nil,
+    unknownIn: APIEnvironment? = nil
+  ) {
+    if let certain = known ?? receiptType ?? unknownIn?.other {
       attempts = [certain]
     } else {
       let first = hint ?? .production
@@ -38,7 +42,9 @@ package struct EnvironmentRoute: Equatable, Sendable {
     if leads, let next = attempts.first { return .ask(next) }
     // Where one does not accept the token, "unknown" in the other is no answer.
     let unauthorized = APIEnvironment.allCases.compactMap { refusals[$0] }.first { $0.code == .unauthorized }
-    return .giveUp(Self.meansElsewhere(failure) ? unauthorized ?? failure : failure)
+    var end = Self.meansElsewhere(failure) ? unauthorized ?? failure : failure
+    if let before = refusals[environment.other], Self.meansElsewhere(before) { end.unknownIn = environment.other }
+    return .giveUp(end)
   }
 
   /// Whether Apple says that it knows no such id here.
@@ -54,16 +60,18 @@ extension AppStoreClient {
   /// Calls that change something need an environment that is known.
   package func send<Answer>(
     _ call: Call<Answer>, as credentials: AppCredentials, along route: EnvironmentRoute,
-    _ priority: BudgetGate.Priority = .interactive
+    _ priority: BudgetGate.Priority = .interactive, if begin: Beginning? = nil
   ) async throws(CallFailure) -> Reply<Answer> {
-    var route = route
+    var (route, begin) = (route, begin)
     guard var environment = route.current, call.endpoint.isReading || route.attempts.count == 1 else {
       throw CallFailure(.invalidCall, call.endpoint, "what changes something needs one environment")
     }
     while true {
       do throws(CallFailure) {
-        return try await send(call, as: credentials, in: environment, priority)
+        return try await send(call, as: credentials, in: environment, priority, if: begin)
       } catch {
+        // Asked once: it has begun.
+        begin = nil
         switch route.failed(error, in: environment) {
         case .ask(let next): environment = next
         case .giveUp(let failure): throw failure

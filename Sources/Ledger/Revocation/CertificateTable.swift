@@ -21,11 +21,29 @@ extension Migration {
 
 /// `certificates`: what was last believed of each certificate that signs for Apple.
 package enum CertificateTable {
-  private static let (good, revoked, unknown) = (1, 2, 3)
+  private static let (good, revoked, unknown, nobodyToAsk) = (1, 2, 3, 4)
 
   /// Every certificate that was asked about.
   package static func all(in session: borrowing Session) throws(DatabaseError) -> [CertificateStanding] {
-    try read("", in: session)
+    try read("WHERE status <> \(nobodyToAsk)", in: session)
+  }
+
+  /// The serial numbers of certificates that name nobody who could be asked.
+  package static func unvouchable(in session: borrowing Session) throws(DatabaseError) -> [String] {
+    try session.query("SELECT serial_number FROM certificates WHERE status = \(nobodyToAsk) ORDER BY serial_number")
+      .map { row throws(DatabaseError) in try row.text(0) }
+  }
+
+  /// Notes that a certificate names no responder; what was heard of it in spite of that stays.
+  package static func noteNobodyToAsk(
+    about certificate: Digest, serialNumber: String, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute(
+      """
+      INSERT INTO certificates (fingerprint, serial_number, status, this_update, next_update, heard_at)
+      VALUES (\(certificate.bytes), \(serialNumber), \(nobodyToAsk), \(now), \(now), \(now))
+      ON DUPLICATE KEY UPDATE fingerprint = VALUES(fingerprint)
+      """)
   }
 
   private static func read(
@@ -57,7 +75,9 @@ package enum CertificateTable {
   package static func note(
     _ standing: CertificateStanding, at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) {
-    let known = try read("WHERE fingerprint = \(standing.certificate.bytes) FOR UPDATE", in: session).first
+    let known = try read(
+      "WHERE fingerprint = \(standing.certificate.bytes) AND status <> \(nobodyToAsk) FOR UPDATE", in: session
+    ).first
     let believed = known?.followed(by: standing) ?? standing
     let (status, date, reason): (Int, Milliseconds?, Int64?) =
       switch believed.status {

@@ -1,5 +1,5 @@
 package import Database
-import Purchases
+package import Purchases
 package import Time
 
 /// A customer of whom this process alone asks Apple, until the lease ends.
@@ -11,6 +11,8 @@ package struct LeasedCustomer: Sendable {
   package let attempt: Int
   /// Where an earlier history of the id ended; Apple tells what changed since.
   package let revision: String?
+  /// Where Apple said that it knows no such id, while the other environment has not answered.
+  package var unknownIn: Environment?
   /// The rows of the customer that are leased, the subject's among them.
   let rows: [Int64]
   let row: Int64
@@ -21,8 +23,11 @@ extension WorkTable {
   /// Whom to ask about.
   package struct Selection: Sendable {
     package let scope: Ledger.Scope
-    /// Only customers with one of these ids; nil: all.
+    /// Only customers with one of these ids, for somebody who waits; nil: all.
     package var subjects: [String]?
+
+    /// Leases that nobody has begun are taken over.
+    var isUrgent: Bool { subjects != nil }
 
     package init(_ scope: Ledger.Scope, subjects: [String]? = nil) {
       self.scope = scope
@@ -32,7 +37,8 @@ extension WorkTable {
 
   /// Leases up to `limit` customers with rows that are due; to be committed before Apple is asked.
   ///
-  /// A customer of whom any row is leased is left alone, so that two processes never ask about one customer at once.
+  /// A customer of whom any row is leased is left alone, so that two processes never ask about one customer at once; but
+  /// what nobody has begun is taken over for whoever waits, and is begun by that.
   /// Rows whose id is in a history that was stored already are done by that.
   package static func lease(
     _ selection: Selection, limit: Int, until end: Milliseconds, owner: [UInt8], at now: Milliseconds,
@@ -45,13 +51,14 @@ extension WorkTable {
     let covered = try customers.covered(in: scope, session)
     try settle(covered, .done, reason: "in a history that was stored", at: now, in: session)
     customers.remove(covered)
-    try customers.gatherOthers(in: scope, at: now, session)
+    try customers.gatherOthers(in: scope, at: now, takingOver: selection.isUrgent, session)
     let wanted = customers.groups.values.flatMap { $0.map(\.id) }.sorted()
     guard !wanted.isEmpty else { return [] }
+    let isUrgent = selection.isUrgent ? 1 : 0
     _ = try session.execute(
       """
-      UPDATE work SET owner = \(owner), due_at = \(end), attempts = attempts + 1
-      WHERE id IN (\(list: wanted)) AND state = 0 AND (due_at <= \(now) OR owner IS NULL)
+      UPDATE work SET owner = \(owner), due_at = \(end), attempts = attempts + 1, begun = \(isUrgent)
+      WHERE id IN (\(list: wanted)) AND state = 0 AND (due_at <= \(now) OR owner IS NULL OR begun < \(isUrgent))
       """)
     var ours: [Int64: Int] = [:]
     for row in try session.query(
@@ -71,7 +78,8 @@ extension WorkTable {
       leased.append(
         LeasedCustomer(
           scope: scope, subject: first.subject, attempt: ours[first.id] ?? 1,
-          revision: revisions[first.subject], rows: rows.map(\.id), row: first.id, owner: owner))
+          revision: revisions[first.subject], unknownIn: first.unknownIn, rows: rows.map(\.id), row: first.id,
+          owner: owner))
     }
     return leased
   }
@@ -93,13 +101,13 @@ extension WorkTable {
   ) throws(DatabaseError) -> [WorkRow] {
     let scope = selection.scope
     var find: SQL = """
-      SELECT id, subject, is_again FROM work
+      SELECT id, subject, is_again, unknown_in FROM work
       WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND kind = \(Kind.history.rawValue)
       AND state = 0 AND (due_at <= \(now)
       """
     if let subjects = selection.subjects {
-      // Whoever names an id does not wait for the end of a pause.
-      find += " OR owner IS NULL) AND subject IN (\(list: subjects))"
+      // Whoever names an id does not wait for the end of a pause, nor behind what others have put by for later.
+      find += " OR owner IS NULL OR begun = 0) AND subject IN (\(list: subjects))"
     } else {
       find += ")"
     }
@@ -116,11 +124,13 @@ struct WorkRow: Hashable {
   let id: Int64
   let subject: String
   let isAgain: Bool
+  let unknownIn: Environment?
 
   init(_ row: Row) throws(DatabaseError) {
     id = try row.int64("id")
     subject = try row.text("subject")
     isAgain = try row.bool("is_again")
+    unknownIn = try row.optionalInt("unknown_in").map { code throws(DatabaseError) in try Environment(code: code) }
   }
 }
 
@@ -185,7 +195,7 @@ private struct Customers {
 
   /// Adds the customers' other rows that wait; forgets customers of whom a row is leased.
   mutating func gatherOthers(
-    in scope: Ledger.Scope, at now: Milliseconds, _ session: borrowing Session
+    in scope: Ledger.Scope, at now: Milliseconds, takingOver isUrgent: Bool, _ session: borrowing Session
   ) throws(DatabaseError) {
     var labels: [String: String] = [:]
     for row in try session.query(
@@ -200,7 +210,9 @@ private struct Customers {
     guard !labels.isEmpty else { return }
     for row in try session.query(
       """
-      SELECT id, subject, is_again, owner IS NOT NULL AND due_at > \(now) AS is_leased FROM work
+      SELECT id, subject, is_again, unknown_in,
+        owner IS NOT NULL AND due_at > \(now) AND begun >= \(isUrgent ? 1 : 0) AS is_leased
+      FROM work
       WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
       AND kind = \(WorkTable.Kind.history.rawValue) AND subject IN (\(list: labels.keys.sorted())) AND state = 0
       ORDER BY id

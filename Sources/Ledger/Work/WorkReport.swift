@@ -136,7 +136,7 @@ extension WorkTable {
   ) throws(DatabaseError) -> Int {
     let changed = try session.execute(
       """
-      UPDATE work SET state = 0, attempts = 0, due_at = \(now), settled_at = NULL, reason = NULL
+      UPDATE work SET state = 0, attempts = 0, due_at = \(now), settled_at = NULL, reason = NULL, unknown_in = NULL
       WHERE app = \(app.id.number) AND state IN (\(list: states.map(\.rawValue))) AND owner IS NULL
       """)
     return Int(changed.affectedRows)

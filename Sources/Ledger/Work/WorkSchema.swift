@@ -6,7 +6,9 @@ extension Migration {
 
   // Leased as the outbox is: by moving `due_at` beyond the lease in a committed UPDATE. `kind`: 1 history. `state`:
   // 0 waiting, 1 done, 2 unknown to Apple, 3 failed. Where nobody said the environment it is the one that is asked first.
-  // `is_again`: asked about before, to hear what has changed since.
+  // `is_again`: asked about before, to hear what has changed since. `begun`: of a lease whose first call was let go; until
+  // then whoever waits for an answer takes it over. `unknown_in`: the environment that knows no such id, while the other
+  // has not answered.
   private static let work: SQL = """
     CREATE TABLE IF NOT EXISTS work (
       id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
@@ -20,6 +22,8 @@ extension Migration {
       created_at BIGINT NOT NULL,
       due_at BIGINT NOT NULL,
       owner BINARY(16) NULL,
+      begun TINYINT UNSIGNED NOT NULL DEFAULT 0,
+      unknown_in TINYINT UNSIGNED NULL,
       settled_at BIGINT NULL,
       reason VARBINARY(255) NULL,
       UNIQUE KEY (app, environment, kind, subject),

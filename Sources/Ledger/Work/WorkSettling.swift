@@ -40,6 +40,11 @@ extension WorkTable {
     in session: borrowing Session
   ) throws(DatabaseError) {
     for (customer, settlement) in settlements {
+      if let environment = customer.unknownIn {
+        // Of the id, whoever has the lease by now.
+        _ = try session.execute(
+          "UPDATE work SET unknown_in = \(environment.code) WHERE id = \(customer.row) AND state = 0")
+      }
       switch settlement {
       case .stored(let history): try note(history, of: customer, at: now, in: session)
       case .closed(let state, let reason):

@@ -72,6 +72,7 @@ package enum WorkTable {
           attempts = IF(state = 0 OR settled_at IS NOT NULL, attempts, 0),
           due_at = IF(state = 0 OR settled_at IS NOT NULL, due_at, VALUES(due_at)),
           reason = IF(state = 0 OR settled_at IS NOT NULL, reason, NULL),
+          unknown_in = IF(state = 0 OR settled_at IS NOT NULL, unknown_in, NULL),
           state = IF(settled_at IS NULL, 0, state)
         """)
     }

@@ -76,6 +76,8 @@ package struct RevocationChecks: Service {
     let standing: CertificateStanding
     do throws(Responder.Failure) {
       standing = try await responder.ask(question, clock: clock)
+    } catch .noResponder {
+      return try await noteNobodyToAsk(about: question.certificate)
     } catch {
       revocations.noteFailure(of: question, at: clock.now())
       checks[error.word].increment()
@@ -92,6 +94,19 @@ package struct RevocationChecks: Service {
     }
     try await pool.transaction(replayable: true) { session throws(DatabaseError) in
       try CertificateTable.note(believed, at: now, in: session)
+    }
+  }
+
+  /// Nothing to ask: said once, kept for `doctor`, and not tried again.
+  private func noteNobodyToAsk(about certificate: Certificate) async throws(DatabaseError) {
+    revocations.noteNobodyToAsk(about: certificate)
+    checks[Responder.Failure.noResponder.word].increment()
+    logger.warning(
+      "a certificate names no OCSP responder; messages are taken as --ocsp \(revocations.policy.rawValue) says",
+      metadata: ["certificate": "\(certificate.serialNumber)"])
+    let (fingerprint, serialNumber, now) = (certificate.fingerprint, certificate.serialNumber, clock.now())
+    try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+      try CertificateTable.noteNobodyToAsk(about: fingerprint, serialNumber: serialNumber, at: now, in: session)
     }
   }
 

@@ -50,6 +50,8 @@ public struct VerificationError: Error, Equatable, Sendable, CustomStringConvert
     case revoked
     /// Nobody could say whether a certificate of the chain was revoked, and it must be known; reading it again may help.
     case revocationNotKnown
+    /// A certificate of the chain names no OCSP responder, and whether it was revoked must be known: nobody can ever say.
+    case noResponderNamed
     /// Another kind of payload than the one due: a transaction where a notification is expected, for example.
     case unexpectedKind
     /// A claim that must be there is not.

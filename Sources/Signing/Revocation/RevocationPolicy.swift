@@ -33,6 +33,11 @@ package enum RevocationPolicy: String, Sendable, CaseIterable {
     guard certificate.validity.contains(now.wholeSeconds) else { return .history }
     if standing?.vouches(for: date, at: now) == true { return .vouched }
     guard self == .require else { return .unvouched }
+    if certificate.ocspURLs.isEmpty {
+      return .refused(
+        VerificationError(
+          .noResponderNamed, "certificate \(certificate.serialNumber) names no responder that could vouch for it"))
+    }
     let said = standing.map { $0.status == .unknown ? "its responder does not know it" : "the last answer is too old" }
     return .refused(
       VerificationError(

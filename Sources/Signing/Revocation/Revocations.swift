@@ -112,6 +112,11 @@ package final class Revocations: Sendable {
     }
   }
 
+  /// Takes that the certificate names nobody who could be asked: it is not asked about again.
+  package func noteNobodyToAsk(about certificate: Certificate) {
+    entries.withLock { $0[certificate.fingerprint]?.dueAt = Milliseconds(.max) }
+  }
+
   /// Takes that there was no answer: it is asked again, ever more rarely.
   package func noteFailure(of question: Question, at now: Milliseconds) {
     entries.withLock { entries in

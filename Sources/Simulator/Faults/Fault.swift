@@ -7,7 +7,7 @@ package struct Fault: Hashable, Sendable {
 
   package enum Kind: String, Hashable, Sendable, CaseIterable {
     // Answers.
-    case rateLimited, hourlyLimit, serverError, unauthorized, slow, stalled, reset, truncated, malformed
+    case rateLimited, hourlyLimit, secondLimit, serverError, unauthorized, slow, stalled, reset, truncated, malformed
     case status
     // What is signed.
     case unknownFields, unknownType, clockSkew, newChain, expiredChain, foreignChain, badSignature
@@ -22,6 +22,7 @@ package struct Fault: Hashable, Sendable {
       return switch self {
       case .rateLimited: (answers, "milliseconds until the Retry-After of status 429", 60_000)
       case .hourlyLimit: ([.api, .verifyReceipt], "calls of one app to one operation in an hour, then 429", 100)
+      case .secondLimit: ([.api, .verifyReceipt], "calls of one app to one operation in a second, then 429", 10)
       case .serverError: (answers, "the HTTP status, 500 to 599", 500)
       case .unauthorized: ([.api], nil, 0)
       case .slow: (answers, "milliseconds before the answer", 1_000)

@@ -23,8 +23,8 @@ package struct FaultPlan: Sendable {
     package fileprivate(set) var matched = 0
     package fileprivate(set) var struck = 0
     fileprivate var random: SplitMix64
-    /// How many calls of an hour there were, for `hourlyLimit`.
-    fileprivate var hours: [Call: (hour: Int64, calls: Int64)] = [:]
+    /// How many calls of an hour or a second there were, for `hourlyLimit` and `secondLimit`.
+    fileprivate var windows: [Call: (number: Int64, calls: Int64)] = [:]
   }
 
   package private(set) var entries: [Entry] = []
@@ -63,26 +63,28 @@ package struct FaultPlan: Sendable {
 }
 
 extension FaultPlan.Entry {
-  private static let hour: Int64 = 3_600_000
-
   fileprivate mutating func strike(_ call: FaultPlan.Call, at now: Milliseconds) -> Fault? {
     guard rule.surface == call.surface, rule.operation ?? call.operation == call.operation,
       rule.bundleID ?? call.bundleID == call.bundleID, rule.times.map({ struck < $0 }) ?? true
     else { return nil }
     matched += 1
     guard matched > rule.skip, rule.percent == 100 || random.chance(rule.percent) else { return nil }
-    if rule.fault.kind == .hourlyLimit { return countHour(call, at: now) }
-    struck += 1
-    return rule.fault
+    switch rule.fault.kind {
+    case .hourlyLimit: return count(call, in: 3_600_000, at: now)
+    case .secondLimit: return count(call, in: 1_000, at: now)
+    default:
+      struck += 1
+      return rule.fault
+    }
   }
 
-  /// The rest of the hour as a rate limit, once its calls are used up.
-  private mutating func countHour(_ call: FaultPlan.Call, at now: Milliseconds) -> Fault? {
-    let hour = now.sinceEpoch / Self.hour
-    let before = hours[call].map { $0.hour == hour ? $0.calls : 0 } ?? 0
-    hours[call] = (hour, before + 1)
+  /// The rest of the hour or second as a rate limit, once its calls are used up.
+  private mutating func count(_ call: FaultPlan.Call, in length: Int64, at now: Milliseconds) -> Fault? {
+    let number = now.sinceEpoch / length
+    let before = windows[call].map { $0.number == number ? $0.calls : 0 } ?? 0
+    windows[call] = (number, before + 1)
     guard before >= rule.fault.value else { return nil }
     struck += 1
-    return Fault(.rateLimited, (hour + 1) * Self.hour - now.sinceEpoch)
+    return Fault(.rateLimited, (number + 1) * length - now.sinceEpoch)
   }
 }

@@ -50,7 +50,7 @@ package struct FaultRule: Hashable, Sendable {
     percent = try Self.number(object, "percent", 0...100).map(Int.init) ?? 100
     if object["times"]?.isNull == true {
       times = nil
-    } else if kind == .hourlyLimit, object["times"] == nil {
+    } else if [.hourlyLimit, .secondLimit].contains(kind), object["times"] == nil {
       times = nil
     } else {
       times = try Self.number(object, "times", 1...1_000_000_000).map(Int.init) ?? 1

@@ -12,6 +12,8 @@ struct APICall: Sendable {
   /// The app that the token speaks for, in the environment of the path.
   let place: AppPlace
   let signer: AnswerSigner
+  /// By the machine's clock, as limits are.
+  let receivedAt: Milliseconds
 
   /// The body, where one is needed.
   func object() throws(APIErrorCode) -> JSONObject {

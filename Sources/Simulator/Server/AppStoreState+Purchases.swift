@@ -11,7 +11,7 @@ extension AppStoreState {
   }
 
   /// Get Transaction History, version 2 and the older one, which leaves out consumables that are finished.
-  func history(_ call: APICall) throws(APIErrorCode) -> HTTPResponse {
+  mutating func history(_ call: APICall) throws(APIErrorCode) -> HTTPResponse {
     let query = try HistoryQuery(call.request.head)
     let customer: CustomerID
     do throws(APIErrorCode) {
@@ -20,6 +20,9 @@ extension AppStoreState {
       // Of another app: an empty history, and no error.
       guard error == .transactionIdNotFound, isElsewhere(call.parameters[0], call.place) else { throw error }
       return call.answer(empty(call))
+    }
+    if query.revision == nil, historiesBegun[customer, default: []].count < Self.limit {
+      historiesBegun[customer, default: []].append(call.receivedAt)
     }
     let rows = world.transactions(of: customer).filter { purchase in
       let isGone = purchase.isFinished && purchase.transaction.product.kind == .consumable

@@ -16,6 +16,8 @@ struct AppStoreState: Sendable {
   var massExtensions: [MassExtension.Key: MassExtension] = [:]
   /// When each subscription was extended by request, the oldest first.
   var extensions: [String: [Milliseconds]] = [:]
+  /// When the first page of each customer's history was asked for, and found.
+  var historiesBegun: [CustomerID: [Milliseconds]] = [:]
   /// What developers told about consumption, the oldest first.
   var consumption: [ConsumptionReport] = []
   /// Nothing of what is kept for people to look at is kept beyond this.

@@ -93,6 +93,9 @@ package struct RunningAppStore: Sendable {
     store.live.withLock { $0.destinations[place] = destination }
   }
 
+  /// When the first page of each customer's history was asked for, by the machine's clock.
+  package var historiesBegun: [CustomerID: [Milliseconds]] { store.live.withLock { $0.historiesBegun } }
+
   /// The world as it is now.
   package var world: AppStoreWorld { store.live.withLock { $0.world } }
 

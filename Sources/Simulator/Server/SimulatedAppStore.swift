@@ -117,7 +117,7 @@ package final class SimulatedAppStore: HTTPHandler, Sendable {
       let call = APICall(
         operation: operation, parameters: parameters, request: request,
         place: AppPlace(bundleID: bundleID, environment: environment),
-        signer: AnswerSigner(identity.chains, faults, at: state.world.now))
+        signer: AnswerSigner(identity.chains, faults, at: state.world.now), receivedAt: now)
       return (state.answer(call), faults)
     }
     sender.wake()

@@ -58,14 +58,20 @@ struct LedgerChecks {
   }
 
   private static func certificates(_ session: Session) throws(DatabaseError) -> [Check] {
-    try CertificateTable.all(in: session).compactMap { standing in
-      standing.revokedAt.map { date in
-        .fail(
-          "certificate",
-          "\(standing.serialNumber) of Apple's was revoked at \(date.iso8601); what it signed since is "
-            + "refused", "ask Apple; nothing was lost: `switchyard quarantine list --code revoked`")
-      }
+    let unvouchable = try CertificateTable.unvouchable(in: session).map { serialNumber -> Check in
+      .warn(
+        "certificate", "\(serialNumber) names no OCSP responder: nobody can say whether it was revoked",
+        "--ocsp prefer takes what it signs, --ocsp require sets it aside; Apple's own name one")
     }
+    return try unvouchable
+      + CertificateTable.all(in: session).compactMap { standing in
+        standing.revokedAt.map { date in
+          .fail(
+            "certificate",
+            "\(standing.serialNumber) of Apple's was revoked at \(date.iso8601); what it signed since is "
+              + "refused", "ask Apple; nothing was lost: `switchyard quarantine list --code revoked`")
+        }
+      }
   }
 
   private static func quarantine(_ session: Session) throws(DatabaseError) -> [Check] {
@@ -97,6 +103,7 @@ struct LedgerChecks {
     case "appAppleIdNotRegistered": "`switchyard app add --app-apple-id`, \(replay)"
     case "wrongAppAppleId": "compare the Apple id with App Store Connect, \(replay)"
     case "revocationNotKnown": "see that the responders in the log can be reached, \(replay)"
+    case "noResponderNamed": "serve with `--ocsp prefer` if these certificates are Apple's, \(replay)"
     case "revoked": "`switchyard quarantine list --code revoked`: signed with a certificate that Apple has revoked"
     case "unknownRoot": "forged, or of a root not trusted here: `switchyard quarantine list --code unknownRoot`"
     default: "`switchyard quarantine list --code \(reason.code)`"

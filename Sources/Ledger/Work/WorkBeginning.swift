@@ -1,0 +1,27 @@
+package import Database
+
+extension WorkTable {
+  /// Notes that Apple is asked about these customers now, before it is; for each whether it is still to be asked.
+  ///
+  /// Not when whoever waits for an answer has taken the lease over, nor when another id's history has held one of its ids
+  /// since: so of ids that nothing links only those are asked about twice that are at Apple's at the same moment. Doing
+  /// it again changes nothing.
+  package static func begin(
+    _ customers: [LeasedCustomer], in session: borrowing Session
+  ) throws(DatabaseError) -> [Bool] {
+    let rows = Set(customers.flatMap(\.rows)).sorted()
+    guard !rows.isEmpty else { return [] }
+    var owners: [Int64: [UInt8]] = [:]
+    for row in try session.query(
+      "SELECT id, owner FROM work WHERE id IN (\(list: rows)) AND state = 0 AND owner IS NOT NULL FOR UPDATE")
+    {
+      owners[try row.int64("id")] = try row.bytes("owner")
+    }
+    let areOurs = customers.map { customer in customer.rows.allSatisfy { owners[$0] == customer.owner } }
+    let begun = zip(customers, areOurs).flatMap { customer, isOurs in isOurs ? customer.rows : [] }
+    if !begun.isEmpty {
+      _ = try session.execute("UPDATE work SET begun = 1 WHERE id IN (\(list: begun.sorted()))")
+    }
+    return areOurs
+  }
+}

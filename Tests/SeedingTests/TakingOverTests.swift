@@ -1,0 +1,120 @@
+import AppStore
+import Database
+import Ledger
+import Purchases
+import Seeding
+import Simulator
+import Support
+import Testing
+import Time
+
+@Suite struct `A lease` {
+  private static func scope(_ bench: SeedingBench, _ environment: Environment = .sandbox) -> Ledger.Scope {
+    Ledger.Scope(app: bench.app.id, environment: environment)
+  }
+
+  /// What a process that is not this one has leased.
+  private static func leasedElsewhere(_ bench: SeedingBench) async throws -> [LeasedCustomer] {
+    let now = bench.clock.clock.now()
+    return try await bench.pool.transaction { session throws(DatabaseError) in
+      try WorkTable.lease(
+        WorkTable.Selection(scope(bench)), limit: 10, until: now + .minutes(15),
+        owner: [UInt8](repeating: 1, count: 16), at: now, in: session)
+    }
+  }
+
+  private static func begin(_ customers: [LeasedCustomer], _ bench: SeedingBench) async throws -> [Bool] {
+    try await bench.pool.transaction(replayable: true) { session throws(DatabaseError) in
+      try WorkTable.begin(customers, in: session)
+    }
+  }
+
+  @Test func `that nobody has begun is taken over for whoever waits`() async throws {
+    try await SeedingBench.with(SeedingBench.world(customers: 3)) { bench in
+      let ids = bench.customers[0]
+      try await bench.arrive(bench.customers)
+      let lost = try await Self.leasedElsewhere(bench)
+      #expect(lost.count == bench.customers.count)
+      // In bulk it is left alone.
+      #expect(try await bench.worker().round() == 0)
+      let states = try await bench.worker(isPatient: true).lookUp(
+        ids, of: bench.app, in: .sandbox, within: .seconds(60))
+      #expect(states?.values.allSatisfy { $0 == .done } == true)
+      // The other process comes to it later: it asks about the others alone, and can spoil nothing.
+      let areOurs = try await Self.begin(lost, bench)
+      #expect(zip(lost, areOurs).allSatisfy { customer, isOurs in isOurs != ids.contains(customer.subject) })
+      #expect(try await Self.begin(lost, bench) == areOurs, "noted twice as once")
+      let now = bench.clock.clock.now()
+      try await bench.pool.transaction { session throws(DatabaseError) in
+        try WorkTable.settle(lost.map { ($0, .released(until: now)) }, at: now, in: session)
+      }
+      #expect(try await bench.finish(bench.worker()) == bench.customers.count - 1)
+      #expect(bench.running.historiesBegun.values.allSatisfy { $0.count == 1 })
+      #expect(bench.running.historiesBegun.count == bench.customers.count)
+    }
+  }
+
+  @Test func `that was begun is waited for, until it ends`() async throws {
+    try await SeedingBench.with(SeedingBench.world(customers: 1)) { bench in
+      let ids = bench.customers[0]
+      try await bench.arrive(bench.customers)
+      let begun = try await Self.leasedElsewhere(bench)
+      #expect(try await Self.begin(begun, bench) == [true])
+      let states = try await bench.worker().lookUp(ids, of: bench.app, in: .sandbox, within: .seconds(1))
+      #expect(states?.values.allSatisfy { $0 == .waiting } == true)
+      #expect(bench.running.historiesBegun.isEmpty)
+      bench.clock.advance(by: .minutes(15))
+      let later = try await bench.worker(isPatient: true).lookUp(
+        ids, of: bench.app, in: .sandbox, within: .seconds(60))
+      #expect(later?.values.allSatisfy { $0 == .done } == true)
+    }
+  }
+
+  @Test func `is not begun when the history of an id that nothing linked has told of it`() async throws {
+    try await SeedingBench.with(SeedingBench.world(customers: 12)) { bench in
+      let ids = try #require(bench.customers.first { $0.count > 1 })
+      // Each by itself, as a back end hands in bare ids.
+      try await bench.arrive(ids.map { [$0] })
+      let leased = try await Self.leasedElsewhere(bench)
+      #expect(Set(leased.map(\.subject)) == Set(ids))
+      _ = try await bench.worker(isPatient: true).lookUp(
+        [ids[0]], of: bench.app, in: .sandbox, within: .seconds(60))
+      #expect(try await Self.begin(leased, bench) == leased.map { _ in false })
+      #expect(try await bench.counts() == ["done": ids.count])
+      #expect(bench.running.historiesBegun.values.map(\.count) == [1])
+    }
+  }
+
+  @Test func `ids of one receipt are one customer, and those of a bare word their own`() async throws {
+    try await SeedingBench.with(SeedingBench.world(customers: 12)) { bench in
+      let ids = try #require(bench.customers.first { $0.count > 1 })
+      try await bench.arrive([ids])
+      #expect(try await Self.leasedElsewhere(bench).map(\.subject).count == 1)
+    }
+  }
+
+  @Test func `begins again where it was stopped, when one environment knows no such id`() async throws {
+    try await SeedingBench.with(SeedingBench.world(customers: 1)) { bench in
+      let id = bench.customers[0][0]
+      try await bench.arrive([[id]], environment: .production)
+      let (now, worker) = (bench.clock.clock.now(), bench.worker())
+      let key = BudgetKey(
+        app: SeedingBench.bundleID, endpoint: .getTransactionHistory, environment: .sandbox)
+      var learned = LearnedRate(.unknown(key))
+      learned.refused(takenAt: now, retryAt: now + .hours(1), now: now, .unknown(key))
+      _ = try await LedgerBudgets(pool: bench.pool).renew(key, knowing: learned, at: now)
+      func unknown() -> Int { bench.calls[.getTransactionHistory, 404] }
+      for _ in 0..<3 {
+        _ = try await worker.round()
+        bench.clock.advance(by: .minutes(1))
+      }
+      #expect(unknown() == 1 && bench.calls[.getTransactionHistory, 200] == 0)
+      for _ in 0..<80 where try await bench.counts()["waiting"] ?? 0 > 0 {
+        bench.clock.advance(by: .minutes(1))
+        _ = try await worker.round()
+      }
+      #expect(try await bench.counts() == ["done": 1])
+      #expect(unknown() == 1, "Production was asked once")
+    }
+  }
+}
