@@ -226,7 +226,11 @@ extension GroupCommit {
     try await withThrowingTaskGroup(of: (Int, Appended).self) { group in
       for (place, entry) in entries.enumerated() {
         group.addTask {
-          do throws(Failure) { return (place, try await self.append(entry)) } catch .stageChanged {
+          do throws(Failure) {
+            // In a line of its own: optimised, Swift 6.3 loses the place when the tuple is made around the call.
+            let appended = try await self.append(entry)
+            return (place, appended)
+          } catch .stageChanged {
             return (place, .stageChanged)
           }
         }
