@@ -77,8 +77,7 @@ struct Months: Sendable {
         _ = await workers.end()
         throw error
       }
-      let ends = await workers.end()
-      if ends != [0, 0] { outcome.complaints.append("the processes ended with \(ends)") }
+      outcome.complaints += await workers.end()
       await client.shutdown()
       return outcome
     }
@@ -118,7 +117,7 @@ struct Months: Sendable {
     var clients = AppClients(
       url: url, token: token, secret: AppPlan.sample(MonthsPlan.app).sharedSecret, client: client,
       signer: try PayloadSigner(apple.store.identity.chains.pki), receiptPKI: apple.store.identity.receiptPKI)
-    for rule in MonthsPlan.faults { _ = try await control("POST", "faults", rule.json) }
+    for rule in plan.faults { _ = try await control("POST", "faults", rule.json) }
     let fatal = plan.fatalSteps(&random)
     for step in 0..<plan.steps {
       try await workers.revive()
@@ -135,6 +134,7 @@ struct Months: Sendable {
     var tries = 0
     while await clients.open(apple.world, isNew: true, chance: &random) > 0, tries < 50 { tries += 1 }
     var outcome = Outcome()
+    try await lookBefore(&outcome)
     let attempts = try await reconcile(&outcome)
     try await finishSeeding(&outcome)
     try await compare(&outcome)
@@ -212,6 +212,20 @@ struct Months: Sendable {
     for row in try await database.rows("SELECT subject, COALESCE(reason, '') AS reason FROM work WHERE state > 1") {
       outcome.complaints.append("\(try row.text("subject")) was given up: \(try row.text("reason"))")
     }
+  }
+
+  /// What two processes that were killed knew by themselves: less than there is, and never more.
+  private func lookBefore(_ outcome: inout Outcome) async throws {
+    let pool = Pool(database.configuration)
+    let known = try await KnownPurchases(of: MonthsPlan.app, in: .production, pool)
+    await pool.close()
+    let world = apple.world
+    let differences = known.compared(with: Array(world.truth()), at: world.now).differences
+    let madeUp = differences.filter { if case .madeUp = $0 { true } else { false } }
+    let lost = differences.count { if case .lost = $0 { true } else { false } }
+    outcome.complaints += madeUp.map(\.description)
+    outcome.figures += [("before.lost", lost), ("before.other", differences.count - lost - madeUp.count)]
+    for difference in differences.prefix(200) { plan.say("before: \(difference)") }
   }
 
   private func compare(_ outcome: inout Outcome) async throws {

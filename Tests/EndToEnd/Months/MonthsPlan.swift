@@ -8,6 +8,8 @@ struct MonthsPlan: Sendable {
   var customers: Int
   var kills: Int
   var seed: UInt64
+  /// How likely each fault is, in a hundred.
+  var percent = 1
   /// Of a world's time: how far it goes at once.
   var step = Interval.days(6)
   var isLoud = false
@@ -46,23 +48,25 @@ struct MonthsPlan: Sendable {
     return AppStoreWorld(plan: WorldPlan(apps: [app]), seed: seed, start: Self.start)
   }
 
-  /// Every fault of the simulator that strikes by chance, each in one of a hundred cases.
+  /// Every fault of the simulator that strikes by chance, each in so many of a hundred cases.
   ///
   /// Not by chance is `hourlyLimit`, which counts, and `revoked`, which is Apple's word for good and not an error of its.
   /// Pauses are of the machine's time, and short.
-  static let faults: [FaultRule] = Fault.Surface.allCases.flatMap { surface in
-    Fault.Kind.allCases.filter { $0.description.surfaces.contains(surface) && $0 != .hourlyLimit && $0 != .revoked }
-      .map { kind in
-        let value: Int64? =
-          switch kind {
-          case .rateLimited: 300
-          case .slow: 100
-          case .stalled: 500
-          default: nil
-          }
-        var rule = FaultRule(Fault(kind, value), on: surface, times: nil)
-        rule.percent = 1
-        return rule
-      }
+  var faults: [FaultRule] {
+    Fault.Surface.allCases.flatMap { surface in
+      Fault.Kind.allCases.filter { $0.description.surfaces.contains(surface) && $0 != .hourlyLimit && $0 != .revoked }
+        .map { kind in
+          let value: Int64? =
+            switch kind {
+            case .rateLimited: 300
+            case .slow: 100
+            case .stalled: 500
+            default: nil
+            }
+          var rule = FaultRule(Fault(kind, value), on: surface, times: nil)
+          rule.percent = percent
+          return rule
+        }
+    }
   }
 }

@@ -11,6 +11,7 @@ import Testing
   {
     let seed = Program.setting("SWITCHYARD_SOAK_SEED").map { UInt64($0) } ?? SeededRandom().seed >> 1
     var plan = MonthsPlan(customers: Self.customers ?? 15, kills: Self.kills, seed: seed)
+    plan.percent = Program.setting("SWITCHYARD_SOAK_MONTHS_PERCENT") ?? plan.percent
     plan.isLoud = Self.customers != nil
     let outcome = try await Months.live(plan)
     for figure in outcome.figures where plan.isLoud { print("soak.months.\(figure.name): \(figure.value)") }

@@ -66,11 +66,14 @@ final class TwoWorkers: HTTPHandler {
     }
   }
 
-  /// Ends both as an operator does; how they ended.
-  func end() async -> [Int32] {
-    var statuses: [Int32] = []
-    for running in state.withLock({ $0.running }) { statuses.append(await running.end(SIGTERM)) }
-    return statuses
+  /// Ends both as an operator does; what is to be said of those that ended otherwise, with the end of their logs.
+  func end() async -> [String] {
+    var complaints: [String] = []
+    for running in state.withLock({ $0.running }) {
+      let status = await running.end(SIGTERM)
+      if status != 0 { complaints.append("a process ended with \(status): \(running.notes.suffix(4_000))") }
+    }
+    return complaints
   }
 
   func admit(_ head: HTTPRequestHead) -> HTTPAdmission { .admit(bodyLimit: 12 << 20) }
