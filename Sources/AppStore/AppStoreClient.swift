@@ -21,7 +21,7 @@ package final class AppStoreClient: Sendable {
   private let http: HTTPClient
   private let hosts: AppStoreHosts
   private let gate: BudgetGate
-  private let tokens: TokenIssuer
+  let tokens: TokenIssuer
   private let limits: Limits
   private let observe: @Sendable (CallRecord) -> Void
   package let timing: CallTiming
@@ -53,8 +53,13 @@ package final class AppStoreClient: Sendable {
     let key = BudgetKey(app: credentials.bundleID, endpoint: call.endpoint, environment: environment)
     return try await repeating(key, priority) { () throws(CallFailure) in
       let request = try self.request(call, target, credentials, environment)
-      return try await self.attempt(request, call.endpoint, environment) { reading, response throws(CallFailure) in
-        try reading.reply(to: call, response)
+      do throws(CallFailure) {
+        return try await self.attempt(request, call.endpoint, environment) { reading, response throws(CallFailure) in
+          try reading.reply(to: call, response)
+        }
+      } catch {
+        if error.code == .unauthorized { self.tokens.forget(credentials) }
+        throw error
       }
     } attempts: { reply, attempts in
       Reply(

@@ -67,8 +67,9 @@ import Time
       #expect(outcome.status == 0, "\(outcome)")
       #expect(outcome.output.contains("noProductionRelease"))
       let objects = try await api(["check", "--json"]).objects
-      #expect(objects.map { $0["verdict"]?.string } == ["noProductionRelease", "accepted"])
+      #expect(objects.map { $0["verdict"]?.string } == ["noProductionRelease", "keyAccepted"])
       #expect(try await api(["check", "--environment", "Production"]).status == 1)
+      #expect(try await api(["check", "2", "--environment", "Sandbox"]).output.contains("keyAccepted"))
     }
   }
 

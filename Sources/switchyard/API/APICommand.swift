@@ -35,7 +35,7 @@ enum APICommand {
         "switchyard api check --bundle com.example.app --issuer ISSUER --key-id KEY --key-file AuthKey.p8")
     ],
     arguments: [
-      Positional("TRANSACTION_ID", count: .optional, "One that is the app's, to be asked about instead of nobody's.")
+      Positional("TRANSACTION_ID", count: .optional, "One that is the app's: it alone proves the bundle id.")
     ]
   ) { arguments, terminal in
     try await APIAccess.with(arguments, terminal) { access in
@@ -58,7 +58,7 @@ enum APICommand {
         }
         try terminal.write(table.render(.plain))
       }
-      return asked.contains { $0.verdict == .accepted } ? .done : .failed
+      return asked.contains(where: \.acceptsKey) ? .done : .failed
     }
   }
 
