@@ -105,7 +105,7 @@ package final class AppStoreClient: Sendable {
   ) -> ClientRequest {
     ClientRequest(
       method: endpoint.row.method, url: url, headers: headers.map { (name: $0.0, value: $0.1) }, body: body,
-      deadline: limits.deadline, responseLimit: limits.answer)
+      deadline: limits.deadline, responseLimit: limits.answer, mayRepeat: endpoint.row.isRepeatable)
   }
 
   /// The URL of the legacy endpoint.
@@ -146,8 +146,9 @@ package final class AppStoreClient: Sendable {
     let policy = policy(priority)
     let begun = timing.clock.now()
     var made = 0
+    var mayHaveActed = false
     while true {
-      let grant = try await pass(key, priority, until: begun + policy.within, made)
+      let grant = try await pass(key, priority, until: begun + policy.within, made, mayHaveActed)
       made += 1
       do throws(CallFailure) {
         let value = try await attempt()
@@ -157,6 +158,9 @@ package final class AppStoreClient: Sendable {
         var failure = error
         failure.attempts = made
         failure.environment = key.environment
+        // What an earlier attempt may have done is not undone by how this one ended.
+        mayHaveActed = mayHaveActed || failure.mayHaveActed
+        failure.mayHaveActed = mayHaveActed
         settle(grant, key, failure)
         if failure.status == nil {
           observe(CallRecord(endpoint: key.endpoint, environment: key.environment, failure: failure.code))
@@ -180,7 +184,8 @@ package final class AppStoreClient: Sendable {
   }
 
   private func pass(
-    _ key: BudgetKey, _ priority: BudgetGate.Priority, until deadline: Milliseconds, _ made: Int
+    _ key: BudgetKey, _ priority: BudgetGate.Priority, until deadline: Milliseconds, _ made: Int,
+    _ mayHaveActed: Bool
   ) async throws(CallFailure) -> CallBudget.Grant {
     do {
       return try await gate.pass(key, priority, until: deadline)
@@ -188,6 +193,7 @@ package final class AppStoreClient: Sendable {
       var failure = error as? CallFailure ?? CallFailure(.cancelled, key.endpoint, "cancelled while in line")
       failure.environment = key.environment
       failure.attempts = made
+      failure.mayHaveActed = mayHaveActed
       throw failure
     }
   }
@@ -233,6 +239,7 @@ extension CallFailure {
     var failure = CallFailure(.cancelled, endpoint, "cancelled while waiting to ask again")
     failure.environment = environment
     failure.attempts = attempts
+    failure.mayHaveActed = mayHaveActed
     return failure
   }
 }

@@ -38,7 +38,9 @@ package struct EnvironmentRoute: Equatable, Sendable {
     if leads, let next = attempts.first { return .ask(next) }
     // Where one does not accept the token, "unknown" in the other is no answer.
     let unauthorized = APIEnvironment.allCases.compactMap { refusals[$0] }.first { $0.code == .unauthorized }
-    return .giveUp(Self.meansElsewhere(failure) ? unauthorized ?? failure : failure)
+    var end = Self.meansElsewhere(failure) ? unauthorized ?? failure : failure
+    if let before = refusals[environment.other], Self.meansElsewhere(before) { end.unknownIn = environment.other }
+    return .giveUp(end)
   }
 
   /// Whether Apple says that it knows no such id here.
