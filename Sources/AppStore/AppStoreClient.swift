@@ -21,7 +21,7 @@ package final class AppStoreClient: Sendable {
   private let http: HTTPClient
   private let hosts: AppStoreHosts
   private let gate: BudgetGate
-  private let tokens: TokenIssuer
+  let tokens: TokenIssuer
   private let limits: Limits
   private let observe: @Sendable (CallRecord) -> Void
   package let timing: CallTiming
@@ -56,8 +56,13 @@ package final class AppStoreClient: Sendable {
     let key = BudgetKey(app: credentials.bundleID, endpoint: call.endpoint, environment: environment)
     return try await repeating(key, priority, if: begin) { () throws(CallFailure) in
       let request = try self.request(call, target, credentials, environment)
-      return try await self.attempt(request, call.endpoint, environment) { reading, response throws(CallFailure) in
-        try reading.reply(to: call, response)
+      do throws(CallFailure) {
+        return try await self.attempt(request, call.endpoint, environment) { reading, response throws(CallFailure) in
+          try reading.reply(to: call, response)
+        }
+      } catch {
+        if error.code == .unauthorized { self.tokens.forget(credentials) }
+        throw error
       }
     } attempts: { reply, attempts in
       Reply(
@@ -103,7 +108,7 @@ package final class AppStoreClient: Sendable {
   ) -> ClientRequest {
     ClientRequest(
       method: endpoint.row.method, url: url, headers: headers.map { (name: $0.0, value: $0.1) }, body: body,
-      deadline: limits.deadline, responseLimit: limits.answer)
+      deadline: limits.deadline, responseLimit: limits.answer, mayRepeat: endpoint.row.isRepeatable)
   }
 
   /// The URL of the legacy endpoint.
@@ -144,8 +149,9 @@ package final class AppStoreClient: Sendable {
     let policy = policy(priority)
     let begun = timing.clock.now()
     var made = 0
+    var mayHaveActed = false
     while true {
-      let grant = try await pass(key, priority, until: begun + policy.within, made)
+      let grant = try await pass(key, priority, until: begun + policy.within, made, mayHaveActed)
       if made == 0, let begin, await !begin() {
         throw CallFailure(.cancelled, key.endpoint, "taken back when its turn came")
       }
@@ -158,6 +164,9 @@ package final class AppStoreClient: Sendable {
         var failure = error
         failure.attempts = made
         failure.environment = key.environment
+        // What an earlier attempt may have done is not undone by how this one ended.
+        mayHaveActed = mayHaveActed || failure.mayHaveActed
+        failure.mayHaveActed = mayHaveActed
         await settle(grant, key, failure)
         if failure.status == nil {
           observe(CallRecord(endpoint: key.endpoint, environment: key.environment, failure: failure.code))
@@ -181,7 +190,8 @@ package final class AppStoreClient: Sendable {
   }
 
   private func pass(
-    _ key: BudgetKey, _ priority: BudgetGate.Priority, until deadline: Milliseconds, _ made: Int
+    _ key: BudgetKey, _ priority: BudgetGate.Priority, until deadline: Milliseconds, _ made: Int,
+    _ mayHaveActed: Bool
   ) async throws(CallFailure) -> CallBudget.Grant {
     do {
       return try await gate.pass(key, priority, until: deadline)
@@ -189,6 +199,7 @@ package final class AppStoreClient: Sendable {
       var failure = error as? CallFailure ?? CallFailure(.cancelled, key.endpoint, "cancelled while in line")
       failure.environment = key.environment
       failure.attempts = made
+      failure.mayHaveActed = mayHaveActed
       throw failure
     }
   }
@@ -234,6 +245,7 @@ extension CallFailure {
     var failure = CallFailure(.cancelled, endpoint, "cancelled while waiting to ask again")
     failure.environment = environment
     failure.attempts = attempts
+    failure.mayHaveActed = mayHaveActed
     return failure
   }
 }

@@ -11,10 +11,14 @@ package struct ClientRequest: Sendable {
   package var deadline: Interval
   /// Bytes of the answer's body; more end the transfer.
   package var responseLimit: Int
+  /// Whether it may go out twice, as it does when a kept connection dies before the first byte of an answer.
+  ///
+  /// False sends it over a new connection.
+  package var mayRepeat: Bool
 
   package init(
     method: String = "GET", url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
-    deadline: Interval = .seconds(30), responseLimit: Int = 16 << 20
+    deadline: Interval = .seconds(30), responseLimit: Int = 16 << 20, mayRepeat: Bool = true
   ) {
     self.method = method
     self.url = url
@@ -22,5 +26,6 @@ package struct ClientRequest: Sendable {
     self.body = body
     self.deadline = deadline
     self.responseLimit = responseLimit
+    self.mayRepeat = mayRepeat
   }
 }

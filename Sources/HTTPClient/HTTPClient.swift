@@ -22,8 +22,8 @@ package final class HTTPClient: Sendable {
   ///
   /// Cancelling the task ends the transfer.
   ///
-  /// Redirects are answers like any other. Nothing is retried, except by curl when a kept connection turns out to be
-  /// dead before any byte of an answer (RFC 9112, 9.3.1).
+  /// Redirects are answers like any other. Nothing is retried, except by curl what may repeat, when a kept connection
+  /// turns out to be dead before any byte of an answer (RFC 9112, 9.3.1).
   package func send(_ request: ClientRequest) async throws(HTTPClientError) -> ClientResponse {
     try request.check()
     let transfer = Transfer(request, headerLimit: configuration.responseHeaders)

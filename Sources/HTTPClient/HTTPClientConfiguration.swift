@@ -10,6 +10,8 @@ package struct HTTPClientConfiguration: Sendable {
   package var additionalRoots: [UInt8] = []
   /// Name look-up, connection and TLS handshake together.
   package var connectWithin = Interval.seconds(10)
+  /// From sending to the peer's acknowledgement: a connection that is silent for longer is dead for all who use it.
+  package var acknowledgedWithin = Interval.seconds(15)
   /// Open connections to one host; requests beyond them wait, within their own deadline.
   package var connectionsPerHost = 16
   /// Bytes of a response's headers.

@@ -6,7 +6,11 @@ package struct HTTPClientError: Error, Equatable, CustomStringConvertible {
     /// The request cannot be said: a header with a line break, a method that is no word.
     case invalidRequest
     case unsupportedURL
-    case couldNotResolve, couldNotConnect, tlsFailed
+    case couldNotResolve
+    /// No connection, or one that ended before TLS was agreed: nothing of the request has gone out.
+    case couldNotConnect
+    /// The peer is not the one that was asked for, by its certificate.
+    case tlsFailed
     case timedOut
     case tooLarge
     /// The peer ended the connection before the response was complete. It may have seen the request.
@@ -20,10 +24,13 @@ package struct HTTPClientError: Error, Equatable, CustomStringConvertible {
 
   package var code: Code
   package var detail: String
+  /// Of `cancelled` and `shutDown`: whether some of the request had gone out, so that the peer may have seen it.
+  package var wasBegun: Bool
 
-  package init(_ code: Code, _ detail: String) {
+  package init(_ code: Code, _ detail: String, wasBegun: Bool = false) {
     self.code = code
     self.detail = detail
+    self.wasBegun = wasBegun
   }
 
   package static func == (a: Self, b: Self) -> Bool { a.code == b.code }

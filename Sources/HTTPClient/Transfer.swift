@@ -64,6 +64,9 @@ import Time
     unsafe easy = nil
   }
 
+  /// Whether some of the request has gone out.
+  var wasBegun: Bool { unsafe easy.map { unsafe switchyard_curl_long($0, CURLINFO_REQUEST_SIZE) > 0 } ?? false }
+
   /// What came of it, once curl is done.
   func outcome(_ result: CURLcode) -> Outcome {
     if let overflow = received.overflow { return .failure(HTTPClientError(.tooLarge, overflow)) }
@@ -111,6 +114,9 @@ import Time
     unsafe switchyard_curl_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
     unsafe switchyard_curl_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
     unsafe switchyard_curl_set_long(easy, CURLOPT_PIPEWAIT, 1)
+    // Over HTTP/2 a deadline ends a stream and keeps the connection, though nobody may be at its other end any more.
+    unsafe switchyard_curl_limit_silence(easy, UInt32(clamping: configuration.acknowledgedWithin.milliseconds))
+    if !request.mayRepeat { unsafe switchyard_curl_set_long(easy, CURLOPT_FRESH_CONNECT, 1) }
   }
 
   private func setContent(of easy: UnsafeMutableRawPointer) {

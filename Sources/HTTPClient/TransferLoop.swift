@@ -93,7 +93,7 @@ import Synchronization
       unsafe curl_multi_poll(multi, nil, 0, 60_000, nil)
     }
     for transfer in running.values {
-      end(transfer, .failure(HTTPClientError(.shutDown, "the client has been shut down")))
+      end(transfer, .failure(HTTPClientError(.shutDown, "the client has been shut down", wasBegun: transfer.wasBegun)))
     }
     let waiting = inbox.withLock { inbox in
       inbox.isOver = true
@@ -119,7 +119,7 @@ import Synchronization
 
   private func endCancelled() {
     for transfer in running.values where transfer.isCancelled.load(ordering: .acquiring) {
-      end(transfer, .failure(HTTPClientError(.cancelled, "cancelled on its way")))
+      end(transfer, .failure(HTTPClientError(.cancelled, "cancelled on its way", wasBegun: transfer.wasBegun)))
     }
   }
 

@@ -228,7 +228,7 @@ package final class Seeding: Service {
     let (place, now) = (Place(app: access.app.id, environment: environment), clock.now())
     if state.withLock({ $0.accepted[place].map { $0 > now } ?? false }) { return true }
     let diagnoses = await client.check(access.credentials)
-    guard diagnoses.contains(where: { $0.environment == environment && $0.verdict == .accepted }) else { return false }
+    guard diagnoses.contains(where: { $0.environment == environment && $0.acceptsKey }) else { return false }
     state.withLock { $0.accepted[place] = now + Self.acceptanceKept }
     return true
   }

@@ -48,6 +48,27 @@ import Time
     #expect(try issuer.token(for: one, now: now) != second)
   }
 
+  @Test func `ends with its key, and when Apple does not accept it`() async throws {
+    let issuer = TokenIssuer()
+    let old = try issuer.token(for: try testCredentials(), now: now)
+    let successor = try PrivateKey.generate(.p256)
+    let credentials = AppCredentials(
+      bundleID: Scripted.bundleID, key: try APIKey(issuerID: "issuer", keyID: "KEY1", pem: try successor.pem()))
+    let new = try issuer.token(for: credentials, now: now)
+    #expect(new != old, "the same ids, another key")
+    #expect(try !parts(new).isSigned && parts(old).isSigned)
+    try await withAppStore([.text(401, ""), .json([:])]) { scripted in
+      for _ in 0..<3 {
+        _ = await failure {
+          try await scripted.client.send(.transactionInfo("1"), as: scripted.credentials, in: .production)
+        }
+      }
+      let tokens = scripted.apple.asked.map(\.authorization)
+      #expect(tokens.count == 3)
+      #expect(Set(tokens.prefix(2)).count == 2 && tokens[1] == tokens[2])
+    }
+  }
+
   @Test func `cannot be made from what is no P-256 key`() throws {
     #expect(throws: CertificateError.self) {
       _ = try APIKey(issuerID: "i", keyID: "k", pem: Array("no key".utf8))
@@ -60,15 +81,21 @@ import Time
 @Suite struct `A diagnosis` {
   @Test(
     arguments: [
-      (.production, .unknownTransaction, nil, 0, .accepted), (.production, .found, nil, 0, .accepted),
-      (.production, .rateLimited, nil, 0, .accepted), (.production, .unauthorized, .unauthorized, 0, .wrongKeyOrIssuer),
+      (.production, .unknownTransaction, nil, 0, .keyAccepted), (.production, .found, nil, 0, .accepted),
+      (.sandbox, .unknownTransaction, .found, 0, .accepted), (.production, .rateLimited, nil, 0, .unclear),
+      (.production, .failed(.overBudget), nil, 0, .unclear),
+      (.production, .unauthorized, .failed(.overBudget), 0, .wrongKeyOrIssuer),
+      (.production, .unauthorized, .unauthorized, 0, .wrongKeyOrIssuer),
       (.production, .unauthorized, .unknownTransaction, 0, .noProductionRelease),
       (.production, .unauthorized, .failed(.unreachable), 0, .wrongKeyOrIssuer),
       (.sandbox, .unauthorized, .unknownTransaction, 0, .wrongKeyOrIssuer),
       (.production, .unauthorized, .unauthorized, 90, .skewedClock),
       (.production, .unauthorized, .unauthorized, -3_600, .skewedClock),
       (.production, .unauthorized, .unauthorized, 59, .wrongKeyOrIssuer),
-      (.production, .unknownTransaction, nil, 90, .accepted), (.sandbox, .emptyList, nil, 0, .wrongBundle),
+      (.production, .unauthorized, .unauthorized, -90, .wrongKeyOrIssuer),
+      (.production, .unauthorized, .unauthorized, -19 * 60, .wrongKeyOrIssuer),
+      (.production, .unauthorized, .unauthorized, -19 * 60 - 1, .skewedClock),
+      (.production, .unknownTransaction, nil, 90, .keyAccepted), (.sandbox, .emptyList, nil, 0, .wrongBundle),
       (.sandbox, .appNotFound, nil, 0, .wrongBundle), (.sandbox, .failed(.untrusted), nil, 0, .unreachable),
       (.sandbox, .failed(.serverFailed), nil, 0, .unclear),
     ]
@@ -79,9 +106,45 @@ import Time
     environment: APIEnvironment, seen: AccessDiagnosis.Observation, other: AccessDiagnosis.Observation?, skew: Int64,
     verdict: AccessDiagnosis.Verdict
   ) {
-    let diagnosis = AccessDiagnosis(environment, seen, other: other, skew: .seconds(skew))
+    let diagnosis = AccessDiagnosis(environment, seen, other: other, skew: .seconds(skew), askedAboutOwn: false)
     #expect(diagnosis.verdict == verdict)
     #expect(!diagnosis.explanation.isEmpty)
+  }
+
+  @Test(
+    arguments: [
+      (.unknownTransaction, .unknownTransaction, .wrongBundle), (.unknownTransaction, .found, .accepted),
+      (.unknownTransaction, .unauthorized, .keyAccepted), (.unknownTransaction, .failed(.overBudget), .keyAccepted),
+    ] as [(AccessDiagnosis.Observation, AccessDiagnosis.Observation, AccessDiagnosis.Verdict)])
+  func `takes an id of the app's that is unknown everywhere as word of a wrong bundle id`(
+    seen: AccessDiagnosis.Observation, other: AccessDiagnosis.Observation, verdict: AccessDiagnosis.Verdict
+  ) {
+    #expect(AccessDiagnosis(.sandbox, seen, other: other, skew: nil, askedAboutOwn: true).verdict == verdict)
+  }
+
+  @Test func `believes in the bundle id only when an id of the app's is found`() async throws {
+    try await withAppStore([.error(4_040_010)]) { scripted in
+      let nobody = await scripted.client.check(scripted.credentials)
+      #expect(nobody.map(\.verdict) == [.keyAccepted, .keyAccepted])
+      let own = await scripted.client.check(scripted.credentials, transactionID: "2")
+      #expect(own.map(\.verdict) == [.wrongBundle, .wrongBundle])
+    }
+    try await withAppStore([.error(4_040_010), .json(["signedTransactions": ["x"]])]) { scripted in
+      let own = await scripted.client.check(scripted.credentials, transactionID: "2")
+      #expect(own.map(\.verdict) == [.accepted, .accepted])
+    }
+  }
+
+  @Test func `knows nothing where our own budget kept it from asking`() async throws {
+    let later = "\((QuickTime().now + .minutes(40)).sinceEpoch)"
+    try await withAppStore([.error(4_290_000, retryAfter: later), .error(4_040_010)]) { scripted in
+      _ = await failure {
+        try await scripted.client.send(.transactionHistory(of: "1"), as: scripted.credentials, in: .sandbox)
+      }
+      let diagnoses = await scripted.client.check(scripted.credentials)
+      #expect(diagnoses.map(\.verdict) == [.keyAccepted, .unclear])
+      #expect(scripted.apple.asked.map(\.target) == ["/sandbox/inApps/v2/history/1", "/inApps/v2/history/1"])
+    }
   }
 
   @Test func `is made from two questions and Apple's clock`() async throws {
@@ -89,7 +152,7 @@ import Time
       // The server's Date is the machine's; the client's clock stands where no machine is.
       let diagnoses = await scripted.client.check(scripted.credentials)
       #expect(diagnoses.map(\.environment) == [.production, .sandbox])
-      #expect(diagnoses.map(\.verdict) == [.skewedClock, .accepted])
+      #expect(diagnoses.map(\.verdict) == [.skewedClock, .keyAccepted])
       #expect(
         scripted.apple.asked.map(\.target) == ["/inApps/v2/history/1", "/sandbox/inApps/v2/history/1"])
     }

@@ -1,4 +1,5 @@
 import AppStore
+import HTTPClient
 import HTTPServer
 import JSON
 import Mappings
@@ -127,6 +128,42 @@ import Wire
     }
   }
 
+  @Test(
+    arguments: [
+      (.text(401, ""), .unauthorized), (.error(4_000_035), .refused),
+      (.error(4_290_000, retryAfter: "86400"), .rateLimited), (.text(503, ""), .serverFailed),
+    ] as [(HTTPResponse, CallFailure.Code)])
+  func `leaves unknown what an earlier attempt may have done`(
+    second: HTTPResponse, code: CallFailure.Code
+  ) async throws {
+    let call = Call.consumption(
+      ConsumptionRequest(customerConsented: true, deliveryStatus: "DELIVERED", sampleContentProvided: false), of: "1")
+    try await withAppStore([.text(503, ""), second]) { scripted in
+      let failure = await failure {
+        try await scripted.client.send(call, as: scripted.credentials, in: .production)
+      }
+      #expect(failure?.code == code)
+      #expect(failure?.isOutcomeUnknown == true)
+    }
+    try await withAppStore([second]) { scripted in
+      let failure = await failure {
+        try await scripted.client.send(call, as: scripted.credentials, in: .production)
+      }
+      #expect(failure?.isOutcomeUnknown == (code == .serverFailed))
+    }
+  }
+
+  @Test func `leaves it unknown also when the budget ends it`() async throws {
+    try await withAppStore([.text(503, "")], perSecond: 0.01) { scripted in
+      let failure = await failure {
+        try await scripted.client.send(.finish("1"), as: scripted.credentials, in: .production)
+      }
+      #expect(failure?.code == .overBudget)
+      #expect(failure?.isOutcomeUnknown == true)
+      #expect(scripted.apple.asked.count == 1)
+    }
+  }
+
   @Test func `waits as long as Apple says, in each of the three ways, and no longer than it may`() async throws {
     let now = QuickTime().now
     let forms = ["\((now + .seconds(7)).sinceEpoch)", "7", "Thu, 28 May 2026 20:26:47 GMT"]
@@ -231,6 +268,88 @@ extension CallFailure {
     #expect(failure?.code == .unreachable)
     #expect(failure?.attempts == 4)
     #expect(failure?.isOutcomeUnknown == false)
+  }
+
+  private static let extending = Call.extend(
+    ExtendRenewalDateRequest(extendByDays: 1, extendReasonCode: 1, requestIdentifier: "r"), of: "1")
+
+  /// A server that reads requests and answers none; how many it read.
+  private func withSilence(_ body: (UInt16, Heads) async throws -> Void) async throws {
+    let heads = Heads()
+    try await withRawServer({ connection in
+      heads.up()
+      await connection.receiveHead()
+    }) { port in try await body(port, heads) }
+  }
+
+  @Test func `has an outcome that is not known when it is cancelled on its way`() async throws {
+    try await withSilence { port, heads in
+      try await withClient(port: port) { client, _ in
+        let credentials = try testCredentials()
+        let task = Task { await failure { try await client.send(Self.extending, as: credentials, in: .production) } }
+        #expect(await eventually { heads.value == 1 })
+        task.cancel()
+        let ended = await task.value
+        #expect(ended?.code == .cancelled)
+        #expect(ended?.isOutcomeUnknown == true)
+        #expect(ended?.nextStep.contains("look before") == true)
+      }
+    }
+  }
+
+  @Test func `has an outcome that is not known when the client is shut down under it`() async throws {
+    try await withSilence { port, heads in
+      let http = HTTPClient()
+      try await withClient(port: port, over: http) { client, _ in
+        let credentials = try testCredentials()
+        let task = Task { await failure { try await client.send(Self.extending, as: credentials, in: .production) } }
+        #expect(await eventually { heads.value == 1 })
+        await http.shutdown()
+        let ended = await task.value
+        #expect(ended?.code == .interrupted)
+        #expect(ended?.isOutcomeUnknown == true)
+        let after = await failure {
+          try await client.send(Self.extending, as: credentials, in: .production)
+        }
+        #expect(after?.code == .unreachable)
+        #expect(after?.isOutcomeUnknown == false, "nothing was sent")
+      }
+    }
+  }
+
+  @Test func `changes nothing twice when a kept connection dies`() async throws {
+    let heads = Heads()
+    try await withRawServer({ connection in
+      heads.up()
+      await connection.send("HTTP/1.1 200 OK\r\nContent-Length: 16\r\n\r\n{\"success\":true}")
+      if await !connection.receiveHead().isEmpty { heads.up() }
+    }) { port in
+      try await withClient(port: port) { client, _ in
+        let credentials = try testCredentials()
+        _ = try await client.send(.transactionInfo("1"), as: credentials, in: .production)
+        _ = try await client.send(Self.extending, as: credentials, in: .production)
+        #expect(heads.value == 2)
+      }
+    }
+  }
+
+  @Test func `is made again when TLS was not agreed upon`() async throws {
+    try await withRawServer(readsHead: false, { _ in }) { port in
+      try await withClient(port: port, scheme: "https") { client, _ in
+        let credentials = try testCredentials()
+        let failure = await failure { try await client.send(Self.extending, as: credentials, in: .production) }
+        #expect(failure?.code == .unreachable)
+        #expect(failure?.attempts == 4)
+        #expect(failure?.isOutcomeUnknown == false)
+      }
+    }
+  }
+
+  private final class Heads: Sendable {
+    private let count = Atomic(0)
+
+    var value: Int { count.load(ordering: .acquiring) }
+    func up() { count.add(1, ordering: .acquiringAndReleasing) }
   }
 
   @Test func `ends when its task is cancelled`() async throws {

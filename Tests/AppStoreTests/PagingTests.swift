@@ -105,14 +105,34 @@ import Wire
       #expect(failure?.code == .endlessPaging)
       #expect(scripted.apple.asked.count == 2)
     }
-    try await withAppStore([page([], revision: nil, hasMore: true)]) { scripted in
-      #expect(await failure { for try await _ in try pages(scripted) {} }?.code == .endlessPaging)
-    }
     let many = try (0..<10).map { page([try transaction("\($0)")], revision: "\($0)", hasMore: true) }
     try await withAppStore(many) { scripted in
       let failure = await failure { for try await _ in try pages(scripted, limit: 3) {} }
       #expect(failure?.code == .endlessPaging)
       #expect(scripted.apple.asked.count == 3)
+    }
+  }
+
+  @Test(arguments: [nil, ""])
+  func `gives the page that does not say where to go on, and then the failure`(revision: String?) async throws {
+    let answers = [
+      page([try transaction("a")], revision: "1", hasMore: true),
+      page([try transaction("b")], revision: revision, hasMore: true),
+    ]
+    try await withAppStore(answers) { scripted in
+      var walk = try pages(scripted).makeAsyncIterator()
+      var seen: [String?] = []
+      var ids: [String?] = []
+      while seen.count < 2, let page = try await walk.next() {
+        seen.append(page.cursor)
+        ids += page.items.map { $0.transaction?.transactionId }
+      }
+      #expect(ids == ["a", "b"])
+      #expect(seen == ["1", "1"], "where to resume is not forgotten")
+      let end = await failure { try await walk.next() }
+      #expect(end?.code == .endlessPaging)
+      #expect(try await walk.next() == nil)
+      #expect(scripted.apple.asked.count == 2)
     }
   }
 

@@ -1,6 +1,7 @@
 import AppStore
 import HTTPServer
 import JSON
+import Synchronization
 import Testing
 import Time
 import Wire
@@ -79,6 +80,18 @@ import Wire
       guard case .failure(let failure) = outcome else { return #expect(Bool(false)) }
       #expect(failure.unknownIn == nil)
     }
+  }
+
+  @Test func `does not send on whoever has asked both`() async throws {
+    func nextStep(_ route: EnvironmentRoute) async throws -> String? {
+      let step = Mutex<String?>(nil)
+      try await run([.error(4_040_010)], route) { outcome, _ in
+        if case .failure(let failure) = outcome { step.withLock { $0 = failure.nextStep } }
+      }
+      return step.withLock { $0 }
+    }
+    #expect(try await nextStep(EnvironmentRoute()) == "both environments were asked: check id and bundle id")
+    #expect(try await nextStep(EnvironmentRoute(known: .production)) == "try the other environment")
   }
 
   @Test func `is not tried with what changes something`() async throws {

@@ -97,7 +97,7 @@ func testCredentials(_ bundleID: String = Scripted.bundleID) throws -> AppCreden
 ///
 /// The sandbox is the same server below `/sandbox`.
 func withAppStore(
-  _ answers: [HTTPResponse], limits: AppStoreClient.Limits = .init(),
+  _ answers: [HTTPResponse], limits: AppStoreClient.Limits = .init(), perSecond: Double = 1_000,
   observe: @escaping @Sendable (CallRecord) -> Void = { _ in },
   _ body: @Sendable (Scripted) async throws -> Void
 ) async throws {
@@ -107,7 +107,7 @@ func withAppStore(
   try await withThrowingTaskGroup(of: Void.self) { group in
     group.addTask { try await server.run() }
     defer { group.cancelAll() }
-    try await withClient(port: server.port, limits: limits, observe: observe) { client, time in
+    try await withClient(port: server.port, limits: limits, perSecond: perSecond, observe: observe) { client, time in
       try await body(
         Scripted(apple: apple, client: client, credentials: try testCredentials(), time: time))
     }
@@ -116,17 +116,16 @@ func withAppStore(
 
 /// A client of whatever listens on `port`.
 func withClient(
-  port: UInt16, limits: AppStoreClient.Limits = .init(),
-  observe: @escaping @Sendable (CallRecord) -> Void = { _ in },
+  port: UInt16, limits: AppStoreClient.Limits = .init(), scheme: String = "http", over http: HTTPClient = HTTPClient(),
+  perSecond: Double = 1_000, observe: @escaping @Sendable (CallRecord) -> Void = { _ in },
   _ body: (AppStoreClient, QuickTime) async throws -> Void
 ) async throws {
   let time = QuickTime()
-  let http = HTTPClient()
   let gate = BudgetGate(
     store: SharedBudgets().member("test"), timing: time.timing(),
-    bounds: { _ in RateBounds(start: 1_000, most: 1_000) })
+    bounds: { _ in RateBounds(start: perSecond, most: perSecond) })
   let client = AppStoreClient(
-    http: http, hosts: AppStoreHosts(simulator: "http://127.0.0.1:\(port)"), gate: gate, timing: time.timing(),
+    http: http, hosts: AppStoreHosts(simulator: "\(scheme)://127.0.0.1:\(port)"), gate: gate, timing: time.timing(),
     limits: limits, observe: observe)
   do {
     try await body(client, time)

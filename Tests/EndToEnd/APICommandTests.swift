@@ -9,7 +9,7 @@ import Time
 
 /// The API's commands against a scripted Apple.
 @Suite struct `The api command` {
-  /// Answers by the beginning of the path, in Production and below `/sandbox` alike, and keeps what changed something.
+  /// Answers by the beginning of the target, in Production and below `/sandbox` alike, and keeps what changed something.
   private final class Apple: HTTPHandler {
     private let answers: [(path: String, answer: HTTPResponse)]
     private let lines = Mutex<[String]>([])
@@ -20,7 +20,7 @@ import Time
 
     func respond(to request: HTTPRequest) async -> HTTPResponse {
       lines.withLock { $0.append("\(request.method) \(request.rawTarget)") }
-      return answers.first { request.path.hasPrefix($0.path) }?.answer ?? .text(401, "")
+      return answers.first { request.rawTarget.hasPrefix($0.path) }?.answer ?? .text(401, "")
     }
   }
 
@@ -67,8 +67,9 @@ import Time
       #expect(outcome.status == 0, "\(outcome)")
       #expect(outcome.output.contains("noProductionRelease"))
       let objects = try await api(["check", "--json"]).objects
-      #expect(objects.map { $0["verdict"]?.string } == ["noProductionRelease", "accepted"])
+      #expect(objects.map { $0["verdict"]?.string } == ["noProductionRelease", "keyAccepted"])
       #expect(try await api(["check", "--environment", "Production"]).status == 1)
+      #expect(try await api(["check", "2", "--environment", "Sandbox"]).output.contains("keyAccepted"))
     }
   }
 
@@ -106,6 +107,92 @@ import Time
       let missing = try await api(["order", "M1"])
       #expect(missing.status == 1)
       #expect(missing.notes.contains("no such order"))
+    }
+  }
+
+  private static func page(_ ids: [String], revision: String, hasMore: Bool) throws -> HTTPResponse {
+    json([
+      "revision": .string(revision), "hasMore": .bool(hasMore),
+      "signedTransactions": .array(try ids.map { try transaction($0) }),
+    ])
+  }
+
+  @Test func `shows what it saw of a list that breaks off, and where to go on`() async throws {
+    let answers = [
+      ("/inApps/v2/history/1?revision=r1", HTTPResponse.text(401, "")),
+      ("/inApps/v2/history/1", try Self.page(["11"], revision: "r1", hasMore: true)),
+      ("/sandbox/inApps/v2/history/1", try Self.page(["12"], revision: "s1", hasMore: false)),
+    ]
+    try await run(answers) { apple, api in
+      let outcome = try await api(["history", "1"])
+      #expect(outcome.status == 1, "\(outcome)")
+      #expect(outcome.output.contains("11 "))
+      #expect(outcome.notes.contains("broken off after 1 in Production; revision r1"))
+      let lines = try await api(["history", "1", "--json"]).objects
+      #expect(lines.map { $0["transactionId"]?.string } == ["11", nil])
+      #expect(lines.last?["error"]?.object?["code"] == "unauthorized")
+      #expect(!apple.asked.contains { $0.contains("/sandbox/") })
+    }
+  }
+
+  @Test func `says once that a revision is not taken any more`() async throws {
+    let stale = Self.json(["errorCode": 4_000_005, "errorMessage": "Invalid revision."], status: 400)
+    let answers = [
+      ("/inApps/v2/history/1?revision=old", stale),
+      ("/inApps/v2/history/1?revision=r1", try Self.page(["12"], revision: "r2", hasMore: true)),
+      ("/inApps/v2/history/1?revision=r2", try Self.page(["13"], revision: "r3", hasMore: false)),
+      ("/inApps/v2/history/1", try Self.page(["11"], revision: "r1", hasMore: true)),
+    ]
+    try await run(answers) { _, api in
+      let outcome = try await api(["history", "1", "--revision", "old"])
+      #expect(outcome.status == 0, "\(outcome)")
+      #expect(outcome.notes.split(separator: "\n").count { $0.contains("does not take that revision") } == 1)
+      #expect(outcome.notes.contains("3 in Production; revision r3"))
+    }
+  }
+
+  @Test func `does not call extended what Apple does not`() async throws {
+    let answers = [("/inApps/v1/subscriptions/extend/1", Self.json(["success": false]))]
+    let call = ["extend", "1", "--days", "7", "--request", "r", "--environment", "Production"]
+    try await run(answers) { _, api in
+      let outcome = try await api(call)
+      #expect(outcome.status == 1)
+      #expect(outcome.output == "not done\n  success: false\n")
+      #expect(outcome.notes.contains("does not say that it is extended"))
+      let told = try await api(call + ["--json"])
+      #expect(told.status == 1)
+      #expect(try told.objects == [["success": false]])
+    }
+  }
+
+  @Test func `tells of a test notification by one rule, as a table and as JSON`() async throws {
+    func status(_ result: String, app: String = "com.example.app") throws -> HTTPResponse {
+      let payload: JSONObject = [
+        "notificationType": "TEST", "notificationUUID": "u", "signedDate": 1_780_000_000_000,
+        "data": ["bundleId": .string(app), "environment": "Sandbox"],
+      ]
+      return Self.json([
+        "signedPayload": try Self.signed(payload),
+        "sendAttempts": [["attemptDate": 1_780_000_000_000, "sendAttemptResult": .string(result)]],
+      ])
+    }
+    let path = "/sandbox/inApps/v1/notifications/test/"
+    let answers = [
+      (path + "good", try status("SUCCESS")), (path + "lost", try status("TIMED_OUT")),
+      (path + "foreign", try status("SUCCESS", app: "com.example.other")),
+    ]
+    try await run(answers) { _, api in
+      for (token, code) in [("good", 0), ("lost", 1), ("foreign", 1)] as [(String, Int32)] {
+        let call = ["test-notification", "--environment", "Sandbox", "--status", token]
+        let table = try await api(call)
+        let told = try await api(call + ["--json"])
+        #expect(table.status == code && told.status == code, "\(token): \(table) \(told)")
+        let object = try #require(try told.objects.first)
+        #expect((object["notification"]?.object?["notificationType"] == "TEST") == (token != "foreign"))
+        #expect(table.notes.contains("REFUSED") == (token == "foreign"))
+        #expect(object["sendAttempts"]?.array?.count == 1)
+        #expect(object["signedPayload"] == nil)
+      }
     }
   }
 

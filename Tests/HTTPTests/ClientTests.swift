@@ -171,6 +171,57 @@ import Time
     }
   }
 
+  @Test(arguments: [true, false])
+  func `sends what may not repeat once, though a kept connection dies under it`(mayRepeat: Bool) async throws {
+    let heads = Count()
+    try await withRawServer { connection in
+      heads.up()
+      await connection.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+      // The second request of a connection is read, and nothing is answered.
+      if await !connection.receiveHead().isEmpty { heads.up() }
+    } _: { port in
+      let client = HTTPClient()
+      let url = "http://127.0.0.1:\(port)/"
+      #expect(try await client.send(ClientRequest(url: url)).status == 200)
+      let response = try await client.send(
+        ClientRequest(method: "PUT", url: url, body: Array("b".utf8), mayRepeat: mayRepeat))
+      #expect(response.status == 200)
+      #expect(heads.value == (mayRepeat ? 3 : 2), "curl sends again over a new connection")
+      await client.shutdown()
+    }
+  }
+
+  @Test func `takes a connection that is lost in the handshake as none`() async throws {
+    try await withRawServer(readsHead: false) { _ in
+    } _: { port in
+      let client = HTTPClient()
+      await #expect(throws: HTTPClientError(.couldNotConnect, "")) {
+        try await client.send(ClientRequest(url: "https://127.0.0.1:\(port)/"))
+      }
+      await client.shutdown()
+    }
+  }
+
+  @Test func `gives up a connection whose peer acknowledges nothing more`() async throws {
+    let gate = Gate()
+    try await withRawServer(readsHead: false) { _ in
+      // Nothing is read: when its buffers are full, the kernel acknowledges no more.
+      await gate.pass()
+    } _: { port in
+      var configuration = HTTPClientConfiguration()
+      configuration.acknowledgedWithin = .milliseconds(500)
+      let client = HTTPClient(configuration)
+      await #expect(throws: HTTPClientError(.closed, "")) {
+        try await client.send(
+          ClientRequest(
+            method: "POST", url: "http://127.0.0.1:\(port)/", body: [UInt8](repeating: 0, count: 32 << 20),
+            deadline: .seconds(60)))
+      }
+      gate.open()
+      await client.shutdown()
+    }
+  }
+
   @Test func `leaves interim answers and trailers out of the headers`() async throws {
     try await withRawServer { connection in
       await connection.send(
@@ -199,12 +250,14 @@ import Time
       let task = Task { try await client.send(ClientRequest(url: url)) }
       try await eventually("it is on its way") { gate.waiting == 1 }
       task.cancel()
-      await #expect(throws: HTTPClientError(.cancelled, "")) { try await task.value }
+      let late = await #expect(throws: HTTPClientError(.cancelled, "")) { try await task.value }
+      #expect(late?.wasBegun == true, "the server has seen it")
       let early = Task {
         unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
         return try await client.send(ClientRequest(url: url))
       }
-      await #expect(throws: HTTPClientError(.cancelled, "")) { try await early.value }
+      let before = await #expect(throws: HTTPClientError(.cancelled, "")) { try await early.value }
+      #expect(before?.wasBegun == false)
       gate.open()
       await client.shutdown()
     }
@@ -222,8 +275,12 @@ import Time
       let task = Task { try await client.send(ClientRequest(url: url)) }
       try await eventually("it is on its way") { gate.waiting == 1 }
       await client.shutdown()
-      await #expect(throws: HTTPClientError(.shutDown, "")) { try await task.value }
-      await #expect(throws: HTTPClientError(.shutDown, "")) { try await client.send(ClientRequest(url: url)) }
+      let under = await #expect(throws: HTTPClientError(.shutDown, "")) { try await task.value }
+      #expect(under?.wasBegun == true, "the server has seen it")
+      let after = await #expect(throws: HTTPClientError(.shutDown, "")) {
+        try await client.send(ClientRequest(url: url))
+      }
+      #expect(after?.wasBegun == false)
       await client.shutdown()
       gate.open()
     }

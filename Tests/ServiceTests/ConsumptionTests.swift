@@ -251,6 +251,16 @@ private final class ConsumptionBench: Sendable {
     await bench.pool.close()
   }
 
+  @Test func `that Apple refuses are not settled while an earlier report of the same call may have been taken`() {
+    var refused = CallFailure(.refused, .sendConsumptionInformation, "")
+    refused.errorCode = 4_000_035
+    let settled = ConsumptionReport.Outcome(refused)
+    #expect(settled == .refused("\(refused); \(refused.nextStep)"))
+    refused.mayHaveActed = true
+    let open = ConsumptionReport.Outcome(refused)
+    #expect(open == .later("\(refused); \(refused.nextStep)"))
+  }
+
   @Test func `that Apple refuses are settled, with its reason`() async throws {
     let bench = try await ConsumptionBench()
     try await bench.decide(.fixed(ConsumptionBench.answer))

@@ -16,21 +16,26 @@ package actor RawConnection {
     _ = unsafe Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
   }
 
-  /// Waits for the end of a request's head.
-  package func receiveHead() {
+  /// Waits for the end of a request's head; what came of it, nothing when the client has gone.
+  @discardableResult
+  package func receiveHead() -> String {
     var seen: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4_096)
     while !String(decoding: seen, as: UTF8.self).contains("\r\n\r\n") {
       let count = unsafe recv(descriptor, &buffer, buffer.count, 0)
-      guard count > 0 else { return }
+      guard count > 0 else { break }
       seen += buffer.prefix(count)
     }
+    return String(decoding: seen, as: UTF8.self)
   }
 }
 
 /// Runs `body` against a server that reads a request's head on each connection, does `answer`, and closes.
+///
+/// - Parameter readsHead: false leaves also that to `answer`.
 package func withRawServer(
-  _ answer: @escaping @Sendable (RawConnection) async -> Void, _ body: (UInt16) async throws -> Void
+  readsHead: Bool = true, _ answer: @escaping @Sendable (RawConnection) async -> Void,
+  _ body: (UInt16) async throws -> Void
 ) async throws {
   let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
   var name = sockaddr_in()
@@ -48,7 +53,7 @@ package func withRawServer(
     while case let descriptor = accept(listener, nil, nil), descriptor >= 0 {
       let connection = RawConnection(descriptor)
       Task {
-        await connection.receiveHead()
+        if readsHead { await connection.receiveHead() }
         await answer(connection)
       }
     }

@@ -6,12 +6,15 @@ package struct APIKey: Sendable {
   package let issuerID: String
   package let keyID: String
   let signingKey: SigningKey
+  /// Tells a key from one that replaced it under the same ids.
+  let digest: Digest
 
   /// `pem` is the `.p8` file as it was downloaded.
   package init(issuerID: String, keyID: String, pem: [UInt8]) throws(CertificateError) {
     self.issuerID = issuerID
     self.keyID = keyID
     signingKey = try SigningKey(pem: pem)
+    digest = .sha256(pem)
   }
 }
 

@@ -6,15 +6,20 @@ extension AppStoreClient {
   private static let nobody = "1"
 
   /// Asks both environments for an id that nobody has (or for `transactionID`), and tells what their answers mean.
+  ///
+  /// Only with an id that is the app's can the bundle id be proven.
   package func check(_ credentials: AppCredentials, transactionID: String? = nil) async -> [AccessDiagnosis] {
     var seen: [APIEnvironment: (observation: AccessDiagnosis.Observation, skew: Interval?)] = [:]
+    // A clock is judged by a token that was just made.
+    tokens.forget(credentials)
     for environment in APIEnvironment.allCases {
       seen[environment] = await observe(environment, credentials, transactionID ?? Self.nobody)
     }
     return APIEnvironment.allCases.map { environment in
       AccessDiagnosis(
         environment, seen[environment]?.observation ?? .failed(.cancelled),
-        other: seen[environment.other]?.observation, skew: seen[environment]?.skew)
+        other: seen[environment.other]?.observation, skew: seen[environment]?.skew,
+        askedAboutOwn: transactionID != nil)
     }
   }
 
@@ -35,7 +40,7 @@ extension AppStoreClient {
   private static func observation(_ failure: CallFailure) -> AccessDiagnosis.Observation {
     switch failure.code {
     case .unauthorized: .unauthorized
-    case .rateLimited, .overBudget: .rateLimited
+    case .rateLimited: .rateLimited
     case .refused:
       switch failure.errorCode {
       case 4_000_002, 4_040_003: .appNotFound
@@ -43,7 +48,7 @@ extension AppStoreClient {
       case nil: .failed(.refused)
       }
     case .invalidCall, .noToken, .serverFailed, .unreachable, .untrusted, .interrupted, .malformedAnswer, .tooLarge,
-      .endlessPaging, .cancelled:
+      .overBudget, .endlessPaging, .cancelled:
       .failed(failure.code)
     }
   }

@@ -8,7 +8,14 @@ package import Time
 /// Apple: Generating JSON Web Tokens for API requests; a token may be valid for an hour at most.
 package final class TokenIssuer: Sendable {
   private struct Owner: Hashable {
-    let issuerID: String, keyID: String, bundleID: String
+    let issuerID: String, keyID: String, bundleID: String, key: Digest
+
+    init(_ credentials: AppCredentials) {
+      issuerID = credentials.key.issuerID
+      keyID = credentials.key.keyID
+      bundleID = credentials.bundleID
+      key = credentials.key.digest
+    }
   }
 
   private struct Token {
@@ -23,6 +30,10 @@ package final class TokenIssuer: Sendable {
   private static let usedFor = Interval.minutes(14)
   /// `iat` says so much earlier, for a clock that is ahead of Apple's.
   private static let backdatedBy = Interval.seconds(60)
+  /// How far a clock may be ahead of Apple's for a token to be valid.
+  static let mayBeAhead = backdatedBy
+  /// How far it may be behind when the token has just been made.
+  static let mayBeBehind = Interval.milliseconds(lifetime.milliseconds - backdatedBy.milliseconds)
   /// More apps than anybody has; then all is signed anew.
   private static let capacity = 4_096
 
@@ -32,8 +43,7 @@ package final class TokenIssuer: Sendable {
 
   /// The token of this app, at most 14 minutes old.
   package func token(for credentials: AppCredentials, now: Milliseconds) throws(CertificateError) -> String {
-    let key = credentials.key
-    let owner = Owner(issuerID: key.issuerID, keyID: key.keyID, bundleID: credentials.bundleID)
+    let owner = Owner(credentials)
     let kept = tokens.withLock { $0[owner] }
     // A clock that was set back makes what it issued before a token of the future.
     if let kept, kept.issuedAt <= now, now - kept.issuedAt < Self.usedFor { return kept.text }
@@ -44,6 +54,9 @@ package final class TokenIssuer: Sendable {
     }
     return token.text
   }
+
+  /// Has the next token signed anew: Apple did not accept this one.
+  func forget(_ credentials: AppCredentials) { tokens.withLock { $0[Owner(credentials)] = nil } }
 
   private static func sign(_ credentials: AppCredentials, now: Milliseconds) throws(CertificateError) -> String {
     let issuedAt = (now - backdatedBy).wholeSeconds

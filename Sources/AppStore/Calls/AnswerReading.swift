@@ -69,7 +69,8 @@ struct AnswerReading {
     let code: CallFailure.Code =
       switch error.code {
       case .invalidRequest, .unsupportedURL: .invalidCall
-      case .couldNotResolve, .couldNotConnect, .shutDown: .unreachable
+      case .couldNotResolve, .couldNotConnect: .unreachable
+      case .shutDown: error.wasBegun ? .interrupted : .unreachable
       case .tlsFailed: .untrusted
       case .timedOut, .closed, .other: .interrupted
       case .malformedResponse: .malformedAnswer
@@ -78,6 +79,7 @@ struct AnswerReading {
       }
     var failure = CallFailure(code, endpoint, error.detail)
     failure.environment = environment
+    if error.wasBegun { failure.mayHaveActed = true }
     return failure
   }
 

@@ -18,9 +18,9 @@ package struct CallFailure: Error, Equatable, Sendable, CustomStringConvertible 
     case rateLimited
     /// 5xx.
     case serverFailed
-    /// No connection: Apple has not seen the call.
+    /// No connection, or one that ended before TLS was agreed: Apple has not seen the call.
     case unreachable
-    /// The certificate is none of a trusted root, or TLS fails otherwise.
+    /// The certificate is none of a trusted root.
     case untrusted
     /// The connection ended or the time was over before the answer was complete.
     case interrupted
@@ -60,11 +60,20 @@ package struct CallFailure: Error, Equatable, Sendable, CustomStringConvertible 
   package var serverDate: Milliseconds?
   package var receivedAt: Milliseconds?
   package var attempts = 0
+  /// Whether Apple may have acted on an attempt without saying so: the last, or one before it.
+  package var mayHaveActed: Bool
 
   package init(_ code: Code, _ endpoint: Endpoint, _ detail: String) {
     self.code = code
     self.endpoint = endpoint
     self.detail = detail
+    mayHaveActed =
+      switch code {
+      case .serverFailed, .interrupted, .malformedAnswer, .tooLarge: true
+      case .invalidCall, .noToken, .unauthorized, .refused, .rateLimited, .unreachable, .untrusted, .overBudget,
+        .endlessPaging, .cancelled:
+        false
+      }
   }
 
   package static func == (a: Self, b: Self) -> Bool { a.code == b.code && a.errorCode == b.errorCode }
@@ -82,13 +91,7 @@ package struct CallFailure: Error, Equatable, Sendable, CustomStringConvertible 
   }
 
   /// Whether Apple may have done what was asked although nobody said so.
-  package var isOutcomeUnknown: Bool {
-    switch repetition {
-    case .ifRepeatable: !endpoint.isReading
-    case .never: code == .tooLarge && !endpoint.isReading
-    case .safe: false
-    }
-  }
+  package var isOutcomeUnknown: Bool { mayHaveActed && !endpoint.isReading }
 
   package var description: String {
     let number = errorCode.map { " \($0)" } ?? ""
@@ -100,6 +103,7 @@ package struct CallFailure: Error, Equatable, Sendable, CustomStringConvertible 
   /// What to do about it.
   package var nextStep: String {
     if isOutcomeUnknown { return "whether Apple did it is not known: look before asking again" }
+    if code == .refused, unknownIn != nil { return "both environments were asked: check id and bundle id" }
     if let row { return row.next }
     return switch code {
     case .invalidCall: "mend what was asked"

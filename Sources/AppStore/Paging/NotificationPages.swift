@@ -7,6 +7,12 @@ package struct NotificationItem: Sendable {
   package let outcome: Result<VerifiedNotification, VerificationError>
   package let sendAttempts: [SendAttemptItem]
 
+  package init(signedPayload: String, sendAttempts: [SendAttemptItem], verifiedBy verifier: ItemVerifier) {
+    self.signedPayload = signedPayload
+    self.sendAttempts = sendAttempts
+    outcome = verifier.notification(signedPayload)
+  }
+
   /// What it says; nil when it is not proven.
   package var notification: NotificationPayload? {
     if case .success(let verified) = outcome { NotificationPayload(verified.notification.payload) } else { nil }
@@ -28,10 +34,9 @@ package struct NotificationPages: PageSource {
   }
 
   package func items(of answer: NotificationHistoryResponse, _ verifying: ItemVerifier) -> [NotificationItem] {
-    (answer.notificationHistory ?? []).map { item in
-      let jws = item.signedPayload ?? ""
-      return NotificationItem(
-        signedPayload: jws, outcome: verifying.notification(jws), sendAttempts: item.sendAttempts ?? [])
+    (answer.notificationHistory ?? []).map {
+      NotificationItem(
+        signedPayload: $0.signedPayload ?? "", sendAttempts: $0.sendAttempts ?? [], verifiedBy: verifying)
     }
   }
 

@@ -18,7 +18,8 @@ package struct Page<Source: PageSource>: Sendable {
 /// The pages of a list, one call each, made when the next is asked for.
 ///
 /// Apple sorts by the time of the last change, so rows move and repeat while one walks: what counts of two rows of one
-/// id is the one signed later. A walk that makes no progress, or more pages than the limit, ends with `endlessPaging`.
+/// id is the one signed later. A walk that makes no progress, or more pages than the limit, ends with `endlessPaging`, after
+/// the pages that there were.
 package struct Pages<Source: PageSource>: AsyncSequence, Sendable {
   package typealias Element = Page<Source>
 
@@ -59,6 +60,8 @@ package struct Pages<Source: PageSource>: AsyncSequence, Sendable {
     private var cursors: Set<String> = []
     private var seen: Set<String> = []
     private var isFromBeginning = false
+    /// Why nothing comes after the page that was given last.
+    private var end: CallFailure?
 
     fileprivate init(pages: Pages, cursor: String?) {
       self.pages = pages
@@ -71,6 +74,7 @@ package struct Pages<Source: PageSource>: AsyncSequence, Sendable {
     package mutating func next() async throws -> Page<Source>? {
       if isOver { return nil }
       isOver = true
+      if let end { throw end }
       guard walked < pages.limit else { throw endless("\(walked) pages and no end") }
       let reply = try await fetch()
       walked += 1
@@ -80,14 +84,16 @@ package struct Pages<Source: PageSource>: AsyncSequence, Sendable {
       let items = pages.source.items(of: reply.answer, verifier)
       let new = items.filter { pages.source.identity(of: $0).map { seen.insert($0).inserted } ?? true }.count
       let (following, hasMore) = pages.source.cursor(of: reply.answer)
-      if hasMore {
-        guard let following, !following.isEmpty else { throw endless("more pages, but no word of where") }
-        guard cursors.insert(following).inserted || new > 0 else { throw endless("a page that leads to itself") }
+      isOver = !hasMore
+      if let following, !following.isEmpty {
         cursor = following
-        isOver = false
+        // What is on this page counts all the same: it is given, and the failure after it.
+        if hasMore, !cursors.insert(following).inserted, new == 0 { end = endless("a page that leads to itself") }
+      } else if hasMore {
+        end = endless("more pages, but no word of where")
       }
       return Page(
-        items: items, repeated: items.count - new, cursor: following ?? cursor, hasMore: hasMore,
+        items: items, repeated: items.count - new, cursor: cursor, hasMore: hasMore,
         isFromBeginning: isFromBeginning, reply: reply)
     }
 

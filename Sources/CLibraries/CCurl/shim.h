@@ -1,5 +1,9 @@
 #pragma once
 #include <curl/curl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <sys/socket.h>
 
 /* curl_easy_setopt, curl_multi_setopt and curl_easy_getinfo are variadic macros; one function per kind of argument. */
 
@@ -29,6 +33,19 @@ typedef size_t (*switchyard_curl_receiver)(char *bytes, size_t size, size_t coun
 
 static inline CURLcode switchyard_curl_set_receiver(CURL *easy, CURLoption option, switchyard_curl_receiver receiver) {
   return curl_easy_setopt(easy, option, receiver);
+}
+
+static inline int switchyard_curl_new_socket(void *milliseconds, curl_socket_t socket, curlsocktype purpose) {
+  unsigned int limit = (unsigned int)(uintptr_t)milliseconds;
+  (void)purpose;
+  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof limit);
+  return CURL_SOCKOPT_OK;
+}
+
+/* The kernel gives up a connection whose peer acknowledges nothing for so long; curl knows no option for it. */
+static inline void switchyard_curl_limit_silence(CURL *easy, unsigned int milliseconds) {
+  curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, switchyard_curl_new_socket);
+  curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, (void *)(uintptr_t)milliseconds);
 }
 
 static inline CURLMcode switchyard_curl_set_multi(CURLM *multi, CURLMoption option, long value) {

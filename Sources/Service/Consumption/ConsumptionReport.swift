@@ -16,6 +16,16 @@ package struct ConsumptionReport: Sendable {
     case refused(String)
     /// Not told, or nobody knows; to be told again while there is time. Apple takes the same twice.
     case later(String)
+
+    /// What a failure means.
+    ///
+    /// A refusal after an attempt that Apple may have acted on tells nothing about that attempt: only the next report's
+    /// answer will.
+    package init(_ failure: CallFailure) {
+      let text = "\(failure); \(failure.nextStep)"
+      let isFinal = failure.code == .refused && failure.repetition == .never && !failure.mayHaveActed
+      self = isFinal ? .refused(text) : .later(text)
+    }
   }
 
   private let client: AppStoreClient
@@ -45,9 +55,6 @@ package struct ConsumptionReport: Sendable {
       _ = try await client.send(
         .consumption(ConsumptionRequest(answer), of: request.transactionID), as: app.credentials, in: environment)
       return .taken
-    } catch {
-      let text = "\(error); \(error.nextStep)"
-      return error.code == .refused && error.repetition == .never ? .refused(text) : .later(text)
-    }
+    } catch { return Outcome(error) }
   }
 }

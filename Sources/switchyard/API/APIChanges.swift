@@ -38,7 +38,11 @@ enum APIChanges {
         extendByDays: try days(arguments), extendReasonCode: Int64(arguments.value("reason") ?? "") ?? 0,
         requestIdentifier: try arguments.required("request"))
       return try await access.change(
-        .extend(request, of: arguments.positionals[0]), "extended", arguments, terminal)
+        .extend(request, of: arguments.positionals[0]), "extended", arguments, terminal
+      ) { answer in
+        answer.success == true
+          ? nil : "Apple does not say that it is extended\nnext: switchyard api status shows until when it runs"
+      }
     }
   }
 

@@ -35,7 +35,7 @@ enum APICommand {
         "switchyard api check --bundle com.example.app --issuer ISSUER --key-id KEY --key-file AuthKey.p8"),
     ],
     arguments: [
-      Positional("TRANSACTION_ID", count: .optional, "One that is the app's, to be asked about instead of nobody's.")
+      Positional("TRANSACTION_ID", count: .optional, "One that is the app's: it alone proves the bundle id.")
     ]
   ) { arguments, terminal in
     try await APIAccess.with(arguments, terminal) { access in
@@ -58,7 +58,7 @@ enum APICommand {
         }
         try terminal.write(table.render(.plain))
       }
-      return asked.contains { $0.verdict == .accepted } ? .done : .failed
+      return asked.contains(where: \.acceptsKey) ? .done : .failed
     }
   }
 
@@ -73,8 +73,11 @@ extension Command {
 
 extension APIAccess {
   /// Makes a call that changes something, or prints it; what Apple answers is printed as JSON or in a sentence.
+  ///
+  /// - Parameter refusal: why it was not done, for an answer that says so itself.
   func change<Answer>(
-    _ call: Call<Answer>, _ done: String, _ arguments: ParsedArguments, _ terminal: Terminal
+    _ call: Call<Answer>, _ done: String, _ arguments: ParsedArguments, _ terminal: Terminal,
+    refusal: (Answer) -> String? = { _ in nil }
   ) async throws -> ExitStatus {
     let environment = try environment(arguments)
     if arguments.flag(Command.dryRun.name) {
@@ -88,7 +91,10 @@ extension APIAccess {
       return .done
     }
     let reply = try await client.send(call, as: credentials, in: environment)
-    return try show(reply, done, terminal)
+    guard let refusal = refusal(reply.answer) else { return try show(reply, done, terminal) }
+    _ = try show(reply, "not done", terminal)
+    terminal.note("switchyard: \(refusal)")
+    return .failed
   }
 
   /// Prints an answer: its object as JSON, or a line for each member.

@@ -9,7 +9,9 @@ import Wire
 enum APILists {
   static let history = Command(
     "history", "List every purchase of the customer that a transaction is of.",
-    discussion: "The last line on stderr names the revision: --revision continues there another day.",
+    discussion: """
+      The last line on stderr names the revision: --revision continues there another day, or where a walk broke off.
+      """,
     examples: [
       Command.Example("switchyard api history 2000000123456789 --app com.example.app"),
       Command.Example(
@@ -49,7 +51,7 @@ enum APILists {
 
   static let transactionID = Positional("TRANSACTION_ID", "Any transaction id of the customer.")
 
-  /// Walks through the pages in the first environment that knows the id.
+  /// Walks through the pages in the first environment that knows the id; what was seen of one that breaks off is shown.
   private static func walk<Source: PageSource>(
     _ source: Source, _ access: APIAccess, _ arguments: ParsedArguments, _ terminal: Terminal,
     _ item: (Source.Item) -> SignedItem
@@ -57,24 +59,32 @@ enum APILists {
     var route = access.route
     guard var environment = route.current else { return .failed }
     while true {
+      var rows = SignedRows(access, terminal)
+      var (walked, revision) = (0, nil as String?)
       do {
-        var rows = SignedRows(access, terminal)
-        var cursor: String?
         let pages = Pages(
           source, access.client, as: access.credentials, in: environment, verifiedBy: access.verifier, .interactive,
           resumingAt: arguments.value("revision"))
         for try await page in pages {
           for each in page.items { try rows.add(item(each)) }
-          if page.isFromBeginning { terminal.note("Apple does not take that revision any more: from the beginning") }
-          cursor = page.cursor
+          if page.isFromBeginning, walked == 0 {
+            terminal.note("Apple does not take that revision any more: from the beginning")
+          }
+          (walked, revision) = (walked + 1, page.cursor)
         }
         let status = try rows.finish()
         if rows.count == 0 {
           terminal.note("nothing at all: Apple answers so to a wrong bundle id, too; switchyard api check tells")
         }
-        terminal.note("\(rows.count) in \(environment.rawValue); revision \(cursor ?? "none")")
+        terminal.note("\(rows.count) in \(environment.rawValue); revision \(revision ?? "none")")
         return status
       } catch let failure as CallFailure {
+        guard walked == 0 else {
+          // The customer is known here: the other environment does not continue his list.
+          _ = try rows.finish()
+          terminal.note("broken off after \(rows.count) in \(environment.rawValue); revision \(revision ?? "none")")
+          throw failure
+        }
         switch route.failed(failure, in: environment) {
         case .ask(let next): environment = next
         case .giveUp(let failure): throw failure
