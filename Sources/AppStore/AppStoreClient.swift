@@ -63,6 +63,12 @@ package final class AppStoreClient: Sendable {
     }
   }
 
+  /// Ends it: closes its connections, and gives its share of the budget to those who go on.
+  package func end() async {
+    await http.shutdown()
+    await gate.leave()
+  }
+
   /// How long so many calls of bulk will take, those in line before them included.
   package func forecast(
     _ calls: Int, of endpoint: Endpoint, app: String, in environment: APIEnvironment
@@ -152,7 +158,7 @@ package final class AppStoreClient: Sendable {
         var failure = error
         failure.attempts = made
         failure.environment = key.environment
-        settle(grant, key, failure)
+        await settle(grant, key, failure)
         if failure.status == nil {
           observe(CallRecord(endpoint: key.endpoint, environment: key.environment, failure: failure.code))
         }
@@ -187,9 +193,9 @@ package final class AppStoreClient: Sendable {
     }
   }
 
-  private func settle(_ grant: CallBudget.Grant, _ key: BudgetKey, _ failure: CallFailure) {
+  private func settle(_ grant: CallBudget.Grant, _ key: BudgetKey, _ failure: CallFailure) async {
     if failure.code == .rateLimited {
-      gate.refused(grant, key, retryAt: failure.retryAt)
+      await gate.refused(grant, key, retryAt: failure.retryAt)
     } else if failure.code == .refused || failure.code == .unauthorized {
       gate.answered(grant, key)
     }

@@ -17,6 +17,10 @@ package struct LedgerBudgets: BudgetStore {
 
   /// How long a share is given for.
   static let term = Interval.seconds(2)
+  /// How far the clocks of two machines may be apart.
+  ///
+  /// What lasts longer was written before a clock was set back.
+  private static let skew = Interval.minutes(1)
 
   package func renew(_ key: BudgetKey, knowing learned: LearnedRate, at now: Milliseconds) async throws -> BudgetLease {
     let (name, until, process) = (Self.name(key), now + Self.term, process)
@@ -24,8 +28,17 @@ package struct LedgerBudgets: BudgetStore {
       let entries = try BudgetTable.entries(of: name, at: now, in: session)
       let known = entries.values.reduce(learned) { $0.merged(with: LearnedRate($1)) }
       try BudgetTable.put(BudgetTable.Entry(known, until: until), of: name, by: process, in: session)
-      let others = entries.count { $0.key != process && $0.value.until > now }
+      let others = entries.count {
+        $0.key != process && $0.value.until > now && $0.value.until <= until + Self.skew
+      }
       return BudgetLease(share: 1 / Double(1 + others), learned: known, until: until)
+    }
+  }
+
+  package func leave(_ key: BudgetKey, knowing learned: LearnedRate, at now: Milliseconds) async throws {
+    let (name, process) = (Self.name(key), process)
+    try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+      try BudgetTable.put(BudgetTable.Entry(learned, until: now), of: name, by: process, in: session)
     }
   }
 
@@ -46,7 +59,7 @@ extension LearnedRate {
   fileprivate init(_ entry: BudgetTable.Entry) {
     self.init(
       perSecond: entry.rate, blockedUntil: entry.blockedUntil, refusedRate: entry.refusedRate,
-      refusedAt: entry.refusedAt)
+      refusedAt: entry.refusedAt, takenUntil: entry.takenUntil)
   }
 }
 
@@ -54,6 +67,6 @@ extension BudgetTable.Entry {
   fileprivate init(_ learned: LearnedRate, until: Milliseconds) {
     self.init(
       until: until, rate: learned.perSecond, blockedUntil: learned.blockedUntil, refusedRate: learned.refusedRate,
-      refusedAt: learned.refusedAt)
+      refusedAt: learned.refusedAt, takenUntil: learned.takenUntil)
   }
 }

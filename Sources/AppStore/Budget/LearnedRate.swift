@@ -13,19 +13,27 @@ package struct LearnedRate: Hashable, Sendable {
   /// The rate that was refused last, and when.
   package private(set) var refusedRate: Double?
   package private(set) var refusedAt: Milliseconds?
+  /// When the last call that was let go has had its time: a process that comes later begins there, not with a burst of
+  /// its own.
+  package private(set) var takenUntil: Milliseconds?
   private var answeredSince = 0
 
   package init(_ bounds: RateBounds) { perSecond = bounds.start }
 
   /// As a store kept it.
   package init(
-    perSecond: Double, blockedUntil: Milliseconds?, refusedRate: Double?, refusedAt: Milliseconds?
+    perSecond: Double, blockedUntil: Milliseconds?, refusedRate: Double?, refusedAt: Milliseconds?,
+    takenUntil: Milliseconds? = nil
   ) {
     self.perSecond = perSecond
     self.blockedUntil = blockedUntil
     self.refusedRate = refusedRate
     self.refusedAt = refusedAt
+    self.takenUntil = takenUntil
   }
+
+  /// A call was let go; the next is due at `instant`.
+  mutating func took(until instant: Milliseconds) { takenUntil = max(takenUntil ?? instant, instant) }
 
   /// Calls of the sawtooth from nine tenths to the refused rate; at high rates it takes half a minute instead.
   private static let climb = 300.0
@@ -72,6 +80,7 @@ package struct LearnedRate: Hashable, Sendable {
     }
     var merged = rank(self) >= rank(other) ? self : other
     merged.blockedUntil = [blockedUntil, other.blockedUntil].compactMap(\.self).max()
+    merged.takenUntil = [takenUntil, other.takenUntil].compactMap(\.self).max()
     return merged
   }
 

@@ -45,7 +45,6 @@ struct APIAccess: Sendable {
   /// Where to ask alone; nil leaves it to the route.
   let environment: APIEnvironment?
   let wantsJSON: Bool
-  private let http: HTTPClient
   private let ledger: LedgerSide?
 
   /// The ledger that a registered app is in.
@@ -67,14 +66,14 @@ struct APIAccess: Sendable {
     if let root = arguments.value("tls-root") {
       configuration.additionalRoots = try Input.read(root, limit: Self.fileLimit)
     }
-    http = HTTPClient(configuration)
     let timing = CallTiming(clock: .system)
     let base = arguments.value("base-url")
     let gate = BudgetGate(
       store: ledger.map { LedgerBudgets(pool: $0.pool) } ?? SharedBudgets().member("command"), timing: timing,
       bounds: { base == nil ? .documented($0) : .unknown($0) })
     client = AppStoreClient(
-      http: http, hosts: base.map { AppStoreHosts(simulator: $0) } ?? .apple, gate: gate, timing: timing)
+      http: HTTPClient(configuration), hosts: base.map { AppStoreHosts(simulator: $0) } ?? .apple, gate: gate,
+      timing: timing)
   }
 
   /// Runs `body` with what the command line says; a failure of Apple's is said with what to do about it.
@@ -115,13 +114,13 @@ struct APIAccess: Sendable {
   ) async throws -> ExitStatus {
     do {
       let status = try await body(self)
-      await http.shutdown()
+      await client.end()
       return status
     } catch let failure as CallFailure {
-      await http.shutdown()
+      await client.end()
       return try say(failure, terminal)
     } catch {
-      await http.shutdown()
+      await client.end()
       throw error
     }
   }
