@@ -71,6 +71,12 @@ package final class AppStoreClient: Sendable {
     }
   }
 
+  /// Ends it: closes its connections, and gives its share of the budget to those who go on.
+  package func end() async {
+    await http.shutdown()
+    await gate.leave()
+  }
+
   /// How long so many calls of bulk will take, those in line before them included.
   package func forecast(
     _ calls: Int, of endpoint: Endpoint, app: String, in environment: APIEnvironment

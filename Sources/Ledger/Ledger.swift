@@ -132,7 +132,11 @@ private struct Batch {
         acceptance.findings.seeds.map { (app: acceptance.app, seed: $0, arrivedAt: message.receivedAt) }
       }, in: session)
     try ConsumptionTable.open(
-      new.flatMap { _, accepted in accepted.findings.events.map { (accepted.app, $0) } }, in: session)
+      new.flatMap { message, accepted in
+        accepted.findings.events.map {
+          ConsumptionTable.News(app: accepted.app, event: $0, receivedAt: message.receivedAt)
+        }
+      }, in: session)
     let (keptBefore, full) = try quarantine(refused, usage, in: session)
     // What Apple sends goes on to the app's own endpoints once, also what is set aside here with a reason.
     var outgoing: [OutboxTable.Outgoing] = []

@@ -21,6 +21,10 @@ package struct LedgerBudgets: BudgetStore {
   static let renewal = Interval.seconds(1)
   /// So long whoever joins waits for others who join at the same time, and cannot see it yet.
   static let arrival = Interval.milliseconds(250)
+  /// How far the clocks of two machines may be apart.
+  ///
+  /// What lasts longer was written before a clock was set back.
+  private static let skew = Interval.minutes(1)
 
   package func renew(_ key: BudgetKey, knowing learned: LearnedRate, at now: Milliseconds) async throws -> BudgetLease {
     let (name, until, process) = (Self.name(key), now + Self.term, process)
@@ -28,7 +32,9 @@ package struct LedgerBudgets: BudgetStore {
       let entries = try BudgetTable.entries(of: name, at: now, in: session)
       let known = entries.values.reduce(learned) { $0.merged(with: LearnedRate($1)) }
       try BudgetTable.put(BudgetTable.Entry(known, until: until), of: name, by: process, in: session)
-      let others = entries.filter { $0.key != process && $0.value.until > now }
+      let others = entries.filter {
+        $0.key != process && $0.value.until > now && $0.value.until <= until + Self.skew
+      }
       let share = 1 / Double(1 + others.count)
       if let own = entries[process], own.until > now {
         return BudgetLease(share: share, learned: known, until: now + Self.renewal)
@@ -36,6 +42,13 @@ package struct LedgerBudgets: BudgetStore {
       // The others know of this one from their next renewal on.
       let from = others.values.reduce(now + Self.arrival) { max($0, $1.until) }
       return BudgetLease(share: share, learned: known, until: from, bulkFrom: from)
+    }
+  }
+
+  package func leave(_ key: BudgetKey, knowing learned: LearnedRate, at now: Milliseconds) async throws {
+    let (name, process) = (Self.name(key), process)
+    try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+      try BudgetTable.put(BudgetTable.Entry(learned, until: now), of: name, by: process, in: session)
     }
   }
 
@@ -56,7 +69,7 @@ extension LearnedRate {
   fileprivate init(_ entry: BudgetTable.Entry) {
     self.init(
       perSecond: entry.rate, blockedUntil: entry.blockedUntil, refusedRate: entry.refusedRate,
-      refusedAt: entry.refusedAt)
+      refusedAt: entry.refusedAt, takenUntil: entry.takenUntil)
   }
 }
 
@@ -64,6 +77,6 @@ extension BudgetTable.Entry {
   fileprivate init(_ learned: LearnedRate, until: Milliseconds) {
     self.init(
       until: until, rate: learned.perSecond, blockedUntil: learned.blockedUntil, refusedRate: learned.refusedRate,
-      refusedAt: learned.refusedAt)
+      refusedAt: learned.refusedAt, takenUntil: learned.takenUntil)
   }
 }

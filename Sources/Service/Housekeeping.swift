@@ -14,6 +14,8 @@ struct Housekeeping: Service {
   private static let period = Duration.seconds(30)
   /// For how long it can be looked up that something was delivered.
   private static let deliveredKept = Interval.days(30)
+  /// For how long it can be looked up what Apple was told; as long as Apple remembers that it asked.
+  private static let consumptionKept = Interval.days(180)
   private static let purgedAtOnce = 1_000
 
   func run() async throws {
@@ -25,7 +27,12 @@ struct Housekeeping: Service {
           return try QuarantineTable.usage(in: session)
         }
         try await measureOutbox(at: now)
-        try await purgeOutbox(at: now)
+        try await purge { session throws(DatabaseError) in
+          try OutboxTable.purge(deliveredBefore: now - Self.deliveredKept, limit: Self.purgedAtOnce, in: session)
+        }
+        try await purge { session throws(DatabaseError) in
+          try ConsumptionTable.purge(askedBefore: now - Self.consumptionKept, limit: Self.purgedAtOnce, in: session)
+        }
         for source in QuarantineSource.allCases {
           metrics.quarantined[source.rawValue].record(usage[source]?.messages ?? 0)
         }
@@ -58,13 +65,13 @@ struct Housekeeping: Service {
     }
   }
 
-  private func purgeOutbox(at now: Milliseconds) async throws(DatabaseError) {
+  /// Until there is nothing left to forget, a little at a time.
+  private func purge(
+    _ some: @Sendable (Session) throws(DatabaseError) -> Int
+  ) async throws(DatabaseError) {
     var purged = Self.purgedAtOnce
     while purged == Self.purgedAtOnce, !Task.isCancelled {
-      purged = try await pool.transaction(replayable: true) { session throws(DatabaseError) in
-        try OutboxTable.purge(
-          deliveredBefore: now - Self.deliveredKept, limit: Self.purgedAtOnce, in: session)
-      }
+      purged = try await pool.transaction(replayable: true, some)
     }
   }
 }

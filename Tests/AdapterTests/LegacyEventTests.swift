@@ -184,6 +184,30 @@ struct HappeningFixture: CustomTestStringConvertible, Sendable {
     }
   }
 
+  @Test func `that asks about consumption is of the purchase that it names, else of its only one, never of the last`()
+    throws
+  {
+    let rows = [
+      HappeningFixture.coins([:]),
+      HappeningFixture.coins([
+        "transaction_id": "2001", "original_transaction_id": "2001", "purchase_date_ms": Bench.ms(35),
+      ]),
+    ]
+    func asked(_ rows: [JSONObject], _ top: JSONObject = [:]) throws -> Event {
+      let events = try Bench.legacy(Bench.v1("CONSUMPTION_REQUEST", rows, [:], top)).findings.events
+      #expect(events.count == 1)
+      return try #require(events.first)
+    }
+    #expect(try asked([rows[0]]).transactionID == "2000")
+    let named = try asked(rows, ["original_transaction_id": "2000"])
+    #expect(named.transactionID == "2000" && named.originalTransactionID == "2000")
+    for rows in [rows, rows.reversed()] {
+      let unnamed = try asked(rows)
+      #expect(unnamed.transactionID == nil && unnamed.line == nil)
+    }
+    #expect(try asked([rows[1]], ["original_transaction_id": "2000"]).transactionID == nil)
+  }
+
   @Test func `of an unknown type keeps its name, and its facts`() throws {
     let reading = try Bench.legacy(Bench.v1("NEW_THING", [Bench.row("1000", 30, 60)]))
     let event = try #require(reading.findings.events.first)

@@ -136,6 +136,32 @@ import Time
     }
   }
 
+  @Test func `waits for one call at the most when the clock is set back`() {
+    var budget = CallBudget(bounds: RateBounds(start: 10, most: 10, burst: 5))
+    for _ in 0..<5 { _ = budget.take(now: Self.start) }
+    let past = Self.start - .hours(1)
+    #expect(budget.take(now: past) == .at(past + .milliseconds(100)))
+    guard case .now = budget.take(now: past + .milliseconds(100)) else {
+      Issue.record("not let go at the time it named")
+      return
+    }
+    // Another process begins there, too.
+    var other = CallBudget(bounds: RateBounds(start: 10, most: 10, burst: 5), learned: budget.learned)
+    #expect(other.take(now: past) == .at(past + .milliseconds(100)))
+  }
+
+  @Test func `bursts with its share alone`() {
+    func burst(_ share: Double) -> Int {
+      var budget = CallBudget(bounds: RateBounds(start: 1, most: 1, burst: 8), share: share)
+      var count = 0
+      while case .now = budget.take(now: Self.start) { count += 1 }
+      return count
+    }
+    #expect(burst(1) == 8)
+    #expect(burst(0.5) == 4)
+    #expect(burst(0.1) == 1)
+  }
+
   @Test func `is shared by those who have calls waiting, and by nobody else`() {
     let budgets = SharedBudgets()
     let (one, two) = (budgets.member("one"), budgets.member("two"))
@@ -148,6 +174,9 @@ import Time
     #expect(lease.share == 0.5)
     #expect(lease.learned.perSecond == 8)
     #expect(one.renew(Self.key, knowing: lease.learned, at: Self.start + .seconds(4)).share == 1)
+    #expect(two.renew(Self.key, knowing: lease.learned, at: Self.start + .seconds(5)).share == 0.5)
+    one.leave(Self.key, knowing: lease.learned, at: Self.start + .seconds(5))
+    #expect(two.renew(Self.key, knowing: lease.learned, at: Self.start + .seconds(5)).share == 1)
   }
 }
 
@@ -303,17 +332,99 @@ import Time
     #expect(failure?.retryAt == now + .milliseconds(950))
   }
 
-  @Test func `goes on with what it has when the store fails`() async throws {
-    struct Broken: BudgetStore {
-      func renew(_ key: BudgetKey, knowing: LearnedRate, at now: Milliseconds) async throws -> BudgetLease {
-        throw CancellationError()
-      }
+  /// What a store in a test does when it is asked.
+  private struct ToldStore: BudgetStore {
+    let answer: @Sendable (Milliseconds) async throws -> BudgetLease
+
+    func renew(_ key: BudgetKey, knowing: LearnedRate, at now: Milliseconds) async throws -> BudgetLease {
+      try await answer(now)
     }
+    func leave(_ key: BudgetKey, knowing: LearnedRate, at now: Milliseconds) {}
+  }
+
+  private static let bounds = RateBounds(start: 10, most: 10, burst: 5)
+
+  @Test func `takes a tenth of the rate while the store has never told how many share it`() async throws {
+    let store = ToldStore { _ in throw CancellationError() }
     let time = QuickTime()
-    let gate = BudgetGate(store: Broken(), timing: time.timing()) { _ in RateBounds(start: 2, most: 2) }
+    let gate = BudgetGate(store: store, timing: time.timing()) { _ in RateBounds(start: 20, most: 20) }
     let begun = time.now
     for _ in 0..<21 { _ = try await gate.pass(key, .bulk, until: end) }
     #expect(time.now - begun >= .seconds(9))
     #expect(time.now - begun <= .seconds(10))
+  }
+
+  @Test func `goes on with the share it had when the store fails`() async throws {
+    let isBroken = Mutex(false)
+    let store = ToldStore { now in
+      if isBroken.withLock({ $0 }) { throw CancellationError() }
+      return BudgetLease(share: 0.5, learned: LearnedRate(Self.bounds), until: now + .seconds(1))
+    }
+    let time = QuickTime()
+    let gate = BudgetGate(store: store, timing: time.timing()) { _ in Self.bounds }
+    _ = try await gate.pass(key, .bulk, until: end)
+    isBroken.withLock { $0 = true }
+    time.advance(by: .minutes(1))
+    _ = try await gate.pass(key, .bulk, until: end)
+    #expect(gate.forecast(calls: 0, key).perSecond == 5)
+  }
+
+  @Test func `hears of its share although whoever was first in line is cancelled`() async throws {
+    let asked = Mutex(false)
+    let go = Mutex(false)
+    let store = ToldStore { now in
+      asked.withLock { $0 = true }
+      while !go.withLock({ $0 }) { await Task.yield() }
+      try Task.checkCancellation()
+      return BudgetLease(share: 0.5, learned: LearnedRate(Self.bounds), until: now + .seconds(1))
+    }
+    let gate = BudgetGate(store: store, timing: QuickTime().timing()) { _ in Self.bounds }
+    let first = Task { try await gate.pass(key, .bulk, until: end) }
+    #expect(await eventually { asked.withLock { $0 } })
+    first.cancel()
+    go.withLock { $0 = true }
+    await #expect(throws: CancellationError.self) { try await first.value }
+    #expect(gate.forecast(calls: 0, key).perSecond == 5)
+  }
+
+  @Test func `asks for its share anew when the clock is set back`() async throws {
+    let renewals = Mutex(0)
+    let store = ToldStore { now in
+      renewals.withLock { $0 += 1 }
+      return BudgetLease(share: 1, learned: LearnedRate(Self.bounds), until: now + .seconds(2))
+    }
+    let time = QuickTime()
+    let gate = BudgetGate(store: store, timing: time.timing()) { _ in Self.bounds }
+    _ = try await gate.pass(key, .bulk, until: end)
+    time.advance(by: .hours(-1))
+    _ = try await gate.pass(key, .bulk, until: end)
+    #expect(renewals.withLock { $0 } == 2)
+    #expect(time.slept.allSatisfy { $0 <= .milliseconds(100) })
+  }
+
+  @Test func `tells every process of a refusal before whoever was refused hears of it`() async throws {
+    let (budgets, time) = (SharedBudgets(), QuickTime())
+    let gate = BudgetGate(store: budgets.member("command"), timing: time.timing()) { _ in Self.bounds }
+    let grant = try await gate.pass(key, .interactive, until: end)
+    let retryAt = time.now + .minutes(40)
+    await gate.refused(grant, key, retryAt: retryAt)
+    let other = BudgetGate(store: budgets.member("service"), timing: time.timing()) { _ in Self.bounds }
+    let failure = await failure { try await other.pass(key, .bulk, until: time.now + .minutes(39)) }
+    #expect(failure?.code == .overBudget && failure?.retryAt == retryAt)
+  }
+
+  @Test func `of one command after the other keeps to one rate, and thins nobody's share`() async throws {
+    let (budgets, time) = (SharedBudgets(), QuickTime())
+    let begun = time.now
+    for number in 0..<50 {
+      let gate = BudgetGate(store: budgets.member("\(number)"), timing: time.timing()) { _ in Self.bounds }
+      _ = try await gate.pass(key, .interactive, until: end)
+      await gate.leave()
+    }
+    // Five at once, as after any pause; then one after the other.
+    #expect(time.now - begun >= .milliseconds(4_400))
+    #expect(time.now - begun <= .milliseconds(4_600))
+    let service = budgets.member("service")
+    #expect(service.renew(key, knowing: LearnedRate(Self.bounds), at: time.now).share == 1)
   }
 }

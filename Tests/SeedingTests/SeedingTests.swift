@@ -203,6 +203,30 @@ import Time
     #expect(try await second.renew(other, knowing: fresh, at: now).share == 1)
     await pool.close()
   }
+
+  @Test func `end with their process, begin where it ended, and outlive no clock that was set back`() async throws {
+    let pool = Pool(try await PrivateMariaDB.shared.database())
+    let now = SeedingBench.start
+    try await pool.read { session throws(DatabaseError) in
+      _ = try Migrator().migrate(at: now, in: session)
+    }
+    let key = BudgetKey(app: "a", endpoint: .getTransactionHistory, environment: .production)
+    let (first, second) = (LedgerBudgets(pool: pool), LedgerBudgets(pool: pool))
+    var budget = CallBudget(bounds: .documented(key))
+    _ = try await first.renew(key, knowing: budget.learned, at: now)
+    _ = budget.take(now: now)
+    try await first.leave(key, knowing: budget.learned, at: now)
+    let lease = try await second.renew(key, knowing: LearnedRate(.documented(key)), at: now)
+    #expect(lease.share == 1)
+    let taken = try #require(budget.learned.takenUntil)
+    #expect(lease.learned.takenUntil == taken)
+    // Of an hour that has not come yet: written before the clock was set back.
+    _ = try await first.renew(key, knowing: budget.learned, at: now + .hours(1))
+    #expect(try await second.renew(key, knowing: lease.learned, at: now).share == 1)
+    _ = try await first.renew(key, knowing: budget.learned, at: now + .seconds(30))
+    #expect(try await second.renew(key, knowing: lease.learned, at: now).share == 0.5, "two clocks are never the same")
+    await pool.close()
+  }
 }
 
 @Suite struct `A verdict` {

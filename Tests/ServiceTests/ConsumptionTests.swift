@@ -82,16 +82,25 @@ private final class ConsumptionBench: Sendable {
     }
   }
 
-  /// Apple asks about this transaction.
-  func request(_ transaction: String = "2000000000000001") async throws {
-    let message = InboxMessage(kind: .notification, body: Array("ask \(transaction)".utf8), receivedAt: Self.start)
+  /// Apple asks about this transaction; it comes at the start.
+  ///
+  /// - Parameters:
+  ///   - filed: of V1, the purchase that was bought last: a body tells of it, and need not mean it.
+  ///   - body: tells messages apart that say the same.
+  func request(
+    _ transaction: String? = "2000000000000001", filed: String? = nil, dated date: Milliseconds = start,
+    body: String = ""
+  ) async throws {
+    let message = InboxMessage(
+      kind: .notification, body: Array("ask \(transaction ?? "") \(body)".utf8), receivedAt: Self.start)
     var findings = Findings(app: Self.app, environment: .sandbox)
     findings.events = [
       Event(
-        app: Self.app, environment: .sandbox, notificationUUID: "uuid-\(transaction)",
-        notificationType: "CONSUMPTION_REQUEST", subtype: nil, originalTransactionID: transaction,
-        transactionID: transaction, line: nil, date: Self.start, source: .signedV2,
-        rank: Rank(asOf: Self.start, tieBreak: [UInt8](repeating: 0, count: 16)),
+        app: Self.app, environment: .sandbox,
+        notificationUUID: filed == nil ? transaction.map { "uuid-\($0)" } : nil,
+        notificationType: "CONSUMPTION_REQUEST", subtype: nil, originalTransactionID: transaction ?? filed,
+        transactionID: transaction, line: nil, date: date, source: filed == nil ? .signedV2 : .notificationV1,
+        rank: Rank(asOf: date, tieBreak: [UInt8](repeating: 0, count: 16)),
         details: ["consumptionRequestReason": "UNINTENDED_PURCHASE"], message: message.digest.bytes, rule: "N-029")
     ]
     _ = try await ledger.append([
@@ -102,10 +111,12 @@ private final class ConsumptionBench: Sendable {
     ])
   }
 
+  func all() async throws -> [ConsumptionCase] {
+    try await pool.read { session throws(DatabaseError) in try ConsumptionTable.newest(limit: 10, in: session) }
+  }
+
   func only() async throws -> ConsumptionCase {
-    let all = try await pool.read { session throws(DatabaseError) in
-      try ConsumptionTable.newest(limit: 10, in: session)
-    }
+    let all = try await all()
     #expect(all.count == 1)
     return try #require(all.first)
   }
@@ -269,6 +280,78 @@ private final class ConsumptionBench: Sendable {
     try await bench.answers().round()
     let found = try await bench.only()
     #expect(found.state == .refused && found.reason == "4040010")
+    await bench.pool.close()
+  }
+
+  @Test func `of V1 have their twelve hours from when they came`() async throws {
+    let bench = try await ConsumptionBench()
+    try await bench.decide(.fixed(ConsumptionBench.answer))
+    try await bench.request(filed: "2000000000000001", dated: ConsumptionBench.start - .days(3))
+    let found = try await bench.only()
+    #expect(found.askedAt == ConsumptionBench.start && found.deadline == ConsumptionBench.start + .hours(12))
+    try await bench.answers().round()
+    #expect(try await bench.only().state == .answered)
+    await bench.pool.close()
+  }
+
+  @Test func `of V1 that name no purchase are left to people, each of them`() async throws {
+    let bench = try await ConsumptionBench()
+    try await bench.decide(.fixed(ConsumptionBench.answer))
+    for body in ["first", "second", "second"] {
+      try await bench.request(nil, filed: "2000000000000009", body: body)
+    }
+    #expect(try await bench.answers().round() == 2)
+    let found = try await bench.all()
+    #expect(found.map(\.state) == [.unnamed, .unnamed])
+    #expect(found.allSatisfy { $0.transactionID == nil && $0.originalTransactionID == nil })
+    #expect(found.allSatisfy { $0.reason?.contains("switchyard api consumption") == true })
+    #expect(bench.told.isEmpty && bench.asked.isEmpty)
+    #expect(bench.log.records.filter { $0.level == .error }.count == 2)
+    let text = String(decoding: bench.metrics.prometheusText(), as: UTF8.self)
+    #expect(text.contains("switchyard_consumption_requests_total{outcome=\"unnamed\"} 2"))
+    await bench.pool.close()
+  }
+
+  @Test func `are tried for the last time before their end, not at it`() async throws {
+    let bench = try await ConsumptionBench()
+    try await bench.decide(.ask(url: "https://back.example.com/used"))
+    try await bench.request()
+    try await bench.work(until: .minutes(690))
+    bench.clock.advance(by: .minutes(10))
+    #expect(try await bench.answers().round() == 1, "at 11:55; the next pause would be 15 minutes")
+    bench.backEnd(200, String(decoding: ConsumptionBench.answer.encoded(), as: UTF8.self))
+    bench.clock.advance(by: .minutes(4))
+    #expect(try await bench.answers().round() == 1)
+    #expect(try await bench.only().state == .answered)
+    await bench.pool.close()
+  }
+
+  @Test func `that come too late are nobody's work and no error, and are forgotten when Apple has forgotten them`()
+    async throws
+  {
+    let bench = try await ConsumptionBench()
+    try await bench.decide(.fixed(ConsumptionBench.answer))
+    let start = ConsumptionBench.start
+    try await bench.request("1", dated: start - .days(181))
+    try await bench.request("2", dated: start - .hours(12))
+    try await bench.request("3", dated: start - .hours(11))
+    let states = try await bench.all().map(\.state)
+    #expect(states == [.waiting, .expired, .expired])
+    let waiting = try await bench.pool.read { session throws(DatabaseError) in
+      try ConsumptionTable.waiting(in: session)
+    }
+    #expect(waiting == 1)
+    #expect(try await bench.answers().round() == 1)
+    #expect(bench.told.count == 1 && !bench.log.records.contains { $0.level == .error })
+    func purge(askedBefore instant: Milliseconds) async throws -> Int {
+      try await bench.pool.transaction { session throws(DatabaseError) in
+        try ConsumptionTable.purge(askedBefore: instant, limit: 10, in: session)
+      }
+    }
+    try await bench.request("4", dated: start - .minutes(1))
+    #expect(try await purge(askedBefore: start - .days(180)) == 1)
+    #expect(try await purge(askedBefore: start + .days(1)) == 2)
+    #expect(try await bench.only().transactionID == "4", "what waits is never forgotten")
     await bench.pool.close()
   }
 }

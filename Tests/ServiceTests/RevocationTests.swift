@@ -8,6 +8,7 @@ import Service
 import Signing
 import Simulator
 import Support
+import Synchronization
 import Testing
 import Time
 
@@ -66,11 +67,12 @@ private struct RevocationBench {
   }
 
   func checks(
-    _ revocations: Revocations, metrics: MetricsRegistry = MetricsRegistry(), deadline: Interval = .seconds(30)
+    _ revocations: Revocations, metrics: MetricsRegistry = MetricsRegistry(), deadline: Interval = .seconds(30),
+    pacing: Pacing = .system
   ) -> RevocationChecks {
     RevocationChecks(
       revocations, pool: pool, responder: Responder(client: client, deadline: deadline), metrics: metrics,
-      clock: clock.clock, logger: Logger(label: "test", level: .debug, handler: log))
+      clock: clock.clock, pacing: pacing, logger: Logger(label: "test", level: .debug, handler: log))
   }
 
   /// Whether something that Apple signs now, or signed then, is taken.
@@ -206,6 +208,58 @@ private struct RevocationBench {
         (try CertificateTable.all(in: session), try CertificateTable.unvouchable(in: session))
       }
       #expect(known.isEmpty && unvouchable.count == 2)
+    }
+  }
+
+  @Test func `ask again before each answer ends, life after life`() async throws {
+    try await RevocationBench.with { bench in
+      let (revocations, metrics) = (Revocations(.require), MetricsRegistry())
+      #expect(try bench.code(revocations) == "revocationNotKnown")
+      let days: Int64 = 4
+      let codes = Mutex<[String]>([])
+      // Every pause takes ten minutes, and what is stored is read between any two rounds.
+      let pacing = Pacing(
+        elapsed: { bench.clock.clock.now() - RevocationBench.now },
+        sleep: { _ in
+          let code = try bench.code(revocations)
+          codes.withLock { $0.append(code) }
+          guard bench.clock.clock.now() - RevocationBench.now < .days(days) else { return await untilCancelled() }
+          bench.clock.advance(by: .minutes(10))
+        }, random: { $0 / 2 })
+      let checks = bench.checks(revocations, metrics: metrics, pacing: pacing)
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await checks.run() }
+        #expect(await eventually(within: .minutes(2)) { codes.withLock { $0.count } == days * 144 + 1 })
+        group.cancelAll()
+        try await group.waitForAll()
+      }
+      #expect(Set(codes.withLock { $0 }) == ["taken"])
+      let good = String(decoding: metrics.prometheusText(), as: UTF8.self).split(separator: "\n")
+        .first { $0.hasPrefix("switchyard_ocsp_checks_total{outcome=\"good\"}") }
+      let asked = try #require(good.flatMap { Int($0.split(separator: " ").last ?? "") })
+      // Two certificates, at three quarters of the 12 hours.
+      #expect((20...24).contains(asked), "\(asked)")
+    }
+  }
+
+  @Test func `ask about every certificate although the database takes nothing, and then once more`() async throws {
+    try await RevocationBench.with { bench in
+      let (revocations, metrics) = (Revocations(.require), MetricsRegistry())
+      _ = try bench.code(revocations)
+      let checks = bench.checks(revocations, metrics: metrics)
+      func rename(_ statement: SQL) async throws {
+        try await bench.pool.read { session throws(DatabaseError) in _ = try session.execute(statement) }
+      }
+      try await rename("RENAME TABLE certificates TO mislaid")
+      await #expect(throws: DatabaseError.self) { try await checks.round() }
+      #expect(try bench.code(revocations) == "taken", "both are known here")
+      #expect(try await checks.round() == 0)
+      try await rename("RENAME TABLE mislaid TO certificates")
+      bench.clock.advance(by: .minutes(1))
+      #expect(try await checks.round() == 2)
+      let other = Revocations(.require)
+      try await bench.checks(other).recall()
+      #expect(try bench.code(other) == "taken")
     }
   }
 }

@@ -122,6 +122,35 @@ import Time
     #expect(Revocations(.off).due(at: now).isEmpty)
   }
 
+  @Test func `is asked about however often what is known already is read`() throws {
+    let revocations = Revocations(.require)
+    func good(from: Milliseconds) -> [CertificateStanding] {
+      [pki.leaf, pki.intermediate].map {
+        CertificateStanding(
+          certificate: $0.certificate.fingerprint, serialNumber: "", status: .good, thisUpdate: from,
+          nextUpdate: from + .hours(8))
+      }
+    }
+    #expect(throws: VerificationError(.revocationNotKnown, "")) { try verify(revocations, pki, at: now) }
+    for standing in good(from: now) { revocations.note(standing, at: now) }
+    try verify(revocations, pki, at: now + .hours(7))
+    for minute in 0...420 {
+      for standing in good(from: now) { revocations.recall(standing, at: now + .minutes(Int64(minute))) }
+    }
+    let due = revocations.due(at: now + .hours(7))
+    #expect(due.count == 2)
+    // Neither is a question given to two, nor a pause between failures ended.
+    for standing in good(from: now) { revocations.recall(standing, at: now + .hours(7)) }
+    #expect(revocations.due(at: now + .hours(7)).isEmpty)
+    for _ in 0..<10 { for question in due { revocations.noteFailure(of: question, at: now + .hours(7)) } }
+    for standing in good(from: now) { revocations.recall(standing, at: now + .hours(7)) }
+    #expect(revocations.due(at: now + .hours(7) + .minutes(4)).isEmpty)
+    // What another process heard is news, and need not be asked.
+    for standing in good(from: now + .hours(6)) { revocations.recall(standing, at: now + .hours(7)) }
+    #expect(revocations.due(at: now + .hours(11)).isEmpty)
+    #expect(revocations.due(at: now + .hours(12)).count == 2)
+  }
+
   @Test func `is asked about only for what somebody signed, within bounds`() throws {
     let revocations = Revocations(.prefer, capacity: 3)
     var forged = try Bench.stranger.sign(Bench.transaction)

@@ -51,7 +51,7 @@ struct LegacyNotification {
     findings.purchases = statements.purchases(purchases.rows)
     findings.furtherAliases = statements.furtherAliases(purchases.rows)
     findings.renewals = statements.renewals(pending, rows: purchases.rows, top: body.json, current: original)
-    findings.events = events(subscription, original, statements)
+    findings.events = events(subscription, original, asked(purchases.rows), statements)
     let trust: Adapter.Trust = receipt?.isProven == true && origin.trust != .apple ? .receipt : origin.trust
     findings = try statements.completed(findings, receipt: receipt, trust: trust)
     var survey = body.survey()
@@ -117,19 +117,30 @@ struct LegacyNotification {
       ?? (renewed.count == 1 ? renewed.first : nil)
   }
 
+  /// The purchase about whose use Apple asks: the one that the body names, else its only one.
+  ///
+  /// Never the last: the customer may have bought since. What such a body looks like is documented nowhere.
+  private func asked(_ rows: [LegacyPurchase]) -> LegacyPurchase? {
+    let original = LegacyPurchase.identity(body.originalTransactionID)
+    let line = LegacyPurchase.identity(body.webOrderLineItemID)
+    let meant = rows.filter { ($0.original == original ?? $0.original) && ($0.line.text == line ?? $0.line.text) }
+    return meant.count == 1 ? meant.first : nil
+  }
+
   private func events(
-    _ subscription: LegacySubscription, _ original: String?, _ statements: LegacyStatements
+    _ subscription: LegacySubscription, _ original: String?, _ asked: LegacyPurchase?, _ statements: LegacyStatements
   ) -> [Event] {
     let events = LegacyEvents(table: vocabulary.legacyEvents, subscription: subscription, original: original)
     let happenings = events.happenings
     guard !happenings.isEmpty else { return [] }
     let details = events.details
     return happenings.map { happening in
-      Event(
+      let subject = happening.notificationType == "CONSUMPTION_REQUEST" ? asked : happening.subject
+      return Event(
         app: statements.app, environment: statements.environment, notificationUUID: nil,
         notificationType: happening.notificationType, subtype: happening.subtype,
-        originalTransactionID: happening.subject?.original ?? original,
-        transactionID: happening.subject?.facts.text(.transactionId), line: happening.subject?.line,
+        originalTransactionID: subject?.original ?? original,
+        transactionID: subject?.facts.text(.transactionId), line: subject?.line,
         date: happening.date, source: .notificationV1, rank: statements.rank, details: details,
         message: message.bytes, rule: happening.rule)
     }

@@ -1,3 +1,4 @@
+import Runtime
 import Synchronization
 package import Time
 
@@ -16,7 +17,8 @@ package final class BudgetGate: Sendable {
 
   private struct Line {
     var budget: CallBudget
-    var leasedUntil: Milliseconds?
+    /// For how long the share counts; nil before the first was asked for.
+    var lease: Range<Milliseconds>?
     var bulkFrom: Milliseconds?
     var isRenewing = false
     var waiting: [Priority: [Int]] = [:]
@@ -44,7 +46,7 @@ package final class BudgetGate: Sendable {
     case go(CallBudget.Grant)
     /// Until its turn; the lease is renewed meanwhile, if it ends before that.
     case sleep(until: Milliseconds, leased: Milliseconds)
-    case renew(LearnedRate)
+    case renew
     case wait
   }
 
@@ -55,6 +57,8 @@ package final class BudgetGate: Sendable {
 
   /// How long to go on with the last share when the store fails.
   private static let patience = Interval.seconds(5)
+  /// What to take of the rate when the store has never told how many share it.
+  private static let cautiousShare = 0.1
 
   package init(
     store: any BudgetStore, timing: CallTiming,
@@ -80,7 +84,7 @@ package final class BudgetGate: Sendable {
         case .sleep(let instant, let leased):
           guard instant <= deadline else { throw Self.overBudget(key, instant) }
           try await timing.sleep(min(instant, leased) - timing.clock.now())
-        case .renew(let learned): await renew(key, learned)
+        case .renew: await renew(key)
         case .wait:
           await turn(of: ticket, key)
           guard timing.clock.now() <= deadline else { throw Self.overBudget(key, nil) }
@@ -103,10 +107,21 @@ package final class BudgetGate: Sendable {
   package func refused(_ grant: CallBudget.Grant, _ key: BudgetKey, retryAt: Milliseconds?) async {
     let now = timing.clock.now()
     change(key) { $0.budget.refused(grant, retryAt: retryAt, now: now) }
-    guard let learned = state.withLock({ $0.lines[key]?.budget.learned }),
-      let lease = try? await store.renew(key, knowing: learned, at: now)
-    else { return }
-    change(key) { $0.budget.adopt(lease.learned, share: lease.share) }
+    _ = await exchange(key)
+  }
+
+  /// Gives every share back, and leaves what is known here to the others: for a process that makes no more calls.
+  package func leave() async {
+    let lines = state.withLock { state in
+      let leased = state.lines.filter { $0.value.lease != nil }
+      for key in leased.keys { state.lines[key]?.lease = nil }
+      return leased.mapValues(\.budget.learned)
+    }
+    let now = timing.clock.now()
+    for (key, learned) in lines {
+      // What fails ends by itself, when the lease does.
+      try? await withCancellationShield { [store] in try await store.leave(key, knowing: learned, at: now) }
+    }
   }
 
   /// How long so many further calls will take, those in line before them included.
@@ -161,9 +176,10 @@ package final class BudgetGate: Sendable {
     var step = Step.wait
     change(key) { line in
       guard line.first == ticket, !line.isRenewing else { return }
-      guard let leased = line.leasedUntil, leased > now else {
+      // Before its beginning it does not count either: the clock was set back, and it would last as much longer.
+      guard let leased = line.lease?.upperBound, line.lease?.contains(now) == true else {
         line.isRenewing = true
-        step = .renew(line.budget.learned)
+        step = .renew
         return
       }
       if priority != .interactive, let from = line.bulkFrom, from > now {
@@ -180,16 +196,27 @@ package final class BudgetGate: Sendable {
     return step
   }
 
-  private func renew(_ key: BudgetKey, _ learned: LearnedRate) async {
-    let lease = try? await store.renew(key, knowing: learned, at: timing.clock.now())
+  private func renew(_ key: BudgetKey) async {
+    let lease = await exchange(key)
     let now = timing.clock.now()
     change(key) { line in
       line.isRenewing = false
-      if let lease { line.budget.adopt(lease.learned, share: lease.share) }
+      if lease == nil, line.lease == nil { line.budget.share = Self.cautiousShare }
       line.bulkFrom = lease?.bulkFrom
       // A lease that has ended on its way counts a little all the same: a slow store must not stop every call.
-      line.leasedUntil = max(lease?.until ?? now + Self.patience, now + .milliseconds(250))
+      line.lease = now..<max(lease?.until ?? now + Self.patience, now + .milliseconds(250))
     }
+  }
+
+  /// Tells the store what is known here and takes what the others know; nil when the store fails.
+  ///
+  /// Whoever is first in line does it for all: that it is cancelled says nothing of the store.
+  private func exchange(_ key: BudgetKey) async -> BudgetLease? {
+    guard let learned = state.withLock({ $0.lines[key]?.budget.learned }) else { return nil }
+    let now = timing.clock.now()
+    let lease = try? await withCancellationShield { [store] in try await store.renew(key, knowing: learned, at: now) }
+    if let lease { change(key) { $0.budget.adopt(lease.learned, share: lease.share) } }
+    return lease
   }
 
   /// Returns when the ticket is first in line, or the task is cancelled.

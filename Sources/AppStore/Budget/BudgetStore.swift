@@ -14,6 +14,9 @@ package protocol BudgetStore: Sendable {
   /// Called by one task at a time for each key, about once a second while calls are waiting; a process that does not
   /// come back gives its share to the others when its lease ends.
   func renew(_ key: BudgetKey, knowing learned: LearnedRate, at now: Milliseconds) async throws -> BudgetLease
+
+  /// Ends the lease of this process, whose calls of this key are over, and keeps what it learned.
+  func leave(_ key: BudgetKey, knowing learned: LearnedRate, at now: Milliseconds) async throws
 }
 
 /// A share of a key's rate.

@@ -22,7 +22,9 @@ package struct CallBudget: Sendable {
   package var share: Double
   package let bounds: RateBounds
   /// When the next call is due, in milliseconds with fractions: at 700 calls a second one millisecond is too coarse.
-  private var due = -Double.infinity
+  ///
+  /// Nil before the first, which is due when the last of any process has had its time.
+  private var due: Double?
 
   /// What a timer may be late without losing calls.
   private static let slack = 50.0
@@ -42,11 +44,17 @@ package struct CallBudget: Sendable {
   package mutating func take(now: Milliseconds) -> Turn {
     if let blocked = learned.blockedUntil, blocked > now { return .at(blocked) }
     let instant = Double(now.sinceEpoch)
-    let earliest = instant - max(Self.slack, Double(bounds.burst - 1) * gap)
+    let earliest = instant - max(Self.slack, (Double(bounds.burst) * share - 1) * gap)
+    // No call is due later than this but by a clock that was set back, or by another's share.
+    let due = min(self.due ?? learned.takenUntil.map { Double($0.sinceEpoch) } ?? earliest, instant + gap)
     let wasPaced = due > instant - Self.slack
     let start = max(due, earliest)
-    guard start <= instant else { return .at(Milliseconds(Int64(start.rounded(.up)))) }
-    due = start + gap
+    guard start <= instant else {
+      self.due = start
+      return .at(Milliseconds(Int64(start.rounded(.up))))
+    }
+    self.due = start + gap
+    learned.took(until: Milliseconds(Int64((start + gap).rounded(.up))))
     return .now(Grant(takenAt: now, wasPaced: wasPaced))
   }
 

@@ -13,6 +13,9 @@ package struct LearnedRate: Hashable, Sendable {
   /// The rate that was refused last, and when.
   package private(set) var refusedRate: Double?
   package private(set) var refusedAt: Milliseconds?
+  /// When the last call that was let go has had its time: a process that comes later begins there, not with a burst of
+  /// its own.
+  package private(set) var takenUntil: Milliseconds?
   /// By all processes, as far as one can tell.
   private var answeredSince = 0.0
 
@@ -20,13 +23,18 @@ package struct LearnedRate: Hashable, Sendable {
 
   /// As a store kept it.
   package init(
-    perSecond: Double, blockedUntil: Milliseconds?, refusedRate: Double?, refusedAt: Milliseconds?
+    perSecond: Double, blockedUntil: Milliseconds?, refusedRate: Double?, refusedAt: Milliseconds?,
+    takenUntil: Milliseconds? = nil
   ) {
     self.perSecond = perSecond
     self.blockedUntil = blockedUntil
     self.refusedRate = refusedRate
     self.refusedAt = refusedAt
+    self.takenUntil = takenUntil
   }
+
+  /// A call was let go; the next is due at `instant`.
+  mutating func took(until instant: Milliseconds) { takenUntil = max(takenUntil ?? instant, instant) }
 
   /// Calls of the sawtooth from nine tenths to the refused rate; at high rates it takes half a minute instead.
   private static let climb = 300.0
@@ -76,6 +84,7 @@ package struct LearnedRate: Hashable, Sendable {
     // Of the same refusal whoever has counted longest is right; a store does not count.
     if refusedAt == other.refusedAt { merged.answeredSince = max(answeredSince, other.answeredSince) }
     merged.blockedUntil = [blockedUntil, other.blockedUntil].compactMap(\.self).max()
+    merged.takenUntil = [takenUntil, other.takenUntil].compactMap(\.self).max()
     return merged
   }
 

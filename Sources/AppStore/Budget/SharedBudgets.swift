@@ -22,6 +22,10 @@ package final class SharedBudgets: Sendable {
     fileprivate let budgets: SharedBudgets
     fileprivate let name: String
 
+    package func leave(_ key: BudgetKey, knowing learned: LearnedRate, at now: Milliseconds) {
+      budgets.rows.withLock { $0[key, default: [:]][name] = Row(learned: learned, until: now) }
+    }
+
     package func renew(_ key: BudgetKey, knowing learned: LearnedRate, at now: Milliseconds) -> BudgetLease {
       budgets.rows.withLock { rows in
         var members = rows[key] ?? [:]

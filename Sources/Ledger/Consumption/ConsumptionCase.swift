@@ -15,6 +15,8 @@ package struct ConsumptionCase: Hashable, Sendable {
     case expired = 3
     /// Apple did not take the answer.
     case refused = 4
+    /// The body, of V1, does not say which purchase it means; only people can find out.
+    case unnamed = 5
 
     package var name: String { "\(self)" }
   }
@@ -23,12 +25,14 @@ package struct ConsumptionCase: Hashable, Sendable {
   package static let term = Interval.hours(12)
 
   package let scope: Ledger.Scope
-  /// The notification's UUID, else a digest of what it says.
+  /// The notification's UUID, else the message's digest.
   package let id: String
-  package let transactionID: String
-  package let originalTransactionID: String
+  /// Nil where the body does not name it.
+  package let transactionID: String?
+  package let originalTransactionID: String?
   /// Apple's consumptionRequestReason.
   package let customerReason: String?
+  /// When it was signed; of V1, which does not tell, when it came.
   package let askedAt: Milliseconds
   package let deadline: Milliseconds
   package let message: Digest
@@ -39,6 +43,9 @@ package struct ConsumptionCase: Hashable, Sendable {
   /// Why it stands as it does, for people.
   package let reason: String?
   package let settledAt: Milliseconds?
+
+  /// What it is called among people: by its transaction, else by its own id.
+  package var name: String { transactionID ?? id }
 }
 
 /// A case that this process alone may settle, until the lease ends.

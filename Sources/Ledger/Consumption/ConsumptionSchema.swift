@@ -4,14 +4,15 @@ extension Migration {
   static let consumption = [consumptionRequests, consumptionPolicies]
 
   // One row for each CONSUMPTION_REQUEST, written with the message that brought it. `state`: 0 waiting, 1 answered,
-  // 2 declined, 3 expired, 4 refused. Leased as the outbox is. `answer` is what Apple was told, or is about to be.
+  // 2 declined, 3 expired, 4 refused, 5 unnamed: then there is no transaction id. Leased as the outbox is. `answer` is what
+  // Apple was told, or is about to be.
   private static let consumptionRequests: SQL = """
     CREATE TABLE IF NOT EXISTS consumption_requests (
       app INT UNSIGNED NOT NULL,
       environment TINYINT UNSIGNED NOT NULL,
       id VARBINARY(64) NOT NULL,
-      transaction_id VARBINARY(64) NOT NULL,
-      original_transaction_id VARBINARY(64) NOT NULL,
+      transaction_id VARBINARY(64) NULL,
+      original_transaction_id VARBINARY(64) NULL,
       customer_reason VARBINARY(64) NULL,
       asked_at BIGINT NOT NULL,
       deadline BIGINT NOT NULL,

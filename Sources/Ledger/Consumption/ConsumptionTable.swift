@@ -9,22 +9,45 @@ package enum ConsumptionTable {
   private static let insert = RowsInsert(
     into: """
       INSERT INTO consumption_requests (app, environment, id, transaction_id, original_transaction_id, customer_reason,
-        asked_at, deadline, message, due_at) VALUES
+        asked_at, deadline, message, state, due_at, reason, settled_at) VALUES
       """,
     then: "ON DUPLICATE KEY UPDATE id = VALUES(id)")
 
+  /// An event that a new message told of.
+  struct News {
+    let app: App.ID
+    let event: Event
+    let receivedAt: Milliseconds
+
+    /// What tells one request from another: of V1 the message, for two requests may say the same.
+    fileprivate var id: String { isLegacy ? Digest(bytes: event.message)?.hex ?? event.id : event.id }
+    fileprivate var transaction: String? {
+      event.transactionID ?? (isLegacy ? nil : event.originalTransactionID)
+    }
+    /// A V1 body that does not name the purchase means no original either, however its event is filed.
+    fileprivate var original: String? { transaction.map { event.originalTransactionID ?? $0 } }
+    fileprivate var askedAt: Milliseconds { isLegacy ? receivedAt : event.date }
+    private var isLegacy: Bool { event.source == .notificationV1 }
+  }
+
   /// Opens a case for each CONSUMPTION_REQUEST among new events; one that is there stays as it is.
-  static func open(_ events: [(App.ID, Event)], in session: borrowing Session) throws(DatabaseError) {
-    let rows: [[SQLValue]] = events.compactMap { app, event in
-      guard event.notificationType == "CONSUMPTION_REQUEST",
-        let transaction = event.transactionID ?? event.originalTransactionID
-      else { return nil }
+  ///
+  /// What comes after its time, as from Apple's history, is nothing that anybody could still have done: it is expired.
+  static func open(_ events: [News], in session: borrowing Session) throws(DatabaseError) {
+    let rows: [[SQLValue]] = events.compactMap { news in
+      let event = news.event
+      guard event.notificationType == "CONSUMPTION_REQUEST" else { return nil }
+      let deadline = news.askedAt + ConsumptionCase.term
+      let isLate = deadline <= news.receivedAt
+      let state = isLate ? ConsumptionCase.State.expired : .waiting
+      let reason = isLate ? "heard of after its 12 hours" : nil
       return [
-        .integer(Int64(app.number)), .integer(Int64(event.environment.code)), .text(event.id), .text(transaction),
-        .text(event.originalTransactionID ?? transaction),
+        .integer(Int64(news.app.number)), .integer(Int64(event.environment.code)), .text(news.id),
+        news.transaction.sqlValue, news.original.sqlValue,
         (event.details["consumptionRequestReason"]?.string?.cut(to: 64)).sqlValue,
-        .integer(event.date.sinceEpoch), .integer((event.date + ConsumptionCase.term).sinceEpoch),
-        .bytes(event.message), .integer(event.date.sinceEpoch),
+        .integer(news.askedAt.sinceEpoch), .integer(deadline.sinceEpoch), .bytes(event.message),
+        .integer(Int64(state.rawValue)), .integer(news.askedAt.sinceEpoch), reason.sqlValue,
+        (isLate ? news.receivedAt.sinceEpoch : nil).sqlValue,
       ]
     }
     guard !rows.isEmpty else { return }
@@ -46,8 +69,8 @@ package enum ConsumptionTable {
         ConsumptionCase(
           scope: Ledger.Scope(
             app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
-          id: try row.text("id"), transactionID: try row.text("transaction_id"),
-          originalTransactionID: try row.text("original_transaction_id"),
+          id: try row.text("id"), transactionID: try row.optionalText("transaction_id"),
+          originalTransactionID: try row.optionalText("original_transaction_id"),
           customerReason: try row.optionalText("customer_reason"), askedAt: try row.milliseconds("asked_at"),
           deadline: try row.milliseconds("deadline"), message: message, state: state,
           attempts: try row.int("attempts"),
@@ -75,6 +98,11 @@ package enum ConsumptionTable {
         SELECT \(columns) FROM consumption_requests WHERE id = \(id) OR transaction_id = \(id)
         ORDER BY asked_at DESC LIMIT 10
         """))
+  }
+
+  /// How many cases wait to be worked on.
+  package static func waiting(in session: borrowing Session) throws(DatabaseError) -> Int {
+    try session.query("SELECT COUNT(*) AS cases FROM consumption_requests WHERE state = 0").first?.int("cases") ?? 0
   }
 
   /// How many cases stand how, of those that Apple asked about since then.
@@ -161,5 +189,17 @@ package enum ConsumptionTable {
       WHERE app = \(request.scope.app.number) AND environment = \(request.scope.environment.code)
         AND id = \(request.id) AND owner = \(leased.owner)
       """)
+  }
+
+  /// Forgets cases that Apple asked about before `instant` and that are settled, at most `limit` of them; how many.
+  package static func purge(
+    askedBefore instant: Milliseconds, limit: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> Int {
+    Int(
+      try session.execute(
+        """
+        DELETE FROM consumption_requests WHERE state <> 0 AND asked_at < \(instant) ORDER BY asked_at LIMIT \(limit)
+        """
+      ).affectedRows)
   }
 }

@@ -12,15 +12,19 @@ package enum BudgetTable {
     package var blockedUntil: Milliseconds?
     package var refusedRate: Double?
     package var refusedAt: Milliseconds?
+    /// When the last call that any process let go has had its time.
+    package var takenUntil: Milliseconds?
 
     package init(
-      until: Milliseconds, rate: Double, blockedUntil: Milliseconds?, refusedRate: Double?, refusedAt: Milliseconds?
+      until: Milliseconds, rate: Double, blockedUntil: Milliseconds?, refusedRate: Double?, refusedAt: Milliseconds?,
+      takenUntil: Milliseconds?
     ) {
       self.until = until
       self.rate = rate
       self.blockedUntil = blockedUntil
       self.refusedRate = refusedRate
       self.refusedAt = refusedAt
+      self.takenUntil = takenUntil
     }
   }
 
@@ -34,7 +38,7 @@ package enum BudgetTable {
     var entries: [[UInt8]: Entry] = [:]
     for row in try session.query(
       """
-      SELECT process, until, rate, blocked_until, refused_rate, refused_at FROM budgets
+      SELECT process, until, rate, blocked_until, refused_rate, refused_at, taken_until FROM budgets
       WHERE budget = \(budget) AND until > \(now - memory)
       """)
     {
@@ -42,7 +46,8 @@ package enum BudgetTable {
         until: try row.milliseconds("until"), rate: perSecond(try row.int64("rate")),
         blockedUntil: try row.optionalMilliseconds("blocked_until"),
         refusedRate: try row.optionalInt64("refused_rate").map(perSecond),
-        refusedAt: try row.optionalMilliseconds("refused_at"))
+        refusedAt: try row.optionalMilliseconds("refused_at"),
+        takenUntil: try row.optionalMilliseconds("taken_until"))
     }
     return entries
   }
@@ -53,11 +58,12 @@ package enum BudgetTable {
   ) throws(DatabaseError) {
     _ = try session.execute(
       """
-      INSERT INTO budgets (budget, process, until, rate, blocked_until, refused_rate, refused_at)
+      INSERT INTO budgets (budget, process, until, rate, blocked_until, refused_rate, refused_at, taken_until)
       VALUES (\(budget), \(process), \(entry.until), \(number(entry.rate)), \(entry.blockedUntil),
-        \(entry.refusedRate.map(number)), \(entry.refusedAt))
+        \(entry.refusedRate.map(number)), \(entry.refusedAt), \(entry.takenUntil))
       ON DUPLICATE KEY UPDATE until = VALUES(until), rate = VALUES(rate), blocked_until = VALUES(blocked_until),
-        refused_rate = VALUES(refused_rate), refused_at = VALUES(refused_at)
+        refused_rate = VALUES(refused_rate), refused_at = VALUES(refused_at),
+        taken_until = VALUES(taken_until)
       """)
   }
 

@@ -54,6 +54,7 @@ extension Migration {
       blocked_until BIGINT NULL,
       refused_rate BIGINT NULL,
       refused_at BIGINT NULL,
+      taken_until BIGINT NULL,
       PRIMARY KEY (budget, process)
     ) ENGINE=InnoDB
     """

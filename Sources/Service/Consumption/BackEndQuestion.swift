@@ -24,8 +24,9 @@ struct BackEndQuestion {
   private var body: JSONObject {
     [
       "type": "CONSUMPTION_REQUEST", "id": .string(request.id), "bundleId": .string(app.bundleID),
-      "environment": .string(request.scope.environment.rawValue), "transactionId": .string(request.transactionID),
-      "originalTransactionId": .string(request.originalTransactionID),
+      "environment": .string(request.scope.environment.rawValue),
+      "transactionId": request.transactionID.map { .string($0) } ?? .null,
+      "originalTransactionId": request.originalTransactionID.map { .string($0) } ?? .null,
       "consumptionRequestReason": request.customerReason.map { .string($0) } ?? .null,
       "requestedAt": .integer(request.askedAt.sinceEpoch), "deadline": .integer(request.deadline.sinceEpoch),
     ]

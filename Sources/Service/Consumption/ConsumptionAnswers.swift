@@ -48,6 +48,8 @@ package struct ConsumptionAnswers: Service {
 
   private static let pause = Duration.seconds(1)
   private static let atOnce = 8
+  /// How long before its end a request is tried for the last time; longer than question and report usually take.
+  private static let lastCall = Interval.minutes(1)
 
   package init(
     pool: Pool, keys: Keyring, settings: Settings = Settings(), ask: @escaping Ask, tell: @escaping Tell,
@@ -89,10 +91,8 @@ package struct ConsumptionAnswers: Service {
     while !Task.isCancelled {
       do {
         try await round()
-        let counts = try await pool.read { session throws(DatabaseError) in
-          try ConsumptionTable.counts(in: session)
-        }
-        waiting[[]].record(counts[.waiting] ?? 0)
+        waiting[[]].record(
+          try await pool.read { session throws(DatabaseError) in try ConsumptionTable.waiting(in: session) })
       } catch {
         if !Task.isCancelled {
           logger.warning("consumption requests could not be read; it is tried again", metadata: ["error": "\(error)"])
@@ -123,6 +123,10 @@ package struct ConsumptionAnswers: Service {
         return
       }
       switch try await decision(on: request) {
+      case .unnamed:
+        try await settle(
+          leased, .unnamed,
+          "its body does not say which purchase is meant; whoever finds out tells Apple: `switchyard api consumption`")
       case .decline(let reason): try await settle(leased, .declined, reason)
       case .again(let reason): try await postpone(leased, reason)
       case .tell(let answer):
@@ -135,7 +139,7 @@ package struct ConsumptionAnswers: Service {
       // The lease ends by itself, and it is done again.
       logger.warning(
         "a consumption request could not be worked on; it is tried again",
-        metadata: ["transaction": "\(leased.request.transactionID)", "error": "\(error)"])
+        metadata: ["transaction": "\(leased.request.name)", "error": "\(error)"])
     }
   }
 
@@ -157,6 +161,7 @@ package struct ConsumptionAnswers: Service {
     guard let app else { return .decline("the app is not registered any more") }
     // An answer that was kept may have been told already: the same again, whatever was decided since.
     if let answer = request.answer { return ConsumptionDecision(answer) }
+    if policy != .ignore, request.transactionID == nil { return .unnamed }
     switch policy {
     case .ignore: return .decline("the app's policy is ignore")
     case .fixed(let answer): return ConsumptionDecision(answer)
@@ -177,18 +182,19 @@ package struct ConsumptionAnswers: Service {
       try ConsumptionTable.settle(leased, as: state, because: reason, at: now, in: session)
     }
     outcomes[state.name].increment()
-    let level: Logger.Level = state == .expired || state == .refused ? .error : .info
+    let level: Logger.Level = [.expired, .refused, .unnamed].contains(state) ? .error : .info
     logger.log(
       level: level, "a consumption request was settled",
       metadata: [
-        "transaction": "\(leased.request.transactionID)", "outcome": "\(state.name)", "reason": "\(reason ?? "")",
+        "transaction": "\(leased.request.name)", "outcome": "\(state.name)", "reason": "\(reason ?? "")",
       ])
   }
 
   private func postpone(_ leased: LeasedConsumption, _ reason: String) async throws(DatabaseError) {
     let request = leased.request
-    // The last attempt is not put off beyond the end.
-    let due = min(clock.now() + settings.backoff.ceiling(after: request.attempts), request.deadline)
+    let (now, last) = (clock.now(), request.deadline - Self.lastCall)
+    // The last attempt is not put off to the end, when nothing could be done any more.
+    let due = min(now + settings.backoff.ceiling(after: request.attempts), now < last ? last : request.deadline)
     try await pool.transaction(replayable: true) { session throws(DatabaseError) in
       try ConsumptionTable.postpone(leased, until: due, because: reason, in: session)
     }
@@ -196,7 +202,7 @@ package struct ConsumptionAnswers: Service {
     logger.notice(
       "a consumption request could not be answered; it is tried again",
       metadata: [
-        "transaction": "\(request.transactionID)", "attempt": "\(request.attempts)", "reason": "\(reason)",
+        "transaction": "\(request.name)", "attempt": "\(request.attempts)", "reason": "\(reason)",
       ])
   }
 }

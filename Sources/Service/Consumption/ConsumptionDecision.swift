@@ -9,6 +9,8 @@ package enum ConsumptionDecision: Equatable, Sendable {
   case decline(String)
   /// Nobody could say; it is asked again while there is time.
   case again(String)
+  /// It is not known of which purchase; people have to find out.
+  case unnamed
 
   /// By what Apple would take and the customer consented to.
   package init(_ answer: JSONObject) {

@@ -39,6 +39,7 @@ package struct ConsumptionReport: Sendable {
   }
 
   package func tell(_ answer: JSONObject, about request: ConsumptionCase) async -> Outcome {
+    guard let transactionID = request.transactionID else { return .refused("it is not known which purchase is meant") }
     guard let environment = APIEnvironment(request.scope.environment) else {
       return .refused("Apple's servers know nothing of \(request.scope.environment.rawValue)")
     }
@@ -53,7 +54,7 @@ package struct ConsumptionReport: Sendable {
     }
     do throws(CallFailure) {
       _ = try await client.send(
-        .consumption(ConsumptionRequest(answer), of: request.transactionID), as: app.credentials, in: environment)
+        .consumption(ConsumptionRequest(answer), of: transactionID), as: app.credentials, in: environment)
       return .taken
     } catch { return Outcome(error) }
   }

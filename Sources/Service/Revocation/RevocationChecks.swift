@@ -12,21 +12,23 @@ package struct RevocationChecks: Service {
   private let metrics: MetricsRegistry
   private let checks: MetricFamily<Counter>
   private let clock: WallClock
+  private let pacing: Pacing
   private let logger: Logger
 
-  private static let pause = Duration.milliseconds(250)
+  private static let pause = Interval.milliseconds(250)
   /// How often what other processes heard is read: a revocation reaches all of them within it.
-  private static let exchange = Duration.seconds(30)
+  private static let exchange = Interval.seconds(30)
 
   package init(
     _ revocations: Revocations, pool: Pool, responder: Responder, metrics: MetricsRegistry, clock: WallClock,
-    logger: Logger
+    pacing: Pacing = .system, logger: Logger
   ) {
     self.revocations = revocations
     self.pool = pool
     self.responder = responder
     self.metrics = metrics
     self.clock = clock
+    self.pacing = pacing
     self.logger = logger
     checks = metrics.counter(
       "switchyard_ocsp_checks_total", help: "Questions to OCSP responders, by what was said, or why nothing was.",
@@ -41,12 +43,12 @@ package struct RevocationChecks: Service {
   }
 
   package func run() async throws {
-    var readAt: ContinuousClock.Instant?
+    var readAt: Interval?
     while !Task.isCancelled {
       do {
-        if readAt.map({ .now - $0 >= Self.exchange }) ?? true {
+        if readAt.map({ pacing.elapsed().milliseconds - $0.milliseconds >= Self.exchange.milliseconds }) ?? true {
           try await recall()
-          readAt = .now
+          readAt = pacing.elapsed()
         }
         try await round()
       } catch {
@@ -54,21 +56,32 @@ package struct RevocationChecks: Service {
           logger.warning("revocations could not be kept; it is tried again", metadata: ["error": "\(error)"])
         }
       }
-      try? await Task.sleep(for: Self.pause)
+      try? await pacing.sleep(Self.pause)
     }
   }
 
   /// Takes what this or other processes heard before.
   package func recall() async throws(DatabaseError) {
     let known = try await pool.read { session throws(DatabaseError) in try CertificateTable.all(in: session) }
-    for standing in known { note(standing) }
+    for standing in known {
+      tell(standing) { revocations.recall(standing, at: clock.now()) }
+    }
   }
 
   /// Asks what is due, one after the other; how many questions that was.
+  ///
+  /// All of them, also when the database takes none: a question that nobody settles is never asked again.
   @discardableResult
   package func round() async throws(DatabaseError) -> Int {
     let due = revocations.due(at: clock.now())
-    for question in due { try await ask(question) }
+    var failure: DatabaseError?
+    for question in due {
+      do throws(DatabaseError) { try await ask(question) } catch {
+        revocations.noteUnkept(question, at: clock.now())
+        failure = failure ?? error
+      }
+    }
+    if let failure { throw failure }
     return due.count
   }
 
@@ -86,7 +99,8 @@ package struct RevocationChecks: Service {
         metadata: ["certificate": "\(question.certificate.serialNumber)", "reason": "\(error)"])
       return
     }
-    let (believed, now) = (note(standing), clock.now())
+    let now = clock.now()
+    let believed = tell(standing) { revocations.note(standing, at: now) }
     switch standing.status {
     case .good: checks["good"].increment()
     case .revoked: checks["revoked"].increment()
@@ -112,9 +126,9 @@ package struct RevocationChecks: Service {
 
   /// Says so once for each process that hears of a revocation.
   @discardableResult
-  private func note(_ standing: CertificateStanding) -> CertificateStanding {
+  private func tell(_ standing: CertificateStanding, _ take: () -> CertificateStanding) -> CertificateStanding {
     let isNews = standing.revokedAt != nil && !revocations.revoked.contains { $0.certificate == standing.certificate }
-    let believed = revocations.note(standing, at: clock.now())
+    let believed = take()
     if isNews, let date = believed.revokedAt {
       logger.error(
         "a certificate that signs for Apple was revoked; what it signed since is refused, see `switchyard doctor`",

@@ -29,6 +29,7 @@ package final class Revocations: Sendable {
 
   /// What nobody used for so long is not asked about any more.
   private static let unused = Interval.days(2)
+  private static let shortestRest = Interval.minutes(1)
   private static let longestRest = Interval.hours(12)
   private static let longestPause = Interval.minutes(5)
 
@@ -93,7 +94,7 @@ package final class Revocations: Sendable {
     }
   }
 
-  /// Takes what a responder said, or what another process heard; what counts now.
+  /// Takes what a responder said; what counts now.
   @discardableResult
   package func note(_ standing: CertificateStanding, at now: Milliseconds) -> CertificateStanding {
     entries.withLock { entries in
@@ -102,10 +103,8 @@ package final class Revocations: Sendable {
       entry.standing = believed
       entry.isAsked = false
       entry.failures = 0
-      // Well before it ends: an hour without a responder then goes unnoticed.
-      let life = believed.nextUpdate - believed.thisUpdate
-      let fresh = standing.thisUpdate + .milliseconds(life.milliseconds / 4 * 3)
-      entry.dueAt = max(now + .minutes(1), min(fresh, now + Self.longestRest))
+      // A responder that repeats what it said is not asked at once again.
+      entry.dueAt = max(now + Self.shortestRest, Self.dueAt(believed, heardAt: now))
       entries[standing.certificate] = entry
       Self.shrink(&entries, to: capacity)
       return believed
@@ -115,6 +114,39 @@ package final class Revocations: Sendable {
   /// Takes that the certificate names nobody who could be asked: it is not asked about again.
   package func noteNobodyToAsk(about certificate: Certificate) {
     entries.withLock { $0[certificate.fingerprint]?.dueAt = Milliseconds(.max) }
+  }
+
+  /// Takes what another process heard; what counts now.
+  ///
+  /// Read again and again: what is believed already changes nothing, or it would put off the next question for ever.
+  @discardableResult
+  package func recall(_ standing: CertificateStanding, at now: Milliseconds) -> CertificateStanding {
+    entries.withLock { entries in
+      var entry = entries[standing.certificate] ?? Entry(dueAt: now, lastUse: now)
+      let believed = entry.standing?.followed(by: standing) ?? standing
+      guard believed != entry.standing else { return believed }
+      entry.standing = believed
+      entry.dueAt = Self.dueAt(believed, heardAt: now)
+      entries[standing.certificate] = entry
+      Self.shrink(&entries, to: capacity)
+      return believed
+    }
+  }
+
+  /// Well before it ends: an hour without a responder then goes unnoticed.
+  private static func dueAt(_ standing: CertificateStanding, heardAt: Milliseconds) -> Milliseconds {
+    let life = standing.nextUpdate - standing.thisUpdate
+    return min(standing.thisUpdate + .milliseconds(life.milliseconds / 4 * 3), heardAt + longestRest)
+  }
+
+  /// Takes that what was found out could not be kept for other processes: it is asked again soon.
+  package func noteUnkept(_ question: Question, at now: Milliseconds) {
+    entries.withLock { entries in
+      guard var entry = entries[question.certificate.fingerprint] else { return }
+      entry.isAsked = false
+      entry.dueAt = min(entry.dueAt, now + Self.shortestRest)
+      entries[question.certificate.fingerprint] = entry
+    }
   }
 
   /// Takes that there was no answer: it is asked again, ever more rarely.

@@ -12,7 +12,6 @@ struct APILine: Sendable {
 
   let client: AppStoreClient
   let verifier: SignedDataVerifier
-  private let http: HTTPClient
 
   /// - Parameter pool: of the ledger in which the budget is shared; nil: it is this command's own.
   init(_ arguments: ParsedArguments, sharing pool: Pool?) throws {
@@ -24,15 +23,15 @@ struct APILine: Sendable {
     if let root = arguments.value("tls-root") {
       configuration.additionalRoots = try Input.read(root, limit: Self.fileLimit)
     }
-    http = HTTPClient(configuration)
     let timing = CallTiming(clock: .system)
     let base = arguments.value("base-url")
     let gate = BudgetGate(
       store: pool.map { LedgerBudgets(pool: $0) } ?? SharedBudgets().member("command"), timing: timing,
       bounds: { base == nil ? .documented($0) : .unknown($0) })
     client = AppStoreClient(
-      http: http, hosts: base.map { AppStoreHosts(simulator: $0) } ?? .apple, gate: gate, timing: timing)
+      http: HTTPClient(configuration), hosts: base.map { AppStoreHosts(simulator: $0) } ?? .apple, gate: gate,
+      timing: timing)
   }
 
-  func end() async { await http.shutdown() }
+  func end() async { await client.end() }
 }

@@ -18,7 +18,8 @@ enum ConsumptionCommand {
     options: DatabaseOptions.options,
     subcommands: [list, show, ConsumptionSettling.answer, ConsumptionSettling.decline])
 
-  static let id = Positional("ID", "The notification's UUID, or the transaction's id.")
+  static let id = Positional(
+    "ID", "The notification's UUID, or the transaction's id; of a request that names none, what `list` shows.")
 
   private static let list = Command(
     "list", "List the newest requests.",
@@ -48,7 +49,7 @@ enum ConsumptionCommand {
       ])
       for one in found {
         table.add([
-          names[one.scope.app] ?? "?", one.scope.environment.rawValue, one.transactionID, one.askedAt.iso8601,
+          names[one.scope.app] ?? "?", one.scope.environment.rawValue, one.name, one.askedAt.iso8601,
           one.state.name, one.deadline.iso8601, one.reason ?? "",
         ])
       }
@@ -99,7 +100,7 @@ extension ConsumptionCase {
   func json(_ names: [App.ID: String]) -> JSONObject {
     [
       "app": JSONValue(names[scope.app]), "environment": .string(scope.environment.rawValue), "id": .string(id),
-      "transactionId": .string(transactionID), "originalTransactionId": .string(originalTransactionID),
+      "transactionId": JSONValue(transactionID), "originalTransactionId": JSONValue(originalTransactionID),
       "consumptionRequestReason": JSONValue(customerReason), "askedAt": .integer(askedAt.sinceEpoch),
       "deadline": .integer(deadline.sinceEpoch), "state": .string(state.name), "attempts": .integer(Int64(attempts)),
       "answer": answer.map { .object($0) } ?? .null, "reason": JSONValue(reason),

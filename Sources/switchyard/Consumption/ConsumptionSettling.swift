@@ -98,9 +98,10 @@ enum ConsumptionSettling {
   private static func open(_ id: String, _ connection: Connection) async throws -> ConsumptionCase {
     let found = try await ConsumptionCommand.find(id, connection)
     let now = WallClock.system.now()
-    guard let request = found.first(where: { $0.state != .answered && $0.deadline > now }) else {
-      throw NotOpen(request: found[0])
+    let isOpen = { (one: ConsumptionCase) in
+      one.state != .answered && one.deadline > now && one.transactionID != nil
     }
+    guard let request = found.first(where: isOpen) else { throw NotOpen(request: found[0]) }
     return request
   }
 
@@ -114,7 +115,7 @@ enum ConsumptionSettling {
         let leased = try ConsumptionTable.lease(request, until: now + lease, owner: owner, at: now, in: session)
       else { return nil as LeasedConsumption? }
       try AuditTable.note(
-        action, of: "consumption", by: actor, because: "\(request.transactionID): \(reason)", at: now, in: session)
+        action, of: "consumption", by: actor, because: "\(request.name): \(reason)", at: now, in: session)
       return leased
     }
     guard let leased else { throw NotOpen(request: request) }
@@ -148,12 +149,12 @@ enum ConsumptionSettling {
   ) throws {
     if arguments.wantsJSON {
       try terminal.write([
-        "transactionId": .string(request.transactionID), "id": .string(request.id),
+        "transactionId": JSONValue(request.transactionID), "id": .string(request.id),
         "dryRun": .bool(arguments.flag(dryRun.name)), "state": .string(state.name),
         "answer": answer.map { .object($0) } ?? .null, "reason": JSONValue(reason),
       ])
     } else {
-      try terminal.write("\(done): \(request.transactionID)\n")
+      try terminal.write("\(done): \(request.name)\n")
       if let reason { terminal.note(reason) }
     }
   }
@@ -165,7 +166,11 @@ struct NotOpen: ExitStatusError, CustomStringConvertible {
 
   var exitStatus: ExitStatus { .refused }
   var description: String {
-    "the request of \(request.transactionID) is \(request.state.name), its time ends at \(request.deadline.iso8601); "
-      + "what is being worked on is free again after five minutes"
+    let why =
+      request.transactionID == nil
+      ? "it does not name its purchase: tell Apple with `switchyard api consumption TRANSACTION`"
+      : "what is being worked on is free again after five minutes"
+    return "the request of \(request.name) is \(request.state.name), its time ends at \(request.deadline.iso8601); "
+      + why
   }
 }

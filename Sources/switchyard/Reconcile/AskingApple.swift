@@ -19,21 +19,19 @@ struct AskingApple {
   ]
 
   let client: AppStoreClient
-  private let http: HTTPClient
 
   /// - Parameter pool: of the ledger in which the budget is shared with every other process.
   init(_ arguments: ParsedArguments, sharing pool: Pool) {
-    http = HTTPClient()
     let timing = CallTiming(clock: .system)
     let base = arguments.value("base-url")
     let gate = BudgetGate(
       store: LedgerBudgets(pool: pool), timing: timing,
       bounds: { base == nil ? .documented($0) : .unknown($0) })
     client = AppStoreClient(
-      http: http, hosts: base.map { AppStoreHosts(simulator: $0) } ?? .apple, gate: gate, timing: timing)
+      http: HTTPClient(), hosts: base.map { AppStoreHosts(simulator: $0) } ?? .apple, gate: gate, timing: timing)
   }
 
-  func end() async { await http.shutdown() }
+  func end() async { await client.end() }
 
   /// Asks about customers as a running service does, in this process.
   func seeding(_ intake: Intake, _ keys: Keyring, _ ledger: Ledger, _ terminal: Terminal) -> Seeding {
