@@ -43,10 +43,14 @@ struct HistoryLedger {
     }
   }
 
-  /// Ids about which Apple is still to be asked.
-  func waiting() async throws -> Int {
+  /// Whether Apple is still to be asked about an id; costs the same however many wait.
+  func isWaiting() async throws -> Bool {
     try await pool.read { session throws(DatabaseError) in
-      try WorkTable.depths(in: session)[Ledger.Scope(app: app.id, environment: .sandbox)]?[.waiting] ?? 0
+      try !session.query(
+        """
+        SELECT 1 FROM work WHERE app = \(app.id.number) AND environment = 2 AND kind = 1 AND state = 0 LIMIT 1
+        """
+      ).isEmpty
     }
   }
 

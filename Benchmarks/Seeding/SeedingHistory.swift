@@ -109,7 +109,7 @@ enum SeedingHistory {
     let (before, appleBefore) = (try service.processorSeconds(), try simulator.processorSeconds())
     try service.register(world.store.identity.key, of: shape.plan.app)
     let end = WallClock.system.now() + patience
-    while try await ledger.waiting() > 0 {
+    while try await ledger.isWaiting() {
       guard WallClock.system.now() < end else { throw BenchmarkError("\(shape.name): not done after \(patience)") }
       try await Task.sleep(for: .milliseconds(200))
     }

@@ -93,6 +93,37 @@ import Time
     }
   }
 
+  @Test func `notes together customers of more transactions than a statement takes arguments`() async throws {
+    try await SeedingBench.with(SeedingBench.world(customers: 0)) { bench in
+      let ids = (0..<70_000).map { "\(200_000_000_000 + $0)" }
+      let (many, few) = (Array(ids[..<700]), ["300000000000", "300000000001"])
+      try await bench.arrive([many, few])
+      let now = bench.clock.clock.now()
+      let selection = WorkTable.Selection(Ledger.Scope(app: bench.app.id, environment: .sandbox))
+      let owner = [UInt8](repeating: 2, count: 16)
+      let leased = try await bench.pool.transaction { session throws(DatabaseError) in
+        try WorkTable.lease(selection, limit: 1_000, until: now + .minutes(15), owner: owner, at: now, in: session)
+      }
+      #expect(Set(leased.map(\.subject)) == [many[0], few[0]])
+      try await bench.pool.transaction { session throws(DatabaseError) in
+        let found = leased.map { customer in
+          // Of the second customer Apple tells one id only.
+          let held = customer.subject == few[0] ? Set(few.prefix(1)) : Set(ids)
+          return WorkTable.Settlement.stored(
+            StoredHistory(
+              environment: .sandbox, originalTransactionIDs: held, transactionIDs: held, revision: "1_1"))
+        }
+        try WorkTable.settle(zip(leased, found).map { ($0, $1) }, at: now, in: session)
+      }
+      #expect(try await bench.counts() == ["done": 701, "waiting": 1])
+      let again = try await bench.pool.transaction { session throws(DatabaseError) in
+        try WorkTable.lease(selection, limit: 1_000, until: now + .minutes(15), owner: owner, at: now, in: session)
+      }
+      #expect(again.map(\.subject) == [few[1]])
+      #expect(again.map(\.attempt) == [1])
+    }
+  }
+
   @Test func `goes on through refusals and failures of Apple's until everybody is known`() async throws {
     try await SeedingBench.with(SeedingBench.world(customers: 12)) { bench in
       let customers = bench.customers

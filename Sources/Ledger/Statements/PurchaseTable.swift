@@ -100,26 +100,3 @@ enum PurchaseTable {
     return statements
   }
 }
-
-extension [[SQLValue]] {
-  /// Sorted by the key's columns: two writers that touch the same rows then lock them in the same order.
-  func inKeyOrder(columns: Int) -> Self {
-    sorted { a, b in
-      for column in 0..<columns where a[column] != b[column] { return a[column].precedes(b[column]) }
-      return false
-    }
-  }
-}
-
-extension SQLValue {
-  fileprivate func precedes(_ other: SQLValue) -> Bool {
-    switch (self, other) {
-    case (.integer(let a), .integer(let b)): a < b
-    case (.unsigned(let a), .unsigned(let b)): a < b
-    case (.text(let a), .text(let b)): a.utf8.lexicographicallyPrecedes(b.utf8)
-    case (.bytes(let a), .bytes(let b)): a.lexicographicallyPrecedes(b)
-    case (.null, _): other != .null
-    case (.integer, _), (.unsigned, _), (.text, _), (.bytes, _): false
-    }
-  }
-}

@@ -16,13 +16,15 @@ package enum HistoryTable {
   private static let revisionWidth = 1_024
 
   static func note(
-    _ history: StoredHistory, in scope: Ledger.Scope, at now: Milliseconds, _ session: borrowing Session
+    _ histories: [StoredHistory], in scope: Ledger.Scope, at now: Milliseconds, _ session: borrowing Session
   ) throws(DatabaseError) {
-    let revision = history.revision.flatMap { $0.utf8.count <= revisionWidth ? $0 : nil }
-    let rows: [[SQLValue]] = history.originalTransactionIDs.sorted().map { id in
-      scope.columns + [.text(id), revision.sqlValue, .integer(now.sinceEpoch)]
+    let rows: [[SQLValue]] = histories.flatMap { history in
+      let revision = history.revision.flatMap { $0.utf8.count <= revisionWidth ? $0 : nil }
+      return history.originalTransactionIDs.map { id in
+        scope.columns + [.text(id), revision.sqlValue, .integer(now.sinceEpoch)]
+      }
     }
-    _ = try session.insert(upsert, rows: rows)
+    _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 3))
   }
 
   /// Which of these originalTransactionIds were in a history.

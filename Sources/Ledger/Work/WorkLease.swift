@@ -55,16 +55,18 @@ extension WorkTable {
     let wanted = customers.groups.values.flatMap { $0.map(\.id) }.sorted()
     guard !wanted.isEmpty else { return [] }
     let isUrgent = selection.isUrgent ? 1 : 0
-    _ = try session.execute(
-      """
-      UPDATE work SET owner = \(owner), due_at = \(end), attempts = attempts + 1, begun = \(isUrgent)
-      WHERE id IN (\(list: wanted)) AND state = 0 AND (due_at <= \(now) OR owner IS NULL OR begun < \(isUrgent))
-      """)
     var ours: [Int64: Int] = [:]
-    for row in try session.query(
-      "SELECT id, attempts FROM work WHERE id IN (\(list: wanted)) AND owner = \(owner) AND due_at = \(end)")
-    {
-      ours[try row.int64("id")] = try row.int("attempts")
+    for wanted in wanted.parts() {
+      _ = try session.execute(
+        """
+        UPDATE work SET owner = \(owner), due_at = \(end), attempts = attempts + 1, begun = \(isUrgent)
+        WHERE id IN (\(list: wanted)) AND state = 0 AND (due_at <= \(now) OR owner IS NULL OR begun < \(isUrgent))
+        """)
+      for row in try session.query(
+        "SELECT id, attempts FROM work WHERE id IN (\(list: wanted)) AND owner = \(owner) AND due_at = \(end)")
+      {
+        ours[try row.int64("id")] = try row.int("attempts")
+      }
     }
     let revisions = try HistoryTable.revisions(
       of: customers.groups.values.joined().filter(\.isAgain).map(\.subject), in: scope, session)
@@ -88,12 +90,13 @@ extension WorkTable {
   static func release(
     _ rows: [Int64], owner: [UInt8], at due: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) {
-    guard !rows.isEmpty else { return }
-    _ = try session.execute(
-      """
-      UPDATE work SET owner = NULL, due_at = \(due), attempts = attempts - 1
-      WHERE id IN (\(list: rows.sorted())) AND owner = \(owner) AND state = 0
-      """)
+    for rows in rows.sorted().parts() {
+      _ = try session.execute(
+        """
+        UPDATE work SET owner = NULL, due_at = \(due), attempts = attempts - 1
+        WHERE id IN (\(list: rows)) AND owner = \(owner) AND state = 0
+        """)
+    }
   }
 
   private static func dueRows(
@@ -207,23 +210,24 @@ private struct Customers {
       guard case .originalTransactionID(let id)? = CustomerNode(text: try row.text("node")) else { continue }
       labels[id] = try row.text("label")
     }
-    guard !labels.isEmpty else { return }
-    for row in try session.query(
-      """
-      SELECT id, subject, is_again, unknown_in,
-        owner IS NOT NULL AND due_at > \(now) AND begun >= \(isUrgent ? 1 : 0) AS is_leased
-      FROM work
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND kind = \(WorkTable.Kind.history.rawValue) AND subject IN (\(list: labels.keys.sorted())) AND state = 0
-      ORDER BY id
-      """)
-    {
-      let found = try WorkRow(row)
-      guard let label = labels[found.subject], let rows = groups[label] else { continue }
-      if try row.bool("is_leased") {
-        groups[label] = nil
-      } else if !rows.contains(found) {
-        groups[label, default: []].append(found)
+    for ids in labels.keys.sorted().parts() {
+      for row in try session.query(
+        """
+        SELECT id, subject, is_again, unknown_in,
+          owner IS NOT NULL AND due_at > \(now) AND begun >= \(isUrgent ? 1 : 0) AS is_leased
+        FROM work
+        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND kind = \(WorkTable.Kind.history.rawValue) AND subject IN (\(list: ids)) AND state = 0
+        ORDER BY id
+        """)
+      {
+        let found = try WorkRow(row)
+        guard let label = labels[found.subject], let rows = groups[label] else { continue }
+        if try row.bool("is_leased") {
+          groups[label] = nil
+        } else if !rows.contains(found) {
+          groups[label, default: []].append(found)
+        }
       }
     }
   }

@@ -39,6 +39,7 @@ extension WorkTable {
     _ settlements: [(customer: LeasedCustomer, settlement: Settlement)], at now: Milliseconds,
     in session: borrowing Session
   ) throws(DatabaseError) {
+    var found: [Road: [(customer: LeasedCustomer, history: StoredHistory)]] = [:]
     for (customer, settlement) in settlements {
       if let environment = customer.unknownIn {
         // Of the id, whoever has the lease by now.
@@ -46,7 +47,8 @@ extension WorkTable {
           "UPDATE work SET unknown_in = \(environment.code) WHERE id = \(customer.row) AND state = 0")
       }
       switch settlement {
-      case .stored(let history): try note(history, of: customer, at: now, in: session)
+      case .stored(let history):
+        found[Road(asked: customer.scope, known: history.environment), default: []].append((customer, history))
       case .closed(let state, let reason):
         _ = try session.execute(
           """
@@ -55,47 +57,70 @@ extension WorkTable {
           """)
         try release(customer.rows.filter { $0 != customer.row }, owner: customer.owner, at: now, in: session)
       case .again(let due, let reason):
-        _ = try session.execute(
-          """
-          UPDATE work SET owner = NULL, due_at = \(due), reason = \(reason.cut(to: 255))
-          WHERE id IN (\(list: customer.rows.sorted())) AND owner = \(customer.owner) AND state = 0
-          """)
+        for rows in customer.rows.sorted().parts() {
+          _ = try session.execute(
+            """
+            UPDATE work SET owner = NULL, due_at = \(due), reason = \(reason.cut(to: 255))
+            WHERE id IN (\(list: rows)) AND owner = \(customer.owner) AND state = 0
+            """)
+        }
       case .released(let due): try release(customer.rows, owner: customer.owner, at: due, in: session)
       }
     }
+    for (road, found) in found.sorted(by: { $0.key < $1.key }) {
+      try note(found, along: road, at: now, in: session)
+    }
+  }
+
+  /// Where customers were asked about, and where Apple knew them.
+  private struct Road: Hashable, Comparable {
+    let asked: Ledger.Scope
+    let known: Environment
+
+    static func < (a: Self, b: Self) -> Bool { (a.asked, a.known) < (b.asked, b.known) }
   }
 
   private static func note(
-    _ history: StoredHistory, of customer: LeasedCustomer, at now: Milliseconds, in session: borrowing Session
+    _ found: [(customer: LeasedCustomer, history: StoredHistory)], along road: Road, at now: Milliseconds,
+    in session: borrowing Session
   ) throws(DatabaseError) {
-    let scope = Ledger.Scope(app: customer.scope.app, environment: history.environment)
-    try HistoryTable.note(history, in: scope, at: now, session)
-    let held = history.originalTransactionIDs.union(history.transactionIDs)
+    let scope = Ledger.Scope(app: road.asked.app, environment: road.known)
+    try HistoryTable.note(found.map(\.history), in: scope, at: now, session)
+    var held: Set<String> = []
+    for (_, history) in found {
+      held.formUnion(history.originalTransactionIDs)
+      held.formUnion(history.transactionIDs)
+    }
     // Wherever such an id waits, whoever leased it: what it was to bring is here.
-    var rows: Set<Int64> = [customer.row]
-    for environment in Set([customer.scope.environment, history.environment]) {
-      for row in try session.query(
-        """
-        SELECT id FROM work WHERE app = \(scope.app.number) AND environment = \(environment.code)
-        AND kind = \(Kind.history.rawValue) AND subject IN (\(list: held.sorted())) AND state = 0
-        """)
-      {
-        rows.insert(try row.int64("id"))
+    var rows = Set(found.map(\.customer.row))
+    for environment in Set([road.asked.environment, road.known]) {
+      for ids in held.sorted().parts() {
+        for row in try session.query(
+          """
+          SELECT id FROM work WHERE app = \(scope.app.number) AND environment = \(environment.code)
+          AND kind = \(Kind.history.rawValue) AND subject IN (\(list: ids)) AND state = 0
+          """)
+        {
+          rows.insert(try row.int64("id"))
+        }
       }
     }
-    try settle(rows.sorted(), .done, reason: "history in \(history.environment.rawValue)", at: now, in: session)
-    try release(customer.rows.filter { !rows.contains($0) }, owner: customer.owner, at: now, in: session)
+    try settle(rows.sorted(), .done, reason: "history in \(road.known.rawValue)", at: now, in: session)
+    for (customer, _) in found {
+      try release(customer.rows.filter { !rows.contains($0) }, owner: customer.owner, at: now, in: session)
+    }
   }
 
   /// Settles rows whoever has leased them.
   static func settle(
     _ rows: [Int64], _ state: State, reason: String, at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) {
-    guard !rows.isEmpty else { return }
-    _ = try session.execute(
-      """
-      UPDATE work SET state = \(state.rawValue), settled_at = \(now), reason = \(reason.cut(to: 255)), owner = NULL
-      WHERE id IN (\(list: rows.sorted())) AND state = 0
-      """)
+    for rows in rows.parts() {
+      _ = try session.execute(
+        """
+        UPDATE work SET state = \(state.rawValue), settled_at = \(now), reason = \(reason.cut(to: 255)), owner = NULL
+        WHERE id IN (\(list: rows)) AND state = 0
+        """)
+    }
   }
 }
