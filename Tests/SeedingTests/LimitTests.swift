@@ -159,4 +159,37 @@ import Time
       try await Self.expectEverybodyOnce(bench, time)
     }
   }
+
+  @Test func `finds a limit that nobody told it`() async throws {
+    try await Self.with(seconds: 180) {
+      .unknown($0)
+    } _: { bench, time, processes in
+      try await time.sleep(Self.minute)
+      try await Self.measure(60, of: Self.limit, bench, time, "unknown") {
+        for process in processes + processes {
+          // Its word for the next call, which a refusal may have put off for everybody.
+          let word = process.client.forecast(
+            0, of: .getTransactionHistory, app: SeedingBench.bundleID, in: .sandbox)
+          let waited = try await Self.lookUpSomebody(by: process, bench, time)
+          if word.cause != .blocked {
+            #expect(waited <= process.slot(), "waited \(waited.milliseconds) ms")
+          }
+          try await time.sleep(.milliseconds(3_370))
+        }
+      }
+      try await Self.expectEverybodyOnce(bench, time)
+    }
+  }
+
+  @Test func `follows a limit that is lowered`() async throws {
+    try await Self.with(seconds: 180) {
+      .unknown($0)
+    } _: { bench, time, _ in
+      try await time.sleep(Self.minute)
+      try await Self.set(Self.limit / 2, bench)
+      // A minute to learn it.
+      try await time.sleep(Self.minute)
+      try await Self.measure(60, of: Self.limit / 2, bench, time, "lowered")
+    }
+  }
 }

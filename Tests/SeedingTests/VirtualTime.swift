@@ -83,9 +83,9 @@ final class VirtualTime: TaskExecutor, Sendable {
         return state.jobs
       }
       for job in jobs { unsafe job.runSynchronously(on: executor) }
-      // Looked at twice: what has just come in may be about to go on.
+      // Looked at for a while: what has just come in may be about to go on, on another thread.
       pauses = jobs.isEmpty && !isBusy() ? pauses + 1 : 0
-      if pauses > 2 {
+      if pauses > 12 {
         pauses = 0
         if advance() { continue }
       }
