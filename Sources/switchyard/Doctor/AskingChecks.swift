@@ -95,6 +95,10 @@ struct AskingChecks {
         .refused, "had an answer that Apple refused",
         "`switchyard consumption list --state refused`; `switchyard consumption answer` while 12 hours last"
       ),
+      (
+        .unnamed, "do not say which purchase Apple asks about",
+        "`switchyard consumption list --state unnamed`; whoever knows the purchase answers by `switchyard api consumption`"
+      ),
     ]
     return remedies.compactMap { row in
       guard let count = counts[row.state], count > 0 else { return nil }
