@@ -145,6 +145,15 @@ import Time
       #expect(diagnoses.map(\.verdict) == [.keyAccepted, .unclear])
       #expect(scripted.apple.asked.map(\.target) == ["/sandbox/inApps/v2/history/1", "/inApps/v2/history/1"])
     }
+    // Nor does it make a 401 of Production's mean that the sandbox would accept the key.
+    var refusal = HTTPResponse.text(401, "")
+    refusal.headers.append("Date", "Thu, 28 May 2026 20:26:40 GMT")
+    try await withAppStore([.error(4_290_000, retryAfter: later), refusal]) { scripted in
+      _ = await failure {
+        try await scripted.client.send(.transactionHistory(of: "1"), as: scripted.credentials, in: .sandbox)
+      }
+      #expect(await scripted.client.check(scripted.credentials).map(\.verdict) == [.wrongKeyOrIssuer, .unclear])
+    }
   }
 
   @Test func `is made from two questions and Apple's clock`() async throws {
