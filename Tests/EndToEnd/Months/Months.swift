@@ -128,7 +128,7 @@ struct Months: Sendable {
       let unheard = await clients.open(apple.world, isNew: isNew, chance: &random)
       plan.say("step \(step) of \(plan.steps), \(unheard) unheard, \(ContinuousClock.now - begun)")
     }
-    try await workers.revive()
+    try await workers.reviveAfterAll()
     try await passSkew()
     // Whoever was not heard goes on trying.
     var tries = 0

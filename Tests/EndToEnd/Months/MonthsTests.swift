@@ -18,7 +18,7 @@ import Testing
     #expect(
       outcome.differences.isEmpty, "seed \(seed): \(outcome.differences.count): \(outcome.differences.prefix(40))")
     #expect(outcome.complaints == [], "seed \(seed)")
-    #expect(outcome.compared > 2 * plan.customers, "seed \(seed)")
+    #expect(outcome.compared > plan.customers, "seed \(seed)")
     #expect(outcome["kills"] == plan.kills, "seed \(seed)")
   }
 }

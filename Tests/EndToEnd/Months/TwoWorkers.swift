@@ -66,6 +66,18 @@ final class TwoWorkers: HTTPHandler {
     }
   }
 
+  /// Starts again who was killed, and carries out now what was ordered and not come to.
+  func reviveAfterAll() async throws {
+    try await revive()
+    while state.withLock({ !$0.untilKill.isEmpty }) {
+      state.withLock { state in
+        state.untilKill[0] = 0
+        state.strike()
+      }
+      try await revive()
+    }
+  }
+
   /// Ends both as an operator does; what is to be said of those that ended otherwise, with the end of their logs.
   func end() async -> [String] {
     var complaints: [String] = []
