@@ -85,7 +85,8 @@ extension Reconciler {
       for (original, asOf) in slice.purchases.map({ ($0.key.originalTransactionID, $0.rank.asOf) })
         + slice.renewals.map({ ($0.key.originalTransactionID, $0.rank.asOf) })
       { heard[original] = max(heard[original] ?? asOf, asOf) }
-      chosen.formUnion(heard.filter { $0.value + quiet <= now }.keys)
+      // What Apple dated ahead of our clock was said now at the latest.
+      chosen.formUnion(heard.filter { min($0.value, now) + quiet <= now }.keys)
     }
     return chosen.sorted()
   }
