@@ -25,6 +25,8 @@ package func untilCancelled() async {
 package func withCancellationShield<Value: Sendable>(
   _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
-  // The one task without a parent: being awaited right here is what keeps it in the structure.
-  try await Task { try await body() }.value
+  // The one task without a parent: being awaited right here is what keeps it in the structure. It goes on where the
+  // caller runs, as a child of his would.
+  let executor = unsafe withUnsafeCurrentTask { task in unsafe task?.unownedTaskExecutor?.asTaskExecutor() }
+  return try await Task(executorPreference: executor) { try await body() }.value
 }

@@ -1,0 +1,236 @@
+import AppStore
+import Support
+import Synchronization
+import Testing
+import Time
+
+@Suite struct `A line of calls` {
+  /// A clock that moves when told to, and wakes who slept so long.
+  private final class Bell: Sendable {
+    private struct State {
+      var now = Milliseconds(1_780_000_000_000)
+      var sleepers: [(until: Milliseconds, CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = Mutex(State())
+
+    var timing: CallTiming {
+      CallTiming(clock: WallClock { self.state.withLock { $0.now } }, sleep: { await self.sleep($0) }, jitter: { 0 })
+    }
+
+    var sleeping: Int { state.withLock { $0.sleepers.count } }
+
+    private func sleep(_ interval: Interval) async {
+      await withCheckedContinuation { continuation in
+        state.withLock { $0.sleepers.append(($0.now + interval, continuation)) }
+      }
+    }
+
+    func advance(by interval: Interval) {
+      let due = state.withLock { state in
+        state.now = state.now + interval
+        let due = state.sleepers.filter { $0.until <= state.now }.map(\.1)
+        state.sleepers.removeAll { $0.until <= state.now }
+        return due
+      }
+      for continuation in due { continuation.resume() }
+    }
+  }
+
+  /// Who passed, in order.
+  private final class Passed: Sendable {
+    private let all = Mutex<[String]>([])
+
+    var names: [String] { all.withLock { $0 } }
+    func add(_ name: String) { all.withLock { $0.append(name) } }
+  }
+
+  private let key = BudgetKey(app: "a", endpoint: .getTransactionInfo, environment: .sandbox)
+  private let end = Milliseconds(.max)
+
+  private func gate(_ bell: Bell) -> BudgetGate {
+    BudgetGate(store: SharedBudgets().member("test"), timing: bell.timing) { _ in RateBounds(start: 1, most: 1) }
+  }
+
+  @Test func `lets an interactive call go before all bulk, at the next slot`() async throws {
+    let bell = Bell()
+    let gate = gate(bell)
+    let passed = Passed()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<20 {
+        group.addTask {
+          _ = try await gate.pass(key, .bulk, until: end)
+          passed.add("bulk")
+        }
+      }
+      #expect(
+        await eventually {
+          passed.names.count == 1 && bell.sleeping == 1 && gate.forecast(calls: 0, key).length == .seconds(19)
+        })
+      group.addTask {
+        _ = try await gate.pass(key, .interactive, until: end)
+        passed.add("interactive")
+      }
+      #expect(await eventually { bell.sleeping == 2 })
+      bell.advance(by: .seconds(1))
+      #expect(await eventually { passed.names.count == 2 && bell.sleeping == 1 })
+      #expect(passed.names == ["bulk", "interactive"])
+      for count in 3...21 {
+        bell.advance(by: .seconds(1))
+        #expect(await eventually { passed.names.count == count && (count == 21 || bell.sleeping == 1) })
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  @Test func `lets what was begun go before what was not`() async throws {
+    let bell = Bell()
+    let gate = gate(bell)
+    let passed = Passed()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (count, priority) in [BudgetGate.Priority.bulk, .bulk, .begun, .interactive].enumerated() {
+        group.addTask {
+          _ = try await gate.pass(key, priority, until: end)
+          passed.add("\(priority)")
+        }
+        #expect(await eventually { count == 0 ? passed.names.count == 1 : bell.sleeping == count })
+      }
+      for count in 2...4 {
+        bell.advance(by: .seconds(1))
+        #expect(await eventually { passed.names.count == count && (count == 4 || bell.sleeping == 1) })
+      }
+      try await group.waitForAll()
+    }
+    #expect(passed.names == ["bulk", "interactive", "begun", "bulk"])
+  }
+
+  @Test func `goes on when somebody leaves it, first or not`() async throws {
+    let bell = Bell()
+    let gate = gate(bell)
+    let passed = Passed()
+    func call() -> Task<Void, Never> {
+      Task {
+        if (try? await gate.pass(key, .bulk, until: end)) != nil { passed.add("bulk") }
+      }
+    }
+    let first = call()
+    await first.value
+    let tasks = (0..<4).map { _ in call() }
+    #expect(await eventually { gate.forecast(calls: 0, key).length == .seconds(4) && bell.sleeping == 1 })
+    tasks[0].cancel()
+    tasks[2].cancel()
+    for _ in 0..<8 where gate.forecast(calls: 0, key).length > .seconds(0) {
+      bell.advance(by: .seconds(1))
+      #expect(await eventually { bell.sleeping == 1 || gate.forecast(calls: 0, key).length == .seconds(0) })
+    }
+    for task in tasks { await task.value }
+    #expect(passed.names.count == 3)
+  }
+
+  @Test func `refuses at once who could not go in time`() async throws {
+    let bell = Bell()
+    let gate = gate(bell)
+    let now = bell.timing.clock.now()
+    _ = try await gate.pass(key, .interactive, until: now)
+    let failure = await failure { try await gate.pass(key, .interactive, until: now + .milliseconds(900)) }
+    #expect(failure?.code == .overBudget)
+    // A second after the first, less what a timer may be late.
+    #expect(failure?.retryAt == now + .milliseconds(950))
+  }
+
+  /// What a store in a test does when it is asked.
+  private struct ToldStore: BudgetStore {
+    let answer: @Sendable (Milliseconds) async throws -> BudgetLease
+
+    func renew(_ key: BudgetKey, knowing: LearnedRate, at now: Milliseconds) async throws -> BudgetLease {
+      try await answer(now)
+    }
+    func leave(_ key: BudgetKey, knowing: LearnedRate, at now: Milliseconds) {}
+  }
+
+  private static let bounds = RateBounds(start: 10, most: 10, burst: 5)
+
+  @Test func `takes a tenth of the rate while the store has never told how many share it`() async throws {
+    let store = ToldStore { _ in throw CancellationError() }
+    let time = QuickTime()
+    let gate = BudgetGate(store: store, timing: time.timing()) { _ in RateBounds(start: 20, most: 20) }
+    let begun = time.now
+    for _ in 0..<21 { _ = try await gate.pass(key, .bulk, until: end) }
+    #expect(time.now - begun >= .seconds(9))
+    #expect(time.now - begun <= .seconds(10))
+  }
+
+  @Test func `goes on with the share it had when the store fails`() async throws {
+    let isBroken = Mutex(false)
+    let store = ToldStore { now in
+      if isBroken.withLock({ $0 }) { throw CancellationError() }
+      return BudgetLease(share: 0.5, learned: LearnedRate(Self.bounds), until: now + .seconds(1))
+    }
+    let time = QuickTime()
+    let gate = BudgetGate(store: store, timing: time.timing()) { _ in Self.bounds }
+    _ = try await gate.pass(key, .bulk, until: end)
+    isBroken.withLock { $0 = true }
+    time.advance(by: .minutes(1))
+    _ = try await gate.pass(key, .bulk, until: end)
+    #expect(gate.forecast(calls: 0, key).perSecond == 5)
+  }
+
+  @Test func `hears of its share although whoever was first in line is cancelled`() async throws {
+    let asked = Mutex(false)
+    let go = Mutex(false)
+    let store = ToldStore { now in
+      asked.withLock { $0 = true }
+      while !go.withLock({ $0 }) { await Task.yield() }
+      try Task.checkCancellation()
+      return BudgetLease(share: 0.5, learned: LearnedRate(Self.bounds), until: now + .seconds(1))
+    }
+    let gate = BudgetGate(store: store, timing: QuickTime().timing()) { _ in Self.bounds }
+    let first = Task { try await gate.pass(key, .bulk, until: end) }
+    #expect(await eventually { asked.withLock { $0 } })
+    first.cancel()
+    go.withLock { $0 = true }
+    await #expect(throws: CancellationError.self) { try await first.value }
+    #expect(gate.forecast(calls: 0, key).perSecond == 5)
+  }
+
+  @Test func `asks for its share anew when the clock is set back`() async throws {
+    let renewals = Mutex(0)
+    let store = ToldStore { now in
+      renewals.withLock { $0 += 1 }
+      return BudgetLease(share: 1, learned: LearnedRate(Self.bounds), until: now + .seconds(2))
+    }
+    let time = QuickTime()
+    let gate = BudgetGate(store: store, timing: time.timing()) { _ in Self.bounds }
+    _ = try await gate.pass(key, .bulk, until: end)
+    time.advance(by: .hours(-1))
+    _ = try await gate.pass(key, .bulk, until: end)
+    #expect(renewals.withLock { $0 } == 2)
+    #expect(time.slept.allSatisfy { $0 <= .milliseconds(100) })
+  }
+
+  @Test func `tells every process of a refusal before whoever was refused hears of it`() async throws {
+    let (budgets, time) = (SharedBudgets(), QuickTime())
+    let gate = BudgetGate(store: budgets.member("command"), timing: time.timing()) { _ in Self.bounds }
+    let grant = try await gate.pass(key, .interactive, until: end)
+    let retryAt = time.now + .minutes(40)
+    await gate.refused(grant, key, retryAt: retryAt)
+    let other = BudgetGate(store: budgets.member("service"), timing: time.timing()) { _ in Self.bounds }
+    let failure = await failure { try await other.pass(key, .bulk, until: time.now + .minutes(39)) }
+    #expect(failure?.code == .overBudget && failure?.retryAt == retryAt)
+  }
+
+  @Test func `of one command after the other keeps to one rate, and thins nobody's share`() async throws {
+    let (budgets, time) = (SharedBudgets(), QuickTime())
+    let begun = time.now
+    for number in 0..<50 {
+      let gate = BudgetGate(store: budgets.member("\(number)"), timing: time.timing()) { _ in Self.bounds }
+      _ = try await gate.pass(key, .interactive, until: end)
+      await gate.leave()
+    }
+    // Five at once, as after any pause; then one after the other.
+    #expect(time.now - begun >= .milliseconds(4_400))
+    #expect(time.now - begun <= .milliseconds(4_600))
+    let service = budgets.member("service")
+    #expect(service.renew(key, knowing: LearnedRate(Self.bounds), at: time.now).share == 1)
+  }
+}
