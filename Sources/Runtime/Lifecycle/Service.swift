@@ -22,9 +22,12 @@ package func untilCancelled() async {
 }
 
 /// Runs `body` to its end although the current task is or will be cancelled; give it a limit of its own.
+///
+/// On the executor that the current task prefers, as its children would.
 package func withCancellationShield<Value: Sendable>(
   _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
+  let executor = unsafe withUnsafeCurrentTask { task in unsafe task?.unownedTaskExecutor?.asTaskExecutor() }
   // The one task without a parent: being awaited right here is what keeps it in the structure.
-  try await Task { try await body() }.value
+  return try await Task(executorPreference: executor) { try await body() }.value
 }
