@@ -76,7 +76,7 @@ struct HistoryLedger {
       let work = try session.query(
         """
         SELECT COALESCE(MAX(settled_at), 0) AS ended, COUNT(*) AS ids, CAST(SUM(state = 1) AS SIGNED) AS done,
-          CAST(SUM(attempts > 1) AS SIGNED) AS again
+          CAST(SUM(attempts) AS SIGNED) AS again
         FROM work WHERE app = \(app)
         """)
       let purchases = try session.query(

@@ -10,7 +10,8 @@ package import Time
 extension Seeding {
   /// Asks about these ids at once, before everybody who is asked about in bulk; how each stands then.
   ///
-  /// Returns after `limit` at the latest: what is not done by then is done later. Nil when there is no key of the app.
+  /// What has not begun after `limit` is done later, and what has begun is waited for, at most for the grace: it would
+  /// be asked for twice. Nil when there is no key of the app.
   package func lookUp(
     _ ids: [String], of app: App, in environment: Environment, within limit: Interval
   ) async throws -> [String: WorkTable.State]? {
@@ -32,7 +33,7 @@ extension Seeding {
         group.cancelAll()
         return states
       }
-      // Their end is waited for: they give back what they leased.
+      // Their end is waited for: they finish what has begun, and give back what else they leased.
       group.cancelAll()
       while try await group.next() != nil {}
       return try await self.states(of: ids, in: place)

@@ -17,6 +17,10 @@ package final class Seeding: Service {
     package var lease = Interval.minutes(15)
     /// Customers of one app and environment who are asked about at once.
     package var concurrency = 64
+    /// How long look-ups that have begun may take when they are to stop; the others stop at once.
+    ///
+    /// A part of what a whole service has for its stop (`ServiceGroup`).
+    package var grace = Interval.seconds(5)
 
     package init() {}
   }
@@ -82,7 +86,7 @@ package final class Seeding: Service {
     self.logger = logger
   }
 
-  /// Asks until cancelled; look-ups under way are then ended, and their leases given back.
+  /// Asks until cancelled; what has begun is then finished within the grace, and all other leases are given back.
   package func run() async throws {
     await withDiscardingTaskGroup { group in
       while !Task.isCancelled {
@@ -189,8 +193,11 @@ package final class Seeding: Service {
   func lease(_ selection: WorkTable.Selection, limit: Int) async throws -> [LeasedCustomer] {
     let (now, owner) = (clock.now(), [UInt8].random(count: 16))
     let end = now + settings.lease
-    return try await pool.transaction { session throws(DatabaseError) in
-      try WorkTable.lease(selection, limit: limit, until: end, owner: owner, at: now, in: session)
+    // A stop must not lose what is being leased: nobody would give it back.
+    return try await withCancellationShield { [pool] in
+      try await pool.transaction { session throws(DatabaseError) in
+        try WorkTable.lease(selection, limit: limit, until: end, owner: owner, at: now, in: session)
+      }
     }
   }
 
@@ -198,14 +205,26 @@ package final class Seeding: Service {
     guard let access = state.withLock({ $0.access[place.app] }) else { return }
     state.withLock { $0.busy[place, default: 0] += 1 }
     defer { state.withLock { $0.busy[place, default: 0] -= 1 } }
+    let grace = Grace(settings.grace, pacing)
+    await grace.run { await self.ask(about: customer, in: place, access, priority, grace) }
+  }
+
+  /// Asks about a customer, and notes what came of it.
+  private func ask(
+    about customer: LeasedCustomer, in place: Place, _ access: SeedingAccess, _ priority: BudgetGate.Priority,
+    _ grace: Grace
+  ) async {
     var customer = customer
     let route = EnvironmentRoute(
       hint: place.environment, unknownIn: customer.unknownIn.flatMap { APIEnvironment($0) })
-    let begin: AppStoreClient.Beginning = { [customer, beginnings] in await beginnings.begin(customer) }
-    // What is leased for somebody who waits is begun by that.
+    let begin: AppStoreClient.Beginning = { [customer, beginnings] in
+      guard grace.begin() else { return false }
+      // What is leased for somebody who waits is noted as begun by that.
+      if priority == .interactive { return true }
+      return await beginnings.begin(customer)
+    }
     let outcome = await lookUp.run(
-      customer.subject, of: access, along: route, resumingAt: customer.revision, priority,
-      if: priority == .interactive ? nil : begin)
+      customer.subject, of: access, along: route, resumingAt: customer.revision, priority, if: begin)
     if case .failed(let failure) = outcome, let environment = failure.unknownIn {
       customer.unknownIn = Environment(environment)
     }

@@ -21,7 +21,7 @@ package struct Verdict: Sendable {
   package static let accessPause = Interval.minutes(5)
 
   /// - Parameters:
-  ///   - attempt: how often the customer was leased, this time included.
+  ///   - attempt: how often it was tried and an answer failed, this time included.
   ///   - isAccepted: whether Apple was seen to accept the app's credentials; asked only where that decides.
   package init(
     _ outcome: HistoryLookUp.Outcome, attempt: Int, isAccepted: Bool, jitter: Double, at now: Milliseconds

@@ -130,7 +130,10 @@ package struct Installation: Sendable {
       purchases: PurchasesRoute(ledger: ledger, clock: clock, logger: logger),
       health: HealthRoute(metrics: metrics) { readiness.reason },
       sources: settings.sources, registry: registry)
-    server = HTTPServer(settings.http, handler: router) { event in logger.note(event) }
+    var http = settings.http
+    // Whoever waits for Apple to the last is answered when what has begun is finished: the grace, and the way.
+    http.limits.answer = max(http.limits.answer, .seconds(HistoryWait.longest + 10))
+    server = HTTPServer(http, handler: router) { event in logger.note(event) }
     if let settings = settings.appStore, let asking = appStore, let seeding {
       let reconciler = Reconciler(
         client: asking, verifier: settings.verifier, intake: intake, ledger: ledger, seeding: seeding,

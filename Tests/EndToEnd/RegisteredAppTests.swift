@@ -104,8 +104,9 @@ import Testing
         let outcome = try await site.program.run(["api", "check", "--app", app, "--json"] + words)
         return (try outcome.objects.map { $0["verdict"]?.string }, outcome.status)
       }
-      let accepted = try await verdicts(registered(apple))
-      #expect(accepted == (["accepted", "accepted"], 0))
+      let right = try await registered(apple)
+      let keys = try await verdicts(right)
+      #expect(keys == (["keyAccepted", "keyAccepted"], 0))
       let place = TemporaryDirectory()
       let other = place.file("other.p8", try SigningKeyFile.pem())
       let (id, issuer) = (apple.word("keyId"), apple.word("issuerId"))
@@ -120,6 +121,8 @@ import Testing
       // To a wrong bundle id Apple answers with nothing at all where the right one has something.
       let sold = try #require(try await apple.purchases(of: Self.app).first?["transaction"]?.object)
       let transaction = try #require(sold["transactionId"]?.string)
+      let accepted = try await verdicts(right, Self.app, "--environment", "Sandbox", transaction)
+      #expect(accepted == (["accepted"], 0))
       let elsewhere = try await registered(apple, app: "com.example.elsewhere")
       let foreign = try await verdicts(elsewhere, "com.example.elsewhere", "--environment", "Sandbox", transaction)
       #expect(foreign == (["wrongBundle"], 1))

@@ -125,7 +125,8 @@ struct SeedingBench: Sendable {
   }
 
   func seeding(
-    _ client: AppStoreClient, _ pacing: Pacing, concurrency: Int, record change: (@Sendable () async -> Void)? = nil
+    _ client: AppStoreClient, _ pacing: Pacing, concurrency: Int, grace: Interval? = nil,
+    record change: (@Sendable () async -> Void)? = nil
   ) -> Seeding {
     let ledger = Ledger(pool: pool)
     let logger = Logger(label: "test", level: .debug, handler: log)
@@ -134,6 +135,7 @@ struct SeedingBench: Sendable {
     }
     var settings = Seeding.Settings()
     settings.concurrency = concurrency
+    if let grace { settings.grace = grace }
     return Seeding(
       pool: pool, client: client,
       record: { body, app, environment in

@@ -7,7 +7,7 @@ package struct LeasedCustomer: Sendable {
   package let scope: Ledger.Scope
   /// The id to ask by.
   package let subject: String
-  /// How often it was leased, this time included.
+  /// How often it was tried and an answer failed, this time included; a lease that ended by itself was no attempt.
   package let attempt: Int
   /// Where an earlier history of the id ended; Apple tells what changed since.
   package let revision: String?
@@ -59,7 +59,7 @@ extension WorkTable {
     for wanted in wanted.parts() {
       _ = try session.execute(
         """
-        UPDATE work SET owner = \(owner), due_at = \(end), attempts = attempts + 1, begun = \(isUrgent)
+        UPDATE work SET owner = \(owner), due_at = \(end), begun = \(isUrgent)
         WHERE id IN (\(list: wanted)) AND state = 0 AND (due_at <= \(now) OR owner IS NULL OR begun < \(isUrgent))
         """)
       for row in try session.query(
@@ -79,21 +79,21 @@ extension WorkTable {
       }
       leased.append(
         LeasedCustomer(
-          scope: scope, subject: first.subject, attempt: ours[first.id] ?? 1,
+          scope: scope, subject: first.subject, attempt: 1 + (ours[first.id] ?? 0),
           revision: revisions[first.subject], unknownIn: first.unknownIn, rows: rows.map(\.id), row: first.id,
           owner: owner))
     }
     return leased
   }
 
-  /// Gives rows back unused; the attempt does not count.
+  /// Gives rows back as they were.
   static func release(
     _ rows: [Int64], owner: [UInt8], at due: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) {
     for rows in rows.sorted().parts() {
       _ = try session.execute(
         """
-        UPDATE work SET owner = NULL, due_at = \(due), attempts = attempts - 1
+        UPDATE work SET owner = NULL, due_at = \(due)
         WHERE id IN (\(list: rows)) AND owner = \(owner) AND state = 0
         """)
     }

@@ -7,6 +7,7 @@ package struct WorkReport: Sendable {
   package let environment: Environment
   package let subject: String
   package let state: WorkTable.State
+  /// How often an answer failed.
   package let attempts: Int
   package let createdAt: Milliseconds
   /// When it is tried next, or its lease ends.

@@ -8,7 +8,7 @@ extension Migration {
   // 0 waiting, 1 done, 2 unknown to Apple, 3 failed. Where nobody said the environment it is the one that is asked first.
   // `is_again`: asked about before, to hear what has changed since. `begun`: of a lease whose first call was let go; until
   // then whoever waits for an answer takes it over. `unknown_in`: the environment that knows no such id, while the other
-  // has not answered.
+  // has not answered. `attempts`: how often an answer failed; a lease that ended by itself is none.
   private static let work: SQL = """
     CREATE TABLE IF NOT EXISTS work (
       id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,

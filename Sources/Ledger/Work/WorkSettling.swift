@@ -30,7 +30,7 @@ extension WorkTable {
     case closed(State, reason: String)
     /// To be tried again, the attempt counted.
     case again(at: Milliseconds, reason: String)
-    /// Given back as it was; the attempt does not count.
+    /// Given back as it was.
     case released(until: Milliseconds)
   }
 
@@ -60,7 +60,7 @@ extension WorkTable {
         for rows in customer.rows.sorted().parts() {
           _ = try session.execute(
             """
-            UPDATE work SET owner = NULL, due_at = \(due), reason = \(reason.cut(to: 255))
+            UPDATE work SET owner = NULL, due_at = \(due), attempts = attempts + 1, reason = \(reason.cut(to: 255))
             WHERE id IN (\(list: rows)) AND owner = \(customer.owner) AND state = 0
             """)
         }

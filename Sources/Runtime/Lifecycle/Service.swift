@@ -22,6 +22,8 @@ package func untilCancelled() async {
 }
 
 /// Runs `body` to its end although the current task is or will be cancelled; give it a limit of its own.
+///
+/// On the executor that the current task prefers, as its children would.
 package func withCancellationShield<Value: Sendable>(
   _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

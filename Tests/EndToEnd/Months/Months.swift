@@ -189,7 +189,7 @@ struct Months: Sendable {
       within: .minutes(60))
     plan.say("reconcile \(asked.status) \(asked.output)\(asked.notes)")
     // 3: something was set aside, or is asked about later.
-    if ![0, 3].contains(asked.status) { outcome.complaints.append("reconcile ended with \(asked.status)") }
+    if ![0, 3].contains(asked.status) { outcome.complaints.append("reconcile: \(asked)") }
   }
 
   /// Waits until nothing is left to be asked; what is to be tried again later is, as the time of day goes on.
