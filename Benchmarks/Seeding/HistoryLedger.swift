@@ -58,8 +58,9 @@ struct HistoryLedger {
   struct Outcome {
     /// From the first answer to the last settled row.
     let took: Interval
-    /// Rows that are not done, and leases beyond the first of each customer.
+    /// Rows that are not done.
     let unsettled: Int
+    /// Answers that failed.
     let again: Int
     let transactionIDs: Set<String>
     let purchases: Int

@@ -188,8 +188,9 @@ struct Months: Sendable {
       ["reconcile", MonthsPlan.app, "--environment", "Production", "--quiet", "0", "--json"] + trust,
       within: .minutes(60))
     plan.say("reconcile \(asked.status) \(asked.output)\(asked.notes)")
-    // 3: something was set aside, or is asked about later.
-    if ![0, 3].contains(asked.status) { outcome.complaints.append("reconcile: \(asked)") }
+    // 1: a part of it was refused, as by a 401 out of nothing, and is for the schedule to make again. 3: something was set
+    // aside, or is asked about later. Either way all is work now: whether the truth comes of it is what is to be seen.
+    if ![0, 1, 3].contains(asked.status) { outcome.complaints.append("reconcile: \(asked)") }
   }
 
   /// Waits until nothing is left to be asked; what is to be tried again later is, as the time of day goes on.
