@@ -38,6 +38,9 @@ package struct MixedStory: Sendable {
   package let receiptPKI: ReceiptPKI
   package let world: AppStoreWorld
   package let messages: [Message]
+  /// The purchases whose refund Apple took back, and their subscriptions, as `TruthComparison` names them: V1 has no word
+  /// for it.
+  package let reversedRefunds: Set<String>
 
   /// - Parameter start: when the world begins; it ends `days` later.
   package init(
@@ -48,10 +51,17 @@ package struct MixedStory: Sendable {
     let signer = try PayloadSigner(pki)
     var world = Self.world(customers: customers, seed: seed, start: start)
     var messages: [Message] = []
+    var reversedRefunds: Set<String> = []
     let steps: Int64 = 4
     for step in 1...steps {
       world.advance(to: start + .days(days * step / steps))
       for (number, notification) in world.drainNotifications().enumerated() {
+        if notification.happening.kind == .refundReversed, let transaction = notification.transaction {
+          let original = transaction.originalTransactionID
+          reversedRefunds.formUnion([
+            "purchase \(original)/\(transaction.webOrderLineItemID ?? "")", "subscription \(original)",
+          ])
+        }
         if generations != .v1, let draft = notification.v2 {
           messages.append(
             Message(
@@ -82,6 +92,7 @@ package struct MixedStory: Sendable {
         Message(door: .notification, body: try draft.signed(by: signer).body, receivedAt: notification.due))
     }
     (self.pki, self.receiptPKI, self.world, self.messages) = (pki, receiptPKI, world, messages)
+    self.reversedRefunds = reversedRefunds
   }
 
   /// Customers to whom everything happens, and an App Store that sends every type to their Sandbox.
