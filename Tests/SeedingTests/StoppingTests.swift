@@ -146,20 +146,4 @@ import Time
       try await Self.expectEverybodyOnce(bench)
     }
   }
-
-  @Test func `finds nothing leased that was being leased in the very moment`() async throws {
-    try await SeedingBench.with(Self.world(customers: 4)) { bench in
-      try await bench.arrive(bench.customers)
-      let worker = bench.seeding(Self.client(bench), Self.pacing(endsGrace: true), concurrency: 8, grace: Self.grace)
-      let run = Task {
-        while !Task.isCancelled { await Task.yield() }
-        return try await worker.round()
-      }
-      run.cancel()
-      _ = try? await run.value
-      #expect(try await Self.leased(bench) == 0)
-      #expect(bench.running.historiesBegun.isEmpty)
-      try await Self.expectEverybodyOnce(bench)
-    }
-  }
 }
