@@ -63,17 +63,8 @@ import Time
     #expect(decision(.serverFailed, .getTransactionInfo, attempt: 5) == .giveUp)
     #expect(decision(.serverFailed, .getTransactionInfo, after: .seconds(60)) == .giveUp)
     #expect(
-      decision(.serverFailed, .getTransactionInfo, jitter: 0, retryAt: now + .seconds(60))
-        == .again(after: .seconds(60)))
-    #expect(decision(.serverFailed, .getTransactionInfo, retryAt: now + .seconds(60)) == .giveUp)
-  }
-
-  @Test func `after a refusal for the rate comes when Apple says, for the line of the budget spaces those who come`() {
-    #expect(
-      decision(.rateLimited, .getTransactionInfo, attempt: 4, retryAt: now + .seconds(60))
-        == .again(after: .seconds(60)))
-    #expect(decision(.rateLimited, .getTransactionInfo, retryAt: now + .seconds(61)) == .giveUp)
-    // Without a time it is a failure like others; the line is closed for a while anyway.
-    #expect(decision(.rateLimited, .getTransactionInfo) == .again(after: .milliseconds(250)))
+      decision(.rateLimited, .getTransactionInfo, jitter: 0, retryAt: now + .seconds(60)) == .again(after: .seconds(60))
+    )
+    #expect(decision(.rateLimited, .getTransactionInfo, retryAt: now + .seconds(60)) == .giveUp)
   }
 }

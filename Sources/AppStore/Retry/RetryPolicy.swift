@@ -43,9 +43,7 @@ package struct RetryPolicy: Sendable {
     case .safe, .ifRepeatable: break
     }
     let doubled = Double(first.milliseconds) * Double(1 << min(attempt - 1, 20))
-    // Whoever was refused for the rate stands in line again: that spaces them, and somebody may be waiting.
-    let isSpaced = failure.code == .rateLimited && failure.retryAt != nil
-    let spread = Interval.milliseconds(isSpaced ? 0 : Int64(min(doubled, Double(longest.milliseconds)) * jitter))
+    let spread = Interval.milliseconds(Int64(min(doubled, Double(longest.milliseconds)) * jitter))
     let wait = failure.retryAt.map { max($0 - now, .milliseconds(0)) + spread } ?? spread
     return now + wait - begun <= within ? .again(after: wait) : .giveUp
   }
