@@ -193,11 +193,8 @@ package final class Seeding: Service {
   func lease(_ selection: WorkTable.Selection, limit: Int) async throws -> [LeasedCustomer] {
     let (now, owner) = (clock.now(), [UInt8].random(count: 16))
     let end = now + settings.lease
-    // A stop must not lose what is being leased: nobody would give it back.
-    return try await withCancellationShield { [pool] in
-      try await pool.transaction { session throws(DatabaseError) in
-        try WorkTable.lease(selection, limit: limit, until: end, owner: owner, at: now, in: session)
-      }
+    return try await pool.transaction { session throws(DatabaseError) in
+      try WorkTable.lease(selection, limit: limit, until: end, owner: owner, at: now, in: session)
     }
   }
 

@@ -12,7 +12,7 @@ import Synchronization
 import Testing
 import Time
 
-/// A worker that is stopped while Apple's answers to some are there and not yet recorded, and others wait in line.
+/// A worker that is stopped while the calls about some are on their way, and others wait in line.
 @Suite struct `A stop of the seeding` {
   private static let grace = Interval.seconds(7)
 
@@ -56,6 +56,11 @@ import Time
     return bench.client(timing) { _ in RateBounds(start: 1, most: 1, burst: 1) }
   }
 
+  /// Calls are on their way for a while before they are answered.
+  private static func slow(_ bench: SeedingBench) async throws {
+    try await bench.fault(["fault": "slow", "on": "api", "value": 1_500, "times": .null])
+  }
+
   private static func leased(_ bench: SeedingBench) async throws -> Int {
     try await bench.pool.read { session throws(DatabaseError) in
       try session.query("SELECT COUNT(*) AS leased FROM work WHERE owner IS NOT NULL AND state = 0").first?
@@ -65,6 +70,7 @@ import Time
 
   /// Everybody is known in the end, and was asked about once.
   private static func expectEverybodyOnce(_ bench: SeedingBench) async throws {
+    _ = try await bench.http.send(ClientRequest(method: "DELETE", url: bench.running.controlURL + "/faults"))
     try await bench.finish(bench.worker())
     #expect(try await bench.counts() == ["done": bench.customers.joined().count])
     let begun = bench.running.historiesBegun
@@ -77,20 +83,15 @@ import Time
   {
     try await SeedingBench.with(Self.world(customers: 8)) { bench in
       try await bench.arrive(bench.customers)
-      let (answers, answered) = AsyncStream<Void>.makeStream()
-      let (held, letGo) = AsyncStream<Never>.makeStream()
-      let worker = bench.seeding(Self.client(bench), Self.pacing(endsGrace: false), concurrency: 8) {
-        answered.yield()
-        for await _ in held {}
-      }
+      try await Self.slow(bench)
+      let worker = bench.seeding(Self.client(bench), Self.pacing(endsGrace: false), concurrency: 8, grace: Self.grace)
       let run = Task { try await worker.run() }
-      for await _ in answers { break }
+      #expect(await eventually { bench.http.underWay > 0 })
       #expect(try await Self.leased(bench) == bench.customers.joined().count)
       run.cancel()
-      // Those in line are given back while Apple's answer waits to be recorded.
+      // Those in line are given back while a call is on its way.
       let isGivenBack = try await eventually { try await Self.leased(bench) < bench.customers.joined().count }
       #expect(isGivenBack)
-      letGo.finish()
       try await run.value
       let begun = bench.running.historiesBegun.count
       #expect(begun > 0 && begun < bench.customers.count)
@@ -126,39 +127,18 @@ import Time
     try await SeedingBench.with(Self.world(customers: 1)) { bench in
       let ids = bench.customers[0]
       try await bench.arrive([ids])
-      let (patience, runOut) = AsyncStream<Never>.makeStream()
-      let (held, letGo) = AsyncStream<Never>.makeStream()
+      try await Self.slow(bench)
       let limit = Interval.seconds(3)
       let pacing = Pacing(
         elapsed: { .milliseconds(0) },
         sleep: { interval in
-          // The grace begins when the patience has ended; only then Apple's answer is recorded.
-          if interval == Self.grace { letGo.finish() }
-          if interval == limit { for await _ in patience {} } else { await untilCancelled() }
-          try Task.checkCancellation()
+          if interval == limit, await eventually({ bench.http.underWay > 0 }) { return }
+          await untilCancelled()
+          throw CancellationError()
         }, random: { $0 / 2 })
-      let worker = bench.seeding(bench.client(), pacing, concurrency: 8, grace: Self.grace) {
-        runOut.finish()
-        for await _ in held {}
-      }
+      let worker = bench.seeding(bench.client(), pacing, concurrency: 8, grace: Self.grace)
       let states = try await worker.lookUp(ids, of: bench.app, in: .sandbox, within: limit)
       #expect(states == Dictionary(uniqueKeysWithValues: ids.map { ($0, WorkTable.State.done) }))
-      try await Self.expectEverybodyOnce(bench)
-    }
-  }
-
-  @Test func `finds nothing leased that was being leased in the very moment`() async throws {
-    try await SeedingBench.with(Self.world(customers: 4)) { bench in
-      try await bench.arrive(bench.customers)
-      let worker = bench.seeding(Self.client(bench), Self.pacing(endsGrace: true), concurrency: 8, grace: Self.grace)
-      let run = Task {
-        while !Task.isCancelled { await Task.yield() }
-        return try await worker.round()
-      }
-      run.cancel()
-      _ = try? await run.value
-      #expect(try await Self.leased(bench) == 0)
-      #expect(bench.running.historiesBegun.isEmpty)
       try await Self.expectEverybodyOnce(bench)
     }
   }
