@@ -31,16 +31,19 @@ package struct LedgerBudgets: BudgetStore {
     return try await pool.transaction(replayable: true) { session throws(DatabaseError) in
       let entries = try BudgetTable.entries(of: name, at: now, in: session)
       let known = entries.values.reduce(learned) { $0.merged(with: LearnedRate($1)) }
-      try BudgetTable.put(BudgetTable.Entry(known, until: until), of: name, by: process, in: session)
       let others = entries.filter {
         $0.key != process && $0.value.until > now && $0.value.until <= until + Self.skew
       }
       let share = 1 / Double(1 + others.count)
       if let own = entries[process], own.until > now {
+        try BudgetTable.put(BudgetTable.Entry(known, until: until), of: name, by: process, in: session)
         return BudgetLease(share: share, learned: known, until: now + Self.renewal)
       }
-      // The others know of this one from their next renewal on.
+      // The others know of this one from their next renewal on. Their clocks may be ahead of this one's: it has to be a
+      // member still when it is let in, or it would join anew for ever.
       let from = others.values.reduce(now + Self.arrival) { max($0, $1.until) }
+      let member = BudgetTable.Entry(known, until: max(until, from + Self.renewal))
+      try BudgetTable.put(member, of: name, by: process, in: session)
       return BudgetLease(share: share, learned: known, until: from, bulkFrom: from)
     }
   }

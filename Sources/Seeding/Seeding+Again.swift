@@ -14,13 +14,14 @@ extension Seeding {
 
   /// Makes work of the ids; committed when it returns, so that they are asked about whatever happens to this process.
   ///
-  /// - Parameter recent: what was done since then is news enough.
+  /// - Parameter recent: what was settled since then, in whatever way, is news enough.
   package func askAgain(
     _ ids: [String], of app: App, in environment: Environment, unlessDoneSince recent: Milliseconds
   ) async throws {
     let (scope, now) = (Ledger.Scope(app: app.id, environment: environment), clock.now())
     try await pool.transaction(replayable: true) { session throws(DatabaseError) in
-      try WorkTable.askAgain(ids, in: scope, unlessDoneSince: recent, at: now, in: session)
+      try WorkTable.askAgain(
+        ids, in: scope, unlessDoneSince: recent, isPatient: true, at: now, in: session)
     }
   }
 

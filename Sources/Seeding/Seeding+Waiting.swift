@@ -41,15 +41,21 @@ extension Seeding {
   }
 
   /// Asks about the ids, or waits for whoever does, until none of them waits; how they stand.
+  ///
+  /// Each is asked about once: what Apple does not answer now, or not in a way that counts, is for later.
   private func finish(_ ids: [String], in place: Place) async throws -> [String: WorkTable.State] {
+    var unasked = Set(ids)
     while true {
-      let leased = try await lease(WorkTable.Selection(place.scope, subjects: ids), limit: ids.count)
+      let leased =
+        unasked.isEmpty
+        ? [] : try await lease(WorkTable.Selection(place.scope, subjects: unasked.sorted()), limit: unasked.count)
+      unasked.subtract(leased.map(\.subject))
       await withDiscardingTaskGroup { group in
         for customer in leased { group.addTask { await self.ask(about: customer, in: place, .interactive) } }
       }
       let states = try await states(of: ids, in: place)
       if !states.values.contains(.waiting) || Task.isCancelled { return states }
-      try? await pacing.sleep(leased.isEmpty ? .milliseconds(100) : .seconds(1))
+      try? await pacing.sleep(.milliseconds(100))
     }
   }
 

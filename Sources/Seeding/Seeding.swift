@@ -199,7 +199,10 @@ package final class Seeding: Service {
   }
 
   func ask(about customer: LeasedCustomer, in place: Place, _ priority: BudgetGate.Priority) async {
-    guard let access = state.withLock({ $0.access[place.app] }) else { return }
+    guard let access = state.withLock({ $0.access[place.app] }) else {
+      // Its key or its stage went between the lease and here.
+      return await line.settle(customer, .released(until: clock.now()))
+    }
     state.withLock { $0.busy[place, default: 0] += 1 }
     defer { state.withLock { $0.busy[place, default: 0] -= 1 } }
     let grace = Grace(settings.grace, pacing)

@@ -200,7 +200,11 @@ private struct Customers {
   mutating func gatherOthers(
     in scope: Ledger.Scope, at now: Milliseconds, takingOver isUrgent: Bool, _ session: borrowing Session
   ) throws(DatabaseError) {
+    // A purchase that nothing links has no row in `customers`, and is asked about by any of its ids.
     var labels: [String: String] = [:]
+    for (label, rows) in groups {
+      for id in rows.flatMap({ originals[$0.id] ?? [] }) { labels[id] = label }
+    }
     for row in try session.query(
       """
       SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)

@@ -56,18 +56,21 @@ package enum WorkTable {
   /// Has the ids asked about although they may have been: what is settled waits again, what waits goes on waiting, and
   /// is asked about although a history that is stored may hold it.
   ///
-  /// - Parameter recent: what was done since then is news enough.
+  /// - Parameters:
+  ///   - recent: what was done since then is news enough.
+  ///   - isPatient: what was given up or unknown since then is not asked about either.
   package static func askAgain(
-    _ ids: [String], in scope: Ledger.Scope, unlessDoneSince recent: Milliseconds, at now: Milliseconds,
-    in session: borrowing Session
+    _ ids: [String], in scope: Ledger.Scope, unlessDoneSince recent: Milliseconds, isPatient: Bool = false,
+    at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) {
+    let patience = isPatient ? 1 : 0
     for id in Set(ids).sorted() {
       _ = try session.execute(
         """
         INSERT INTO work (app, environment, kind, subject, is_again, created_at, due_at)
         VALUES (\(scope.app.number), \(scope.environment.code), \(Kind.history.rawValue), \(id), 1, \(now), \(now))
         ON DUPLICATE KEY UPDATE
-          settled_at = IF(state = \(State.done.rawValue) AND settled_at > \(recent), settled_at, NULL),
+          settled_at = IF((state = \(State.done.rawValue) OR \(patience) = 1) AND settled_at > \(recent), settled_at, NULL),
           is_again = IF(settled_at IS NOT NULL, is_again, 1),
           attempts = IF(state = 0 OR settled_at IS NOT NULL, attempts, 0),
           due_at = IF(state = 0 OR settled_at IS NOT NULL, due_at, VALUES(due_at)),

@@ -12,7 +12,9 @@ enum APIChanges {
     .value(
       "reason", "NUMBER", choices: ["0", "1", "2", "3"], default: "0",
       "0 undeclared, 1 customer satisfaction, 2 other, 3 outage."),
-    .value("request", "TEXT", "Names the request, at most 128 characters; the same one again is the same request."),
+    .value(
+      "request", "TEXT",
+      "Names the request, at most 128 characters. Whether Apple takes the same one for one request is not known."),
     Command.dryRun,
   ]
 

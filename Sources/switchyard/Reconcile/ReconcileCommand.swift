@@ -72,7 +72,7 @@ enum ReconcileCommand {
       for note in outcomes.flatMap(\.notes) { terminal.note(note) }
       if plan.isDry { terminal.note("dry run: nothing was changed") }
       if places.isEmpty { terminal.note("no app in record has a key of the App Store Server API: nothing was asked") }
-      return status(outcomes)
+      return status(outcomes, isDry: plan.isDry)
     }
   }
 
@@ -87,10 +87,12 @@ enum ReconcileCommand {
     return plan
   }
 
-  private static func status(_ outcomes: [PlaceOutcome]) -> ExitStatus {
+  private static func status(_ outcomes: [PlaceOutcome], isDry: Bool) -> ExitStatus {
     let failed = outcomes.filter { !$0.failures.isEmpty }
     if failed.contains(where: { $0.failures.contains(where: \.saysLater) }) { return .externalLimit }
     if failed.count == outcomes.count { return .failed }
-    return outcomes.allSatisfy(\.isComplete) ? .done : .doneWithRejects
+    // What would be taken in is left, as long as it was only looked at.
+    let isWhole = outcomes.allSatisfy { $0.isComplete && !(isDry && ($0.report?.takenIn ?? 0) > 0) }
+    return isWhole ? .done : .doneWithRejects
   }
 }
