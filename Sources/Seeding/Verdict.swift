@@ -42,7 +42,9 @@ package struct Verdict: Sendable {
       case .refused where Self.isOfApp(failure): self.init(closedDoor: "\(failure)", at: now)
       case .refused where Self.isUnknown(failure):
         self.init(.closed(.unknown, reason: "Apple knows no such id"))
-      case .refused where failure.repetition == .never: self.init(.closed(.failed, reason: "\(failure)"))
+      // Without a number it may not be Apple's word at all, or not a whole one.
+      case .refused where failure.repetition == .never && failure.errorCode != nil:
+        self.init(.closed(.failed, reason: "\(failure)"))
       case .rateLimited, .overBudget:
         let due = max(failure.retryAt ?? again, now + .seconds(1))
         self.init(.released(until: due), Pause(until: due, reason: failure.code.rawValue))

@@ -258,6 +258,24 @@ import Time
     #expect(try await second.renew(key, knowing: lease.learned, at: now).share == 0.5, "two clocks are never the same")
     await pool.close()
   }
+
+  @Test func `let a process in whose clock is behind, although the other never rests`() async throws {
+    let pool = Pool(try await PrivateMariaDB.shared.database())
+    let (start, ahead) = (SeedingBench.start, Interval.milliseconds(1_000))
+    try await pool.read { session throws(DatabaseError) in
+      _ = try Migrator().migrate(at: start, in: session)
+    }
+    let key = BudgetKey(app: "a", endpoint: .getTransactionHistory, environment: .production)
+    let (busy, late) = (LedgerBudgets(pool: pool), LedgerBudgets(pool: pool))
+    let known = LearnedRate(.documented(key))
+    _ = try await busy.renew(key, knowing: known, at: start + ahead)
+    let joined = try await late.renew(key, knowing: known, at: start)
+    let from = try #require(joined.bulkFrom)
+    for second in 1...2 { _ = try await busy.renew(key, knowing: known, at: start + ahead + .seconds(Int64(second))) }
+    let inside = try await late.renew(key, knowing: known, at: from)
+    #expect(inside.bulkFrom == nil && inside.share == 0.5)
+    await pool.close()
+  }
 }
 
 @Suite struct `A verdict` {
@@ -288,6 +306,10 @@ import Time
     #expect(Self.word(Self.failure(.noToken)) == "released 300 pause 300")
     #expect(Self.word(.empty(.sandbox)) == "unknown")
     #expect(Self.word(.empty(.sandbox), isAccepted: false) == "released 300 pause 300")
+    #expect(Self.word(Self.failure(.refused, 4_000_010)) == "failed")
+    // A 404 of which nothing else can be read.
+    #expect(Self.word(Self.failure(.refused)) == "again 60")
+    #expect(Self.word(Self.failure(.refused), attempt: 10) == "failed")
     #expect(Self.word(Self.failure(.unreachable), attempt: 500) == "again 3600")
     #expect(Self.word(Self.failure(.serverFailed)) == "again 60")
     #expect(Self.word(Self.failure(.serverFailed), attempt: 3) == "again 240")
