@@ -1,7 +1,9 @@
 import AppStore
 import Database
+import JSON
 import Ledger
 import Purchases
+import Runtime
 import Seeding
 import Simulator
 import Support
@@ -26,6 +28,26 @@ import Time
   private static func begin(_ customers: [LeasedCustomer], _ bench: SeedingBench) async throws -> [Bool] {
     try await bench.pool.transaction(replayable: true) { session throws(DatabaseError) in
       try WorkTable.begin(customers, in: session)
+    }
+  }
+
+  @Test func `is made once for whoever waits, whatever Apple answers`() async throws {
+    try await SeedingBench.with(SeedingBench.world(customers: 1)) { bench in
+      try await bench.fault(["fault": "unauthorized", "on": "api", "times": .null])
+      let clock = bench.clock
+      let pacing = Pacing(
+        elapsed: { .milliseconds(0) },
+        sleep: { interval in
+          // The pauses of whoever waits take their time at once; the limit comes when they have added up to it.
+          guard interval > .seconds(1) else { return clock.advance(by: interval) }
+          let due = clock.clock.now() + interval
+          _ = await eventually { clock.clock.now() >= due }
+        }, random: { $0 / 2 })
+      let worker = bench.seeding(bench.client(), pacing, concurrency: 8)
+      let states = try await worker.lookUp(bench.customers[0], of: bench.app, in: .sandbox, within: .seconds(20))
+      #expect(states?.values.allSatisfy { $0 == .waiting } == true)
+      let calls = bench.calls[.getTransactionHistory, 401]
+      #expect((1...2).contains(calls), "\(calls): one for each environment at the most")
     }
   }
 
