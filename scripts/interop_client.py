@@ -274,6 +274,15 @@ def sent_test(token):
     sys.exit("interop: a TEST was not sent within half a minute")
 
 
+def same_notification(notification, decoded):
+    if decoded.data:
+        same("notification, data", notification["data"], decoded.data)
+    same(
+        "notification", {name: value for name, value in notification.items() if name not in ("data", "summary")},
+        decoded, leaving=["data", "summary"],
+    )
+
+
 def notifications():
     same_refusal("a TEST without a URL", ["test-notification"], theirs.request_test_notification)
     listen()
@@ -286,7 +295,8 @@ def notifications():
             sys.exit(f"interop: a TEST is {decoded.rawNotificationType}")
         # The signature is of the moment; what it says was compared by interop.py.
         mine = ours("test-notification", "--status", token)[0]
-        same("test notification", mine, status, leaving=["signedPayload"])
+        same_notification(mine["notification"], decoded)
+        same("test notification", {"attempts": mine["sendAttempts"]}, {"attempts": plain(status.sendAttempts)})
     now = json.loads(control("advance", {"days": 10}))["now"]
     request = NotificationHistoryRequest(startDate=WORLD["asOf"] - 150 * 86_400_000, endDate=now)
     sent, page = {}, None
@@ -301,12 +311,7 @@ def notifications():
     for row in rows:
         notification = row["notification"]
         decoded, attempts = sent[notification["notificationUUID"]]
-        if decoded.data:
-            same("notification, data", notification["data"], decoded.data)
-        same(
-            "notification", {name: value for name, value in notification.items() if name not in ("data", "summary")},
-            decoded, leaving=["data", "summary"],
-        )
+        same_notification(notification, decoded)
         same("attempts", {"attempts": row["sendAttempts"]}, {"attempts": plain(attempts)})
 
 
