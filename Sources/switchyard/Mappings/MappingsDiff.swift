@@ -56,7 +56,9 @@ enum MappingsDiff {
     ) throws -> (mapping: MappingTable, difference: TableDifference) {
       let bytes = try Input.read(file, limit: MappingTable.sizeLimit)
       do throws(Table.Malformed) {
-        return (mapping, TableDifference(from: mapping.embedded, to: try Table(bytes)))
+        // Not within the tuple: Swift 6.3.1 loses values there when it optimises.
+        let table = try Table(bytes)
+        return (mapping, TableDifference(from: mapping.embedded, to: table))
       } catch { throw UnreadableTable(file: file) }
     }
 
