@@ -82,6 +82,24 @@ package struct AppRouting: Sendable {
     self.verifier = verifier
   }
 
+  /// The environment in which the ledger knows the id of this app; nil: in none, or in several.
+  package func home(of id: ID, in app: App) async throws -> APIEnvironment? {
+    let places = try await pool.read { session throws(DatabaseError) in try Self.places(of: id, app, in: session) }
+    return places.count == 1 ? APIEnvironment(places[0]) : nil
+  }
+
+  private static func places(
+    of id: ID, _ app: App, among environments: [Environment] = APIEnvironment.allCases.map { Environment($0) },
+    in session: borrowing Session
+  ) throws(DatabaseError) -> [Environment] {
+    var places: [Environment] = []
+    for environment in environments {
+      let scope = Ledger.Scope(app: app.id, environment: environment)
+      if try Ledger.knows(id.text, as: id.kinds, in: scope, session) { places.append(environment) }
+    }
+    return places
+  }
+
   /// - Parameters:
   ///   - candidates: the registered apps, in the order in which they are asked about.
   ///   - environment: where to look alone; nil: Production, then the sandbox.
@@ -92,12 +110,7 @@ package struct AppRouting: Sendable {
     let known = try await pool.read { session throws(DatabaseError) in
       var known: [[Environment]] = []
       for candidate in candidates {
-        var places: [Environment] = []
-        for environment in environments {
-          let scope = Ledger.Scope(app: candidate.app.id, environment: environment)
-          if try Ledger.knows(id.text, as: id.kinds, in: scope, session) { places.append(environment) }
-        }
-        known.append(places)
+        known.append(try Self.places(of: id, candidate.app, among: environments, in: session))
       }
       return known
     }

@@ -1,5 +1,6 @@
 import AppStore
 package import Ledger
+import Signing
 package import Time
 
 /// What follows from how a look-up ended: for the customer's rows, and for everybody else of the app and environment.
@@ -32,7 +33,7 @@ package struct Verdict: Sendable {
     case .empty where isAccepted: self.init(.closed(.unknown, reason: "Apple knows no purchase of it"))
     case .empty:
       self.init(closedDoor: "Apple answers as to a wrong bundle id; switchyard api check tells", at: now)
-    case .refused(let code) where attempt >= Self.attempts:
+    case .refused(let code) where attempt >= Self.attempts && !Self.passesByItself(code):
       self.init(.closed(.failed, reason: "Apple's answer was refused: \(code)"))
     case .refused(let code): self.init(.again(at: again, reason: "Apple's answer was refused: \(code)"))
     case .notRecorded: self.init(.released(until: now + .seconds(5)))
@@ -75,6 +76,11 @@ package struct Verdict: Sendable {
   private static func backoff(_ attempt: Int, _ jitter: Double) -> Interval {
     let whole = Double(min(60_000 << Int64(min(max(attempt, 1), 12) - 1), 3_600_000))
     return .milliseconds(Int64(whole * (0.5 + jitter / 2)))
+  }
+
+  /// No responder has vouched for Apple's certificate yet: not of this customer, and none is given up for it.
+  private static func passesByItself(_ refusal: String) -> Bool {
+    refusal == VerificationError.Code.revocationNotKnown.rawValue
   }
 
   /// InvalidAppIdentifierError and AppNotFoundError: not the id is wrong.

@@ -26,6 +26,14 @@ import Wire
     #expect(table.rows.allSatisfy { !$0.meaning.isEmpty && !$0.next.isEmpty })
   }
 
+  @Test func `says when to ask again, where Apple does`() {
+    var failure = CallFailure(.rateLimited, .getTransactionInfo, "")
+    failure.errorCode = 4_290_000
+    #expect(failure.nextStep == failure.row?.next)
+    failure.retryAt = Milliseconds(1_780_000_000_000)
+    #expect(failure.nextStep == "ask again at 2026-05-28T20:26:40Z")
+  }
+
   @Test func `says which of Apple's codes it was, and is made again only where Apple takes it again`() async throws {
     for row in table.rows {
       try await withAppStore([.error(row.code)]) { scripted in

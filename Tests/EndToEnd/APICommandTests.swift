@@ -73,6 +73,14 @@ import Time
     }
   }
 
+  @Test func `refuses a base that is no URL, or the sandbox's`() async throws {
+    for base in ["localhost:1", "http://", "http://127.0.0.1:1/sandbox", "https://127.0.0.1:1/sandbox/"] {
+      let words = ["api", "check", "--bundle", "a", "--issuer", "i", "--key-id", "k", "--key-file", "none"]
+      let outcome = try await Program().run(words + ["--base-url", base])
+      #expect(outcome.status == 2 && outcome.notes.contains("--base-url"), "\(base): \(outcome)")
+    }
+  }
+
   @Test func `tells a clock that is wrong from a key that is`() async throws {
     var refused = HTTPResponse.text(401, "")
     refused.headers.append("Date", "Thu, 01 Jan 2026 00:00:00 GMT")

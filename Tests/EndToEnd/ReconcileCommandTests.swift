@@ -145,6 +145,9 @@ import Time
       let known = try await api("order", order)
       #expect(known.status == 0, "\(known)")
       #expect(known.notes.contains("\(order) is of \(Self.second) in Sandbox: the ledger knows it"))
+      // Of an app that is named too: orders are else looked for in Production.
+      let named = try await api("order", order, "--app", Self.second)
+      #expect(named.status == 0, "\(named)")
 
       let nobodys = try await api("transaction", "999000000000001")
       #expect(nobodys.status == 1)

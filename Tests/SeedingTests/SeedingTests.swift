@@ -298,6 +298,12 @@ import Time
     }
   }
 
+  @Test func `gives nobody up for a certificate that no responder has vouched for yet`() {
+    #expect(Self.word(.refused("revocationNotKnown"), attempt: 50).hasPrefix("again"))
+    #expect(Self.word(.refused("noResponderNamed"), attempt: 50) == "failed")
+    #expect(Self.word(.refused("badSignature"), attempt: 50) == "failed")
+  }
+
   @Test func `tells what is final from what is not, and whose fault it is`() {
     #expect(Self.word(Self.failure(.refused, 4_040_010)) == "unknown")
     #expect(Self.word(Self.failure(.refused, 4_000_006)) == "unknown")

@@ -104,14 +104,14 @@ package struct CallFailure: Error, Equatable, Sendable, CustomStringConvertible 
   package var nextStep: String {
     if isOutcomeUnknown { return "whether Apple did it is not known: look before asking again" }
     if code == .refused, unknownIn != nil { return "both environments were asked: check id and bundle id" }
+    if [.rateLimited, .overBudget].contains(code), let retryAt { return "ask again at \(retryAt.iso8601)" }
     if let row { return row.next }
     return switch code {
     case .invalidCall: "mend what was asked"
     case .noToken: "check the .p8 file: the key of the App Store Server API, as it was downloaded"
     case .unauthorized: "switchyard api check tells why"
     case .refused: "see Apple's page on the error code"
-    case .rateLimited, .overBudget: retryAt.map { "ask again at \($0.iso8601)" } ?? "ask again later"
-    case .serverFailed, .interrupted: "ask again later"
+    case .rateLimited, .overBudget, .serverFailed, .interrupted: "ask again later"
     case .unreachable: "check network, proxy and host"
     case .untrusted: "check the clock and the trusted roots; a proxy that opens TLS needs its root added"
     case .malformedAnswer, .tooLarge: "check that the host is Apple's"

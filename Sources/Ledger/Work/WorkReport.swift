@@ -129,6 +129,21 @@ extension WorkTable {
     return standings
   }
 
+  /// When each of these ids was asked about for the last time, whatever came of it; those of whom it is not known are absent.
+  package static func settledDates(
+    of ids: [String], in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> [String: Milliseconds] {
+    var dates: [String: Milliseconds] = [:]
+    for row in try session.query(
+      """
+      SELECT subject, settled_at FROM work
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+      AND kind = \(Kind.history.rawValue) AND subject IN (\(list: ids)) AND settled_at IS NOT NULL
+      """)
+    { dates[try row.text("subject")] = try row.milliseconds("settled_at") }
+    return dates
+  }
+
   /// Has what was given up, unknown or put off asked about anew; how many ids.
   ///
   /// What is leased goes on as it is.

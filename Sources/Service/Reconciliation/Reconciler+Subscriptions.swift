@@ -1,3 +1,4 @@
+import Database
 import Ledger
 import Mappings
 import Purchases
@@ -14,33 +15,29 @@ extension Reconciler {
     _ place: AskablePlace, _ plan: Plan, from start: Milliseconds, to now: Milliseconds,
     _ report: inout ReconciliationReport
   ) async throws {
-    // Customers are spread over slices, and each is asked about once, by this id.
-    var asked: [String: String] = [:]
-    var last: String?
+    var (quiet, last): (QuietCustomers, String?) = (QuietCustomers(atMost: plan.lookUps), nil)
     while let slice = try await ledger.slice(of: place.app, place.environment, after: last, limit: Self.sliceLength) {
       try Task.checkCancellation()
       last = slice.originalTransactionIDs.last
-      var chosen: [String] = []
-      for original in quietOnes(slice, plan, at: now) {
-        let customer = slice.customers[original] ?? original
-        guard asked[customer] == nil else { continue }
-        guard asked.count < plan.lookUps else {
-          report.postponed += 1
-          continue
-        }
-        asked[customer] = original
-        chosen.append(original)
-      }
-      if !plan.isDry, !chosen.isEmpty {
-        try await seeding.askAgain(
-          chosen, of: place.app, in: place.environment, unlessDoneSince: clock.now() - plan.recent)
+      let found = quietOnes(slice, plan, at: now)
+      let settled = try await settledDates(of: found.keys.sorted(), place)
+      for (original, heard) in found {
+        let news = max(heard, settled[original] ?? heard)
+        quiet.add(slice.customers[original] ?? original, askedBy: original, lastNews: news)
       }
       measure(slice, from: start, to: now, &report.renewals)
     }
+    let asked = quiet.chosen
+    report.postponed = quiet.count - asked.count
     if plan.isDry { report.lookedUp = asked.count }
     guard !plan.isDry, !asked.isEmpty else { return }
-    let states = try await seeding.settled(
-      Array(asked.values), of: place.app, in: place.environment, within: plan.patience)
+    for start in stride(from: 0, to: asked.count, by: Self.sliceLength) {
+      try Task.checkCancellation()
+      try await seeding.askAgain(
+        Array(asked[start...].prefix(Self.sliceLength)), of: place.app, in: place.environment,
+        unlessDoneSince: clock.now() - plan.recent)
+    }
+    let states = try await seeding.settled(asked, of: place.app, in: place.environment, within: plan.patience)
     for state in states.values {
       switch state {
       case .waiting: report.pending += 1
@@ -50,6 +47,13 @@ extension Reconciler {
       }
     }
     report.renewals = try await renewals(place, from: start, to: now)
+  }
+
+  private func settledDates(of ids: [String], _ place: AskablePlace) async throws -> [String: Milliseconds] {
+    if ids.isEmpty { return [:] }
+    return try await ledger.pool.read { session throws(DatabaseError) in
+      try WorkTable.settledDates(of: ids, in: place.scope, session)
+    }
   }
 
   /// Of everybody, as they are known now.
@@ -75,20 +79,21 @@ extension Reconciler {
     }
   }
 
-  /// The originalTransactionIds of which something should have been heard.
-  private func quietOnes(_ slice: CustomerSlice, _ plan: Plan, at now: Milliseconds) -> [String] {
-    var chosen = Set(
+  /// The originalTransactionIds of which something should have been heard, and when something was for the last time.
+  private func quietOnes(_ slice: CustomerSlice, _ plan: Plan, at now: Milliseconds) -> [String: Milliseconds] {
+    var heard: [String: Milliseconds] = [:]
+    for (original, asOf) in slice.purchases.map({ ($0.key.originalTransactionID, $0.rank.asOf) })
+      + slice.renewals.map({ ($0.key.originalTransactionID, $0.rank.asOf) })
+    {
+      // What Apple dated ahead of our clock was said now at the latest.
+      heard[original] = max(heard[original] ?? .init(0), min(asOf, now))
+    }
+    let silent = Set(
       subscriptions(of: slice).filter { $0.0.silence(at: now, allowing: Self.allowance) != nil }
         .map(\.0.key.originalTransactionID))
-    if let quiet = plan.quiet {
-      var heard: [String: Milliseconds] = [:]
-      for (original, asOf) in slice.purchases.map({ ($0.key.originalTransactionID, $0.rank.asOf) })
-        + slice.renewals.map({ ($0.key.originalTransactionID, $0.rank.asOf) })
-      { heard[original] = max(heard[original] ?? asOf, asOf) }
-      // What Apple dated ahead of our clock was said now at the latest.
-      chosen.formUnion(heard.filter { min($0.value, now) + quiet <= now }.keys)
+    return heard.filter { original, date in
+      silent.contains(original) || plan.quiet.map { date + $0 <= now } ?? false
     }
-    return chosen.sorted()
   }
 
   private func subscriptions(of slice: CustomerSlice) -> [(Subscription, [Event])] {

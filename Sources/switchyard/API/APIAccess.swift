@@ -68,11 +68,12 @@ struct APIAccess: Sendable {
     _ body: (APIAccess) async throws -> ExitStatus
   ) async throws -> ExitStatus {
     let environment: APIEnvironment? = try arguments.choice("environment")
+    let hosts = try AskingApple.hosts(arguments)
     let options = try DatabaseOptions(arguments)
     let sought = try SoughtApp(arguments, options, id)
     guard let sought else {
       let credentials = try given(arguments)
-      let line = try APILine(arguments, sharing: nil)
+      let line = try APILine(arguments, hosts, sharing: nil)
       return try await APIAccess(arguments, line, credentials, in: environment, nil).run(terminal, body)
     }
     return try await options.withDatabase(terminal) { configuration in
@@ -81,7 +82,7 @@ struct APIAccess: Sendable {
       let registered = try await RegisteredApps(arguments, options, connection, sought, terminal)
       await connection.close()
       let pool = Pool(configuration)
-      let line = try APILine(arguments, sharing: pool)
+      let line = try APILine(arguments, hosts, sharing: pool)
       let status: ExitStatus
       do {
         let found = try await registered.find(sought, in: environment, line, pool, terminal)

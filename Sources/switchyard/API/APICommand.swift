@@ -11,8 +11,9 @@ enum APICommand {
     "api", "Ask the App Store Server API.",
     discussion: """
       What Apple signed is verified before it is shown. Calls are made again where that is safe, and within Apple's \
-      documented limits. history, status, transaction and order find the registered app that the id is of when none is \
-      named: in the ledger, else by asking about each. Exit status 7: Apple or our budget says later.
+      documented limits. Where the ledger knows an id, it is asked about there. history, status, transaction, order, \
+      refunds and app-transaction find the registered app that the id is of when none is named: in the ledger, else by \
+      asking about each. Exit status 7: Apple or our budget says later.
       """,
     examples: [
       Command.Example("switchyard api check --app com.example.app", "does Apple let us in?"),

@@ -13,8 +13,10 @@ struct APILine: Sendable {
   let client: AppStoreClient
   let verifier: SignedDataVerifier
 
-  /// - Parameter pool: of the ledger in which the budget is shared; nil: it is this command's own.
-  init(_ arguments: ParsedArguments, sharing pool: Pool?) throws {
+  /// - Parameters:
+  ///   - hosts: nil: Apple's.
+  ///   - pool: of the ledger in which the budget is shared; nil: it is this command's own.
+  init(_ arguments: ParsedArguments, _ hosts: AppStoreHosts?, sharing pool: Pool?) throws {
     var roots: [RootCertificate] = []
     for root in arguments.values("root") { roots += try TrustOptions.read(root) }
     verifier = SignedDataVerifier(roots: roots.isEmpty ? .apple : TrustedRoots(exactly: roots))
@@ -24,13 +26,11 @@ struct APILine: Sendable {
       configuration.additionalRoots = try Input.read(root, limit: Self.fileLimit)
     }
     let timing = CallTiming(clock: .system)
-    let base = arguments.value("base-url")
     let gate = BudgetGate(
       store: pool.map { LedgerBudgets(pool: $0) } ?? SharedBudgets().member("command"), timing: timing,
-      bounds: { base == nil ? .documented($0) : .unknown($0) })
+      bounds: { hosts == nil ? .documented($0) : .unknown($0) })
     client = AppStoreClient(
-      http: HTTPClient(configuration), hosts: base.map { AppStoreHosts(simulator: $0) } ?? .apple, gate: gate,
-      timing: timing)
+      http: HTTPClient(configuration), hosts: hosts ?? .apple, gate: gate, timing: timing)
   }
 
   func end() async { await client.end() }

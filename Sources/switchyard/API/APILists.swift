@@ -44,7 +44,7 @@ enum APILists {
     examples: [Command.Example("switchyard api refunds 2000000123456789 --app com.example.app")],
     options: [.value("revision", "TEXT", "Begin after what an earlier walk has seen.")], arguments: [transactionID]
   ) { arguments, terminal in
-    try await APIAccess.with(arguments, terminal) { access in
+    try await APIAccess.with(arguments, terminal, about: .transaction(arguments.positionals[0])) { access in
       try await walk(RefundPages(of: arguments.positionals[0]), access, arguments, terminal) { $0 }
     }
   }

@@ -49,7 +49,7 @@ enum APILookUps {
     examples: [Command.Example("switchyard api app-transaction 2000000123456789 --app com.example.app")],
     arguments: [APILists.transactionID]
   ) { arguments, terminal in
-    try await APIAccess.with(arguments, terminal) { access in
+    try await APIAccess.with(arguments, terminal, about: .transaction(arguments.positionals[0])) { access in
       let reply = try await access.client.send(
         .appTransactionInfo(of: arguments.positionals[0]), as: access.credentials, along: access.route)
       let item = access.verifying(reply).appTransaction(reply.answer.signedAppTransactionInfo ?? "")

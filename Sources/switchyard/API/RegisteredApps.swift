@@ -8,14 +8,15 @@ import Service
 
 /// Which registered app an `api` command is about.
 enum SoughtApp {
-  case named(String)
+  /// With the id that is asked about, if it is about one.
+  case named(String, AppRouting.ID?)
   /// The one that the id is of.
   case of(AppRouting.ID)
 
   /// Nil when the command line itself says as whom to ask, or has to.
   init?(_ arguments: ParsedArguments, _ options: DatabaseOptions, _ id: AppRouting.ID?) throws {
     if let bundleID = arguments.value("app") {
-      self = .named(bundleID)
+      self = .named(bundleID, id)
       return
     }
     let isGiven = ["bundle", "issuer", "key-id", "key-file"].contains { arguments.value($0) != nil }
@@ -34,7 +35,7 @@ struct RegisteredApps {
     _ terminal: Terminal
   ) async throws {
     var name: String?
-    if case .named(let bundleID) = sought { name = try await AppRecord.find(bundleID, connection).app.bundleID }
+    if case .named(let bundleID, _) = sought { name = try await AppRecord.find(bundleID, connection).app.bundleID }
     let hasSealed = try await connection.read { session throws(DatabaseError) in
       try CredentialTable.hasAny(in: session)
     }
@@ -51,14 +52,15 @@ struct RegisteredApps {
   ) async throws -> (app: App, credentials: AppCredentials, environment: APIEnvironment?) {
     let app: App
     var place = environment
+    let routing = AppRouting(pool: pool, client: line.client, verifier: line.verifier)
     switch sought {
-    case .named(let bundleID):
+    case .named(let bundleID, let id):
       guard let found = candidates.first(where: { $0.app.bundleID == bundleID }) else {
         throw NoAPIKey(bundleID: bundleID, reason: nil)
       }
       app = found.app
+      if place == nil, let id { place = try await routing.home(of: id, in: app) }
     case .of(let id):
-      let routing = AppRouting(pool: pool, client: line.client, verifier: line.verifier)
       switch try await routing.route(id, among: candidates, in: environment) {
       case .found(let found, let known, let by):
         (app, place) = (found, environment ?? known.flatMap { APIEnvironment($0) })

@@ -34,6 +34,7 @@ enum ConsumptionSettling {
         .invalidValue, "Apple would not take it: \(problems.joined(separator: "; ")).", path: arguments.path)
     }
     let options = try DatabaseOptions(arguments)
+    let hosts = try AskingApple.hosts(arguments)
     return try await options.withDatabase(terminal) { configuration in
       let connection = try await Connection.open(configuration)
       try await options.prepare(connection)
@@ -45,7 +46,7 @@ enum ConsumptionSettling {
       }
       let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) }
       let pool = Pool(configuration)
-      let asking = AskingApple(arguments, sharing: pool)
+      let asking = AskingApple(hosts, sharing: pool)
       let report = ConsumptionReport(client: asking.client, pool: pool, keys: keys)
       let outcome: Result<ConsumptionReport.Outcome, any Error>
       do {

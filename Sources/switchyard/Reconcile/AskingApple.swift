@@ -20,15 +20,27 @@ struct AskingApple {
 
   let client: AppStoreClient
 
-  /// - Parameter pool: of the ledger in which the budget is shared with every other process.
-  init(_ arguments: ParsedArguments, sharing pool: Pool) {
+  /// - Parameters:
+  ///   - hosts: nil: Apple's.
+  ///   - pool: of the ledger in which the budget is shared with every other process.
+  init(_ hosts: AppStoreHosts?, sharing pool: Pool) {
     let timing = CallTiming(clock: .system)
-    let base = arguments.value("base-url")
     let gate = BudgetGate(
       store: LedgerBudgets(pool: pool), timing: timing,
-      bounds: { base == nil ? .documented($0) : .unknown($0) })
-    client = AppStoreClient(
-      http: HTTPClient(), hosts: base.map { AppStoreHosts(simulator: $0) } ?? .apple, gate: gate, timing: timing)
+      bounds: { hosts == nil ? .documented($0) : .unknown($0) })
+    client = AppStoreClient(http: HTTPClient(), hosts: hosts ?? .apple, gate: gate, timing: timing)
+  }
+
+  /// The hosts that `--base-url` names; nil: Apple's.
+  static func hosts(_ arguments: ParsedArguments) throws(UsageError) -> AppStoreHosts? {
+    guard let base = arguments.value("base-url") else { return nil }
+    let isURL = ["http://", "https://"].contains { base.hasPrefix($0) && base.count > $0.count }
+    guard isURL, !["/sandbox", "/sandbox/"].contains(where: base.hasSuffix) else {
+      throw UsageError(
+        .invalidValue, "--base-url is http://HOST:PORT or https://HOST: the sandbox is looked for below it.",
+        path: arguments.path)
+    }
+    return AppStoreHosts(simulator: base)
   }
 
   func end() async { await client.end() }

@@ -38,6 +38,7 @@ enum ReconcileCommand {
     let trust = try TrustOptions(arguments)
     let environment = try EnvironmentOption.environment(arguments)
     let plan = try plan(arguments)
+    let hosts = try AskingApple.hosts(arguments)
     return try await options.withDatabase(terminal) { configuration in
       let connection = try await Connection.open(configuration)
       try await options.prepare(connection)
@@ -49,7 +50,7 @@ enum ReconcileCommand {
       let places = try await AskingApple.places(
         app: arguments.positionals.first, environment, keys, connection)
       let pool = Pool(configuration)
-      let asking = AskingApple(arguments, sharing: pool)
+      let asking = AskingApple(hosts, sharing: pool)
       let (ledger, intake) = (Ledger(pool: pool), Intake(adapter: trust.adapter))
       let reconciler = Reconciler(
         client: asking.client, verifier: SignedDataVerifier(roots: trust.roots), intake: intake, ledger: ledger,

@@ -27,6 +27,7 @@ enum SeedsRun {
     }
     let options = try DatabaseOptions(arguments)
     let adapter = try TrustOptions(arguments).adapter
+    let hosts = try AskingApple.hosts(arguments)
     return try await options.withDatabase(terminal) { configuration in
       let connection = try await Connection.open(configuration)
       try await options.prepare(connection)
@@ -37,7 +38,7 @@ enum SeedsRun {
       guard hasSealed else { throw NoAPIKey(bundleID: nil, reason: nil) }
       let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) }
       let pool = Pool(configuration)
-      let asking = AskingApple(arguments, sharing: pool)
+      let asking = AskingApple(hosts, sharing: pool)
       let (asked, left) = try await run(asking, Intake(adapter: adapter), keys, pool, terminal)
       await asking.end()
       await pool.close()

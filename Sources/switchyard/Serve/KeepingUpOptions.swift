@@ -18,8 +18,8 @@ enum KeepingUpOptions {
 
   static func settings(_ arguments: ParsedArguments, _ trust: TrustOptions) throws(UsageError) -> AppStoreSettings {
     var appStore = AppStoreSettings(verifier: SignedDataVerifier(roots: trust.roots))
-    if let base = arguments.value("base-url") {
-      appStore.hosts = AppStoreHosts(simulator: base)
+    if let hosts = try AskingApple.hosts(arguments) {
+      appStore.hosts = hosts
       appStore.bounds = { .unknown($0) }
     }
     appStore.reconcileEvery = try hours("reconcile-every", arguments)
