@@ -1,4 +1,5 @@
 import Database
+import HTTPServer
 import JSON
 import Ledger
 import Purchases
@@ -55,6 +56,51 @@ import Truth
       #expect(try await heartbeat(kept)?.lostSince == nil)
       await http.end()
     }
+  }
+
+  @Test func `is not lost in Production before the app is there, and is once a purchase was`() async throws {
+    let world = MixedStory.world(customers: 0, seed: 2, start: KeptUp.start)
+    try await KeptUp.with(world) { kept in
+      let server = HTTPServer(HTTPServerConfiguration(port: 0, stopWithin: .seconds(1)), handler: Unreleased())
+      try server.start()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await server.run() }
+        defer { group.cancelAll() }
+        let http = kept.asking("http://127.0.0.1:\(server.port)")
+        let check = HeartbeatCheck(
+          client: http.client, ledger: Ledger(pool: kept.pool), every: .hours(24), within: .minutes(10),
+          clock: kept.clock.clock)
+        let place = try await kept.place(.production)
+        for _ in 0..<2 {
+          #expect(try await check.check(place) == .waiting)
+          kept.clock.advance(by: .hours(25))
+        }
+        _ = try await kept.pool.transaction { session throws(DatabaseError) in
+          try session.execute(
+            """
+            INSERT INTO purchases (app, environment, original_transaction_id, line, source, product_id, as_of, facts,
+              message, precedence)
+            VALUES (\(place.scope.app.number), 1, '1', '', 1, 'coins', 1, '{}', '', '')
+            """)
+        }
+        let lost = try await check.check(place)
+        guard case .lost(let reason) = lost else { throw NotLost(finding: lost) }
+        #expect(reason.contains("Apple sends none"))
+        await http.end()
+      }
+    }
+  }
+}
+
+/// Apple to an app that has no release: it is known in the sandbox alone.
+private struct Unreleased: HTTPHandler {
+  func respond(to request: HTTPRequest) async -> HTTPResponse {
+    let unknown: JSONObject = ["errorCode": 4_040_010, "errorMessage": "Transaction id not found."]
+    var response =
+      request.path.hasPrefix("/sandbox/") ? HTTPResponse.json(404, unknown.encoded()) : HTTPResponse(status: 401)
+    // The true date would make the test's clock a wrong one.
+    response.headers.append("Date", "none")
+    return response
   }
 }
 

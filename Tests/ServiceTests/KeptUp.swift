@@ -162,14 +162,14 @@ struct KeptUp: Sendable {
       http: http)
   }
 
-  /// The Sandbox of the app.
-  func place() async throws -> AskablePlace {
+  /// The app in one environment.
+  func place(_ environment: Environment = .sandbox) async throws -> AskablePlace {
     let keys = keys
     let askable = try await pool.read { session throws(DatabaseError) in
       try AskableApp.all(with: keys, in: session).askable
     }
     let app = try #require(askable.first)
-    return try #require(AskablePlace(app, .sandbox))
+    return try #require(AskablePlace(app, environment))
   }
 
   func mend() async throws {

@@ -10,6 +10,7 @@ package struct Heartbeat: Hashable, Sendable {
   package let dueBy: Milliseconds
   /// Apple's name for it; nil when Apple would not send one.
   package let token: String?
+  /// Without a token: when it was found that there is nothing to ask for.
   package let returnedAt: Milliseconds?
   /// When the first was asked for that did not come back; nil while all is well.
   package let lostSince: Milliseconds?
@@ -46,6 +47,28 @@ package enum HeartbeatTable {
       UPDATE heartbeats SET token = \(token)
       WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND asked_at = \(askedAt)
       """)
+  }
+
+  /// Notes that there was nothing to ask for; the next is due as if there had been, and none is lost until then.
+  package static func withdrawn(
+    _ scope: Ledger.Scope, askedAt: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute(
+      """
+      UPDATE heartbeats SET returned_at = asked_at, token = NULL, lost_since = NULL, failure = NULL
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND asked_at = \(askedAt)
+      """)
+  }
+
+  /// Whether anything was ever told of a purchase there.
+  package static func hasPurchases(
+    in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> Bool {
+    try session.query(
+      """
+      SELECT 1 FROM purchases WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) LIMIT 1
+      """
+    ).first != nil
   }
 
   /// Notes that it came back: all is well.

@@ -49,6 +49,12 @@ package struct HeartbeatCheck: Sendable {
         try await client.send(.testNotification(), as: place.credentials, in: place.api)
         .answer.testNotificationToken ?? ""
     } catch {
+      if try await isBeforeRelease(error, place) {
+        try await write { session throws(DatabaseError) in
+          try HeartbeatTable.withdrawn(scope, askedAt: now, in: session)
+        }
+        return .waiting
+      }
       return try await lose(scope, askedAt: now, because: "Apple sends none: \(error)")
     }
     try await write { session throws(DatabaseError) in
@@ -71,6 +77,19 @@ package struct HeartbeatCheck: Sendable {
     // Of one that is known to be lost there is no news until the next is due.
     guard pending.dueBy <= now, pending.lostSince.map({ $0 > pending.askedAt }) ?? true else { return nil }
     return try await lose(place.scope, askedAt: pending.askedAt, because: await reason(pending, place))
+  }
+
+  /// Whether Apple knows no such app in Production yet: there is nobody then of whom a notification could be missed.
+  private func isBeforeRelease(_ failure: CallFailure, _ place: AskablePlace) async throws -> Bool {
+    guard failure.code == .unauthorized, place.api == .production else { return false }
+    let scope = place.scope
+    let hasPurchases = try await ledger.pool.read { session throws(DatabaseError) in
+      try HeartbeatTable.hasPurchases(in: scope, session)
+    }
+    guard !hasPurchases else { return false }
+    return await client.check(place.credentials).contains {
+      $0.environment == .production && $0.verdict == .noProductionRelease
+    }
   }
 
   /// What Apple says became of it.

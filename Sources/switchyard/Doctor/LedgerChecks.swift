@@ -91,6 +91,7 @@ struct LedgerChecks {
           "heartbeat", "\(place): no TEST came back since \(lost.iso8601): \(heartbeat.failure ?? "no reason known")",
           "runbooks/missed-notifications.md")
       }
+      guard heartbeat.token != nil else { return nil }
       return heartbeat.returnedAt.map { .ok("heartbeat", "\(place): the last TEST came back at \($0.iso8601)") }
     }
   }
