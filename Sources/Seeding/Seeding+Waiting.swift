@@ -40,6 +40,13 @@ extension Seeding {
     }
   }
 
+  /// Why nobody of the app is asked about for a while; nil when that is not so.
+  package func pause(of app: App, in environment: Environment) -> Verdict.Pause? {
+    guard let environment = APIEnvironment(environment) else { return nil }
+    let (place, now) = (Place(app: app.id, environment: environment), clock.now())
+    return state.withLock { $0.paused[place].flatMap { $0.until > now ? $0 : nil } }
+  }
+
   /// Asks about the ids, or waits for whoever does, until none of them waits; how they stand.
   ///
   /// Each is asked about once: what Apple does not answer now, or not in a way that counts, is for later.

@@ -94,6 +94,26 @@ import Time
     }
   }
 
+  @Test func `is told why it has to wait when Apple lets nobody in`() async throws {
+    try await SeedingBench.with(SeedingBench.world(customers: 1)) { bench in
+      let server = HTTPServer(HTTPServerConfiguration(port: 0, stopWithin: .seconds(1)), handler: Refusing())
+      try server.start()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await server.run() }
+        defer { group.cancelAll() }
+        try await Self.with(bench) {
+          $0.appStore?.hosts = AppStoreHosts(simulator: "http://127.0.0.1:\(server.port)")
+        } _: { base, token in
+          let answer = try await Self.post(bench.customers[0][0], bench, base, token, wait: "2")
+          #expect(answer.status == 200 && answer.body["history"] == "waiting")
+          let pause = answer.body["historyPause"]?.object
+          #expect(pause?["reason"]?.string?.contains("unauthorized") == true, "\(answer.body)")
+          #expect((pause?["until"]?.integer ?? 0) > bench.clock.clock.now().sinceEpoch)
+        }
+      }
+    }
+  }
+
   @Test func `finds the purchases of an order that was looked up by its id`() async throws {
     try await SeedingBench.with(SeedingBench.world(customers: 1)) { bench in
       let world = bench.running.world
@@ -124,4 +144,9 @@ import Time
       #expect(try await bench.counts() == [:])
     }
   }
+}
+
+/// Apple to a key that was revoked.
+private struct Refusing: HTTPHandler {
+  func respond(to request: HTTPRequest) async -> HTTPResponse { HTTPResponse(status: 401) }
 }

@@ -39,6 +39,9 @@ struct HistoryWait: Sendable {
     do {
       let states = try await seeding?.lookUp(ids, of: app, in: findings.environment, within: limit)
       answer["history"] = .string(Self.word(for: states))
+      if states?.values.contains(.waiting) == true, let pause = seeding?.pause(of: app, in: findings.environment) {
+        answer["historyPause"] = ["reason": .string(pause.reason), "until": .integer(pause.until.sinceEpoch)]
+      }
       var results: [JSONValue] = []
       var told: Set<String> = []
       let document = Document(vocabulary: .embedded, now: clock.now(), showsProvenance: false)
