@@ -48,6 +48,15 @@ import Testing
     #expect(stored["body"] == .string(String(decoding: body, as: UTF8.self)))
     #expect(try await program.run("inbox", "show", "ffffffff").status == 1)
     try await rebuild(database, trust)
+    try await purge(program)
+  }
+
+  private func purge(_ program: Program) async throws {
+    let words = ["quarantine", "purge", "--older-than", "0", "--json"]
+    #expect(try await program.run(words).objects == [["messages": 1, "dryRun": true]])
+    #expect(try await program.run(words + ["--code", "unknownApp"]).objects == [["messages": 0, "dryRun": true]])
+    #expect(try await program.run(words + ["--yes"]).objects == [["messages": 1, "dryRun": false]])
+    #expect(try await program.run("quarantine", "list", "--json").objects.isEmpty)
   }
 
   private func rebuild(_ database: TestDatabase, _ trust: [String]) async throws {

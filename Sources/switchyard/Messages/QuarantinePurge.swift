@@ -1,4 +1,5 @@
 import Database
+import JSON
 import Ledger
 import Runtime
 import Time
@@ -15,7 +16,7 @@ enum QuarantinePurge {
     options: [
       QuarantineCommand.code,
       .value("older-than", "DAYS", default: "30", "Those received longer ago, in days; 0: all."),
-      .flag("yes", "Delete them."),
+      .flag("yes", "Delete them."), JSONOutput.option,
     ]
   ) { arguments, terminal in
     let days = try arguments.integer("older-than", in: 0...100_000) ?? 30
@@ -26,8 +27,7 @@ enum QuarantinePurge {
         let count = try await connection.read { session throws(DatabaseError) in
           try QuarantineTable.count(receivedBefore: before, code: code, in: session)
         }
-        try terminal.write("\(count) would be deleted; say --yes to delete them\n")
-        return .done
+        return try say(count, isDry: true, arguments, terminal)
       }
       var deleted = 0
       while true {
@@ -43,9 +43,19 @@ enum QuarantinePurge {
           "quarantine.purge", of: "quarantine", by: actor, because: "\(total) of \(code ?? "any code")", at: now,
           in: session)
       }
-      try terminal.write("\(deleted) deleted\n")
-      return .done
+      return try say(deleted, isDry: false, arguments, terminal)
     }
+  }
+
+  private static func say(
+    _ count: Int, isDry: Bool, _ arguments: ParsedArguments, _ terminal: Terminal
+  ) throws -> ExitStatus {
+    if arguments.wantsJSON {
+      try terminal.write(["messages": .integer(Int64(count)), "dryRun": .bool(isDry)])
+    } else {
+      try terminal.write(isDry ? "\(count) would be deleted; say --yes to delete them\n" : "\(count) deleted\n")
+    }
+    return .done
   }
 
   private static let step = 1_000
