@@ -4,8 +4,9 @@ import Signing
 
 /// Three ECDSA P-256 verifications of exactly the bytes that were signed, and nothing else.
 ///
-/// No base64, no JSON, no certificates: nobody who uses OpenSSL can be faster. The cheapest way OpenSSL 3 offers: the key parsed and the algorithms fetched once, one context each for hashing and
-/// verifying that is used again and again. (EVP_DigestVerifyInit for each signature costs a look-up more.)
+/// No base64, no JSON, no certificates. The cheapest way that OpenSSL 3 offers for any key: the key parsed and the
+/// algorithms fetched once, one context each for hashing and verifying that is used again and again.
+/// (EVP_DigestVerifyInit for each signature costs a look-up more.) With a table for the key one is faster: see `KeyTable`.
 @safe final class BareVerification {
   /// A signature and what it signs, ready for OpenSSL.
   private struct Signed {

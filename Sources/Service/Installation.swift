@@ -174,6 +174,10 @@ package struct Installation: Sendable {
       "switchyard_unopened_secrets",
       help: "Shared secrets of apps that do not open under the master keys; V1 notifications with them are set aside."
     ) { [registry] in Double(registry.directory.unopened.count) }
+    metrics.gauge(
+      "switchyard_distrusted_key_tables",
+      help: "Tables of keys that contradicted OpenSSL since the start and are not used; above 0 is a bug, and harmless."
+    ) { Double(KeyTables.distrustedInProcess) }
     metrics.gauge("switchyard_http_open_connections", help: "Open HTTP connections.") { [server] in
       Double(server.counters.openConnections)
     }

@@ -7,6 +7,7 @@
 #include <openssl/hmac.h>
 #include <openssl/ocsp.h>
 #include <openssl/pem.h>
+#include <openssl/obj_mac.h>
 #include <openssl/rand.h>
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
@@ -57,3 +58,21 @@ static inline const char *shim_string_stack_value(const shim_string_stack *stack
   return sk_OPENSSL_STRING_value(stack, index);
 }
 static inline void shim_string_stack_free(shim_string_stack *stack) { X509_email_free(stack); }
+
+// Tables of multiples of a point. OpenSSL 3 calls these functions deprecated and has them; where they are not, no table
+// can be made. Only on these machines its code for P-256 is quicker with one.
+#if OPENSSL_VERSION_MAJOR == 3 && !defined(OPENSSL_NO_DEPRECATED_3_0) && (defined(__x86_64__) || defined(__aarch64__))
+static inline int shim_point_table_make(EC_GROUP *group, BN_CTX *context) {
+  return EC_GROUP_precompute_mult(group, context);
+}
+static inline int shim_point_projective(
+    const EC_GROUP *group, const EC_POINT *point, BIGNUM *x, BIGNUM *z, BN_CTX *context) {
+  return EC_POINT_get_Jprojective_coordinates_GFp(group, point, x, NULL, z, context);
+}
+#else
+static inline int shim_point_table_make(EC_GROUP *group, BN_CTX *context) { return 0; }
+static inline int shim_point_projective(
+    const EC_GROUP *group, const EC_POINT *point, BIGNUM *x, BIGNUM *z, BN_CTX *context) {
+  return 0;
+}
+#endif

@@ -13,7 +13,27 @@ import Synchronization
 
   init(takingOwnershipOf key: OpaquePointer) { unsafe self.key = key }
 
+  /// From a SubjectPublicKeyInfo, as certificates hold it.
+  package convenience init(der: [UInt8]) throws(CertificateError) {
+    let key = unsafe der.withUnsafeBufferPointer { bytes in
+      var position = bytes.baseAddress
+      return unsafe d2i_PUBKEY(nil, &position, bytes.count)
+    }
+    let reason = OpenSSLFailure.drain()
+    guard let key = unsafe key else { throw CertificateError(.malformed, "not a public key in DER: \(reason)") }
+    unsafe self.init(takingOwnershipOf: key)
+  }
+
   deinit { unsafe EVP_PKEY_free(key) }
+
+  /// A point of P-256 as X9.62 writes it; nothing of a longer key or one of another kind.
+  package var point: [UInt8] {
+    var point = [UInt8](repeating: 0, count: 65)
+    var count = 0
+    let isRead = unsafe EVP_PKEY_get_octet_string_param(key, "pub", &point, point.count, &count) == 1
+    _ = OpenSSLFailure.drain()
+    return isRead ? Array(point.prefix(count)) : []
+  }
 
   /// Whether it is a point of the curve P-256, the only one that ES256 knows.
   package var isP256: Bool {

@@ -54,9 +54,10 @@ final class JWSVerifier: Sendable {
   private let limit: Int
   private let headers: HeaderCache
   private let chains: ChainCache
+  private let tables: KeyTables
   private let revocations: Revocations?
 
-  init(roots: TrustedRoots, limit: Int, cacheCapacity: Int, revocations: Revocations?) {
+  init(roots: TrustedRoots, limit: Int, cacheCapacity: Int, tables: KeyTables, revocations: Revocations?) {
     var stores: [Set<RootCertificate>: TrustStore] = [:]
     var byEnvironment: [AppStoreEnvironment: TrustStore] = [:]
     for environment in AppStoreEnvironment.allCases where !roots.roots(for: environment).isEmpty {
@@ -70,6 +71,7 @@ final class JWSVerifier: Sendable {
     self.revocations = revocations
     headers = HeaderCache(capacity: cacheCapacity)
     chains = ChainCache(capacity: cacheCapacity)
+    self.tables = tables
   }
 
   /// What the caches hold and how many chains were built, for tests and metrics.
@@ -122,7 +124,8 @@ final class JWSVerifier: Sendable {
       throw VerificationError(.malformedSignature, "\(signature.count) bytes\(isDER); r and s are 64")
     }
     let candidate = known ?? KnownHeader(parsed, segment: jws.header, of: bytes)
-    guard chain.key.verifies(signature, of: candidate.prefix.digest(appending: bytes[jws.payload])) else {
+    let digest = candidate.prefix.digest(appending: bytes[jws.payload])
+    guard tables.verifies(signature, of: digest, by: chain.key, leaf: chain.leafFingerprint) else {
       throw VerificationError(.badSignature, "not signed by the leaf's key, or changed since")
     }
     if known == nil { headers.insert(candidate, segment: jws.header, of: bytes) }

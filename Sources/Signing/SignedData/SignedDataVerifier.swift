@@ -20,19 +20,26 @@ public final class SignedDataVerifier: Sendable {
   }
 
   private let verifier: JWSVerifier
+  private let tables: KeyTables
 
   public convenience init(roots: TrustedRoots, limits: Limits = Limits()) {
     self.init(roots: roots, limits: limits, revocations: nil)
   }
 
   /// - Parameter revocations: looked up for each message; without it no certificate counts as revoked.
-  package init(roots: TrustedRoots, limits: Limits = Limits(), revocations: Revocations?) {
+  package init(
+    roots: TrustedRoots, limits: Limits = Limits(), tables: KeyTables? = nil, revocations: Revocations?
+  ) {
+    self.tables = tables ?? KeyTables(.init(keys: limits.cachedChains))
     verifier = JWSVerifier(
-      roots: roots, limit: limits.bytes, cacheCapacity: limits.cachedChains, revocations: revocations)
+      roots: roots, limit: limits.bytes, cacheCapacity: limits.cachedChains, tables: self.tables,
+      revocations: revocations)
   }
 
   /// What the caches hold and how many chains were built, for tests and metrics.
   package var counts: (headers: Int, chains: Int, chainsBuilt: Int) { verifier.counts }
+  /// The tables of keys that are in use, that were made, and that contradicted EVP.
+  package var tableCounts: (used: Int, made: Int, distrusted: Int) { tables.counts }
 
   /// The notification of a `signedPayload`, with its nested JWS verified below the same roots and compared with it.
   ///

@@ -31,7 +31,7 @@ struct Seeds {
     let all = payloads + [notification]
     let inputs =
       tokens.map { [0] + $0 } + all.map { [1] + $0.encoded() } + [[2] + pki.header.encoded()]
-      + pki.certificates.map { [3] + $0 }
+      + pki.certificates.map { [3] + $0 } + [[4], [4] + [UInt8](repeating: 0, count: 95) + [1]]
     for (index, input) in inputs.enumerated() { try write(input, to: "\(directory)/jws/\(index)") }
 
     let bodies = tokens.map { token -> JSONObject in

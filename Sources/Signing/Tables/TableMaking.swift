@@ -1,0 +1,35 @@
+import Dispatch
+
+extension KeyTables {
+  /// Whether a signature is good, as a table says.
+  package typealias Table = @Sendable (RawSignature, Digest) -> Bool
+
+  /// Who makes tables, and where.
+  package struct Making: Sendable {
+    /// The table of the key at this point; nil when there can be none.
+    let table: @Sendable (_ point: [UInt8]) -> Table?
+    /// Runs the work beside the caller.
+    let aside: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void
+
+    package init(
+      table: @escaping @Sendable (_ point: [UInt8]) -> Table? = Self.byOpenSSL,
+      aside: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Void = Self.onOwnThread
+    ) {
+      self.table = table
+      self.aside = aside
+    }
+
+    package static let byOpenSSL: @Sendable (_ point: [UInt8]) -> Table? = { point in
+      guard let table = KeyTable(point: point) else { return nil }
+      return { signature, digest in table.accepts(signature, of: digest) }
+    }
+
+    /// One table after the other: each takes as long as 400 signatures, too long for a request and for the threads that
+    /// serve them.
+    package static let onOwnThread: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void = { work in
+      queue.async(execute: work)
+    }
+
+    private static let queue = DispatchQueue(label: "tables of keys")
+  }
+}
