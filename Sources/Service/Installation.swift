@@ -91,7 +91,7 @@ package struct Installation: Sendable {
     self.apple = apple
     var asking = settings.client
     // Over HTTP/1.1 who waits for an answer finds a connection beside everybody who is asked about in bulk.
-    asking.connectionsPerHost = 2 * settings.seeding.concurrency
+    asking.connectionsPerHost = settings.seeding.concurrency + 64
     let api = HTTPClient(asking)
     self.api = api
     let seedingMetrics = SeedingMetrics(metrics)
