@@ -84,6 +84,13 @@ package final class AppStoreClient: Sendable {
     gate.forecast(calls: calls, BudgetKey(app: app, endpoint: endpoint, environment: environment))
   }
 
+  /// Whether so many further calls of bulk would all go within `interval`, as far as is known now.
+  package func isOpen(
+    to calls: Int, within interval: Interval, of endpoint: Endpoint, app: String, in environment: APIEnvironment
+  ) -> Bool {
+    gate.isOpen(to: calls, within: interval, BudgetKey(app: app, endpoint: endpoint, environment: environment))
+  }
+
   // MARK: Once
 
   private func request<Answer>(

@@ -31,8 +31,10 @@ import Synchronization
     self.configuration = configuration
     roots = TrustedRoots(additional: configuration.additionalRoots)
     unsafe self.multi = multi
-    unsafe switchyard_curl_set_multi(multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(1, configuration.connectionsPerHost))
-    unsafe switchyard_curl_set_multi(multi, CURLMOPT_MAXCONNECTS, 64)
+    let mostPerHost = max(1, configuration.connectionsPerHost)
+    unsafe switchyard_curl_set_multi(multi, CURLMOPT_MAX_HOST_CONNECTIONS, mostPerHost)
+    // What one host may have is kept: otherwise over HTTP/1.1 every burst would connect anew.
+    unsafe switchyard_curl_set_multi(multi, CURLMOPT_MAXCONNECTS, max(64, mostPerHost))
     DedicatedThread.start { [self] in run() }
   }
 

@@ -4,19 +4,12 @@ package import Purchases
 import Wire
 
 /// One customer's history and the statuses of their subscriptions, asked for and recorded page by page.
+///
+/// While a page is being recorded the next call is on its way; no page is handed over to be recorded before the one
+/// before it is.
 package struct HistoryLookUp: Sendable {
-  /// What became of an answer that was handed over to be recorded.
-  package enum Recorded: Sendable {
-    /// In the inbox, with what it taught.
-    case stored(Findings)
-    /// Set aside: it could not be read, for the reason of this code.
-    case refused(String)
-    /// The ledger did not take it.
-    case failed
-  }
-
-  /// Records an answer of Apple's; returns after commit.
-  package typealias Record = @Sendable (_ body: [UInt8], App, Environment) async -> Recorded
+  /// Reads an answer of Apple's.
+  package typealias Read = @Sendable (_ body: [UInt8], App, Environment) -> ReadAnswer
 
   /// How a look-up ended.
   package enum Outcome: Sendable {
@@ -29,7 +22,8 @@ package struct HistoryLookUp: Sendable {
   }
 
   let client: AppStoreClient
-  let record: Record
+  let read: Read
+  let room: AnswerRoom
 
   /// No customer has so many purchases: 20 a page.
   private static let pages = 5_000
@@ -38,7 +32,8 @@ package struct HistoryLookUp: Sendable {
 
   /// Looks up everything that Apple knows of the customer to whom `id` belongs.
   ///
-  /// Every page that came is recorded, also of a look-up that fails afterwards.
+  /// Every page that came is recorded, also of a look-up that fails afterwards. Whatever Apple said then: when one could
+  /// not be recorded, that is how it ended.
   ///
   /// - Parameters:
   ///   - revision: where an earlier history of the same id ended.
@@ -47,64 +42,79 @@ package struct HistoryLookUp: Sendable {
     _ id: String, of access: SeedingAccess, along route: EnvironmentRoute, resumingAt revision: String?,
     _ priority: BudgetGate.Priority, if begin: AppStoreClient.Beginning? = nil
   ) async -> Outcome {
-    do throws(CallFailure) {
-      var (route, cursor, begin, priority) = (route, revision, begin, priority)
-      var (originals, transactions, visited): (Set<String>, Set<String>, Set<String>) = ([], [], [])
-      var hasSubscriptions = false
-      for page in 1...Self.pages {
-        let reply: Reply<HistoryResponse>
-        do throws(CallFailure) {
-          reply = try await client.send(
-            .transactionHistory(of: id, revision: cursor), as: access.credentials, along: route, priority, if: begin)
-        } catch {
-          guard page == 1, cursor != nil, Self.staleRevision.contains(error.errorCode ?? 0) else { throw error }
-          cursor = nil
-          continue
-        }
-        route = EnvironmentRoute(known: reply.environment)
-        begin = nil
-        if priority == .bulk { priority = .begun }
-        let environment = Environment(reply.environment)
-        if !(reply.answer.signedTransactions ?? []).isEmpty {
-          switch await record(reply.body, access.app, environment) {
-          case .stored(let findings):
-            originals.formUnion(findings.originalTransactionIDs)
-            transactions.formUnion(findings.purchases.compactMap { $0.facts.text(.transactionId) })
-            hasSubscriptions = hasSubscriptions || findings.purchases.contains(where: \.isOfSubscription)
-          case .refused(let code): return .refused(code)
-          case .failed: return .notRecorded
-          }
-        }
-        let next = reply.answer.revision
-        if reply.answer.hasMore == true {
-          guard let next, visited.insert(next).inserted else { throw endless(reply.environment) }
-          cursor = next
-          continue
-        }
-        cursor = next ?? cursor
-        if originals.isEmpty, revision == nil { return .empty(environment) }
-        // What was decided about a renewal is in no history: who is asked about again is asked for it as well.
-        if hasSubscriptions || revision != nil,
-          let failed = try await statuses(of: id, access, reply.environment, priority)
-        {
-          return failed
-        }
-        // What is told since a revision does not name the id again: it was in the history before.
-        return .found(
-          StoredHistory(
-            environment: environment, originalTransactionIDs: revision == nil ? originals : originals.union([id]),
-            transactionIDs: transactions, revision: cursor))
+    await withTaskGroup(of: Bool.self) { recordings in
+      var outcome: Outcome
+      do throws(CallFailure) {
+        outcome = try await walk(
+          id, access, along: route, resumingAt: revision, priority, if: begin, recording: &recordings)
+      } catch {
+        outcome = .failed(error)
       }
-      throw endless(route.current ?? .production)
-    } catch {
-      return .failed(error)
+      for await isRecorded in recordings where !isRecorded { outcome = .notRecorded }
+      return outcome
     }
   }
 
-  /// Records the statuses; nil when all is well.
+  /// Asks page by page and for the statuses; what is found is true when all of `recordings` are.
+  private func walk(
+    _ id: String, _ access: SeedingAccess, along route: EnvironmentRoute, resumingAt revision: String?,
+    _ priority: BudgetGate.Priority, if begin: AppStoreClient.Beginning?, recording recordings: inout TaskGroup<Bool>
+  ) async throws(CallFailure) -> Outcome {
+    var (route, cursor, begin, priority) = (route, revision, begin, priority)
+    var (originals, transactions, visited): (Set<String>, Set<String>, Set<String>) = ([], [], [])
+    var hasSubscriptions = false
+    for page in 1...Self.pages {
+      let reply: Reply<HistoryResponse>
+      do throws(CallFailure) {
+        reply = try await client.send(
+          .transactionHistory(of: id, revision: cursor), as: access.credentials, along: route, priority, if: begin)
+      } catch {
+        guard page == 1, cursor != nil, Self.staleRevision.contains(error.errorCode ?? 0) else { throw error }
+        cursor = nil
+        continue
+      }
+      route = EnvironmentRoute(known: reply.environment)
+      begin = nil
+      if priority == .bulk { priority = .begun }
+      let environment = Environment(reply.environment)
+      if !(reply.answer.signedTransactions ?? []).isEmpty {
+        guard await recordings.next() ?? true else { return .notRecorded }
+        switch await take(reply.body, access.app, environment, recording: &recordings) {
+        case .findings(let findings):
+          originals.formUnion(findings.originalTransactionIDs)
+          transactions.formUnion(findings.purchases.compactMap { $0.facts.text(.transactionId) })
+          hasSubscriptions = hasSubscriptions || findings.purchases.contains(where: \.isOfSubscription)
+        case .refused(let code): return .refused(code)
+        }
+      }
+      let next = reply.answer.revision
+      if reply.answer.hasMore == true {
+        guard let next, visited.insert(next).inserted else { throw endless(reply.environment) }
+        cursor = next
+        continue
+      }
+      cursor = next ?? cursor
+      if originals.isEmpty, revision == nil { return .empty(environment) }
+      // What was decided about a renewal is in no history: who is asked about again is asked for it as well.
+      if hasSubscriptions || revision != nil,
+        let code = try await statuses(of: id, access, reply.environment, priority, recording: &recordings)
+      {
+        return .refused(code)
+      }
+      // What is told since a revision does not name the id again: it was in the history before.
+      return .found(
+        StoredHistory(
+          environment: environment, originalTransactionIDs: revision == nil ? originals : originals.union([id]),
+          transactionIDs: transactions, revision: cursor))
+    }
+    throw endless(route.current ?? .production)
+  }
+
+  /// Has the statuses recorded; why they could not be read.
   private func statuses(
-    of id: String, _ access: SeedingAccess, _ environment: APIEnvironment, _ priority: BudgetGate.Priority
-  ) async throws(CallFailure) -> Outcome? {
+    of id: String, _ access: SeedingAccess, _ environment: APIEnvironment, _ priority: BudgetGate.Priority,
+    recording recordings: inout TaskGroup<Bool>
+  ) async throws(CallFailure) -> String? {
     let reply: Reply<StatusResponse>
     do throws(CallFailure) {
       reply = try await client.send(.subscriptionStatuses(of: id), as: access.credentials, in: environment, priority)
@@ -115,11 +125,23 @@ package struct HistoryLookUp: Sendable {
     }
     let items = (reply.answer.data ?? []).flatMap { $0.lastTransactions ?? [] }
     guard items.contains(where: { $0.signedTransactionInfo != nil || $0.signedRenewalInfo != nil }) else { return nil }
-    switch await record(reply.body, access.app, Environment(environment)) {
-    case .stored: return nil
-    case .refused(let code): return .refused(code)
-    case .failed: return .notRecorded
+    switch await take(reply.body, access.app, Environment(environment), recording: &recordings) {
+    case .findings: return nil
+    case .refused(let code): return code
     }
+  }
+
+  /// Reads an answer when there is room for it, and begins to record it.
+  private func take(
+    _ body: [UInt8], _ app: App, _ environment: Environment, recording recordings: inout TaskGroup<Bool>
+  ) async -> ReadAnswer.Content {
+    await room.enter(body.count)
+    let answer = read(body, app, environment)
+    recordings.addTask {
+      defer { room.leave(body.count) }
+      return await answer.record()
+    }
+    return answer.content
   }
 
   private func endless(_ environment: APIEnvironment) -> CallFailure {

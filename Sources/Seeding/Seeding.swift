@@ -16,7 +16,9 @@ package final class Seeding: Service {
     /// Longer than any look-up takes: what is leased for longer belonged to a process that is gone.
     package var lease = Interval.minutes(15)
     /// Customers of one app and environment who are asked about at once.
-    package var concurrency = 64
+    package var concurrency = 192
+    /// Bytes of answers that are read and recorded at once; half of what the group commit takes.
+    package var answerBytes = 32 << 20
     /// How long look-ups that have begun may take when they are to stop; the others stop at once.
     ///
     /// A part of what a whole service has for its stop (`ServiceGroup`).
@@ -41,6 +43,7 @@ package final class Seeding: Service {
     var access: [App.ID: SeedingAccess] = [:]
     var unopened: Set<CredentialTable.Unopened> = []
     var lanes: Set<Place> = []
+    /// Customers of the bulk who are leased and not settled.
     var busy: [Place: Int] = [:]
     var paused: [Place: Verdict.Pause] = [:]
     /// Until when it need not be looked again whether Apple accepts the app.
@@ -48,34 +51,31 @@ package final class Seeding: Service {
   }
 
   let pool: Pool
-  private let client: AppStoreClient
+  let client: AppStoreClient
   private let lookUp: HistoryLookUp
   private let access: Access
-  private let settings: Settings
+  let settings: Settings
   private let line: SettlingLine
   private let beginnings: BeginningLine
   private let metrics: SeedingMetrics
   let clock: WallClock
   let pacing: Pacing
-  private let logger: Logger
+  let logger: Logger
   let state = Mutex(State())
 
-  private static let (shortPause, longPause) = (Interval.milliseconds(20), Interval.milliseconds(500))
   private static let refreshPause = Interval.seconds(5)
-  /// No more is leased than is asked about in this time.
-  private static let leasedAhead = 30.0
   private static let acceptanceKept = Interval.minutes(10)
   /// A history that is no older is news enough for somebody who waits.
   package static let recent = Interval.seconds(60)
 
   package init(
-    pool: Pool, client: AppStoreClient, record: @escaping HistoryLookUp.Record, access: @escaping Access,
+    pool: Pool, client: AppStoreClient, read: @escaping HistoryLookUp.Read, access: @escaping Access,
     settings: Settings = Settings(), metrics: SeedingMetrics, clock: WallClock, pacing: Pacing = .system,
     logger: Logger
   ) {
     self.pool = pool
     self.client = client
-    lookUp = HistoryLookUp(client: client, record: record)
+    lookUp = HistoryLookUp(client: client, read: read, room: AnswerRoom(bytes: settings.answerBytes))
     self.access = access
     self.settings = settings
     line = SettlingLine(pool: pool, clock: clock, logger: logger)
@@ -108,17 +108,6 @@ package final class Seeding: Service {
     return count
   }
 
-  /// The same in one place, with the credentials that are known.
-  func round(in place: Place) async throws -> Int {
-    let leased = try await lease(in: place)
-    await withDiscardingTaskGroup { group in
-      for customer in leased { group.addTask { await self.ask(about: customer, in: place, .bulk) } }
-    }
-    return leased.count
-  }
-
-  // MARK: In bulk
-
   /// Reads the credentials.
   func refresh() async {
     do {
@@ -141,55 +130,6 @@ package final class Seeding: Service {
     }
   }
 
-  /// Whoever calls it starts the lanes: nobody else may count a lane that does not run.
-  private func placesWithoutLane() -> [Place] {
-    state.withLock { state in
-      let lanes = state.access.values.flatMap { Self.places(of: $0) }.filter { !state.lanes.contains($0) }
-      state.lanes.formUnion(lanes)
-      return lanes
-    }
-  }
-
-  private static func places(of access: SeedingAccess) -> [Place] {
-    access.environments.map { Place(app: access.app.id, environment: $0) }
-  }
-
-  /// Works in one place for as long as the app has a key and is in `record` there.
-  private func lane(_ place: Place) async {
-    await withDiscardingTaskGroup { group in
-      while !Task.isCancelled, state.withLock({ $0.access[place.app].map(Self.places)?.contains(place) ?? false }) {
-        do {
-          for customer in try await lease(in: place) {
-            group.addTask { await self.ask(about: customer, in: place, .bulk) }
-          }
-        } catch {
-          if !Task.isCancelled {
-            logger.warning("work could not be leased; it is tried again", metadata: ["error": "\(error)"])
-          }
-        }
-        let isBusy = state.withLock { $0.busy[place, default: 0] > 0 }
-        try? await pacing.sleep(isBusy ? Self.shortPause : Self.longPause)
-      }
-      group.cancelAll()
-    }
-    state.withLock { _ = $0.lanes.remove(place) }
-  }
-
-  private func lease(in place: Place) async throws -> [LeasedCustomer] {
-    let now = clock.now()
-    let (access, free) = state.withLock { state in
-      let isPaused = state.paused[place].map { $0.until > now } ?? false
-      return (state.access[place.app], isPaused ? 0 : settings.concurrency - state.busy[place, default: 0])
-    }
-    // Leasing costs the same for many: it waits until half of them have ended.
-    guard let access, free > settings.concurrency / 2 else { return [] }
-    let rate = client.forecast(
-      1, of: .getTransactionHistory, app: access.app.bundleID, in: place.environment
-    ).perSecond
-    let limit = min(free, max(1, Int(min(rate * Self.leasedAhead, 1e6))))
-    return try await lease(WorkTable.Selection(place.scope), limit: limit)
-  }
-
   func lease(_ selection: WorkTable.Selection, limit: Int) async throws -> [LeasedCustomer] {
     let (now, owner) = (clock.now(), [UInt8].random(count: 16))
     let end = now + settings.lease
@@ -203,8 +143,6 @@ package final class Seeding: Service {
       // Its key or its stage went between the lease and here.
       return await line.settle(customer, .released(until: clock.now()))
     }
-    state.withLock { $0.busy[place, default: 0] += 1 }
-    defer { state.withLock { $0.busy[place, default: 0] -= 1 } }
     let grace = Grace(settings.grace, pacing)
     await grace.run { await self.ask(about: customer, in: place, access, priority, grace) }
   }
@@ -219,9 +157,7 @@ package final class Seeding: Service {
       hint: place.environment, unknownIn: customer.unknownIn.flatMap { APIEnvironment($0) })
     let begin: AppStoreClient.Beginning = { [customer, beginnings] in
       guard grace.begin() else { return false }
-      // What is leased for somebody who waits is noted as begun by that.
-      if priority == .interactive { return true }
-      return await beginnings.begin(customer)
+      return customer.isBegun ? true : await beginnings.begin(customer)
     }
     let outcome = await lookUp.run(
       customer.subject, of: access, along: route, resumingAt: customer.revision, priority, if: begin)

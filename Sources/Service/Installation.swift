@@ -91,7 +91,7 @@ package struct Installation: Sendable {
     self.apple = apple
     var asking = settings.client
     // Over HTTP/1.1 who waits for an answer finds a connection beside everybody who is asked about in bulk.
-    asking.connectionsPerHost = 2 * settings.seeding.concurrency
+    asking.connectionsPerHost = settings.seeding.concurrency + 64
     let api = HTTPClient(asking)
     self.api = api
     let seedingMetrics = SeedingMetrics(metrics)
@@ -105,7 +105,7 @@ package struct Installation: Sendable {
     let answers = AppleAnswers(intake: intake, clock: clock, logger: logger) { try await commit.append($0) }
     let seeding = appStore.map { client in
       Seeding(
-        pool: pool, client: client, record: { await answers.take($0, $1, $2) },
+        pool: pool, client: client, read: { answers.read($0, $1, $2) },
         access: {
           try await pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }
         }, settings: settings.seeding, metrics: seedingMetrics, clock: clock, logger: logger)

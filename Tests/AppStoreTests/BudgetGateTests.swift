@@ -52,6 +52,23 @@ import Time
     BudgetGate(store: SharedBudgets().member("test"), timing: bell.timing) { _ in RateBounds(start: 1, most: 1) }
   }
 
+  @Test func `tells whether calls would go at once only while its share is known`() async throws {
+    let bell = Bell()
+    let gate = BudgetGate(store: SharedBudgets().member("test"), timing: bell.timing) { _ in
+      RateBounds(start: 1_000, most: 1_000)
+    }
+    #expect(!gate.isOpen(to: 1, within: .seconds(1), key), "nobody has asked how many share it")
+    let grant = try await gate.pass(key, .bulk, until: end)
+    #expect(gate.isOpen(to: 100, within: .milliseconds(100), key))
+    #expect(!gate.isOpen(to: 101, within: .milliseconds(100), key))
+    bell.advance(by: .seconds(10))
+    #expect(!gate.isOpen(to: 1, within: .milliseconds(100), key), "its share has ended")
+    _ = try await gate.pass(key, .bulk, until: end)
+    #expect(gate.isOpen(to: 1, within: .milliseconds(100), key))
+    await gate.refused(grant, key, retryAt: bell.timing.clock.now() + .seconds(1))
+    #expect(!gate.isOpen(to: 1, within: .milliseconds(100), key), "Apple takes none for a second")
+  }
+
   @Test func `lets an interactive call go before all bulk, at the next slot`() async throws {
     let bell = Bell()
     let gate = gate(bell)

@@ -98,14 +98,17 @@ struct SeedingBench: Sendable {
 
   /// A worker as a process of its own would have it; its waits advance the clock instead of passing time.
   ///
-  /// - Parameter isPatient: whoever waits for an answer waits for as long as it takes.
+  /// - Parameters:
+  ///   - isPatient: whoever waits for an answer waits for as long as it takes.
+  ///   - gate: asked before an answer is recorded: false has the ledger not take it.
   func worker(
-    concurrency: Int = 8, isPatient: Bool = false, record change: (@Sendable () async -> Void)? = nil
+    concurrency: Int = 8, isPatient: Bool = false, answerBytes: Int? = nil,
+    recordingIf gate: (@Sendable () async -> Bool)? = nil
   ) -> Seeding {
     let pacing = Pacing(
       elapsed: { .milliseconds(0) }, sleep: { isPatient ? await untilCancelled() : try await sleep($0) },
       random: { $0 / 2 })
-    return seeding(client(), pacing, concurrency: concurrency, record: change)
+    return seeding(client(), pacing, concurrency: concurrency, answerBytes: answerBytes, recordingIf: gate)
   }
 
   /// Asks the simulated App Store, or another; its waits advance the clock instead of passing time.
@@ -125,8 +128,8 @@ struct SeedingBench: Sendable {
   }
 
   func seeding(
-    _ client: AppStoreClient, _ pacing: Pacing, concurrency: Int, grace: Interval? = nil,
-    record change: (@Sendable () async -> Void)? = nil
+    _ client: AppStoreClient, _ pacing: Pacing, concurrency: Int, grace: Interval? = nil, answerBytes: Int? = nil,
+    recordingIf gate: (@Sendable () async -> Bool)? = nil
   ) -> Seeding {
     let ledger = Ledger(pool: pool)
     let logger = Logger(label: "test", level: .debug, handler: log)
@@ -136,11 +139,15 @@ struct SeedingBench: Sendable {
     var settings = Seeding.Settings()
     settings.concurrency = concurrency
     if let grace { settings.grace = grace }
+    if let answerBytes { settings.answerBytes = answerBytes }
     return Seeding(
       pool: pool, client: client,
-      record: { body, app, environment in
-        await change?()
-        return await answers.take(body, app, environment)
+      read: { body, app, environment in
+        let read = answers.read(body, app, environment)
+        return ReadAnswer(read.content) {
+          guard await gate?() ?? true else { return false }
+          return await read.record()
+        }
       },
       access: {
         try await pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }

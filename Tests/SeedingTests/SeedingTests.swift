@@ -48,7 +48,10 @@ import Time
       let customers = bench.customers
       try await bench.arrive(customers)
       let (stream, reached) = AsyncStream<Void>.makeStream()
-      let worker = bench.worker(concurrency: 4) { reached.yield() }
+      let worker = bench.worker(concurrency: 4) {
+        reached.yield()
+        return true
+      }
       let run = Task { try await worker.run() }
       var answers = 0
       for await _ in stream {

@@ -7,6 +7,7 @@ import Runtime
 import Seeding
 import Simulator
 import Support
+import Synchronization
 import Testing
 import Time
 
@@ -16,11 +17,13 @@ import Time
   }
 
   /// What a process that is not this one has leased.
-  private static func leasedElsewhere(_ bench: SeedingBench) async throws -> [LeasedCustomer] {
+  private static func leasedElsewhere(
+    _ bench: SeedingBench, goesAtOnce: Bool = false
+  ) async throws -> [LeasedCustomer] {
     let now = bench.clock.clock.now()
     return try await bench.pool.transaction { session throws(DatabaseError) in
       try WorkTable.lease(
-        WorkTable.Selection(scope(bench)), limit: 10, until: now + .minutes(15),
+        WorkTable.Selection(scope(bench), goesAtOnce: goesAtOnce), limit: 10, until: now + .minutes(15),
         owner: [UInt8](repeating: 1, count: 16), at: now, in: session)
     }
   }
@@ -89,6 +92,52 @@ import Time
       let later = try await bench.worker(isPatient: true).lookUp(
         ids, of: bench.app, in: .sandbox, within: .seconds(60))
       #expect(later?.values.allSatisfy { $0 == .done } == true)
+    }
+  }
+
+  @Test func `of whom is asked about at once is begun by that, and waited for`() async throws {
+    try await SeedingBench.with(SeedingBench.world(customers: 1)) { bench in
+      let ids = bench.customers[0]
+      try await bench.arrive(bench.customers)
+      let begun = try await Self.leasedElsewhere(bench, goesAtOnce: true)
+      #expect(begun.map(\.isBegun) == [true])
+      let states = try await bench.worker().lookUp(ids, of: bench.app, in: .sandbox, within: .seconds(1))
+      #expect(states?.values.allSatisfy { $0 == .waiting } == true)
+      #expect(bench.running.historiesBegun.isEmpty)
+      // What is given back is nobody's, and is asked about by whoever waits.
+      let now = bench.clock.clock.now()
+      try await bench.pool.transaction { session throws(DatabaseError) in
+        try WorkTable.settle(begun.map { ($0, .released(until: now + .hours(1))) }, at: now, in: session)
+      }
+      let later = try await bench.worker(isPatient: true).lookUp(
+        ids, of: bench.app, in: .sandbox, within: .seconds(60))
+      #expect(later?.values.allSatisfy { $0 == .done } == true)
+    }
+  }
+
+  @Test func `notes by itself whom the budget lets go at once`() async throws {
+    try await SeedingBench.with(SeedingBench.world(customers: 8)) { bench in
+      let client = bench.client(bounds: RateBounds(start: 10_000, most: 10_000))
+      let unbegun = Mutex(0)
+      let worker = bench.seeding(client, .system, concurrency: 64) {
+        let count = try? await bench.pool.read { session throws(DatabaseError) in
+          try session.query(
+            "SELECT COUNT(*) AS count FROM work WHERE owner IS NOT NULL AND begun = 0 AND state = 0"
+          ).first?.int("count")
+        }
+        unbegun.withLock { $0 = max($0, (count ?? nil) ?? .max) }
+        return true
+      }
+      // Of the first call the budget is not known yet: it is noted by itself.
+      try await bench.arrive([bench.customers[0]])
+      try await bench.finish(worker)
+      let isOpen = client.isOpen(
+        to: 64, within: .milliseconds(100), of: .getTransactionHistory, app: SeedingBench.bundleID, in: .sandbox)
+      #expect(isOpen)
+      try await bench.arrive(Array(bench.customers.dropFirst()))
+      #expect(try await worker.round() == bench.customers.count - 1)
+      #expect(unbegun.withLock { $0 } == 0)
+      #expect(try await bench.known() == bench.truth)
     }
   }
 

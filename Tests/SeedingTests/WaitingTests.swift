@@ -134,7 +134,8 @@ import Time
         logger: Logger(label: "test", level: .debug, handler: bench.log)
       ) { entry in try await ledger.append([entry]).first ?? .stored }
       #expect(try await ledger.dossiers(of: bought.orderID, app: bench.app, extent: .purchases).isEmpty)
-      guard case .stored = await answers.take(body.encoded(), bench.app, .sandbox) else {
+      let read = answers.read(body.encoded(), bench.app, .sandbox)
+      guard case .findings = read.content, await read.record() else {
         Issue.record("the answer was not stored")
         return
       }

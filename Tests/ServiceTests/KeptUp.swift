@@ -189,7 +189,7 @@ struct KeptUp: Sendable {
       try await ledger.append([entry]).first ?? .stored
     }
     let seeding = Seeding(
-      pool: pool, client: asking.client, record: { await answers.take($0, $1, $2) },
+      pool: pool, client: asking.client, read: { answers.read($0, $1, $2) },
       access: {
         try await pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }
       }, metrics: SeedingMetrics(MetricsRegistry()), clock: clock.clock, logger: logger)

@@ -27,6 +27,9 @@ package final class BudgetGate: Sendable {
 
     var first: Int? { waiting[.interactive]?.first ?? waiting[.begun]?.first ?? waiting[.bulk]?.first }
 
+    /// Calls that wait.
+    var ahead: Int { waiting.values.reduce(0) { $0 + $1.count } }
+
     mutating func leave(_ ticket: Int, _ priority: Priority) {
       waiting[priority]?.removeAll { $0 == ticket }
     }
@@ -129,8 +132,17 @@ package final class BudgetGate: Sendable {
     let now = timing.clock.now()
     return state.withLock { state in
       let line = line(key, &state)
-      let ahead = line.waiting.values.reduce(0) { $0 + $1.count }
-      return line.budget.forecast(calls: calls + ahead, now: now)
+      return line.budget.forecast(calls: calls + line.ahead, now: now)
+    }
+  }
+
+  /// Whether so many further calls of bulk would all go within `interval`; never while our share is not known.
+  package func isOpen(to calls: Int, within interval: Interval, _ key: BudgetKey) -> Bool {
+    let now = timing.clock.now()
+    return state.withLock { state in
+      guard let line = state.lines[key], line.lease?.contains(now) == true, line.bulkFrom.map({ $0 <= now }) ?? true
+      else { return false }
+      return line.budget.forecast(calls: calls + line.ahead, now: now).length <= interval
     }
   }
 

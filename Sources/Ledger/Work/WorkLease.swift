@@ -13,6 +13,8 @@ package struct LeasedCustomer: Sendable {
   package let revision: String?
   /// Where Apple said that it knows no such id, while the other environment has not answered.
   package var unknownIn: Environment?
+  /// Whether the lease noted that Apple is asked about them now.
+  package let isBegun: Bool
   /// The rows of the customer that are leased, the subject's among them.
   let rows: [Int64]
   let row: Int64
@@ -24,14 +26,24 @@ extension WorkTable {
   package struct Selection: Sendable {
     package let scope: Ledger.Scope
     /// Only customers with one of these ids, for somebody who waits; nil: all.
-    package var subjects: [String]?
+    package let subjects: [String]?
+    /// Whether Apple is asked as soon as the lease is committed: it is begun by that.
+    package let goesAtOnce: Bool
 
     /// Leases that nobody has begun are taken over.
     var isUrgent: Bool { subjects != nil }
 
-    package init(_ scope: Ledger.Scope, subjects: [String]? = nil) {
+    package init(_ scope: Ledger.Scope, goesAtOnce: Bool = false) {
+      self.scope = scope
+      self.goesAtOnce = goesAtOnce
+      subjects = nil
+    }
+
+    /// For somebody who waits for these ids.
+    package init(_ scope: Ledger.Scope, subjects: [String]) {
       self.scope = scope
       self.subjects = subjects
+      goesAtOnce = true
     }
   }
 
@@ -54,12 +66,12 @@ extension WorkTable {
     try customers.gatherOthers(in: scope, at: now, takingOver: selection.isUrgent, session)
     let wanted = customers.groups.values.flatMap { $0.map(\.id) }.sorted()
     guard !wanted.isEmpty else { return [] }
-    let isUrgent = selection.isUrgent ? 1 : 0
+    let (isUrgent, isBegun) = (selection.isUrgent ? 1 : 0, selection.goesAtOnce ? 1 : 0)
     var ours: [Int64: Int] = [:]
     for wanted in wanted.parts() {
       _ = try session.execute(
         """
-        UPDATE work SET owner = \(owner), due_at = \(end), begun = \(isUrgent)
+        UPDATE work SET owner = \(owner), due_at = \(end), begun = \(isBegun)
         WHERE id IN (\(list: wanted)) AND state = 0 AND (due_at <= \(now) OR owner IS NULL OR begun < \(isUrgent))
         """)
       for row in try session.query(
@@ -80,8 +92,8 @@ extension WorkTable {
       leased.append(
         LeasedCustomer(
           scope: scope, subject: first.subject, attempt: 1 + (ours[first.id] ?? 0),
-          revision: revisions[first.subject], unknownIn: first.unknownIn, rows: rows.map(\.id), row: first.id,
-          owner: owner))
+          revision: revisions[first.subject], unknownIn: first.unknownIn, isBegun: selection.goesAtOnce,
+          rows: rows.map(\.id), row: first.id, owner: owner))
     }
     return leased
   }

@@ -23,27 +23,39 @@ package struct AppleAnswers: Sendable {
     self.append = append
   }
 
-  /// Records an answer about `app`; what cannot be read is set aside and told in the log.
-  package func take(_ body: [UInt8], _ app: App, _ environment: Environment) async -> HistoryLookUp.Recorded {
+  /// Reads an answer about `app`; recorded it is when that is asked for.
+  ///
+  /// What cannot be read is then set aside and told in the log.
+  package func read(_ body: [UInt8], _ app: App, _ environment: Environment) -> ReadAnswer {
     let now = clock.now()
     let message = InboxMessage(
       kind: .apiAnswer, body: body,
       identity: Adapter.identity(ofEvidence: body, app: app.bundleID, environment: environment), receivedAt: now)
     let decision = intake.apiAnswer(message, app: app, environment: environment, now: now)
+    let (entry, refusal) = (decision.entry, decision.refusal)
+    if let reading = decision.reading {
+      return ReadAnswer(.findings(reading.findings)) { await write(entry) }
+    }
+    let code = refusal?.code ?? "unread"
+    return ReadAnswer(.refused(code)) {
+      guard await write(entry) else { return false }
+      logger.notice(
+        "an answer of Apple's was not understood",
+        metadata: [
+          "reason": "\(code)", "detail": "\(refusal?.detail ?? "")", "app": "\(app.bundleID)",
+          "message": "\(message.digest.hex.prefix(12))",
+        ])
+      return true
+    }
+  }
+
+  private func write(_ entry: Entry) async -> Bool {
     do {
-      _ = try await append(decision.entry)
+      _ = try await append(entry)
+      return true
     } catch {
       logger.error("an answer of Apple's was not stored; it is asked for again", metadata: ["error": "\(error)"])
-      return .failed
+      return false
     }
-    if let reading = decision.reading { return .stored(reading.findings) }
-    let code = decision.refusal?.code ?? "unread"
-    logger.notice(
-      "an answer of Apple's was not understood",
-      metadata: [
-        "reason": "\(code)", "detail": "\(decision.refusal?.detail ?? "")", "app": "\(app.bundleID)",
-        "message": "\(message.digest.hex.prefix(12))",
-      ])
-    return .refused(code)
   }
 }

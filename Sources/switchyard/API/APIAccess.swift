@@ -142,10 +142,11 @@ struct APIAccess: Sendable {
     let answers = AppleAnswers(intake: Intake(adapter: Adapter(verifier: verifier)), clock: .system, logger: logger) {
       entry in try await store.append([entry]).first ?? .stored
     }
-    switch await answers.take(body.encoded(), ledger.app, Environment(reply.environment)) {
-    case .stored: terminal.note("kept: switchyard explain \(ledger.app.bundleID) \(id)")
+    let read = answers.read(body.encoded(), ledger.app, Environment(reply.environment))
+    guard await read.record() else { return terminal.note("not kept: the ledger did not take it; ask again") }
+    switch read.content {
+    case .findings: terminal.note("kept: switchyard explain \(ledger.app.bundleID) \(id)")
     case .refused(let code): terminal.note("not kept: \(code)")
-    case .failed: terminal.note("not kept: the ledger did not take it; ask again")
     }
   }
 

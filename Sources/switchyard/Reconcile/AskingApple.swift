@@ -52,11 +52,14 @@ struct AskingApple {
     let answers = AppleAnswers(intake: intake, clock: .system, logger: logger) { entry in
       try await ledger.append([entry]).first ?? .stored
     }
+    var settings = Seeding.Settings()
+    // Every answer is a commit of its own here: more at once would only wait for one another.
+    settings.concurrency = 64
     return Seeding(
-      pool: ledger.pool, client: client, record: { await answers.take($0, $1, $2) },
+      pool: ledger.pool, client: client, read: { answers.read($0, $1, $2) },
       access: {
         try await ledger.pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }
-      }, metrics: SeedingMetrics(MetricsRegistry()), clock: .system, logger: logger)
+      }, settings: settings, metrics: SeedingMetrics(MetricsRegistry()), clock: .system, logger: logger)
   }
 
   /// The places to ask: every app with a key or the one that is named, in the environments that were not excluded.
