@@ -32,11 +32,13 @@ package struct DatabaseConfiguration: Sendable, Equatable {
 
   /// Prepared statements kept for each session; the least recently used goes first.
   package var statementCacheSize = 128
+  /// The same of the inserts of rows: some twenty, each prepared for up to six numbers of rows.
+  package var insertCacheSize = 128
   /// The longest value accepted from a column, in bytes.
   package var columnLimit = 64 << 20
   /// The most bytes a result collected into an array may have; stream what is larger.
   package var resultLimit = 256 << 20
-  /// The longest statement `insert` builds, in bytes; never above the server's max_allowed_packet.
+  /// The most bytes that the rows of one statement of `insert` take; never above the server's max_allowed_packet.
   package var insertLimit = 17 << 20
 
   package init(

@@ -6,7 +6,7 @@ extension Session {
   /// A name cannot be an argument of a statement; this one is looked at letter by letter.
   package func createDatabase(_ name: String) throws(DatabaseError) {
     try checkName(name)
-    _ = try send(Array("CREATE DATABASE IF NOT EXISTS `\(name)` COLLATE utf8mb4_bin".utf8))
+    try send("CREATE DATABASE IF NOT EXISTS `\(name)` COLLATE utf8mb4_bin")
   }
 
   /// Removes the database with everything in it, if it exists.
@@ -14,7 +14,7 @@ extension Session {
   /// Meant for tests.
   package func dropDatabase(_ name: String) throws(DatabaseError) {
     try checkName(name)
-    _ = try send(Array("DROP DATABASE IF EXISTS `\(name)`".utf8))
+    try send("DROP DATABASE IF EXISTS `\(name)`")
   }
 
   private func checkName(_ name: String) throws(DatabaseError) {

@@ -5,15 +5,23 @@ import CMariaDB
   private let memory: UnsafeMutableRawPointer
   private let bindings: UnsafeMutableBufferPointer<MYSQL_BIND>
 
-  init(_ arguments: [SQLValue]) {
-    unsafe bindings = .allocate(capacity: arguments.count)
+  /// Of the rows, one after the other.
+  init(_ rows: ArraySlice<[SQLValue]>) {
+    var (count, size) = (0, 0)
+    for row in rows {
+      count += row.count
+      for value in row { size += Self.size(of: value) }
+    }
+    unsafe bindings = .allocate(capacity: count)
     unsafe bindings.initialize(repeating: MYSQL_BIND())
-    let size = arguments.reduce(0) { $0 + Self.size(of: $1) }
     unsafe memory = .allocate(byteCount: max(8, size), alignment: 8)
-    var next = unsafe memory
-    for (index, argument) in arguments.enumerated() {
-      unsafe bindings[index] = Self.binding(of: argument, storedAt: next)
-      unsafe next += Self.size(of: argument)
+    var (index, next) = unsafe (0, memory)
+    for row in rows {
+      for value in row {
+        unsafe Self.store(value, at: next, &bindings[index])
+        unsafe next += Self.size(of: value)
+        index += 1
+      }
     }
   }
 
@@ -27,46 +35,40 @@ import CMariaDB
   }
 
   /// Bytes taken, rounded up so that integers stay aligned.
-  private static func size(of argument: SQLValue) -> Int {
-    switch argument {
+  private static func size(of value: SQLValue) -> Int {
+    switch value {
     case .null: 0
     case .integer, .unsigned: 8
-    case .bytes(let value): (value.count + 7) & ~7
-    case .text(let value): (value.utf8.count + 7) & ~7
+    case .bytes(let bytes): (bytes.count + 7) & ~7
+    case .text(let text): (text.utf8.count + 7) & ~7
     }
   }
 
-  private static func binding(of argument: SQLValue, storedAt place: UnsafeMutableRawPointer) -> MYSQL_BIND {
-    var binding = unsafe MYSQL_BIND()
+  private static func store(_ value: SQLValue, at place: UnsafeMutableRawPointer, _ binding: inout MYSQL_BIND) {
     unsafe binding.buffer = place
-    switch argument {
+    switch value {
     case .null:
       unsafe binding.buffer_type = MYSQL_TYPE_NULL
-    case .integer(let value):
-      unsafe place.storeBytes(of: value, as: Int64.self)
+    case .integer(let number):
+      unsafe place.storeBytes(of: number, as: Int64.self)
       unsafe binding.buffer_type = MYSQL_TYPE_LONGLONG
-    case .unsigned(let value):
-      unsafe place.storeBytes(of: value, as: UInt64.self)
+    case .unsigned(let number):
+      unsafe place.storeBytes(of: number, as: UInt64.self)
       unsafe binding.buffer_type = MYSQL_TYPE_LONGLONG
       unsafe binding.is_unsigned = 1
-    case .bytes(let value):
-      unsafe binding.buffer_length = copy(value, to: place)
+    case .bytes(let bytes):
+      unsafe bytes.withUnsafeBytes { bytes in unsafe copy(bytes, to: place) }
+      unsafe binding.buffer_length = UInt(bytes.count)
       unsafe binding.buffer_type = MYSQL_TYPE_BLOB
-    case .text(let value):
-      var value = value
-      unsafe binding.buffer_length = value.withUTF8 { utf8 in
-        if let base = utf8.baseAddress { unsafe place.copyMemory(from: base, byteCount: utf8.count) }
-        return UInt(utf8.count)
-      }
+    case .text(var text):
+      text.withUTF8 { utf8 in unsafe copy(UnsafeRawBufferPointer(utf8), to: place) }
+      unsafe binding.buffer_length = UInt(text.utf8.count)
       unsafe binding.buffer_type = MYSQL_TYPE_STRING
     }
-    return unsafe binding
   }
 
-  private static func copy(_ value: [UInt8], to place: UnsafeMutableRawPointer) -> UInt {
-    unsafe value.withUnsafeBytes { bytes in
-      if let base = bytes.baseAddress { unsafe place.copyMemory(from: base, byteCount: bytes.count) }
-      return UInt(bytes.count)
-    }
+  private static func copy(_ bytes: UnsafeRawBufferPointer, to place: UnsafeMutableRawPointer) {
+    guard let base = bytes.baseAddress else { return }
+    unsafe place.copyMemory(from: base, byteCount: bytes.count)
   }
 }

@@ -27,8 +27,10 @@ import CMariaDB
   deinit { unsafe mysql_stmt_close(statement) }
 
   /// Runs it for its effect; a result set, if there is one, is read and dropped.
-  func execute(_ arguments: [SQLValue]) throws(DatabaseError) -> Outcome {
-    try send(arguments)
+  ///
+  /// The arguments are those of each row, one row after the other.
+  func execute(_ rows: ArraySlice<[SQLValue]>) throws(DatabaseError) -> Outcome {
+    try send(rows)
     let outcome = unsafe Outcome(
       affectedRows: mysql_stmt_affected_rows(statement), lastInsertID: mysql_stmt_insert_id(statement))
     try finish()
@@ -40,7 +42,7 @@ import CMariaDB
   /// The rest of the result is read and dropped when `each` throws, so that the connection stays usable.
   func query(_ arguments: [SQLValue], each: (Row) throws(DatabaseError) -> Void) throws(DatabaseError) {
     guard hasResult else { throw DatabaseError(.misuse, "the statement has no result") }
-    try send(arguments)
+    try send([arguments])
     guard let result = currentBuffers() else { throw DatabaseError(.misuse, "the statement has no result any more") }
     do throws(DatabaseError) {
       try check(Int32(unsafe result.bind(to: statement)))
@@ -76,11 +78,12 @@ import CMariaDB
     }
   }
 
-  private func send(_ arguments: [SQLValue]) throws(DatabaseError) {
-    guard arguments.count == parameterCount else {
-      throw DatabaseError(.misuse, "\(arguments.count) arguments for \(parameterCount) parameters")
+  private func send(_ rows: ArraySlice<[SQLValue]>) throws(DatabaseError) {
+    let count = rows.reduce(0) { $0 + $1.count }
+    guard count == parameterCount else {
+      throw DatabaseError(.misuse, "\(count) arguments for \(parameterCount) parameters")
     }
-    let parameters = ParameterBuffers(arguments)
+    let parameters = ParameterBuffers(rows)
     try check(Int32(unsafe parameters.bind(to: statement)))
     let status = unsafe mysql_stmt_execute(statement)
     withExtendedLifetime(parameters) {}

@@ -27,7 +27,9 @@ package final class Session {
   private(set) var packetLimit = 1 << 20
 
   private let link: Link
-  private var statements: StatementCache
+  private let statements: StatementCache
+  /// Apart, so that neither the many texts of inserts nor those of everything else close the others.
+  private let inserts: StatementCache
   private var isBusy = false
   private var isInTransaction = false
   private var endOfTransaction: DatabaseError?
@@ -38,12 +40,13 @@ package final class Session {
     self.configuration = configuration
     link = try Link(connectingTo: configuration)
     statements = StatementCache(capacity: configuration.statementCacheSize)
+    inserts = StatementCache(capacity: configuration.insertCacheSize)
     try initialize()
   }
 
   /// Runs a statement for its effect.
   package func execute(_ sql: SQL) throws(DatabaseError) -> Outcome {
-    try withStatement(sql) { statement throws(DatabaseError) in try statement.execute(sql.arguments) }
+    try withStatement(sql) { statement throws(DatabaseError) in try statement.execute([sql.arguments]) }
   }
 
   /// All rows of a result, up to the configured limit of bytes.
@@ -72,7 +75,7 @@ package final class Session {
   /// Runs statements that cannot be prepared, or are not worth it; without arguments (`misuse` otherwise).
   package func run(_ sql: SQL) throws(DatabaseError) {
     guard sql.arguments.isEmpty else { throw DatabaseError(.misuse, "run() takes no arguments") }
-    _ = try send(Array(sql.text.utf8))
+    try send(sql.text)
   }
 
   /// Whether the server answers.
@@ -80,53 +83,52 @@ package final class Session {
     try exclusively { () throws(DatabaseError) in try link.check(unsafe mysql_ping(link.mysql)) }
   }
 
-  var statementCount: Int { statements.count }
+  /// Runs an INSERT of these rows, whose size was looked at; affected rows.
+  func execute(_ insert: String, rows: ArraySlice<[SQLValue]>) throws(DatabaseError) -> UInt64 {
+    try withStatement(insert, in: inserts) { statement throws(DatabaseError) in
+      try statement.execute(rows).affectedRows
+    }
+  }
 
-  func dropStatements() { statements.removeAll() }
-
-  /// Sends a rendered statement by the text protocol; affected rows, results dropped.
-  func send(_ text: [UInt8]) throws(DatabaseError) -> UInt64 {
-    try checkSize(text.count)
-    return try exclusively { () throws(DatabaseError) in
-      let status = unsafe text.withUnsafeBytes { bytes in
-        unsafe mysql_real_query(
-          link.mysql, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), UInt(bytes.count))
-      }
-      try link.check(status)
-      var affected: UInt64 = 0
+  /// Runs statements by the text protocol; results dropped.
+  func send(_ text: String) throws(DatabaseError) {
+    try checkSize(text.utf8.count)
+    try exclusively { () throws(DatabaseError) in
+      try link.check(unsafe mysql_real_query(link.mysql, text, UInt(text.utf8.count)))
       while true {
-        affected += try dropResult()
+        try dropResult()
         let next = unsafe mysql_next_result(link.mysql)
-        guard next >= 0 else { return affected }
+        guard next >= 0 else { return }
         try link.check(next)
       }
     }
   }
 
   /// An error such as 1213 can arrive with the result and not with the query.
-  private func dropResult() throws(DatabaseError) -> UInt64 {
-    if let result = unsafe mysql_store_result(link.mysql) {
-      unsafe mysql_free_result(result)
-      return 0
-    }
+  private func dropResult() throws(DatabaseError) {
+    if let result = unsafe mysql_store_result(link.mysql) { return unsafe mysql_free_result(result) }
     guard unsafe mysql_field_count(link.mysql) == 0, unsafe mysql_errno(link.mysql) == 0 else { throw link.lastError }
-    return unsafe mysql_affected_rows(link.mysql)
+  }
+
+  private func withStatement<R>(
+    _ sql: SQL, _ body: (PreparedStatement) throws(DatabaseError) -> R
+  ) throws(DatabaseError) -> R {
+    try checkSize(sql.arguments.reduce(sql.text.utf8.count) { $0 + $1.size })
+    return try withStatement(sql.text, in: statements, body)
   }
 
   /// Runs the body with the statement of that text: from the cache, or prepared; once more if the server asks for it.
   private func withStatement<R>(
-    _ sql: SQL, _ body: (PreparedStatement) throws(DatabaseError) -> R
+    _ text: String, in statements: StatementCache, _ body: (PreparedStatement) throws(DatabaseError) -> R
   ) throws(DatabaseError) -> R {
-    let text = sql.text
-    try checkSize(sql.arguments.reduce(text.utf8.count) { $0 + $1.size })
-    return try exclusively { () throws(DatabaseError) in
+    try exclusively { () throws(DatabaseError) in
       do throws(DatabaseError) {
         if let cached = statements.statement(text) { return try body(cached) }
-        return try body(try prepare(text))
+        return try body(try prepare(text, for: statements))
       } catch {
         guard error.asksForPreparing else { throw error }
         statements.remove(text)
-        return try body(try prepare(text))
+        return try body(try prepare(text, for: statements))
       }
     }
   }
@@ -138,7 +140,9 @@ package final class Session {
     }
   }
 
-  private func prepare(_ text: String) throws(DatabaseError) -> PreparedStatement {
+  private func prepare(
+    _ text: String, for statements: StatementCache
+  ) throws(DatabaseError) -> PreparedStatement {
     let statement = try PreparedStatement(text, on: link, columnLimit: configuration.columnLimit)
     statements.insert(statement, for: text)
     return statement
@@ -244,11 +248,12 @@ extension Row {
 }
 
 extension SQLValue {
-  fileprivate var size: Int {
+  /// The bytes it takes in a packet, at most: its kind takes two, its length up to nine.
+  var size: Int {
     switch self {
-    case .null, .integer, .unsigned: 9
-    case .bytes(let bytes): 9 + bytes.count
-    case .text(let text): 9 + text.utf8.count
+    case .null, .integer, .unsigned: 12
+    case .bytes(let bytes): 12 + bytes.count
+    case .text(let text): 12 + text.utf8.count
     }
   }
 }

@@ -1,5 +1,5 @@
-/// The prepared statements of a session by their text, bounded: the least recently used is closed first.
-struct StatementCache {
+/// Prepared statements of a session by their text, bounded: the least recently used is closed first.
+final class StatementCache {
   private struct Entry {
     var statement: PreparedStatement
     var lastUse: UInt64
@@ -11,15 +11,14 @@ struct StatementCache {
 
   init(capacity: Int) { self.capacity = max(1, capacity) }
 
-  var count: Int { entries.count }
-
-  mutating func statement(_ text: String) -> PreparedStatement? {
+  func statement(_ text: String) -> PreparedStatement? {
+    guard let place = entries.index(forKey: text) else { return nil }
     uses += 1
-    entries[text]?.lastUse = uses
-    return entries[text]?.statement
+    entries.values[place].lastUse = uses
+    return entries.values[place].statement
   }
 
-  mutating func insert(_ statement: PreparedStatement, for text: String) {
+  func insert(_ statement: PreparedStatement, for text: String) {
     if entries.count >= capacity, let oldest = entries.min(by: { $0.value.lastUse < $1.value.lastUse }) {
       entries[oldest.key] = nil
     }
@@ -27,7 +26,5 @@ struct StatementCache {
     entries[text] = Entry(statement: statement, lastUse: uses)
   }
 
-  mutating func remove(_ text: String) { entries[text] = nil }
-
-  mutating func removeAll() { entries = [:] }
+  func remove(_ text: String) { entries[text] = nil }
 }

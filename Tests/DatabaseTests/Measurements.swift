@@ -72,17 +72,6 @@ struct Measurements {
       into: "INSERT INTO t6 (id,a,b,c,d,e,f,g,h,i,j,body) VALUES", then: "ON DUPLICATE KEY UPDATE a=VALUES(a)"),
   ]
 
-  @Test func `rendering`() async throws {
-    for blob in [2_048, 64] {
-      let rows = Self.rows(1, blob: blob)
-      try await Self.report("rendering 32 rows x 12 columns, \(blob) B blob", times: 2_000) { _ in
-        var text = SQLText(head: Self.inserts[0].head)
-        for row in rows { text.append(row, isFirst: false) }
-        text.finish(with: Self.inserts[0].tail)
-      }
-    }
-  }
-
   @Test(arguments: [1, 2]) func `one connection`(flush: Int) async throws {
     print("MEASURED with innodb_flush_log_at_trx_commit=\(flush)")
     try await Self.withServer(flush: flush) { connection in

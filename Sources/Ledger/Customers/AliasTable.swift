@@ -14,29 +14,33 @@ enum AliasTable {
       """)
 
   static func note(_ findings: [(App.ID, Findings)], in session: borrowing Session) throws(DatabaseError) {
-    // A transaction and its renewal say the same: one row for both.
-    var spans: [Key: ClosedRange<Milliseconds>] = [:]
-    for (app, findings) in findings {
-      for alias in findings.aliases {
-        let key = Key(
-          app: app, environment: findings.environment, kind: alias.kind, id: alias.id,
-          original: alias.originalTransactionID, line: alias.line)
-        let span = spans[key] ?? alias.asOf...alias.asOf
-        spans[key] = min(span.lowerBound, alias.asOf)...max(span.upperBound, alias.asOf)
+    let rows: [[SQLValue]] = findings.flatMap { app, findings in
+      let (app, environment) = (SQLValue.integer(Int64(app.number)), SQLValue.integer(Int64(findings.environment.code)))
+      return findings.aliases.map { alias in
+        let asOf = SQLValue.integer(alias.asOf.sinceEpoch)
+        return [
+          app, environment, .text(alias.id), .integer(Int64(alias.kind.rawValue)), .text(alias.originalTransactionID),
+          .text(alias.line.text), asOf, asOf,
+        ]
       }
     }
-    let rows: [[SQLValue]] = spans.map { key, span in
-      [
-        .integer(Int64(key.app.number)), .integer(Int64(key.environment.code)), .text(key.id),
-        .integer(Int64(key.kind.rawValue)), .text(key.original), .text(key.line.text),
-        .integer(span.lowerBound.sinceEpoch), .integer(span.upperBound.sinceEpoch),
-      ]
-    }
-    _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 6))
+    _ = try session.insert(upsert, rows: merged(rows.inKeyOrder(columns: 7)))
   }
 
-  private struct Key: Hashable {
-    let app: App.ID, environment: Environment, kind: Alias.Kind, id: String, original: String, line: Line
+  /// A transaction and its renewal say the same, and every period names the same account: one row for all.
+  ///
+  /// Of rows of the same key the first was said first.
+  private static func merged(_ rows: [[SQLValue]]) -> [[SQLValue]] {
+    var merged: [[SQLValue]] = []
+    merged.reserveCapacity(rows.count)
+    for row in rows {
+      if let last = merged.indices.last, merged[last][..<6] == row[..<6] {
+        merged[last][7] = row[7]
+      } else {
+        merged.append(row)
+      }
+    }
+    return merged
   }
 
   /// The originalTransactionIds that `id` leads to, itself included when it is one.
@@ -54,9 +58,8 @@ enum AliasTable {
         WHERE app = \(app.id.number) AND environment = \(environment.code) AND original_transaction_id = \(id)
       UNION SELECT original_transaction_id FROM renewals
         WHERE app = \(app.id.number) AND environment = \(environment.code) AND original_transaction_id = \(id)
-      UNION SELECT original_transaction_id FROM attributions
-        WHERE app = \(app.id.number) AND environment = \(environment.code)
-        AND kind = \(Attribution.Kind.userID.rawValue) AND value = \(id)
+      UNION SELECT original_transaction_id FROM user_ids
+        WHERE app = \(app.id.number) AND environment = \(environment.code) AND user_id = \(id)
       ORDER BY original_transaction_id LIMIT 1000
       """)
     var originals: [String] = []

@@ -2,7 +2,8 @@ import Database
 import Purchases
 import Time
 
-/// `attributions`: to whose account each originalTransactionId was said to belong, with the span of time.
+/// `attributions`: to whose account each originalTransactionId was said to belong, with the span of time; `user_ids`: of
+/// which originalTransactionIds a user id was said.
 enum AttributionTable {
   private static let upsert = RowsInsert(
     into: """
@@ -16,6 +17,10 @@ enum AttributionTable {
         first_as_of = LEAST(first_as_of, VALUES(first_as_of)), last_as_of = GREATEST(last_as_of, VALUES(last_as_of))
       """)
 
+  private static let insertUserID = RowsInsert(
+    into: "INSERT INTO user_ids (app, environment, user_id, original_transaction_id) VALUES",
+    then: "ON DUPLICATE KEY UPDATE user_id = VALUES(user_id)")
+
   static func note(_ findings: [(App.ID, Findings)], in session: borrowing Session) throws(DatabaseError) {
     let rows: [[SQLValue]] = findings.flatMap { app, findings in
       findings.attributions.map { attribution in
@@ -28,6 +33,15 @@ enum AttributionTable {
       }
     }
     _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 6))
+    let userIDs: [[SQLValue]] = findings.flatMap { app, findings in
+      findings.userIDs.map { attribution in
+        [
+          .integer(Int64(app.number)), .integer(Int64(findings.environment.code)), .text(attribution.value),
+          .text(attribution.originalTransactionID),
+        ]
+      }
+    }
+    _ = try session.insert(insertUserID, rows: userIDs.inKeyOrder(columns: 4))
   }
 
   /// Every attribution that `condition` selects, in key order.

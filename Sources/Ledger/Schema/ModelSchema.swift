@@ -1,7 +1,7 @@
 import Database
 
 extension Migration {
-  static let modelTables: [SQL] = [purchaseMarks, attributions, appPolicies]
+  static let modelTables: [SQL] = [purchaseMarks, attributions, userIDs, appPolicies]
 
   // As `purchases`, for what a later statement of the same source leaves standing although it does not repeat it.
   private static let purchaseMarks: SQL = """
@@ -31,8 +31,19 @@ extension Migration {
       first_as_of BIGINT NOT NULL,
       last_as_of BIGINT NOT NULL,
       message BINARY(32) NOT NULL,
-      PRIMARY KEY (app, environment, original_transaction_id, kind, line, value),
-      KEY (app, environment, kind, value)
+      PRIMARY KEY (app, environment, original_transaction_id, kind, line, value)
+    ) ENGINE=InnoDB
+    """
+
+  // The attributions that are looked up by their value, in place of a key of `attributions`: account tokens, of which
+  // every period has one, are looked up as aliases.
+  private static let userIDs: SQL = """
+    CREATE TABLE IF NOT EXISTS user_ids (
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      user_id VARBINARY(255) NOT NULL,
+      original_transaction_id VARBINARY(64) NOT NULL,
+      PRIMARY KEY (app, environment, user_id, original_transaction_id)
     ) ENGINE=InnoDB
     """
 

@@ -4,33 +4,45 @@ extension [[SQLValue]] {
   /// Sorted by the key's columns: two writers that touch the same rows then lock them in the same order.
   func inKeyOrder(columns: Int) -> Self {
     if count < 2 { return self }
-    return map { (key: RowKey($0[..<columns]), row: $0) }.sorted { $0.key < $1.key }.map(\.row)
+    let keys = RowKeys(self, columns: columns)
+    return indices.sorted { keys.key($0, isBefore: $1) }.map { self[$0] }
   }
 }
 
-/// The columns of a key as numbers that sort as the columns do.
+/// The keys of rows as numbers that sort as the columns do, one after the other.
 ///
 /// Made once for each row: compared value by value, the rows of a batch took longer to sort than to write down.
-private struct RowKey: Comparable {
+private struct RowKeys {
   private var words: [UInt64] = []
+  /// Where each key begins, and where the last one ends.
+  private var bounds = [0]
 
-  init(_ columns: ArraySlice<SQLValue>) {
-    for column in columns {
-      switch column {
-      case .null: words.append(0)
-      case .integer(let number): words.append(UInt64(bitPattern: number) ^ (1 << 63))
-      case .unsigned(let number): words.append(number)
-      case .text(let text): append(text.utf8)
-      case .bytes(let bytes): append(bytes)
-      }
+  init(_ rows: [[SQLValue]], columns: Int) {
+    words.reserveCapacity(rows.count * columns * 2)
+    bounds.reserveCapacity(rows.count + 1)
+    for row in rows {
+      for column in row[..<columns] { append(column) }
+      bounds.append(words.count)
+    }
+  }
+
+  private mutating func append(_ column: SQLValue) {
+    switch column {
+    case .null: words.append(0)
+    case .integer(let number): words.append(UInt64(bitPattern: number) ^ (1 << 63))
+    case .unsigned(let number): words.append(number)
+    case .text(var text):
+      text.makeContiguousUTF8()
+      append(text.utf8.span)
+    case .bytes(let bytes): append(bytes.span)
     }
   }
 
   /// Eight to a word; the last one is never full, so that what is shorter comes first.
-  private mutating func append(_ bytes: some Sequence<UInt8>) {
+  private mutating func append(_ bytes: Span<UInt8>) {
     var (word, count): (UInt64, UInt64) = (0, 0)
-    for byte in bytes {
-      word = word << 8 | UInt64(byte)
+    for index in bytes.indices {
+      word = word << 8 | UInt64(bytes[index])
       count += 1
       if count == 8 {
         words.append(word)
@@ -40,10 +52,14 @@ private struct RowKey: Comparable {
     words.append(count == 0 ? 0 : word << (64 - 8 * count))
   }
 
-  static func < (a: Self, b: Self) -> Bool {
-    for place in 0..<min(a.words.count, b.words.count) where a.words[place] != b.words[place] {
-      return a.words[place] < b.words[place]
+  func key(_ a: Int, isBefore b: Int) -> Bool {
+    var (left, right) = (bounds[a], bounds[b])
+    let (leftEnd, rightEnd) = (bounds[a + 1], bounds[b + 1])
+    while left < leftEnd, right < rightEnd {
+      if words[left] != words[right] { return words[left] < words[right] }
+      left += 1
+      right += 1
     }
-    return a.words.count < b.words.count
+    return rightEnd - right > leftEnd - left
   }
 }

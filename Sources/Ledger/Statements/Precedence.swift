@@ -7,8 +7,9 @@ enum Precedence {
 
   static func bytes(_ rank: Rank) -> [UInt8] {
     let time = UInt64(bitPattern: rank.asOf.sinceEpoch) ^ (1 << 63)
-    var bytes = (0..<8).map { UInt8(truncatingIfNeeded: time >> (56 - 8 * UInt64($0))) }
+    var bytes: [UInt8] = []
     bytes.reserveCapacity(size)
+    for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: time >> shift)) }
     bytes += rank.tieBreak.prefix(size - 8)
     while bytes.count < size { bytes.append(0) }
     return bytes

@@ -6,10 +6,8 @@ import Time
 struct DatabaseChecks {
   let all: [Check]
 
-  /// The longest statement we build, `DatabaseConfiguration.insertLimit`.
-  private static let packet = 17 << 20
-  /// The largest body we take, with room for its statement.
-  private static let leastPacket = 16 << 20
+  /// The largest body we take, with room for its row.
+  private static let leastPacket = 9 << 20
 
   init(_ session: Session, at address: String, _ clock: WallClock) throws(DatabaseError) {
     let before = clock.now()
@@ -48,7 +46,6 @@ struct DatabaseChecks {
   private static func packet(_ bytes: Int) -> Check {
     let text = "max_allowed_packet is \(bytes >> 20) MiB"
     if bytes < leastPacket { return .fail("packets", text, "set it to 64M: large messages cannot be stored") }
-    if bytes < packet { return .warn("packets", text, "set it to 64M: messages of nearly 8 MiB cannot be stored") }
     return .ok("packets", text)
   }
 
