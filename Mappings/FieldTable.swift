@@ -5,16 +5,15 @@ package struct FieldTable<Field: FactField>: Sendable {
   package let rules: FoldRules<Field>
   /// Names that say whose and when a payload is, no fact of the thing itself.
   package let envelope: Set<String>
-  private let fields: [String: Field]
 
   package init(_ bytes: [UInt8]) throws(Table.Malformed) {
     let table = try Table(bytes, columns: ["id", "field", "absence", "noVote"])
     var rules: [Field: FoldRules<Field>.Rule] = [:]
-    var fields: [String: Field] = [:]
+    var names: Set<String> = []
     var envelope: Set<String> = []
     for row in table.rows {
       let name = row["field"]
-      guard fields[name] == nil, !envelope.contains(name) else { throw .repeatedRow(row.id) }
+      guard names.insert(name).inserted else { throw .repeatedRow(row.id) }
       if row["absence"] == "envelope" {
         envelope.insert(name)
         continue
@@ -22,18 +21,13 @@ package struct FieldTable<Field: FactField>: Sendable {
       guard let field = Field(name: name) else { throw .unknownWord(row: row.id, column: "field") }
       guard let absence = Absence(rawValue: row["absence"]) else { throw .unknownWord(row: row.id, column: "absence") }
       rules[field] = .init(id: row.id, absence: absence, silenced: try Self.sources(row))
-      fields[name] = field
     }
     guard let complete = FoldRules(rules) else {
       throw .missingRow(Field.allCases.first { rules[$0] == nil }?.name ?? "")
     }
     self.rules = complete
-    self.fields = fields
     self.envelope = envelope
   }
-
-  /// The field that Apple's V2 name stands for; nil when this build knows none.
-  package func field(named name: String) -> Field? { fields[name] }
 
   private static func sources(_ row: Table.Row) throws(Table.Malformed) -> Set<Source> {
     if row["noVote"] == "-" { return [] }

@@ -41,37 +41,62 @@ struct HistoryWorld {
   var root: [UInt8] { store.identity.chains.pki.root.certificate.der }
   var leaf: [UInt8] { store.identity.chains.pki.leaf.certificate.der }
 
-  /// Every answer about these customers; the JWS of the first few thousand transactions in them.
-  func answers(_ customers: HistoryCustomers, to file: inout FinishedAnswers.Writer) async throws -> [[UInt8]] {
-    var jws: [[UInt8]] = []
+  /// An answer of the simulator's, and by which targets it may be asked for.
+  struct Answer {
+    enum Kind { case history, statuses }
+
+    let kind: Kind
+    let body: [UInt8]
+    let targets: [String]
+
+    /// The JWS in it, wherever they stand.
+    func jws() throws -> [[UInt8]] {
+      func strings(_ value: JSONValue) -> [String] {
+        switch value {
+        case .string(let text): text.utf8.count > 200 ? [text] : []
+        case .array(let elements): elements.flatMap(strings)
+        case .object(let object): object.flatMap { strings($0.value) }
+        case .null, .bool, .integer, .number: []
+        }
+      }
+      return try strings(JSONReader.read(body, limits: JSONLimits(bytes: body.count, depth: 8))).map { Array($0.utf8) }
+    }
+  }
+
+  /// Every answer about these customers: the pages of each one's history, then the statuses.
+  func answers(_ customers: HistoryCustomers, _ take: (Answer) throws -> Void) async throws {
     let token = try store.identity.key.token(for: customers.shape.bundleID, at: WallClock.system.now())
-    func answer(_ target: String) async throws -> [UInt8] {
-      let path = String(target.prefix { $0 != "?" })
+    func answer(_ kind: Answer.Kind, _ targets: [String]) async throws -> Answer {
+      let path = String(targets[0].prefix { $0 != "?" })
       let head = HTTPRequestHead(
-        method: "GET", path: path, rawTarget: target, headers: ["Authorization": "Bearer \(token)"])
+        method: "GET", path: path, rawTarget: targets[0], headers: ["Authorization": "Bearer \(token)"])
       let response = await store.respond(to: HTTPRequest(head: head))
       guard response.status == 200 else {
-        throw BenchmarkError("the simulator answers \(response.status) to \(target)")
+        throw BenchmarkError("the simulator answers \(response.status) to \(targets[0])")
       }
-      return response.body
+      return Answer(kind: kind, body: response.body, targets: targets)
     }
     for originals in customers.originals {
       var revision: String?
       repeat {
         let calls = originals.map { Call.transactionHistory(of: $0, revision: revision) }
-        let targets = try calls.map { "/sandbox\(try $0.target())" }
-        let body = try await answer(targets[0])
-        try file.add(body, for: targets)
-        guard let page = try JSONReader.read(body, limits: JSONLimits(bytes: body.count, depth: 8)).object else {
-          break
-        }
-        if jws.count < 2_000 {
-          jws += (page["signedTransactions"]?.array ?? []).compactMap { $0.string.map { Array($0.utf8) } }
-        }
-        revision = page["hasMore"] == true ? page["revision"]?.string : nil
+        let page = try await answer(.history, try calls.map { "/sandbox\(try $0.target())" })
+        try take(page)
+        let limits = JSONLimits(bytes: page.body.count, depth: 8)
+        guard let object = try JSONReader.read(page.body, limits: limits).object else { break }
+        revision = object["hasMore"] == true ? object["revision"]?.string : nil
       } while revision != nil
-      let targets = try originals.map { "/sandbox\(try Call.subscriptionStatuses(of: $0).target())" }
-      try file.add(try await answer(targets[0]), for: targets)
+      try take(
+        try await answer(.statuses, try originals.map { "/sandbox\(try Call.subscriptionStatuses(of: $0).target())" }))
+    }
+  }
+
+  /// Writes every answer about these customers; the JWS of the first few thousand transactions in them.
+  func answers(_ customers: HistoryCustomers, to file: inout FinishedAnswers.Writer) async throws -> [[UInt8]] {
+    var jws: [[UInt8]] = []
+    try await answers(customers) { answer in
+      try file.add(answer.body, for: answer.targets)
+      if answer.kind == .history, jws.count < 2_000 { jws += try answer.jws() }
     }
     return jws
   }

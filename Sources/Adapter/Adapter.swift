@@ -37,7 +37,13 @@ package struct Adapter: Sendable {
   package static func identity(
     ofEvidence body: [UInt8], app: String, environment: Environment?, userID: String? = nil
   ) -> [UInt8] {
-    body + Array("\n\(app)\n\(environment?.rawValue ?? "")".utf8) + Array((userID.map { "\n\($0)" } ?? "").utf8)
+    // A page of a history has 80 KB: copied once.
+    let claim = "\n\(app)\n\(environment?.rawValue ?? "")" + (userID.map { "\n\($0)" } ?? "")
+    var identity: [UInt8] = []
+    identity.reserveCapacity(body.count + claim.utf8.count)
+    identity += body
+    identity += claim.utf8
+    return identity
   }
 
   /// What Apple posts to a notification URL.
@@ -72,7 +78,7 @@ package struct Adapter: Sendable {
     _ body: [UInt8], app: String, environment: Environment?, userID: String? = nil, message: Digest, now: Milliseconds
   ) throws(Refusal) -> Reading {
     let evidence = Evidence(
-      verifier: verifier, vocabulary: vocabulary, message: message, app: app, fallback: environment, now: now)
+      verifier: verifier, message: message, app: app, fallback: environment, now: now)
     let origin = LegacyOrigin(app: app, environment: environment, trust: .none, receivedAt: now)
     var userID = userID
     var reading: Reading
@@ -170,7 +176,7 @@ package struct Adapter: Sendable {
       throw Refusal(error, isMessage: jws.count { $0 == UInt8(ascii: ".") } == 2)
     }
     let environment = Environment(verified.environment)
-    let statements = StatementMapping(vocabulary: vocabulary, message: message)
+    let statements = StatementMapping(message: message)
     var findings = Findings(app: verified.bundleID, environment: environment)
     var survey = NotificationPayload(verified.notification.payload).survey()
     if let transaction = verified.transaction {

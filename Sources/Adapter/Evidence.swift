@@ -1,5 +1,4 @@
 import JSON
-import Mappings
 import Purchases
 import Signing
 import Time
@@ -8,7 +7,6 @@ import Wire
 /// Reads what a back end hands in.
 struct Evidence {
   let verifier: SignedDataVerifier
-  let vocabulary: Vocabulary
   let message: Digest
   /// The app whose back end hands it in.
   let app: String
@@ -16,7 +14,7 @@ struct Evidence {
   let fallback: Environment?
   let now: Milliseconds
 
-  private var statements: StatementMapping { StatementMapping(vocabulary: vocabulary, message: message) }
+  private var statements: StatementMapping { StatementMapping(message: message) }
 
   /// A transaction, renewal or app transaction.
   func read(jws: [UInt8]) throws(Refusal) -> Reading {

@@ -1,13 +1,11 @@
 import JSON
-import Mappings
 import Purchases
 import Signing
 import Time
 import Wire
 
-/// Turns payloads into statements, by the tables of `Mappings`.
+/// Turns payloads into statements: what Apple's V2 names call a field is that field.
 struct StatementMapping {
-  let vocabulary: Vocabulary
   /// The message that carries the payloads.
   let message: Digest
   /// Whether Xcode's "0" and an app transaction without id will do: to look at what is in hand, never to keep it.
@@ -16,7 +14,7 @@ struct StatementMapping {
   /// A transaction as a statement about a purchase of `environment`, its own or its envelope's.
   func purchase(_ verified: some DatedPayload, in environment: Environment) throws(Refusal) -> PurchaseStatement {
     let payload = TransactionPayload(verified.payload)
-    let facts = facts(verified.payload, vocabulary.purchases)
+    let facts = Facts<PurchaseField>(stated: verified.payload)
     guard let app = payload.bundleId, let original = identity(facts.text(.originalTransactionId)) else {
       throw Refusal(
         .authentic, .missingIdentity, "a transaction without bundleId or originalTransactionId",
@@ -34,7 +32,7 @@ struct StatementMapping {
   func renewal(
     _ verified: some DatedPayload, app: String, in environment: Environment
   ) throws(Refusal) -> RenewalStatement {
-    let facts = facts(verified.payload, vocabulary.renewals)
+    let facts = Facts<RenewalField>(stated: verified.payload)
     guard let original = identity(facts.text(.originalTransactionId)) else {
       throw Refusal(.authentic, .missingIdentity, "a renewal without originalTransactionId", claimedApp: app)
     }
@@ -48,21 +46,12 @@ struct StatementMapping {
     _ verified: some DatedPayload, in environment: Environment
   ) throws(Refusal) -> AppTransactionStatement? {
     let payload = AppTransactionPayload(verified.payload)
-    let facts = facts(verified.payload, vocabulary.appTransactions)
+    let facts = Facts<AppTransactionField>(stated: verified.payload)
     let missing = takesTestIdentities ? "" : nil
     guard let app = payload.bundleId, let id = identity(facts.text(.appTransactionId)) ?? missing else { return nil }
     return AppTransactionStatement(
       key: AppTransactionKey(app: app, environment: environment, appTransactionID: id), source: .signedV2,
       rank: try rank(verified, facts, app), facts: facts, message: message.bytes)
-  }
-
-  /// Every member that is a fact; the others are the survey's business.
-  private func facts<Field>(_ payload: JSONObject, _ table: FieldTable<Field>) -> Facts<Field> {
-    var facts = Facts<Field>()
-    for member in payload {
-      if let field = table.field(named: member.key) { facts.set(field, member.value) }
-    }
-    return facts
   }
 
   /// Xcode writes "0" where there is no id.
@@ -77,6 +66,6 @@ struct StatementMapping {
     }
     return Rank(
       asOf: signedAt,
-      tieBreak: Array(Digest.sha256(facts.json.encoded()).bytes.prefix(8) + message.bytes.prefix(8)))
+      tieBreak: Array(Digest.sha256(facts.encoded()).bytes.prefix(8) + message.bytes.prefix(8)))
   }
 }

@@ -28,8 +28,12 @@ public struct JSONObject: Hashable, Sendable {
   /// Setting nil removes the member; a new key goes to the end. A linear search: Apple's objects have a few dozen members at the most.
   public subscript(key: String) -> JSONValue? {
     get {
-      // By place: a closure would be handed a copy of each member, its value retained and released.
-      for place in members.indices where members[place].key == key { return members[place].value }
+      // By place: a closure would be handed a copy of each member, its value retained and released. Most keys differ in
+      // length, which costs no call.
+      let count = key.utf8.count
+      for place in members.indices where members[place].key.utf8.count == count && members[place].key == key {
+        return members[place].value
+      }
       return nil
     }
     set {

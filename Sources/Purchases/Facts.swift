@@ -33,18 +33,23 @@ extension FactField {
 /// The names of a list of fields, both ways.
 public struct FieldNames: Sendable {
   private let names: [String]
-  private let places: [String: Int]
+  /// Each as it begins a member of a JSON object: quoted, with its colon.
+  private let labels: [[UInt8]]
+  private let table: KeyTable
 
   init(_ names: [String]) {
     self.names = names
-    places = Dictionary(uniqueKeysWithValues: zip(names, 0...))
+    labels = names.map { Array("\"\($0)\":".utf8) }
+    table = KeyTable(names)
   }
 
   var count: Int { names.count }
 
   subscript(place: Int) -> String { names[place] }
 
-  func place(of name: String) -> Int? { places[name] }
+  func label(_ place: Int) -> [UInt8] { labels[place] }
+
+  func place(of name: String) -> Int? { table.place(of: name) }
 }
 
 /// What somebody said about one thing: a value for some of its fields, each of the field's kind.
@@ -59,6 +64,16 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
   private var inferences: UInt64 = 0
 
   public init() {}
+
+  /// What a payload of Apple's V2 states: every member that has a field's name and is of its kind.
+  @specialized(where Field == PurchaseField)
+  @specialized(where Field == RenewalField)
+  public init(stated payload: JSONObject) {
+    let members = payload.members
+    for place in members.indices {
+      if let field = Field(name: members[place].key) { set(field, members[place].value) }
+    }
+  }
 
   public subscript(field: Field) -> JSONValue? { has(field) ? values[place(field)] : nil }
 
@@ -92,11 +107,13 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
   private func place(_ field: Field) -> Int { (presences & (bit(field) - 1)).nonzeroBitCount }
 
   private mutating func put(_ value: JSONValue, _ field: Field) {
+    let place = place(field)
     if has(field) {
-      values[place(field)] = value
+      values[place] = value
     } else {
-      if values.isEmpty { values.reserveCapacity(16) }
-      values.insert(value, at: place(field))
+      if values.isEmpty { values.reserveCapacity(24) }
+      // Apple's order is mostly ours.
+      if place == values.count { values.append(value) } else { values.insert(value, at: place) }
       presences |= bit(field)
     }
   }
@@ -147,6 +164,27 @@ extension Facts {
       members.append(JSONObject.Member(key: Self.inferredMember, value: .array(inferred)))
     }
     return JSONObject(uniqueMembers: members)
+  }
+
+  /// The bytes of `json`.
+  @specialized(where Field == PurchaseField)
+  @specialized(where Field == RenewalField)
+  public func encoded() -> [UInt8] {
+    // Nobody's own statement infers: only what V1 says is written by way of the object.
+    guard inferences == 0 else { return json.encoded() }
+    let names = Field.names
+    var output: [UInt8] = []
+    output.reserveCapacity(1_024)
+    var rest = presences
+    for place in values.indices {
+      output.append(place == 0 ? UInt8(ascii: "{") : UInt8(ascii: ","))
+      output += names.label(rest.trailingZeroBitCount)
+      values[place].append(to: &output)
+      rest &= rest - 1
+    }
+    if values.isEmpty { output.append(UInt8(ascii: "{")) }
+    output.append(UInt8(ascii: "}"))
+    return output
   }
 
   /// Reads back what `json` wrote; members of other names or kinds (a newer build's) are left out.

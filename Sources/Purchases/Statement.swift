@@ -58,7 +58,7 @@ public struct Statement<Key: Hashable & Sendable, Field: FactField>: Hashable, S
     if rank != other.rank { return rank < other.rank }
     if message != other.message { return message.lexicographicallyPrecedes(other.message) }
     if facts == other.facts { return false }
-    return facts.json.encoded().lexicographicallyPrecedes(other.facts.json.encoded())
+    return facts.encoded().lexicographicallyPrecedes(other.facts.encoded())
   }
 }
 

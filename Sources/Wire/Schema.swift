@@ -34,21 +34,29 @@ public struct Schema: Sendable {
   }
 
   public let fields: [String: Kind]
+  private let names: KeyTable
+  /// Of each of the names.
+  private let kinds: [Kind]
 
-  init(_ fields: [String: Kind]) { self.fields = fields }
-
-  func survey(_ object: JSONObject, path: String, into survey: inout Survey) {
-    var kinds = KeyMemory<Kind>()
-    self.survey(object, path: path, kinds: &kinds, into: &survey)
+  init(_ fields: [String: Kind]) {
+    self.fields = fields
+    names = KeyTable(Array(fields.keys))
+    kinds = Array(fields.values)
   }
 
+  func survey(_ object: JSONObject, path: String, into survey: inout Survey) {
+    self.survey(object, path: path, into: &survey) { key, _ in kind(of: key) }
+  }
+
+  private func kind(of key: String) -> Kind? { names.place(of: key).map { kinds[$0] } }
+
   private func survey(
-    _ object: JSONObject, path: String, kinds: inout KeyMemory<Kind>, into survey: inout Survey
+    _ object: JSONObject, path: String, into survey: inout Survey, _ kind: (_ key: String, _ place: Int) -> Kind?
   ) {
     let members = object.members
     for place in members.indices {
       let (key, value) = (members[place].key, members[place].value)
-      guard let kind = kinds.meaning(of: key, at: place, search: { fields[$0] }) else {
+      guard let kind = kind(key, place) else {
         survey.unknownFields.append(path + key)
         continue
       }
@@ -62,9 +70,12 @@ public struct Schema: Sendable {
         if let inner = value.object { schema.survey(inner, path: "\(path)\(key).", into: &survey) }
       case .structures(let schema):
         let path = "\(path)\(key)[]."
-        var kinds = KeyMemory<Kind>()
+        var known = KeyMemory<Kind>()
         for inner in value.array ?? [] {
-          if let inner = inner.object { schema.survey(inner, path: path, kinds: &kinds, into: &survey) }
+          guard let inner = inner.object else { continue }
+          schema.survey(inner, path: path, into: &survey) { key, place in
+            known.meaning(of: key, at: place, search: schema.kind)
+          }
         }
       case .text, .integer, .flag, .date, .texts, .word, .code, .loose: break
       }

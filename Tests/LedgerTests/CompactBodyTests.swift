@@ -67,6 +67,17 @@ import Time
     }
   }
 
+  @Test func `takes a JWS apart wherever it begins, its header 200 letters or more`() {
+    let header = String(repeating: "A", count: 200)
+    for count in 0...450 {
+      let before = String(repeating: "b", count: count)
+      let body = "\(before)\"\(Self.jws([1], header: header)),\(before) \(Self.jws([2], header: header))"
+      #expect(Array(CompactBody(Array(body.utf8)).headers.values) == [Array(header.utf8)], "\(count)")
+      let short = "\(before)\"\(Self.jws([1], header: String(header.dropFirst())))"
+      #expect(CompactBody(Array(short.utf8)).headers.isEmpty, "\(count)")
+    }
+  }
+
   @Test func `says of damaged bytes that they are, and which header is missing`() throws {
     let compact = CompactBody(Array(Self.jws([1, 2, 3]).utf8))
     let digest = try #require(compact.headers.keys.first)

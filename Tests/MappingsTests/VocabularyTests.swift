@@ -84,7 +84,7 @@ import Wire
 
   private func hold<Field: FactField>(_ table: FieldTable<Field>, to schema: Schema) {
     for (name, kind) in schema.fields {
-      guard let field = table.field(named: name) else {
+      guard let field = Field(name: name) else {
         #expect(table.envelope.contains(name), "\(name)")
         continue
       }
@@ -94,10 +94,10 @@ import Wire
     }
     for field in Field.allCases {
       #expect(schema.fields[field.name] != nil, "\(field.name)")
-      #expect(table.field(named: field.name) == field)
+      #expect(Field(name: field.name) == field)
     }
     for name in table.envelope { #expect(schema.fields[name] != nil, "\(name)") }
-    #expect(table.field(named: "deviceVerification") == nil)
+    #expect(Field(name: "deviceVerification") == nil)
   }
 
   @Test func `lets nothing but signed silence clear what may be taken back`() {

@@ -92,6 +92,29 @@ import Time
     #expect(AppTransactionField(name: "inferred") == nil)
   }
 
+  @Test func `take of a payload what has a field's name and is of its kind, in any order`() {
+    let payload: JSONObject = [
+      "price": 5, "bundleId": "com.example", "type": "Consumable", "quantity": "two", "isUpgraded": .null,
+      "expiresDate": 7, "transactionId": "1", "newField": 1,
+    ]
+    let facts: Facts<PurchaseField> = factsOf([.price: 5, .type: "Consumable", .expiresDate: 7, .transactionId: "1"])
+    #expect(Facts<PurchaseField>(stated: payload) == facts)
+    #expect(Facts<PurchaseField>(stated: JSONObject(uniqueMembers: payload.members.reversed())) == facts)
+    #expect(Facts<AppTransactionField>(stated: [:]) == Facts())
+  }
+
+  @Test(
+    arguments: [
+      [:], [.price: 5], [.transactionId: "1\"\n", .isUpgraded: true],
+      [.type: "Consumable", .advancedCommerceInfo: ["items": [1]], .expiresDate: -7],
+    ] as [[PurchaseField: JSONValue]])
+  func `are written as their JSON is`(values: [PurchaseField: JSONValue]) {
+    var facts = factsOf(values)
+    #expect(facts.encoded() == facts.json.encoded())
+    facts.infer(.storefront, "USA")
+    #expect(facts.encoded() == facts.json.encoded())
+  }
+
   @Test func `have a bit for each field`() {
     #expect(PurchaseField.allCases.count <= 64 && RenewalField.allCases.count <= 64)
   }

@@ -16,7 +16,7 @@ struct UnsignedReader {
   let now: Milliseconds
 
   private var statements: StatementMapping {
-    StatementMapping(vocabulary: vocabulary, message: message, takesTestIdentities: true)
+    StatementMapping(message: message, takesTestIdentities: true)
   }
 
   func read(_ payload: JSONObject, _ kind: PayloadKind) throws(ConversionRefusal) -> Converted {

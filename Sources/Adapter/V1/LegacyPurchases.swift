@@ -165,7 +165,7 @@ struct LegacyPurchase {
   /// By date of purchase, then by what is written: a total order, so that the order of rows does not show through.
   private func isBelow(_ other: LegacyPurchase) -> Bool {
     if purchaseOrder != other.purchaseOrder { return purchaseOrder < other.purchaseOrder }
-    return facts.json.encoded().lexicographicallyPrecedes(other.facts.json.encoded())
+    return facts.encoded().lexicographicallyPrecedes(other.facts.encoded())
   }
 
   /// Takes in another row about the same purchase, whichever was met first.

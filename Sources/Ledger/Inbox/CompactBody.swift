@@ -19,7 +19,7 @@ package struct CompactBody: Hashable, Sendable {
 
   package init(_ body: [UInt8]) {
     bytes = []
-    bytes.reserveCapacity(body.count / 4)
+    bytes.reserveCapacity(body.count / 3)
     var last = Header(text: [], digest: .sha256([]))
     append(body, depth: 0, &last)
   }
@@ -37,8 +37,8 @@ package struct CompactBody: Hashable, Sendable {
     while depth < Self.maximumDepth, let token = JWSToken.next(in: text, from: scan, expecting: last.text) {
       scan = token.end
       guard token.signature.count == Self.signatureText,
-        let payload = Base64.url.decode(Array(text[token.payload])),
-        let signature = Base64.url.decode(Array(text[token.signature]))
+        let payload = Base64.url.decode(text, in: token.payload),
+        let signature = Base64.url.decode(text, in: token.signature)
       else { continue }
       append(literal: text[literal..<token.header.lowerBound])
       literal = token.end

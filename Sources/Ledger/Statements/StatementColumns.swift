@@ -8,7 +8,7 @@ import Time
 extension Statement {
   var columns: [SQLValue] {
     [
-      .integer(rank.asOf.sinceEpoch), .bytes(facts.json.encoded()), .bytes(message), .bytes(Precedence.bytes(rank)),
+      .integer(rank.asOf.sinceEpoch), .bytes(facts.encoded()), .bytes(message), .bytes(Precedence.bytes(rank)),
     ]
   }
 

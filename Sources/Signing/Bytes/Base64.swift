@@ -27,7 +27,8 @@ public struct Base64: Sendable {
   /// The bytes, or nil when `text` is not written exactly as `encode` writes it.
   public func decode(_ text: [UInt8]) -> [UInt8]? { decode(text, in: text.indices) }
 
-  func decode(_ text: [UInt8], in range: Range<Int>) -> [UInt8]? {
+  /// The bytes of a part of `text`.
+  package func decode(_ text: [UInt8], in range: Range<Int>) -> [UInt8]? {
     var end = range.upperBound
     if isPadded {
       guard range.count.isMultiple(of: 4) else { return nil }
