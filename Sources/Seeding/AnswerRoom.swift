@@ -3,7 +3,8 @@ import Synchronization
 /// Room for the answers that are being read and recorded, in bytes: what does not fit waits its turn.
 ///
 /// Many ask at once, and nobody knows how much they will be told. Who waits here is patient; who handed more to the
-/// group commit than it takes would be refused, and Apple asked again.
+/// group commit than it takes would be refused, and Apple asked again. What came and waits here is in memory too: a page
+/// for each look-up that is under way.
 final class AnswerRoom: Sendable {
   private struct State {
     var bytes = 0

@@ -32,8 +32,8 @@ package struct HistoryLookUp: Sendable {
 
   /// Looks up everything that Apple knows of the customer to whom `id` belongs.
   ///
-  /// Every page that came is recorded, also of a look-up that fails afterwards. Whatever Apple said then: when one could
-  /// not be recorded, that is how it ended.
+  /// Pages are recorded as they come, also of a look-up that fails afterwards. Whatever Apple said then: when one could not
+  /// be recorded, that is how it ended.
   ///
   /// - Parameters:
   ///   - revision: where an earlier history of the same id ended.
@@ -79,7 +79,7 @@ package struct HistoryLookUp: Sendable {
       let environment = Environment(reply.environment)
       if !(reply.answer.signedTransactions ?? []).isEmpty {
         guard await recordings.next() ?? true else { return .notRecorded }
-        switch await take(reply.body, access.app, environment, recording: &recordings) {
+        switch await take(reply.body, access.app, environment, priority, recording: &recordings) {
         case .findings(let findings):
           originals.formUnion(findings.originalTransactionIDs)
           transactions.formUnion(findings.purchases.compactMap { $0.facts.text(.transactionId) })
@@ -125,20 +125,23 @@ package struct HistoryLookUp: Sendable {
     }
     let items = (reply.answer.data ?? []).flatMap { $0.lastTransactions ?? [] }
     guard items.contains(where: { $0.signedTransactionInfo != nil || $0.signedRenewalInfo != nil }) else { return nil }
-    switch await take(reply.body, access.app, Environment(environment), recording: &recordings) {
+    switch await take(reply.body, access.app, Environment(environment), priority, recording: &recordings) {
     case .findings: return nil
     case .refused(let code): return code
     }
   }
 
-  /// Reads an answer when there is room for it, and begins to record it.
+  /// Reads an answer and begins to record it; in bulk when there is room for it.
   private func take(
-    _ body: [UInt8], _ app: App, _ environment: Environment, recording recordings: inout TaskGroup<Bool>
+    _ body: [UInt8], _ app: App, _ environment: Environment, _ priority: BudgetGate.Priority,
+    recording recordings: inout TaskGroup<Bool>
   ) async -> ReadAnswer.Content {
-    await room.enter(body.count)
+    // Somebody waits for it: not behind bulk, whose room is half of what the group commit takes.
+    let size = priority == .interactive ? 0 : body.count
+    if size > 0 { await room.enter(size) }
     let answer = read(body, app, environment)
     recordings.addTask {
-      defer { room.leave(body.count) }
+      defer { if size > 0 { room.leave(size) } }
       return await answer.record()
     }
     return answer.content

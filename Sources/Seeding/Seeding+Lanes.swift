@@ -11,7 +11,7 @@ extension Seeding {
   /// No more is leased than is asked about in this time.
   private static let leasedAhead = 30.0
   /// Where Apple is asked about all that is leased in this time, nobody need take it over: it is noted as begun.
-  private static let atOnce = Interval.milliseconds(100)
+  static let atOnce = Interval.milliseconds(100)
 
   /// Whoever calls it starts the lanes: nobody else may count a lane that does not run.
   func placesWithoutLane() -> [Place] {
@@ -78,8 +78,14 @@ extension Seeding {
     guard free > most / 2 else { return [] }
     let goesAtOnce = client.isOpen(
       to: free, within: Self.atOnce, of: .getTransactionHistory, app: access.app.bundleID, in: place.environment)
-    let leased = try await lease(WorkTable.Selection(place.scope, goesAtOnce: goesAtOnce), limit: free)
-    state.withLock { $0.busy[place, default: 0] += leased.count }
-    return leased
+    let selection = WorkTable.Selection(place.scope, goesAtOnce: goesAtOnce)
+    var leased: WorkTable.Lease
+    // Where all that was due needs no asking, more may be due.
+    repeat {
+      leased = try await lease(selection, limit: free)
+    } while leased.customers.isEmpty && leased.settled > 0 && !Task.isCancelled
+    let customers = leased.customers
+    state.withLock { $0.busy[place, default: 0] += customers.count }
+    return customers
   }
 }

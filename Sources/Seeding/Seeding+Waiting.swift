@@ -42,9 +42,13 @@ extension Seeding {
 
   /// Why nobody of the app is asked about for a while; nil when that is not so.
   package func pause(of app: App, in environment: Environment) -> Verdict.Pause? {
-    guard let environment = APIEnvironment(environment) else { return nil }
-    let (place, now) = (Place(app: app.id, environment: environment), clock.now())
-    return state.withLock { $0.paused[place].flatMap { $0.until > now ? $0 : nil } }
+    guard let first = APIEnvironment(environment) else { return nil }
+    let now = clock.now()
+    // Who is not known in the first is asked for in the other.
+    let pauses = state.withLock { state in
+      [first, first.other].compactMap { state.paused[Place(app: app.id, environment: $0)] }
+    }
+    return pauses.first { $0.until > now }
   }
 
   /// Asks about the ids, or waits for whoever does, until none of them waits; how they stand.
@@ -55,7 +59,10 @@ extension Seeding {
     while true {
       let leased =
         unasked.isEmpty
-        ? [] : try await lease(WorkTable.Selection(place.scope, subjects: unasked.sorted()), limit: unasked.count)
+        ? []
+        : try await lease(
+          WorkTable.Selection(place.scope, subjects: unasked.sorted()), limit: unasked.count
+        ).customers
       unasked.subtract(leased.map(\.subject))
       await withDiscardingTaskGroup { group in
         for customer in leased { group.addTask { await self.ask(about: customer, in: place, .interactive) } }

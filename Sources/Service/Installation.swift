@@ -90,7 +90,8 @@ package struct Installation: Sendable {
     let apple = HTTPClient(calls)
     self.apple = apple
     var asking = settings.client
-    // Over HTTP/1.1 who waits for an answer finds a connection beside everybody who is asked about in bulk.
+    // Over HTTP/1.1 who waits for an answer finds a connection beside everybody of an app who is asked about in bulk; over
+    // HTTP/2, which Apple speaks, many calls share one.
     asking.connectionsPerHost = settings.seeding.concurrency + 64
     let api = HTTPClient(asking)
     self.api = api

@@ -81,7 +81,8 @@ import Time
       let lost = try await bench.pool.transaction { session throws(DatabaseError) in
         try WorkTable.lease(
           selection, limit: 10, until: now + .minutes(15), owner: [UInt8](repeating: 1, count: 16), at: now,
-          in: session)
+          in: session
+        ).customers
       }
       #expect(lost.count == customers.count)
       #expect(try await bench.worker().round() == 0)
@@ -96,6 +97,29 @@ import Time
     }
   }
 
+  @Test func `is not held up by ids that a history which is stored holds`() async throws {
+    try await SeedingBench.with(SeedingBench.world(customers: 6)) { bench in
+      let world = bench.running.world
+      func transactions(_ originals: [String]) -> [String] {
+        let customer = world.customers(of: SeedingBench.bundleID).first {
+          world.state(of: $0).originalTransactionIDs == originals
+        }
+        return customer.map { world.transactions(of: $0).map(\.transaction.transactionID) } ?? []
+      }
+      let first = try #require(bench.customers.first { transactions($0).count > $0.count + 2 })
+      let second = try #require(bench.customers.first { $0 != first })
+      try await bench.arrive([first])
+      #expect(try await bench.finish(bench.worker()) == 1)
+      // More of them than are leased at once, each by itself, and before somebody of whom nothing is known.
+      let told = transactions(first).filter { !first.contains($0) }
+      try await bench.arrive(told.map { [$0] })
+      bench.clock.advance(by: .seconds(1))
+      try await bench.arrive([second])
+      #expect(try await bench.worker(concurrency: 1).round() == 1)
+      #expect(try await bench.counts()["waiting"] == nil)
+    }
+  }
+
   @Test func `notes together customers of more transactions than a statement takes arguments`() async throws {
     try await SeedingBench.with(SeedingBench.world(customers: 0)) { bench in
       let ids = (0..<70_000).map { "\(200_000_000_000 + $0)" }
@@ -105,7 +129,9 @@ import Time
       let selection = WorkTable.Selection(Ledger.Scope(app: bench.app.id, environment: .sandbox))
       let owner = [UInt8](repeating: 2, count: 16)
       let leased = try await bench.pool.transaction { session throws(DatabaseError) in
-        try WorkTable.lease(selection, limit: 1_000, until: now + .minutes(15), owner: owner, at: now, in: session)
+        try WorkTable.lease(
+          selection, limit: 1_000, until: now + .minutes(15), owner: owner, at: now, in: session
+        ).customers
       }
       #expect(Set(leased.map(\.subject)) == [many[0], few[0]])
       try await bench.pool.transaction { session throws(DatabaseError) in
@@ -120,7 +146,9 @@ import Time
       }
       #expect(try await bench.counts() == ["done": 701, "waiting": 1])
       let again = try await bench.pool.transaction { session throws(DatabaseError) in
-        try WorkTable.lease(selection, limit: 1_000, until: now + .minutes(15), owner: owner, at: now, in: session)
+        try WorkTable.lease(
+          selection, limit: 1_000, until: now + .minutes(15), owner: owner, at: now, in: session
+        ).customers
       }
       #expect(again.map(\.subject) == [few[1]])
       #expect(again.map(\.attempt) == [1])

@@ -24,7 +24,8 @@ import Time
     return try await bench.pool.transaction { session throws(DatabaseError) in
       try WorkTable.lease(
         WorkTable.Selection(scope(bench), goesAtOnce: goesAtOnce), limit: 10, until: now + .minutes(15),
-        owner: [UInt8](repeating: 1, count: 16), at: now, in: session)
+        owner: [UInt8](repeating: 1, count: 16), at: now, in: session
+      ).customers
     }
   }
 

@@ -59,9 +59,40 @@ import Truth
   }
 
   @Test func `is not lost in Production before the app is there, and is once a purchase was`() async throws {
+    try await Self.inProduction(of: Refusing(sandboxCode: 4_040_010)) { kept, check, place in
+      for _ in 0..<2 {
+        #expect(try await check.check(place) == .waiting)
+        kept.clock.advance(by: .hours(25))
+      }
+      _ = try await kept.pool.transaction { session throws(DatabaseError) in
+        try session.execute(
+          """
+          INSERT INTO purchases (app, environment, original_transaction_id, line, source, product_id, as_of, facts,
+            message, precedence)
+          VALUES (\(place.scope.app.number), 1, '1', '', 1, 'coins', 1, '{}', '', '')
+          """)
+      }
+      let lost = try await check.check(place)
+      guard case .lost(let reason) = lost else { throw NotLost(finding: lost) }
+      #expect(reason.contains("Apple sends none"))
+    }
+  }
+
+  @Test func `is lost where Apple accepts the app nowhere`() async throws {
+    // To a bundle id that is not of the account.
+    try await Self.inProduction(of: Refusing(sandboxCode: 4_040_003)) { _, check, place in
+      let lost = try await check.check(place)
+      guard case .lost = lost else { throw NotLost(finding: lost) }
+    }
+  }
+
+  /// Runs `body` with the Production of an App Store that answers as `apple` does.
+  private static func inProduction(
+    of apple: Refusing, _ body: @escaping @Sendable (KeptUp, HeartbeatCheck, AskablePlace) async throws -> Void
+  ) async throws {
     let world = MixedStory.world(customers: 0, seed: 2, start: KeptUp.start)
     try await KeptUp.with(world) { kept in
-      let server = HTTPServer(HTTPServerConfiguration(port: 0, stopWithin: .seconds(1)), handler: Unreleased())
+      let server = HTTPServer(HTTPServerConfiguration(port: 0, stopWithin: .seconds(1)), handler: apple)
       try server.start()
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await server.run() }
@@ -70,34 +101,22 @@ import Truth
         let check = HeartbeatCheck(
           client: http.client, ledger: Ledger(pool: kept.pool), every: .hours(24), within: .minutes(10),
           clock: kept.clock.clock)
-        let place = try await kept.place(.production)
-        for _ in 0..<2 {
-          #expect(try await check.check(place) == .waiting)
-          kept.clock.advance(by: .hours(25))
-        }
-        _ = try await kept.pool.transaction { session throws(DatabaseError) in
-          try session.execute(
-            """
-            INSERT INTO purchases (app, environment, original_transaction_id, line, source, product_id, as_of, facts,
-              message, precedence)
-            VALUES (\(place.scope.app.number), 1, '1', '', 1, 'coins', 1, '{}', '', '')
-            """)
-        }
-        let lost = try await check.check(place)
-        guard case .lost(let reason) = lost else { throw NotLost(finding: lost) }
-        #expect(reason.contains("Apple sends none"))
+        try await body(kept, check, try await kept.place(.production))
         await http.end()
       }
     }
   }
 }
 
-/// Apple to an app that has no release: it is known in the sandbox alone.
-private struct Unreleased: HTTPHandler {
+/// Apple to a key that Production does not accept.
+private struct Refusing: HTTPHandler {
+  /// What the sandbox answers.
+  let sandboxCode: Int64
+
   func respond(to request: HTTPRequest) async -> HTTPResponse {
-    let unknown: JSONObject = ["errorCode": 4_040_010, "errorMessage": "Transaction id not found."]
+    let refusal: JSONObject = ["errorCode": .integer(sandboxCode), "errorMessage": "No."]
     var response =
-      request.path.hasPrefix("/sandbox/") ? HTTPResponse.json(404, unknown.encoded()) : HTTPResponse(status: 401)
+      request.path.hasPrefix("/sandbox/") ? HTTPResponse.json(404, refusal.encoded()) : HTTPResponse(status: 401)
     // The true date would make the test's clock a wrong one.
     response.headers.append("Date", "none")
     return response

@@ -130,7 +130,8 @@ import Truth
       let leased = try await kept.pool.transaction { session throws(DatabaseError) in
         try WorkTable.lease(
           WorkTable.Selection(scope), limit: 1_000, until: now + .minutes(15),
-          owner: [UInt8](repeating: 1, count: 16), at: now, in: session)
+          owner: [UInt8](repeating: 1, count: 16), at: now, in: session
+        ).customers
       }
       #expect(leased.count == pending)
       let report = try await kept.reconcile {

@@ -15,6 +15,7 @@ package struct LeasedCustomer: Sendable {
   package var unknownIn: Environment?
   /// Whether the lease noted that Apple is asked about them now.
   package let isBegun: Bool
+  package let leasedAt: Milliseconds
   /// The rows of the customer that are leased, the subject's among them.
   let rows: [Int64]
   let row: Int64
@@ -47,6 +48,13 @@ extension WorkTable {
     }
   }
 
+  /// What leasing came to.
+  package struct Lease: Sendable {
+    package let customers: [LeasedCustomer]
+    /// Rows that were due and are done without being asked about: a history that is stored holds their ids.
+    package let settled: Int
+  }
+
   /// Leases up to `limit` customers with rows that are due; to be committed before Apple is asked.
   ///
   /// A customer of whom any row is leased is left alone, so that two processes never ask about one customer at once; but
@@ -55,17 +63,17 @@ extension WorkTable {
   package static func lease(
     _ selection: Selection, limit: Int, until end: Milliseconds, owner: [UInt8], at now: Milliseconds,
     in session: borrowing Session
-  ) throws(DatabaseError) -> [LeasedCustomer] {
+  ) throws(DatabaseError) -> Lease {
     let scope = selection.scope
     let due = try dueRows(selection, limit: limit, at: now, in: session)
-    guard !due.isEmpty else { return [] }
+    guard !due.isEmpty else { return Lease(customers: [], settled: 0) }
     var customers = try Customers(of: due, in: scope, session)
     let covered = try customers.covered(in: scope, session)
     try settle(covered, .done, reason: "in a history that was stored", at: now, in: session)
     customers.remove(covered)
     try customers.gatherOthers(in: scope, at: now, takingOver: selection.isUrgent, session)
     let wanted = customers.groups.values.flatMap { $0.map(\.id) }.sorted()
-    guard !wanted.isEmpty else { return [] }
+    guard !wanted.isEmpty else { return Lease(customers: [], settled: covered.count) }
     let (isUrgent, isBegun) = (selection.isUrgent ? 1 : 0, selection.goesAtOnce ? 1 : 0)
     var ours: [Int64: Int] = [:]
     for wanted in wanted.parts() {
@@ -93,9 +101,9 @@ extension WorkTable {
         LeasedCustomer(
           scope: scope, subject: first.subject, attempt: 1 + (ours[first.id] ?? 0),
           revision: revisions[first.subject], unknownIn: first.unknownIn, isBegun: selection.goesAtOnce,
-          rows: rows.map(\.id), row: first.id, owner: owner))
+          leasedAt: now, rows: rows.map(\.id), row: first.id, owner: owner))
     }
-    return leased
+    return Lease(customers: leased, settled: covered.count)
   }
 
   /// Gives rows back as they were.

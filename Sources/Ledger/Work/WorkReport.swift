@@ -129,18 +129,18 @@ extension WorkTable {
     return standings
   }
 
-  /// When each of these ids was asked about for the last time, whatever came of it; those of whom it is not known are absent.
-  package static func settledDates(
+  /// When each of these ids was settled, whatever came of it, or is asked about next; strangers are absent.
+  package static func datesAsked(
     of ids: [String], in scope: Ledger.Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: Milliseconds] {
     var dates: [String: Milliseconds] = [:]
     for row in try session.query(
       """
-      SELECT subject, settled_at FROM work
+      SELECT subject, COALESCE(settled_at, due_at) AS date FROM work
       WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND kind = \(Kind.history.rawValue) AND subject IN (\(list: ids)) AND settled_at IS NOT NULL
+      AND kind = \(Kind.history.rawValue) AND subject IN (\(list: ids))
       """)
-    { dates[try row.text("subject")] = try row.milliseconds("settled_at") }
+    { dates[try row.text("subject")] = try row.milliseconds("date") }
     return dates
   }
 

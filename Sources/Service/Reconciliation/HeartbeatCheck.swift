@@ -87,9 +87,9 @@ package struct HeartbeatCheck: Sendable {
       try HeartbeatTable.hasPurchases(in: scope, session)
     }
     guard !hasPurchases else { return false }
-    return await client.check(place.credentials).contains {
-      $0.environment == .production && $0.verdict == .noProductionRelease
-    }
+    let diagnoses = await client.check(place.credentials)
+    return diagnoses.contains { $0.environment == .production && $0.verdict == .noProductionRelease }
+      && diagnoses.contains { $0.environment == .sandbox && $0.acceptsKey }
   }
 
   /// What Apple says became of it.

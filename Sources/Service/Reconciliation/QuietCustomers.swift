@@ -7,7 +7,7 @@ struct QuietCustomers {
   private struct Customer {
     /// One of their originalTransactionIds.
     var original: String
-    /// When something was said of them, or Apple asked, for the last time.
+    /// When something was said of them or Apple asked for the last time; or is asked next, of who waits for that.
     var lastNews: Milliseconds
 
     func isBefore(_ other: Customer) -> Bool { (lastNews, original) < (other.lastNews, other.original) }

@@ -20,9 +20,10 @@ extension Reconciler {
       try Task.checkCancellation()
       last = slice.originalTransactionIDs.last
       let found = quietOnes(slice, plan, at: now)
-      let settled = try await settledDates(of: found.keys.sorted(), place)
-      for (original, heard) in found {
-        let news = max(heard, settled[original] ?? heard)
+      let asked = try await datesAsked(of: found.keys.sorted(), place)
+      // Of a customer's ids always the same is first: by it they were asked about before.
+      for (original, heard) in found.sorted(by: { $0.key < $1.key }) {
+        let news = max(heard, asked[original] ?? heard)
         quiet.add(slice.customers[original] ?? original, askedBy: original, lastNews: news)
       }
       measure(slice, from: start, to: now, &report.renewals)
@@ -49,10 +50,10 @@ extension Reconciler {
     report.renewals = try await renewals(place, from: start, to: now)
   }
 
-  private func settledDates(of ids: [String], _ place: AskablePlace) async throws -> [String: Milliseconds] {
+  private func datesAsked(of ids: [String], _ place: AskablePlace) async throws -> [String: Milliseconds] {
     if ids.isEmpty { return [:] }
     return try await ledger.pool.read { session throws(DatabaseError) in
-      try WorkTable.settledDates(of: ids, in: place.scope, session)
+      try WorkTable.datesAsked(of: ids, in: place.scope, session)
     }
   }
 

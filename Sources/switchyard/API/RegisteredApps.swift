@@ -59,7 +59,10 @@ struct RegisteredApps {
         throw NoAPIKey(bundleID: bundleID, reason: nil)
       }
       app = found.app
-      if place == nil, let id { place = try await routing.home(of: id, in: app) }
+      if place == nil, let id, let home = try await routing.home(of: id, in: app) {
+        terminal.note("\(id.text) is known in \(home.rawValue), and asked about there; --environment asks elsewhere")
+        place = home
+      }
     case .of(let id):
       switch try await routing.route(id, among: candidates, in: environment) {
       case .found(let found, let known, let by):

@@ -6,7 +6,7 @@ import Time
 struct DatabaseChecks {
   let all: [Check]
 
-  /// The largest body we take, with room for its row.
+  /// The largest body that anybody can post, with room for its row; Apple's pages of 20 transactions are far smaller.
   private static let leastPacket = 9 << 20
 
   init(_ session: Session, at address: String, _ clock: WallClock) throws(DatabaseError) {
