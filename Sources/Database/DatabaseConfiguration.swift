@@ -32,13 +32,15 @@ package struct DatabaseConfiguration: Sendable, Equatable {
 
   /// Prepared statements kept for each session; the least recently used goes first.
   package var statementCacheSize = 128
-  /// The same of the inserts of rows: some twenty, each prepared for up to six numbers of rows.
-  package var insertCacheSize = 128
+  /// The same of the inserts of rows: the ledger has 23, each prepared for up to ten numbers of rows; 13 are in daily use.
+  package var insertCacheSize = 160
   /// The longest value accepted from a column, in bytes.
   package var columnLimit = 64 << 20
   /// The most bytes a result collected into an array may have; stream what is larger.
   package var resultLimit = 256 << 20
   /// The most bytes that the rows of one statement of `insert` take; never above the server's max_allowed_packet.
+  ///
+  /// One body is a value, and Apple's answers are taken up to 16 MiB.
   package var insertLimit = 17 << 20
 
   package init(

@@ -127,4 +127,10 @@ extension DatabaseError {
   ///
   /// ER_UNKNOWN_STMT_HANDLER, ER_NEED_REPREPARE, and CR_NEW_STMT_METADATA, which only a statement with a result can meet.
   var asksForPreparing: Bool { code == .other(1243) || code == .other(1615) || code == .other(2057) }
+
+  /// Whether the server keeps as many prepared statements as it may (ER_MAX_PREPARED_STMT_COUNT_REACHED), of all sessions
+  /// together.
+  ///
+  /// Only preparing meets it: nothing of the statement was run.
+  var asksForFewerStatements: Bool { code == .other(1461) }
 }

@@ -1,30 +1,47 @@
-/// An INSERT of many rows: prepared for each power of two of rows, so that the server parses none of them.
+/// An INSERT of many rows: prepared for a few numbers of rows, so that the server parses none of them.
 ///
 /// The text before and after the rows is literal; the rows are parameters.
 package struct RowsInsert: Sendable {
-  private let head: String
-  private let tail: String
+  /// The statement for so many rows.
+  struct Statement: Sendable {
+    let rows: Int
+    let text: String
+  }
 
-  /// The most rows of a statement.
+  /// The values of a row: as many as there are columns.
+  let width: Int
+  /// Those of several rows, that of the most first.
+  private let larger: [Statement]
+  private let single: Statement
+
+  /// The numbers of rows that a statement is prepared for, beside one.
   ///
-  /// More gain nothing, as measured, and the server keeps 5 KB for each row of each statement that is prepared.
-  static let mostRows = 32
+  /// Every number up to 8, since most batches are small: a remainder of up to 31 rows takes three statements at most. More
+  /// than 32 gain nothing, as measured, and the server keeps 5 KB for each row of each statement that is prepared.
+  private static let sizes = [32, 16, 8, 7, 6, 5, 4, 3, 2]
+  static var mostRows: Int { sizes[0] }
   /// The most parameters of a statement, as the protocol counts them.
   static let mostParameters = Int(UInt16.max)
 
   /// - Parameters:
-  ///   - head: `"INSERT INTO t (a, b) VALUES"`
+  ///   - head: `"INSERT INTO t (a, b) VALUES"`: every column by its name, and no other comma
   ///   - tail: `"ON DUPLICATE KEY UPDATE b = VALUES(b)"`, or nothing
   package init(into head: StaticString, then tail: StaticString = "") {
-    self.head = head.description
-    self.tail = tail.description
+    let (head, tail) = (head.description, tail.description)
+    let width = head.count { $0 == "," } + 1
+    let row = "(?" + String(repeating: ",?", count: width - 1) + ")"
+    func statement(_ rows: Int) -> Statement {
+      let text = head + " " + row + String(repeating: "," + row, count: rows - 1)
+      return Statement(rows: rows, text: tail.isEmpty ? text : text + " " + tail)
+    }
+    self.width = width
+    larger = Self.sizes.filter { $0 * width <= Self.mostParameters }.map(statement)
+    single = statement(1)
   }
 
-  /// The statement for so many rows of `width` values.
-  func text(rows: Int, width: Int) -> String {
-    let row = "(?" + String(repeating: ",?", count: width - 1) + ")"
-    let text = head + " " + row + String(repeating: "," + row, count: rows - 1)
-    return tail.isEmpty ? text : text + " " + tail
+  /// The largest statement of at most so many rows.
+  func statement(atMost rows: Int) -> Statement {
+    larger.first { $0.rows <= rows } ?? single
   }
 }
 
@@ -32,15 +49,16 @@ extension Session {
   /// Writes the rows, in their order; the sum of affected rows.
   ///
   /// One round trip for each statement. Outside of a transaction an error leaves the rows of the statements before in
-  /// place. A row above the limit by itself is `tooLarge`; rows of unequal length are `misuse`: of either none is written.
+  /// place. A row above the limit by itself is `tooLarge`; one that has not a value for each column is `misuse`: of either
+  /// none is written.
   package func insert(_ insert: RowsInsert, rows: [[SQLValue]]) throws(DatabaseError) -> UInt64 {
-    guard let width = rows.first?.count else { return 0 }
-    let sizes = try sizes(of: rows, width: width)
+    let sizes = try sizes(of: rows, width: insert.width)
     var affected: UInt64 = 0
     var start = 0
     while start < rows.count {
-      let end = start + count(from: sizes[start...], width: width)
-      affected += try execute(insert.text(rows: end - start, width: width), rows: rows[start..<end])
+      let statement = insert.statement(atMost: fitting(sizes[start...]))
+      let end = start + statement.rows
+      affected += try execute(statement.text, rows: rows[start..<end])
       start = end
     }
     return affected
@@ -53,8 +71,8 @@ extension Session {
     var sizes: [Int] = []
     sizes.reserveCapacity(rows.count)
     for row in rows {
-      guard row.count == width, width > 0, width <= RowsInsert.mostParameters else {
-        throw DatabaseError(.misuse, "rows of unequal length, of none, or of too many values")
+      guard row.count == width, width <= RowsInsert.mostParameters else {
+        throw DatabaseError(.misuse, "a row of \(row.count) values for \(width) columns, or too many of both")
       }
       let size = row.reduce(0) { $0 + $1.size }
       guard size <= limit else {
@@ -65,16 +83,15 @@ extension Session {
     return sizes
   }
 
-  /// How many of the rows the next statement takes: the largest power of two whose rows fit.
-  private func count(from sizes: ArraySlice<Int>, width: Int) -> Int {
-    let most = min(sizes.count, RowsInsert.mostRows, RowsInsert.mostParameters / width)
+  /// How many of the rows one packet takes.
+  private func fitting(_ sizes: ArraySlice<Int>) -> Int {
     let limit = insertLimit
     var (fitting, taken) = (0, 0)
-    for size in sizes.prefix(most) {
+    for size in sizes.prefix(RowsInsert.mostRows) {
       taken += size
       guard taken <= limit else { break }
       fitting += 1
     }
-    return 1 << (Int.bitWidth - 1 - fitting.leadingZeroBitCount)
+    return fitting
   }
 }

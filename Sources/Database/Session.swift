@@ -126,8 +126,15 @@ package final class Session {
         if let cached = statements.statement(text) { return try body(cached) }
         return try body(try prepare(text, for: statements))
       } catch {
-        guard error.asksForPreparing else { throw error }
-        statements.remove(text)
+        if error.asksForPreparing {
+          statements.remove(text)
+        } else if error.asksForFewerStatements {
+          // Ours are the only ones that we can close.
+          self.statements.removeAll()
+          inserts.removeAll()
+        } else {
+          throw error
+        }
         return try body(try prepare(text, for: statements))
       }
     }

@@ -27,4 +27,6 @@ final class StatementCache {
   }
 
   func remove(_ text: String) { entries[text] = nil }
+
+  func removeAll() { entries.removeAll() }
 }

@@ -27,24 +27,27 @@ public struct JSONObject: Hashable, Sendable {
   ///
   /// Setting nil removes the member; a new key goes to the end. A linear search: Apple's objects have a few dozen members at the most.
   public subscript(key: String) -> JSONValue? {
-    get {
-      // By place: a closure would be handed a copy of each member, its value retained and released. Most keys differ in
-      // length, which costs no call.
-      let count = key.utf8.count
-      for place in members.indices where members[place].key.utf8.count == count && members[place].key == key {
-        return members[place].value
-      }
-      return nil
-    }
+    get { place(of: key).map { members[$0].value } }
     set {
-      let index = members.firstIndex { $0.key == key }
-      switch (index, newValue) {
+      switch (place(of: key), newValue) {
       case (let index?, let value?): members[index].value = value
       case (let index?, nil): members.remove(at: index)
       case (nil, let value?): members.append(Member(key: key, value: value))
       case (nil, nil): break
       }
     }
+  }
+
+  /// Where the member is, for whoever reads it and whoever sets it.
+  ///
+  /// A loop: a closure would be handed a copy of each member, its value retained and released. Most keys differ in length,
+  /// which costs no call.
+  private func place(of key: String) -> Int? {
+    let count = key.utf8.count
+    for place in members.indices where members[place].key.utf8.count == count && members[place].key == key {
+      return place
+    }
+    return nil
   }
 
   public var isEmpty: Bool { members.isEmpty }

@@ -50,4 +50,17 @@ import Time
     #expect(!object.isEmpty)
     #expect(object["a"] == nil)
   }
+
+  @Test func `sets the member that it would read, whatever marks its keys are written with`() {
+    let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+    var object: JSONObject = [composed: 1]
+    #expect(object[decomposed] == nil)
+    object[decomposed] = 2
+    #expect(object.count == 2)
+    #expect(object[composed] == 1)
+    #expect(object[decomposed] == 2)
+    object[composed] = nil
+    #expect(object[composed] == nil)
+    #expect(object[decomposed] == 2)
+  }
 }

@@ -2,6 +2,7 @@ import Adapter
 import Database
 import JSON
 import Ledger
+import Purchases
 import Support
 import Synchronization
 import Testing
@@ -37,14 +38,13 @@ import Time
         }
       }
       dumps.append(try await fixture.dump())
+      try await fixture.expectUserIDs(8 + 8, "round \(round), seed \(seed)")
       if round == 3 {
-        let rebuild = Rebuild(fixture.configuration) { stored in
-          try story.adapter.notification(stored.message.body, message: stored.message.digest, now: SignedStory.start)
-            .findings
-        }
+        let rebuild = Rebuild(fixture.configuration) { stored in try story.reading(stored.message).findings }
         let summary = try await rebuild.run(now: SignedStory.start + .days(365))
         #expect(summary.messages == story.messages.count)
         dumps.append(try await fixture.dump())
+        try await fixture.expectUserIDs(8 + 8, "after a rebuild, seed \(seed)")
       }
       await fixture.pool.close()
     }
@@ -77,6 +77,25 @@ struct LedgerFixture {
       return lines
     }
   }
+
+  /// `user_ids` is what the attributions say of user ids, no more and no less; no dump tells of it.
+  func expectUserIDs(_ count: Int, _ comment: Comment) async throws {
+    let (said, kept) = try await pool.read { session throws(DatabaseError) in
+      let said = try session.query(
+        """
+        SELECT DISTINCT app, environment, value AS user_id, original_transaction_id FROM attributions WHERE kind = 2
+        ORDER BY app, environment, user_id, original_transaction_id
+        """)
+      let kept = try session.query(
+        """
+        SELECT app, environment, user_id, original_transaction_id FROM user_ids
+        ORDER BY app, environment, user_id, original_transaction_id
+        """)
+      return (said.map(\.values), kept.map(\.values))
+    }
+    #expect(said == kept, comment)
+    #expect(kept.count == count, comment)
+  }
 }
 
 @Suite struct `A batch` {
@@ -95,6 +114,27 @@ struct LedgerFixture {
     }
     let count = try rows[0].int("count")
     #expect(count == 1)
+    await fixture.pool.close()
+  }
+
+  @Test func `keeps ids apart that differ in their bytes alone`() async throws {
+    let fixture = try await LedgerFixture()
+    let key = PurchaseKey(
+      app: SignedStory.app, environment: .sandbox, originalTransactionID: "1", line: Line(text: ""))
+    let ids = ["caf\u{E9}", "cafe\u{301}", "caf\u{E9}"]
+    var findings = Findings(app: SignedStory.app, environment: .sandbox)
+    for (hour, id) in ids.enumerated() {
+      findings.furtherAliases.append(Alias(orderID: id, of: key, asOf: SignedStory.start + .hours(Int64(hour))))
+    }
+    let message = InboxMessage(kind: .evidence, body: Array("two spellings".utf8), receivedAt: SignedStory.start)
+    let acceptance = Entry.Acceptance(message, app: fixture.app.id, findings: findings, signedAt: nil, title: "")
+    let outcomes = try await fixture.ledger.append([Entry(message, .accepted(acceptance))])
+    #expect(outcomes == [.stored])
+    let rows = try await fixture.pool.read { session throws(DatabaseError) in
+      try session.query("SELECT HEX(alias) AS alias, last_as_of - first_as_of AS span FROM aliases ORDER BY alias")
+    }
+    #expect(try rows.map { try $0.text("alias") } == ["63616665CC81", "636166C3A9"])
+    #expect(try rows.map { try $0.int("span") } == [0, 7_200_000])
     await fixture.pool.close()
   }
 }

@@ -177,8 +177,7 @@ struct RebuildFixture: Sendable {
   func rebuild(_ meanwhile: @escaping @Sendable (StoredMessage) throws -> Void = { _ in }) -> Rebuild {
     Rebuild(ledger.configuration) { stored in
       try meanwhile(stored)
-      return try story.adapter.notification(stored.message.body, message: stored.message.digest, now: SignedStory.start)
-        .findings
+      return try story.reading(stored.message).findings
     }
   }
 

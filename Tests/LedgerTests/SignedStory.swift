@@ -1,6 +1,7 @@
 import Adapter
 import JSON
 import Ledger
+import Purchases
 import Signing
 import Simulator
 import Time
@@ -82,8 +83,20 @@ struct SignedStory {
     String(decoding: try pki.sign(payload: payload.encoded()), as: UTF8.self)
   }
 
+  /// What a message says, and whose it is by the word of the back end: one user for each customer, and one who is said to
+  /// have had every refund.
+  func reading(_ message: InboxMessage) throws -> Reading {
+    var reading = try adapter.notification(message.body, message: message.digest, now: message.receivedAt)
+    var users = reading.findings.originalTransactionIDs.map { "user \($0.dropLast())" }
+    if reading.title.hasPrefix("REFUND") { users.append("refunded") }
+    for user in users {
+      reading.findings.attribute(toUser: user, asOf: message.receivedAt, message: message.digest.bytes)
+    }
+    return reading
+  }
+
   func entry(_ message: InboxMessage, for app: App) throws -> Entry {
-    let reading = try adapter.notification(message.body, message: message.digest, now: message.receivedAt)
+    let reading = try reading(message)
     return Entry(
       message,
       .accepted(

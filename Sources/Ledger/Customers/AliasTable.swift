@@ -34,7 +34,7 @@ enum AliasTable {
     var merged: [[SQLValue]] = []
     merged.reserveCapacity(rows.count)
     for row in rows {
-      if let last = merged.indices.last, merged[last][..<6] == row[..<6] {
+      if let last = merged.indices.last, merged[last].hasKey(of: row, columns: 6) {
         merged[last][7] = row[7]
       } else {
         merged.append(row)

@@ -9,6 +9,18 @@ extension [[SQLValue]] {
   }
 }
 
+extension [SQLValue] {
+  /// Whether both stand for one row of the table: byte by byte, as the table and the order above compare texts.
+  func hasKey(of other: Self, columns: Int) -> Bool {
+    zip(self[..<columns], other[..<columns]).allSatisfy { a, b in
+      switch (a, b) {
+      case (.text(let a), .text(let b)): a.utf8.elementsEqual(b.utf8)
+      default: a == b
+      }
+    }
+  }
+}
+
 /// The keys of rows as numbers that sort as the columns do, one after the other.
 ///
 /// Made once for each row: compared value by value, the rows of a batch took longer to sort than to write down.

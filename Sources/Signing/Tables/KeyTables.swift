@@ -32,6 +32,14 @@ package final class KeyTables: Sendable {
     case trusted(Table)
     /// There can be no table, or it contradicted EVP.
     case without
+
+    /// Whether it has a table, or will have one.
+    var holdsTable: Bool {
+      switch self {
+      case .making, .untried, .trusted: true
+      case .counting, .without: false
+      }
+    }
   }
 
   private struct Entry {
@@ -141,24 +149,20 @@ extension KeyTables {
         }
       }
       let isNew = state.entries.updateValue(entry, forKey: leaf) == nil
-      // The longest unused goes first.
-      if isNew, state.entries.count > limits.keys,
-        let oldest = state.entries.min(by: { $0.value.lastUse < $1.value.lastUse })
-      {
-        state.entries[oldest.key] = nil
-      }
+      if isNew, state.entries.count > limits.keys { forgetOne(&state) }
       return work
     }
   }
 
+  /// Forgets the key that was unused for longest of those that have no table: a table goes for another one alone.
+  private func forgetOne(_ state: inout State) {
+    let others = state.entries.filter { !$0.value.standing.holdsTable }
+    if let oldest = others.min(by: { $0.value.lastUse < $1.value.lastUse }) { state.entries[oldest.key] = nil }
+  }
+
   /// Whether there may be one more table; one that nobody used while `entry` was counted goes for it.
   private func hasRoom(for entry: Entry, _ state: inout State) -> Bool {
-    let holders = state.entries.filter { _, entry in
-      switch entry.standing {
-      case .making, .untried, .trusted: true
-      case .counting, .without: false
-      }
-    }
+    let holders = state.entries.filter(\.value.standing.holdsTable)
     guard holders.count >= limits.tables else { return true }
     guard let idle = holders.min(by: { $0.value.lastUse < $1.value.lastUse }), idle.value.lastUse < entry.countedSince
     else { return false }
@@ -179,6 +183,8 @@ extension KeyTables {
   private func settle(_ leaf: Digest, _ standing: Standing) {
     state.withLock { state in
       if case .without = standing {
+        // Whoever else was using the table says so too: it is one table.
+        if case .without = state.entries[leaf]?.standing { return }
         state.distrusted += 1
         Self.distrusted.add(1, ordering: .relaxed)
       }

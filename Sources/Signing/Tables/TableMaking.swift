@@ -13,7 +13,7 @@ extension KeyTables {
 
     package init(
       table: @escaping @Sendable (_ point: [UInt8]) -> Table? = Self.byOpenSSL,
-      aside: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Void = Self.onOwnThread
+      aside: @escaping @Sendable (_ work: @escaping @Sendable () -> Void) -> Void = Self.onOwnQueue
     ) {
       self.table = table
       self.aside = aside
@@ -26,7 +26,7 @@ extension KeyTables {
 
     /// One table after the other: each takes as long as 400 signatures, too long for a request and for the threads that
     /// serve them.
-    package static let onOwnThread: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void = { work in
+    package static let onOwnQueue: @Sendable (_ work: @escaping @Sendable () -> Void) -> Void = { work in
       queue.async(execute: work)
     }
 
