@@ -35,12 +35,12 @@ public struct FieldNames: Sendable {
   private let names: [String]
   /// Each as it begins a member of a JSON object: quoted, with its colon.
   private let labels: [[UInt8]]
-  private let table: KeyTable
+  private let table: KnownKeys
 
   init(_ names: [String]) {
     self.names = names
     labels = names.map { Array("\"\($0)\":".utf8) }
-    table = KeyTable(names)
+    table = KnownKeys(names)
   }
 
   var count: Int { names.count }

@@ -34,13 +34,13 @@ public struct Schema: Sendable {
   }
 
   public let fields: [String: Kind]
-  private let names: KeyTable
+  private let names: KnownKeys
   /// Of each of the names.
   private let kinds: [Kind]
 
   init(_ fields: [String: Kind]) {
     self.fields = fields
-    names = KeyTable(Array(fields.keys))
+    names = KnownKeys(Array(fields.keys))
     kinds = Array(fields.values)
   }
 

@@ -2,7 +2,7 @@
 ///
 /// A key's length and three of its bytes say where to look. To hash all of it, so that strangers could not choose keys
 /// that meet, took longer than what was done with the member; a stranger's key is looked for here and never added.
-public struct KeyTable: Sendable {
+public struct KnownKeys: Sendable {
   private let names: [String]
   /// The number of the name that falls there, or in the next place that was free; nil ends the search.
   private var slots: [Int?]
