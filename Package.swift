@@ -105,6 +105,7 @@ let package = Package(
       name: "Truth",
       dependencies: ["Simulator", "Ledger", "Database", "Mappings", "Purchases", "Signing", "JSON", "Time"],
       path: "Tests/Truth", swiftSettings: strict),
+    .target(name: "Tables", path: "Tests/Tables", swiftSettings: strict),
     tests("TimeTests", "Time"),
     tests("JSONTests", "JSON", "Time"),
     tests("RuntimeTests", "Runtime", "JSON", "Time"),
@@ -113,7 +114,9 @@ let package = Package(
     tests("SigningTests", "Signing", "Simulator", "JSON", "Time"),
     tests("ReceiptsTests", "Receipts", "Adapter", "Mappings", "Purchases", "Simulator", "Signing", "JSON", "Time"),
     tests("CompressionTests", "Compression", "Time"),
-    tests("BackfillTests", "Backfill", "Compression", "Receipts", "Simulator", "Signing", "Runtime", "JSON", "Time"),
+    tests(
+      "BackfillTests", "Tables", "Backfill", "Compression", "Receipts", "Simulator", "Signing", "Runtime", "JSON",
+      "Time"),
     tests("HTTPTests", "HTTPServer", "HTTPClient", "Runtime", "Time"),
     tests("DatabaseTests", "Database", "Runtime", "Time"),
     tests("MappingsTests", "Mappings", "Purchases", "Wire", "JSON"),

@@ -9,9 +9,12 @@ struct BlockResult: Sendable {
     case rejected(RejectReason)
   }
 
+  /// The file of a folder; nil when there is only one.
+  var file: String?
   var entries: [Entry] = []
   var output: [UInt8] = []
   var rejects: [UInt8] = []
   /// What stands above the first reject of this format.
   var rejectHeading: [UInt8]?
+  var doubtful: [DoubtfulLines] = []
 }

@@ -11,6 +11,8 @@ struct BlockWork: Sendable {
 
   func result(of block: Block) -> BlockResult {
     var result = BlockResult()
+    result.file = block.file
+    result.doubtful = block.doubtfulLines
     var rows: [(row: Row, digest: ReceiptDigest?)] = []
     block.forEachRow { row in rows.append((row, digest(of: row))) }
     let seen = known.contained(in: rows.lazy.map(\.digest))
@@ -44,8 +46,9 @@ struct BlockWork: Sendable {
   private func reject(_ row: Row, _ reason: RejectReason, _ block: Block, _ result: inout BlockResult) {
     result.entries.append(.rejected(reason))
     guard settings.keepsRejects else { return }
-    if result.rejects.isEmpty { result.rejectHeading = Rejection.heading(of: block.format, isNamed: block.file != nil) }
-    Rejection.append(row, reason, of: block, to: &result.rejects)
+    let isNamed = block.file != nil && !settings.separatesRejects
+    if result.rejects.isEmpty { result.rejectHeading = Rejection.heading(of: block.format, isNamed: isNamed) }
+    Rejection.append(row, reason, of: block, isNamed: isNamed, to: &result.rejects)
   }
 
   private func usable(_ text: [UInt8], app: ArraySlice<UInt8>?) -> Result<ReceiptRendering, ReceiptRefusal> {

@@ -14,6 +14,10 @@ package final class ExtractionProgress: Sendable {
     /// `csv`, `jsonl`, `lines` or `receipt`; "mixed" for a folder that has several.
     package var format: String?
     package var isCompressed = false
+    /// Where a table's quotes do not match: the first of such places, in order.
+    package var doubtful: [DoubtfulLines] = []
+    /// All of such places.
+    package var doubtfulCount = 0
 
     package init() {}
   }
@@ -28,6 +32,26 @@ package final class ExtractionProgress: Sendable {
   func note(bytesRead count: Int) { state.withLock { $0.bytesRead += Int64(count) } }
   func noteEnd() { state.withLock { $0.isReadToEnd = true } }
   func note(accounts: Accounts) { state.withLock { $0.accounts = accounts } }
+
+  /// As many places are kept.
+  private static let longest = 100
+
+  /// Lines that follow each other are one place.
+  func note(doubtful lines: [DoubtfulLines]) {
+    if lines.isEmpty { return }
+    state.withLock { state in
+      for next in lines {
+        if let last = state.doubtful.last, state.doubtful.count == state.doubtfulCount, last.file == next.file,
+          last.last + 1 == next.first
+        {
+          state.doubtful[state.doubtful.count - 1] = DoubtfulLines(file: last.file, first: last.first, last: next.last)
+        } else {
+          state.doubtfulCount += 1
+          if state.doubtful.count < Self.longest { state.doubtful.append(next) }
+        }
+      }
+    }
+  }
 
   func note(format: RowFormat, isCompressed: Bool) {
     state.withLock { state in

@@ -20,4 +20,17 @@ package struct RejectReason: Hashable, Sendable {
 
   /// Whether a field says why an earlier run rejected its row.
   static func isKnown(_ field: ArraySlice<UInt8>) -> Bool { known.contains(Array(field)) }
+
+  /// The reason that a field names; nil when it names none.
+  init?(known field: ArraySlice<UInt8>) {
+    guard field.count <= Self.longest, Self.isKnown(field) else { return nil }
+    code = String(decoding: field, as: UTF8.self)
+  }
+
+  private static let longest = known.lazy.map(\.count).max() ?? 0
+
+  /// Whether a row stays rejected until its reason is taken away.
+  ///
+  /// What is written of such a row is no whole row or cannot be told from one, so that reading it proves nothing.
+  var stays: Bool { self == .malformedRow || self == .tooLarge }
 }

@@ -6,6 +6,8 @@ import Time
 /// What `extract` says on stderr: how far it is, and in the end what became of every row.
 struct ExtractReport: Sendable {
   private static let heartbeat = Interval.seconds(30)
+  /// Places of a table with missing quotes that are shown to people.
+  private static let shownPlaces = 10
   private static let redraw = Interval.milliseconds(250)
 
   private let progress: ExtractionProgress
@@ -78,18 +80,40 @@ struct ExtractReport: Sendable {
     text += "; \((seconds * 10).rounded() / 10) s, \(grouped(rate))/s"
     text += isUnverified ? "; NOT VERIFIED: nobody vouches for any of it" : "; every signature verified"
     for (code, count) in accounts.rejectedByReason { text += "\n  \(grouped(count)) \(code)" }
+    text += doubtful
     if let signal { text += "\nstopped by \(signal.name): what was written is whole; the rest was not read" }
     if failure != nil { text += "\nended early: what was written is whole" }
     terminal.note(text)
   }
 
+  /// Where the quotes of a table do not match, for people.
+  private var doubtful: String {
+    let figures = progress.figures
+    var text = figures.doubtful.prefix(Self.shownPlaces).map { place in
+      let lines = place.first == place.last ? "line \(place.first)" : "lines \(place.first) to \(place.last)"
+      return
+        "\n\(lines)\(place.file.map { " of \(UsageError.shown($0))" } ?? ""): a quote is missing or too many, all rejected"
+    }.joined()
+    let rest = figures.doubtfulCount - min(figures.doubtful.count, Self.shownPlaces)
+    if rest > 0 { text += "\nand \(grouped(rest)) more such places" }
+    return text
+  }
+
   private func json(_ accounts: Accounts, _ signal: Signal?, _ failure: String?) -> JSONObject {
     let figures = progress.figures
     let reasons = accounts.rejectedByReason.map { ($0.code, JSONValue.integer(Int64($0.count))) }
+    let places = figures.doubtful.map { place in
+      var object: JSONObject = [:]
+      object["file"] = place.file.map(JSONValue.string)
+      object["firstLine"] = .integer(Int64(place.first))
+      object["lastLine"] = .integer(Int64(place.last))
+      return JSONValue.object(object)
+    }
     return [
       "version": 1, "in": .integer(Int64(accounts.rows)), "usable": .integer(Int64(accounts.usable)),
       "duplicates": .integer(Int64(accounts.duplicates)), "rejected": .integer(Int64(accounts.rejected)),
       "reasons": .object(JSONObject(reasons)), "verified": .bool(!isUnverified),
+      "doubtfulPlaces": .integer(Int64(figures.doubtfulCount)), "doubtfulLines": .array(places),
       "inputFormat": JSONValue(figures.format), "milliseconds": .integer(elapsed.milliseconds),
       "complete": .bool(signal == nil && failure == nil), "stoppedBy": JSONValue(signal?.name),
       "failure": JSONValue(failure),

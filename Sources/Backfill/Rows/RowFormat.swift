@@ -18,25 +18,33 @@ package enum RowFormat: Hashable, Sendable {
     }
   }
 
-  /// What `beginning` is the beginning of.
+  /// The format that `beginning` is the beginning of, and where the first row begins; nil when more of it is needed.
   ///
-  /// - Parameter beginning: two lines of it, if they are not too long; without a byte order mark.
-  init(beginning: [UInt8]) {
-    if beginning.count > 1, beginning[0] == 0x30, beginning[1] >= 0x80 {
-      self = .wholeFile
-      return
-    }
+  /// - Parameters:
+  ///   - beginning: two lines of the input, if they are not too long; without a byte order mark.
+  ///   - isAll: whether that is the whole input.
+  static func told(by beginning: [UInt8], isAll: Bool) -> (format: RowFormat, body: Int)? {
+    if beginning.count > 1, beginning[0] == 0x30, beginning[1] >= 0x80 { return (.wholeFile, 0) }
     let lines = beginning.split(separator: 0x0A, maxSplits: 2, omittingEmptySubsequences: false).map(\.withoutReturn)
     let first = lines.first { !$0.isBlank } ?? []
-    if first.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") {
-      self = Self.isJSON(first) ? .jsonLines : .wholeFile
-    } else if let columns = CSVColumns(first: first) {
-      self = .csv(columns)
-    } else if lines.count > 1, Self.isWrapped(lines[0], lines[1]) {
-      self = .wholeFile
-    } else {
-      self = .receiptLines
+    let isObject = first.first(where: { $0 > 0x20 }) == UInt8(ascii: "{")
+    if endsWithReason(first, allowsNone: !isObject) { return (.receiptLines, 0) }
+    if isObject { return (isJSON(first) ? .jsonLines : .wholeFile, 0) }
+    // Blank lines may stand above a table.
+    let start = first.startIndex
+    switch CSVColumns.told(by: beginning, from: first.isEmpty ? beginning.count : start, isAll: isAll) {
+    case .table(let columns, let body): return (.csv(columns), body)
+    case .unfinished: return nil
+    case .noTable:
+      if lines.count > 1, isWrapped(lines[0], lines[1]) { return (.wholeFile, 0) }
+      return (.receiptLines, 0)
     }
+  }
+
+  /// `receipt<tab>reason`, as the rejects of one receipt a line have it; once mended, nothing may follow the tab.
+  private static func endsWithReason(_ line: ArraySlice<UInt8>, allowsNone: Bool) -> Bool {
+    let fields = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
+    return fields.count == 2 && (RejectReason.isKnown(fields[1]) || (allowsNone && fields[1].isBlank))
   }
 
   /// An object begins with a quoted key, a property list (of an iOS 6 receipt) has a line break or `=`.
