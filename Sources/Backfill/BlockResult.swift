@@ -17,4 +17,6 @@ struct BlockResult: Sendable {
   /// What stands above the first reject of this format.
   var rejectHeading: [UInt8]?
   var doubtful: [DoubtfulLines] = []
+  /// The first row with more or fewer fields than the header.
+  var misfit: MisfitRow?
 }

@@ -13,15 +13,27 @@ struct BlockWork: Sendable {
     var result = BlockResult()
     result.file = block.file
     result.doubtful = block.doubtfulLines
-    var rows: [(row: Row, digest: ReceiptDigest?)] = []
-    block.forEachRow { row in rows.append((row, digest(of: row))) }
-    let seen = known.contained(in: rows.lazy.map(\.digest))
-    result.entries.reserveCapacity(rows.count)
-    for (index, (row, digest)) in rows.enumerated() {
+    var rows: [Row] = []
+    rows.reserveCapacity(Self.together)
+    block.forEachRow { row in
+      rows.append(row)
+      if rows.count == Self.together { take(&rows, of: block, &result) }
+    }
+    take(&rows, of: block, &result)
+    return result
+  }
+
+  /// So many rows are looked up together.
+  private static let together = 256
+
+  private func take(_ rows: inout [Row], of block: Block, _ result: inout BlockResult) {
+    let digests = rows.map { digest(of: $0) }
+    let seen = known.contained(in: digests)
+    for (index, row) in rows.enumerated() {
       switch row.content {
       case .rejected(let reason): reject(row, reason, block, &result)
       case .receipt(let text):
-        guard let digest, !seen[index] else {
+        guard let digest = digests[index], !seen[index] else {
           result.entries.append(.duplicate)
           continue
         }
@@ -29,11 +41,11 @@ struct BlockWork: Sendable {
         case .success(let receipt):
           settings.format.append(row, file: block.file, receipt, to: &result.output)
           result.entries.append(.usable(digest, end: result.output.count))
-        case .failure(let refusal): reject(row, RejectReason(refusal), block, &result)
+        case .failure(let refusal): reject(row, RejectReason(refusal.code), block, &result)
         }
       }
     }
-    return result
+    rows.removeAll(keepingCapacity: true)
   }
 
   private func digest(of row: Row) -> ReceiptDigest? {
@@ -45,6 +57,7 @@ struct BlockWork: Sendable {
 
   private func reject(_ row: Row, _ reason: RejectReason, _ block: Block, _ result: inout BlockResult) {
     result.entries.append(.rejected(reason))
+    if result.misfit == nil { result.misfit = MisfitRow(row, of: block) }
     guard settings.keepsRejects else { return }
     let isNamed = block.file != nil && !settings.separatesRejects
     if result.rejects.isEmpty { result.rejectHeading = Rejection.heading(of: block.format, isNamed: isNamed) }

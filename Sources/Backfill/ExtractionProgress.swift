@@ -18,6 +18,8 @@ package final class ExtractionProgress: Sendable {
     package var doubtful: [DoubtfulLines] = []
     /// All of such places.
     package var doubtfulCount = 0
+    /// The first row of a table that has more or fewer fields than the header.
+    package var firstMisfit: MisfitRow?
 
     package init() {}
   }
@@ -37,9 +39,10 @@ package final class ExtractionProgress: Sendable {
   private static let longest = 100
 
   /// Lines that follow each other are one place.
-  func note(doubtful lines: [DoubtfulLines]) {
-    if lines.isEmpty { return }
+  func note(doubtful lines: [DoubtfulLines], misfit: MisfitRow?) {
+    if lines.isEmpty, misfit == nil { return }
     state.withLock { state in
+      if state.firstMisfit == nil { state.firstMisfit = misfit }
       for next in lines {
         if let last = state.doubtful.last, state.doubtful.count == state.doubtfulCount, last.file == next.file,
           last.last + 1 == next.first

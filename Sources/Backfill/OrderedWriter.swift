@@ -61,7 +61,7 @@ actor OrderedWriter {
     }
     accounts = after
     progress.note(accounts: accounts)
-    progress.note(doubtful: result.doubtful)
+    progress.note(doubtful: result.doubtful, misfit: result.misfit)
   }
 
   private func writeHeading() throws {

@@ -1,11 +1,11 @@
-import Receipts
+package import Receipts
 
 /// Why a row of the input is of no use: stable words, counted in the summary and written beside the rejected row.
 package struct RejectReason: Hashable, Sendable {
   /// A code of `ReceiptRefusal`, or one of those below.
   package let code: String
 
-  init(_ refusal: ReceiptRefusal) { code = refusal.code.rawValue }
+  package init(_ refusal: ReceiptRefusal.Code) { code = refusal.rawValue }
 
   private init(code: String) { self.code = code }
 

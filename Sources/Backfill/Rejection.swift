@@ -7,8 +7,11 @@ import Signing
 ///
 /// A table gets a last column, an object a member, a receipt a word after a tab. Rows of several files become JSON
 /// Lines where one file has to hold them all. Read again as they are, they are rejected again, and written the same.
-enum Rejection {
-  static func append(_ row: Row, _ reason: RejectReason, of block: Block, isNamed: Bool, to output: inout [UInt8]) {
+package enum Rejection {
+  /// - Parameter isNamed: whether rows of several files stand in one, so that each says of which it is.
+  package static func append(
+    _ row: Row, _ reason: RejectReason, of block: Block, isNamed: Bool, to output: inout [UInt8]
+  ) {
     if isNamed { return appendNamed(row, block.file, reason, to: &output) }
     switch block.format {
     case .csv(let columns): CSVRejection(columns).append(row, reason, to: &output)
@@ -25,7 +28,7 @@ enum Rejection {
   }
 
   /// What stands above the first rejected row.
-  static func heading(of format: RowFormat, isNamed: Bool) -> [UInt8]? {
+  package static func heading(of format: RowFormat, isNamed: Bool) -> [UInt8]? {
     guard case .csv(let columns) = format, !isNamed else { return nil }
     return CSVRejection(columns).heading
   }

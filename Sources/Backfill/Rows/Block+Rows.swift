@@ -84,7 +84,9 @@ extension Block {
     let fields = columns.split(record.fields, of: bytes)
     if let reason = fields.reason, reason.stays { return row(range, line, isWhole: true, .rejected(reason)) }
     guard record.isSound, columns.allows(fields.count), isNamed(record, columns) else {
-      return row(range, line, isWhole: record.isSound, .rejected(.malformedRow))
+      var row = row(range, line, isWhole: record.isSound, .rejected(.malformedRow))
+      if !columns.allows(fields.count) { row.otherFieldCount = fields.count }
+      return row
     }
     func value(_ index: Int) -> ArraySlice<UInt8> { record.fields[index].value(in: bytes) }
     var row = row(range, line, isWhole: true, .receipt(value(columns.receipt)))

@@ -16,6 +16,8 @@ package struct Row {
   package var app: ArraySlice<UInt8>?
   package var userID: ArraySlice<UInt8>?
   package var content: Content
+  /// How many fields it has, when the header of its table has another number.
+  package var otherFieldCount: Int?
 
   init(line: Int, position: Int, raw: ArraySlice<UInt8>, isWhole: Bool = true, _ content: Content) {
     self.line = line

@@ -27,9 +27,8 @@ package enum RowFormat: Hashable, Sendable {
     if beginning.count > 1, beginning[0] == 0x30, beginning[1] >= 0x80 { return (.wholeFile, 0) }
     let lines = beginning.split(separator: 0x0A, maxSplits: 2, omittingEmptySubsequences: false).map(\.withoutReturn)
     let first = lines.first { !$0.isBlank } ?? []
-    let isObject = first.first(where: { $0 > 0x20 }) == UInt8(ascii: "{")
-    if endsWithReason(first, allowsNone: !isObject) { return (.receiptLines, 0) }
-    if isObject { return (isJSON(first) ? .jsonLines : .wholeFile, 0) }
+    if endsWithReason(first) { return (.receiptLines, 0) }
+    if first.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") { return (isJSON(first) ? .jsonLines : .wholeFile, 0) }
     // Blank lines may stand above a table.
     let start = first.startIndex
     switch CSVColumns.told(by: beginning, from: first.isEmpty ? beginning.count : start, isAll: isAll) {
@@ -42,9 +41,11 @@ package enum RowFormat: Hashable, Sendable {
   }
 
   /// `receipt<tab>reason`, as the rejects of one receipt a line have it; once mended, nothing may follow the tab.
-  private static func endsWithReason(_ line: ArraySlice<UInt8>, allowsNone: Bool) -> Bool {
+  private static func endsWithReason(_ line: ArraySlice<UInt8>) -> Bool {
     let fields = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
-    return fields.count == 2 && (RejectReason.isKnown(fields[1]) || (allowsNone && fields[1].isBlank))
+    guard fields.count == 2, !line.contains(CSVDialect.carriageReturn) else { return false }
+    let isMended = fields[1].isBlank && fields[0].count > 200 && fields[0].first != UInt8(ascii: "{")
+    return isMended || RejectReason.isKnown(fields[1])
   }
 
   /// An object begins with a quoted key, a property list (of an iOS 6 receipt) has a line break or `=`.

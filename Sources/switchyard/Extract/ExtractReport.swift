@@ -80,22 +80,25 @@ struct ExtractReport: Sendable {
     text += "; \((seconds * 10).rounded() / 10) s, \(grouped(rate))/s"
     text += isUnverified ? "; NOT VERIFIED: nobody vouches for any of it" : "; every signature verified"
     for (code, count) in accounts.rejectedByReason { text += "\n  \(grouped(count)) \(code)" }
-    text += doubtful
+    text += damages(progress.figures)
     if let signal { text += "\nstopped by \(signal.name): what was written is whole; the rest was not read" }
     if failure != nil { text += "\nended early: what was written is whole" }
     terminal.note(text)
   }
 
-  /// Where the quotes of a table do not match, for people.
-  private var doubtful: String {
-    let figures = progress.figures
+  /// What is wrong with a table, for people: where its quotes do not match, and where its rows do not fit the header.
+  private func damages(_ figures: ExtractionProgress.Figures) -> String {
+    func of(_ file: String?) -> String { file.map { " of \(UsageError.shown($0))" } ?? "" }
     var text = figures.doubtful.prefix(Self.shownPlaces).map { place in
       let lines = place.first == place.last ? "line \(place.first)" : "lines \(place.first) to \(place.last)"
-      return
-        "\n\(lines)\(place.file.map { " of \(UsageError.shown($0))" } ?? ""): a quote is missing or too many, all rejected"
+      return "\n\(lines)\(of(place.file)): a quote is missing or too many, all rejected"
     }.joined()
     let rest = figures.doubtfulCount - min(figures.doubtful.count, Self.shownPlaces)
     if rest > 0 { text += "\nand \(grouped(rest)) more such places" }
+    if let row = figures.firstMisfit {
+      text += "\nline \(row.line)\(of(row.file)) is the first with another number of fields than the header"
+      text += ": \(row.count) instead of \(row.expected)"
+    }
     return text
   }
 
@@ -109,11 +112,20 @@ struct ExtractReport: Sendable {
       object["lastLine"] = .integer(Int64(place.last))
       return JSONValue.object(object)
     }
+    var misfit: JSONObject?
+    if let row = figures.firstMisfit {
+      misfit = [
+        "line": .integer(Int64(row.line)), "fields": .integer(Int64(row.count)),
+        "expected": .integer(Int64(row.expected)),
+      ]
+      misfit?["file"] = row.file.map(JSONValue.string)
+    }
     return [
       "version": 1, "in": .integer(Int64(accounts.rows)), "usable": .integer(Int64(accounts.usable)),
       "duplicates": .integer(Int64(accounts.duplicates)), "rejected": .integer(Int64(accounts.rejected)),
       "reasons": .object(JSONObject(reasons)), "verified": .bool(!isUnverified),
       "doubtfulPlaces": .integer(Int64(figures.doubtfulCount)), "doubtfulLines": .array(places),
+      "firstMisfit": misfit.map(JSONValue.object) ?? .null,
       "inputFormat": JSONValue(figures.format), "milliseconds": .integer(elapsed.milliseconds),
       "complete": .bool(signal == nil && failure == nil), "stoppedBy": JSONValue(signal?.name),
       "failure": JSONValue(failure),
