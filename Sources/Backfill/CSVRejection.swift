@@ -1,8 +1,8 @@
 import Runtime
 
-/// Rejected rows of a table as a table of the same columns and one more: the reason.
+/// Writes the rejected rows of a table as a table with one more column, the reason.
 ///
-/// Each field keeps its bytes, and is quoted where RFC 4180 asks for it, so that other programs read the same rows.
+/// Fields keep their bytes and are quoted where RFC 4180 requires it, so that other programs read the same rows.
 struct CSVRejection {
   private let columns: CSVColumns
   private var dialect: CSVDialect { columns.dialect }
@@ -16,13 +16,26 @@ struct CSVRejection {
   }
 
   func append(_ row: Row, _ reason: RejectReason, to output: inout [UInt8]) {
-    let bytes = Array(row.raw)
-    for field in row.isWhole ? fields(of: bytes) : pieces(of: bytes) {
-      append(field, of: bytes, to: &output)
+    if row.isWhole, !columns.endsWithReason, isPlain(row.raw) {
+      output.append(contentsOf: row.raw)
       output.append(dialect.delimiter)
+    } else {
+      let bytes = Array(row.raw)
+      for field in row.isWhole ? fields(of: bytes) : pieces(of: bytes) {
+        append(field, of: bytes, to: &output)
+        output.append(dialect.delimiter)
+      }
     }
     output.append(contentsOf: reason.code.utf8)
     output.append(contentsOf: dialect.lineEnd.bytes)
+  }
+
+  /// Returns whether the row has no quotes and no line breaks and can be written unchanged.
+  private func isPlain(_ row: ArraySlice<UInt8>) -> Bool {
+    let bytes = row.span
+    return [CSVDialect.quote, CSVDialect.lineFeed, CSVDialect.carriageReturn].allSatisfy { byte in
+      bytes.firstIndex(of: byte, from: 0, before: bytes.count) == nil
+    }
   }
 
   /// The row's own fields.
@@ -32,7 +45,7 @@ struct CSVRejection {
     return Array(record.fields.prefix(columns.split(record.fields, of: bytes).count))
   }
 
-  /// What is between the delimiters of a line, whatever its quotes mean.
+  /// Splits a line at its delimiters, ignoring quotes.
   private func pieces(of bytes: [UInt8]) -> [CSVField] {
     bytes.split(separator: dialect.delimiter, omittingEmptySubsequences: false).map { CSVField($0.indices) }
   }

@@ -1,6 +1,6 @@
 import Runtime
 
-/// Lines of a table whose quotes do not match: which rows they are, and whose, cannot be told, so all are rejected.
+/// Lines of a table that are rejected because a quote is missing or extra, so that its rows cannot be told apart.
 package struct DoubtfulLines: Hashable, Sendable {
   /// The file of a folder; nil when there is only one.
   package let file: String?
@@ -10,7 +10,7 @@ package struct DoubtfulLines: Hashable, Sendable {
 }
 
 extension Block {
-  /// Where the quotes do not match.
+  /// The doubtful lines in this block.
   var doubtfulLines: [DoubtfulLines] {
     guard case .csv(let columns) = format, pieces.contains(where: { $0.kind == .fragments }) else { return [] }
     let span = bytes.span

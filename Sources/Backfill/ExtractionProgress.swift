@@ -14,9 +14,9 @@ package final class ExtractionProgress: Sendable {
     /// `csv`, `jsonl`, `lines` or `receipt`; "mixed" for a folder that has several.
     package var format: String?
     package var isCompressed = false
-    /// Where a table's quotes do not match: the first of such places, in order.
+    /// Lines that are rejected because a quote is missing or extra: the first 100 spans, in order.
     package var doubtful: [DoubtfulLines] = []
-    /// All of such places.
+    /// The number of all such spans.
     package var doubtfulCount = 0
     /// The first row of a table that has more or fewer fields than the header.
     package var firstMisfit: MisfitRow?
@@ -35,10 +35,10 @@ package final class ExtractionProgress: Sendable {
   func noteEnd() { state.withLock { $0.isReadToEnd = true } }
   func note(accounts: Accounts) { state.withLock { $0.accounts = accounts } }
 
-  /// As many places are kept.
+  /// How many spans are kept.
   private static let longest = 100
 
-  /// Lines that follow each other are one place.
+  /// Adjacent lines are one span.
   func note(doubtful lines: [DoubtfulLines], misfit: MisfitRow?) {
     if lines.isEmpty, misfit == nil { return }
     state.withLock { state in

@@ -29,8 +29,8 @@ package struct RejectReason: Hashable, Sendable {
 
   private static let longest = known.lazy.map(\.count).max() ?? 0
 
-  /// Whether a row stays rejected until its reason is taken away.
+  /// Whether a row stays rejected until its reason is removed from the rejects.
   ///
-  /// What is written of such a row is no whole row or cannot be told from one, so that reading it proves nothing.
+  /// The rejects have only a part of such a row, or cannot tell whether they have all of it.
   var stays: Bool { self == .malformedRow || self == .tooLarge }
 }

@@ -8,7 +8,9 @@ import Signing
 /// A table gets a last column, an object a member, a receipt a word after a tab. Rows of several files become JSON
 /// Lines where one file has to hold them all. Read again as they are, they are rejected again, and written the same.
 package enum Rejection {
-  /// - Parameter isNamed: whether rows of several files stand in one, so that each says of which it is.
+  /// Appends a rejected row.
+  ///
+  /// - Parameter isNamed: whether rows of several files are written to one, so that each row names its file.
   package static func append(
     _ row: Row, _ reason: RejectReason, of block: Block, isNamed: Bool, to output: inout [UInt8]
   ) {
@@ -27,7 +29,7 @@ package enum Rejection {
     }
   }
 
-  /// What stands above the first rejected row.
+  /// Returns the header of the rejects; nil when there is none.
   package static func heading(of format: RowFormat, isNamed: Bool) -> [UInt8]? {
     guard case .csv(let columns) = format, !isNamed else { return nil }
     return CSVRejection(columns).heading
@@ -42,7 +44,7 @@ package enum Rejection {
     object.append(to: &output)
   }
 
-  /// Whether `reason` is the input's own and not that of an earlier rejection.
+  /// Returns whether `reason` is a member of the input and not of an earlier rejection.
   private static func hasOwnReason(_ object: JSONObject) -> Bool {
     switch object["reason"] {
     case nil, .null: false

@@ -88,6 +88,16 @@ import Testing
     #expect(doubtful.taken.starts(with: 0..<5))
   }
 
+  @Test(arguments: [1_999, 70_000, 200_001])
+  func `may have nothing but quotes`(count: Int) {
+    let quotes = String(repeating: "\"", count: count)
+    let (taken, reasons) = Self.read(
+      "\(Self.rows(0..<5))user-5,\(quotes),R5\n\(Self.rows(6..<500))user-500,\"x\",R500\n")
+    #expect(taken.allSatisfy { $0 != 5 })
+    #expect(!reasons.isEmpty)
+    #expect(taken.suffix(100) != [] || count == 1_999)
+  }
+
   /// Fields that begin and end with a delimiter or a line break leave the opposite reading possible at every quote.
   @Test func `is read to its end although nothing ever refutes the opposite reading`() {
     let text = (0..<3_000).map { "user-\($0),\",\n,\",R\($0)\n" }.joined()

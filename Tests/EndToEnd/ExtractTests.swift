@@ -124,14 +124,14 @@ import Time
     let table = place.file("t.csv", Array("user_id,receipt\n1,n/a!\n2,\"n/a!\n3,n/a!\n4,\"n/a!\"\n5\n6\n".utf8))
     let run = try await Program().run("extract", table)
     #expect(run.status == 3)
-    let damages = """
+    let damage = """
 
-      lines 3 to 5: a quote is missing or too many, all rejected
+      lines 3 to 5: a quote is missing or extra, all rejected
       line 6 is the first with another number of fields than the header: 1 instead of 2
       """
-    #expect(run.notes.hasSuffix("\(damages)\n"), "\(run.notes)")
+    #expect(run.notes.hasSuffix("\(damage)\n"), "\(run.notes)")
     let summary = try JSONReader.read(Array(try await Program().run("extract", "--json", table).notes.utf8)).object
-    #expect(summary?["doubtfulPlaces"] == 1)
+    #expect(summary?["doubtfulSpans"] == 1)
     #expect(summary?["doubtfulLines"] == [["firstLine": 3, "lastLine": 5]])
     #expect(summary?["firstMisfit"] == ["line": 6, "fields": 1, "expected": 2])
   }

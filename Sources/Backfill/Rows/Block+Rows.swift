@@ -1,7 +1,9 @@
 import Runtime
 
 extension Block {
-  /// Calls `body` with every row in turn; blank lines of tables and of JSON are no rows.
+  /// Calls `body` with every row in order.
+  ///
+  /// Blank lines of tables and of JSON Lines are skipped.
   package func forEachRow(_ body: (Row) -> Void) {
     var line = self.line
     for piece in pieces {
@@ -25,13 +27,13 @@ extension Block {
     Row(line: line, position: position + range.lowerBound, raw: bytes[range], isWhole: isWhole, content)
   }
 
-  /// A row of which nothing is known yet.
+  /// A row whose parts are not found yet.
   private func whole(_ range: Range<Int>, _ line: Int) -> Row {
     if range.count > rowLimit { return beginning(range, line) }
     return row(range, line, isWhole: true, .receipt(bytes[range]))
   }
 
-  /// A line of a doubtful part of a table.
+  /// A line of a doubtful span of a table.
   private func fragment(_ range: Range<Int>, _ line: Int) -> Row {
     if range.count > rowLimit { return beginning(range, line) }
     return row(range, line, isWhole: false, .rejected(.malformedRow))
@@ -76,7 +78,7 @@ extension Block {
     }
   }
 
-  /// The row that a record is; nil when it is a blank line.
+  /// Returns the row for a record; nil for a blank line.
   private func row(_ record: CSVRecord, _ columns: CSVColumns, _ line: Int) -> Row? {
     let range = record.content
     if record.fields.count == 1, !record.fields[0].isQuoted, bytes[range].isBlank { return nil }
@@ -95,7 +97,7 @@ extension Block {
     return row
   }
 
-  /// Whether nothing is wrong with what says whose receipt it is: a quote within an unquoted name is a damage.
+  /// Returns whether the user id and the app are intact: a quote within an unquoted one is damage.
   private func isNamed(_ record: CSVRecord, _ columns: CSVColumns) -> Bool {
     for index in [columns.app, columns.userID] {
       guard let index, !record.fields[index].isQuoted else { continue }
@@ -106,7 +108,7 @@ extension Block {
 }
 
 extension ArraySlice<UInt8> {
-  /// Without the bytes at its end that begin a character of UTF-8 whose rest is missing.
+  /// The bytes without an incomplete UTF-8 character at the end.
   fileprivate var withoutBrokenCharacter: Self {
     guard let lead = suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return self }
     let length = self[lead] >= 0xF0 ? 4 : self[lead] >= 0xE0 ? 3 : self[lead] >= 0xC0 ? 2 : 1

@@ -1,12 +1,12 @@
-/// Some rows of the input in one piece: what is worked on at once.
+/// Consecutive rows of the input: the unit of work.
 package struct Block: Sendable {
   struct Piece: Sendable {
     enum Kind: Sendable {
       /// Whole rows, each with its line end; the last row of the input perhaps without.
       case rows
-      /// Lines of which it cannot be told to which row they belong, or whether they are rows.
+      /// Lines that may be rows or parts of rows.
       case fragments
-      /// The beginning of a row that is too long; the rest was left out.
+      /// The beginning of a row that is too long; the rest was dropped.
       case beginning
     }
 
@@ -14,7 +14,7 @@ package struct Block: Sendable {
     let range: Range<Int>
   }
 
-  /// So much of a row that is too long is kept for the rejects, in bytes.
+  /// How much of a row that is too long is kept for the rejects, in bytes.
   static let beginningLength = 200
 
   package let format: RowFormat
@@ -22,7 +22,7 @@ package struct Block: Sendable {
   package let file: String?
   /// The line on which it begins, from 1.
   package let line: Int
-  /// Where it begins in the input once that is decompressed, in bytes.
+  /// The offset of its first byte in the decompressed input.
   package let position: Int
   let bytes: [UInt8]
   /// They follow each other without a gap.

@@ -1,6 +1,6 @@
 import Runtime
 
-/// Where a table has what.
+/// The columns of a table and how it is written.
 package struct CSVColumns: Hashable, Sendable {
   package let dialect: CSVDialect
   /// How many fields a record has, the reason of an earlier rejection not counted.
@@ -8,14 +8,16 @@ package struct CSVColumns: Hashable, Sendable {
   let app: Int?
   let userID: Int?
   let receipt: Int
-  /// The header as it stands, or the names that the rejects get when there is none; without a line end.
+  /// The header as written, without its line end.
+  ///
+  /// For a table without one: the header that its rejects get.
   let header: [UInt8]
   /// Whether the last column is the reason of an earlier rejection.
   let endsWithReason: Bool
   /// Whether the input begins with a byte order mark, by which some spreadsheets know UTF-8.
   var hasByteOrderMark = false
 
-  /// What the first record of an input says.
+  /// The result of looking at the first record of an input.
   enum Beginning {
     /// The columns, and where the first row begins: behind the header, if there is one.
     case table(CSVColumns, body: Int)
@@ -68,8 +70,7 @@ package struct CSVColumns: Hashable, Sendable {
       receipt: receipt, header: header, endsWithReason: known.last == .reason)
   }
 
-  /// By what stands in the first row: the longest field is the receipt, one with dots and letters the app, and what is
-  /// left first the user.
+  /// By the first row: the longest field is the receipt, the first bundle id the app, the first of the others the user.
   private init?(guessing fields: [ArraySlice<UInt8>], _ dialect: CSVDialect) {
     guard let receipt = fields.indices.max(by: { fields[$0].count < fields[$1].count }), fields[receipt].count > 200
     else { return nil }
@@ -101,23 +102,23 @@ package struct CSVColumns: Hashable, Sendable {
 }
 
 extension CSVColumns {
-  /// What a record of the table has: its own fields, and the reason of an earlier rejection behind them.
+  /// The fields of a record, split into the row's own and the reason of an earlier rejection.
   struct Fields {
     /// How many of the fields are the row's own.
     let count: Int
     let reason: RejectReason?
   }
 
-  /// Tells the reason of an earlier rejection from the row's own fields.
+  /// Splits off the reason of an earlier rejection.
   func split(_ fields: [CSVField], of bytes: [UInt8]) -> Fields {
     guard endsWithReason, let last = fields.last?.value(in: bytes) else {
       return Fields(count: fields.count, reason: nil)
     }
     if let reason = RejectReason(known: last) { return Fields(count: fields.count - 1, reason: reason) }
-    // Whoever mends a row may empty the reason, or take it away.
+    // To mend a row, its reason may be emptied or deleted.
     return Fields(count: last.isBlank && fields.count == count + 1 ? count : fields.count, reason: nil)
   }
 
-  /// Whether a row may have so many own fields: one more where the table has a column of reasons of its own.
+  /// Returns whether a row may have `count` own fields: one more if the table's own last column is called `reason`.
   func allows(_ count: Int) -> Bool { count == self.count || (endsWithReason && count == self.count + 1) }
 }

@@ -6,7 +6,7 @@ struct CSVCutter {
   private var text: HeldText
   private var scan: TableScan
 
-  /// - Parameter bytes: what follows the header, as far as it is read.
+  /// - Parameter bytes: the text behind the header, as far as it is read.
   init(_ columns: CSVColumns, file: String?, limits: RowLimits, line: Int, position: Int, bytes: [UInt8]) {
     self.columns = columns
     self.file = file
@@ -15,9 +15,9 @@ struct CSVCutter {
     scan = TableScan(columns.dialect, limits, start: position)
   }
 
-  var held: Int { text.bytes.count }
+  var held: Int { text.count }
 
-  /// The blocks that are whole now.
+  /// Returns the blocks that are complete now.
   mutating func cut(adding bytes: [UInt8]) -> [Block] {
     text.append(bytes)
     scan.scan(text, isLast: false)
@@ -29,7 +29,9 @@ struct CSVCutter {
     return takeBlocks()
   }
 
-  /// The parts that are decided, as few blocks as their bytes allow: what is dropped stands between two.
+  /// Returns the decided parts as blocks, as few as possible.
+  ///
+  /// Dropped bytes separate two blocks.
   private mutating func takeBlocks() -> [Block] {
     var blocks: [Block] = []
     var waiting: [Block.Piece] = []

@@ -1,6 +1,6 @@
 /// How a table separates its fields and its records.
 package struct CSVDialect: Hashable, Sendable {
-  /// What ends a line of a table.
+  /// The line end of a table.
   package enum LineEnd: Hashable, Sendable {
     case lineFeed, carriageReturnLineFeed, carriageReturn
 
@@ -30,7 +30,7 @@ package struct CSVDialect: Hashable, Sendable {
   /// The byte with which a line ends; a carriage return before a line feed belongs to the line end, whatever `lineEnd` is.
   var lastOfLine: UInt8 { lineEnd == .carriageReturn ? Self.carriageReturn : Self.lineFeed }
 
-  /// Whether a line ends at `index`, which may be `count`.
+  /// Returns whether a line ends at `index`, which may be `end`.
   func endsLine(_ bytes: borrowing Span<UInt8>, at index: Int, before end: Int) -> Bool {
     guard index < end else { return true }
     if bytes[index] == lastOfLine { return true }
@@ -38,7 +38,7 @@ package struct CSVDialect: Hashable, Sendable {
     return index + 1 == end || bytes[index + 1] == Self.lineFeed
   }
 
-  /// Behind the line end that begins at `index`.
+  /// Returns the index behind the line end at `index`.
   func nextLine(_ bytes: borrowing Span<UInt8>, at index: Int, before end: Int) -> Int {
     guard index < end else { return end }
     return bytes[index] == lastOfLine || index + 1 == end ? index + 1 : index + 2

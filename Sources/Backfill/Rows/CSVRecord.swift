@@ -1,6 +1,6 @@
 import Runtime
 
-/// A field of a record: where its value is, without the quotes around it.
+/// A field of a record: the range of its value, without the quotes around it.
 struct CSVField {
   let range: Range<Int>
   let isQuoted: Bool
@@ -26,7 +26,7 @@ struct CSVField {
   }
 }
 
-/// A record of a table, read as RFC 4180 says: only outside quotes does a delimiter end a field and a line end the record.
+/// A record of a table, read by RFC 4180: delimiters and line ends count outside quotes only.
 struct CSVRecord {
   private(set) var fields: [CSVField] = []
   /// Its bytes without the line end.
@@ -43,7 +43,7 @@ struct CSVRecord {
     fields.removeAll(keepingCapacity: true)
     isSound = true
     var index = start
-    // Where the line of the field that is read ends; looked for once a line.
+    // The end of the current line; searched once per line.
     var lineEnd = -1
     while true {
       if index < end, bytes[index] == CSVDialect.quote {
@@ -70,7 +70,9 @@ struct CSVRecord {
     }
   }
 
-  /// Takes the field behind an opening quote; returns the index behind its closing quote, nil when there is none.
+  /// Reads the field behind an opening quote.
+  ///
+  /// Returns the index behind its closing quote; nil when there is none.
   private mutating func close(_ bytes: borrowing Span<UInt8>, from start: Int, before end: Int) -> Int? {
     var isEscaped = false
     var index = start

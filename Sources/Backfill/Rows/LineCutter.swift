@@ -1,9 +1,9 @@
-/// Cuts an input of one row a line into blocks of whole lines, or takes all of it for one row.
+/// Cuts an input with one row per line into blocks of whole lines, or takes the whole input as one row.
 struct LineCutter {
   private let format: RowFormat
   private let file: String?
   private let rowLimit: Int
-  /// Begins with a row, unless the rest of one that is too long is being left out.
+  /// Begins with a row, unless the rest of a row that is too long is being skipped.
   private var text: HeldText
   private var isSkipping = false
 
@@ -15,24 +15,24 @@ struct LineCutter {
     text = HeldText(bytes, start: position, line: 1, lastOfLine: CSVDialect.lineFeed)
   }
 
-  var held: Int { text.bytes.count }
+  var held: Int { text.count }
 
-  /// The blocks that are whole now.
+  /// Returns the blocks that are complete now.
   mutating func cut(adding bytes: [UInt8]) -> [Block] {
     text.append(bytes)
     return cut(isLast: false)
   }
 
-  /// What is left at the end.
+  /// Returns the rest of the input.
   mutating func finish() -> [Block] { cut(isLast: true) }
 
   private mutating func cut(isLast: Bool) -> [Block] {
     var blocks: [Block] = []
-    while !text.bytes.isEmpty {
+    while text.count > 0 {
       if isSkipping, !skip() { break }
       let end = isLast ? text.end : boundary
       if let end, end > text.start { blocks.append(block(.rows, to: end)) }
-      guard text.bytes.count > rowLimit else { break }
+      guard text.count > rowLimit else { break }
       blocks.append(block(.beginning, to: min(text.end, text.start + Block.beginningLength)))
       isSkipping = true
     }
@@ -47,7 +47,9 @@ struct LineCutter {
       pieces: [Block.Piece(kind: kind, range: 0..<bytes.count)], rowLimit: rowLimit)
   }
 
-  /// Leaves out what is left of a row that is too long; false when its end has not come.
+  /// Skips the rest of a row that is too long.
+  ///
+  /// Returns false if the row goes on.
   private mutating func skip() -> Bool {
     let end = format == .wholeFile ? nil : text.firstLineEnd(from: text.start, before: text.end)
     _ = text.take(to: end ?? text.end)
@@ -55,7 +57,7 @@ struct LineCutter {
     return !isSkipping
   }
 
-  /// Behind the last row that is whole; nil when none is.
+  /// The position behind the last complete row; nil when there is none.
   private var boundary: Int? {
     format == .wholeFile ? nil : text.lastLineEnd(from: text.start, before: text.end)
   }

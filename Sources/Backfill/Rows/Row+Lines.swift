@@ -2,7 +2,7 @@ import JSON
 import Runtime
 
 extension Row {
-  /// One receipt a line, perhaps with the reason of an earlier rejection behind a tab.
+  /// A line with a receipt, and perhaps the reason of an earlier rejection behind a tab.
   init(receiptLine row: Row) {
     self = row
     guard isWhole else { return }
@@ -11,19 +11,21 @@ extension Row {
     if let reason = Self.reason(behind: raw), reason.stays { content = .rejected(reason) }
   }
 
-  /// The reason behind the last tab of a line.
+  /// Returns the reason behind the last tab of a line.
   private static func reason(behind line: ArraySlice<UInt8>) -> RejectReason? {
     line.lastIndex(of: UInt8(ascii: "\t")).flatMap { RejectReason(known: line[($0 + 1)...]) }
   }
 
-  /// The line as it was before an earlier run wrote its reason behind it.
+  /// Returns the line without the reason of an earlier rejection.
   static func withoutReason(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     guard let tab = line.lastIndex(of: UInt8(ascii: "\t")) else { return line }
     let last = line[(tab + 1)...]
     return last.isBlank || RejectReason.isKnown(last) ? line[..<tab] : line
   }
 
-  /// A JSON object; one that an earlier run wrote about a row that it could not read has that row as `input`.
+  /// A JSON object.
+  ///
+  /// Rejects have a row that could not be read as `input`.
   init(json row: Row) {
     self = row
     guard isWhole else { return }
@@ -50,12 +52,14 @@ extension Row {
     }
   }
 
-  /// The JSON object that a line is; its length is bounded by whoever cut the input into rows.
+  /// Returns the JSON object on a line.
+  ///
+  /// Its length is bounded by `RowLimits.row`.
   static func object(_ raw: ArraySlice<UInt8>) -> JSONObject? {
     (try? JSONReader.read(Array(raw), limits: JSONLimits(bytes: raw.count, depth: JSONLimits.standard.depth)))?.object
   }
 
-  /// The reason that an earlier run gave an object.
+  /// Returns the reason of an earlier rejection.
   static func earlierReason(of object: JSONObject) -> RejectReason? {
     object["reason"]?.string.flatMap { RejectReason(known: Array($0.utf8)[...]) }
   }

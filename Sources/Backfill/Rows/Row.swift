@@ -1,4 +1,4 @@
-/// One row of the input, its parts found.
+/// One row of the input and its parts.
 package struct Row {
   package enum Content {
     case receipt(ArraySlice<UInt8>)
@@ -7,16 +7,18 @@ package struct Row {
 
   /// The line on which it begins, from 1.
   package let line: Int
-  /// Where it begins in the input once that is decompressed, in bytes.
+  /// The offset of its first byte in the decompressed input.
   package let position: Int
-  /// As it stands, without its line end.
+  /// The row as written, without its line end.
   package let raw: ArraySlice<UInt8>
-  /// Whether `raw` is a row; otherwise it is a line of a doubtful part of a table, or the beginning of a row too long.
+  /// Whether `raw` is a whole row.
+  ///
+  /// Otherwise it is a line of a doubtful span, or the beginning of a row that is too long.
   package let isWhole: Bool
   package var app: ArraySlice<UInt8>?
   package var userID: ArraySlice<UInt8>?
   package var content: Content
-  /// How many fields it has, when the header of its table has another number.
+  /// The number of its fields, if it differs from the number of columns.
   package var otherFieldCount: Int?
 
   init(line: Int, position: Int, raw: ArraySlice<UInt8>, isWhole: Bool = true, _ content: Content) {

@@ -18,7 +18,7 @@ package enum RowFormat: Hashable, Sendable {
     }
   }
 
-  /// The format that `beginning` is the beginning of, and where the first row begins; nil when more of it is needed.
+  /// Returns the format of an input and the index of its first row; nil when more of the input is needed.
   ///
   /// - Parameters:
   ///   - beginning: two lines of the input, if they are not too long; without a byte order mark.
@@ -40,7 +40,9 @@ package enum RowFormat: Hashable, Sendable {
     }
   }
 
-  /// `receipt<tab>reason`, as the rejects of one receipt a line have it; once mended, nothing may follow the tab.
+  /// Returns whether a line is `receipt<tab>reason`, as in rejects.
+  ///
+  /// The reason of a mended line may be empty.
   private static func endsWithReason(_ line: ArraySlice<UInt8>) -> Bool {
     let fields = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
     guard fields.count == 2, !line.contains(CSVDialect.carriageReturn) else { return false }

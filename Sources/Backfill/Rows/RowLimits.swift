@@ -1,15 +1,15 @@
-/// How long the rows of an input may be and how much of it is held to read them, in bytes.
+/// Limits on the length of rows and on the text that is held to read them, in bytes.
 package struct RowLimits: Hashable, Sendable {
   /// A longer row is rejected.
   package var row = 4 << 20
-  /// How much of a table has to follow a row without a quote that turns before the row is certain.
+  /// How much of a table has to follow a row before the row is certain, if no quoted field begins or ends there.
   ///
-  /// Until then it could be a line within a text whose opening quote was lost: no text between quotes is expected to be
-  /// longer. (A TEXT column of MySQL holds 64 KB.)
+  /// Until then the row could be part of a text whose opening quote was lost. Quoted texts are expected to be shorter;
+  /// a TEXT column of MySQL holds 64 KB.
   package var lookahead = 256 << 10
-  /// How much is read beyond the longest row to find the end of a quoted field.
+  /// How far beyond the longest row the end of a quoted field is searched.
   ///
-  /// With none in it, the quote is taken for one that is never closed.
+  /// If there is none, the field's opening quote is an extra one.
   package var patience = 8 << 20
 
   package init() {}

@@ -1,8 +1,8 @@
-/// Reads the rows of one input: bytes in, in any pieces, and blocks of rows with their lines and positions out.
+/// Reads the rows of one input: takes bytes in pieces of any length and returns blocks of rows with lines and positions.
 ///
-/// What comes out depends on the bytes alone, not on the pieces in which they come.
+/// The rows depend on the bytes alone, not on the lengths of the pieces.
 package struct RowReader {
-  /// Looked at to tell the format, in bytes.
+  /// How much of the input is needed to tell its format, in bytes.
   private static let beginning = 64 << 10
 
   private enum Cutter {
@@ -14,7 +14,7 @@ package struct RowReader {
   private let limits: RowLimits
   private var start: [UInt8] = []
   private var cutter: Cutter?
-  /// How the rows are written; nil until enough has come to tell.
+  /// The format of the input; nil until enough bytes came to tell.
   package private(set) var format: RowFormat?
 
   /// - Parameter file: the file of a folder; nil when there is only one.
@@ -23,7 +23,7 @@ package struct RowReader {
     self.limits = limits
   }
 
-  /// Returns the blocks that are whole now.
+  /// Returns the blocks that are complete now.
   package mutating func blocks(adding bytes: [UInt8]) -> [Block] {
     guard cutter == nil else { return cut(adding: bytes) }
     start += bytes
@@ -31,7 +31,7 @@ package struct RowReader {
     return cut(adding: [])
   }
 
-  /// Returns what is left at the end of the input.
+  /// Returns the rest of the input.
   package mutating func finish() -> [Block] {
     if cutter == nil { _ = begin(isAll: true) }
     switch cutter {
@@ -41,7 +41,7 @@ package struct RowReader {
     }
   }
 
-  /// How much of the input is held until its rows are whole, in bytes.
+  /// How much of the input is held, in bytes.
   package var held: Int {
     switch cutter {
     case .csv(let table): table.held
@@ -51,7 +51,7 @@ package struct RowReader {
   }
 
   private mutating func cut(adding bytes: [UInt8]) -> [Block] {
-    // Taken out meanwhile, or all that it holds would be copied.
+    // Moved out while it is changed; otherwise its text would be copied.
     let taken = cutter
     cutter = nil
     switch taken {
@@ -65,7 +65,9 @@ package struct RowReader {
     }
   }
 
-  /// Tells the format and takes a header; false when more has to come first.
+  /// Tells the format and reads the header.
+  ///
+  /// Returns false if more bytes are needed.
   private mutating func begin(isAll: Bool) -> Bool {
     let hasMark = start.starts(with: [0xEF, 0xBB, 0xBF])
     let text = hasMark ? Array(start.dropFirst(3)) : start

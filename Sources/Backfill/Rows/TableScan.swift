@@ -1,17 +1,17 @@
 import Runtime
 
-/// Decides which bytes of a table are whole records, and which cannot be told apart.
+/// Decides which bytes of a table are whole records and which lines are doubtful.
 ///
-/// The table is read as RFC 4180 says. At each quote the opposite reading is tried too, in which one quote before this one
-/// was too many or too few. Mostly a quote refutes it, since it stands where that reading could not have it, and then every
-/// record before the quote is **certain**. When a quote refutes the RFC's reading, all that follows the last certain record
-/// is **doubtful**, until it is known again whether a byte is inside quotes, and then to the end of that record.
+/// The table is read by RFC 4180. At each quote the opposite reading is tried too, in which an earlier quote is missing or
+/// extra, so that inside and outside are swapped. Usually the quote refutes the opposite reading, because it could not stand
+/// there; then all records before the quote are **certain**. If the quote refutes the first reading, all text behind the last
+/// certain record is **doubtful**, up to the end of the record in which the state is known again.
 ///
-/// A table that RFC 4180 allows is never doubted. Of a table with one quote too many or too few no record is certain that
-/// was not a record before the damage, as long as no text between quotes is longer than `RowLimits.lookahead`.
+/// A table that RFC 4180 allows is never doubted. In a table with one missing or extra quote, only records of the undamaged
+/// table are certain, as long as its quoted texts are shorter than `RowLimits.lookahead`.
 ///
-/// What is decided depends on the bytes alone, not on the pieces in which they come. All positions count from the input's
-/// beginning.
+/// The decisions depend on the bytes alone, not on the pieces in which they come. All positions count from the beginning
+/// of the input.
 struct TableScan {
   struct Part: Equatable {
     enum Kind { case records, doubtful, oversized, dropped }
@@ -20,13 +20,13 @@ struct TableScan {
   }
 
   private enum Mode {
-    /// `state` is what RFC 4180 says, and nothing speaks against it.
+    /// `state` is the one of RFC 4180, and no quote has refuted it.
     case reading
-    /// `state` is known again. The record in which it became known is doubtful too.
+    /// `state` is known again. The current record is still doubtful.
     case doubting
     /// Both states are possible.
     case undecided
-    /// Neither state is possible. The rest of the line says nothing.
+    /// Both states are refuted. The rest of the line is ignored.
     case lost
   }
 
@@ -34,30 +34,30 @@ struct TableScan {
 
   private let dialect: CSVDialect
   private let limits: RowLimits
-  /// Decided and not yet taken, each beginning where the one before it ends.
+  /// The decided parts that are not taken yet, without gaps.
   private(set) var parts: [Part] = []
-  /// Where the parts end.
+  /// The end of the parts.
   private(set) var decided: Int
 
   private var mode = Mode.reading
   private var state = QuoteState.outside
-  /// Quotes before this position were met.
+  /// All quotes before this position are processed.
   private var scanned: Int
-  /// Where the record that is read begins.
+  /// The beginning of the current record.
   private var recordStart: Int
-  /// Records before this position are certain.
+  /// All records before this position are certain.
   private var certain: Int
-  /// Behind the last quote that opened or closed a field.
+  /// The position behind the last quote that opened or closed a field.
   private var lastTurn: Int
-  /// Where it was last known which state is right, or became possible again that either is.
+  /// The position at which one of the states was last refuted, or both became possible again.
   private var evidence: Int
-  /// Whether the state was concluded from lengths alone, so that more has to follow before a record is certain.
+  /// Whether the state is known from lengths alone, so that more text has to follow before a record is certain.
   private var isSuspicious = false
-  /// Whether the table has quotes within unquoted fields.
+  /// Whether the table has ordinary quotes within unquoted fields.
   private var allowsText = false
   private var dropping = Dropping.nothing
 
-  /// - Parameter start: where the first record begins.
+  /// - Parameter start: the position of the first record.
   init(_ dialect: CSVDialect, _ limits: RowLimits, start: Int) {
     self.dialect = dialect
     self.limits = limits
@@ -69,9 +69,9 @@ struct TableScan {
     return parts
   }
 
-  /// Decides what can be decided now.
+  /// Decides as much of the text as possible.
   ///
-  /// - Parameter text: begins at `decided`, as far as it is known.
+  /// - Parameter text: begins at `decided`.
   mutating func scan(_ text: HeldText, isLast: Bool) {
     while true {
       let (run, clear) = text.nextRun(from: scanned, dialect, isLast: isLast)
@@ -125,7 +125,7 @@ struct TableScan {
     scanned = end
   }
 
-  /// Reads records from `position` on.
+  /// Begins a record with nothing doubtful before it.
   private mutating func begin(at position: Int) {
     (recordStart, certain, lastTurn, evidence) = (position, position, position, position)
   }
@@ -166,7 +166,7 @@ struct TableScan {
       (certain, evidence) = (recordStart, run.end)
       isSuspicious = false
     } else if run.start - certain > limits.row + limits.patience {
-      // Nothing speaks against these records, and no more of them can be held.
+      // Nothing refutes these records, and no more text can be held.
       certain = recordStart
     }
     if next != state { lastTurn = run.end }
@@ -180,12 +180,12 @@ struct TableScan {
     isSuspicious = false
   }
 
-  /// Ends the records that are certain; what follows is doubtful.
+  /// Marks the certain records; the text behind them is doubtful.
   private mutating func doubt() {
     if dropping == .record { dropping = .line } else { mark(.records, to: certain) }
   }
 
-  /// Makes the records certain behind which enough of the table follows, up to `position`, in which no quote turns.
+  /// Makes those records certain that are far enough before `position`, if no field opened or closed since.
   private mutating func advance(_ text: HeldText, to position: Int) {
     guard state == .outside else { return }
     let limit = position - (isSuspicious ? limits.patience : limits.lookahead)
@@ -195,7 +195,7 @@ struct TableScan {
 
   // MARK: Lengths
 
-  /// Where what is read becomes too long.
+  /// The position at which the current record or doubtful span becomes too long.
   private var limit: Int {
     switch (mode, state) {
     case (.reading, .outside): oversize
@@ -205,12 +205,12 @@ struct TableScan {
     }
   }
 
-  /// Where not even the beginning of the record can be held any longer.
+  /// The position at which the current record can no longer be held.
   private var oversize: Int { dropping == .record ? .max : recordStart + 2 * limits.row + limits.patience }
 
   private mutating func exceed(_ text: HeldText) {
     if mode != .reading {
-      // No text is so long.
+      // No quoted text is that long.
       (mode, state, isSuspicious) = (.doubting, .outside, true)
       return
     }
@@ -221,7 +221,7 @@ struct TableScan {
       dropping = .record
       return
     }
-    // The quote that opened this field is never closed. The field it was meant to open, if any, is over by now.
+    // The opening quote of this field is never closed. Whatever it belonged to is no longer than a row.
     let isDropping = dropping == .record
     doubt()
     (state, isSuspicious) = (.outside, true)
@@ -236,7 +236,7 @@ struct TableScan {
 
   // MARK: Parts
 
-  /// Takes what is decided, and drops what is too long to be held.
+  /// Marks the decided text, and drops text that is too long to be held.
   private mutating func settle(_ text: HeldText) {
     if mode == .reading {
       advance(text, to: scanned)

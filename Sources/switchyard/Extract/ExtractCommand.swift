@@ -17,11 +17,11 @@ struct ExtractCommand {
       `receipt inspect`. A receipt that came before is left out. An app that looks like a bundle id has to be the \
       receipt's. The summary goes to stderr.
 
-      A table is CSV as RFC 4180 defines it, separated by commas, semicolons or tabs as its header is, with or without \
+      A table is CSV as RFC 4180 defines it, separated by commas, semicolons or tabs like its header, with or without \
       a byte order mark. A field in quotes may hold anything, line breaks and delimiters too; a quote in it is written \
       twice. Lines end with LF or CR LF, or with CR where the header does. Every row has as many fields as the header. \
-      Where a quote is missing or too many, it cannot be told whose receipt is whose: all lines from there to where the \
-      rows are certain again are rejected, and the summary names them.
+      If a quote is missing or extra, the rows around it cannot be told apart: all lines from the last certain row to the \
+      next are rejected, and the summary names them.
 
       Exit status: 0 when every receipt is usable, 3 when some are rejected, 130 or 143 when stopped by a signal: what \
       was written until then is whole.

@@ -6,8 +6,8 @@ import Time
 /// What `extract` says on stderr: how far it is, and in the end what became of every row.
 struct ExtractReport: Sendable {
   private static let heartbeat = Interval.seconds(30)
-  /// Places of a table with missing quotes that are shown to people.
-  private static let shownPlaces = 10
+  /// How many spans of doubtful lines are shown to people.
+  private static let shownSpans = 10
   private static let redraw = Interval.milliseconds(250)
 
   private let progress: ExtractionProgress
@@ -80,21 +80,21 @@ struct ExtractReport: Sendable {
     text += "; \((seconds * 10).rounded() / 10) s, \(grouped(rate))/s"
     text += isUnverified ? "; NOT VERIFIED: nobody vouches for any of it" : "; every signature verified"
     for (code, count) in accounts.rejectedByReason { text += "\n  \(grouped(count)) \(code)" }
-    text += damages(progress.figures)
+    text += damage(progress.figures)
     if let signal { text += "\nstopped by \(signal.name): what was written is whole; the rest was not read" }
     if failure != nil { text += "\nended early: what was written is whole" }
     terminal.note(text)
   }
 
-  /// What is wrong with a table, for people: where its quotes do not match, and where its rows do not fit the header.
-  private func damages(_ figures: ExtractionProgress.Figures) -> String {
+  /// Returns the damage of a table, for people: doubtful lines, and the first row that does not fit the header.
+  private func damage(_ figures: ExtractionProgress.Figures) -> String {
     func of(_ file: String?) -> String { file.map { " of \(UsageError.shown($0))" } ?? "" }
-    var text = figures.doubtful.prefix(Self.shownPlaces).map { place in
-      let lines = place.first == place.last ? "line \(place.first)" : "lines \(place.first) to \(place.last)"
-      return "\n\(lines)\(of(place.file)): a quote is missing or too many, all rejected"
+    var text = figures.doubtful.prefix(Self.shownSpans).map { span in
+      let lines = span.first == span.last ? "line \(span.first)" : "lines \(span.first) to \(span.last)"
+      return "\n\(lines)\(of(span.file)): a quote is missing or extra, all rejected"
     }.joined()
-    let rest = figures.doubtfulCount - min(figures.doubtful.count, Self.shownPlaces)
-    if rest > 0 { text += "\nand \(grouped(rest)) more such places" }
+    let rest = figures.doubtfulCount - min(figures.doubtful.count, Self.shownSpans)
+    if rest > 0 { text += "\nand \(grouped(rest)) more such spans" }
     if let row = figures.firstMisfit {
       text += "\nline \(row.line)\(of(row.file)) is the first with another number of fields than the header"
       text += ": \(row.count) instead of \(row.expected)"
@@ -105,11 +105,11 @@ struct ExtractReport: Sendable {
   private func json(_ accounts: Accounts, _ signal: Signal?, _ failure: String?) -> JSONObject {
     let figures = progress.figures
     let reasons = accounts.rejectedByReason.map { ($0.code, JSONValue.integer(Int64($0.count))) }
-    let places = figures.doubtful.map { place in
+    let spans = figures.doubtful.map { span in
       var object: JSONObject = [:]
-      object["file"] = place.file.map(JSONValue.string)
-      object["firstLine"] = .integer(Int64(place.first))
-      object["lastLine"] = .integer(Int64(place.last))
+      object["file"] = span.file.map(JSONValue.string)
+      object["firstLine"] = .integer(Int64(span.first))
+      object["lastLine"] = .integer(Int64(span.last))
       return JSONValue.object(object)
     }
     var misfit: JSONObject?
@@ -124,7 +124,7 @@ struct ExtractReport: Sendable {
       "version": 1, "in": .integer(Int64(accounts.rows)), "usable": .integer(Int64(accounts.usable)),
       "duplicates": .integer(Int64(accounts.duplicates)), "rejected": .integer(Int64(accounts.rejected)),
       "reasons": .object(JSONObject(reasons)), "verified": .bool(!isUnverified),
-      "doubtfulPlaces": .integer(Int64(figures.doubtfulCount)), "doubtfulLines": .array(places),
+      "doubtfulSpans": .integer(Int64(figures.doubtfulCount)), "doubtfulLines": .array(spans),
       "firstMisfit": misfit.map(JSONValue.object) ?? .null,
       "inputFormat": JSONValue(figures.format), "milliseconds": .integer(elapsed.milliseconds),
       "complete": .bool(signal == nil && failure == nil), "stoppedBy": JSONValue(signal?.name),

@@ -1,7 +1,7 @@
 import Runtime
 import Synchronization
 
-/// Where the rejected rows go: into one file, or into a folder with a file for each file of the input.
+/// Writes the rejected rows to one file, or to a folder with one file per file of the input.
 final class RejectFiles: Sendable {
   private enum Target: Sendable {
     case file(OutputFile)
@@ -10,7 +10,9 @@ final class RejectFiles: Sendable {
   }
 
   private let target: Target
-  /// The file of the folder that was written to last; files come one after the other.
+  /// The output for the current file of the folder.
+  ///
+  /// The files come one after the other.
   private let open = Mutex<(file: String, output: OutputFile)?>(nil)
 
   /// Opens the file, or makes the folder.
@@ -58,7 +60,7 @@ final class RejectFiles: Sendable {
     return try OutputFile(path)
   }
 
-  /// The path below the folder that is read; rejects are not compressed, so that the name does not say so.
+  /// Returns the path below the input folder, without the suffix of compressed files: rejects are not compressed.
   private static func name(of file: String, below input: String) -> String {
     let name = String(file.dropFirst(file.hasPrefix(input) ? input.count : 0))
     for suffix in [".gz", ".gzip", ".zst", ".zstd"] where name.hasSuffix(suffix) && name != suffix {
@@ -70,13 +72,13 @@ final class RejectFiles: Sendable {
 
   private static func withSlash(_ path: String) -> String { path.hasSuffix("/") ? path : path + "/" }
 
-  /// Whether writing to `path` could change what is read from `input`: it is the same, or within it.
+  /// Returns whether `path` is `input` or within it, so that writing there could change the input.
   static func isWithin(_ path: String, input: String) throws -> Bool {
     guard let source = input == "-" ? try InputFile(input).identity : FileIdentity(input) else {
       throw FileError(input, reason: "there is no such file")
     }
     if FileIdentity(path) == source { return true }
-    // What is not there yet will be in the nearest folder that is.
+    // A path that does not exist yet: use the nearest folder that does.
     var folder = path
     while FileFacts(folder)?.isDirectory != true { folder = parent(of: folder) }
     while let identity = FileIdentity(folder), identity != source {
