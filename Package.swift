@@ -57,7 +57,7 @@ let package = Package(
     room("Signing", "COpenSSL", "Time", "JSON"),
     room("HTTPClient", "CCurl", "Runtime", "Time"),
     room("HTTPServer", "CMicroHTTPD", "Runtime", "Time"),
-    room("Database", "CMariaDB", "Runtime", "Time"),
+    room("Database", "CMariaDB", "Runtime", "JSON", "Time"),
     room("Wire", "JSON", "Time"),
     room("Receipts", "Signing", "Purchases", "JSON", "Time"),
     room(

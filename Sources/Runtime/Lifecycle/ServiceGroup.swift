@@ -41,6 +41,7 @@ package final class ServiceGroup: Sendable {
       exit.noteSignal(signal)
       continuation.yield(signal)
     }
+    CommandStop.handOver()
     defer { source.cancel() }
 
     let result = await withTaskGroup(of: Event.self) { group in

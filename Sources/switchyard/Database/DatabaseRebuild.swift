@@ -6,6 +6,7 @@ import Purchases
 import Runtime
 import Service
 import Signing
+import Synchronization
 import Time
 
 /// `switchyard db rebuild`: everything derived anew from the inbox, by the rules of this build.
@@ -16,6 +17,10 @@ struct DatabaseRebuild {
       Beside what is there, then exchanged at once; readers and the service go on meanwhile. A message that this build \
       refuses ends it before anything is changed. --dry-run compares and changes nothing: exit status 5 when there are \
       differences.
+      """,
+    whenStopped: """
+      Unless the tables were being exchanged already, nothing was changed. Run it again: it begins anew, and removes what \
+      this run leaves.
       """,
     examples: [
       Command.Example("switchyard db rebuild --dry-run", "would it change anything?"),
@@ -30,6 +35,9 @@ struct DatabaseRebuild {
       let rebuild = try await DatabaseRebuild(configuration, adapter, terminal)
       do {
         return isDry ? try await rebuild.rehearse(wantsJSON) : try await rebuild.run(wantsJSON)
+      } catch where Task.isCancelled && !(error is Rebuild.Failure) {
+        try rebuild.sayStopped(wantsJSON)
+        return .failed
       } catch let refused as RefusedMessage {
         throw NothingChanged(because: refused)
       }
@@ -38,7 +46,16 @@ struct DatabaseRebuild {
 
   private let configuration: DatabaseConfiguration
   private let rebuild: Rebuild
+  private let progress = Progress()
   private let terminal: Terminal
+
+  /// How many messages were read so far.
+  private final class Progress: Sendable {
+    private let messages = Atomic(0)
+
+    func note(_ count: Int) { messages.store(count, ordering: .relaxed) }
+    var count: Int { messages.load(ordering: .relaxed) }
+  }
 
   private init(_ configuration: DatabaseConfiguration, _ adapter: Adapter, _ terminal: Terminal) async throws {
     self.configuration = configuration
@@ -47,7 +64,9 @@ struct DatabaseRebuild {
     let status = try await connection.read { session throws(DatabaseError) in try Migrator().status(in: session) }
     await connection.close()
     guard status.isCurrent else { throw SchemaError(status: status) }
+    let progress = progress
     rebuild = Rebuild(configuration) { done in
+      progress.note(done)
       if done % Self.step == 0 { terminal.note("\(done) messages read") }
     } read: { stored in
       try Self.read(stored, adapter)
@@ -103,6 +122,16 @@ struct DatabaseRebuild {
       try terminal.write("rebuilt from \(summary.messages) messages, and \(summary.late) that arrived meanwhile\n")
     }
     return .done
+  }
+
+  /// What a rebuild that was stopped before the exchange came to.
+  private func sayStopped(_ wantsJSON: Bool) throws {
+    if wantsJSON {
+      let summary: JSONObject = ["messages": .integer(Int64(progress.count)), "exchanged": false]
+      try terminal.write(summary.notingStop)
+    } else {
+      try terminal.write("\(progress.count) messages read; nothing was changed\n")
+    }
   }
 
   private func rehearse(_ wantsJSON: Bool) async throws -> ExitStatus {

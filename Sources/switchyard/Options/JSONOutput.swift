@@ -15,6 +15,15 @@ extension Terminal {
   func write(_ object: JSONObject) throws(OutputError) { try write(object.encoded() + [UInt8(ascii: "\n")]) }
 }
 
+extension JSONObject {
+  /// The same, with the signal that stopped the command, if one did: `"stoppedBy": "SIGINT"`.
+  var notingStop: JSONObject {
+    var object = self
+    object["stoppedBy"] = CommandStop.signal.map { .string($0.name) }
+    return object
+  }
+}
+
 extension JSONValue {
   /// The string, or null.
   init(_ text: String?) { self = text.map(JSONValue.string) ?? .null }
