@@ -15,13 +15,17 @@ struct Market {
   /// Where `reconcile` finds it, and whose signatures count.
   var trust: [String] { ["--base-url", url, "--trust-root", root] }
 
-  static func with(_ apps: [String], _ body: (Market) async throws -> Void) async throws {
+  /// - Parameter customers: of all apps together; 12 of each unless told.
+  static func with(
+    _ apps: [String], customers: Int? = nil, _ body: (Market) async throws -> Void
+  ) async throws {
     let (place, program) = (TemporaryDirectory(), Program())
     try program.write([], to: "\(place.path)/input")
     let (now, directory) = (WallClock.system.now(), "\(place.path)/world")
     let id = try program.spawn(
       [
-        "simulate", "--port", "0", "--seed", "5", "--customers", "\(12 * apps.count)", "--history", "60", "--out",
+        "simulate", "--port", "0", "--seed", "5", "--customers", "\(customers ?? 12 * apps.count)", "--history", "60",
+        "--out",
         directory, "--as-of", "\((now - .days(45)).sinceEpoch)",
       ] + apps.flatMap { ["--app", $0] }, place.path)
     var failure: (any Error)?
@@ -50,6 +54,12 @@ struct Market {
     let outcome = try await Program().run(["simulate", "control", "--out", directory] + words)
     try #require(outcome.status == 0, "\(outcome)")
     return outcome
+  }
+
+  /// How many calls a fault that is in force has met.
+  func matched() async throws -> Int64 {
+    let faults = try await control("faults").objects.first?["faults"]?.array ?? []
+    return faults.compactMap { $0.object?["matched"]?.integer }.reduce(0, +)
   }
 
   func register(_ app: String, _ program: Program, hasKey: Bool = true) async throws {

@@ -129,7 +129,9 @@ final class ChildProcess: Sendable {
     guard output >= 0 else { throw Files.failure("open", command.output) }
     defer { close(output) }
     var ends: [Int32] = [-1, -1]
-    if command.reports, unsafe child_process_pipe(&ends) != 0 { throw Files.failure("make a pipe for", command.program) }
+    if command.reports, unsafe child_process_pipe(&ends) != 0 {
+      throw Files.failure("make a pipe for", command.program)
+    }
     defer { if command.reports { close(ends[1]) } }
     let environment =
       command.environment ?? ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "HOME=\(command.directory)"]

@@ -83,14 +83,17 @@ package actor PrivateDatabase {
       }
       tell(.keeperLost)
       start = .now
-      do { _ = try await available() } catch where Task.isCancelled { return }
+      do { _ = try await available() } catch {
+        if Task.isCancelled { return }
+        throw error
+      }
     }
   }
 
-  /// Ends the use of the database. Where nobody else uses it, waits until it has stopped, or `limit` is over: its keeper
-  /// goes on stopping it then.
+  /// Ends the use of the database.
   ///
-  /// Waits although the current task may be cancelled: whoever closes is ending already.
+  /// Where nobody else uses it, waits until it has stopped, or `limit` is over: its keeper goes on stopping it then. Waits
+  /// although the current task may be cancelled: whoever closes is ending already.
   package func close(within limit: Interval) async {
     users.leave()
     let deadline = ContinuousClock.now + .milliseconds(limit.milliseconds)

@@ -19,6 +19,7 @@ package final class CommandStop: Sendable {
     var task: Task<ExitStatus, any Error>?
     var hasEnded = false
     var saysNothing = false
+    var summary: (@Sendable () -> Void)?
   }
 
   private let name: String
@@ -40,8 +41,16 @@ package final class CommandStop: Sendable {
   /// The signal that stopped the command of this task; nil while none did.
   package static var signal: Signal? { current?.signal }
 
-  /// The signal that stopped the command; nil while none did. For threads of their own, which belong to no task.
+  /// The signal that stopped the command; nil while none did.
+  ///
+  /// For threads of their own, which belong to no task.
   package var signal: Signal? { state.withLock { $0.signal } }
+
+  /// Has `summary` called once when a signal stops the command, before the line on what stays: also when the command does
+  /// not end in time.
+  ///
+  /// For a command that may be held up by something slow; nil when its own summary was printed.
+  package func summarize(_ summary: (@Sendable () -> Void)?) { state.withLock { $0.summary = summary } }
 
   /// Has the line on what stays left out, for a command whose summary says it on stderr as JSON.
   package func saysNothing() { state.withLock { $0.saysNothing = true } }
@@ -93,7 +102,12 @@ package final class CommandStop: Sendable {
   }
 
   private func say(_ signal: Signal, _ more: String = "") {
-    if state.withLock({ $0.saysNothing }) { return }
+    let (summary, saysNothing) = state.withLock { state in
+      defer { state.summary = nil }
+      return (state.summary, state.saysNothing)
+    }
+    summary?()
+    if saysNothing { return }
     terminal.note("\(name): stopped by \(signal.name). \(note)\(more)")
   }
 }

@@ -96,7 +96,7 @@ struct KeepingUp: Service {
   }
 
   private func reconcile(_ place: AskablePlace) async {
-    guard let every = settings.reconcileEvery else { return }
+    guard let every = settings.reconcileEvery, !Task.isCancelled else { return }
     do {
       let begun = clock.now()
       let isOurs = try await pool.transaction { session throws(DatabaseError) in
@@ -138,7 +138,8 @@ struct KeepingUp: Service {
       group.addTask { try await body() }
       group.addTask {
         while true {
-          try await Task.sleep(for: Self.renewal)
+          // A stop ends the comparison, which is waited for.
+          do { try await Task.sleep(for: Self.renewal) } catch { return nil }
           let next = clock.now() + min(every, Self.lease)
           try? await pool.transaction(replayable: true) { session throws(DatabaseError) in
             try ReconciliationTable.plan(place.scope, next: next, every: every, in: session)

@@ -34,12 +34,14 @@ struct DatabaseRebuild {
     return try await DatabaseOptions(arguments).withDatabase(terminal) { configuration in
       let rebuild = try await DatabaseRebuild(configuration, adapter, terminal)
       do {
+        CommandStop.current?.summarize { rebuild.sayStopped(wantsJSON) }
         return isDry ? try await rebuild.rehearse(wantsJSON) : try await rebuild.run(wantsJSON)
-      } catch where Task.isCancelled && !(error is Rebuild.Failure) {
-        try rebuild.sayStopped(wantsJSON)
-        return .failed
       } catch let refused as RefusedMessage {
         throw NothingChanged(because: refused)
+      } catch {
+        // That it was stopped before anything was changed is in the summary.
+        guard Task.isCancelled, !(error is Rebuild.Failure) else { throw error }
+        return .failed
       }
     }
   }
@@ -47,6 +49,8 @@ struct DatabaseRebuild {
   private let configuration: DatabaseConfiguration
   private let rebuild: Rebuild
   private let progress = Progress()
+  /// Looked at by its own threads, which belong to no task.
+  private let stop = CommandStop.current
   private let terminal: Terminal
 
   /// How many messages were read so far.
@@ -109,6 +113,7 @@ struct DatabaseRebuild {
   private func run(_ wantsJSON: Bool) async throws -> ExitStatus {
     let now = WallClock.system.now()
     let summary = try await rebuild.run(now: now)
+    CommandStop.current?.summarize(nil)
     let connection = try await Connection.open(configuration)
     try await connection.transaction { session throws(DatabaseError) in
       try AuditTable.note(
@@ -124,18 +129,19 @@ struct DatabaseRebuild {
     return .done
   }
 
-  /// What a rebuild that was stopped before the exchange came to.
-  private func sayStopped(_ wantsJSON: Bool) throws {
+  /// How far a rebuild that was stopped has come.
+  private func sayStopped(_ wantsJSON: Bool) {
     if wantsJSON {
-      let summary: JSONObject = ["messages": .integer(Int64(progress.count)), "exchanged": false]
-      try terminal.write(summary.notingStop)
+      let summary: JSONObject = ["messages": .integer(Int64(progress.count)), "complete": false]
+      try? terminal.write(summary.notingStop(of: stop))
     } else {
-      try terminal.write("\(progress.count) messages read; nothing was changed\n")
+      terminal.note("\(progress.count) messages read")
     }
   }
 
   private func rehearse(_ wantsJSON: Bool) async throws -> ExitStatus {
     let rehearsal = try await rebuild.rehearse(now: WallClock.system.now())
+    CommandStop.current?.summarize(nil)
     if wantsJSON {
       try terminal.write([
         "messages": .integer(Int64(rehearsal.messages)), "dryRun": true, "isEqual": .bool(rehearsal.isEqual),

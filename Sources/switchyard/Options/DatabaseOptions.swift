@@ -83,7 +83,7 @@ struct DatabaseOptions: Sendable {
     case .server(.stoppedOrphan(let pid)): "stopped a server left over from a killed process (\(pid))"
     case .server(.started): nil
     case .server(.died(let code, _)): "the private database ended with \(code); starting it again"
-    case .waitingForStop: "waiting for the private database to stop, which another process used; it is then started again"
+    case .waitingForStop: "the private database is being stopped; it is then started again"
     case .keeperLost: "the process that keeps the private database was killed; starting both again"
     case .leftStopping: "the private database is still stopping"
     }

@@ -17,9 +17,12 @@ extension Terminal {
 
 extension JSONObject {
   /// The same, with the signal that stopped the command, if one did: `"stoppedBy": "SIGINT"`.
-  var notingStop: JSONObject {
+  var notingStop: JSONObject { notingStop(of: CommandStop.current) }
+
+  /// The same where no task says which command runs.
+  func notingStop(of stop: CommandStop?) -> JSONObject {
     var object = self
-    object["stoppedBy"] = CommandStop.signal.map { .string($0.name) }
+    object["stoppedBy"] = stop?.signal.map { .string($0.name) }
     return object
   }
 }

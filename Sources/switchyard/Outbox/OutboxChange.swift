@@ -42,9 +42,12 @@ enum OutboxChange: Sendable {
       return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
         let places = try await OutboxPlace.all(app: arguments.value("app"), environment, connection)
         let count = try await run(places, prefix, isDry: arguments.flag("dry-run"), connection)
-        if let prefix, count == 0, !Task.isCancelled { throw NoSuchMessage(where: "what \(selected)", prefix: prefix.text) }
+        if let prefix, count == 0, !Task.isCancelled {
+          throw NoSuchMessage(where: "what \(selected)", prefix: prefix.text)
+        }
         if arguments.wantsJSON {
-          let summary: JSONObject = ["messages": .integer(Int64(count)), "dryRun": .bool(arguments.flag("dry-run"))]
+          let isDry = arguments.flag("dry-run")
+          let summary: JSONObject = ["messages": .integer(Int64(count)), "dryRun": .bool(isDry)]
           try terminal.write(summary.notingStop)
         } else {
           try terminal.write("\(arguments.flag("dry-run") ? "would be: " : "")\(count) \(done)\n")

@@ -35,8 +35,9 @@ enum ServeCommand {
       keys: { hasSealed, note in
         try MasterKeyOptions(arguments, database: database).load(hasSealed: hasSealed, note: note)
       }, adapter: trust.adapter(revocations: options.settings.revocations), logger: logger)
-    try terminal.write(running.greeting)
-    _ = try await ServiceGroup(services: running.services, logger: logger, gracePeriod: .seconds(25)).run()
+    _ = try await ServiceGroup(services: running.services, logger: logger, gracePeriod: .seconds(25)).run {
+      try terminal.write(running.greeting)
+    }
     return .done
   }
 }

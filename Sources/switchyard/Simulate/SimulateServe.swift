@@ -51,14 +51,14 @@ struct SimulateServe {
       }
     }
     try Self.write(running, to: directory)
-    try terminal.write([
+    let greeting: JSONObject = [
       "ready": true, "url": .string(running.url(world.apps[0].app.environment)),
       "control": .string(running.controlURL), "world": .string("\(directory)/world.json"),
-    ])
+    ]
     let logger = Logger(
       label: "simulate", level: .info, handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
     _ = try await ServiceGroup(services: [SimulatedService(store: running)], logger: logger, gracePeriod: .seconds(10))
-      .run()
+      .run { try terminal.write(greeting) }
     return .done
   }
 

@@ -64,8 +64,10 @@ struct WorldFiles: Sendable {
           }
           given += 1
         }
-        guard let (number, lines) = try await group.next() else { break }
-        waiting[number] = lines
+        do {
+          guard let (number, lines) = try await group.next() else { break }
+          waiting[number] = lines
+        } catch is CancellationError { break }
         while let next = waiting.removeValue(forKey: written) {
           try receipts.write(next.receipts)
           try notifications.write(next.notifications)
@@ -84,6 +86,7 @@ struct WorldFiles: Sendable {
   private func lines(_ customers: Range<Int>, _ signer: PayloadSigner) throws -> Lines {
     var lines = Lines()
     for number in customers {
+      try Task.checkCancellation()
       let customer = world.customer(number)
       lines.receipts += Array("\(customer.app.bundleID),\(customer.userID),".utf8)
       lines.receipts += try customer.receipt(signedBy: receiptPKI) + [0x0A]
