@@ -115,7 +115,7 @@ let package = Package(
     tests("CompressionTests", "Compression", "Time"),
     tests("BackfillTests", "Backfill", "Compression", "Receipts", "Simulator", "Signing", "Runtime", "JSON", "Time"),
     tests("HTTPTests", "HTTPServer", "HTTPClient", "Runtime", "Time"),
-    tests("DatabaseTests", "Database", "Runtime", "Time"),
+    tests("DatabaseTests", "Database", "Runtime", "JSON", "Time"),
     tests("MappingsTests", "Mappings", "Purchases", "Wire", "JSON"),
     tests(
       "AdapterTests", "Adapter", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),

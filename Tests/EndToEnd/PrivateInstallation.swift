@@ -1,6 +1,7 @@
 import Database
 import Glibc
 import HTTPClient
+import JSON
 import Support
 import Testing
 import Time
@@ -12,9 +13,7 @@ struct PrivateInstallation: Sendable {
 
   private init(suffix: String) {
     place = TemporaryDirectory(suffix: suffix)
-    // Many tests start such a database at once: none takes more memory than it needs.
-    program = Program(
-      options: ["--data-dir", "\(place.path)/data"], environment: ["SWITCHYARD_DATABASE_MEMORY": "32M"])
+    program = Program(options: ["--data-dir", "\(place.path)/data"])
   }
 
   /// Runs `body` with an empty data directory; afterwards nothing may run there, and what does is ended.
@@ -24,12 +23,15 @@ struct PrivateInstallation: Sendable {
     let installation = PrivateInstallation(suffix: suffix)
     let result: Result<Void, any Error>
     do { result = .success(try await body(installation)) } catch { result = .failure(error) }
+    if case .failure(let error) = result {
+      for process in installation.processes { kill(process.id, SIGKILL) }
+      throw error
+    }
     // A database that is to end is given the time that an operator would give it.
     let hasEnded = await eventually(within: .seconds(20)) { installation.processes.isEmpty }
     #expect(hasEnded, "still running: \(installation.processes.map(\.line))")
     for process in installation.processes { kill(process.id, SIGKILL) }
     _ = await eventually(within: .seconds(20)) { installation.processes.isEmpty }
-    try result.get()
   }
 
   /// A process and its command line.
@@ -60,14 +62,33 @@ struct PrivateInstallation: Sendable {
     try await RunningProgram.serve(program, arguments)
   }
 
+  /// Makes work of every customer's id in the database that a service runs now, as an upload of their ids does.
+  func addWork(_ market: Market) async throws {
+    let lines = try await market.control("truth").objects
+    let ids = Set(lines.compactMap { $0["transaction"]?.object?["originalTransactionId"]?.string })
+    try await with { session throws(DatabaseError) in
+      for id in ids {
+        _ = try session.execute(
+          """
+          INSERT IGNORE INTO work (app, environment, kind, subject, state, created_at, due_at)
+          SELECT id, 2, 1, \(id), 0, 1, 1 FROM apps
+          """)
+      }
+    }
+  }
+
   /// Runs SQL on the database that other processes use now.
   func rows(_ sql: SQL) async throws -> [Row] {
+    try await with { session throws(DatabaseError) in try session.query(sql) }
+  }
+
+  private func with<R: Sendable>(_ body: @Sendable (Session) throws(DatabaseError) -> R) async throws -> R {
     let directory = "\(place.path)/data/database"
     let configuration = try #require(try EmbeddedServer.configuration(ofRunningIn: directory))
     let connection = try await Connection.open(configuration)
-    let rows = try await connection.read { session throws(DatabaseError) in try session.query(sql) }
+    let result = try await connection.read(body)
     await connection.close()
-    return rows
+    return result
   }
 }
 

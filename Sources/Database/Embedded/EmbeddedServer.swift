@@ -12,9 +12,16 @@ package actor EmbeddedServer {
     package var database = "switchyard"
     /// Bytes for InnoDB's buffer pool.
     package var bufferPool = 256 << 20
+    /// Bytes for InnoDB's redo log: twice the buffer pool, 64 MiB at least and 2 GiB at most.
+    ///
+    /// A notification writes some 8 KB of it. When it is full the pages behind it have to be flushed while requests wait,
+    /// and the rate falls by a third, however large the buffer pool is (docs/benchmarks.md). Larger than the pages that
+    /// memory holds it gains nothing, and costs time after a crash.
+    package var redoLog: Int { min(2 << 30, max(64 << 20, 2 * bufferPool)) }
     package var connections = 200
     /// Where programs are looked for first, written as PATH is.
     package var searchPath = ""
+    /// After this a server that does not answer is killed; recovery after a crash is a part of its start.
     package var startLimit: Interval = .minutes(2)
     /// After this a server that was asked to end is killed.
     package var stopLimit: Interval = .seconds(30)
@@ -247,8 +254,7 @@ package actor EmbeddedServer {
       "--character-set-server=utf8mb4", "--collation-server=utf8mb4_bin", "--max-allowed-packet=64M",
       "--max-connections=\(settings.connections)", "--performance-schema=OFF",
       "--innodb-buffer-pool-size=\(settings.bufferPool)", "--innodb-flush-log-at-trx-commit=1",
-      // With the default of 96 MB the pages behind a steady load are flushed while requests wait.
-      "--innodb-log-file-size=512M",
+      "--innodb-log-file-size=\(settings.redoLog)",
     ] + settings.options
   }
 }

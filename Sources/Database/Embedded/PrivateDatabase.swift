@@ -10,6 +10,8 @@ package actor PrivateDatabase {
   package enum Event: Sendable {
     /// Of a keeper that this process started.
     case server(EmbeddedServer.Event)
+    /// The server takes long to start, as it does after a crash; with its log.
+    case waitingForStart(log: String)
     /// Another process is stopping the server, and has to finish before it is started again.
     case waitingForStop
     /// The keeper was killed, and the server with it.
@@ -26,6 +28,8 @@ package actor PrivateDatabase {
   private var hasStarted = false
 
   private static let look = Duration.milliseconds(20)
+  /// A start that takes longer is told of.
+  private static let shortStart = Duration.seconds(10)
   /// How often it is looked whether the keeper lives.
   private static let watch = Duration.milliseconds(250)
   /// How long a server that is being stopped may take; then its keeper has killed it.
@@ -125,6 +129,21 @@ package actor PrivateDatabase {
 
   /// How to reach the server, once it answers; started when nobody runs it.
   private func available() async throws -> DatabaseConfiguration {
+    let (tell, log) = (tell, paths.errorLog)
+    return try await withThrowingTaskGroup(of: DatabaseConfiguration?.self) { group in
+      group.addTask { try await self.waitUntilAvailable() }
+      group.addTask {
+        do { try await Task.sleep(for: Self.shortStart) } catch { return nil }
+        tell(.waitingForStart(log: log))
+        return nil
+      }
+      defer { group.cancelAll() }
+      while let result = try await group.next() { if let result { return result } }
+      throw CancellationError()
+    }
+  }
+
+  private func waitUntilAvailable() async throws -> DatabaseConfiguration {
     let deadline = ContinuousClock.now + .milliseconds(settings.startLimit.milliseconds)
     var reason = "it has no socket"
     while true {

@@ -48,7 +48,7 @@ enum DoctorCommand {
       return try await options.withDatabase(terminal) { configuration in
         let connection = try await Connection.open(configuration)
         let checks = try await connection.read { session throws(DatabaseError) in
-          try DatabaseChecks(session, at: "\(configuration)", clock).all
+          try DatabaseChecks(session, at: "\(configuration)", isPrivate: options.url == nil, clock).all
             + LedgerChecks(session, keys, now: clock.now()).all
         }
         await connection.close()

@@ -43,6 +43,8 @@ struct DatabaseOptions: Sendable {
   var serverSettings: EmbeddedServer.Settings {
     var settings = EmbeddedServer.Settings()
     settings.bufferPool = memory.bytes
+    // A redo log of 2 GiB may have to be read after a crash; killed before its end, a recovery begins anew.
+    settings.startLimit = .minutes(30)
     return settings
   }
 
@@ -83,6 +85,7 @@ struct DatabaseOptions: Sendable {
     case .server(.stoppedOrphan(let pid)): "stopped a server left over from a killed process (\(pid))"
     case .server(.started): nil
     case .server(.died(let code, _)): "the private database ended with \(code); starting it again"
+    case .waitingForStart(let log): "waiting for the private database to start; \(log) says how far it is"
     case .waitingForStop: "the private database is being stopped; it is then started again"
     case .keeperLost: "the process that keeps the private database was killed; starting both again"
     case .leftStopping: "the private database is still stopping"
