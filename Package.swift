@@ -57,7 +57,7 @@ let package = Package(
     room("Signing", "COpenSSL", "Time", "JSON"),
     room("HTTPClient", "CCurl", "Runtime", "Time"),
     room("HTTPServer", "CMicroHTTPD", "Runtime", "Time"),
-    room("Database", "CMariaDB", "Runtime", "Time"),
+    room("Database", "CMariaDB", "Runtime", "JSON", "Time"),
     room("Wire", "JSON", "Time"),
     room("Receipts", "Signing", "Purchases", "JSON", "Time"),
     room(
@@ -118,7 +118,7 @@ let package = Package(
       "BackfillTests", "Tables", "Backfill", "Compression", "Receipts", "Simulator", "Signing", "Runtime", "JSON",
       "Time"),
     tests("HTTPTests", "HTTPServer", "HTTPClient", "Runtime", "Time"),
-    tests("DatabaseTests", "Database", "Runtime", "Time"),
+    tests("DatabaseTests", "Database", "Runtime", "JSON", "Time"),
     tests("MappingsTests", "Mappings", "Purchases", "Wire", "JSON"),
     tests(
       "AdapterTests", "Adapter", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),

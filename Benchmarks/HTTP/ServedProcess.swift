@@ -83,7 +83,7 @@ final class ServedProcess {
   func processorSeconds() throws -> (service: Double, database: Double) {
     let service = ProcessFigures(id: program.id)
     return (
-      try service.processorSeconds(), try service.children().reduce(0) { $0 + (try $1.processorSeconds()) }
+      try service.processorSeconds(), try service.descendants().reduce(0) { $0 + (try $1.processorSeconds()) }
     )
   }
 

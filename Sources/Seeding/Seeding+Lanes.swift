@@ -49,18 +49,22 @@ extension Seeding {
   }
 
   /// Asks in one place about everybody who is due, with the credentials that are known; how many customers.
+  ///
+  /// Those who were given back because the task was cancelled do not count.
   func round(in place: Place) async throws -> Int {
     let leased = try await lease(in: place)
-    await withDiscardingTaskGroup { group in
+    return await withTaskGroup(of: Bool.self) { group in
       for customer in leased { group.addTask { await self.askInBulk(about: customer, in: place) } }
+      return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
     }
-    return leased.count
   }
 
-  /// Asks about a customer who was leased for it.
-  private func askInBulk(about customer: LeasedCustomer, in place: Place) async {
-    await ask(about: customer, in: place, .bulk)
+  /// Asks about a customer who was leased for it; false when they were given back.
+  @discardableResult
+  private func askInBulk(about customer: LeasedCustomer, in place: Place) async -> Bool {
+    let wasAsked = await ask(about: customer, in: place, .bulk)
     state.withLock { $0.busy[place, default: 0] -= 1 }
+    return wasAsked
   }
 
   private func lease(in place: Place) async throws -> [LeasedCustomer] {

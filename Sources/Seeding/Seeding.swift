@@ -107,11 +107,13 @@ package final class Seeding: Service {
   }
 
   /// Asks about everybody who is due now, and waits for all of it; how many customers were asked about.
+  ///
+  /// When the task is cancelled, what has begun is finished within the grace and everybody else is given back.
   package func round() async throws -> Int {
     await refresh()
     let places = state.withLock { $0.access.values.flatMap { Self.places(of: $0) } }
     var count = 0
-    for place in places { count += try await round(in: place) }
+    for place in places where !Task.isCancelled { count += try await round(in: place) }
     return count
   }
 
@@ -145,20 +147,28 @@ package final class Seeding: Service {
     }
   }
 
-  func ask(about customer: LeasedCustomer, in place: Place, _ priority: BudgetGate.Priority) async {
+  /// Asks about a customer within the grace; false when they were given back instead.
+  @discardableResult
+  func ask(about customer: LeasedCustomer, in place: Place, _ priority: BudgetGate.Priority) async -> Bool {
     guard let access = state.withLock({ $0.access[place.app] }) else {
       // Its key or its stage went between the lease and here.
-      return await line.settle(customer, .released(until: clock.now()))
+      await line.settle(customer, .released(until: clock.now()))
+      return false
     }
     let grace = Grace(settings.grace, pacing)
-    await grace.run { await self.ask(about: customer, in: place, access, priority, grace) }
+    let wasAsked = Mutex(false)
+    await grace.run {
+      let isSettled = await self.ask(about: customer, in: place, access, priority, grace)
+      wasAsked.withLock { $0 = isSettled }
+    }
+    return wasAsked.withLock { $0 }
   }
 
-  /// Asks about a customer, and notes what came of it.
+  /// Asks about a customer, and notes what came of it; false when they were given back.
   private func ask(
     about customer: LeasedCustomer, in place: Place, _ access: SeedingAccess, _ priority: BudgetGate.Priority,
     _ grace: Grace
-  ) async {
+  ) async -> Bool {
     var customer = customer
     let route = EnvironmentRoute(
       hint: place.environment, unknownIn: customer.unknownIn.flatMap { APIEnvironment($0) })
@@ -175,8 +185,12 @@ package final class Seeding: Service {
     }
     if Task.isCancelled {
       // Whatever ended it, it was not Apple: the attempt does not count.
-      if case .found(let history) = outcome { return await line.settle(customer, .stored(history)) }
-      return await line.settle(customer, .released(until: clock.now()))
+      if case .found(let history) = outcome {
+        await line.settle(customer, .stored(history))
+        return true
+      }
+      await line.settle(customer, .released(until: clock.now()))
+      return false
     }
     let verdict = Verdict(
       outcome, attempt: customer.attempt, isAccepted: await isAccepted(outcome, access),
@@ -184,6 +198,7 @@ package final class Seeding: Service {
     metrics.customers[access.app.bundleID, place.environment.rawValue, outcome.name].increment()
     if let pause = verdict.pause { note(pause, after: outcome, access, place) }
     await line.settle(customer, verdict.settlement)
+    return true
   }
 
   /// Whether Apple accepts the app, where that decides what an empty answer means.

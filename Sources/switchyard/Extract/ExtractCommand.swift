@@ -23,9 +23,9 @@ struct ExtractCommand {
       If a quote is missing or extra, the rows around it cannot be told apart: all lines from the last certain row to the \
       next are rejected, and the summary names them.
 
-      Exit status: 0 when every receipt is usable, 3 when some are rejected, 130 or 143 when stopped by a signal: what \
-      was written until then is whole.
+      Exit status: 0 when every receipt is usable, 3 when some are rejected.
       """,
+    whenStopped: "The lines that were written are whole. The rest of the input was not read; start it again.",
     examples: [
       Command.Example("switchyard extract --rejects rejects.csv receipts.csv.gz > ids.jsonl"),
       Command.Example("switchyard extract --unverified --format csv - < receipts.txt", "fast, proven by nobody"),
@@ -85,21 +85,24 @@ struct ExtractCommand {
   }
 
   private func run(_ terminal: Terminal) async throws -> ExitStatus {
-    let stop = StopRequest()
+    let stop = CommandStop.current
+    if wantsJSON { stop?.saysNothing() }
     let progress = ExtractionProgress()
-    let input = try InputReader(path, progress: progress, isStopped: { stop.signal != nil })
+    let input = try InputReader(path, progress: progress, isStopped: { stop?.signal != nil })
     let report = ExtractReport(progress: progress, wantsJSON: wantsJSON, isUnverified: isUnverified, terminal: terminal)
     let sinks = Extraction.Sinks(
       output: { bytes in try terminal.write(bytes) },
       rejectsByFile: { [rejects] rows, file in try rejects?.write(rows, of: file) })
     do {
-      let accounts = try await report.whileRunning { try await extraction.run(input, to: sinks, progress: progress) }
-      try report.finish(accounts, stoppedBy: stop.signal)
-      if let signal = stop.signal { return ExitStatus(endedBy: signal) }
+      // Not cancelled by a stop: the input ends, and what was read is written.
+      let accounts = try await withCancellationShield { [extraction] in
+        try await report.whileRunning { try await extraction.run(input, to: sinks, progress: progress) }
+      }
+      try report.finish(accounts, stoppedBy: stop?.signal)
       return accounts.rejected == 0 ? .done : .doneWithRejects
     } catch {
       // A reader that went away is `| head`; whatever else ended it, say how far it came.
-      try report.finish(progress.figures.accounts, stoppedBy: stop.signal, failure: "\(error)")
+      try report.finish(progress.figures.accounts, stoppedBy: stop?.signal, failure: "\(error)")
       throw error
     }
   }

@@ -81,7 +81,6 @@ struct ExtractReport: Sendable {
     text += isUnverified ? "; NOT VERIFIED: nobody vouches for any of it" : "; every signature verified"
     for (code, count) in accounts.rejectedByReason { text += "\n  \(grouped(count)) \(code)" }
     text += damage(progress.figures)
-    if let signal { text += "\nstopped by \(signal.name): what was written is whole; the rest was not read" }
     if failure != nil { text += "\nended early: what was written is whole" }
     terminal.note(text)
   }
