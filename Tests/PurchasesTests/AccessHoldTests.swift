@@ -152,12 +152,18 @@ private struct RandomWords {
   init(signed: Bool, _ random: inout SeededRandom) {
     let sources: [Source] = signed ? [.signedV2, .verifiedReceipt] : [.notificationV1, .verifyReceiptAnswer]
     for _ in 0..<Int.random(in: 0...4, using: &random) {
-      let start = hour * .random(in: 0...300, using: &random)
+      let start = 50 * hour * .random(in: 0...6, using: &random)
       let end = start + hour * .random(in: 1...200, using: &random)
       let revoked = Int.random(in: 0..<5, using: &random) == 0 ? Int64.random(in: start...end, using: &random) : nil
+      // Some lines are named by Apple, some derived here, and some are not known.
+      let line = ["1", "2", "3", "4", "p\(start)", ""].randomElement(using: &random) ?? ""
       var statement = period(
-        sources.randomElement(using: &random) ?? .signedV2, at: hour * .random(in: 0...500, using: &random),
-        line: "\(Int.random(in: 1...4, using: &random))", start..<end, revoked: revoked)
+        sources.randomElement(using: &random) ?? .signedV2, at: hour * .random(in: 0...500, using: &random), line: line,
+        start..<end, revoked: revoked)
+      // Claims may call any signed period by any id.
+      if Bool.random(using: &random) {
+        statement.facts.set(.transactionId, .string("\(Int.random(in: 1...4, using: &random))"))
+      }
       if Bool.random(using: &random) { statement.facts.set(.productId, "yearly") }
       if Int.random(in: 0..<8, using: &random) == 0 { statement.facts.set(.isUpgraded, true) }
       purchases.append(statement)

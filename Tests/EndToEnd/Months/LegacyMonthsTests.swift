@@ -18,7 +18,8 @@ import Testing
       ("compared", outcome.compared), ("entitled", outcome.entitled), ("held", outcome.held),
       ("untold", outcome.untold.count), ("differences", outcome.differences.count),
       ("notifications", outcome.notifications), ("histories", outcome.histories), ("statuses", outcome.statuses),
-      ("renewalChecks", outcome.renewalChecks), ("outages", outcome.outages), ("kills", outcome.kills), ("seconds", outcome.seconds),
+      ("renewalChecks", outcome.renewalChecks), ("outages", outcome.outages), ("kills", outcome.kills),
+      ("seconds", outcome.seconds),
     ] {
       print("soak.legacy.\(name).\(figure): \(value)")
     }
