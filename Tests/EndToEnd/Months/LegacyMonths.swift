@@ -87,10 +87,12 @@ struct LegacyMonths: Sendable {
         "POST", "faults",
         ["fault": "slow", "value": 0, "on": "api", "operation": .string(operation), "times": .null])
     }
+    // Of whom `/v1` said at the end of the day before that they have access.
+    var granted: Set<String> = []
     for day in 0..<plan.days {
-      let isDown = outcome.outages < plan.outages && day >= plan.days / 3 && endingWithinADay > 1
+      let enough = day < plan.days * 2 / 3 ? 2 : 1
+      let isDown = outcome.outages < plan.outages && day >= plan.days / 3 && endingWithinADay >= enough
       if isDown { outcome.outages += 1 }
-      let before = isDown ? Set(truth.filter(\.isEntitled).map(\.original)) : []
       if isDown { _ = try await control("POST", "faults", ["fault": "serverError", "on": "api", "times": .null]) }
       try await advance(.days(1))
       if plan.kills.contains(day) {
@@ -98,13 +100,13 @@ struct LegacyMonths: Sendable {
         outcome.kills += 1
       }
       try await settle(isDown: isDown)
-      try await compare(day, isDown: isDown, before: before, running, &outcome)
+      granted = try await compare(day, isDown: isDown, before: granted, running, &outcome)
       guard isDown else { continue }
       try await mend()
       // What failed is asked again within the hour.
       try await advance(.minutes(61))
       try await settle(isDown: false)
-      try await compare(day, isDown: false, before: [], running, &outcome)
+      granted = try await compare(day, isDown: false, before: granted, running, &outcome)
     }
     outcome.renewalChecks = try await metric("switchyard_renewal_checks_total", #"outcome="asked""#, running)
     outcome.notifications = try await delivered()
@@ -140,32 +142,53 @@ struct LegacyMonths: Sendable {
     return next
   }
 
-  /// Returns when no look-up is due and none is under way, nor would be after a pause between two of a customer.
+  /// Returns when no look-up is due and none is under way, nor would be after a pause between two of a customer; while
+  /// Apple's API is down, when each was tried.
   private func settle(isDown: Bool) async throws {
-    // At once for messages that gather; then a minute a second, for pauses between look-ups of a customer and for
-    // attempts that fail. Faster, leases would end while Apple is being asked.
+    // At once for messages that gather; then a minute a second, for pauses between look-ups of a customer. Faster, leases
+    // would end while Apple is being asked; but while its API is down it answers at once.
     time.advance(by: .seconds(2))
+    let speed: Int64 = isDown ? 240 : 60
     var last = ContinuousClock.now
     for _ in 0..<20 {
       let isQuiet = try await eventually(within: .seconds(120)) {
         let instant = ContinuousClock.now
-        time.advance(by: .milliseconds(60 * Int64((instant - last) / .milliseconds(1))))
+        time.advance(by: .milliseconds(speed * Int64((instant - last) / .milliseconds(1))))
         last = instant
         let now = time.clock.now()
-        let due = isDown ? "owner IS NOT NULL OR attempts = 0" as SQL : "TRUE"
-        let waiting = try await count("work WHERE state = 0 AND (\(due))")
+        // While Apple's API is down, everything was tried once, and is tried again and again.
+        let waiting = try await count(isDown ? "work WHERE state = 0 AND attempts = 0" : "work WHERE state = 0")
         let checks = try await count("renewal_checks WHERE due_at <= \(now)")
         return waiting == 0 && checks == 0
       }
-      guard isQuiet else { throw Unsettled() }
+      guard isQuiet else { throw Unsettled(left: try await work()) }
       let known = try await count("inbox")
       try await advance(.milliseconds(0))
       if try await count("inbox") == known { return }
     }
-    throw Unsettled()
+    throw Unsettled(left: try await work())
   }
 
-  struct Unsettled: Error {}
+  /// Work is never done: what is left of it.
+  struct Unsettled: Error {
+    let left: [String]
+  }
+
+  private func work() async throws -> [String] {
+    let now = time.clock.now()
+    return try await pool.read { session throws(DatabaseError) in
+      try session.query(
+        """
+        SELECT subject, kind, attempts, owner IS NOT NULL AS is_owned, begun, due_at, COALESCE(reason, '') AS why FROM work
+        WHERE state = 0 LIMIT 20
+        """
+      ).map { row throws(DatabaseError) in
+        "\(try row.text("subject")) kind \(try row.int("kind")) attempts \(try row.int("attempts")) owned "
+          + "\(try row.bool("is_owned")) begun \(try row.int("begun")) due in "
+          + "\((try row.milliseconds("due_at") - now).milliseconds) ms: \(try row.text("why"))"
+      }
+    }
+  }
 
   // MARK: The comparison
 
@@ -200,10 +223,14 @@ struct LegacyMonths: Sendable {
     }
   }
 
+  /// Compares everybody; of whom `/v1` says that they have access.
+  ///
+  /// - Parameter before: of whom it said so before Apple's API went down.
   private func compare(
     _ day: Int, isDown: Bool, before: Set<String>, _ running: RunningProgram, _ outcome: inout Outcome
-  ) async throws {
+  ) async throws -> Set<String> {
     var left = truth
+    var granted: Set<String> = []
     var differences: [String] = []
     // A period may end between the two questions: whoever differs is asked about again.
     for attempt in 0..<3 {
@@ -223,10 +250,11 @@ struct LegacyMonths: Sendable {
           continue
         }
         let grants = found["grantsAccess"] == true
+        if grants { granted.insert(subscription.original) } else { granted.remove(subscription.original) }
         if attempt == 0, grants { outcome.entitled += 1 }
         if attempt == 0, grants, found["accessHeldUntil"] != nil { outcome.held += 1 }
         if grants == subscription.isEntitled { continue }
-        if isDown, Self.isAllowed(found, grants, wasEntitled: before.contains(subscription.original)) { continue }
+        if isDown, Self.isAllowed(found, grants, hadAccess: before.contains(subscription.original)) { continue }
         again.insert(subscription.original)
         differences.append(
           "day \(day)\(isDown ? ", Apple's API down" : ""): \(subscription.original) is "
@@ -237,16 +265,27 @@ struct LegacyMonths: Sendable {
       left = truth.filter { again.contains($0.original) }
     }
     for difference in differences { plan.say(difference) }
+    if plan.isLoud, !differences.isEmpty {
+      for subscription in left {
+        let told = try await program.run("explain", MonthsPlan.app, subscription.original, "--sources")
+        plan.say(told.output)
+        for line in apple.world.truth() where line["kind"] != "customer" {
+          let text = String(decoding: line.encoded(), as: UTF8.self)
+          if text.contains(subscription.original) { plan.say(text) }
+        }
+      }
+    }
     plan.say("day \(day) of \(plan.days): \(truth.count) subscriptions, \(differences.count) differ")
     outcome.differences += differences
+    return granted
   }
 
   /// What may be while Apple cannot be asked: a claimed refund takes nothing away yet, and whoever had no access when the
   /// API went down may have to wait for it.
-  private static func isAllowed(_ found: JSONObject, _ grants: Bool, wasEntitled: Bool) -> Bool {
+  private static func isAllowed(_ found: JSONObject, _ grants: Bool, hadAccess: Bool) -> Bool {
     let lookUp = found["lookUp"]?.object
     guard lookUp?["state"] == "open" else { return false }
-    return grants ? lookUp?["because"]?.array?.contains("refund") == true : !wasEntitled
+    return grants ? lookUp?["because"]?.array?.contains("refund") == true : !hadAccess
   }
 
   /// The subscription as `/v1` shows it; nil when it is not known.

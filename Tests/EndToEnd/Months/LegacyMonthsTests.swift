@@ -7,7 +7,7 @@ import Testing
 
   private func plan(days: Int) -> LegacyMonthsPlan {
     let seed = Program.setting("SWITCHYARD_SOAK_SEED").map { UInt64($0) } ?? SeededRandom().seed >> 1
-    var plan = LegacyMonthsPlan(customers: Self.customers ?? 40, days: Self.days ?? days, seed: seed)
+    var plan = LegacyMonthsPlan(customers: Self.customers ?? 30, days: Self.days ?? days, seed: seed)
     plan.isLoud = Self.customers != nil
     return plan
   }
@@ -28,7 +28,7 @@ import Testing
   @Test func `show at each day's end who has access and who has not, for at most one call a claimed change`()
     async throws
   {
-    let plan = plan(days: 70)
+    let plan = plan(days: 60)
     let outcome = try await LegacyMonths.live(plan)
     report(outcome, plan, "plain")
     #expect(outcome.differences.isEmpty, "seed \(plan.seed): \(outcome.differences.prefix(10))")
@@ -39,9 +39,9 @@ import Testing
   }
 
   @Test func `lose nobody by a day without Apple's API, nor by a service that is killed while it asks`() async throws {
-    var plan = plan(days: 48)
-    plan.outages = 3
-    plan.kills = Set(stride(from: 5, to: plan.days, by: 8))
+    var plan = plan(days: 42)
+    plan.outages = max(2, plan.days / 20)
+    plan.kills = Set(stride(from: 5, to: plan.days, by: 12))
     let outcome = try await LegacyMonths.live(plan)
     report(outcome, plan, "faulty")
     #expect(outcome.differences.isEmpty, "seed \(plan.seed): \(outcome.differences.prefix(10))")
