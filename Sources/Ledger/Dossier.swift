@@ -1,5 +1,6 @@
 package import Database
 package import Purchases
+package import Time
 
 /// Everything known about the purchases that one id leads to, in one environment.
 package struct Dossier: Sendable {
@@ -16,6 +17,18 @@ package struct Dossier: Sendable {
   package internal(set) var attributions: [Attribution] = []
   /// Whether V1 data alone may change entitlements here now.
   package internal(set) var legacyEntitlements = LegacyEntitlements.deny
+  /// For how long access may be held while a look-up is open.
+  package internal(set) var hold = AccessHold.off
+  /// By which Apple is being asked now because of what V1 alone reported, by originalTransactionId.
+  package internal(set) var lookUps: [String: OpenLookUp] = [:]
+  /// Whether the app has a key of the App Store Server API: without one nothing can be confirmed.
+  package internal(set) var canAskApple = false
+
+  /// How a subscription among these purchases stands at `now`, by the app's policies and the look-ups that are open.
+  package func standing(of subscription: Subscription, at now: Milliseconds) -> Standing {
+    subscription.standing(
+      at: now, legacy: legacyEntitlements, lookUp: lookUps[subscription.key.originalTransactionID], hold: hold)
+  }
 }
 
 extension Ledger {
@@ -74,6 +87,7 @@ extension Ledger {
     case .customers: originals = Set(members.compactMap(\.originalTransactionID)).sorted()
     }
     let names = [app.id: app.bundleID]
+    let canAskApple = try CredentialTable.has(.apiKey, of: app, in: session)
     return Dossier(
       environment: environment, originalTransactionIDs: originals, customers: customers,
       purchases: try PurchaseTable.find(originals, app: app, environment: environment, in: session),
@@ -93,7 +107,10 @@ extension Ledger {
         WHERE app = \(app.id.number) AND environment = \(environment.code)
         AND original_transaction_id IN (\(list: originals))
         """, in: session),
-      legacyEntitlements: try PolicyTable.legacyEntitlements(of: app, environment: environment, in: session))
+      legacyEntitlements: try PolicyTable.legacyEntitlements(of: app, environment: environment, in: session),
+      hold: try PolicyTable.accessHold(of: app, in: session),
+      lookUps: canAskApple ? try ClaimedChangeTable.open(of: originals, in: scope, session) : [:],
+      canAskApple: canAskApple)
   }
 }
 

@@ -33,7 +33,12 @@ public struct Purchase: Hashable, Sendable {
       }
       return Folded(ordered, rules: rules).map { Purchase(key: key, folded: $0, statements: ordered) }
     }
-    return Upgrades.marked(purchases.sorted { ($0.order, $0.key) < ($1.order, $1.key) }, rules: rules)
+    return Upgrades.marked(inOrder(purchases), rules: rules)
+  }
+
+  /// By purchase date, then by key.
+  static func inOrder(_ purchases: [Purchase]) -> [Purchase] {
+    purchases.sorted { ($0.order, $0.key) < ($1.order, $1.key) }
   }
 
   /// The purchase as the signed sources alone tell it; nil when none of them does.

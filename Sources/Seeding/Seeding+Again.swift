@@ -40,7 +40,7 @@ extension Seeding {
     await refresh()
     while !waiting.isEmpty, !Task.isCancelled {
       let (before, isManned) = (waiting.count, hasLane(place))
-      let asked = isManned ? 0 : try await round(in: place)
+      let asked = isManned ? 0 : try await round(in: Lane(place: place, queue: .requested))
       let standings = try await standings(of: waiting, in: place)
       waiting = []
       for (id, standing) in standings {
@@ -62,11 +62,13 @@ extension Seeding {
     return states
   }
 
-  private func hasLane(_ place: Place) -> Bool { state.withLock { $0.lanes.contains(place) } }
+  private func hasLane(_ place: Place) -> Bool {
+    state.withLock { $0.lanes.contains(Lane(place: place, queue: .requested)) }
+  }
 
   private func isPaused(_ place: Place) -> Bool {
     let now = clock.now()
-    return state.withLock { $0.paused[place].map { $0.until > now } ?? false }
+    return state.withLock { $0.paused[Lane(place: place, queue: .requested)].map { $0.until > now } ?? false }
   }
 
   private func standings(of ids: [String], in place: Place) async throws -> [String: WorkTable.Standing] {

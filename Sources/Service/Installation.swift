@@ -92,7 +92,7 @@ package struct Installation: Sendable {
     var asking = settings.client
     // Over HTTP/1.1 who waits for an answer finds a connection beside everybody of an app who is asked about in bulk; over
     // HTTP/2, which Apple speaks, many calls share one.
-    asking.connectionsPerHost = settings.seeding.concurrency + 64
+    asking.connectionsPerHost = settings.seeding.concurrency + settings.seeding.claimedConcurrency + 64
     let api = HTTPClient(asking)
     self.api = api
     let seedingMetrics = SeedingMetrics(metrics)

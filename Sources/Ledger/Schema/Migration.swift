@@ -12,7 +12,7 @@ package struct Migration: Sendable {
   let statements: [SQL]
 
   /// Every step so far, in order.
-  package static let all: [Migration] = [first, second]
+  package static let all: [Migration] = [first, second, third]
 
   /// The schema this binary was built for.
   package static var newest: Int { all.last?.version ?? 0 }

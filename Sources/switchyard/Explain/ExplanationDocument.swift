@@ -1,6 +1,7 @@
 import JSON
 import Ledger
 import Purchases
+import Service
 import Signing
 import Time
 
@@ -10,6 +11,7 @@ extension Explanation {
     [
       "app": .string(app), "id": .string(id), "environment": .string(dossier.environment.rawValue),
       "at": .integer(now.sinceEpoch), "legacyEntitlements": .string(dossier.legacyEntitlements.rawValue),
+      "holdAccessHours": .integer(Int64(dossier.hold.hours)), "canAskApple": .bool(dossier.canAskApple),
       "customers": .array(
         dossier.customers.sorted { $0.key < $1.key }.map { _, members in
           .array(members.sorted().map { .string($0.id) })
@@ -40,6 +42,8 @@ extension ExplainedSubscription {
       "originalTransactionId": .string(key.originalTransactionID),
       "status": JSONValue(standing?.status.map { Int64($0.rawValue) }), "statusName": JSONValue(standing?.status?.name),
       "confirmed": .bool(standing?.isConfirmed ?? false), "grantsAccess": .bool(standing?.grantsAccess ?? false),
+      "accessHeldUntil": JSONValue(standing?.accessHeldUntil?.sinceEpoch),
+      "lookUp": lookUp.map { .object($0.json) } ?? .null, "lookUpFailure": JSONValue(lookUp?.failure),
       "decidedBy": JSONValue(standing?.period?.key.line.text), "renewal": renewal.map { .object($0.json) } ?? .null,
     ]
   }

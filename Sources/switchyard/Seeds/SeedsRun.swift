@@ -64,6 +64,6 @@ enum SeedsRun {
       asked += last
     }
     let depths = try await pool.read { session throws(DatabaseError) in try WorkTable.depths(in: session) }
-    return (asked, depths.values.reduce(0) { $0 + ($1[.waiting] ?? 0) })
+    return (asked, depths.values.flatMap(\.values).reduce(0) { $0 + ($1[.waiting] ?? 0) })
   }
 }
