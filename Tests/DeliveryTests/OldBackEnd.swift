@@ -108,7 +108,7 @@ struct DeliveryBench {
           let acceptance = Entry.Acceptance(
             message, app: scope.app, findings: findings, signedAt: nil, title: "test")
           return Entry(
-            message, .accepted(acceptance), addressee: .init(scope, epoch: 1, at: clock.clock.now()))
+            message, .accepted(acceptance), addressee: .init(scope, epoch: 1, at: clock.clock.now(), proof: .proven))
         })
     }
   }

@@ -37,7 +37,7 @@ package struct Migrator: Sendable {
     let installed = try status(in: session).installed
     let missing = migrations.filter { $0.version > installed }
     for migration in missing {
-      for statement in migration.statements { try session.run(statement) }
+      for change in migration.changes { try change.run(in: session) }
       _ = try session.execute(
         """
         INSERT INTO schema_versions (version, title, applied_at) VALUES (\(migration.version), \(migration.title), \(now))

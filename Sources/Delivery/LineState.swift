@@ -1,0 +1,198 @@
+import Ledger
+import Time
+
+/// What goes on at one destination, as values: decides what is to be done next, and does nothing itself.
+struct LineState {
+  /// A row that is leased, with its body.
+  struct Work: Sendable {
+    let delivery: LeasedDelivery
+    /// Nil when it was purged or is damaged.
+    let message: StoredMessage?
+  }
+
+  /// What goes on in one lane: the messages of one class.
+  struct Lane {
+    var circuit = Circuit()
+    var slots = Slots()
+    var underWay = 0
+    /// Leased and not begun, so that a slot that becomes free is in use again at once.
+    var queue: ArraySlice<Work> = []
+    /// Attempts that ended since it was last leased for.
+    var ended = 0
+    /// Whether something may be due that was not looked for yet.
+    var mayBeDue = false
+
+    /// How many rows are wanted: those that fit the slots, and as many ahead as ended during two turns like the last.
+    func wanted(at now: Milliseconds) -> Int {
+      let held = underWay + queue.count
+      let ahead = min(2 * ended, LineState.mostAhead)
+      return circuit.allowance(free: max(0, slots.limit + ahead - held), busy: held, at: now)
+    }
+  }
+
+  enum Step {
+    case sort
+    case turn(OutboxTurn)
+  }
+
+  /// The most rows that are leased ahead of the slots of a lane.
+  private static let mostAhead = 256
+
+  private(set) var lanes: [ProofClass: Lane] = [:]
+  private var settlements: [Settlement] = []
+  private var needsSorting = false
+  /// While it is not, nothing is leased.
+  private var isEnabled = true
+  /// Nothing is asked of a database that has just failed.
+  private var pausedUntil = Milliseconds(.min)
+  /// Of bodies that are held.
+  private var bytes = 0
+  private let mostBytes: Int
+
+  init(mostBytes: Int) { self.mostBytes = mostBytes }
+
+  /// Whether something is held: leased, or not settled.
+  var isIdle: Bool { settlements.isEmpty && lanes.values.allSatisfy { $0.underWay == 0 && $0.queue.isEmpty } }
+
+  // MARK: What happened
+
+  /// Something of these classes may be due.
+  mutating func wake(_ classes: Set<ProofClass>, needsSorting: Bool) {
+    for proof in classes { lanes[proof, default: Lane()].mayBeDue = true }
+    if needsSorting { self.needsSorting = true }
+  }
+
+  mutating func enable(_ isEnabled: Bool) {
+    self.isEnabled = isEnabled
+    if !isEnabled { giveBack(ProofClass.allCases) }
+  }
+
+  /// What a turn has leased, once it is committed and the bodies are read.
+  mutating func admit(_ work: [Work]) {
+    for one in work {
+      bytes += one.delivery.size
+      lanes[one.delivery.proof, default: Lane()].queue.append(one)
+    }
+  }
+
+  /// Leased rows that are not sent after all.
+  mutating func giveBack(_ deliveries: [LeasedDelivery]) {
+    settlements += deliveries.map { Settlement($0, .released) }
+  }
+
+  /// What a turn told.
+  mutating func note(_ outcome: OutboxTurn.Outcome) {
+    for proof in outcome.unfinished { lanes[proof, default: Lane()].mayBeDue = true }
+    if outcome.needsSorting { needsSorting = true }
+  }
+
+  /// A sorting step was made.
+  mutating func noteSorted(mayBeMore: Bool) {
+    needsSorting = mayBeMore
+    for proof in ProofClass.allCases { lanes[proof, default: Lane()].mayBeDue = true }
+  }
+
+  /// Settlements that could not be written; those whose lease has ended are left to whoever leases them next.
+  ///
+  /// How many are lost.
+  mutating func putBack(_ unwritten: [Settlement], until: Milliseconds, at now: Milliseconds) -> Int {
+    pausedUntil = max(pausedUntil, until)
+    let kept = unwritten.filter { $0.delivery.leasedUntil > now }
+    settlements = kept + settlements
+    return unwritten.count - kept.count
+  }
+
+  mutating func pause(until: Milliseconds) { pausedUntil = max(pausedUntil, until) }
+
+  /// Whether a destination seems to be up, when an attempt has changed that.
+  struct Change: Equatable {
+    let isDown: Bool
+  }
+
+  /// An attempt has ended, and this is to be noted of it.
+  mutating func note(
+    _ attempt: Attempt, of work: Work, _ outcome: Settlement.Outcome, within milliseconds: Int64, at now: Milliseconds,
+    random: (Int64) -> Int64
+  ) -> Change? {
+    settlements.append(Settlement(work.delivery, outcome))
+    bytes -= work.delivery.size
+    let proof = work.delivery.proof
+    var lane = lanes[proof] ?? Lane()
+    let wasOpen = lane.circuit.isOpen
+    switch attempt {
+    case .delivered:
+      lane.circuit.noteSuccess()
+      lane.slots.noteAnswer(within: milliseconds, underWay: lane.underWay)
+    case .failed(let reason):
+      if reason.isOfDestination && outcome != .released {
+        lane.circuit.noteFailure(at: now, random: random)
+        lane.slots.noteFailure()
+      }
+    }
+    lane.underWay -= 1
+    lane.ended += 1
+    let isOpen = lane.circuit.isOpen
+    lanes[proof] = lane
+    // What is ahead would only fail as well; it is probed by one at a time.
+    if isOpen { giveBack([proof]) }
+    return isOpen == wasOpen ? nil : Change(isDown: isOpen)
+  }
+
+  // MARK: What to do next
+
+  /// The next step, if there is one to make now; what it is to settle is the caller's from here on.
+  mutating func next(at now: Milliseconds) -> Step? {
+    guard now >= pausedUntil else { return nil }
+    if needsSorting, isEnabled, settlements.isEmpty { return .sort }
+    var turn = settling()
+    turn.bytes = mostBytes - bytes
+    if isEnabled, !needsSorting {
+      for proof in ProofClass.allCases {
+        var lane = lanes[proof] ?? Lane()
+        // Where something is settled something may have become free; then it is looked in all lanes.
+        guard lane.mayBeDue || !turn.settlements.isEmpty, case let wanted = lane.wanted(at: now), wanted > 0 else {
+          continue
+        }
+        turn.wanted[proof] = wanted
+        lane.mayBeDue = false
+        lane.ended = 0
+        lanes[proof] = lane
+      }
+    }
+    return turn.settlements.isEmpty && turn.wanted.isEmpty ? nil : .turn(turn)
+  }
+
+  /// A turn of all that is to be settled, without leasing; it is the caller's from here on.
+  mutating func settling() -> OutboxTurn {
+    var turn = OutboxTurn()
+    swap(&turn.settlements, &settlements)
+    return turn
+  }
+
+  /// Leased rows for free slots: to be attempted now.
+  mutating func start() -> [Work] {
+    var started: [Work] = []
+    for proof in ProofClass.allCases { while let work = start(proof) { started.append(work) } }
+    return started
+  }
+
+  /// The next leased row of a lane, if a slot is free for it.
+  mutating func start(_ proof: ProofClass) -> Work? {
+    guard var lane = lanes[proof], lane.underWay < lane.slots.limit, let work = lane.queue.popFirst() else {
+      return nil
+    }
+    lane.underWay += 1
+    lanes[proof] = lane
+    return work
+  }
+
+  /// Gives back what is leased and not begun.
+  mutating func giveBack(_ classes: [ProofClass]) {
+    for proof in classes {
+      guard let queue = lanes[proof]?.queue, !queue.isEmpty else { continue }
+      lanes[proof]?.queue = []
+      bytes -= queue.reduce(0) { $0 + $1.delivery.size }
+      giveBack(queue.map(\.delivery))
+    }
+  }
+}
