@@ -34,6 +34,8 @@ package final class Delivery: Service {
 
   /// How often it is looked what is due; a commit of this process does not wait for it.
   private static let lookPause = Interval.milliseconds(250)
+  /// Milliseconds: where looking takes long, a fifth of the time is spent on it, but no longer is waited than this.
+  private static let longestPause: Int64 = 2_000
   private static let sweepPause = Interval.seconds(5)
   /// Rows that one step of the sweep looks at.
   private static let sweptAtOnce = 500
@@ -61,7 +63,7 @@ package final class Delivery: Service {
   /// Something was put into the outbox by this process: it is sent without waiting for the next look.
   package func wake(_ news: GroupCommit.News) {
     for line in lines.withLock({ Array($0.values) }) {
-      if let classes = news[line.destination.scope] { line.wake(classes) }
+      if let classes = news[line.destination.scope] { line.wake(classes, isNew: true) }
     }
   }
 
@@ -70,8 +72,10 @@ package final class Delivery: Service {
     await withDiscardingTaskGroup { group in
       group.addTask { await self.runSweep() }
       while !Task.isCancelled {
+        let start = means.pacing.elapsed()
         for line in await look() { group.addTask { await line.run() } }
-        try? await means.pacing.sleep(Self.lookPause)
+        let took = means.pacing.elapsed().milliseconds - start.milliseconds
+        try? await means.pacing.sleep(max(Self.lookPause, .milliseconds(min(4 * took, Self.longestPause))))
       }
       group.cancelAll()
     }
@@ -98,7 +102,7 @@ package final class Delivery: Service {
       for one in work {
         let (line, isNew) = line(of: one.destination)
         if isNew { new.append(line) }
-        if !one.isEmpty { line.wake(one.due, needsSorting: one.needsSorting) }
+        if !one.isEmpty { line.wake(one.due, isNew: false, needsSorting: one.needsSorting) }
       }
     } catch {
       if !Task.isCancelled {
@@ -158,7 +162,7 @@ package final class Delivery: Service {
         means.logger.warning(
           "messages were blocked without a reason; they go on",
           metadata: ["count": "\(step.freed)", "destination": "\(destination.name)", "host": "\(destination.host)"])
-        line.wake(Set(ProofClass.allCases), needsSorting: true)
+        line.wake(Set(ProofClass.allCases), isNew: false, needsSorting: true)
       }
       return step.next
     } catch {

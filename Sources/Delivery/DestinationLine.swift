@@ -47,9 +47,9 @@ final class DestinationLine: Sendable {
     state.withLock { $0.enable(destination.isEnabled) }
   }
 
-  /// Something may be due.
-  func wake(_ classes: Set<ProofClass>, needsSorting: Bool = false) {
-    state.withLock { $0.wake(classes, needsSorting: needsSorting) }
+  /// Something may be due; `isNew` when it has just been put into the outbox.
+  func wake(_ classes: Set<ProofClass>, isNew: Bool, needsSorting: Bool = false) {
+    state.withLock { $0.wake(classes, isNew: isNew, needsSorting: needsSorting) }
     signal.yield()
   }
 
@@ -99,13 +99,14 @@ final class DestinationLine: Sendable {
   }
 
   private func take(_ turn: OutboxTurn) async {
-    let (id, now) = (destination.id, means.clock.now())
+    let (id, now, start) = (destination.id, means.clock.now(), means.pacing.elapsed())
     let lease = OutboxTurn.Lease(owner: .random(count: 16), now: now, end: now + means.settings.lease)
     do throws(DatabaseError) {
       let outcome = try await means.pool.transaction { session throws(DatabaseError) in
         try OutboxTable.take(turn, at: id, lease, in: session)
       }
-      state.withLock { $0.note(outcome) }
+      let took = means.pacing.elapsed().milliseconds - start.milliseconds
+      state.withLock { $0.note(outcome, of: turn, took: took, at: now) }
       await admit(outcome.leased)
     } catch {
       await write(turn.settlements, after: error)
@@ -165,7 +166,7 @@ final class DestinationLine: Sendable {
     let outcome = try await means.pool.transaction(replayable: true) { [turn] session throws(DatabaseError) in
       try OutboxTable.take(turn, at: id, lease, in: session)
     }
-    state.withLock { $0.note(outcome) }
+    state.withLock { [turn] in $0.note(outcome, of: turn, took: 0, at: now) }
   }
 
   private func putBack(_ settlements: [Settlement], _ error: DatabaseError) {

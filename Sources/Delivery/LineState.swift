@@ -21,6 +21,10 @@ struct LineState {
     var ended = 0
     /// Whether something may be due that was not looked for yet.
     var mayBeDue = false
+    /// How far the search has come: what was due earlier is gone, but for what others made ready.
+    var reached: Milliseconds?
+    /// From then on it is looked for everything again, however long it is due.
+    var looksWhollyAt = Milliseconds(.min)
 
     /// How many rows are wanted: those that fit the slots, and as many ahead as ended during two turns like the last.
     func wanted(at now: Milliseconds) -> Int {
@@ -37,6 +41,10 @@ struct LineState {
 
   /// The most rows that are leased ahead of the slots of a lane.
   private static let mostAhead = 256
+  /// A search goes so far back behind the one before: commits take a moment, and the clocks of two hosts differ.
+  private static let overlap = Interval.seconds(2)
+  /// How often it is looked for everything that is due while there is much to do.
+  private static let wholePause = Interval.seconds(1)
 
   private(set) var lanes: [ProofClass: Lane] = [:]
   private var settlements: [Settlement] = []
@@ -57,8 +65,15 @@ struct LineState {
   // MARK: What happened
 
   /// Something of these classes may be due.
-  mutating func wake(_ classes: Set<ProofClass>, needsSorting: Bool) {
-    for proof in classes { lanes[proof, default: Lane()].mayBeDue = true }
+  ///
+  /// - Parameter isNew: whether it has just been put into the outbox; else it may be due for long.
+  mutating func wake(_ classes: Set<ProofClass>, isNew: Bool, needsSorting: Bool) {
+    for proof in classes {
+      var lane = lanes[proof] ?? Lane()
+      lane.mayBeDue = true
+      if !isNew, lane.underWay == 0, lane.queue.isEmpty { lane.looksWhollyAt = Milliseconds(.min) }
+      lanes[proof] = lane
+    }
     if needsSorting { self.needsSorting = true }
   }
 
@@ -80,16 +95,28 @@ struct LineState {
     settlements += deliveries.map { Settlement($0, .released) }
   }
 
-  /// What a turn told.
-  mutating func note(_ outcome: OutboxTurn.Outcome) {
+  /// What a turn told that took so long.
+  mutating func note(_ outcome: OutboxTurn.Outcome, of turn: OutboxTurn, took milliseconds: Int64, at now: Milliseconds)
+  {
     for proof in outcome.unfinished { lanes[proof, default: Lane()].mayBeDue = true }
     if outcome.needsSorting { needsSorting = true }
+    for proof in turn.wanted.keys where turn.since[proof] == nil {
+      // Where the server has to step over much that is gone, it is not to do so all the time.
+      lanes[proof]?.looksWhollyAt = now + max(Self.wholePause, .milliseconds(20 * milliseconds))
+    }
+    for proof in lanes.keys {
+      guard let reached = outcome.reached[proof] ?? lanes[proof]?.reached else { continue }
+      lanes[proof]?.reached = min(reached, outcome.freedSince ?? reached)
+    }
   }
 
   /// A sorting step was made.
   mutating func noteSorted(mayBeMore: Bool) {
     needsSorting = mayBeMore
-    for proof in ProofClass.allCases { lanes[proof, default: Lane()].mayBeDue = true }
+    for proof in ProofClass.allCases {
+      lanes[proof, default: Lane()].mayBeDue = true
+      lanes[proof]?.looksWhollyAt = Milliseconds(.min)
+    }
   }
 
   /// Settlements that could not be written; those whose lease has ended are left to whoever leases them next.
@@ -154,6 +181,9 @@ struct LineState {
           continue
         }
         turn.wanted[proof] = wanted
+        if now < lane.looksWhollyAt, let reached = lane.reached {
+          turn.since[proof] = reached - Self.overlap
+        }
         lane.mayBeDue = false
         lane.ended = 0
         lanes[proof] = lane

@@ -10,7 +10,7 @@ package struct Slots: Hashable, Sendable {
   /// An answer that takes this much longer than usual, or twice as long, says that more at once would only wait.
   private static let tolerance = 20.0
   /// The part of the way by which what is usual follows answers that take longer; it follows faster ones at once.
-  private static let drift = 0.01
+  private static let drift = 0.0005
 
   private var exact = first
   /// Milliseconds; nil before the first answer.

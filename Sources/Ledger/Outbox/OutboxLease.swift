@@ -42,17 +42,23 @@ extension OutboxTable {
   /// Searches of one turn: where one customer has much waiting, most of what is found is blocked.
   private static let searches = 8
 
+  /// A row that may be leased, and since when it is due.
+  private struct Candidate {
+    let delivery: LeasedDelivery
+    let dueAt: Milliseconds
+  }
+
   /// Leases up to `limit` ready rows of a class that are due and first under all of their keys, and blocks the others
   /// that were looked at.
   static func lease(
-    upTo limit: Int, of proof: ProofClass, at destination: Destination.ID, _ lease: OutboxTurn.Lease,
-    bytes: inout Int, _ outcome: inout OutboxTurn.Outcome, in session: borrowing Session
+    upTo limit: Int, of proof: ProofClass, since: Milliseconds?, at destination: Destination.ID,
+    _ lease: OutboxTurn.Lease, bytes: inout Int, _ outcome: inout OutboxTurn.Outcome, in session: borrowing Session
   ) throws(DatabaseError) {
     var left = limit
     for search in 0..<searches {
       // Where rows had to be blocked, most of what is found next will be: a customer's messages come one after the other.
       let looked = min(search == 0 ? left : max(4 * left, 64), page)
-      let due = try Self.due(proof, at: destination, lease, limit: looked, in: session)
+      let due = try due(proof, since: since, at: destination, lease, limit: looked, in: session)
       guard !due.isEmpty else { return }
       // After the search: what was committed before one of these rows was begun is seen here.
       guard let unsorted = try firstUnsorted(at: destination, in: session) else {
@@ -61,14 +67,16 @@ extension OutboxTable {
         return
       }
       outcome.needsSorting = outcome.needsSorting || unsorted < .max
-      let blocked = try Self.blocked(among: due.map(\.sequence), in: session)
+      let blocked = try Self.blocked(among: due.map(\.delivery.sequence), in: session)
       _ = try setReadiness(.blocked, of: blocked.sorted(), from: .ready, in: session)
-      let free = due.filter { !blocked.contains($0.sequence) }
+      let free = due.filter { !blocked.contains($0.delivery.sequence) }
       let chosen = choose(from: free.prefix(left), before: unsorted, bytes: &bytes, isFirst: outcome.leased.isEmpty)
       outcome.leased += try take(chosen, lease, in: session)
       left -= chosen.count
       let isCutOff = left == 0 || chosen.count < free.count
       if isCutOff { outcome.unfinished.insert(proof) }
+      let next = free.first { candidate in !chosen.contains { $0.sequence == candidate.delivery.sequence } }
+      outcome.reached[proof] = next?.dueAt ?? due.last?.dueAt
       guard due.count == looked, !isCutOff else { return }
     }
     outcome.unfinished.insert(proof)
@@ -77,10 +85,10 @@ extension OutboxTable {
   /// Those that may be leased, the longest due first: before the first row without keys, and within the bytes; but one
   /// at least, whatever its size.
   private static func choose(
-    from free: ArraySlice<LeasedDelivery>, before unsorted: Int64, bytes: inout Int, isFirst: Bool
+    from free: ArraySlice<Candidate>, before unsorted: Int64, bytes: inout Int, isFirst: Bool
   ) -> [LeasedDelivery] {
     var chosen: [LeasedDelivery] = []
-    for delivery in free where delivery.sequence < unsorted {
+    for delivery in free.lazy.map(\.delivery) where delivery.sequence < unsorted {
       guard delivery.size <= bytes || (chosen.isEmpty && isFirst) else { break }
       bytes -= delivery.size
       chosen.append(delivery)
@@ -90,25 +98,25 @@ extension OutboxTable {
 
   /// Ready rows of a class that are due, the longest due first.
   private static func due(
-    _ proof: ProofClass, at destination: Destination.ID, _ lease: OutboxTurn.Lease, limit: Int,
+    _ proof: ProofClass, since: Milliseconds?, at destination: Destination.ID, _ lease: OutboxTurn.Lease, limit: Int,
     in session: borrowing Session
-  ) throws(DatabaseError) -> [LeasedDelivery] {
-    var due: [LeasedDelivery] = []
+  ) throws(DatabaseError) -> [Candidate] {
+    var due: [Candidate] = []
     for row in try session.query(
       """
-      SELECT sequence, message, size, attempts, created_at, expires_at FROM outbox FORCE INDEX (by_readiness)
+      SELECT sequence, message, size, attempts, created_at, due_at, expires_at FROM outbox FORCE INDEX (by_readiness)
       WHERE destination = \(destination.number) AND state = 0 AND readiness = \(Readiness.ready.rawValue)
-        AND class = \(proof.rawValue) AND due_at <= \(lease.now)
+        AND class = \(proof.rawValue) AND due_at BETWEEN \(since ?? Milliseconds(.min)) AND \(lease.now)
       ORDER BY due_at, sequence LIMIT \(limit)
       """)
     {
       guard let message = Digest(bytes: try row.bytes("message")) else { continue }
-      due.append(
-        LeasedDelivery(
-          sequence: try row.int64("sequence"), destination: destination, message: message, proof: proof,
-          size: try Self.size(of: row), attempt: try row.int("attempts") + 1,
-          createdAt: try row.milliseconds("created_at"),
-          expiresAt: try row.milliseconds("expires_at"), leasedUntil: lease.end, owner: lease.owner))
+      let delivery = LeasedDelivery(
+        sequence: try row.int64("sequence"), destination: destination, message: message, proof: proof,
+        size: try Self.size(of: row), attempt: try row.int("attempts") + 1,
+        createdAt: try row.milliseconds("created_at"),
+        expiresAt: try row.milliseconds("expires_at"), leasedUntil: lease.end, owner: lease.owner)
+      due.append(Candidate(delivery: delivery, dueAt: try row.milliseconds("due_at")))
     }
     return due
   }

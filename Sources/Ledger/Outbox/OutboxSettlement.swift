@@ -24,13 +24,14 @@ package struct Settlement: Sendable {
 }
 
 extension OutboxTable {
-  /// Notes what came of deliveries, few statements for all of them; how many rows became ready by it.
+  /// Notes what came of deliveries, few statements for all of them; since when the earliest row is due
+  /// that became ready by it.
   ///
   /// A delivery is noted whoever's lease it was, and however often. Of other outcomes nothing is noted when the lease was
   /// lost. Rows are written before keys are read: a transaction that adds keys to a row holds the row.
   static func settle(
     _ settlements: [Settlement], at destination: Destination.ID, now: Milliseconds, in session: borrowing Session
-  ) throws(DatabaseError) -> Int {
+  ) throws(DatabaseError) -> Milliseconds? {
     var (delivered, released): ([Int64], [LeasedDelivery]) = ([], [])
     var settled: [Int64] = []
     for settlement in settlements.sorted(by: { $0.delivery.sequence < $1.delivery.sequence }) {
@@ -46,7 +47,7 @@ extension OutboxTable {
     try noteDelivered(delivered, at: now, in: session)
     try giveBack(released, at: now, in: session)
     settled += delivered
-    return settled.isEmpty ? 0 : try release(settled, at: destination, in: session)
+    return settled.isEmpty ? nil : try release(settled, at: destination, in: session)
   }
 
   private static func noteDelivered(

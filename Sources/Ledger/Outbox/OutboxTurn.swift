@@ -10,6 +10,11 @@ package struct OutboxTurn: Sendable {
   package var wanted: [ProofClass: Int] = [:]
   /// Bytes of bodies that may be leased; the first row is leased whatever its size.
   package var bytes = 0
+  /// Rows of a class that were due before this are not looked for.
+  ///
+  /// They are mostly gone, and the server steps over what is gone one by one until it is purged: for as long as a backup
+  /// reads, that is everything that was sent since it began.
+  package var since: [ProofClass: Milliseconds] = [:]
 
   package init() {}
 
@@ -32,10 +37,14 @@ package struct OutboxTurn: Sendable {
     package var leased: [LeasedDelivery] = []
     /// Classes of which more may be due: as many as wanted were leased, or the search was cut off.
     package var unfinished: Set<ProofClass> = []
-    /// Rows that became ready because others were settled.
-    package var freed = 0
+    /// How far the search came in each class: earlier rows were leased or blocked.
+    package var reached: [ProofClass: Milliseconds] = [:]
+    /// Since when the earliest row is due that became ready because another was settled.
+    package var freedSince: Milliseconds?
     /// Rows have to be sorted before more can be leased.
     package var needsSorting = false
+
+    package init() {}
   }
 }
 
@@ -46,10 +55,12 @@ extension OutboxTable {
   ) throws(DatabaseError) -> OutboxTurn.Outcome {
     var outcome = OutboxTurn.Outcome()
     try lock(destination, in: session)
-    outcome.freed = try settle(turn.settlements, at: destination, now: lease.now, in: session)
+    outcome.freedSince = try settle(turn.settlements, at: destination, now: lease.now, in: session)
     var bytes = turn.bytes
     for (proof, limit) in turn.wanted.sorted(by: { $0.key < $1.key }) where limit > 0 {
-      try Self.lease(upTo: limit, of: proof, at: destination, lease, bytes: &bytes, &outcome, in: session)
+      let since = turn.since[proof].map { min($0, outcome.freedSince ?? $0) }
+      try Self.lease(
+        upTo: limit, of: proof, since: since, at: destination, lease, bytes: &bytes, &outcome, in: session)
     }
     return outcome
   }
@@ -63,13 +74,29 @@ extension OutboxTable {
       """)
   }
 
-  /// Takes settled rows out of the order, and makes those ready that are first now; how many became ready.
+  /// Takes settled rows out of the order, and makes those ready that are first now; since when the earliest of them is
+  /// due, nil when none became ready.
   static func release(
     _ settled: [Int64], at destination: Destination.ID, in session: borrowing Session
-  ) throws(DatabaseError) -> Int {
+  ) throws(DatabaseError) -> Milliseconds? {
     let customers = try OutboxKeys.remove(settled, in: session)
     let heads = try OutboxKeys.heads(of: customers, at: destination.number, in: session)
-    return try setReadiness(.ready, of: heads, from: .blocked, in: session)
+    var blocked: [Int64] = []
+    var earliest: Milliseconds?
+    for part in heads.parts() {
+      for row in try session.query(
+        """
+        SELECT sequence, due_at FROM outbox FORCE INDEX (PRIMARY)
+        WHERE sequence IN (\(list: part)) AND state = 0 AND readiness = \(Readiness.blocked.rawValue)
+        """)
+      {
+        blocked.append(try row.int64("sequence"))
+        let due = try row.milliseconds("due_at")
+        earliest = min(earliest ?? due, due)
+      }
+    }
+    _ = try setReadiness(.ready, of: blocked, from: .blocked, in: session)
+    return earliest
   }
 
   /// How many of the rows were waiting with the readiness `from` and have another one now.
