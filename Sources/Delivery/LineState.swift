@@ -173,7 +173,8 @@ struct LineState {
     if needsSorting, isEnabled, settlements.isEmpty { return .sort }
     var turn = settling()
     turn.bytes = mostBytes - bytes
-    if isEnabled, !needsSorting {
+    // A body larger than what is left is leased all the same, so that it is sent one day: one of them, not one a turn.
+    if isEnabled, !needsSorting, bytes < mostBytes {
       for proof in ProofClass.allCases {
         var lane = lanes[proof] ?? Lane()
         // Where something is settled something may have become free; then it is looked in all lanes.

@@ -31,7 +31,9 @@ struct OutboxFixture {
   }
 
   /// A message about these originalTransactionIds, all of one customer.
-  func entry(_ text: String, _ originals: [String] = [], epoch: Int64? = 1, forwarded: Bool = true) -> Entry {
+  func entry(
+    _ text: String, _ originals: [String] = [], epoch: Int64? = 1, forwarded: Bool = true, proof: ProofClass = .proven
+  ) -> Entry {
     let message = InboxMessage(kind: .notification, body: Array(text.utf8), receivedAt: Self.now)
     var findings = Findings(app: SignedStory.app, environment: .sandbox)
     for original in originals {
@@ -44,7 +46,7 @@ struct OutboxFixture {
       message, app: base.app.id, findings: findings, signedAt: nil, title: text)
     return Entry(
       message, .accepted(acceptance),
-      addressee: forwarded ? .init(scope, epoch: epoch, at: Self.now, proof: .proven) : nil)
+      addressee: forwarded ? .init(scope, epoch: epoch, at: Self.now, proof: proof) : nil)
   }
 
   func refused(_ text: String) -> Entry {
@@ -55,13 +57,10 @@ struct OutboxFixture {
 
   /// Leases what may be sent at `now`, as the delivery does, by the texts of the messages.
   func lease(
-    at now: Milliseconds = Self.now, limit: Int = 100, _ classes: Set<ProofClass> = Set(ProofClass.allCases)
+    _ classes: Set<ProofClass> = Set(ProofClass.allCases), at now: Milliseconds = Self.now, limit: Int = 100
   ) async throws -> [(text: String, LeasedDelivery)] {
-    var outcome: OutboxTurn.Outcome
-    repeat {
-      outcome = try await turn(wanted: classes.reduce(into: [:]) { $0[$1] = limit }, at: now)
-      if outcome.needsSorting { try await sort() }
-    } while outcome.needsSorting && outcome.leased.isEmpty
+    try await sort()
+    let outcome = try await turn(wanted: classes.reduce(into: [:]) { $0[$1] = limit }, at: now)
     let (digests, destination) = (outcome.leased.map(\.message), destination)
     let bodies = try await pool.read { session throws(DatabaseError) in
       try OutboxTable.messages(digests, for: destination, in: session)

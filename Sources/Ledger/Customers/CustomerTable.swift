@@ -69,7 +69,7 @@ enum CustomerTable {
     try OutboxKeys.rename(renamed, in: scope, session)
   }
 
-  /// The labels of the customers to whom these nodes belong; a node without a link is a customer of its own.
+  /// The labels of the customers to whom these nodes belong; none of a node without a link, a customer of its own.
   ///
   /// The rows are locked against `relabel` until the transaction ends: what is written under a label is moved by a join
   /// that comes later, and none comes in between.
@@ -77,7 +77,6 @@ enum CustomerTable {
     of nodes: Set<CustomerNode>, in scope: Ledger.Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [CustomerNode: String] {
     var labels: [CustomerNode: String] = [:]
-    for node in nodes { labels[node] = node.text }
     for part in nodes.map(\.text).sorted().parts() {
       for row in try session.query(
         """

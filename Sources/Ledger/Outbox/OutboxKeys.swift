@@ -1,4 +1,5 @@
 import Database
+import Purchases
 
 /// `outbox_keys`: the order of delivery at each destination.
 ///
@@ -17,14 +18,47 @@ enum OutboxKeys {
     }
   }
 
+  /// A node that a row names.
+  struct Member: Hashable {
+    let destination: Int
+    let sequence: Int64
+    let node: CustomerNode
+
+    fileprivate func key(_ labels: [CustomerNode: String]) -> Key {
+      Key(destination: destination, customer: labels[node] ?? node.text, sequence: sequence)
+    }
+  }
+
   private static let insertKey = RowsInsert(
     into: "INSERT INTO outbox_keys (destination, customer, sequence) VALUES",
     then: "ON DUPLICATE KEY UPDATE customer = VALUES(customer)")
 
-  /// Adds the keys; one that is there stays.
-  static func insert(_ keys: Set<Key>, in session: borrowing Session) throws(DatabaseError) {
-    guard !keys.isEmpty else { return }
+  private static func insert(_ keys: Set<Key>, in session: borrowing Session) throws(DatabaseError) {
     _ = try session.insert(insertKey, rows: keys.map(\.columns).inKeyOrder(columns: 3))
+  }
+
+  /// Puts rows into the order, under the customers whom they name; who is there stays.
+  ///
+  /// A join that is under way meanwhile either finds the keys and moves them, or is waited for. Nodes without a link have no
+  /// row that could be locked: their labels are read once more when the keys are there for a join to find.
+  static func insert(
+    _ members: Set<Member>, in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) {
+    guard !members.isEmpty else { return }
+    let nodes = Set(members.map(\.node))
+    let labels = try CustomerTable.labels(of: nodes, in: scope, session)
+    try insert(Set(members.map { $0.key(labels) }), in: session)
+    let unlinked = nodes.filter { labels[$0] == nil }
+    guard !unlinked.isEmpty else { return }
+    let joined = try CustomerTable.labels(of: unlinked, in: scope, session)
+    for member in members where joined[member.node] != nil && member.key(joined) != member.key([:]) {
+      _ = try session.execute(
+        """
+        DELETE FROM outbox_keys WHERE destination = \(member.destination) AND customer = \(member.node.text)
+        AND sequence = \(member.sequence)
+        """)
+      try insert([member.key(joined)], in: session)
+    }
   }
 
   /// Takes the rows out of the order; the customers under whom they waited.

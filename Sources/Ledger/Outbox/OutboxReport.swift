@@ -13,6 +13,10 @@ package struct OutboxRow: Sendable {
   /// When it is tried next, or its lease ends.
   package let dueAt: Milliseconds
   package let isLeased: Bool
+  /// Whether an earlier message of the same customer has to be delivered first.
+  package let isBlocked: Bool
+  /// Nil when an older binary wrote the row and it was not looked at yet.
+  package let proof: ProofClass?
   /// Why the last attempt failed.
   package let error: String?
 }
@@ -82,7 +86,8 @@ extension OutboxTable {
     var rows: [OutboxRow] = []
     for row in try session.query(
       """
-      SELECT sequence, destination, message, state, attempts, created_at, due_at, owner IS NOT NULL AS is_leased, error
+      SELECT sequence, destination, message, state, attempts, created_at, due_at, owner IS NOT NULL AS is_leased,
+        state = \(State.waiting.rawValue) AND readiness = \(Readiness.blocked.rawValue) AS is_blocked, class, error
       FROM outbox \(selection.condition) AND sequence > \(last) ORDER BY sequence LIMIT \(limit)
       """)
     {
@@ -93,7 +98,8 @@ extension OutboxTable {
           sequence: try row.int64("sequence"), destination: Destination.ID(try row.int("destination")),
           message: digest, state: state, attempts: try row.int("attempts"),
           createdAt: try row.milliseconds("created_at"), dueAt: try row.milliseconds("due_at"),
-          isLeased: try row.bool("is_leased"), error: try row.optionalText("error")))
+          isLeased: try row.bool("is_leased"), isBlocked: try row.bool("is_blocked"),
+          proof: ProofClass(rawValue: try row.int("class")), error: try row.optionalText("error")))
     }
     return rows
   }

@@ -69,23 +69,18 @@ extension OutboxTable {
   private static func order(
     _ sequences: [Int64], at destination: Destination, in session: borrowing Session
   ) throws(DatabaseError) {
-    var members: [(sequence: Int64, node: CustomerNode)] = []
+    var members: Set<OutboxKeys.Member> = []
     for part in sequences.parts() {
       for row in try session.query(
         "SELECT sequence, member FROM outbox_members FORCE INDEX (sequence) WHERE sequence IN (\(list: part))")
       {
         guard let node = CustomerNode(text: try row.text("member")) else { continue }
-        members.append((try row.int64("sequence"), node))
+        members.insert(
+          OutboxKeys.Member(destination: destination.id.number, sequence: try row.int64("sequence"), node: node))
       }
     }
-    let labels = try CustomerTable.labels(of: Set(members.map(\.node)), in: destination.scope, session)
     _ = try OutboxKeys.remove(sequences, in: session)
-    let keys = members.map { member in
-      OutboxKeys.Key(
-        destination: destination.id.number, customer: labels[member.node] ?? member.node.text,
-        sequence: member.sequence)
-    }
-    try OutboxKeys.insert(Set(keys), in: session)
+    try OutboxKeys.insert(members, in: destination.scope, session)
   }
 
   /// What vouches for messages of which no class was noted: what is in the inbox with the date of a signature is Apple's,

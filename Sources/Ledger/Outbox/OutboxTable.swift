@@ -121,9 +121,7 @@ package enum OutboxTable {
     _ messages: [Digest: Outgoing], in session: borrowing Session
   ) throws(DatabaseError) {
     guard !messages.isEmpty else { return }
-    let labels = try Self.labels(of: messages.values, in: session)
-    var memberRows: [[SQLValue]] = []
-    var keys: Set<OutboxKeys.Key> = []
+    var members: [Ledger.Scope: Set<OutboxKeys.Member>] = [:]
     let digests = messages.keys.map(\.bytes)
     // Locked, since one that was set aside before may be on its way: its keys go with it when it is settled.
     for row in try session.query(
@@ -134,27 +132,19 @@ package enum OutboxTable {
     {
       guard let digest = Digest(bytes: try row.bytes("message")), let outgoing = messages[digest] else { continue }
       let (destination, sequence) = (try row.int("destination"), try row.int64("sequence"))
-      for member in outgoing.members {
-        memberRows.append([.integer(Int64(destination)), .text(member.text), .integer(sequence)])
-        let label = labels[outgoing.addressee.scope]?[member] ?? member.text
-        keys.insert(OutboxKeys.Key(destination: destination, customer: label, sequence: sequence))
+      for node in outgoing.members {
+        members[outgoing.addressee.scope, default: []].insert(
+          OutboxKeys.Member(destination: destination, sequence: sequence, node: node))
       }
     }
     // A binary of the schema before orders by the members; they also say whom a row names when its keys are made anew.
-    _ = try session.insert(insertMember, rows: memberRows.inKeyOrder(columns: 3))
-    try OutboxKeys.insert(keys, in: session)
-  }
-
-  private static func labels(
-    of messages: some Sequence<Outgoing>, in session: borrowing Session
-  ) throws(DatabaseError) -> [Ledger.Scope: [CustomerNode: String]] {
-    var nodes: [Ledger.Scope: Set<CustomerNode>] = [:]
-    for outgoing in messages { nodes[outgoing.addressee.scope, default: []].formUnion(outgoing.members) }
-    var labels: [Ledger.Scope: [CustomerNode: String]] = [:]
-    for (scope, nodes) in nodes.sorted(by: { $0.key < $1.key }) {
-      labels[scope] = try CustomerTable.labels(of: nodes, in: scope, session)
+    let rows = members.values.joined().map { member -> [SQLValue] in
+      [.integer(Int64(member.destination)), .text(member.node.text), .integer(member.sequence)]
     }
-    return labels
+    _ = try session.insert(insertMember, rows: rows.inKeyOrder(columns: 3))
+    for (scope, members) in members.sorted(by: { $0.key < $1.key }) {
+      try OutboxKeys.insert(members, in: scope, session)
+    }
   }
 }
 
