@@ -17,6 +17,8 @@ struct LoadGenerator: Sendable {
   let pace: Pace
   /// Nothing new is sent after so long; what was sent is waited for.
   let seconds: Double
+  /// Told of each request when it begins to be sent: its place, and the monotonic clock in nanoseconds.
+  var noteSent: @Sendable (Int, UInt64) -> Void = { _, _ in }
 
   /// The bytes of a POST of `body`, connection kept.
   static func request(_ path: String, _ body: [UInt8]) -> [UInt8] {
@@ -91,6 +93,7 @@ private struct Run: ~Copyable {
       guard due <= now else { return }
       idle.removeLast()
       next += 1
+      load.noteSent(next - 1, now)
       try note(connections[index].connection.start(requests[next - 1], due: due), index, connections)
     }
   }

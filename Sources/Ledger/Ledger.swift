@@ -152,10 +152,14 @@ private struct Batch {
       switch entry.content {
       case .accepted(let acceptance):
         guard !known.contains(digest) else { continue }
-        outgoing.append(.init(message: digest, addressee: addressee, members: acceptance.findings.members))
+        outgoing.append(
+          .init(
+            message: digest, addressee: addressee, proof: addressee.proof, size: entry.size,
+            members: acceptance.findings.members))
       case .quarantined(let refusal):
         guard !keptBefore.contains(digest), !full.contains(refusal.source) else { continue }
-        outgoing.append(.init(message: digest, addressee: addressee, members: []))
+        outgoing.append(
+          .init(message: digest, addressee: addressee, proof: .unproven, size: entry.size, members: []))
       }
     }
     try OutboxTable.enqueue(outgoing, roads, in: session)

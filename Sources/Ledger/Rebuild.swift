@@ -54,6 +54,10 @@ package struct Rebuild: Sendable {
       summary.late = try await withCancellationShield {
         try await exchange(stage, now: now)
         do {
+          // Before anything else is learned under the new customers: what waits is put into order by them.
+          try await Self.retrying(Self.attempts) { () async throws(DatabaseError) in
+            try await stage.source.transaction { session throws(DatabaseError) in try OutboxTable.unsort(in: session) }
+          }
           let late = try await catchUp(stage, into: stage.source)
           try await stage.source.read { session throws(DatabaseError) in
             _ = try session.execute("DELETE FROM unfinished_rebuilds")

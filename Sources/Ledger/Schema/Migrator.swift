@@ -40,7 +40,7 @@ package struct Migrator: Sendable {
     var run: [Migration] = []
     for migration in migrations where migration.version > installed {
       if Task.isCancelled { break }
-      for statement in migration.statements { try session.run(statement) }
+      for change in migration.changes { try change.run(in: session) }
       _ = try session.execute(
         """
         INSERT INTO schema_versions (version, title, applied_at) VALUES (\(migration.version), \(migration.title), \(now))

@@ -28,7 +28,7 @@ enum DatabaseCommand {
     let isDry = arguments.flag("dry-run")
     let now = WallClock.system.now()
     let (before, steps) = try await options.withDatabase(terminal) { configuration in
-      let connection = try await Connection.open(configuration)
+      let connection = try await Connection.open(configuration.forSchemaChanges)
       let outcome = try await connection.read { session throws(DatabaseError) in
         let status = try Migrator().status(in: session)
         guard !isDry else { return (status, Migration.all.filter { $0.version > status.installed }) }

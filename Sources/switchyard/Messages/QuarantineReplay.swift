@@ -137,7 +137,8 @@ struct QuarantineReplay {
           now: message.receivedAt)
         var entry = decision.entry
         // An operator asks for it, whatever the stage; what was forwarded already is not forwarded again.
-        if let addressee = entry.addressee { entry.addressee = .init(addressee.scope, epoch: nil, at: startedAt) }
+        entry.addressee?.epoch = nil
+        entry.addressee?.at = startedAt
         switch entry.content {
         case .accepted: return .accepted(entry)
         case .quarantined(let refusal): return .refused(refusal)

@@ -135,11 +135,14 @@ extension DatabaseOptions {
   func prepare(_ connection: Connection, migrates: Bool = false) async throws {
     let isPrivate = url == nil || migrates
     let now = WallClock.system.now()
-    let status = try await connection.read { session throws(DatabaseError) in
-      let status = try Migrator().status(in: session)
-      guard isPrivate, status.installed < status.known else { return status }
-      _ = try Migrator().migrate(at: now, in: session)
-      return try Migrator().status(in: session)
+    var status = try await connection.read { session throws(DatabaseError) in try Migrator().status(in: session) }
+    if isPrivate, status.installed < status.known {
+      let patient = try await Connection.open(connection.configuration.forSchemaChanges)
+      status = try await patient.read { session throws(DatabaseError) in
+        _ = try Migrator().migrate(at: now, in: session)
+        return try Migrator().status(in: session)
+      }
+      await patient.close()
     }
     guard status.isUsable else { throw SchemaError(status: status) }
   }

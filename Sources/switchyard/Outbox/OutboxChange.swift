@@ -14,11 +14,11 @@ enum OutboxChange: Sendable {
     switch self {
     case .replay:
       make(
-        "replay", "Send dead messages again, in their old places, for three days more.",
+        "replay", "Requeue dead messages at their original position and retry for three more days.",
         [Command.Example("switchyard outbox replay --all"), Command.Example("switchyard outbox replay 9f86d081")])
     case .dead:
       make(
-        "dead", "Give waiting messages up, so that what waits behind them goes on.",
+        "dead", "Give up waiting messages, so that messages blocked behind them are sent.",
         [Command.Example("switchyard outbox dead 9f86d081"), Command.Example("switchyard outbox dead --all --dry-run")])
     }
   }

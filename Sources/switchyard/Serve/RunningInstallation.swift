@@ -26,6 +26,7 @@ struct RunningInstallation {
     adapter: Adapter,
     logger: Logger
   ) async throws -> RunningInstallation {
+    OpenFileLimit.raise()
     let opened = try await database.open { note in logger.notice("database", metadata: ["note": "\(note)"]) }
     do {
       let connection = try await Connection.open(opened.configuration)
