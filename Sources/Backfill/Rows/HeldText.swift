@@ -35,7 +35,7 @@ struct HeldText {
   mutating func take(to position: Int) -> (bytes: [UInt8], line: Int) {
     let first = line
     let range = start - base..<position - base
-    countLines(in: range)
+    line += lineCount(in: range)
     start = position
     if range.lowerBound == 0, range.count >= bytes.count - range.count {
       // The rest is the smaller part, so copy that.
@@ -55,13 +55,14 @@ struct HeldText {
     return (taken, first)
   }
 
-  private mutating func countLines(in range: Range<Int>) {
+  private func lineCount(in range: Range<Int>) -> Int {
     let span = bytes.span
-    var index = range.lowerBound
+    var (count, index) = (0, range.lowerBound)
     while let found = span.firstIndex(of: lastOfLine, from: index, before: range.upperBound) {
-      line += 1
+      count += 1
       index = found + 1
     }
+    return count
   }
 
   /// Returns the position behind the first line end in `from..<end`.
