@@ -19,7 +19,8 @@ struct Benchmark: Sendable {
   static let all = [
     VerifyAlone.benchmark, VerifyDecodeMap.benchmark, ApplePeer.benchmark, StreamRate.benchmark, LedgerBatch.benchmark,
     BareHTTP.benchmark, DurableHTTP.benchmark, VerifyReceipt.benchmark, ExtractBulk.benchmark,
-    MapLegacy.benchmark, LegacyHTTP.benchmark, AnswerRead.benchmark, SeedingHistory.benchmark, SimulatorYear.benchmark,
+    MapLegacy.benchmark, LegacyHTTP.benchmark, AnswerRead.benchmark, SeedingHistory.benchmark, LargeLookUp.benchmark,
+    SimulatorYear.benchmark,
   ]
 }
 

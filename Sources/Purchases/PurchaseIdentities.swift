@@ -13,12 +13,29 @@ struct PurchaseIdentities {
 
   init(_ statements: [PurchaseStatement]) {
     if statements.allSatisfy(\.key.line.isNamed) { return }
+    let statements = Self.ambiguous(statements)
+    if statements.isEmpty { return }
     let vouched = statements.filter { $0.source != .unverifiedReceipt }
     join(vouched)
     // What nobody vouches for comes last: it finds its place, and gives nobody else another. A line that a stranger made
     // up must not draw away what a later refund of the true line is about.
     let known = Set(vouched.map(\.key))
     join(statements.filter { $0.source == .unverifiedReceipt && !known.contains($0.key) })
+  }
+
+  /// Those below originalTransactionIds of which several lines are told: a purchase that is alone there is itself.
+  private static func ambiguous(_ statements: [PurchaseStatement]) -> [PurchaseStatement] {
+    var first: [SubscriptionKey: Line] = [:]
+    var several: Set<SubscriptionKey> = []
+    for statement in statements {
+      let original = statement.key.subscription
+      if let line = first[original] {
+        if line != statement.key.line { several.insert(original) }
+      } else {
+        first[original] = statement.key.line
+      }
+    }
+    return several.isEmpty ? [] : statements.filter { several.contains($0.key.subscription) }
   }
 
   private mutating func join(_ statements: [PurchaseStatement]) {

@@ -54,13 +54,14 @@ extension Subscription {
   public func expectedRenewals(
     from start: Milliseconds, to now: Milliseconds, allowing allowance: Interval, told events: [Event]
   ) -> [ExpectedRenewal] {
-    periods.indices.compactMap { index in
+    let tellings = EventIndex(events)
+    return periods.indices.compactMap { index in
       let period = periods[index]
       guard let end = period.expiresDate, start <= end, end + allowance <= now, !period.isUpgraded else { return nil }
       if let revoked = period.revocationDate, revoked <= end { return nil }
       if index + 1 < periods.endIndex {
         let next = periods[index + 1]
-        return ExpectedRenewal(date: end, outcome: events.contains(where: next.isTold) ? .told : .learned)
+        return ExpectedRenewal(date: end, outcome: tellings.tells(of: next) ? .told : .learned)
       }
       if renewal?.facts.integer(.autoRenewStatus) == 0, silence(at: now, allowing: allowance) == nil { return nil }
       guard hasNews(since: end) else { return ExpectedRenewal(date: end, outcome: .unheard) }
