@@ -57,7 +57,7 @@ let package = Package(
     room("Signing", "COpenSSL", "Time", "JSON"),
     room("HTTPClient", "CCurl", "Runtime", "Time"),
     room("HTTPServer", "CMicroHTTPD", "Runtime", "Time"),
-    room("Database", "CMariaDB", "Runtime", "Time"),
+    room("Database", "CMariaDB", "Runtime", "JSON", "Time"),
     room("Wire", "JSON", "Time"),
     room("Receipts", "Signing", "Purchases", "JSON", "Time"),
     room(
@@ -105,6 +105,7 @@ let package = Package(
       name: "Truth",
       dependencies: ["Simulator", "Ledger", "Database", "Mappings", "Purchases", "Signing", "JSON", "Time"],
       path: "Tests/Truth", swiftSettings: strict),
+    .target(name: "Tables", path: "Tests/Tables", swiftSettings: strict),
     tests("TimeTests", "Time"),
     tests("JSONTests", "JSON", "Time"),
     tests("RuntimeTests", "Runtime", "JSON", "Time"),
@@ -113,9 +114,11 @@ let package = Package(
     tests("SigningTests", "Signing", "Simulator", "JSON", "Time"),
     tests("ReceiptsTests", "Receipts", "Adapter", "Mappings", "Purchases", "Simulator", "Signing", "JSON", "Time"),
     tests("CompressionTests", "Compression", "Time"),
-    tests("BackfillTests", "Backfill", "Compression", "Receipts", "Simulator", "Signing", "Runtime", "JSON", "Time"),
+    tests(
+      "BackfillTests", "Tables", "Backfill", "Compression", "Receipts", "Simulator", "Signing", "Runtime", "JSON",
+      "Time"),
     tests("HTTPTests", "HTTPServer", "HTTPClient", "Runtime", "Time"),
-    tests("DatabaseTests", "Database", "Runtime", "Time"),
+    tests("DatabaseTests", "Database", "Runtime", "JSON", "Time"),
     tests("MappingsTests", "Mappings", "Purchases", "Wire", "JSON"),
     tests(
       "AdapterTests", "Adapter", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
@@ -151,12 +154,13 @@ let package = Package(
 // The fuzzers link libFuzzer, which is not everywhere: built on demand only, by scripts/fuzz.
 if Context.environment["SWITCHYARD_FUZZ"] == "1" {
   package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"))
-  for name in ["FuzzJWS", "FuzzJSON", "FuzzReceipt", "FuzzLegacy"] {
+  for name in ["FuzzJWS", "FuzzJSON", "FuzzReceipt", "FuzzLegacy", "FuzzRows"] {
     package.targets.append(
       .executableTarget(
         name: name,
         dependencies: [
-          "CLibFuzzer", "Adapter", "Purchases", "Receipts", "Signing", "Simulator", "JSON", "Time",
+          "CLibFuzzer", "Adapter", "Backfill", "Purchases", "Receipts", "Runtime", "Signing", "Simulator", "Tables",
+          "JSON", "Time",
         ],
         path: "Tests/Fuzz/\(name)",
         swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))

@@ -8,6 +8,8 @@ struct Benchmark: Sendable {
     let peerScript: String
     /// Of the file that is extracted from.
     let receipts: Int
+    /// Messages that wait when the outage of `forwarding` ends.
+    let waiting: Int
     /// Tells whoever waits what is being done.
     let note: @Sendable (String) -> Void
   }
@@ -19,7 +21,8 @@ struct Benchmark: Sendable {
   static let all = [
     VerifyAlone.benchmark, VerifyDecodeMap.benchmark, ApplePeer.benchmark, StreamRate.benchmark, LedgerBatch.benchmark,
     BareHTTP.benchmark, DurableHTTP.benchmark, VerifyReceipt.benchmark, ExtractBulk.benchmark,
-    MapLegacy.benchmark, LegacyHTTP.benchmark, AnswerRead.benchmark, SeedingHistory.benchmark, LargeLookUp.benchmark,
+    MapLegacy.benchmark, LegacyHTTP.benchmark, Forwarding.benchmark, AnswerRead.benchmark, SeedingHistory.benchmark,
+    LargeLookUp.benchmark,
     SimulatorYear.benchmark,
   ]
 }

@@ -11,6 +11,7 @@ enum BenchmarksCommand {
       .value("only", "NAME", repeats: true, choices: Benchmark.all.map(\.name), "This one alone; may be given again."),
       .value("seconds", "N", default: "60", "How long the service is put under load."),
       .value("receipts", "N", default: "100000", "How many receipts are extracted in bulk."),
+      .value("waiting", "N", default: "20000", "How many messages wait when the outage of `forwarding` ends."),
       .flag("peer", "Measure Apple's library too: makes .peer, which needs Python and a package index."),
       .value("answers", "FILE", "Serves finished answers; `seeding.history` starts it so."),
       .value("peer-script", "FILE", default: "../shared/bench/peers.py", "What times Apple's library."),
@@ -24,7 +25,8 @@ enum BenchmarksCommand {
     let settings = Benchmark.Settings(
       seconds: try arguments.integer("seconds", in: 1...3_600) ?? 60, mayInstallPeer: arguments.flag("peer"),
       peerScript: try arguments.required("peer-script"),
-      receipts: try arguments.integer("receipts", in: 1_000...10_000_000) ?? 100_000, note: { terminal.note($0) })
+      receipts: try arguments.integer("receipts", in: 1_000...10_000_000) ?? 100_000,
+      waiting: try arguments.integer("waiting", in: 1_000...1_000_000) ?? 20_000, note: { terminal.note($0) })
     var report = Report()
     for benchmark in Benchmark.all where only.isEmpty || only.contains(benchmark.name) {
       terminal.note("\(benchmark.name): \(benchmark.summary)")

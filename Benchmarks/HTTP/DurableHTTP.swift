@@ -10,7 +10,9 @@ import Time
 /// Notifications are made beforehand, each different, 64 customers taking turns. After a warm-up, 64 connections send as
 /// fast as they are answered for `--seconds`: every answer comes after the commit that holds the notification, so what
 /// is counted is durable. Then 1,500 a second, latency counted from when each was due. At the end the rows in the inbox
-/// are compared with the acknowledgements; memory at its highest and time on a core are the kernel's (/proc). Service,
+/// are compared with the acknowledgements; memory at its highest and time on a core are the kernel's (/proc). `held` is
+/// the rate of the load's last fourth beside that of its first: what does not fit into the database's memory or log slows
+/// it down as the ledger grows, and shows from some 200,000 notifications on (`--seconds 80`). Service,
 /// database and load generator share the machine's cores; time on a core holds still when others use them too.
 enum DurableHTTP {
   static let name = "http.durable"
@@ -39,7 +41,9 @@ enum DurableHTTP {
       port: service.port, connections: connections, pace: .asFastAsAnswered, seconds: Double(settings.seconds)
     ).run(burst)
     let after = try service.processorSeconds()
-    settings.note("  \(full.acknowledged) in \(Figure.text(full.seconds)) s")
+    let eighths = full.perSecond(inParts: 8).map(Figure.text).joined(separator: ", ")
+    settings.note("  \(full.acknowledged) in \(Figure.text(full.seconds)) s, a second in each eighth: \(eighths)")
+    let fourths = full.perSecond(inParts: 4)
     let steady = try await requests(samples, steadyRate * steadySeconds, from: warmUp + count)
     let beforePaced = try service.processorSeconds()
     let paced = try await LoadGenerator(
@@ -57,6 +61,9 @@ enum DurableHTTP {
       Measurement(
         name: "\(name).share-of-bare", value: full.perSecond, unit: "requests/s", against: bare,
         peer: "the HTTP server alone"),
+      Measurement(
+        name: "\(name).held", value: fourths[3], unit: "notifications/s", against: fourths[0],
+        peer: "the first fourth of the load"),
       Measurement(
         name: "\(name).cpu.service", value: (after.service - before.service) * 1e6 / Double(full.acknowledged),
         unit: "us/notification"),

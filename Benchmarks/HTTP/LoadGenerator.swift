@@ -17,6 +17,8 @@ struct LoadGenerator: Sendable {
   let pace: Pace
   /// Nothing new is sent after so long; what was sent is waited for.
   let seconds: Double
+  /// Told of each request when it begins to be sent: its place, and the monotonic clock in nanoseconds.
+  var noteSent: @Sendable (Int, UInt64) -> Void = { _, _ in }
 
   /// The bytes of a POST of `body`, connection kept.
   static func request(_ path: String, _ body: [UInt8]) -> [UInt8] {
@@ -42,6 +44,8 @@ private struct Run: ~Copyable {
   private var idle: [Int] = []
   private var next = 0
   private var latencies: [UInt32] = []
+  private var answers: [UInt32] = []
+  private var begun: UInt64 = 0
   private var statuses: [Int: Int] = [:]
   private var unanswered = 0
 
@@ -52,7 +56,9 @@ private struct Run: ~Copyable {
     let connections = try (0..<load.connections).map { _ in Box(try LoadConnection(port: load.port)) }
     idle = Array(connections.indices.reversed())
     latencies.reserveCapacity(requests.count)
+    answers.reserveCapacity(requests.count)
     let start = Self.now()
+    begun = start
     let end = start + UInt64(load.seconds * 1e9)
     var polled = connections.map { pollfd(fd: $0.connection.descriptor, events: 0, revents: 0) }
     while true {
@@ -74,7 +80,8 @@ private struct Run: ~Copyable {
       }
     }
     let seconds = Double(Self.now() - start) / 1e9
-    return LoadReport(latencies: latencies, statuses: statuses, unanswered: unanswered, seconds: seconds)
+    return LoadReport(
+      latencies: latencies, answers: answers, statuses: statuses, unanswered: unanswered, seconds: seconds)
   }
 
   /// Gives idle connections what is due.
@@ -86,6 +93,7 @@ private struct Run: ~Copyable {
       guard due <= now else { return }
       idle.removeLast()
       next += 1
+      load.noteSent(next - 1, now)
       try note(connections[index].connection.start(requests[next - 1], due: due), index, connections)
     }
   }
@@ -114,7 +122,9 @@ private struct Run: ~Copyable {
     case .waiting: return
     case .answered(let status):
       statuses[status, default: 0] += 1
-      latencies.append(UInt32(clamping: (Self.now() - connections[index].connection.due) / 1_000))
+      let now = Self.now()
+      latencies.append(UInt32(clamping: (now - connections[index].connection.due) / 1_000))
+      answers.append(UInt32(clamping: (now - begun) / 1_000_000))
     case .broken:
       unanswered += 1
       connections[index].connection = try LoadConnection(port: load.port)

@@ -7,9 +7,12 @@ struct LoadReport: Sendable {
   /// Requests whose connection broke before an answer.
   let unanswered: Int
   let seconds: Double
+  /// Milliseconds since the beginning at which each answer came, in their order.
+  private let answers: [UInt32]
 
-  init(latencies: [UInt32], statuses: [Int: Int], unanswered: Int, seconds: Double) {
+  init(latencies: [UInt32], answers: [UInt32], statuses: [Int: Int], unanswered: Int, seconds: Double) {
     self.latencies = latencies.sorted()
+    self.answers = answers
     self.statuses = statuses
     self.unanswered = unanswered
     self.seconds = seconds
@@ -19,6 +22,16 @@ struct LoadReport: Sendable {
   var perSecond: Double { Double(acknowledged) / seconds }
   /// Everything but 200.
   var failures: Int { statuses.values.reduce(0, +) - acknowledged + unanswered }
+
+  /// Answers a second in each of so many parts of the load, of equal length.
+  func perSecond(inParts parts: Int) -> [Double] {
+    (0..<parts).map { part in
+      let (first, end) = (answers.count * part / parts, answers.count * (part + 1) / parts)
+      guard first < end else { return .nan }
+      let start = first == 0 ? 0 : answers[first - 1]
+      return Double(end - first) * 1_000 / Double(max(1, answers[end - 1] - start))
+    }
+  }
 
   /// Milliseconds within which this share of the requests was answered.
   func milliseconds(_ share: Double) -> Double {

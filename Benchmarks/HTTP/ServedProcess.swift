@@ -58,6 +58,11 @@ final class ServedProcess {
     try run(["app", "add", app.bundleID, "--key-file", file, "--key-id", key.keyID, "--issuer", key.issuerID])
   }
 
+  /// Names the old back end of `app` in the sandbox, or `off`.
+  func forward(_ app: SimulatedApp, to url: String) throws {
+    try run(["app", "legacy-url", app.bundleID, "--environment", "Sandbox", url])
+  }
+
   private func run(_ arguments: [String]) throws {
     let data = ["--data-dir", "\(directory.path)/data"]
     let program = try ChildProgram("\(Self.ownDirectory)/switchyard", arguments + data)
@@ -86,7 +91,7 @@ final class ServedProcess {
   func processorSeconds() throws -> (service: Double, database: Double) {
     let service = ProcessFigures(id: program.id)
     return (
-      try service.processorSeconds(), try service.children().reduce(0) { $0 + (try $1.processorSeconds()) }
+      try service.processorSeconds(), try service.descendants().reduce(0) { $0 + (try $1.processorSeconds()) }
     )
   }
 

@@ -31,11 +31,12 @@ struct ProcessFigures {
     return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
   }
 
-  /// The processes that it started and that still run.
-  func children() throws -> [ProcessFigures] {
-    try Files.names(in: "/proc/\(id)/task").flatMap { thread in
+  /// The processes that it started and that still run, and those that they started.
+  func descendants() throws -> [ProcessFigures] {
+    let children = try Files.names(in: "/proc/\(id)/task").flatMap { thread in
       try text("task/\(thread)/children").split(separator: " ").compactMap { pid_t($0) }.map(ProcessFigures.init)
     }
+    return try children + children.flatMap { try $0.descendants() }
   }
 
   private func text(_ file: String) throws -> String {

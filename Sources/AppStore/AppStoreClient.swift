@@ -198,7 +198,7 @@ package final class AppStoreClient: Sendable {
   private func policy(_ priority: BudgetGate.Priority) -> RetryPolicy {
     switch priority {
     case .interactive: limits.interactive
-    case .begun, .bulk: limits.bulk
+    case .begun, .bulk, .claimed: limits.bulk
     }
   }
 

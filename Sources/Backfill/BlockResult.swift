@@ -9,9 +9,14 @@ struct BlockResult: Sendable {
     case rejected(RejectReason)
   }
 
+  /// The file of a folder; nil when there is only one.
+  var file: String?
   var entries: [Entry] = []
   var output: [UInt8] = []
   var rejects: [UInt8] = []
   /// What stands above the first reject of this format.
   var rejectHeading: [UInt8]?
+  var doubtful: [DoubtfulLines] = []
+  /// The first row with more or fewer fields than the header.
+  var misfit: MisfitRow?
 }

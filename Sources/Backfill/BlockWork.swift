@@ -11,15 +11,29 @@ struct BlockWork: Sendable {
 
   func result(of block: Block) -> BlockResult {
     var result = BlockResult()
-    var rows: [(row: Row, digest: ReceiptDigest?)] = []
-    block.forEachRow { row in rows.append((row, digest(of: row))) }
-    let seen = known.contained(in: rows.lazy.map(\.digest))
-    result.entries.reserveCapacity(rows.count)
-    for (index, (row, digest)) in rows.enumerated() {
+    result.file = block.file
+    result.doubtful = block.doubtfulLines
+    var rows: [Row] = []
+    rows.reserveCapacity(Self.together)
+    block.forEachRow { row in
+      rows.append(row)
+      if rows.count == Self.together { take(&rows, of: block, &result) }
+    }
+    take(&rows, of: block, &result)
+    return result
+  }
+
+  /// So many rows are looked up together.
+  private static let together = 256
+
+  private func take(_ rows: inout [Row], of block: Block, _ result: inout BlockResult) {
+    let digests = rows.map { digest(of: $0) }
+    let seen = known.contained(in: digests)
+    for (index, row) in rows.enumerated() {
       switch row.content {
       case .rejected(let reason): reject(row, reason, block, &result)
       case .receipt(let text):
-        guard let digest, !seen[index] else {
+        guard let digest = digests[index], !seen[index] else {
           result.entries.append(.duplicate)
           continue
         }
@@ -27,11 +41,11 @@ struct BlockWork: Sendable {
         case .success(let receipt):
           settings.format.append(row, file: block.file, receipt, to: &result.output)
           result.entries.append(.usable(digest, end: result.output.count))
-        case .failure(let refusal): reject(row, RejectReason(refusal), block, &result)
+        case .failure(let refusal): reject(row, RejectReason(refusal.code), block, &result)
         }
       }
     }
-    return result
+    rows.removeAll(keepingCapacity: true)
   }
 
   private func digest(of row: Row) -> ReceiptDigest? {
@@ -43,9 +57,11 @@ struct BlockWork: Sendable {
 
   private func reject(_ row: Row, _ reason: RejectReason, _ block: Block, _ result: inout BlockResult) {
     result.entries.append(.rejected(reason))
+    if result.misfit == nil { result.misfit = MisfitRow(row, of: block) }
     guard settings.keepsRejects else { return }
-    if result.rejects.isEmpty { result.rejectHeading = Rejection.heading(of: block.format, isNamed: block.file != nil) }
-    Rejection.append(row, reason, of: block, to: &result.rejects)
+    let isNamed = block.file != nil && !settings.separatesRejects
+    if result.rejects.isEmpty { result.rejectHeading = Rejection.heading(of: block.format, isNamed: isNamed) }
+    Rejection.append(row, reason, of: block, isNamed: isNamed, to: &result.rejects)
   }
 
   private func usable(_ text: [UInt8], app: ArraySlice<UInt8>?) -> Result<ReceiptRendering, ReceiptRefusal> {

@@ -11,6 +11,8 @@ package struct Extraction: Sendable {
     package var format = OutputFormat.jsonl
     /// Whether rejected rows are rendered at all.
     package var keepsRejects = false
+    /// Whether the rejected rows of each file of a folder are rendered apart, in the form of that file.
+    package var separatesRejects = false
     /// Blocks that are worked on or wait for their turn to be written.
     package var window = 2 * Processors.count + 2
 
@@ -20,14 +22,22 @@ package struct Extraction: Sendable {
   /// Where the lines go; called one after the other, on a thread of its own.
   package struct Sinks: Sendable {
     let output: @Sendable ([UInt8]) throws -> Void
-    let rejects: @Sendable ([UInt8]) throws -> Void
+    let rejects: @Sendable (_ rows: [UInt8], _ file: String?) throws -> Void
 
     package init(
       output: @escaping @Sendable ([UInt8]) throws -> Void,
       rejects: @escaping @Sendable ([UInt8]) throws -> Void = { _ in }
     ) {
+      self.init(output: output, rejectsByFile: { rows, _ in try rejects(rows) })
+    }
+
+    /// - Parameter rejectsByFile: is told of which file of a folder the rejected rows are; nil when there is only one.
+    package init(
+      output: @escaping @Sendable ([UInt8]) throws -> Void,
+      rejectsByFile: @escaping @Sendable (_ rows: [UInt8], _ file: String?) throws -> Void
+    ) {
       self.output = output
-      self.rejects = rejects
+      rejects = rejectsByFile
     }
   }
 
@@ -47,7 +57,7 @@ package struct Extraction: Sendable {
   ) async throws -> Accounts {
     let known = KnownReceipts()
     let work = BlockWork(reader: reader, settings: settings, known: known)
-    let writer = OrderedWriter(known: known, sinks: sinks, format: settings.format, progress: progress)
+    let writer = OrderedWriter(known: known, sinks: sinks, settings: settings, progress: progress)
     return try await withThrowingTaskGroup(of: (Int, BlockResult).self) { group in
       var given = 0
       var failure: (any Error)?

@@ -14,6 +14,12 @@ package final class ExtractionProgress: Sendable {
     /// `csv`, `jsonl`, `lines` or `receipt`; "mixed" for a folder that has several.
     package var format: String?
     package var isCompressed = false
+    /// Lines that are rejected because a quote is missing or extra: the first 100 spans, in order.
+    package var doubtful: [DoubtfulLines] = []
+    /// The number of all such spans.
+    package var doubtfulCount = 0
+    /// The first row of a table that has more or fewer fields than the header.
+    package var firstMisfit: MisfitRow?
 
     package init() {}
   }
@@ -28,6 +34,27 @@ package final class ExtractionProgress: Sendable {
   func note(bytesRead count: Int) { state.withLock { $0.bytesRead += Int64(count) } }
   func noteEnd() { state.withLock { $0.isReadToEnd = true } }
   func note(accounts: Accounts) { state.withLock { $0.accounts = accounts } }
+
+  /// How many spans are kept.
+  private static let longest = 100
+
+  /// Adjacent lines are one span.
+  func note(doubtful lines: [DoubtfulLines], misfit: MisfitRow?) {
+    if lines.isEmpty, misfit == nil { return }
+    state.withLock { state in
+      if state.firstMisfit == nil { state.firstMisfit = misfit }
+      for next in lines {
+        if let last = state.doubtful.last, state.doubtful.count == state.doubtfulCount, last.file == next.file,
+          last.last + 1 == next.first
+        {
+          state.doubtful[state.doubtful.count - 1] = DoubtfulLines(file: last.file, first: last.first, last: next.last)
+        } else {
+          state.doubtfulCount += 1
+          if state.doubtful.count < Self.longest { state.doubtful.append(next) }
+        }
+      }
+    }
+  }
 
   func note(format: RowFormat, isCompressed: Bool) {
     state.withLock { state in

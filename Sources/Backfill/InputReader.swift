@@ -8,14 +8,12 @@ import Synchronization
 package actor InputReader {
   /// How much is read at once, and about the size of a block.
   private static let chunk = 512 << 10
-  /// Looked at to tell the format.
-  private static let beginning = 64 << 10
 
   private let executor = SerialQueueExecutor(label: "extract input")
   package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
   private let isFolder: Bool
-  private let rowLimit: Int
+  private let limits: RowLimits
   private let progress: ExtractionProgress
   private let isStopped: @Sendable () -> Bool
   private var waiting: ArraySlice<String>
@@ -30,7 +28,7 @@ package actor InputReader {
     let isFolder = path != "-" && FileFacts(path)?.isDirectory == true
     let paths = isFolder ? try FolderFiles.paths(below: path) : [path]
     self.isFolder = isFolder
-    self.rowLimit = rowLimit
+    limits = RowLimits(row: rowLimit)
     self.progress = progress
     self.isStopped = isStopped
     waiting = paths[...]
@@ -38,7 +36,7 @@ package actor InputReader {
       progress.expect(bytes: paths.reduce(0) { $0 + (FileFacts($1)?.size ?? 0) })
     } else {
       // Opened now, so that what cannot be read is said before anything is written.
-      let input = OpenInput(try InputFile(path), name: nil)
+      let input = OpenInput(try InputFile(path), RowReader(limits: limits))
       if let size = input.file.size { progress.expect(bytes: size) }
       open = input
       waiting = []
@@ -55,7 +53,7 @@ package actor InputReader {
           progress.noteEnd()
           return nil
         }
-        open = OpenInput(try InputFile(path), name: isFolder ? path : nil)
+        open = OpenInput(try InputFile(path), RowReader(file: isFolder ? path : nil, limits: limits))
       }
       guard let input = open else { continue }
       ready = try advance(input)[...]
@@ -64,40 +62,13 @@ package actor InputReader {
 
   private func advance(_ input: OpenInput) throws -> [Block] {
     guard let bytes = try bytes(of: input) else { return [] }
-    let isAtEnd = bytes.isEmpty
-    if isAtEnd { open = nil }
-    if input.cutter == nil {
-      input.beginning += bytes
-      guard isAtEnd || input.beginning.count >= Self.beginning else { return [] }
-      begin(input)
-      return (input.cutter?.cut(adding: []) ?? []) + (isAtEnd ? input.cutter?.finish() ?? [] : [])
+    let isNew = input.rows.format == nil
+    let blocks = bytes.isEmpty ? input.rows.finish() : input.rows.blocks(adding: bytes)
+    if bytes.isEmpty { open = nil }
+    if isNew, let format = input.rows.format {
+      progress.note(format: format, isCompressed: input.decompressor != nil)
     }
-    return isAtEnd ? input.cutter?.finish() ?? [] : input.cutter?.cut(adding: bytes) ?? []
-  }
-
-  /// Tells the format and takes a header.
-  private func begin(_ input: OpenInput) {
-    var beginning = input.beginning
-    input.beginning = []
-    if beginning.starts(with: [0xEF, 0xBB, 0xBF]) { beginning.removeFirst(3) }
-    let format = RowFormat(beginning: beginning)
-    progress.note(format: format, isCompressed: input.decompressor != nil)
-    var line = 1
-    if case .csv(let columns) = format, columns.header != nil {
-      // Blank lines may stand above it.
-      let text = beginning
-      let span = text.span
-      var start = 0
-      while let end = span.firstIndex(of: CSVRecord.lineFeed, from: start, before: text.count) {
-        line += 1
-        defer { start = end + 1 }
-        if !text[start..<end].isBlank { break }
-      }
-      let hasRows = start > 0
-      beginning = hasRows ? Array(text[start...]) : []
-    }
-    input.cutter = BlockCutter(
-      format: format, file: input.name, rowLimit: rowLimit, line: line, pending: beginning)
+    return blocks
   }
 
   /// The next bytes as they are when opened: nil when there are none yet, empty at the end.
@@ -133,16 +104,13 @@ package actor InputReader {
 /// A file in the middle of being read.
 private final class OpenInput {
   let file: InputFile
-  /// Its path among those of a folder.
-  let name: String?
+  var rows: RowReader
   var decompressor: (any Decompressor)?
   var isUntouched = true
   var signature: [UInt8] = []
-  var beginning: [UInt8] = []
-  var cutter: BlockCutter?
 
-  init(_ file: InputFile, name: String?) {
+  init(_ file: InputFile, _ rows: RowReader) {
     self.file = file
-    self.name = name
+    self.rows = rows
   }
 }

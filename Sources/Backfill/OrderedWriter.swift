@@ -10,18 +10,24 @@ actor OrderedWriter {
   private let known: KnownReceipts
   private let sinks: Extraction.Sinks
   private let format: OutputFormat
+  private let separatesRejects: Bool
   private let progress: ExtractionProgress
   private var waiting: [Int: BlockResult] = [:]
   private var accounts = Accounts()
   private var hasHeading = false
-  private var hasRejectHeading = false
+  private var hasRejects = false
+  /// The file of the last rejects.
+  private var rejectedFile: String?
   /// Blocks that have had their turn.
   private(set) var written = 0
 
-  init(known: KnownReceipts, sinks: Extraction.Sinks, format: OutputFormat, progress: ExtractionProgress) {
+  init(
+    known: KnownReceipts, sinks: Extraction.Sinks, settings: Extraction.Settings, progress: ExtractionProgress
+  ) {
     self.known = known
     self.sinks = sinks
-    self.format = format
+    format = settings.format
+    separatesRejects = settings.separatesRejects
     self.progress = progress
   }
 
@@ -48,12 +54,14 @@ actor OrderedWriter {
     let output = Self.output(result, admitted)
     if !output.isEmpty { try sinks.output(output) }
     if !result.rejects.isEmpty {
-      if !hasRejectHeading, let heading = result.rejectHeading { try sinks.rejects(heading) }
-      hasRejectHeading = true
-      try sinks.rejects(result.rejects)
+      let isFirst = !hasRejects || (separatesRejects && rejectedFile != result.file)
+      if isFirst, let heading = result.rejectHeading { try sinks.rejects(heading, result.file) }
+      (hasRejects, rejectedFile) = (true, result.file)
+      try sinks.rejects(result.rejects, result.file)
     }
     accounts = after
     progress.note(accounts: accounts)
+    progress.note(doubtful: result.doubtful, misfit: result.misfit)
   }
 
   private func writeHeading() throws {

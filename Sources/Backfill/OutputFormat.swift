@@ -66,14 +66,16 @@ package enum OutputFormat: String, Sendable, CaseIterable {
   }
 
   /// Quoted when it has to be.
-  static func append(field: some Collection<UInt8>, to output: inout [UInt8]) {
-    let needsQuotes = field.contains { $0 == UInt8(ascii: ",") || $0 == CSVRecord.quote || $0 == 0x0A || $0 == 0x0D }
+  static func append(
+    field: some Collection<UInt8>, delimiter: UInt8 = UInt8(ascii: ","), to output: inout [UInt8]
+  ) {
+    let needsQuotes = field.contains { $0 == delimiter || $0 == CSVDialect.quote || $0 == 0x0A || $0 == 0x0D }
     guard needsQuotes else { return output.append(contentsOf: field) }
-    output.append(CSVRecord.quote)
+    output.append(CSVDialect.quote)
     for byte in field {
-      if byte == CSVRecord.quote { output.append(byte) }
+      if byte == CSVDialect.quote { output.append(byte) }
       output.append(byte)
     }
-    output.append(CSVRecord.quote)
+    output.append(CSVDialect.quote)
   }
 }

@@ -1,11 +1,11 @@
-import Receipts
+package import Receipts
 
 /// Why a row of the input is of no use: stable words, counted in the summary and written beside the rejected row.
 package struct RejectReason: Hashable, Sendable {
   /// A code of `ReceiptRefusal`, or one of those below.
   package let code: String
 
-  init(_ refusal: ReceiptRefusal) { code = refusal.code.rawValue }
+  package init(_ refusal: ReceiptRefusal.Code) { code = refusal.rawValue }
 
   private init(code: String) { self.code = code }
 
@@ -20,4 +20,17 @@ package struct RejectReason: Hashable, Sendable {
 
   /// Whether a field says why an earlier run rejected its row.
   static func isKnown(_ field: ArraySlice<UInt8>) -> Bool { known.contains(Array(field)) }
+
+  /// The reason that a field names; nil when it names none.
+  init?(known field: ArraySlice<UInt8>) {
+    guard field.count <= Self.longest, Self.isKnown(field) else { return nil }
+    code = String(decoding: field, as: UTF8.self)
+  }
+
+  private static let longest = known.lazy.map(\.count).max() ?? 0
+
+  /// Whether a row stays rejected until its reason is removed from the rejects.
+  ///
+  /// The rejects have only a part of such a row, or cannot tell whether they have all of it.
+  var stays: Bool { self == .malformedRow || self == .tooLarge }
 }

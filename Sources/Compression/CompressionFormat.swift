@@ -8,11 +8,16 @@ package enum CompressionFormat: String, Sendable, CaseIterable {
   package init(beginning bytes: ArraySlice<UInt8>) {
     if bytes.starts(with: [0x1F, 0x8B]) {
       self = .gzip
-    } else if bytes.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) {
+    } else if bytes.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) || Self.isSkippableFrame(bytes) {
       self = .zstd
     } else {
       self = .none
     }
+  }
+
+  /// A frame of Zstandard that holds no data, of which parallel packers write one before each of the others.
+  private static func isSkippableFrame(_ bytes: ArraySlice<UInt8>) -> Bool {
+    bytes.first.map { $0 & 0xF0 == 0x50 } == true && bytes.dropFirst().starts(with: [0x2A, 0x4D, 0x18])
   }
 
   /// What opens it; nil when there is nothing to open.

@@ -20,22 +20,30 @@ import CZstd
 
   func next(upTo limit: Int) throws(CompressionError) -> [UInt8] {
     var result = 0
-    let before = offset
     let output = unsafe [UInt8](unsafeUninitializedCapacity: limit) { room, filled in
-      unsafe input.withUnsafeBytes { input in
-        var from = unsafe ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: offset)
-        var to = unsafe ZSTD_outBuffer(dst: room.baseAddress, size: limit, pos: 0)
-        result = unsafe ZSTD_decompressStream(stream, &to, &from)
-        (offset, filled) = unsafe (from.pos, to.pos)
-      }
+      // A loop, because frames may be empty or skippable and any number of them may follow each other; each costs its
+      // own bytes.
+      repeat {
+        let before = offset
+        unsafe (result, filled) = decompress(into: room)
+        // With neither input nor output, 0 says nothing about the frame.
+        if offset > before || filled > 0 { isComplete = result == 0 }
+      } while filled == 0 && offset < input.count && ZSTD_isError(result) == 0
     }
     if ZSTD_isError(result) != 0 {
       let reason = unsafe String(cString: ZSTD_getErrorName(result))
       throw CompressionError(.damaged, "the zstd data cannot be opened: \(reason)")
     }
-    // With neither input nor output, 0 says nothing: nothing was asked.
-    if offset > before || !output.isEmpty { isComplete = result == 0 }
-    if output.isEmpty, offset < input.count { return try next(upTo: limit) }
     return output
+  }
+
+  private func decompress(into room: UnsafeMutableBufferPointer<UInt8>) -> (result: Int, filled: Int) {
+    unsafe input.withUnsafeBytes { input in
+      var from = unsafe ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: offset)
+      var to = unsafe ZSTD_outBuffer(dst: room.baseAddress, size: room.count, pos: 0)
+      let result = unsafe ZSTD_decompressStream(stream, &to, &from)
+      offset = unsafe from.pos
+      return unsafe (result, to.pos)
+    }
   }
 }

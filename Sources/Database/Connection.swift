@@ -5,7 +5,8 @@ import Synchronization
 package actor Connection {
   private let executor = SerialQueueExecutor(label: "switchyard.mariadb")
   private var session: Session?
-  private let configuration: DatabaseConfiguration
+  /// Where it is connected to, and how.
+  package nonisolated let configuration: DatabaseConfiguration
   private let poisoned = Atomic<Bool>(false)
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }

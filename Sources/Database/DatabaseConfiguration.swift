@@ -55,6 +55,13 @@ package struct DatabaseConfiguration: Sendable, Equatable {
     self.certificateAuthority = certificateAuthority
   }
 
+  /// The same with time for statements that change a large table: the server may be hours about an index.
+  package var forSchemaChanges: Self {
+    var copy = self
+    copy.readTimeout = .hours(12)
+    return copy
+  }
+
   /// The same server and account with another database.
   package func database(_ name: String?) -> Self {
     var copy = self

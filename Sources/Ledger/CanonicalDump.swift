@@ -9,31 +9,44 @@ import Time
 /// No surrogate ids, arrival times, attempts, policies or audit, and nothing that is made from other lines whenever
 /// somebody asks (status, transfers, which event is superseded): two ledgers that took in the same messages print the same text.
 package enum CanonicalDump {
-  /// Hands out one line after the other; rows are read in pages, so that any ledger fits into memory.
-  package static func write(from session: borrowing Session, line: (JSONObject) -> Void) throws(DatabaseError) {
+  /// Hands out one line after the other, table by table; a cancelled task ends it between two lines.
+  package static func write(from session: borrowing Session, line take: (JSONObject) -> Void) throws(DatabaseError) {
+    func line(_ object: JSONObject) throws(DatabaseError) {
+      if Task.isCancelled { throw .abandoned("stopped") }
+      take(object)
+    }
     let apps = try AppTable.all(includingRemoved: true, in: session)
     let names = Dictionary(apps.map { ($0.id, $0.bundleID) }) { first, _ in first }
     for app in apps {
       for environment in Environment.allCases {
         let scope = Ledger.Scope(app: app.id, environment: environment)
         let selected: SQL = "WHERE app = \(app.id.number) AND environment = \(environment.code)"
-        for statement in try PurchaseTable.read(selected, bundleIDs: names, in: session) { line(statement.canonical) }
-        for statement in try RenewalTable.read(selected, bundleIDs: names, in: session) { line(statement.canonical) }
-        for statement in try AppTransactionTable.read(selected, bundleIDs: names, in: session) {
-          line(statement.canonical)
+        for statement in try PurchaseTable.read(selected, bundleIDs: names, in: session) {
+          try line(statement.canonical)
         }
-        for event in Event.fold(try EventTable.read(selected, bundleIDs: names, in: session)) { line(event.canonical) }
+        for statement in try RenewalTable.read(selected, bundleIDs: names, in: session) {
+          try line(statement.canonical)
+        }
+        for statement in try AppTransactionTable.read(selected, bundleIDs: names, in: session) {
+          try line(statement.canonical)
+        }
+        for event in Event.fold(try EventTable.read(selected, bundleIDs: names, in: session)) {
+          try line(event.canonical)
+        }
         try aliases(in: scope, app: app.bundleID, session, line)
-        for attribution in try AttributionTable.read(selected, in: session) { line(attribution.canonical(scope, app)) }
+        for attribution in try AttributionTable.read(selected, in: session) {
+          try line(attribution.canonical(scope, app))
+        }
         try customers(in: scope, app: app.bundleID, session, line)
       }
       let seeds: SQL = "WHERE app = \(app.id.number) ORDER BY environment, transaction_id"
-      for row in try SeedTable.read(seeds, bundleIDs: names, in: session) { line(row.seed.canonical) }
+      for row in try SeedTable.read(seeds, bundleIDs: names, in: session) { try line(row.seed.canonical) }
     }
   }
 
   private static func aliases(
-    in scope: Ledger.Scope, app: String, _ session: borrowing Session, _ line: (JSONObject) -> Void
+    in scope: Ledger.Scope, app: String, _ session: borrowing Session,
+    _ line: (JSONObject) throws(DatabaseError) -> Void
   ) throws(DatabaseError) {
     try session.query(
       """
@@ -42,7 +55,7 @@ package enum CanonicalDump {
       ORDER BY alias, kind, original_transaction_id, line
       """
     ) { row throws(DatabaseError) in
-      line([
+      try line([
         "alias": .string(try row.text("alias")), "app": .string(app),
         "environment": .string(scope.environment.rawValue), "kind": .integer(try row.int64("kind")),
         "originalTransactionId": .string(try row.text("original_transaction_id")),
@@ -54,7 +67,8 @@ package enum CanonicalDump {
 
   /// Each customer by its smallest member: which one its label is depends on the order in which links came.
   private static func customers(
-    in scope: Ledger.Scope, app: String, _ session: borrowing Session, _ line: (JSONObject) -> Void
+    in scope: Ledger.Scope, app: String, _ session: borrowing Session,
+    _ line: (JSONObject) throws(DatabaseError) -> Void
   ) throws(DatabaseError) {
     try session.query(
       """
@@ -64,7 +78,7 @@ package enum CanonicalDump {
       ORDER BY customer, c.node
       """
     ) { row throws(DatabaseError) in
-      line([
+      try line([
         "customer": .string(try row.text("customer")), "app": .string(app),
         "environment": .string(scope.environment.rawValue), "member": .string(try row.text("node")),
       ])

@@ -49,17 +49,27 @@ package final class GroupCommit: Sendable {
   private let numbers = Atomic<UInt64>(0)
   private let limits: Limits
   private let write: @Sendable ([Entry]) async throws(DatabaseError) -> [Appended]
+  private let announce: @Sendable (News) -> Void
 
-  package convenience init(_ ledger: Ledger, limits: Limits = Limits()) {
-    self.init(limits: limits) { entries throws(DatabaseError) in try await ledger.append(entries) }
+  /// What a commit put into the outbox: classes of messages, by app and environment.
+  package typealias News = [Ledger.Scope: Set<ProofClass>]
+
+  /// - Parameter announce: told after each commit what it put into the outbox, if anything; must not block.
+  package convenience init(
+    _ ledger: Ledger, limits: Limits = Limits(), announce: @escaping @Sendable (News) -> Void = { _ in }
+  ) {
+    self.init(
+      limits: limits, write: { entries throws(DatabaseError) in try await ledger.append(entries) }, announce: announce)
   }
 
   /// For tests: anything that writes a batch.
   package init(
-    limits: Limits = Limits(), write: @escaping @Sendable ([Entry]) async throws(DatabaseError) -> [Appended]
+    limits: Limits = Limits(), write: @escaping @Sendable ([Entry]) async throws(DatabaseError) -> [Appended],
+    announce: @escaping @Sendable (News) -> Void = { _ in }
   ) {
     self.limits = limits
     self.write = write
+    self.announce = announce
   }
 
   /// Entries that wait for their commit.
@@ -164,6 +174,7 @@ package final class GroupCommit: Sendable {
     do throws(DatabaseError) {
       let appended = try await write(batch.map(\.entry))
       for (waiting, appended) in zip(batch, appended) { settle(waiting, .success(appended)) }
+      announce(batch, appended)
     } catch  where batch.count > 1 && error.mayBeOneRow {
       await commitOneByOne(batch)
     } catch {
@@ -175,7 +186,9 @@ package final class GroupCommit: Sendable {
   private func commitOneByOne(_ batch: [Waiting]) async {
     for (index, waiting) in batch.enumerated() {
       do throws(DatabaseError) {
-        for appended in try await write([waiting.entry]) { settle(waiting, .success(appended)) }
+        let appended = try await write([waiting.entry])
+        for appended in appended { settle(waiting, .success(appended)) }
+        announce([waiting], appended)
       } catch  where error.mayBeOneRow {
         settle(waiting, .failure(.database(error)))
       } catch {
@@ -183,6 +196,15 @@ package final class GroupCommit: Sendable {
         return
       }
     }
+  }
+
+  private func announce(_ batch: [Waiting], _ appended: [Appended]) {
+    var news: News = [:]
+    for (waiting, appended) in zip(batch, appended) where appended.isNew {
+      guard let addressee = waiting.entry.addressee else { continue }
+      news[addressee.scope, default: []].insert(waiting.entry.isAccepted ? addressee.proof : .unproven)
+    }
+    if !news.isEmpty { announce(news) }
   }
 
   private func settle(_ waiting: Waiting, _ answer: Answer) {
@@ -198,7 +220,7 @@ extension Entry {
 
 extension DatabaseError {
   /// Whether one row may have spoiled it for the others; after any other error each alone would only fail again, later.
-  fileprivate var mayBeOneRow: Bool {
+  package var mayBeOneRow: Bool {
     switch code {
     case .duplicateKey, .tooLarge, .column, .other: true
     case .connectionLost, .connectionRefused, .accessDenied, .unknownDatabase, .tlsFailed, .timedOut, .deadlock,

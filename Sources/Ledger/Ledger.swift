@@ -126,10 +126,16 @@ private struct Batch {
     try InboxTable.insertBodies(
       new.map { (message: $0, compact: $1.body) }, knownHeaders: knownHeaders, in: session)
     try ClaimTable.note(claims(of: new, refused), in: session)
-    try Ledger.note(new.map { ($0, $1.app, $1.findings) }, in: session)
+    let messages = new.map { (message: $0, app: $1.app, findings: $1.findings) }
+    let reports = try ClaimedReport.all(in: messages, session)
+    try Ledger.note(messages, in: session)
+    try ClaimedChangeTable.queue(reports, in: session)
     try WorkTable.enqueue(
-      new.flatMap { message, acceptance in
-        acceptance.findings.seeds.map { (app: acceptance.app, seed: $0, arrivedAt: message.receivedAt) }
+      messages.flatMap { message, app, findings in
+        let claimed = findings.claimedOriginals
+        return findings.seeds.filter { !claimed.contains($0.transactionID) }.map {
+          (app: app, seed: $0, arrivedAt: message.receivedAt)
+        }
       }, in: session)
     try ConsumptionTable.open(
       new.flatMap { message, accepted in
@@ -146,10 +152,14 @@ private struct Batch {
       switch entry.content {
       case .accepted(let acceptance):
         guard !known.contains(digest) else { continue }
-        outgoing.append(.init(message: digest, addressee: addressee, members: acceptance.findings.members))
+        outgoing.append(
+          .init(
+            message: digest, addressee: addressee, proof: addressee.proof, size: entry.size,
+            members: acceptance.findings.members))
       case .quarantined(let refusal):
         guard !keptBefore.contains(digest), !full.contains(refusal.source) else { continue }
-        outgoing.append(.init(message: digest, addressee: addressee, members: []))
+        outgoing.append(
+          .init(message: digest, addressee: addressee, proof: .unproven, size: entry.size, members: []))
       }
     }
     try OutboxTable.enqueue(outgoing, roads, in: session)

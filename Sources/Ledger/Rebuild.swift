@@ -1,5 +1,6 @@
 package import Database
 package import Purchases
+import Runtime
 import Signing
 package import Time
 
@@ -48,14 +49,23 @@ package struct Rebuild: Sendable {
       var summary = Summary()
       // Most of what arrived meanwhile, too, so that little is missing for the moment after the exchange.
       summary.messages = try await catchUp(stage, into: stage.target)
-      try await exchange(stage, now: now)
-      do {
-        summary.late = try await catchUp(stage, into: stage.source)
-        try await stage.source.read { session throws(DatabaseError) in
-          _ = try session.execute("DELETE FROM unfinished_rebuilds")
+      try Task.checkCancellation()
+      // From here on stopping takes longer than going on: what arrived meanwhile would not show until the next rebuild.
+      summary.late = try await withCancellationShield {
+        try await exchange(stage, now: now)
+        do {
+          // Before anything else is learned under the new customers: what waits is put into order by them.
+          try await Self.retrying(Self.attempts) { () async throws(DatabaseError) in
+            try await stage.source.transaction { session throws(DatabaseError) in try OutboxTable.unsort(in: session) }
+          }
+          let late = try await catchUp(stage, into: stage.source)
+          try await stage.source.read { session throws(DatabaseError) in
+            _ = try session.execute("DELETE FROM unfinished_rebuilds")
+          }
+          return late
+        } catch {
+          throw Failure(.incomplete, "\(error)")
         }
-      } catch {
-        throw Failure(.incomplete, "\(error)")
       }
       return summary
     }
@@ -132,7 +142,8 @@ package struct Rebuild: Sendable {
   /// Reads what has not been read, again and again until nothing new is found; how many messages.
   ///
   /// Not for ever: beside a busy service each pass finds what came during the one before. After the exchange the first
-  /// is enough, for it begins when everything that was written to the old tables is committed.
+  /// is enough, for it begins when everything that was written to the old tables is committed. Throws between two pages
+  /// when its task is cancelled.
   func catchUp(_ stage: Stage, into target: Connection) async throws -> Int {
     var count = 0
     for _ in 0..<Self.passes {
@@ -147,6 +158,7 @@ package struct Rebuild: Sendable {
     var last: Digest?
     var count = 0
     while true {
+      try Task.checkCancellation()
       let cursor = last
       let page = try await stage.source.read { session throws(DatabaseError) in
         try stage.staging.unseen(after: cursor, limit: Self.page, in: session)

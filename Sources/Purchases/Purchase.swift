@@ -50,8 +50,8 @@ public struct Purchase: Hashable, Sendable {
     return Upgrades.marked(inOrder(purchases), rules: rules)
   }
 
-  /// By purchase date: their dates are compared, not they themselves moved about.
-  private static func inOrder(_ purchases: [Purchase]) -> [Purchase] {
+  /// By purchase date, then by key: their dates are compared, not they themselves moved about.
+  static func inOrder(_ purchases: [Purchase]) -> [Purchase] {
     let dates = purchases.map(\.order)
     func comes(_ a: Int, before b: Int) -> Bool {
       dates[a] != dates[b] ? dates[a] < dates[b] : purchases[a].key < purchases[b].key

@@ -15,11 +15,16 @@ struct PurchaseIdentities {
     if statements.allSatisfy(\.key.line.isNamed) { return }
     let statements = Self.ambiguous(statements)
     if statements.isEmpty { return }
-    let vouched = statements.filter { $0.source != .unverifiedReceipt }
-    join(vouched)
+    // What Apple signed is brought together by itself. A claim may name a signed purchase that has no named line, and
+    // finds its own; it never makes one purchase of two that were signed.
+    join(statements.filter(\.source.isSigned))
+    let claimed = statements.filter(\.source.isClaimed)
+    var known = Set(statements.filter(\.source.isSigned).map(\.key))
+    nameSigned(known, by: claimed)
+    join(claimed.filter { $0.key.line.isNamed || !known.contains($0.key) })
     // What nobody vouches for comes last: it finds its place, and gives nobody else another. A line that a stranger made
     // up must not draw away what a later refund of the true line is about.
-    let known = Set(vouched.map(\.key))
+    known.formUnion(claimed.map(\.key))
     join(statements.filter { $0.source == .unverifiedReceipt && !known.contains($0.key) })
   }
 
@@ -36,6 +41,38 @@ struct PurchaseIdentities {
       }
     }
     return several.isEmpty ? [] : statements.filter { several.contains($0.key.subscription) }
+  }
+
+  /// Gives signed purchases without a named line the better keys that claims have for them, one to each and each to one.
+  private mutating func nameSigned(_ signed: Set<PurchaseKey>, by claimed: [PurchaseStatement]) {
+    if placed.isEmpty || claimed.isEmpty { return }
+    var components = Components<PurchaseKey>()
+    var byMark: [Mark: PurchaseKey] = [:]
+    let marks = claimed.flatMap { statement in Self.marks(of: statement).map { (mark: $0, key: statement.key) } }
+    for (mark, key) in marks where !key.line.isNamed {
+      if let other = byMark[mark] { components.join(key, other) } else { byMark[mark] = key }
+    }
+    // Of what claims say is one purchase: their best key for it, and the signed purchases that it may be.
+    var names: [PurchaseKey: PurchaseKey] = [:]
+    var found: [PurchaseKey: Set<PurchaseKey>] = [:]
+    for (mark, key) in marks {
+      var labels = key.line.isNamed ? [key] : []
+      if let unnamed = byMark[mark] { labels.append(components.label(of: unnamed)) }
+      for label in labels {
+        if !signed.contains(key) { names[label] = Self.better(names[label] ?? key, key) }
+        if let place = placed[mark], !place.line.isNamed { found[label, default: []].insert(place) }
+      }
+    }
+    var renamed: [PurchaseKey: PurchaseKey] = [:]
+    var taken: Set<PurchaseKey> = []
+    for (label, name) in names.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }) where !taken.contains(name) {
+      let places = found[label]?.filter { renamed[$0] == nil && Self.better($0, name) == name }
+      guard let place = places?.min() else { continue }
+      renamed[place] = name
+      taken.insert(name)
+    }
+    for key in signed { if let name = renamed[self[key]] { canonical[key] = name } }
+    for (mark, place) in placed { if let name = renamed[place] { placed[mark] = name } }
   }
 
   private mutating func join(_ statements: [PurchaseStatement]) {

@@ -27,8 +27,15 @@ public struct ExpectedRenewal: Hashable, Sendable {
 extension Subscription {
   /// As of when anybody with a vote last spoke of it.
   public var lastHeard: Milliseconds {
-    let said = periods.flatMap(\.statements).filter { $0.source != .unverifiedReceipt }.map(\.rank.asOf)
+    let said = periods.flatMap(\.statements).filter(\.source.hasVote).map(\.rank.asOf)
     return max(said.max() ?? .distantPast, renewal?.asOf ?? .distantPast)
+  }
+
+  /// As of when an unsigned source with a vote last spoke of it; nil when none did.
+  public var lastClaimed: Milliseconds? {
+    let said = periods.flatMap(\.statements).filter(\.source.isClaimed).map(\.rank.asOf)
+    let renewed = renewal?.provenance.claimedAsOf.map { [$0] } ?? []
+    return (said + renewed).max()
   }
 
   /// Why it is to be asked about at `now`; nil when what is known can be all there is.

@@ -40,6 +40,17 @@ public enum Source: Int, Hashable, Sendable, CaseIterable, Comparable {
     }
   }
 
+  /// Whether it has a vote and no signature: what it reports as changed is for Apple to confirm.
+  public var isClaimed: Bool {
+    switch self {
+    case .notificationV1, .verifyReceiptAnswer: true
+    case .unverifiedReceipt, .verifiedReceipt, .signedV2: false
+    }
+  }
+
+  /// Whether it is heard about ends, refunds and grants: all but a receipt that nobody verified.
+  public var hasVote: Bool { isSigned || isClaimed }
+
   /// Whether its dates are exact; a receipt, which dates all that V1 says, has whole seconds.
   public var tellsMilliseconds: Bool {
     switch self {

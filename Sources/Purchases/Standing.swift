@@ -20,24 +20,59 @@ public struct Standing: Hashable, Sendable {
   public let isConfirmed: Bool
   /// Whether the customer is entitled to the product, by the app's policy for what is not confirmed.
   public let grantsAccess: Bool
+  /// Until when access is held at the latest although the signed sources alone grant none; nil when nothing is held.
+  ///
+  /// Earlier as soon as the look-up is answered.
+  public let accessHeldUntil: Milliseconds?
 }
 
 extension Subscription {
   /// How it stands at `now`: a pure function of what is known, the time and the policy handed in.
   ///
   /// V1 tells of no expiry: that a period has ended is always read from the time.
-  public func standing(at now: Milliseconds, legacy: LegacyEntitlements) -> Standing {
+  ///
+  /// - Parameters:
+  ///   - lookUp: the look-up by which Apple is being asked to confirm what V1 reported; nil when none is open.
+  ///   - hold: how long access may outlast its signed end meanwhile.
+  public func standing(
+    at now: Milliseconds, legacy: LegacyEntitlements, lookUp: OpenLookUp? = nil, hold: AccessHold = .off
+  ) -> Standing {
     let (status, period) = (status(at: now), current(at: now))
     let signed = signed
     let signedStatus = signed?.status(at: now)
-    let deciding =
+    let (deciding, held): (SubscriptionStatus?, Milliseconds?) =
       switch legacy {
-      case .allow: status
-      case .deny: signedStatus
+      case .allow: (status, nil)
+      case .deny: (signedStatus, lookUp == nil ? nil : accessHeld(at: now, hold))
       }
     return Standing(
       status: status, period: status == nil ? nil : period,
       isConfirmed: status != nil && signedStatus == status && signed?.current(at: now)?.key == period?.key,
-      grantsAccess: deciding?.grantsAccess ?? false)
+      grantsAccess: deciding?.grantsAccess ?? false || held != nil, accessHeldUntil: held)
+  }
+
+  /// Until when access is held at `now`, while a look-up is open; nil when it is not.
+  ///
+  /// It only delays an end: the last signed word was that access is granted until a time that has passed since, no
+  /// signed word is later than that time, and the claimed word is that access goes on.
+  private func accessHeld(at now: Milliseconds, _ hold: AccessHold) -> Milliseconds? {
+    guard let signed, let end = signed.accessEnd, end <= now, now < end + hold.interval,
+      signed.lastHeard.wholeSeconds < end.wholeSeconds, let claimed = accessEnd(at: now)
+    else { return nil }
+    return min(end + hold.interval, claimed)
+  }
+
+  /// When the access ends that the last period grants, grace included; nil when it was revoked, or has no end.
+  private var accessEnd: Milliseconds? {
+    guard let period = current, period.revocationDate == nil, let end = period.expiresDate else { return nil }
+    return max(end, gracePeriodEnd(after: period) ?? end)
+  }
+
+  /// When the access ends that is granted at `now`; nil when none is.
+  private func accessEnd(at now: Milliseconds) -> Milliseconds? {
+    guard status(at: now)?.grantsAccess == true, let period = current(at: now), let end = period.expiresDate else {
+      return nil
+    }
+    return max(end, gracePeriodEnd(after: period) ?? end)
   }
 }

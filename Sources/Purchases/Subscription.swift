@@ -38,10 +38,13 @@ public struct Subscription: Hashable, Sendable {
     if period.isRevoked(at: now) { return .revoked }
     if period.expiresDate == nil { return nil }
     if period.expires(after: now) { return .active }
-    if let grace = intention(.gracePeriodExpiresDate, after: period)?.milliseconds, now < grace {
-      return .billingGracePeriod
-    }
+    if let grace = gracePeriodEnd(after: period), now < grace { return .billingGracePeriod }
     return intention(.isInBillingRetryPeriod, after: period)?.bool == true ? .billingRetry : .expired
+  }
+
+  /// When the grace period after `period` ends; nil when Apple granted none.
+  func gracePeriodEnd(after period: Purchase) -> Milliseconds? {
+    intention(.gracePeriodExpiresDate, after: period)?.milliseconds
   }
 
   /// The subscription as the signed sources alone tell it; nil when none of them knows a period of it.

@@ -29,9 +29,12 @@ struct Upgrades {
 
   /// `purchases` with those marked that were replaced, as all sources together tell it and as the signed ones alone do.
   static func marked(_ purchases: [Purchase], rules: FoldRules<PurchaseField>) -> [Purchase] {
-    guard Set(purchases.map(\.productID)).count > 1 else { return purchases }
+    // As each source names it: of a signed product something else may be claimed.
+    let products = Set(purchases.flatMap(\.statements).compactMap { $0.facts.text(.productId) })
+    guard products.count > 1 else { return purchases }
     let all = Upgrades(purchases, rules: rules).replaced
-    let signed = Upgrades(purchases.compactMap(\.signed), rules: rules).replaced
+    // By their own dates: what is claimed of a date must not change which signed period replaced which.
+    let signed = Upgrades(Purchase.inOrder(purchases.compactMap(\.signed)), rules: rules).replaced
     if all.isEmpty, signed.isEmpty { return purchases }
     return purchases.map { purchase in
       let folded = purchase.folded.supposing(

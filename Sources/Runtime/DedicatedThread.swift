@@ -8,12 +8,9 @@ package enum DedicatedThread {
   /// Runs `body` to its end; traps if the system gives no thread, as Dispatch does.
   package static func start(_ body: @escaping @Sendable () -> Void) {
     let box = unsafe Unmanaged.passRetained(Body(body))
-    var thread = pthread_t()
-    var attributes = pthread_attr_t()
-    unsafe pthread_attr_init(&attributes)
-    unsafe pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    var thread: pthread_t = 0
     let status = unsafe pthread_create(
-      &thread, &attributes,
+      &thread, nil,
       { argument in
         guard let argument = unsafe argument else { return nil }
         let body = unsafe Unmanaged<Body>.fromOpaque(argument).takeRetainedValue()
@@ -23,8 +20,8 @@ package enum DedicatedThread {
         body.run()
         return nil
       }, box.toOpaque())
-    unsafe pthread_attr_destroy(&attributes)
     precondition(status == 0, "the system gives no thread (\(status))")
+    pthread_detach(thread)
   }
 
   private final class Body: Sendable {

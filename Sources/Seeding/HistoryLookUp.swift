@@ -96,38 +96,48 @@ package struct HistoryLookUp: Sendable {
       cursor = next ?? cursor
       if originals.isEmpty, revision == nil { return .empty(environment) }
       // What was decided about a renewal is in no history: who is asked about again is asked for it as well.
-      if hasSubscriptions || revision != nil,
-        let code = try await statuses(of: id, access, reply.environment, priority, recording: &recordings)
-      {
-        return .refused(code)
+      var checks: [RenewalCheck] = []
+      if hasSubscriptions || revision != nil {
+        switch try await statuses(of: id, access, reply.environment, priority, recording: &recordings) {
+        case .told(let renewalChecks): checks = renewalChecks
+        case .refused(let code): return .refused(code)
+        }
       }
       // What is told since a revision does not name the id again: it was in the history before.
       return .found(
         StoredHistory(
           environment: environment, originalTransactionIDs: revision == nil ? originals : originals.union([id]),
-          transactionIDs: transactions, revision: cursor))
+          transactionIDs: transactions, revision: cursor, renewalChecks: checks))
     }
     throw endless(route.current ?? .production)
   }
 
-  /// Has the statuses recorded; why they could not be read.
+  private enum Statuses {
+    /// When the subscriptions are asked about next.
+    case told([RenewalCheck])
+    case refused(String)
+  }
+
+  /// Has the statuses recorded.
   private func statuses(
     of id: String, _ access: SeedingAccess, _ environment: APIEnvironment, _ priority: BudgetGate.Priority,
     recording recordings: inout TaskGroup<Bool>
-  ) async throws(CallFailure) -> String? {
+  ) async throws(CallFailure) -> Statuses {
     let reply: Reply<StatusResponse>
     do throws(CallFailure) {
       reply = try await client.send(.subscriptionStatuses(of: id), as: access.credentials, in: environment, priority)
     } catch {
       // The history knows the id: whoever has no subscription has no status.
       guard error.code == .refused, error.status == 404 else { throw error }
-      return nil
+      return .told([])
     }
     let items = (reply.answer.data ?? []).flatMap { $0.lastTransactions ?? [] }
-    guard items.contains(where: { $0.signedTransactionInfo != nil || $0.signedRenewalInfo != nil }) else { return nil }
+    guard items.contains(where: { $0.signedTransactionInfo != nil || $0.signedRenewalInfo != nil }) else {
+      return .told([])
+    }
     switch await take(reply.body, access.app, Environment(environment), priority, recording: &recordings) {
-    case .findings: return nil
-    case .refused(let code): return code
+    case .findings(let findings): return .told(RenewalCheck.all(in: findings, at: reply.receivedAt))
+    case .refused(let code): return .refused(code)
     }
   }
 

@@ -28,7 +28,7 @@ extension Seeding {
   /// How the ids stand as soon as none of them waits, or waiting is no use: what waits then is asked about later.
   ///
   /// In a running service its lanes ask; where none runs this does. Ends at once when Apple or the budget says later,
-  /// after a minute in which nothing moved, and after `limit`.
+  /// after a minute in which nothing moved, after `limit`, and when the task is cancelled and what had begun has ended.
   package func settled(
     _ ids: [String], of app: App, in environment: Environment, within limit: Interval
   ) async throws -> [String: WorkTable.State] {
@@ -38,10 +38,9 @@ extension Seeding {
     let begun = pacing.elapsed()
     var moved = begun
     await refresh()
-    while !waiting.isEmpty {
-      try Task.checkCancellation()
+    while !waiting.isEmpty, !Task.isCancelled {
       let (before, isManned) = (waiting.count, hasLane(place))
-      let asked = isManned ? 0 : try await round(in: place)
+      let asked = isManned ? 0 : try await round(in: Lane(place: place, queue: .requested))
       let standings = try await standings(of: waiting, in: place)
       waiting = []
       for (id, standing) in standings {
@@ -57,17 +56,19 @@ extension Seeding {
         asked > 0 || standings.values.contains(.leased)
         || isManned && standings.values.contains(.due) && !isPaused(place)
       guard isMoving, now.isWithin(limit, of: begun), now.isWithin(Self.patience, of: moved) else { break }
-      if asked == 0, !waiting.isEmpty { try await pacing.sleep(.milliseconds(250)) }
+      if asked == 0, !waiting.isEmpty { try? await pacing.sleep(.milliseconds(250)) }
     }
     for id in waiting { states[id] = .waiting }
     return states
   }
 
-  private func hasLane(_ place: Place) -> Bool { state.withLock { $0.lanes.contains(place) } }
+  private func hasLane(_ place: Place) -> Bool {
+    state.withLock { $0.lanes.contains(Lane(place: place, queue: .requested)) }
+  }
 
   private func isPaused(_ place: Place) -> Bool {
     let now = clock.now()
-    return state.withLock { $0.paused[place].map { $0.until > now } ?? false }
+    return state.withLock { $0.paused[Lane(place: place, queue: .requested)].map { $0.until > now } ?? false }
   }
 
   private func standings(of ids: [String], in place: Place) async throws -> [String: WorkTable.Standing] {

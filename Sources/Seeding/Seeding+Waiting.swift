@@ -46,7 +46,9 @@ extension Seeding {
     let now = clock.now()
     // Who is not known in the first is asked for in the other.
     let pauses = state.withLock { state in
-      [first, first.other].compactMap { state.paused[Place(app: app.id, environment: $0)] }
+      [first, first.other].compactMap {
+        state.paused[Lane(place: Place(app: app.id, environment: $0), queue: .requested)]
+      }
     }
     return pauses.first { $0.until > now }
   }

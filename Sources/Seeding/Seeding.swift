@@ -17,7 +17,11 @@ package final class Seeding: Service {
     package var lease = Interval.minutes(15)
     /// Customers of one app and environment who are asked about at once.
     package var concurrency = 192
+    /// Customers of one app and environment who are asked about at once because of what unsigned messages reported.
+    package var claimedConcurrency = 32
     /// Bytes of answers that are read and recorded at once; half of what the group commit takes.
+    ///
+    /// Of look-ups because of unsigned messages an eighth as many.
     package var answerBytes = 32 << 20
     /// How long look-ups that have begun may take when they are to stop; the others stop at once.
     ///
@@ -31,7 +35,7 @@ package final class Seeding: Service {
   package typealias Access =
     @Sendable () async throws -> (access: [SeedingAccess], unopened: [CredentialTable.Unopened])
 
-  /// One line of work: an app in one environment.
+  /// An app in one environment.
   struct Place: Hashable {
     let app: App.ID
     let environment: APIEnvironment
@@ -39,13 +43,19 @@ package final class Seeding: Service {
     var scope: Ledger.Scope { Ledger.Scope(app: app, environment: Environment(environment)) }
   }
 
+  /// One line of work: one of the two queues of an app in one environment, which share nothing but Apple's limits.
+  struct Lane: Hashable {
+    let place: Place
+    let queue: WorkTable.Queue
+  }
+
   struct State {
     var access: [App.ID: SeedingAccess] = [:]
     var unopened: Set<CredentialTable.Unopened> = []
-    var lanes: Set<Place> = []
-    /// Customers of the bulk who are leased and not settled.
-    var busy: [Place: Int] = [:]
-    var paused: [Place: Verdict.Pause] = [:]
+    var lanes: Set<Lane> = []
+    /// Customers who are leased by a lane and not settled.
+    var busy: [Lane: Int] = [:]
+    var paused: [Lane: Verdict.Pause] = [:]
     /// Until when it need not be looked again whether Apple accepts the app.
     var accepted: [Place: Milliseconds] = [:]
   }
@@ -53,11 +63,13 @@ package final class Seeding: Service {
   let pool: Pool
   let client: AppStoreClient
   private let lookUp: HistoryLookUp
+  /// With room of its own for answers.
+  private let claimedLookUp: HistoryLookUp
   private let access: Access
   let settings: Settings
   private let line: SettlingLine
   private let beginnings: BeginningLine
-  private let metrics: SeedingMetrics
+  let metrics: SeedingMetrics
   let clock: WallClock
   let pacing: Pacing
   let logger: Logger
@@ -76,6 +88,7 @@ package final class Seeding: Service {
     self.pool = pool
     self.client = client
     lookUp = HistoryLookUp(client: client, read: read, room: AnswerRoom(bytes: settings.answerBytes))
+    claimedLookUp = HistoryLookUp(client: client, read: read, room: AnswerRoom(bytes: settings.answerBytes / 8))
     self.access = access
     self.settings = settings
     line = SettlingLine(pool: pool, clock: clock, logger: logger)
@@ -92,7 +105,7 @@ package final class Seeding: Service {
       var countedNext = pacing.elapsed()
       while !Task.isCancelled {
         await refresh()
-        for place in placesWithoutLane() { group.addTask { await self.lane(place) } }
+        for lane in lanesToStart() { group.addTask { await self.run(lane) } }
         let begun = pacing.elapsed()
         if begun >= countedNext {
           await measure()
@@ -107,13 +120,22 @@ package final class Seeding: Service {
   }
 
   /// Asks about everybody who is due now, and waits for all of it; how many customers were asked about.
+  ///
+  /// When the task is cancelled, what has begun is finished within the grace and everybody else is given back.
   package func round() async throws -> Int {
     await refresh()
-    let places = state.withLock { $0.access.values.flatMap { Self.places(of: $0) } }
     var count = 0
-    for place in places { count += try await round(in: place) }
+    for place in places {
+      if Task.isCancelled { break }
+      await beginRenewalChecks(in: place)
+      for queue in [WorkTable.Queue.claimed, .requested] {
+        count += try await round(in: Lane(place: place, queue: queue))
+      }
+    }
     return count
   }
+
+  private var places: [Place] { state.withLock { $0.access.values.flatMap { Self.places(of: $0) } } }
 
   /// Reads the credentials.
   func refresh() async {
@@ -145,45 +167,63 @@ package final class Seeding: Service {
     }
   }
 
-  func ask(about customer: LeasedCustomer, in place: Place, _ priority: BudgetGate.Priority) async {
+  /// Asks about a customer within the grace; false when they were given back instead.
+  @discardableResult
+  func ask(about customer: LeasedCustomer, in place: Place, _ priority: BudgetGate.Priority) async -> Bool {
     guard let access = state.withLock({ $0.access[place.app] }) else {
       // Its key or its stage went between the lease and here.
-      return await line.settle(customer, .released(until: clock.now()))
+      await line.settle(customer, .released(until: clock.now()))
+      return false
     }
     let grace = Grace(settings.grace, pacing)
-    await grace.run { await self.ask(about: customer, in: place, access, priority, grace) }
+    let wasAsked = Mutex(false)
+    await grace.run {
+      let isSettled = await self.ask(about: customer, in: place, access, priority, grace)
+      wasAsked.withLock { $0 = isSettled }
+    }
+    return wasAsked.withLock { $0 }
   }
 
-  /// Asks about a customer, and notes what came of it.
+  /// Asks about a customer, and notes what came of it; false when they were given back.
   private func ask(
     about customer: LeasedCustomer, in place: Place, _ access: SeedingAccess, _ priority: BudgetGate.Priority,
     _ grace: Grace
-  ) async {
+  ) async -> Bool {
     var customer = customer
+    // A message that reports a change names the environment; nowhere else is asked because of a claim.
     let route = EnvironmentRoute(
-      hint: place.environment, unknownIn: customer.unknownIn.flatMap { APIEnvironment($0) })
+      known: customer.isClaimedAlone ? place.environment : nil, hint: place.environment,
+      unknownIn: customer.unknownIn.flatMap { APIEnvironment($0) })
     let begin: AppStoreClient.Beginning = { [customer, beginnings] in
       guard grace.begin() else { return false }
       // Held back longer than the lease could know, others may have asked meanwhile.
       let isAtOnce = priority == .interactive || self.clock.now() - customer.leasedAt <= Self.atOnce
       return customer.isBegun && isAtOnce ? true : await beginnings.begin(customer)
     }
-    let outcome = await lookUp.run(
+    let outcome = await (priority == .claimed ? claimedLookUp : lookUp).run(
       customer.subject, of: access, along: route, resumingAt: customer.revision, priority, if: begin)
     if case .failed(let failure) = outcome, let environment = failure.unknownIn {
       customer.unknownIn = Environment(environment)
     }
     if Task.isCancelled {
       // Whatever ended it, it was not Apple: the attempt does not count.
-      if case .found(let history) = outcome { return await line.settle(customer, .stored(history)) }
-      return await line.settle(customer, .released(until: clock.now()))
+      if case .found(let history) = outcome {
+        await line.settle(customer, .stored(history))
+        return true
+      }
+      await line.settle(customer, .released(until: clock.now()))
+      return false
     }
     let verdict = Verdict(
       outcome, attempt: customer.attempt, isAccepted: await isAccepted(outcome, access),
       jitter: Double(pacing.random(1_000)) / 1_000, at: clock.now())
     metrics.customers[access.app.bundleID, place.environment.rawValue, outcome.name].increment()
-    if let pause = verdict.pause { note(pause, after: outcome, access, place) }
+    if priority == .claimed {
+      metrics.claimedLookUps[access.app.bundleID, place.environment.rawValue, outcome.name].increment()
+    }
+    if let pause = verdict.pause { note(pause, after: outcome, access, place, priority) }
     await line.settle(customer, verdict.settlement)
+    return true
   }
 
   /// Whether Apple accepts the app, where that decides what an empty answer means.
@@ -198,17 +238,21 @@ package final class Seeding: Service {
   }
 
   /// Keeps everybody waiting whom the failure would meet as well.
+  ///
+  /// Apple's word is for both lanes of the app; that one lane has used up its share says nothing of the other.
   private func note(
-    _ pause: Verdict.Pause, after outcome: HistoryLookUp.Outcome, _ access: SeedingAccess, _ place: Place
+    _ pause: Verdict.Pause, after outcome: HistoryLookUp.Outcome, _ access: SeedingAccess, _ place: Place,
+    _ priority: BudgetGate.Priority
   ) {
-    var place = place
-    if case .failed(let failure) = outcome, let environment = failure.environment {
-      place = Place(app: place.app, environment: environment)
+    var (place, queues) = (place, WorkTable.Queue.allCases)
+    if case .failed(let failure) = outcome {
+      if let environment = failure.environment { place = Place(app: place.app, environment: environment) }
+      if failure.code == .overBudget { queues = [priority == .claimed ? .claimed : .requested] }
     }
-    let (key, now) = (place, clock.now())
+    let (lanes, now) = (queues.map { [place] in Lane(place: place, queue: $0) }, clock.now())
     let isNew = state.withLock { state in
-      let known = state.paused[key]
-      if known.map({ $0.until < pause.until }) ?? true { state.paused[key] = pause }
+      let known = lanes.compactMap { state.paused[$0] }.max { $0.until < $1.until }
+      for lane in lanes where (state.paused[lane]?.until ?? now) <= pause.until { state.paused[lane] = pause }
       return known.map { $0.until <= now } ?? true
     }
     guard isNew else { return }
@@ -227,18 +271,28 @@ package final class Seeding: Service {
     guard
       let depths = try? await pool.read({ session throws(DatabaseError) in
         _ = try BudgetTable.purge(at: now, in: session)
-        return try WorkTable.depths(in: session)
+        return (
+          work: try WorkTable.depths(in: session), claims: try ClaimedChangeTable.depths(in: session),
+          checks: try RenewalCheckTable.counts(in: session)
+        )
       })
     else { return }
     let (access, paused) = state.withLock { ($0.access.values, $0.paused) }
     for access in access {
       for place in Self.places(of: access) {
-        let (names, depth) = ([access.app.bundleID, place.environment.rawValue], depths[place.scope] ?? [:])
+        let names = [access.app.bundleID, place.environment.rawValue]
+        let depth = depths.work[place.scope]?[.history] ?? [:]
+        let claims = depths.claims[place.scope]
+        metrics.claimedOpen[names].record(claims?.open ?? 0)
+        metrics.claimedOldestSeconds[names].record(
+          claims.map { Double(max(0, (now - $0.oldest).milliseconds)) / 1_000 } ?? 0)
+        metrics.renewalChecksPlanned[names].record(depths.checks[place.scope] ?? 0)
         for state in WorkTable.State.allCases { metrics.ids[names + [state.name]].record(depth[state] ?? 0) }
         let forecast = client.forecast(
           depth[.waiting] ?? 0, of: .getTransactionHistory, app: access.app.bundleID, in: place.environment)
         metrics.secondsLeft[names].record(Double(forecast.length.milliseconds) / 1_000)
-        metrics.paused[names].record(paused[place].map { $0.until > now } ?? false ? 1 : 0)
+        let lane = Lane(place: place, queue: .requested)
+        metrics.paused[names].record(paused[lane].map { $0.until > now } ?? false ? 1 : 0)
       }
     }
   }

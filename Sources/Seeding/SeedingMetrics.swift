@@ -11,6 +11,11 @@ package struct SeedingMetrics: Sendable {
   let ids: MetricFamily<Gauge>
   let secondsLeft: MetricFamily<Gauge>
   let paused: MetricFamily<Gauge>
+  let claimedLookUps: MetricFamily<Counter>
+  let claimedOpen: MetricFamily<Gauge>
+  let claimedOldestSeconds: MetricFamily<Gauge>
+  let renewalChecks: MetricFamily<Counter>
+  let renewalChecksPlanned: MetricFamily<Gauge>
 
   package init(_ registry: MetricsRegistry) {
     calls = registry.counter(
@@ -30,6 +35,25 @@ package struct SeedingMetrics: Sendable {
       labels: ["app", "environment"])
     paused = registry.gauge(
       "switchyard_seeding_paused", help: "1 while nobody is asked about, because Apple or the budget says later.",
+      labels: ["app", "environment"])
+    claimedLookUps = registry.counter(
+      "switchyard_claimed_look_ups_total",
+      help: "Customers asked about because an unsigned message reported a change, by outcome.",
+      labels: ["app", "environment", "outcome"])
+    claimedOpen = registry.gauge(
+      "switchyard_claimed_changes_open",
+      help: "Changes that unsigned messages reported and Apple has not answered yet.",
+      labels: ["app", "environment"])
+    claimedOldestSeconds = registry.gauge(
+      "switchyard_claimed_changes_oldest_seconds",
+      help: "Age of the oldest reported change that Apple has not answered yet; 0 when there is none.",
+      labels: ["app", "environment"])
+    renewalChecks = registry.counter(
+      "switchyard_renewal_checks_total",
+      help: "Periods that ended in a subscription expected to renew: asked at Apple's, or told by signed data before.",
+      labels: ["app", "environment", "outcome"])
+    renewalChecksPlanned = registry.gauge(
+      "switchyard_renewal_checks_planned", help: "Subscriptions that are asked about when their period ends.",
       labels: ["app", "environment"])
   }
 

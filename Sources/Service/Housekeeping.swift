@@ -17,6 +17,8 @@ struct Housekeeping: Service {
   /// For how long it can be looked up what Apple was told; as long as Apple remembers that it asked.
   private static let consumptionKept = Interval.days(180)
   private static let purgedAtOnce = 1_000
+  /// For how long it can be looked up that a claimed change was settled.
+  private static let claimsKept = Interval.days(1)
 
   func run() async throws {
     while !Task.isCancelled {
@@ -33,6 +35,7 @@ struct Housekeeping: Service {
         try await purge { session throws(DatabaseError) in
           try ConsumptionTable.purge(askedBefore: now - Self.consumptionKept, limit: Self.purgedAtOnce, in: session)
         }
+        try await purgeClaims(at: now)
         for source in QuarantineSource.allCases {
           metrics.quarantined[source.rawValue].record(usage[source]?.messages ?? 0)
         }
@@ -42,6 +45,21 @@ struct Housekeeping: Service {
         }
       }
       try? await Task.sleep(for: Self.period)
+    }
+  }
+
+  private func purgeClaims(at now: Milliseconds) async throws(DatabaseError) {
+    let apps = try await pool.read { session throws(DatabaseError) in
+      try AppTable.all(includingRemoved: true, in: session)
+    }
+    for app in apps {
+      for environment in Environment.allCases {
+        let scope = Ledger.Scope(app: app.id, environment: environment)
+        try await purge { session throws(DatabaseError) in
+          try WorkTable.purgeClaimed(
+            in: scope, dueBefore: now - Self.claimsKept, limit: Self.purgedAtOnce, session)
+        }
+      }
     }
   }
 

@@ -43,6 +43,8 @@ package struct Installation: Sendable {
   /// Nil: Apple is told nothing by itself.
   private let consumption: ConsumptionAnswers?
   private let client: HTTPClient
+  /// For what the outbox holds.
+  private let forwarder: HTTPClient
   /// For what is passed through: it must not queue for a connection behind what the outbox sends to the same host.
   private let passing: HTTPClient
   /// For verifyReceipt: its clients wait, and may need many connections to one host.
@@ -63,8 +65,6 @@ package struct Installation: Sendable {
     let counts = ServiceMetrics(metrics)
     let ledger = Ledger(pool: pool)
     self.ledger = ledger
-    let commit = GroupCommit(ledger, limits: settings.commit)
-    self.commit = commit
     let registry = try await Registry(
       reading: {
         try await pool.read { session throws(DatabaseError) in try AppTable.directory(with: keys, in: session) }
@@ -76,10 +76,18 @@ package struct Installation: Sendable {
     let intake = Intake(adapter: adapter)
     let client = HTTPClient(settings.client)
     self.client = client
-    let post = Delivery.posting(over: client)
-    delivery = Delivery(
-      pool: pool, settings: settings.delivery, post: post,
+    var forwarding = settings.client
+    // How many attempts are under way each destination decides for itself; one that is slow must not take the
+    // connections of another on the same host.
+    forwarding.connectionsPerHost = 1_024
+    let forwarder = HTTPClient(forwarding)
+    self.forwarder = forwarder
+    let delivery = Delivery(
+      pool: pool, settings: settings.delivery, post: Delivery.posting(over: forwarder),
       restore: LegacyPassword.restoring(from: registry, keys: keys), metrics: metrics, clock: clock, logger: logger)
+    self.delivery = delivery
+    let commit = GroupCommit(ledger, limits: settings.commit) { delivery.wake($0) }
+    self.commit = commit
     revocationChecks = RevocationChecks(
       settings.revocations, pool: pool, responder: Responder(client: client), metrics: metrics, clock: clock,
       logger: logger)
@@ -92,7 +100,7 @@ package struct Installation: Sendable {
     var asking = settings.client
     // Over HTTP/1.1 who waits for an answer finds a connection beside everybody of an app who is asked about in bulk; over
     // HTTP/2, which Apple speaks, many calls share one.
-    asking.connectionsPerHost = settings.seeding.concurrency + 64
+    asking.connectionsPerHost = settings.seeding.concurrency + settings.seeding.claimedConcurrency + 64
     let api = HTTPClient(asking)
     self.api = api
     let seedingMetrics = SeedingMetrics(metrics)
@@ -160,8 +168,9 @@ package struct Installation: Sendable {
   /// In the order of need: what is first is stopped last, so that requests end before the commits they wait for.
   package var services: [any Service] {
     [
-      PoolService(pool: pool), ClientService(client: client), ClientService(client: passing),
-      ClientService(client: apple), ClientService(client: api), CommitService(commit: commit), delivery,
+      PoolService(pool: pool), ClientService(client: client), ClientService(client: forwarder),
+      ClientService(client: passing), ClientService(client: apple), ClientService(client: api),
+      CommitService(commit: commit), delivery,
       revocationChecks, registry, housekeeping, readiness,
     ] + (seeding.map { [$0] } ?? []) + (keepingUp.map { [$0] } ?? []) + (consumption.map { [$0] } ?? []) + [
       ServerService(server: server)

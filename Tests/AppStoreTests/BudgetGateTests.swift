@@ -121,6 +121,41 @@ import Time
     #expect(passed.names == ["bulk", "interactive", "begun", "bulk"])
   }
 
+  @Test func `lets one claimed call go for three of bulk, begun or not, and each alone when there is no other`()
+    async throws
+  {
+    let bell = Bell()
+    let gate = gate(bell)
+    let passed = Passed()
+    let waiting =
+      [BudgetGate.Priority](repeating: .claimed, count: 5) + [.begun]
+      + [BudgetGate.Priority](repeating: .bulk, count: 7)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (count, priority) in ([.bulk] + waiting + [.interactive]).enumerated() {
+        group.addTask {
+          _ = try await gate.pass(key, priority, until: end)
+          passed.add("\(priority)")
+        }
+        #expect(
+          await eventually {
+            passed.names.count == 1 && gate.forecast(calls: 0, key).length == .seconds(Int64(count))
+              && bell.sleeping > 0
+              || count == 0 && passed.names.count == 1
+          })
+      }
+      for count in 2...15 {
+        bell.advance(by: .seconds(1))
+        #expect(await eventually { passed.names.count == count && (count == 15 || bell.sleeping == 1) })
+      }
+      try await group.waitForAll()
+    }
+    #expect(
+      passed.names == [
+        "bulk", "interactive", "claimed", "begun", "bulk", "bulk", "claimed", "bulk", "bulk", "bulk", "claimed", "bulk",
+        "bulk", "claimed", "claimed",
+      ])
+  }
+
   @Test func `goes on when somebody leaves it, first or not`() async throws {
     let bell = Bell()
     let gate = gate(bell)

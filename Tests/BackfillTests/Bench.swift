@@ -28,7 +28,13 @@ enum Bench {
   struct Outcome {
     let accounts: Accounts
     let output: String
-    let rejects: String
+    /// By the file of a folder.
+    let rejectsByFile: [String: String]
+    /// Where the quotes of a table do not match.
+    let doubtful: [ClosedRange<Int>]
+
+    /// Of the only file, or of all together.
+    var rejects: String { rejectsByFile.sorted { $0.key < $1.key }.map(\.value).joined() }
 
     var lines: [JSONObject] {
       get throws { try output.split(separator: "\n").compactMap { try JSONReader.read(Array($0.utf8)).object } }
@@ -59,25 +65,32 @@ enum Bench {
     var settings = Extraction.Settings()
     settings.keepsRejects = true
     change(&settings)
-    let written = Mutex<(output: [UInt8], rejects: [UInt8])>(([], []))
+    let written = Mutex(Written())
     let box = Box(written)
     let progress = ExtractionProgress()
     let input = try InputReader(path, rowLimit: rowLimit, progress: progress, isStopped: isStopped)
     let sinks = Extraction.Sinks(
       output: { bytes in box.state.withLock { $0.output += bytes } },
-      rejects: { bytes in box.state.withLock { $0.rejects += bytes } })
+      rejectsByFile: { rows, file in box.state.withLock { $0.rejects[file ?? "", default: []] += rows } })
     let accounts = try await Extraction(reader: reader, settings: settings).run(input, to: sinks, progress: progress)
     #expect(accounts.balances)
     #expect(progress.figures.accounts == accounts)
-    let (output, rejects) = box.state.withLock { $0 }
+    let all = box.state.withLock { $0 }
     return Outcome(
-      accounts: accounts, output: String(decoding: output, as: UTF8.self),
-      rejects: String(decoding: rejects, as: UTF8.self))
+      accounts: accounts, output: String(decoding: all.output, as: UTF8.self),
+      rejectsByFile: all.rejects.mapValues { String(decoding: $0, as: UTF8.self) },
+      doubtful: progress.figures.doubtful.map { $0.first...$0.last })
+  }
+
+  private struct Written {
+    var output: [UInt8] = []
+    /// By the file of a folder.
+    var rejects: [String: [UInt8]] = [:]
   }
 
   private final class Box: Sendable {
-    let state: Mutex<(output: [UInt8], rejects: [UInt8])>
-    init(_ state: consuming Mutex<(output: [UInt8], rejects: [UInt8])>) { self.state = state }
+    let state: Mutex<Written>
+    init(_ state: consuming Mutex<Written>) { self.state = state }
   }
 
   private static func make<Made>(_ body: () throws -> Made) -> Made {

@@ -83,6 +83,14 @@ import Testing
     await #expect(throws: FileError.self) { try await Bench.extract(at: "\(place.path)/cut") }
   }
 
+  @Test(arguments: [CompressionFormat.gzip, .zstd])
+  func `may be compressed in any number of empty parts`(format: CompressionFormat) async throws {
+    var parts: [UInt8] = []
+    for _ in 0..<60_000 { parts += Pack.packed([], format) }
+    let outcome = try await Bench.extract(parts + Pack.packed(Array(Form.named.text(0..<3).utf8), format) + parts)
+    #expect(outcome.accounts.usable == 3)
+  }
+
   @Test func `may be one receipt, as bytes or broken into lines`() async throws {
     let text = Bench.receipts[0]
     let bytes = try #require(Base64.standard.decode(Array(text.utf8)))

@@ -43,6 +43,25 @@ import Testing
     }
   }
 
+  /// Parts of a stream that open to nothing: empty files that were packed, and what a packer writes for itself.
+  static let empty: [(name: String, format: CompressionFormat, part: [UInt8])] = [
+    ("gzip members", .gzip, Pack.packed([], .gzip)), ("zstd frames", .zstd, Pack.packed([], .zstd)),
+    ("skippable zstd frames", .zstd, [0x5F, 0x2A, 0x4D, 0x18, 0, 0, 0, 0]),
+    ("skippable zstd frames with content", .zstd, [0x50, 0x2A, 0x4D, 0x18, 3, 0, 0, 0, 1, 2, 3]),
+  ]
+
+  /// As many as would overflow a stack if each were opened within the one before it.
+  @Test(arguments: empty, [1 << 20, 1_000])
+  func `may hold any number of parts that open to nothing`(
+    empty: (name: String, format: CompressionFormat, part: [UInt8]), piece: Int
+  ) throws {
+    var parts: [UInt8] = []
+    for _ in 0..<100_000 { parts += empty.part }
+    let whole = parts + Pack.packed(Self.text, empty.format) + parts
+    #expect(CompressionFormat(beginning: whole[...]) == empty.format)
+    #expect(try Pack.opened(whole, empty.format, piece: piece, limit: 1_000) == Self.text)
+  }
+
   @Test func `may be filled up with zeros after gzip`() throws {
     let padded = Pack.packed(Self.text, .gzip) + [UInt8](repeating: 0, count: 512)
     #expect(try Pack.opened(padded, .gzip, piece: 100, limit: 1_000) == Self.text)

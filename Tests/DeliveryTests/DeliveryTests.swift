@@ -204,14 +204,6 @@ import Time
     await bench.pool.close()
   }
 
-  @Test(
-    arguments: [
-      (true, 0, 20), (false, 0, 250), (true, 10, 40), (false, 400, 1_600), (true, 400, 1_600), (true, 60_000, 2_000),
-    ] as [(Bool, Int64, Int64)])
-  func `rests four times as long as its search took`(isBusy: Bool, spent: Int64, pause: Int64) {
-    #expect(Delivery.pause(isBusy: isBusy, searchedFor: spent) == .milliseconds(pause))
-  }
-
   @Test func `gives back what it was sending when it is stopped`() async throws {
     let bench = try await DeliveryBench()
     let back = OldBackEnd(.failed(.noAnswer(.cancelled)))

@@ -62,9 +62,12 @@ struct DeliveryBench {
   let clock = SteppedClock(at: start)
   let metrics = MetricsRegistry()
 
-  init() async throws {
+  /// - Parameter retries: how often a transaction is tried that the server asks to have tried again.
+  init(retries: Int? = nil) async throws {
     configuration = try await PrivateMariaDB.shared.database()
-    pool = Pool(configuration)
+    var settings = Pool.Settings()
+    if let retries { settings.retry.attempts = retries }
+    pool = Pool(configuration, settings: settings)
     ledger = Ledger(pool: pool)
     scope = try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: Self.start, in: session)
@@ -86,31 +89,36 @@ struct DeliveryBench {
       logger: Logger(label: "test", level: .debug, handler: log))
   }
 
-  func delivery(over post: @escaping Delivery.Post, _ settings: Delivery.Settings = .init()) -> Delivery {
+  func delivery(
+    over post: @escaping Delivery.Post, _ settings: Delivery.Settings = .init(), pacing: Pacing = .system
+  ) -> Delivery {
     Delivery(
       pool: pool, settings: settings, post: post, restore: { $0.message.body }, metrics: metrics, clock: clock.clock,
-      logger: Logger(label: "test", level: .debug, handler: RecordingLogHandler()))
+      pacing: pacing, logger: Logger(label: "test", level: .debug, handler: RecordingLogHandler()))
   }
 
   /// Stores a message of each customer for each number, customers taking turns: `"7/0"`.
   func store(customers: Range<Int>, numbers: Range<Int>) async throws {
     for number in numbers {
-      _ = try await ledger.append(
-        customers.map { customer in
-          let message = InboxMessage(
-            kind: .notification, body: Array("\(customer)/\(number)".utf8), receivedAt: clock.clock.now())
-          var findings = Findings(app: Self.app, environment: .sandbox)
-          findings.links = [
-            CustomerLink(
-              app: Self.app, environment: .sandbox, .originalTransactionID("\(customer)"),
-              .appTransactionID("7\(customer)"))
-          ]
-          let acceptance = Entry.Acceptance(
-            message, app: scope.app, findings: findings, signedAt: nil, title: "test")
-          return Entry(
-            message, .accepted(acceptance), addressee: .init(scope, epoch: 1, at: clock.clock.now()))
-        })
+      _ = try await ledger.append(customers.map { entry(customer: $0, number: number) })
     }
+  }
+
+  /// A message of a customer: `"7/0"`.
+  func entry(customer: Int, number: Int, in other: Ledger.Scope? = nil) -> Entry {
+    let scope = other ?? scope
+    let message = InboxMessage(
+      kind: .notification, body: Array("\(customer)/\(number)".utf8), receivedAt: clock.clock.now())
+    var findings = Findings(app: Self.app, environment: scope.environment)
+    findings.links = [
+      CustomerLink(
+        app: Self.app, environment: scope.environment, .originalTransactionID("\(customer)"),
+        .appTransactionID("7\(customer)"))
+    ]
+    let acceptance = Entry.Acceptance(message, app: scope.app, findings: findings, signedAt: nil, title: "test")
+    return Entry(
+      message, .accepted(acceptance),
+      addressee: .init(scope, epoch: nil, at: clock.clock.now(), proof: .proven))
   }
 
   func depth() async throws -> OutboxDepth {

@@ -58,6 +58,32 @@ import Testing
     #expect(try audit.map { try $0.text("reason") } == ["legacy entitlements deny to allow"])
   }
 
+  @Test func `sets for how many hours access is held, 72 unless told`() async throws {
+    let database = try await TestDatabase.migrated()
+    let program = database.program
+    _ = try await program.run("app", "add", Self.app)
+    func hours() async throws -> JSONValue? {
+      try await program.run("app", "show", Self.app, "--json").objects.first?["holdAccessHours"]
+    }
+    #expect(try await hours() == 72)
+    #expect(try await program.run("app", "show", Self.app).output.contains("hold      72 hours\n"))
+    let dry = try await program.run("app", "set", Self.app, "--hold-access", "24", "--dry-run")
+    #expect(dry.output == "would: hold access 72 hours to 24 hours\n")
+    #expect(try await hours() == 72)
+    let changed = try await program.run("app", "set", Self.app, "--hold-access", "0", "--json")
+    let object = try #require(try changed.objects.first)
+    #expect(object["holdAccessHours"] == 0 && object["holdAccessHoursBefore"] == 72, "\(changed)")
+    #expect(try await hours() == 0)
+    #expect(try await program.run("app", "show", Self.app).output.contains("hold      off\n"))
+    let again = try await program.run("app", "set", Self.app, "--hold-access", "0")
+    #expect(again.output == "nothing to change: it is hold access off\n")
+    for wrong in ["73", "-1", "a day"] {
+      #expect(try await program.run("app", "set", Self.app, "--hold-access", wrong).status == 2, "\(wrong)")
+    }
+    let audit = try await database.rows("SELECT reason FROM audit WHERE action = 'app.set'")
+    #expect(try audit.map { try $0.text("reason") } == ["hold access 72 hours to off"])
+  }
+
   @Test func `gives a token once, keeps its digest alone, and ends it`() async throws {
     let database = try await TestDatabase.migrated()
     let program = database.program

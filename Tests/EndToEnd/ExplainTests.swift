@@ -1,7 +1,9 @@
 import Database
 import JSON
+import Runtime
 import Support
 import Testing
+import Time
 
 @Suite struct `switchyard explain` {
   private let fixtures: SignedFixtures
@@ -136,6 +138,59 @@ import Testing
     #expect(cut.0 == Array(whole.0.suffix(3)))
     #expect(cut.counts?["purchases"] == 301 && cut.counts?["subscriptions"] == 1)
     #expect(try await program.run("explain", SignedFixtures.bundleID, Self.id, "--limit", "0").status == 2)
+  }
+
+  @Test func `says that Apple is being asked, why, and until when access is held`() async throws {
+    let (database, _) = try await database()
+    let program = database.program
+    let digest = Array(repeating: 0xA3 as UInt8, count: 32)
+    // The signed period ended an hour ago; V1 reports the next one.
+    let (hour, now) = (3_600_000 as Int64, WallClock.system.now().sinceEpoch)
+    let signed =
+      #"{"type":"Auto-Renewable Subscription","purchaseDate":\#(now - 20 * hour),"expiresDate":\#(now - hour)}"#
+    let claimed = #"{"purchaseDate":\#(now - hour),"expiresDate":\#(now + 100 * hour)}"#
+    try await database.execute("UPDATE purchases SET facts = \(Array(signed.utf8)), as_of = \(now - 20 * hour)")
+    try await database.execute("DELETE FROM renewals")
+    try await database.execute(
+      """
+      INSERT INTO purchases SELECT app, environment, original_transaction_id, '99', 30, '', \(now - 2 * hour),
+        \(Array(claimed.utf8)), \(digest), precedence
+      FROM purchases WHERE source = 50
+      """)
+    let unasked = try await program.run("explain", SignedFixtures.bundleID, Self.id)
+    #expect(unasked.output.contains(": active, NO access\n"))
+    #expect(unasked.output.contains("Apple cannot be asked: the app has no API key. Add it with `switchyard app add"))
+    try await database.execute(
+      """
+      INSERT INTO credentials (app, kind, name, issuer, sealed, created_at) SELECT id, 'apiKey', 'K', 'I', '', 1 FROM apps
+      """)
+    try await database.execute(
+      """
+      INSERT INTO claimed_changes SELECT app, environment, original_transaction_id, \(now - 2 * hour), \(now), 1, 3,
+        \(digest) FROM purchases WHERE source = 30
+      """)
+    try await database.execute(
+      """
+      INSERT INTO work (app, environment, kind, subject, is_again, attempts, created_at, due_at, reason)
+      SELECT app, environment, 2, original_transaction_id, 1, 4, 1, \(now + hour), 'serverFailed 500' FROM claimed_changes
+      """)
+    let asked = try await program.run("explain", SignedFixtures.bundleID, Self.id)
+    #expect(asked.output.contains(": active, access\n"), "\(asked)")
+    #expect(
+      asked.output.contains("Apple is being asked since \(Milliseconds(now - 2 * hour).iso8601): message a3a3a3a3a3a3"))
+    #expect(
+      asked.output.contains("reported a change of period, renewal\n  the last attempt failed: serverFailed 500\n"))
+    #expect(asked.output.contains("access is held until \(Milliseconds(now + 71 * hour).iso8601) at the latest"))
+    let object = try #require(
+      try await program.run("explain", SignedFixtures.bundleID, Self.id, "--json").objects.first)
+    #expect(object["holdAccessHours"] == 72 && object["canAskApple"] == true)
+    let subscription = try #require(object["subscriptions"]?.array?.first?.object)
+    #expect(subscription["accessHeldUntil"]?.integer == now + 71 * hour && subscription["grantsAccess"] == true)
+    #expect(subscription["lookUp"]?.object?["because"] == ["period", "renewal"])
+    #expect(subscription["lookUpFailure"] == "serverFailed 500")
+    #expect(try await program.run("app", "set", SignedFixtures.bundleID, "--hold-access", "0").status == 0)
+    let unheld = try await program.run("explain", SignedFixtures.bundleID, Self.id)
+    #expect(unheld.output.contains(": active, NO access\n") && unheld.output.contains("Apple is being asked since"))
   }
 
   @Test func `says when nothing is known`() async throws {

@@ -1,5 +1,6 @@
 import Glibc
 import JSON
+import Runtime
 import Signing
 import Support
 import Testing
@@ -116,6 +117,50 @@ import Time
     let ended = try await Program().run("extract", "--json", cut)
     #expect(ended.status == 1)
     #expect(ended.notes.contains(#""complete":false"#))
+  }
+
+  @Test func `says where a table is damaged`() async throws {
+    let place = TemporaryDirectory()
+    let table = place.file("t.csv", Array("user_id,receipt\n1,n/a!\n2,\"n/a!\n3,n/a!\n4,\"n/a!\"\n5\n6\n".utf8))
+    let run = try await Program().run("extract", table)
+    #expect(run.status == 3)
+    let damage = """
+
+      lines 3 to 5: a quote is missing or extra, all rejected
+      line 6 is the first with another number of fields than the header: 1 instead of 2
+      """
+    #expect(run.notes.hasSuffix("\(damage)\n"), "\(run.notes)")
+    let summary = try JSONReader.read(Array(try await Program().run("extract", "--json", table).notes.utf8)).object
+    #expect(summary?["doubtfulSpans"] == 1)
+    #expect(summary?["doubtfulLines"] == [["firstLine": 3, "lastLine": 5]])
+    #expect(summary?["firstMisfit"] == ["line": 6, "fields": 1, "expected": 2])
+  }
+
+  @Test func `writes the rejects of a folder file by file`() async throws {
+    let (input, place) = (TemporaryDirectory(), TemporaryDirectory())
+    let table = Array("user_id,receipt\n7,n/a!\n".utf8)
+    _ = input.file("a.csv", table)
+    // Whether a file is compressed is told by its content.
+    _ = input.file("b.csv.gz", table)
+    let more = "\(input.path)/more"
+    #expect(FileFacts.makeDirectory(more))
+    _ = input.file("more/a.csv", Array("n/a!\n".utf8))
+    let rejects = "\(place.path)/rejects"
+    #expect(try await Program().run("extract", "--rejects", rejects + "/", input.path).status == 3)
+    let expected = "user_id,receipt,reason\n7,n/a!,notBase64\n"
+    #expect(Program.text("\(rejects)/a.csv") == expected)
+    #expect(Program.text("\(rejects)/b.csv") == expected)
+    #expect(Program.text("\(rejects)/more/a.csv") == "n/a!\tnotBase64\n")
+    // What is read is never written to, nor what an earlier run wrote.
+    for wrong in [input.path, more, "\(input.path)/a.csv", "\(input.path)/new", "\(more)/new/"] {
+      #expect(try await Program().run("extract", "--rejects", wrong, input.path).status == 2, "\(wrong)")
+    }
+    #expect(Program.text("\(input.path)/a.csv") == String(decoding: table, as: UTF8.self))
+    let again = try await Program().run("extract", "--rejects", rejects, input.path)
+    #expect(again.status == 1)
+    #expect(again.notes.contains("is not empty"))
+    #expect(try await Program().run("extract", "--rejects", "\(place.path)/all", input.path).status == 3)
+    #expect(Program.text("\(place.path)/all").split(separator: "\n").count == 3)
   }
 
   @Test(arguments: [SIGTERM, SIGINT])

@@ -69,9 +69,15 @@ struct Program: Sendable {
   /// - Parameters:
   ///   - path: another program than `switchyard`.
   ///   - folders: where programs are looked for before the system's own.
+  ///   - leadsGroup: whether it is alone in a process group of its own, as what a shell starts is.
   func spawn(
-    _ arguments: [String], _ place: String, path: String = Self.path, searching folders: [String] = []
+    _ arguments: [String], _ place: String, path: String = Self.path, searching folders: [String] = [],
+    leadsGroup: Bool = false
   ) throws -> pid_t {
+    var attributes = posix_spawnattr_t()
+    unsafe posix_spawnattr_init(&attributes)
+    defer { unsafe posix_spawnattr_destroy(&attributes) }
+    if leadsGroup { unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP)) }
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -80,12 +86,14 @@ struct Program: Sendable {
     unsafe posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "\(place)/output", create, 0o600)
     unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "\(place)/notes", create, 0o600)
     let search = (folders + ["/usr/sbin:/usr/bin:/sbin:/bin"]).joined(separator: ":")
-    let variables = ["PATH=\(search)", "LC_ALL=C"] + environment.map { "\($0)=\($1)" }
+    // Many private databases are started at once: none takes a quarter of the memory.
+    let settings = ["SWITCHYARD_DATABASE_MEMORY": "32M", "LC_ALL": "C", "PATH": search].merging(environment) { $1 }
+    let variables = settings.map { "\($0)=\($1)" }
     let words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
-    let settings = unsafe variables.map { unsafe strdup($0) } + [nil]
-    defer { unsafe (words + settings).forEach { unsafe free($0) } }
+    let block = unsafe variables.map { unsafe strdup($0) } + [nil]
+    defer { unsafe (words + block).forEach { unsafe free($0) } }
     var id: pid_t = 0
-    let reason = unsafe posix_spawn(&id, path, &actions, nil, words, settings)
+    let reason = unsafe posix_spawn(&id, path, &actions, &attributes, words, block)
     guard reason == 0 else { throw CannotStart(path: path, reason: reason) }
     return id
   }

@@ -15,10 +15,15 @@ struct RunningProgram: Sendable {
   }
 
   /// Starts it on a free port and waits until it says that it is ready.
-  static func serve(_ program: Program, _ arguments: [String]) async throws -> RunningProgram {
+  ///
+  /// - Parameter leadsGroup: whether it is alone in a process group of its own.
+  static func serve(
+    _ program: Program, _ arguments: [String], leadsGroup: Bool = false
+  ) async throws -> RunningProgram {
     let place = TemporaryDirectory()
     try program.write([], to: "\(place.path)/input")
-    let id = try program.spawn(["serve", "--listen", "127.0.0.1:0"] + arguments + program.options, place.path)
+    let id = try program.spawn(
+      ["serve", "--listen", "127.0.0.1:0"] + arguments + program.options, place.path, leadsGroup: leadsGroup)
     var url: String?
     let isReady = await eventually(within: .seconds(60)) {
       let line = Program.text("\(place.path)/output")
@@ -39,6 +44,9 @@ struct RunningProgram: Sendable {
     kill(id, signal)
     return await Program.ended(id)
   }
+
+  /// Waits until it has ended; its exit status.
+  func ended() async -> Int32 { await Program.ended(id) }
 
   /// Its log so far.
   var notes: String { Program.text("\(place.path)/notes") }

@@ -3,6 +3,7 @@ import Testing
 /// Tasks without a parent, and why each may be.
 private let orphans: [(path: String, because: String)] = [
   ("Sources/Runtime/Lifecycle/Service.swift", "the cancellation shield, which awaits it in the same expression"),
+  ("Sources/Runtime/CommandLine/CommandStop.swift", "a signal cancels it from a thread that is not Swift's"),
   ("Sources/Service/Intake/Registry.swift", "one reading of the directory is shared by all who wait for it"),
   ("Sources/Service/Intake/ReceiptAnswers.swift", "a client leaves before a slow commit that was begun for it"),
 ]

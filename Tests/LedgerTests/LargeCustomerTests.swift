@@ -108,6 +108,107 @@ private struct Counted {
     }
   }
 
+  @Test(arguments: LargeCustomer.Shape.allCases)
+  func `costs one more claim no more rows than a customer of ten`(shape: LargeCustomer.Shape) async throws {
+    try await Counted.with { counted in
+      let (small, large) = (
+        LargeCustomer(shape, of: SignedStory.app, name: 1), LargeCustomer(shape, of: SignedStory.app, name: 2)
+      )
+      try await counted.append(small, 10)
+      try await counted.append(large, 3_000)
+      func cost(_ customer: LargeCustomer, _ place: Int) async throws -> Counted.Cost {
+        try await counted.cost { try await counted.append([customer.findings(place, source: .notificationV1)]) }
+      }
+      // One that nobody has signed, and one that is known.
+      for place in [5_000, 0] {
+        let (few, many) = (try await cost(small, place), try await cost(large, place))
+        #expect(many.read <= few.read + 40, "\(place): \(few) at 10, \(many) at 3,000")
+        #expect(many.written <= few.written + 5, "\(place): \(few) at 10, \(many) at 3,000")
+      }
+      let open = try await counted.pool.read { session throws(DatabaseError) in
+        try ClaimedChangeTable.depths(in: session).values.map(\.open)
+      }
+      #expect(open == [2])
+    }
+  }
+
+  @Test func `whose ids are all being asked about is read at a cost in proportion, with each look-up`() async throws {
+    try await Counted.with { counted in
+      let (small, large) = (
+        LargeCustomer(.linked, of: SignedStory.app, name: 1), LargeCustomer(.linked, of: SignedStory.app, name: 2)
+      )
+      try await counted.append(small, 200)
+      try await counted.append(large, 2_400)
+      _ = try await counted.pool.transaction { session throws(DatabaseError) in
+        _ = try session.execute(
+          "INSERT INTO credentials (app, kind, name, issuer, sealed, created_at) SELECT id, 'apiKey', 'K', 'I', '', 1 FROM apps"
+        )
+        _ = try session.execute(
+          """
+          INSERT INTO claimed_changes SELECT app, environment, original_transaction_id, 1, 2, 1, 1, message FROM purchases
+          """)
+        return try session.execute(
+          """
+          INSERT INTO work (app, environment, kind, subject, is_again, attempts, created_at, due_at, reason)
+          SELECT app, environment, 2, original_transaction_id, 1, 4, 1, 2, 'serverFailed 500' FROM claimed_changes
+          """)
+      }
+      func cost(_ customer: LargeCustomer, _ count: Int) async throws -> Int {
+        try await counted.cost {
+          let found = try await counted.ledger.dossiers(
+            of: customer.appTransactionID, app: counted.app, extent: .customers)
+          let lookUps = try #require(found.first?.lookUps)
+          #expect(lookUps.count == count && lookUps.values.allSatisfy { $0.failure == "serverFailed 500" })
+        }.read
+      }
+      let (few, many) = (try await cost(small, 200), try await cost(large, 2_400))
+      #expect(many <= 24 * few, "\(few) rows for 200, \(many) for 2,400")
+    }
+  }
+
+  @Test func `that joins a small one moves what waits for the small one to its back end alone`() async throws {
+    try await Counted.with { counted in
+      let large = LargeCustomer(.linked, of: SignedStory.app, name: 2)
+      let small = LargeCustomer(.linked, of: SignedStory.app, name: 1)
+      try await counted.append(large, 600)
+      try await counted.append(small, 20)
+      let label = try await counted.pool.transaction { session throws(DatabaseError) in
+        func label(_ customer: LargeCustomer) throws(DatabaseError) -> String {
+          let node = "o" + customer.transactionID(0)
+          return try session.query("SELECT label FROM customers WHERE node = \(node)").first?.text(0) ?? ""
+        }
+        let (kept, lost) = (try label(large), try label(small))
+        _ = try session.execute(
+          """
+          INSERT INTO destinations (app, environment, name, url, form, enabled, created_at, changed_at)
+          SELECT DISTINCT app, environment, 'legacy', 'http://127.0.0.1/', 'original', 1, 1, 1 FROM customers
+          """)
+        for (label, first) in [(kept, 1), (lost, 10_001)] {
+          _ = try session.execute(
+            """
+            INSERT INTO outbox_keys (destination, customer, sequence)
+            SELECT id, \(label), seq FROM destinations JOIN seq_1_to_20000 WHERE seq BETWEEN \(first) AND \(first + 599)
+            """)
+        }
+        return kept
+      }
+      var findings = Findings(app: SignedStory.app, environment: .sandbox)
+      findings.links = [
+        CustomerLink(
+          app: SignedStory.app, environment: .sandbox, .originalTransactionID(large.transactionID(7)),
+          .originalTransactionID(small.transactionID(7)))
+      ]
+      let joining = findings
+      _ = try await counted.cost { try await counted.append([joining]) }
+      let keys = try await counted.pool.read { session throws(DatabaseError) in
+        try session.query("SELECT customer, COUNT(*) AS count FROM outbox_keys GROUP BY customer").map {
+          row throws(DatabaseError) in (try row.text("customer"), try row.int("count"))
+        }
+      }
+      #expect(keys.count == 1 && keys.first?.0 == label && keys.first?.1 == 1_200)
+    }
+  }
+
   /// In pages of 20, as Apple's histories come; in descending order each id sorts before all that are known.
   @Test(arguments: ["ascending", "descending", "any"])
   func `is joined page by page at a cost in proportion, whatever the order`(order: String) async throws {

@@ -31,7 +31,9 @@ struct OutboxFixture {
   }
 
   /// A message about these originalTransactionIds, all of one customer.
-  func entry(_ text: String, _ originals: [String] = [], epoch: Int64? = 1, forwarded: Bool = true) -> Entry {
+  func entry(
+    _ text: String, _ originals: [String] = [], epoch: Int64? = 1, forwarded: Bool = true, proof: ProofClass = .proven
+  ) -> Entry {
     let message = InboxMessage(kind: .notification, body: Array(text.utf8), receivedAt: Self.now)
     var findings = Findings(app: SignedStory.app, environment: .sandbox)
     for original in originals {
@@ -43,33 +45,61 @@ struct OutboxFixture {
     let acceptance = Entry.Acceptance(
       message, app: base.app.id, findings: findings, signedAt: nil, title: text)
     return Entry(
-      message, .accepted(acceptance), addressee: forwarded ? .init(scope, epoch: epoch, at: Self.now) : nil)
+      message, .accepted(acceptance),
+      addressee: forwarded ? .init(scope, epoch: epoch, at: Self.now, proof: proof) : nil)
   }
 
   func refused(_ text: String) -> Entry {
     let message = InboxMessage(kind: .notification, body: Array(text.utf8), receivedAt: Self.now)
     let refusal = Entry.Refusal(source: .legacy, code: "notificationV1NotYet", detail: "", claimedApp: nil)
-    return Entry(message, .quarantined(refusal), addressee: .init(scope, epoch: 1, at: Self.now))
+    return Entry(message, .quarantined(refusal), addressee: .init(scope, epoch: 1, at: Self.now, proof: .proven))
   }
 
-  /// Leases what may be sent at `now`, by the texts of the messages.
-  func lease(at now: Milliseconds = Self.now, limit: Int = 100) async throws -> [(text: String, LeasedDelivery)] {
-    let destination = destination
-    let (leased, bodies) = try await pool.transaction { session throws(DatabaseError) in
-      let leased = try OutboxTable.lease(
-        from: destination, limit: limit, until: now + .seconds(60), owner: .random(count: 16), at: now, in: session)
-      return (leased, try OutboxTable.messages(leased.map(\.message), for: destination, in: session))
+  /// Leases what may be sent at `now`, as the delivery does, by the texts of the messages.
+  func lease(
+    _ classes: Set<ProofClass> = Set(ProofClass.allCases), at now: Milliseconds = Self.now, limit: Int = 100
+  ) async throws -> [(text: String, LeasedDelivery)] {
+    try await sort()
+    let outcome = try await turn(wanted: classes.reduce(into: [:]) { $0[$1] = limit }, at: now)
+    let (digests, destination) = (outcome.leased.map(\.message), destination)
+    let bodies = try await pool.read { session throws(DatabaseError) in
+      try OutboxTable.messages(digests, for: destination, in: session)
     }
-    return leased.map { (String(decoding: bodies[$0.message]?.message.body ?? [], as: UTF8.self), $0) }
+    return outcome.leased.map { (String(decoding: bodies[$0.message]?.message.body ?? [], as: UTF8.self), $0) }
+  }
+
+  func turn(
+    _ settlements: [Settlement] = [], wanted: [ProofClass: Int] = [:], bytes: Int = 1 << 30,
+    at now: Milliseconds = Self.now
+  ) async throws -> OutboxTurn.Outcome {
+    let destination = destination
+    var turn = OutboxTurn()
+    (turn.settlements, turn.wanted, turn.bytes) = (settlements, wanted, bytes)
+    return try await pool.transaction { [turn] session throws(DatabaseError) in
+      try OutboxTable.take(
+        turn, at: destination.id,
+        OutboxTurn.Lease(owner: .random(count: 16), now: now, end: now + .seconds(60)), in: session)
+    }
+  }
+
+  @discardableResult
+  func sort() async throws -> Int {
+    let destination = destination
+    return try await pool.transaction { session throws(DatabaseError) in
+      try OutboxTable.sort(at: destination, in: session)
+    }
   }
 
   func texts(at now: Milliseconds = Self.now) async throws -> [String] { try await lease(at: now).map(\.text) }
 
   func deliver(_ deliveries: [(text: String, LeasedDelivery)]) async throws {
-    let leased = deliveries.map(\.1)
-    try await pool.transaction { session throws(DatabaseError) in
-      for delivery in leased { try OutboxTable.settleDelivered(delivery, at: Self.now, in: session) }
-    }
+    try await settle(deliveries, .delivered)
+  }
+
+  func settle(
+    _ deliveries: [(text: String, LeasedDelivery)], _ outcome: Settlement.Outcome, at now: Milliseconds = Self.now
+  ) async throws {
+    _ = try await turn(deliveries.map { Settlement($0.1, outcome) }, at: now)
   }
 
   func count(_ sql: SQL) async throws -> Int {

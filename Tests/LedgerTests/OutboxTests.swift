@@ -137,6 +137,7 @@ import Time
         try await fixture.deliver(leased)
       }
       #expect(try await fixture.count("SELECT COUNT(*) FROM outbox_members") == 0)
+      #expect(try await fixture.count("SELECT COUNT(*) FROM outbox_keys") == 0)
     }
   }
 
@@ -154,10 +155,9 @@ import Time
   @Test func `lets the dead go by, and brings them back in their place`() async throws {
     try await with { fixture in
       _ = try await fixture.ledger.append([fixture.entry("a1", ["1"]), fixture.entry("a2", ["1"])])
-      let (now, first) = (OutboxFixture.now, try await fixture.lease()[0].1)
-      try await fixture.pool.transaction { session throws(DatabaseError) in
-        try OutboxTable.settleFailed(first, error: "answered 500", retryAt: now + .hours(1), at: now, in: session)
-      }
+      let (now, leased) = (OutboxFixture.now, try await fixture.lease())
+      let first = leased[0].1
+      try await fixture.settle(leased, .failed(error: "answered 500", retryAt: now + .hours(1)))
       #expect(try await fixture.texts().isEmpty)
       let (given, depth) = try await fixture.pool.transaction { session throws(DatabaseError) in
         (
@@ -179,15 +179,12 @@ import Time
     try await with { fixture in
       _ = try await fixture.ledger.append([fixture.entry("a1", ["1"])])
       let later = OutboxFixture.now + .seconds(61)
-      let (lost, _) = (try await fixture.lease()[0].1, try await fixture.lease(at: later))
-      try await fixture.pool.transaction { session throws(DatabaseError) in
-        try OutboxTable.settleFailed(lost, error: "late", retryAt: nil, at: later, in: session)
-        try OutboxTable.release([lost], at: later, in: session)
-      }
+      let (lost, _) = (try await fixture.lease(), try await fixture.lease(at: later))
+      try await fixture.settle(lost, .dead(error: "late"), at: later)
+      try await fixture.settle(lost, .released, at: later)
       #expect(try await fixture.count("SELECT COUNT(*) FROM outbox WHERE state = 0 AND error IS NULL") == 1)
-      try await fixture.pool.transaction { session throws(DatabaseError) in
-        try OutboxTable.settleDelivered(lost, at: later, in: session)
-      }
+      #expect(try await fixture.count("SELECT COUNT(*) FROM outbox_keys") == 1)
+      try await fixture.settle(lost, .delivered, at: later)
       #expect(try await fixture.count("SELECT COUNT(*) FROM outbox WHERE state = 1") == 1)
     }
   }
@@ -197,7 +194,7 @@ import Time
       _ = try await fixture.ledger.append([
         fixture.entry("a1", ["1"]), fixture.refused("kept"), fixture.entry("b1", ["2"]),
       ])
-      try await fixture.deliver(try await fixture.lease(limit: 2))
+      try await fixture.deliver(try await fixture.lease(limit: 1))
       let purged = try await fixture.pool.transaction { session throws(DatabaseError) in
         try OutboxTable.purge(deliveredBefore: OutboxFixture.now + .days(30), limit: 10, in: session)
       }

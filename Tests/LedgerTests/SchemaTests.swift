@@ -39,11 +39,25 @@ import Time
         _ = try Migrator([.first]).migrate(at: now, in: session)
         _ = try AppTable.add(bundleID: "com.example.kept", appAppleID: nil, at: now, in: session)
         #expect(try Migrator().status(in: session).installed == 1)
-        for statement in Migration.second.statements.dropLast(3) { try session.run(statement) }
-        #expect(try Migrator().migrate(at: now, in: session).map(\.version) == [2])
+        for change in Migration.second.changes.dropLast(3) { try change.run(in: session) }
+        #expect(try Migrator().migrate(at: now, in: session).map(\.version) == Array(2...Migration.newest))
         #expect(try AppTable.all(in: session).map(\.bundleID) == ["com.example.kept"])
         #expect(try session.query("SELECT * FROM seeds").isEmpty)
         #expect(try session.query("SELECT * FROM app_policies").isEmpty)
+      }
+    }
+  }
+
+  @Test(arguments: 0...7)
+  func `comes to version 3 after a migration that was cut off anywhere`(done: Int) async throws {
+    try await database { pool in
+      try await pool.read { [now] session throws(DatabaseError) in
+        _ = try Migrator([.first, .second]).migrate(at: now, in: session)
+        #expect(Migration.third.changes.count == 7)
+        for change in Migration.third.changes.prefix(done) { try change.run(in: session) }
+        #expect(try Migrator().migrate(at: now, in: session).map(\.version) == [3])
+        for change in Migration.third.changes { try change.run(in: session) }
+        #expect(try session.query("SELECT class, readiness, size FROM outbox FORCE INDEX (by_readiness)").isEmpty)
       }
     }
   }

@@ -23,7 +23,8 @@ private struct Large: Sendable {
 
   init(_ shape: Shape, _ count: Int) {
     for number in 0..<Int64(count) {
-      let (date, id) = (1_000_000 + number * 10_000, "\(2_000_000 + number)")
+      // Of as many digits, so that lines made of them are in the order of the table whatever the count.
+      let (date, id) = (100_000_000 + number * 10_000, "\(2_000_000 + number)")
       var values: [PurchaseField: JSONValue] = [
         .transactionId: .string(id), .productId: "monthly", .purchaseDate: .integer(date), .quantity: 1,
       ]
@@ -45,7 +46,7 @@ private struct Large: Sendable {
         line = "p\(date)"
         statements.append(said(.notificationV1, at: date, line: line, values))
         values[.transactionId] = .string("9\(id)")
-        statements.append(said(.verifiedReceipt, at: date, line: "", values))
+        statements.append(said(.verifiedReceipt, at: date, line: "q\(date)", values))
       }
       // What nobody told of is learned.
       if number.isMultiple(of: 2) {
@@ -77,6 +78,7 @@ private struct Large: Sendable {
     check("events") { told, purchases in _ = Occurrence.toldAndLearned(in: told.events, purchases: purchases) }
     check("transfers") { told, purchases in _ = Transfer.all(in: told.attributions, purchases: purchases) }
     check("accounts") { told, _ in _ = Attribution.merged(told.attributions) }
+    check("accounts out of order") { told, _ in _ = Attribution.merged(told.attributions.reversed()) }
     check("subscription") { told, purchases in
       let byKey = Dictionary(grouping: purchases, by: \.key.subscription)
       let subscriptions = byKey.compactMap { Subscription(key: $0.key, purchases: $0.value, renewal: nil) }

@@ -34,6 +34,28 @@ import Time
     }
   }
 
+  @Test(arguments: [("p1049", "p1000", ["p1000"]), ("", "p1000", ["p1000"]), ("p1000", "", ["p1000"])])
+  func `takes the better line of a claim, and is one with it`(signed: String, claimed: String, lines: [String]) {
+    func statement(_ source: Source, _ line: String) -> PurchaseStatement {
+      said(source, at: 10, line: line, [.transactionId: "7", .purchaseDate: 1_049])
+    }
+    let purchases = Purchase.fold(
+      [statement(.verifiedReceipt, signed), statement(.notificationV1, claimed)], rules: purchaseRules)
+    #expect(purchases.map(\.key.line.text) == lines)
+  }
+
+  @Test func `never makes one of two signed purchases because a claim says so`() {
+    let signed = [
+      said(.verifiedReceipt, at: 10, line: "p1000", [.transactionId: "7", .purchaseDate: 1_000]),
+      said(.verifiedReceipt, at: 10, line: "p9000", [.transactionId: "8", .purchaseDate: 9_000]),
+    ]
+    for line in ["", "p1000", "p9000", "10"] {
+      let claim = said(.notificationV1, at: 20, line: line, [.transactionId: "8", .purchaseDate: 1_000])
+      let purchases = Purchase.fold(signed + [claim], rules: purchaseRules).compactMap(\.signed)
+      #expect(purchases.map(\.purchaseDate?.sinceEpoch) == [1_000, 9_000], "\(line)")
+    }
+  }
+
   @Test func `does not cross originalTransactionIds, environments or apps`() {
     var elsewhere = said(at: 1, line: "10", [.transactionId: "7"])
     elsewhere.key.app = "com.example.other"

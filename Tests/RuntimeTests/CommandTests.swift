@@ -295,3 +295,43 @@ private func parse(_ line: String, _ environment: [String: String] = [:]) throws
     #expect(Completion(root).script(for: .fish).contains("-d 'It’s $(false) `x`.'"))
   }
 }
+
+@Suite struct `A command with more to it` {
+  private static let secret = Command("keep", "Keep it.", examples: ["yard tracks keep"], isHidden: true) { _, _ in
+    .done
+  }
+  private static let move = Command("move", "Move it.", examples: ["yard tracks move"]) { _, _ in .done }
+  private static let root = Command(
+    "yard", "Move trains.", examples: ["yard tracks move"],
+    subcommands: [
+      Command(
+        "tracks", "The tracks.", whenStopped: "What was moved stays.", examples: ["yard tracks move"],
+        subcommands: [move, secret])
+    ])
+
+  @Test func `that is hidden works, and nobody is told of it`() throws {
+    guard case .run = try Self.root.parse(["tracks", "keep"]) else {
+      Issue.record("it does not run")
+      return
+    }
+    guard case .help(let help) = try Self.root.parse(["tracks", "--help"]) else {
+      Issue.record("no help")
+      return
+    }
+    #expect(help.contains("move") && !help.contains("keep"))
+    let error = try #require(throws: UsageError.self) { try Self.root.parse(["tracks", "kee"]) }
+    #expect(!error.description.contains("keep"))
+    for shell in Shell.allCases { #expect(!Completion(Self.root).script(for: shell).contains("keep")) }
+    #expect(Self.root.problems == [])
+  }
+
+  @Test func `that can be stopped says so, and so do those below it`() throws {
+    guard case .help(let help) = try Self.root.parse(["tracks", "move", "--help"], width: 100) else {
+      Issue.record("no help")
+      return
+    }
+    #expect(help.contains("What was moved stays.") && help.contains("130 or 143"), "\(help)")
+    guard case .help(let group) = try Self.root.parse(["tracks", "--help"]) else { return }
+    #expect(!group.contains("130 or 143"), "a group does nothing by itself")
+  }
+}

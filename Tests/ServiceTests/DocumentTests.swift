@@ -104,6 +104,40 @@ import Time
     #expect(subscription?["grantsAccess"] == .bool(grantsAccess))
   }
 
+  @Test func `says that Apple is being asked, and until when access is held meanwhile`() throws {
+    var dossier = dossier
+    var claimed = dossier.purchases[0]
+    (claimed.source, claimed.key.line) = (.notificationV1, Line(text: "6"))
+    claimed.facts.set(.expiresDate, .integer((start + .days(60)).sinceEpoch))
+    dossier.purchases.append(claimed)
+    let message = [UInt8](repeating: 0xCD, count: 32)
+    dossier.lookUps = [
+      "11": OpenLookUp(since: start + .days(29), because: [.period, .refund], message: message, failure: "why")
+    ]
+    (dossier.hold, dossier.canAskApple) = (AccessHold(hours: 10), true)
+    func subscription(at now: Milliseconds) throws -> JSONObject {
+      let document = Document(vocabulary: .embedded, now: now, showsProvenance: false).describe(dossier, .purchases)
+      return try #require(document["subscriptions"]?.array?.first?.object)
+    }
+    let running = try subscription(at: start + .days(29))
+    #expect(running["grantsAccess"] == true && running["accessHeldUntil"] == nil && running["confirmed"] == false)
+    let lookUp: JSONObject = [
+      "state": "open", "since": .integer((start + .days(29)).sinceEpoch), "because": ["period", "refund"],
+      "message": .string(String(repeating: "cd", count: 32)),
+    ]
+    #expect(running["lookUp"]?.object == lookUp, "what failed is for the operator")
+    let held = try subscription(at: start + .days(30))
+    #expect(held["grantsAccess"] == true)
+    #expect(held["accessHeldUntil"] == .integer((start + .days(30) + .hours(10)).sinceEpoch))
+    let after = try subscription(at: start + .days(30) + .hours(10))
+    #expect(after["grantsAccess"] == false && after["accessHeldUntil"] == nil && after["statusName"] == "active")
+    dossier.lookUps = [:]
+    #expect(try subscription(at: start + .days(30))["grantsAccess"] == false)
+    #expect(try subscription(at: start + .days(30))["lookUp"] == nil)
+    dossier.canAskApple = false
+    #expect(try subscription(at: start + .days(30))["lookUp"]?.object == ["state": "noAPIKey"])
+  }
+
   @Test func `marks events that are no longer news, counts their tellings and shows to whom it belonged`() throws {
     let renewed = start + .days(30)
     var dossier = dossier

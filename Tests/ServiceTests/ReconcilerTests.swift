@@ -66,6 +66,64 @@ import Truth
     }
   }
 
+  @Test(arguments: [(LegacyEntitlements.deny, true), (.allow, false)])
+  func `counts as news what Apple signed alone, unless V1 alone decides`(
+    policy: LegacyEntitlements, isAsked: Bool
+  ) async throws {
+    try await KeptUp.with(world(customers: 2), isAsking: false) { kept in
+      let (app, day) = (try await kept.place().app, Interval.days(1).milliseconds)
+      let now = kept.clock.clock.now()
+      try await kept.pool.transaction { session throws(DatabaseError) in
+        try PolicyTable.set(legacyEntitlements: policy, of: app, at: now, in: session)
+      }
+      // A signed period that ended ten days ago, and the next as V1 told it when it began.
+      func entry(_ source: Source, line: String, from start: Int64, asOf: Int64) -> Entry {
+        var findings = Findings(app: KeptUp.app, environment: .sandbox)
+        var facts = Facts<PurchaseField>()
+        facts.set(.type, "Auto-Renewable Subscription")
+        facts.set(.purchaseDate, .integer(now.sinceEpoch + start * day))
+        facts.set(.expiresDate, .integer(now.sinceEpoch + (start + 30) * day))
+        let message = InboxMessage(kind: .notification, body: Array(line.utf8), receivedAt: now)
+        findings.purchases = [
+          PurchaseStatement(
+            key: PurchaseKey(
+              app: KeptUp.app, environment: .sandbox, originalTransactionID: "77", line: Line(text: line)),
+            source: source,
+            rank: Rank(
+              asOf: now + .milliseconds(asOf * day), tieBreak: [UInt8](repeating: 1, count: 16)),
+            facts: facts, message: [UInt8](repeating: 1, count: 32))
+        ]
+        return Entry(
+          message,
+          .accepted(Entry.Acceptance(message, app: app.id, findings: findings, signedAt: nil, title: "test")))
+      }
+      let ledger = Ledger(pool: kept.pool)
+      _ = try await ledger.append([entry(.signedV2, line: "1", from: -40, asOf: -40)])
+      _ = try await ledger.append([entry(.notificationV1, line: "2", from: -10, asOf: -10)])
+      let report = try await kept.reconcile { $0.isDry = true }
+      #expect(report.lookedUp == (isAsked ? 1 : 0))
+      let renewals = ReconciliationReport.sum(report.renewals)
+      #expect(renewals.expected == 1 && renewals.missing == (isAsked ? 1 : 0))
+    }
+  }
+
+  @Test func `asks about what was claimed and never answered, and once`() async throws {
+    try await KeptUp.with(world(), isAsking: false) { kept in
+      kept.send(.v1)
+      try await kept.advance(.days(60))
+      // As a version left it that did not ask because of claims: V1 was stored, and Apple was asked about nobody.
+      try await kept.pool.transaction { session throws(DatabaseError) in
+        _ = try session.execute("DELETE FROM work")
+        _ = try session.execute("DELETE FROM claimed_changes")
+        // A receipt inside a body proves what it holds.
+        _ = try session.execute("DELETE FROM purchases WHERE source = 20")
+      }
+      let report = try await kept.reconcile()
+      #expect(report.lookedUp > 0 && report.unknownToApple == 0)
+      #expect(try await kept.reconcile { $0.isDry = true }.lookedUp == 0)
+    }
+  }
+
   @Test func `ends in the truth, after V1, a switch in the middle, and every fault`() async throws {
     try await KeptUp.with(world(customers: 10), isAsking: false) { kept in
       let faults: [JSONObject] = [

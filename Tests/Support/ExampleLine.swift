@@ -2,9 +2,11 @@ import JSON
 import Purchases
 import Time
 
-/// A line of an example that says something: `SOURCE AS-OF WHAT …`.
+/// A line of an example that says something: `SOURCE AS-OF WHAT …`, `link A B` or `lookup SINCE`.
 struct ExampleLine {
   var findings = Findings(app: ModelExample.app, environment: .production)
+  /// For a line that says that a look-up is open.
+  private(set) var lookUp: OpenLookUp?
 
   private let number: Int
   private var message: [UInt8] { .init(repeating: UInt8(truncatingIfNeeded: number), count: 32) }
@@ -13,6 +15,10 @@ struct ExampleLine {
     self.number = number
     if words.first == "link", words.count == 3 {
       findings.links = [link(words[1], words[2])]
+      return
+    }
+    if words.first == "lookup", words.count == 2 {
+      lookUp = OpenLookUp(since: try Self.instant(words[1]), because: .period, message: message, failure: nil)
       return
     }
     guard words.count >= 3, let source = Source.allCases.first(where: { $0.name == words[0] }) else {

@@ -6,12 +6,15 @@ import Time
 /// What is true of an example, in the words in which it says what it expects.
 struct ExampleView {
   private let kept: ModelExample.Kept
+  private let lookUp: OpenLookUp?
   private let purchases: [Purchase]
   private let renewal: Folded<RenewalField>?
   private let subscription: Subscription?
 
-  init(_ kept: ModelExample.Kept) {
+  /// - Parameter lookUp: by which Apple is being asked.
+  init(_ kept: ModelExample.Kept, asking lookUp: OpenLookUp?) {
     self.kept = kept
+    self.lookUp = lookUp
     let vocabulary = Vocabulary.embedded
     purchases = Purchase.fold(kept.purchases, rules: vocabulary.purchases.rules)
     renewal = Folded(kept.renewals, rules: vocabulary.renewals.rules)
@@ -58,17 +61,22 @@ struct ExampleView {
     return "\(what) \(name)=\(text) \(provenance.source.name)\(provenance.isInferred ? " inferred" : "")"
   }
 
-  /// `at TIME STATUS confirmed|unconfirmed allow:yes|no deny:yes|no`.
+  /// `at TIME STATUS confirmed|unconfirmed allow:yes|no deny:yes|no`, and `held:TIME` when access is held.
   private func standing(_ words: [String]) -> String {
     guard words.count > 1, let now = try? ExampleLine.instant(words[1]), let subscription else {
       return "no subscription"
     }
-    let grants = LegacyEntitlements.allCases.map { policy in
-      "\(policy.rawValue):\(subscription.standing(at: now, legacy: policy).grantsAccess ? "yes" : "no")"
+    func standing(_ policy: LegacyEntitlements) -> Standing {
+      subscription.standing(at: now, legacy: policy, lookUp: lookUp, hold: .standard)
     }
-    let standing = subscription.standing(at: now, legacy: .deny)
+    let grants = LegacyEntitlements.allCases.map { policy in
+      "\(policy.rawValue):\(standing(policy).grantsAccess ? "yes" : "no")"
+    }
+    let denied = standing(.deny)
+    let held = denied.accessHeldUntil.map { ["held:\(seconds($0))"] } ?? []
     return
-      (["at", words[1], standing.status?.name ?? "unknown", standing.isConfirmed ? "confirmed" : "unconfirmed"] + grants)
+      (["at", words[1], denied.status?.name ?? "unknown", denied.isConfirmed ? "confirmed" : "unconfirmed"] + grants
+      + held)
       .joined(separator: " ")
   }
 

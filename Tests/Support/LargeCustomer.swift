@@ -33,7 +33,7 @@ package struct LargeCustomer: Sendable {
   package func date(_ place: Int) -> Milliseconds { Self.start + .minutes(10 * Int64(place)) }
 
   /// What the notification of one purchase teaches; `original` in the place of its originalTransactionId.
-  package func findings(_ place: Int, original: String? = nil) -> Findings {
+  package func findings(_ place: Int, original: String? = nil, source: Source = .signedV2) -> Findings {
     let (id, date) = (transactionID(place), date(place))
     let original = original ?? originalTransactionID(place)
     var facts = Facts<PurchaseField>()
@@ -57,20 +57,20 @@ package struct LargeCustomer: Sendable {
     let rank = Rank(asOf: date + .seconds(1), tieBreak: [UInt8](repeating: 1, count: 16))
     let message = [UInt8](repeating: UInt8(truncatingIfNeeded: place), count: 32)
     var findings = Findings(app: app, environment: environment)
-    findings.purchases = [PurchaseStatement(key: key, source: .signedV2, rank: rank, facts: facts, message: message)]
+    findings.purchases = [PurchaseStatement(key: key, source: source, rank: rank, facts: facts, message: message)]
     if shape == .periods {
       var intention = Facts<RenewalField>()
       intention.set(.autoRenewStatus, 1)
       intention.set(.renewalDate, .integer((date + .minutes(10)).sinceEpoch))
       findings.renewals = [
-        RenewalStatement(key: key.subscription, source: .signedV2, rank: rank, facts: intention, message: message)
+        RenewalStatement(key: key.subscription, source: source, rank: rank, facts: intention, message: message)
       ]
     }
     let type = shape == .linked ? "ONE_TIME_CHARGE" : place == 0 ? "SUBSCRIBED" : "DID_RENEW"
     findings.events = [
       Event(
         app: app, environment: environment, notificationUUID: "\(original)-\(id)", notificationType: type,
-        subtype: nil, originalTransactionID: original, transactionID: id, line: line, date: date, source: .signedV2,
+        subtype: nil, originalTransactionID: original, transactionID: id, line: line, date: date, source: source,
         rank: rank, details: [:], message: message, rule: "N-001")
     ]
     findings.links = findings.derivedLinks

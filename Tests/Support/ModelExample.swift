@@ -15,6 +15,8 @@ package struct ModelExample: Sendable {
   /// One for each line that says something.
   package let messages: [Findings]
   private let expectations: [[String]]
+  /// The look-up that is open, in an example that has one.
+  private let lookUp: OpenLookUp?
 
   /// Every example of the page, by name.
   package static func all() throws -> [String: ModelExample] {
@@ -35,15 +37,17 @@ package struct ModelExample: Sendable {
     self.name = name
     var messages: [Findings] = []
     var expectations: [[String]] = []
+    var lookUp: OpenLookUp?
     for words in lines {
       if words.first == "=>" {
         expectations.append(Array(words.dropFirst()))
-      } else {
-        messages.append(try ExampleLine(words, number: messages.count + 1).findings)
+        continue
       }
+      let line = try ExampleLine(words, number: messages.count + 1)
+      if let open = line.lookUp { lookUp = open } else { messages.append(line.findings) }
     }
     guard !expectations.isEmpty else { throw Malformed(description: "\(name) expects nothing") }
-    (self.messages, self.expectations) = (messages, expectations)
+    (self.messages, self.expectations, self.lookUp) = (messages, expectations, lookUp)
   }
 
   /// What is kept of the messages, wherever it is kept.
@@ -88,7 +92,7 @@ package struct ModelExample: Sendable {
 
   /// What is otherwise than the example says; empty when all is as it says.
   package func failures(of kept: Kept) -> [String] {
-    let view = ExampleView(kept)
+    let view = ExampleView(kept, asking: lookUp)
     return expectations.compactMap { words in
       let expected = words.joined(separator: " ")
       let actual = view.answer(words)

@@ -5,7 +5,9 @@ import Time
 
 /// The one MariaDB of a test process: started when the first test asks, removed when the process ends.
 ///
-/// What a killed process leaves behind (its server ends with it) is removed by the next one.
+/// What a killed process leaves behind (its server ends with it) is removed by the next one. With
+/// SWITCHYARD_TEST_DATABASE the databases are made on the server of that URL instead, which is left as it is but for
+/// them: so `scripts/mysql` runs tests against MySQL.
 package actor PrivateMariaDB {
   package static let shared = PrivateMariaDB()
 
@@ -22,9 +24,12 @@ package actor PrivateMariaDB {
   package func database() async throws -> DatabaseConfiguration {
     let server = try await server()
     databases += 1
-    let name = "t\(databases)"
+    let name = Self.given == nil ? "t\(databases)" : "switchyard_test_\(databases)"
     let connection = try await Connection.open(server)
-    try await connection.read { session throws(DatabaseError) in try session.createDatabase(name) }
+    try await connection.read { session throws(DatabaseError) in
+      try session.run("DROP DATABASE IF EXISTS \(identifier: name)")
+      try session.createDatabase(name)
+    }
     await connection.close()
     return server.database(name)
   }
@@ -40,7 +45,11 @@ package actor PrivateMariaDB {
     return try await task.value
   }
 
+  /// The URL of a server that is given instead.
+  private static var given: String? { unsafe getenv("SWITCHYARD_TEST_DATABASE").map { unsafe String(cString: $0) } }
+
   private static func start() async throws -> DatabaseConfiguration {
+    if let given { return try DatabaseURL(given).configuration.database(nil) }
     removeLeftovers()
     var settings = EmbeddedServer.Settings()
     settings.bufferPool = 64 << 20

@@ -4,6 +4,9 @@ package import Time
 
 /// Where calls wait for their turn: for each key one line, interactive calls first, then what was begun in bulk, then bulk.
 ///
+/// Calls that unsigned messages cause have a share of their own: they go before bulk, begun or not, but take one call in
+/// four at most while bulk waits, so that whoever can make claims can neither stop it nor be stopped by it.
+///
 /// Only the first in line sleeps; the others wait until they are first. So an interactive call never waits behind bulk
 /// for more than the one slot that was taken already.
 package final class BudgetGate: Sendable {
@@ -13,7 +16,12 @@ package final class BudgetGate: Sendable {
     /// The rest of what was begun in bulk: whoever waits for its end does not wait behind what has not begun.
     case begun
     case bulk
+    /// A message that nobody signed wants it confirmed.
+    case claimed
   }
+
+  /// How many calls of bulk go for each claimed one, while both wait.
+  package static let bulkForEachClaimed = 3
 
   private struct Line {
     var budget: CallBudget
@@ -24,14 +32,30 @@ package final class BudgetGate: Sendable {
     var waiting: [Priority: [Int]] = [:]
     /// Those who are not first and sleep until they are.
     var asleep: [Int: CheckedContinuation<Void, Never>] = [:]
+    /// Calls of bulk that go before the next claimed one.
+    var owedToBulk = 0
 
-    var first: Int? { waiting[.interactive]?.first ?? waiting[.begun]?.first ?? waiting[.bulk]?.first }
+    var first: Int? {
+      if let interactive = waiting[.interactive]?.first { return interactive }
+      let bulk = waiting[.begun]?.first ?? waiting[.bulk]?.first
+      let claimed = waiting[.claimed]?.first
+      return owedToBulk > 0 ? bulk ?? claimed : claimed ?? bulk
+    }
 
     /// Calls that wait.
     var ahead: Int { waiting.values.reduce(0) { $0 + $1.count } }
 
     mutating func leave(_ ticket: Int, _ priority: Priority) {
       waiting[priority]?.removeAll { $0 == ticket }
+    }
+
+    /// Counts a call that goes out.
+    mutating func took(_ priority: Priority) {
+      switch priority {
+      case .interactive: break
+      case .claimed: owedToBulk = BudgetGate.bulkForEachClaimed
+      case .begun, .bulk: owedToBulk = max(0, owedToBulk - 1)
+      }
     }
 
     /// The one to be woken because it is first now.
@@ -201,6 +225,7 @@ package final class BudgetGate: Sendable {
       switch line.budget.take(now: now) {
       case .now(let grant):
         line.leave(ticket, priority)
+        line.took(priority)
         step = .go(grant)
       case .at(let instant): step = .sleep(until: instant, leased: leased)
       }

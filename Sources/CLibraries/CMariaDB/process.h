@@ -1,5 +1,6 @@
 #pragma once
-// Starting a server: what posix_spawn cannot do (another user, no inherited descriptors, an end with its parent).
+// Starting a server or its keeper: what posix_spawn cannot do (a session of its own, another user, no inherited
+// descriptors, an end with its parent).
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -16,12 +17,16 @@ struct child_process_request {
   char *const *arguments;
   char *const *environment;
   const char *directory;
-  int output;           // becomes standard output and error
+  int output;           // becomes standard output
+  int errors;           // becomes standard error
   int becomes_user;     // 1: give up every privilege and run as user and group
   uid_t user;
   gid_t group;
-  int signal_at_parent_end;  // sent when the *thread* that called ends
+  int signal_at_parent_end;  // sent when the *thread* that called ends; 0: none
 };
+
+// Makes a pipe that no started program inherits; 0, or -1 with errno set.
+static inline int child_process_pipe(int *ends) { return pipe2(ends, O_CLOEXEC); }
 
 // In the child between fork and exec: system calls only, no library state, no locks.
 static inline __attribute__((noreturn)) void child_process_become(
@@ -36,7 +41,7 @@ static inline __attribute__((noreturn)) void child_process_become(
   setsid();  // Ctrl-C in our terminal is ours to handle, not the server's
   umask(0077);
   int null = open("/dev/null", O_RDONLY);
-  if (null < 0 || dup2(null, 0) < 0 || dup2(request->output, 1) < 0 || dup2(request->output, 2) < 0) goto failed;
+  if (null < 0 || dup2(null, 0) < 0 || dup2(request->output, 1) < 0 || dup2(request->errors, 2) < 0) goto failed;
   if (syscall(SYS_close_range, 3u, ~0u, 4u /* CLOSE_RANGE_CLOEXEC */) != 0)
     for (int descriptor = 3; descriptor < 65536; descriptor++) fcntl(descriptor, F_SETFD, FD_CLOEXEC);
   if (request->becomes_user) {

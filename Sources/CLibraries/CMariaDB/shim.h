@@ -2,4 +2,5 @@
 #include <mysql.h>
 #include <errmsg.h>
 #include <mysqld_error.h>
+#include "locks.h"
 #include "process.h"

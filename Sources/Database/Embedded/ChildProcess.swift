@@ -5,18 +5,29 @@ import Runtime
 import Synchronization
 import Time
 
-/// A program we started, without any descriptor of ours, ending with us.
+/// A program we started, without any descriptor of ours, in a session of its own.
 ///
 /// A thread of its own starts it and waits for it. That is what makes the kernel's "tell me when my parent ends"
 /// sound: the signal comes when the *thread* that started the child ends, and this one ends after the child.
 final class ChildProcess: Sendable {
   struct Command: Sendable {
     var program: String
+    /// What it is told after its own name.
     var arguments: [String]
+    /// `NAME=VALUE`; nil: the few that a server needs.
+    var environment: [String]?
     var directory: String
-    var user: ServerUser
-    /// Where its output goes; made if need be.
+    /// Nil: ours.
+    var user: ServerUser?
+    /// Where its output and its errors go; made if need be.
     var output: String
+    /// Whether its output goes to us instead: `ChildProcess.report`.
+    var reports = false
+    /// Whether the kernel ends it when this process ends.
+    ///
+    /// By SIGKILL, which a server that is just starting cannot lose as it can lose SIGTERM: nothing may be left running
+    /// unwatched. What was committed is on disk.
+    var endsWithUs = true
   }
 
   private enum State {
@@ -25,9 +36,14 @@ final class ChildProcess: Sendable {
   }
 
   let id: pid_t
+  /// Where its output is read, when it reports; the reader closes it.
+  let report: Int32?
   private let state = Mutex(State.running([]))
 
-  private init(id: pid_t) { self.id = id }
+  private init(id: pid_t, report: Int32?) {
+    self.id = id
+    self.report = report
+  }
 
   /// Started, which is not yet ready.
   static func start(_ command: Command) async throws(EmbeddedServerError) -> ChildProcess {
@@ -90,7 +106,7 @@ final class ChildProcess: Sendable {
   ) {
     let process: ChildProcess
     do throws(EmbeddedServerError) {
-      process = ChildProcess(id: try spawn(command))
+      process = try spawn(command)
     } catch {
       return started.resume(returning: .failure(error))
     }
@@ -108,30 +124,39 @@ final class ChildProcess: Sendable {
     for continuation in waiting { continuation.resume(returning: code) }
   }
 
-  private static func spawn(_ command: Command) throws(EmbeddedServerError) -> pid_t {
+  private static func spawn(_ command: Command) throws(EmbeddedServerError) -> ChildProcess {
     let output = unsafe open(command.output, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o600)
     guard output >= 0 else { throw Files.failure("open", command.output) }
     defer { close(output) }
-    let environment = ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "HOME=\(command.directory)"]
+    var ends: [Int32] = [-1, -1]
+    if command.reports, unsafe child_process_pipe(&ends) != 0 {
+      throw Files.failure("make a pipe for", command.program)
+    }
+    defer { if command.reports { close(ends[1]) } }
+    let environment =
+      command.environment ?? ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", "HOME=\(command.directory)"]
+    let user = command.user.flatMap { $0.isAnother ? $0 : nil }
     var pid: pid_t = 0
     let reason = unsafe withCStrings([command.program] + command.arguments) { arguments in
       unsafe withCStrings(environment) { environment in
         unsafe command.program.withCString { program in
           unsafe command.directory.withCString { directory in
             var request = unsafe child_process_request(
-              path: program, arguments: arguments, environment: environment, directory: directory, output: output,
-              becomes_user: command.user.isAnother ? 1 : 0, user: command.user.id, group: command.user.group,
-              signal_at_parent_end: SIGTERM)
+              path: program, arguments: arguments, environment: environment, directory: directory,
+              output: command.reports ? ends[1] : output, errors: output, becomes_user: user == nil ? 0 : 1,
+              user: user?.id ?? 0, group: user?.group ?? 0, signal_at_parent_end: command.endsWithUs ? SIGKILL : 0)
             return unsafe child_process_start(&request, &pid)
           }
         }
       }
     }
     guard reason == 0 else {
+      if command.reports { close(ends[0]) }
+      let asUser = user.map { " as \($0.name)" } ?? ""
       throw unsafe EmbeddedServerError(
-        .startFailed, "cannot start \(command.program) as \(command.user.name): \(String(cString: strerror(reason)))")
+        .startFailed, "cannot start \(command.program)\(asUser): \(String(cString: strerror(reason)))")
     }
-    return pid
+    return ChildProcess(id: pid, report: command.reports ? ends[0] : nil)
   }
 
   /// The strings as C wants them: a null-terminated array, valid during the body.

@@ -1,20 +1,26 @@
 import Glibc
 
-/// The right to use a directory, held for as long as this lives; ends with the process, however it ends.
+/// The right to run a server in a directory, held for as long as this lives; ends with the process, however it ends.
 struct DirectoryLock: ~Copyable {
+  /// Who holds it.
+  struct Holder: Equatable {
+    let id: pid_t
+    /// Whether it stops the server when nobody uses it any more; otherwise the server ends with the holder.
+    let isKeeper: Bool
+  }
+
   private let descriptor: Int32
 
-  /// Takes the lock file, which then holds our process id; `inUse` with the other's when it is taken.
-  init(file path: String) throws(EmbeddedServerError) {
+  /// Takes the lock file, which then names this process; `inUse` with the other's id when it is taken.
+  init(file path: String, asKeeper: Bool = false) throws(EmbeddedServerError) {
     let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw Files.failure("open", path) }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       close(descriptor)
-      let text = String(decoding: Files.contents(of: path, limit: 32) ?? [], as: UTF8.self)
-      let pid = Int32(text.prefix { $0.isNumber }) ?? 0
+      let pid = Self.named(in: path)?.id ?? 0
       throw EmbeddedServerError(.inUse(pid: pid), "\(Files.parent(of: path)) is in use by process \(pid)")
     }
-    let text = Array("\(getpid())\n".utf8)
+    let text = Array("\(getpid())\(asKeeper ? Self.keeper : "")\n".utf8)
     ftruncate(descriptor, 0)
     guard unsafe pwrite(descriptor, text, text.count, 0) == text.count else {
       close(descriptor)
@@ -27,5 +33,26 @@ struct DirectoryLock: ~Copyable {
     // Said aloud: a process being started at this moment shares the descriptor until its exec, and would hold on.
     flock(descriptor, LOCK_UN)
     close(descriptor)
+  }
+
+  /// Who holds it now; nil when nobody does.
+  ///
+  /// Looks by holding it shared for a moment. Whoever wants it must therefore try more than once.
+  static func holder(of path: String) -> Holder? {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else {
+      flock(descriptor, LOCK_UN)
+      return nil
+    }
+    return named(in: path) ?? Holder(id: 0, isKeeper: false)
+  }
+
+  private static let keeper = " keeper"
+
+  private static func named(in path: String) -> Holder? {
+    let text = String(decoding: Files.contents(of: path, limit: 32) ?? [], as: UTF8.self)
+    return pid_t(text.prefix { $0.isNumber }).map { Holder(id: $0, isKeeper: text.contains(keeper)) }
   }
 }

@@ -4,12 +4,14 @@ import Glibc
 ///
 /// ```
 /// home/               ours; others may pass, not list
-///   lock              flock, our process id
+///   lock              flock, the id of the process that runs the server
+///   users             locked by every process that uses the server
 ///   data/             the server's, 0700
 ///   data.new/         only while the data directory is being made
 ///   run/              the server's, 0700: socket, pid file, temporary tables
 ///   socket-directory  where the socket is when home's path is too long for one
 ///   error.log         the server's
+///   keeper.log        the keeper's
 /// ```
 struct EmbeddedPaths {
   /// A socket's path must be shorter than 108 bytes with its final zero (`sockaddr_un`); one to spare.
@@ -21,10 +23,12 @@ struct EmbeddedPaths {
   let note: String?
 
   var lock: String { "\(home)/lock" }
+  var users: String { "\(home)/users" }
   var data: String { "\(home)/data" }
   var newData: String { "\(home)/data.new" }
   var run: String { "\(home)/run" }
   var errorLog: String { "\(home)/error.log" }
+  var keeperLog: String { "\(home)/keeper.log" }
   var socketRecord: String { "\(home)/socket-directory" }
 
   /// Makes the directory asked for, or, when the server's user could not reach it, one in a place it can.
@@ -51,10 +55,18 @@ struct EmbeddedPaths {
 
   static var temporary: String { "/tmp" }
 
-  /// The directory for the socket: `run`, or a new private one when that path is too long.
+  /// The directory for the socket: `run`, or a private one elsewhere when that path is too long.
+  ///
+  /// A server that is started again after a crash gets the same one: those who use it know no other.
   func socketDirectory() throws(EmbeddedServerError) -> String {
     guard "\(run)/\(Self.socketName)".utf8.count > Self.socketLimit else { return run }
-    removeSocketDirectory()
+    if let recorded = recordedSocketDirectory {
+      Files.remove(recorded, ownedBy: user.id)
+      if unsafe mkdir(recorded, 0o700) == 0 {
+        try Files.give(recorded, to: user)
+        return recorded
+      }
+    }
     var template = Array("\(Self.temporary)/switchyard-XXXXXX".utf8CString)
     guard unsafe mkdtemp(&template) != nil else { throw Files.failure("make a directory in", Self.temporary) }
     let directory = unsafe template.withUnsafeBufferPointer { buffer in
@@ -67,13 +79,16 @@ struct EmbeddedPaths {
 
   /// Removes a socket directory outside of home that we made, now or before a crash.
   func removeSocketDirectory() {
-    guard let record = Files.contents(of: socketRecord, limit: 200) else { return }
-    let directory = String(decoding: record, as: UTF8.self)
-    let status = Files.status(directory)
-    if directory.hasPrefix("\(Self.temporary)/switchyard-"), status?.isDirectory == true, status?.owner == user.id {
-      Files.remove(directory)
-    }
+    if let recorded = recordedSocketDirectory { Files.remove(recorded, ownedBy: user.id) }
     Files.remove(socketRecord)
+  }
+
+  /// The socket directory outside of home, as the record has it; nil when there is none, or none that we made.
+  var recordedSocketDirectory: String? {
+    guard let record = Files.contents(of: socketRecord, limit: 200) else { return nil }
+    let directory = String(decoding: record, as: UTF8.self)
+    let name = directory.dropFirst(Self.temporary.utf8.count + 1)
+    return directory.hasPrefix("\(Self.temporary)/switchyard-") && !name.contains("/") ? directory : nil
   }
 
   static let socketName = "mariadbd.sock"

@@ -2,9 +2,9 @@ import Glibc
 import Synchronization
 package import Time
 
-/// The private MariaDB of one machine: made, started, watched and stopped by us.
+/// The private MariaDB of one machine: made, started, watched and stopped by this process, with which it ends.
 ///
-/// It listens on a Unix socket only. The account is ours by the kernel's word (`unix_socket` authentication), and the
+/// What several processes share is run by a `DatabaseKeeper` and used by way of `PrivateDatabase`. It listens on a Unix socket only. The account is ours by the kernel's word (`unix_socket` authentication), and the
 /// directories of data and socket are closed to every user but the server's own: no password exists that could leak.
 package actor EmbeddedServer {
   package struct Settings: Sendable, Equatable {
@@ -12,9 +12,16 @@ package actor EmbeddedServer {
     package var database = "switchyard"
     /// Bytes for InnoDB's buffer pool.
     package var bufferPool = 256 << 20
+    /// Bytes for InnoDB's redo log: twice the buffer pool, 64 MiB at least and 2 GiB at most.
+    ///
+    /// A notification writes some 8 KB of it. When it is full the pages behind it have to be flushed while requests wait,
+    /// and the rate falls by a third, however large the buffer pool is (docs/benchmarks.md). Larger than the pages that
+    /// memory holds it gains nothing, and costs time after a crash.
+    package var redoLog: Int { min(2 << 30, max(64 << 20, 2 * bufferPool)) }
     package var connections = 200
     /// Where programs are looked for first, written as PATH is.
     package var searchPath = ""
+    /// After this a server that does not answer is killed; recovery after a crash is a part of its start.
     package var startLimit: Interval = .minutes(2)
     /// After this a server that was asked to end is killed.
     package var stopLimit: Interval = .seconds(30)
@@ -44,6 +51,7 @@ package actor EmbeddedServer {
 
   private let directory: String
   private let settings: Settings
+  private let isKeeper: Bool
   private let tell: @Sendable (Event) -> Void
   private let control = Mutex(Control())
   private var paths: EmbeddedPaths?
@@ -51,13 +59,17 @@ package actor EmbeddedServer {
   private var configuration: DatabaseConfiguration?
   private var command: ChildProcess.Command?
 
-  /// - Parameter directory: for this server alone; made if need be. As root it must be enterable for others, with
-  ///   everything above it; else the data goes to /var/lib/switchyard-<hash> and `tell` hears of it.
+  /// - Parameters:
+  ///   - directory: for this server alone; made if need be. As root it must be enterable for others, with everything
+  ///     above it; else the data goes to /var/lib/switchyard-<hash> and `tell` hears of it.
+  ///   - isKeeper: whether this process stops the server when nobody uses it any more; others are told so.
   package init(
-    directory: String, settings: Settings = Settings(), tell: @escaping @Sendable (Event) -> Void = { _ in }
+    directory: String, settings: Settings = Settings(), isKeeper: Bool = false,
+    tell: @escaping @Sendable (Event) -> Void = { _ in }
   ) {
     self.directory = directory
     self.settings = settings
+    self.isKeeper = isKeeper
     self.tell = tell
   }
 
@@ -75,7 +87,7 @@ package actor EmbeddedServer {
     guard lock == nil, !isStopping else { throw EmbeddedServerError(.misuse, "start() is for once") }
     let programs = try ServerPrograms(searchPath: settings.searchPath)
     let paths = try EmbeddedPaths(directory: directory)
-    lock = try DirectoryLock(file: paths.lock)
+    lock = try await lock(paths)
     self.paths = paths
     do {
       if let note = paths.note { tell(.moved(note)) }
@@ -141,6 +153,17 @@ package actor EmbeddedServer {
     if let process { _ = await process.ended() }
     paths?.removeSocketDirectory()
     lock = nil
+  }
+
+  /// The directory's lock; `inUse` when somebody else has it for longer than it takes to look who has it.
+  private func lock(_ paths: EmbeddedPaths) async throws(EmbeddedServerError) -> DirectoryLock {
+    for _ in 0..<20 {
+      do throws(EmbeddedServerError) { return try DirectoryLock(file: paths.lock, asKeeper: isKeeper) } catch {
+        guard case .inUse = error.code, !Task.isCancelled else { throw error }
+        try? await Task.sleep(for: .milliseconds(10))
+      }
+    }
+    return try DirectoryLock(file: paths.lock, asKeeper: isKeeper)
   }
 
   private nonisolated var isStopping: Bool { control.withLock { $0.isStopping } }
@@ -231,8 +254,7 @@ package actor EmbeddedServer {
       "--character-set-server=utf8mb4", "--collation-server=utf8mb4_bin", "--max-allowed-packet=64M",
       "--max-connections=\(settings.connections)", "--performance-schema=OFF",
       "--innodb-buffer-pool-size=\(settings.bufferPool)", "--innodb-flush-log-at-trx-commit=1",
-      // With the default of 96 MB the pages behind a steady load are flushed while requests wait.
-      "--innodb-log-file-size=512M",
+      "--innodb-log-file-size=\(settings.redoLog)",
     ] + settings.options
   }
 }

@@ -1,14 +1,14 @@
-/// The server's own log: kept short, and its end shown where a start has failed.
+/// The log of a process that was started: kept short, and its end shown where a start has failed.
 enum ErrorLog {
   private static let limit = 8 << 20
   private static let shown = 4 << 10
   private static let shownLines = 25
 
-  /// Makes it the server's to write; a long one becomes `error.log.1`.
-  static func prepare(_ path: String, for user: ServerUser) throws(EmbeddedServerError) {
+  /// Makes sure that it is there, and the user's to write; a long one becomes `error.log.1`.
+  static func prepare(_ path: String, for user: ServerUser? = nil) throws(EmbeddedServerError) {
     if let status = Files.status(path), status.size > limit { try Files.rename(path, to: "\(path).1") }
     if Files.status(path) == nil { try Files.write("", to: path) }
-    try Files.give(path, to: user)
+    if let user { try Files.give(path, to: user) }
   }
 
   /// Its last lines.

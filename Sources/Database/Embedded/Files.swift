@@ -27,11 +27,19 @@ package enum Files {
     if parent != path, status(parent) == nil { try makeDirectories(parent, mode: 0o755) }
     guard unsafe mkdir(path, mode) == 0 || errno == EEXIST else { throw failure("make directory", path) }
     // Whatever the umask was. A link to a directory is followed, anything else that is in the way is reported by use.
-    if status(path)?.isLink == false { try change(path, mode: mode) }
+    if status(path)?.isLink == false { try change(directory: path, mode: mode) }
   }
 
   static func change(_ path: String, mode: mode_t) throws(EmbeddedServerError) {
     guard unsafe chmod(path, mode) == 0 else { throw failure("change the mode of", path) }
+  }
+
+  /// Changes the mode of a directory that may meanwhile have become something else: a link is not followed.
+  private static func change(directory path: String, mode: mode_t) throws(EmbeddedServerError) {
+    let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure("open", path) }
+    defer { close(descriptor) }
+    guard fchmod(descriptor, mode) == 0 else { throw failure("change the mode of", path) }
   }
 
   static func give(_ path: String, to user: ServerUser) throws(EmbeddedServerError) {
@@ -56,7 +64,16 @@ package enum Files {
   }
 
   package static func names(in directory: String) -> [String] {
-    guard let stream = unsafe opendir(directory) else { return [] }
+    let descriptor = unsafe open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    return descriptor < 0 ? [] : names(closing: descriptor)
+  }
+
+  /// The names in an open directory, which is closed.
+  private static func names(closing descriptor: Int32) -> [String] {
+    guard let stream = unsafe fdopendir(descriptor) else {
+      close(descriptor)
+      return []
+    }
     defer { unsafe closedir(stream) }
     var names: [String] = []
     while let entry = unsafe readdir(stream) {
@@ -68,15 +85,33 @@ package enum Files {
     return names
   }
 
-  /// Removes the file or the whole directory, as far as it can; links are removed, not followed.
-  package static func remove(_ path: String) {
-    guard let status = status(path) else { return }
-    if status.isDirectory {
-      for name in names(in: path) { remove("\(path)/\(name)") }
-      unsafe rmdir(path)
-    } else {
-      unsafe unlink(path)
+  /// Deeper directories are left alone: the server makes none.
+  private static let depth = 32
+
+  /// Removes the file or the whole directory, as far as it can; links are removed, never followed.
+  ///
+  /// Below the path itself nothing is found by its path: each directory is opened as itself and its entries are removed
+  /// through that descriptor. Whoever may write in the directory cannot lead root out of it by putting a link in the
+  /// place of what is being removed.
+  ///
+  /// - Parameter owner: whose the directory must be; anybody's when nil.
+  package static func remove(_ path: String, ownedBy owner: UInt32? = nil) {
+    remove(path, in: AT_FDCWD, ownedBy: owner, depth: depth)
+  }
+
+  private static func remove(_ name: String, in parent: Int32, ownedBy owner: UInt32? = nil, depth: Int) {
+    let directory = unsafe openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard directory >= 0 else {
+      if owner == nil { _ = unsafe unlinkat(parent, name, 0) }
+      return
     }
+    defer { close(directory) }
+    var status = stat()
+    guard depth > 0, unsafe fstat(directory, &status) == 0, owner ?? status.st_uid == status.st_uid else { return }
+    for entry in names(closing: fcntl(directory, F_DUPFD_CLOEXEC, 0)) {
+      remove(entry, in: directory, depth: depth - 1)
+    }
+    _ = unsafe unlinkat(parent, name, AT_REMOVEDIR)
   }
 
   /// Makes what was renamed or made in the directory survive a power cut.

@@ -1,15 +1,11 @@
 extension EmbeddedServer {
   /// How to reach the server that another process runs in this directory; nil while it has no socket.
   ///
-  /// Nothing is started: ask it after `start` threw `inUse`. The server may be about to start or to end, so the first
-  /// connection may be refused.
+  /// Nothing is started. The server may be about to start or to end, so the first connection may be refused.
   package static func configuration(
     ofRunningIn directory: String, settings: Settings = Settings()
   ) throws(EmbeddedServerError) -> DatabaseConfiguration? {
-    let paths = try EmbeddedPaths(directory: directory)
-    guard let socket = paths.presentSocket else { return nil }
-    return DatabaseConfiguration(
-      address: .socket(path: socket), user: ServerUser.ourName ?? "root", database: settings.database)
+    try EmbeddedPaths(directory: directory).configuration(settings)
   }
 
   /// Whether a database was made in this directory before; nothing is made or started.
@@ -20,9 +16,17 @@ extension EmbeddedServer {
 }
 
 extension EmbeddedPaths {
+  /// How to reach the server whose socket is there now; nil when there is none.
+  func configuration(_ settings: EmbeddedServer.Settings) -> DatabaseConfiguration? {
+    presentSocket.map { socket in
+      DatabaseConfiguration(
+        address: .socket(path: socket), user: ServerUser.ourName ?? "root", database: settings.database)
+    }
+  }
+
   /// The socket that is there now, in `run` or where the record says.
-  fileprivate var presentSocket: String? {
-    let record = Files.contents(of: socketRecord, limit: 200).map { String(decoding: $0, as: UTF8.self) }
-    return [run, record].compactMap(\.self).map { "\($0)/\(Self.socketName)" }.first { Files.status($0) != nil }
+  private var presentSocket: String? {
+    [run, recordedSocketDirectory].compactMap(\.self).map { "\($0)/\(Self.socketName)" }
+      .first { Files.status($0) != nil }
   }
 }

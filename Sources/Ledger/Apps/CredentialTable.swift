@@ -39,6 +39,15 @@ package enum CredentialTable {
     try !session.query("SELECT 1 FROM credentials LIMIT 1").isEmpty
   }
 
+  /// Whether the app has a credential of this kind that is in use; it may still not open under this master key.
+  package static func has(_ kind: Kind, of app: App, in session: borrowing Session) throws(DatabaseError) -> Bool {
+    try !session.query(
+      """
+      SELECT 1 FROM credentials WHERE app = \(app.id.number) AND kind = \(kind.rawValue) AND retired_at IS NULL LIMIT 1
+      """
+    ).isEmpty
+  }
+
   /// The credentials that are in use, without their secrets.
   package static func list(of app: App, in session: borrowing Session) throws(DatabaseError) -> [Entry] {
     var entries: [Entry] = []

@@ -3,7 +3,7 @@ package import Purchases
 import Rollout
 package import Time
 
-/// `app_policies`: what an operator decided for an app; without a row as the careful default says.
+/// `app_policies` and `access_holds`: what an operator decided for an app; without a row as the careful default says.
 package enum PolicyTable {
   /// Whether V1 data alone may change entitlements while the app is in `record`; `deny` unless it was set.
   package static func legacyEntitlements(
@@ -33,6 +33,22 @@ package enum PolicyTable {
       """
       INSERT INTO app_policies (app, legacy_entitlements, changed_at) VALUES (\(app.id.number), \(policy.rawValue), \(now))
       ON DUPLICATE KEY UPDATE legacy_entitlements = VALUES(legacy_entitlements), changed_at = VALUES(changed_at)
+      """)
+  }
+
+  /// For how long access may outlast its signed end while Apple is being asked.
+  package static func accessHold(of app: App, in session: borrowing Session) throws(DatabaseError) -> AccessHold {
+    let row = try session.query("SELECT hours FROM access_holds WHERE app = \(app.id.number)").first
+    return try row.map { row throws(DatabaseError) in AccessHold(hours: try row.int("hours")) } ?? .standard
+  }
+
+  package static func set(
+    accessHold hold: AccessHold, of app: App, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute(
+      """
+      INSERT INTO access_holds (app, hours, changed_at) VALUES (\(app.id.number), \(hold.hours), \(now))
+      ON DUPLICATE KEY UPDATE hours = VALUES(hours), changed_at = VALUES(changed_at)
       """)
   }
 }

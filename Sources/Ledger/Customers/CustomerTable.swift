@@ -144,5 +144,28 @@ enum CustomerTable {
       }
     }
     _ = try session.insert(upsertLabel, rows: rows.inKeyOrder(columns: 3))
+    try OutboxKeys.rename(renamed, in: scope, session)
+  }
+
+  /// The labels of the customers to whom these nodes belong; none of a node without a link, a customer of its own.
+  ///
+  /// The rows are locked against `join` until the transaction ends: what is written under a label is moved by a join
+  /// that comes later, and none comes in between.
+  static func labels(
+    of nodes: Set<CustomerNode>, in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> [CustomerNode: String] {
+    var labels: [CustomerNode: String] = [:]
+    for part in nodes.map(\.text).sorted().parts() {
+      for row in try session.query(
+        """
+        SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND node IN (\(list: part)) LOCK IN SHARE MODE
+        """)
+      {
+        guard let node = CustomerNode(text: try row.text("node")) else { continue }
+        labels[node] = try row.text("label")
+      }
+    }
+    return labels
   }
 }

@@ -90,11 +90,14 @@ package struct Entry: Sendable {
     package var epoch: Int64?
     /// From when on it is to be sent; it is given up three days later.
     package var at: Milliseconds
+    /// What vouches for the message, if it is accepted; one that is set aside is unproven, whatever is said here.
+    package var proof: ProofClass
 
-    package init(_ scope: Ledger.Scope, epoch: Int64?, at: Milliseconds) {
+    package init(_ scope: Ledger.Scope, epoch: Int64?, at: Milliseconds, proof: ProofClass) {
       self.scope = scope
       self.epoch = epoch
       self.at = at
+      self.proof = proof
     }
   }
 
@@ -129,4 +132,12 @@ package enum Appended: String, Hashable, Sendable {
   case quarantineFull
   /// The app's stage has changed since it was decided on: nothing was written, and it is to be decided anew.
   case stageChanged
+
+  /// Whether it was written, so that it is in the outbox if it has an addressee.
+  var isNew: Bool {
+    switch self {
+    case .stored, .quarantined: true
+    case .duplicate, .quarantinedBefore, .quarantineFull, .stageChanged: false
+    }
+  }
 }

@@ -1,5 +1,6 @@
 package import Database
 package import Purchases
+package import Time
 
 /// Everything known about the purchases that one id leads to, in one environment.
 ///
@@ -19,6 +20,18 @@ package struct Dossier: Sendable {
   package internal(set) var attributions: [Attribution] = []
   /// Whether V1 data alone may change entitlements here now.
   package internal(set) var legacyEntitlements = LegacyEntitlements.deny
+  /// For how long access may be held while a look-up is open.
+  package internal(set) var hold = AccessHold.off
+  /// By which Apple is being asked now because of what V1 alone reported, by originalTransactionId.
+  package internal(set) var lookUps: [String: OpenLookUp] = [:]
+  /// Whether the app has a key of the App Store Server API: without one nothing can be confirmed.
+  package internal(set) var canAskApple = false
+
+  /// How a subscription among these purchases stands at `now`, by the app's policies and the look-ups that are open.
+  package func standing(of subscription: Subscription, at now: Milliseconds) -> Standing {
+    subscription.standing(
+      at: now, legacy: legacyEntitlements, lookUp: lookUps[subscription.key.originalTransactionID], hold: hold)
+  }
 }
 
 extension Ledger {
@@ -97,7 +110,16 @@ extension Ledger {
         downloads, app: app, environment: match.environment, in: session),
       events: try EventTable.read(below, bundleIDs: names, atMost: limit, in: session),
       attributions: try AttributionTable.read(below, atMost: limit, in: session),
-      legacyEntitlements: match.legacyEntitlements)
+      legacyEntitlements: match.policies.legacyEntitlements, hold: match.policies.hold,
+      lookUps: try lookUps(of: originals, match, app, in: session), canAskApple: match.policies.canAskApple)
+  }
+
+  private static func lookUps(
+    of originals: [String], _ match: IDMatch, _ app: App, in session: borrowing Session
+  ) throws(DatabaseError) -> [String: OpenLookUp] {
+    guard match.policies.canAskApple else { return [:] }
+    return try ClaimedChangeTable.open(
+      of: originals, in: Scope(app: app.id, environment: match.environment), session)
   }
 
   /// Which of these originalTransactionIds a purchase of the app is known under.
@@ -133,5 +155,6 @@ extension Dossier {
     renewals += piece.renewals
     events += piece.events
     attributions += piece.attributions
+    lookUps.merge(piece.lookUps) { first, _ in first }
   }
 }

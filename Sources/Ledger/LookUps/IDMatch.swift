@@ -9,8 +9,7 @@ package struct IDMatch: Sendable {
   /// The originalTransactionIds that are told of, in order, as many at a time as are read at once; one at least, which is
   /// empty when no purchase is known.
   package let pieces: [[String]]
-  /// Whether V1 data alone may change entitlements here now.
-  let legacyEntitlements: LegacyEntitlements
+  let policies: LookUpPolicies
 
   /// OriginalTransactionIds that one id may lead to.
   package static let mostOriginals = 50_000
@@ -18,17 +17,32 @@ package struct IDMatch: Sendable {
   package static let mostRows = 25_000
 
   init(
-    environment: Environment, customers: [String: Set<CustomerNode>], originals: [String],
-    legacyEntitlements: LegacyEntitlements
+    environment: Environment, customers: [String: Set<CustomerNode>], originals: [String], policies: LookUpPolicies
   ) {
     self.environment = environment
     self.customers = customers
     pieces = originals.isEmpty ? [[]] : originals.parts()
-    self.legacyEntitlements = legacyEntitlements
+    self.policies = policies
   }
 
   static func tooLarge(_ limit: Int) -> DatabaseError {
     DatabaseError(.tooLarge, "the id leads to more than \(limit) purchases")
+  }
+}
+
+/// What an app's operator decided about entitlements, in one environment: read once, however many pieces there are.
+struct LookUpPolicies: Sendable {
+  /// Whether V1 data alone may change entitlements here now.
+  let legacyEntitlements: LegacyEntitlements
+  /// For how long access may be held while a look-up is open.
+  let hold: AccessHold
+  /// Whether the app has a key of the App Store Server API.
+  let canAskApple: Bool
+
+  init(of app: App, _ environment: Environment, in session: borrowing Session) throws(DatabaseError) {
+    legacyEntitlements = try PolicyTable.legacyEntitlements(of: app, environment: environment, in: session)
+    hold = try PolicyTable.accessHold(of: app, in: session)
+    canAskApple = try CredentialTable.has(.apiKey, of: app, in: session)
   }
 }
 
@@ -57,7 +71,7 @@ extension Ledger {
       matches.append(
         IDMatch(
           environment: environment, customers: customers, originals: originals,
-          legacyEntitlements: try PolicyTable.legacyEntitlements(of: app, environment: environment, in: session)))
+          policies: try LookUpPolicies(of: app, environment, in: session)))
     }
     return matches
   }

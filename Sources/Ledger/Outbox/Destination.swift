@@ -47,17 +47,20 @@ package enum DestinationTable {
     for row in try session.query(
       "SELECT id, app, environment, name, url, form, enabled FROM destinations ORDER BY id")
     {
-      guard let form = Destination.Form(rawValue: try row.text("form")) else {
-        throw DatabaseError(.column, "a destination's form this build does not know: \(try row.text("form"))")
-      }
-      found.append(
-        Destination(
-          id: Destination.ID(try row.int("id")),
-          scope: Ledger.Scope(
-            app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
-          name: try row.text("name"), url: try row.text("url"), form: form, isEnabled: try row.bool("enabled")))
+      found.append(try destination(of: row))
     }
     return found
+  }
+
+  static func destination(of row: Row) throws(DatabaseError) -> Destination {
+    guard let form = Destination.Form(rawValue: try row.text("form")) else {
+      throw DatabaseError(.column, "a destination's form this build does not know: \(try row.text("form"))")
+    }
+    return Destination(
+      id: Destination.ID(try row.int("id")),
+      scope: Ledger.Scope(
+        app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
+      name: try row.text("name"), url: try row.text("url"), form: form, isEnabled: try row.bool("enabled"))
   }
 
   /// The old back end of an app in one environment; nil when none was ever named.

@@ -1,5 +1,4 @@
-package import Database
-import Purchases
+import Database
 package import Signing
 package import Time
 
@@ -8,6 +7,9 @@ package struct LeasedDelivery: Sendable {
   package let sequence: Int64
   package let destination: Destination.ID
   package let message: Digest
+  package let proof: ProofClass
+  /// Bytes of the body, or a guess where they were not noted.
+  package let size: Int
   /// This one included.
   package let attempt: Int
   package let createdAt: Milliseconds
@@ -16,133 +18,181 @@ package struct LeasedDelivery: Sendable {
   /// From then on another process may send it.
   package let leasedUntil: Milliseconds
   package let owner: [UInt8]
+
+  package init(
+    sequence: Int64, destination: Destination.ID, message: Digest, proof: ProofClass, size: Int, attempt: Int,
+    createdAt: Milliseconds, expiresAt: Milliseconds, leasedUntil: Milliseconds, owner: [UInt8]
+  ) {
+    self.sequence = sequence
+    self.destination = destination
+    self.message = message
+    self.proof = proof
+    self.size = size
+    self.attempt = attempt
+    self.createdAt = createdAt
+    self.expiresAt = expiresAt
+    self.leasedUntil = leasedUntil
+    self.owner = owner
+  }
 }
 
 extension OutboxTable {
-  /// The enabled destinations for which something waits, due or not.
-  package static func destinationsWithWork(in session: borrowing Session) throws(DatabaseError) -> [Destination] {
-    var waiting: Set<Destination.ID> = []
-    for row in try session.query(
-      """
-      SELECT d.id FROM destinations d WHERE d.enabled = 1
-      AND EXISTS (SELECT 1 FROM outbox o WHERE o.destination = d.id AND o.state = 0)
-      """)
-    {
-      waiting.insert(Destination.ID(try row.int("id")))
-    }
-    return waiting.isEmpty ? [] : try DestinationTable.all(in: session).filter { waiting.contains($0.id) }
+  /// The most rows that are looked at in one search.
+  private static let page = 256
+  /// Searches of one turn: where one customer has much waiting, most of what is found is blocked.
+  private static let searches = 8
+
+  /// A row that may be leased, and since when it is due.
+  private struct Candidate {
+    let delivery: LeasedDelivery
+    let dueAt: Milliseconds
   }
 
-  /// Leases up to `limit` rows of a destination that are due and wait for no earlier one of their customer.
-  ///
-  /// To be committed before anything is sent. Two rows of one customer are never leased at once, and never by two
-  /// processes: the earlier one is waiting until it is settled, leased or not.
-  package static func lease(
-    from destination: Destination, limit: Int, until end: Milliseconds, owner: [UInt8], at now: Milliseconds,
-    in session: borrowing Session
-  ) throws(DatabaseError) -> [LeasedDelivery] {
-    var due: [Int64] = []
-    for row in try session.query(Self.due(from: destination, limit: limit, at: now)) {
-      due.append(try row.int64("sequence"))
+  /// Leases up to `limit` ready rows of a class that are due and first under all of their keys, and blocks the others
+  /// that were looked at.
+  static func lease(
+    upTo limit: Int, of proof: ProofClass, since: Milliseconds?, at destination: Destination.ID,
+    _ lease: OutboxTurn.Lease, bytes: inout Int, _ outcome: inout OutboxTurn.Outcome, in session: borrowing Session
+  ) throws(DatabaseError) {
+    var left = limit
+    for search in 0..<searches {
+      // Where rows had to be blocked, most of what is found next will be: a customer's messages come one after the other.
+      let looked = min(search == 0 ? left : max(4 * left, 64), page)
+      let due = try due(proof, since: since, at: destination, lease, limit: looked, in: session)
+      guard !due.isEmpty else { return }
+      // After the search: what was committed before one of these rows was begun is seen here.
+      guard let unsorted = try firstUnsorted(at: destination, in: session) else {
+        outcome.needsSorting = true
+        outcome.unfinished.insert(proof)
+        return
+      }
+      outcome.needsSorting = outcome.needsSorting || unsorted < .max
+      let blocked = try Self.blocked(among: due.map(\.delivery.sequence), in: session)
+      _ = try setReadiness(.blocked, of: blocked.sorted(), from: .ready, in: session)
+      let free = due.filter { !blocked.contains($0.delivery.sequence) }
+      let chosen = choose(from: free.prefix(left), before: unsorted, bytes: &bytes, isFirst: outcome.leased.isEmpty)
+      outcome.leased += try take(chosen, lease, in: session)
+      left -= chosen.count
+      let isCutOff = left == 0 || chosen.count < free.count
+      if isCutOff { outcome.unfinished.insert(proof) }
+      let next = free.first { candidate in !chosen.contains { $0.sequence == candidate.delivery.sequence } }
+      outcome.reached[proof] = next?.dueAt ?? due.last?.dueAt
+      guard due.count == looked, !isCutOff else { return }
     }
-    guard !due.isEmpty else { return [] }
-    _ = try session.execute(
-      """
-      UPDATE outbox SET owner = \(owner), due_at = \(end), attempts = attempts + 1
-      WHERE sequence IN (\(list: due)) AND state = 0 AND due_at <= \(now)
-      """)
-    var leased: [LeasedDelivery] = []
+    outcome.unfinished.insert(proof)
+  }
+
+  /// Those that may be leased, the longest due first: before the first row without keys, and within the bytes; but one
+  /// at least, whatever its size.
+  private static func choose(
+    from free: ArraySlice<Candidate>, before unsorted: Int64, bytes: inout Int, isFirst: Bool
+  ) -> [LeasedDelivery] {
+    var chosen: [LeasedDelivery] = []
+    for delivery in free.lazy.map(\.delivery) where delivery.sequence < unsorted {
+      guard delivery.size <= bytes || (chosen.isEmpty && isFirst) else { break }
+      bytes -= delivery.size
+      chosen.append(delivery)
+    }
+    return chosen
+  }
+
+  /// Ready rows of a class that are due, the longest due first.
+  private static func due(
+    _ proof: ProofClass, since: Milliseconds?, at destination: Destination.ID, _ lease: OutboxTurn.Lease, limit: Int,
+    in session: borrowing Session
+  ) throws(DatabaseError) -> [Candidate] {
+    var due: [Candidate] = []
     for row in try session.query(
       """
-      SELECT sequence, destination, message, attempts, created_at, expires_at FROM outbox
-      WHERE sequence IN (\(list: due)) AND owner = \(owner) ORDER BY sequence
+      SELECT sequence, message, size, attempts, created_at, due_at, expires_at FROM outbox FORCE INDEX (by_readiness)
+      WHERE destination = \(destination.number) AND state = 0 AND readiness = \(Readiness.ready.rawValue)
+        AND class = \(proof.rawValue) AND due_at BETWEEN \(since ?? Milliseconds(.min)) AND \(lease.now)
+      ORDER BY due_at, sequence LIMIT \(limit)
       """)
     {
       guard let message = Digest(bytes: try row.bytes("message")) else { continue }
-      leased.append(
-        LeasedDelivery(
-          sequence: try row.int64("sequence"), destination: Destination.ID(try row.int("destination")),
-          message: message, attempt: try row.int("attempts"), createdAt: try row.milliseconds("created_at"),
-          expiresAt: try row.milliseconds("expires_at"), leasedUntil: end, owner: owner))
+      let delivery = LeasedDelivery(
+        sequence: try row.int64("sequence"), destination: destination, message: message, proof: proof,
+        size: try Self.size(of: row), attempt: try row.int("attempts") + 1,
+        createdAt: try row.milliseconds("created_at"),
+        expiresAt: try row.milliseconds("expires_at"), leasedUntil: lease.end, owner: lease.owner)
+      due.append(Candidate(delivery: delivery, dueAt: try row.milliseconds("due_at")))
     }
-    return leased
+    return due
   }
 
-  /// Rows in the order of their sequence, so that the search ends as soon as enough are found.
-  private static func due(from destination: Destination, limit: Int, at now: Milliseconds) -> SQL {
-    let (app, environment) = (destination.scope.app.number, destination.scope.environment.code)
-    return """
-      SELECT o.sequence FROM outbox o FORCE INDEX (in_order)
-      WHERE o.destination = \(destination.id.number) AND o.state = 0 AND o.due_at <= \(now)
-      AND NOT EXISTS (SELECT 1 FROM outbox_members m
-        JOIN outbox_members e ON e.destination = m.destination AND e.member = m.member AND e.sequence < m.sequence
-        JOIN outbox w ON w.sequence = e.sequence AND w.state = 0
-        WHERE m.sequence = o.sequence)
-      AND NOT EXISTS (SELECT 1 FROM outbox_members m
-        JOIN customers c ON c.app = \(app) AND c.environment = \(environment) AND c.node = m.member
-        JOIN customers s ON s.app = \(app) AND s.environment = \(environment) AND s.label = c.label
-        JOIN outbox_members e ON e.destination = m.destination AND e.member = s.node AND e.sequence < m.sequence
-        JOIN outbox w ON w.sequence = e.sequence AND w.state = 0
-        WHERE m.sequence = o.sequence)
-      ORDER BY o.sequence LIMIT \(limit)
-      """
+  private static func size(of row: Row) throws(DatabaseError) -> Int {
+    let size = try row.int("size")
+    return size > 0 ? size : unknownSize
   }
 
-  /// The bodies of messages that are to be sent: from the inbox, else from quarantine; a purged one is missing.
-  package static func messages(
-    _ digests: [Digest], for destination: Destination, in session: borrowing Session
-  ) throws(DatabaseError) -> [Digest: StoredMessage] {
-    var found: [Digest: StoredMessage] = [:]
-    for stored in try InboxTable.find(digests, in: session) { found[stored.message.digest] = stored }
-    for digest in digests where found[digest] == nil {
-      let kept = try QuarantineTable.page(
-        after: nil, code: nil, digestPrefix: digest.bytes, limit: 1, in: session)
-      guard let kept = kept.first else { continue }
-      found[digest] = StoredMessage(
-        message: kept.message, app: destination.scope.app, bundleID: kept.claimedApp,
-        environment: destination.scope.environment, signedAt: nil, title: kept.code)
+  /// What counts for a body whose size was not noted, by a binary of the schema before.
+  private static let unknownSize = 64 << 10
+
+  /// The rows among these that have to wait for an earlier one.
+  static func blocked(
+    among sequences: [Int64], in session: borrowing Session
+  ) throws(DatabaseError) -> Set<Int64> {
+    for _ in 0..<cleanings {
+      let predecessors = try OutboxKeys.predecessors(of: sequences, in: session)
+      let heads = Set(predecessors.values)
+      let waiting = try Self.waiting(among: Set(heads.map(\.sequence)).sorted(), in: session)
+      let stale = heads.filter { !waiting.contains($0.sequence) }
+      guard !stale.isEmpty else { return Set(predecessors.keys) }
+      for head in stale { try clean(head, session) }
     }
-    return found
+    // What is left to clear away the sweep finds.
+    return Set(try OutboxKeys.predecessors(of: sequences, in: session).keys)
   }
 
-  /// Notes that the destination has taken the message; whoever's lease it was, and however often it is noted.
-  package static func settleDelivered(
-    _ delivery: LeasedDelivery, at now: Milliseconds, in session: borrowing Session
-  ) throws(DatabaseError) {
-    _ = try session.execute(
+  /// How often one turn clears away what it finds in the way.
+  private static let cleanings = 16
+
+  /// Removes keys of rows that no longer wait: a binary of the schema before settles rows without their keys.
+  private static func clean(_ head: OutboxKeys.Key, _ session: borrowing Session) throws(DatabaseError) {
+    let first = try OutboxKeys.first(of: head.customer, at: head.destination, in: session)
+    let waiting = try Self.waiting(among: first, in: session)
+    _ = try OutboxKeys.remove(first.filter { !waiting.contains($0) }, in: session)
+  }
+
+  /// Those among the rows that wait still.
+  private static func waiting(
+    among sequences: [Int64], in session: borrowing Session
+  ) throws(DatabaseError) -> Set<Int64> {
+    var waiting: Set<Int64> = []
+    for part in sequences.parts() {
+      for row in try session.query(
+        "SELECT sequence FROM outbox FORCE INDEX (PRIMARY) WHERE sequence IN (\(list: part)) AND state = 0")
+      {
+        waiting.insert(try row.int64(0))
+      }
+    }
+    return waiting
+  }
+
+  /// Notes the leases; those that were got, for a binary of the schema before may lease at the same moment.
+  private static func take(
+    _ deliveries: [LeasedDelivery], _ lease: OutboxTurn.Lease, in session: borrowing Session
+  ) throws(DatabaseError) -> [LeasedDelivery] {
+    guard !deliveries.isEmpty else { return [] }
+    let sequences = deliveries.map(\.sequence).sorted()
+    let taken = try session.execute(
       """
-      UPDATE outbox SET state = \(State.delivered.rawValue), settled_at = \(now), error = NULL, owner = NULL
-      WHERE sequence = \(delivery.sequence)
+      UPDATE outbox FORCE INDEX (PRIMARY) SET owner = \(lease.owner), due_at = \(lease.end), attempts = attempts + 1
+      WHERE sequence IN (\(list: sequences)) AND state = 0 AND readiness = \(Readiness.ready.rawValue)
+        AND due_at <= \(lease.now)
+      """
+    ).affectedRows
+    if taken == UInt64(deliveries.count) { return deliveries }
+    var ours: Set<Int64> = []
+    for row in try session.query(
+      """
+      SELECT sequence FROM outbox FORCE INDEX (PRIMARY)
+      WHERE sequence IN (\(list: sequences)) AND owner = \(lease.owner) AND due_at = \(lease.end)
       """)
-    _ = try session.execute("DELETE FROM outbox_members WHERE sequence = \(delivery.sequence)")
-  }
-
-  /// Notes a failure: tried again at `due`, or given up when that is nil.
-  ///
-  /// Of a lease that was lost nothing is noted.
-  package static func settleFailed(
-    _ delivery: LeasedDelivery, error: String, retryAt due: Milliseconds?, at now: Milliseconds,
-    in session: borrowing Session
-  ) throws(DatabaseError) {
-    let state = due == nil ? State.dead : .waiting
-    _ = try session.execute(
-      """
-      UPDATE outbox SET state = \(state.rawValue), due_at = \(due ?? now), error = \(error.cut(to: 255)),
-        settled_at = \(due == nil ? now : nil), owner = NULL
-      WHERE sequence = \(delivery.sequence) AND owner = \(delivery.owner) AND state = 0
-      """)
-  }
-
-  /// Gives a lease back unused, as when the process stops; the attempt does not count.
-  package static func release(
-    _ deliveries: [LeasedDelivery], at now: Milliseconds, in session: borrowing Session
-  ) throws(DatabaseError) {
-    for delivery in deliveries {
-      _ = try session.execute(
-        """
-        UPDATE outbox SET due_at = \(now), owner = NULL, attempts = attempts - 1
-        WHERE sequence = \(delivery.sequence) AND owner = \(delivery.owner) AND state = 0
-        """)
+    {
+      ours.insert(try row.int64(0))
     }
+    return deliveries.filter { ours.contains($0.sequence) }
   }
 }

@@ -13,6 +13,10 @@ package struct OutboxRow: Sendable {
   /// When it is tried next, or its lease ends.
   package let dueAt: Milliseconds
   package let isLeased: Bool
+  /// Whether an earlier message of the same customer has to be delivered first.
+  package let isBlocked: Bool
+  /// Nil when an older binary wrote the row and it was not looked at yet.
+  package let proof: ProofClass?
   /// Why the last attempt failed.
   package let error: String?
 }
@@ -29,24 +33,26 @@ package struct OutboxDepth: Hashable, Sendable {
 
 extension OutboxTable {
   /// What each destination has waiting and dead; destinations without either are absent.
+  ///
+  /// Counted in an index; the oldest is the one of the smallest sequence.
   package static func depths(in session: borrowing Session) throws(DatabaseError) -> [Destination.ID: OutboxDepth] {
     var depths: [Destination.ID: OutboxDepth] = [:]
-    for state in [State.waiting, .dead] {
-      for row in try session.query(
-        """
-        SELECT d.id, COUNT(*) AS count, MIN(o.created_at) AS oldest FROM destinations d
-        JOIN outbox o ON o.destination = d.id AND o.state = \(state.rawValue) GROUP BY d.id
-        """)
-      {
-        let id = Destination.ID(try row.int("id"))
-        switch state {
-        case .waiting:
-          depths[id, default: OutboxDepth()].waiting = try row.int("count")
-          depths[id, default: OutboxDepth()].oldest = try row.optionalMilliseconds("oldest")
-        case .dead: depths[id, default: OutboxDepth()].dead = try row.int("count")
-        case .delivered: break
-        }
+    for row in try session.query(
+      """
+      SELECT destination, state, COUNT(*) AS count, MIN(sequence) AS first FROM outbox FORCE INDEX (in_order)
+      WHERE destination IN (SELECT id FROM destinations) AND state IN (\(State.waiting.rawValue), \(State.dead.rawValue))
+      GROUP BY destination, state
+      """)
+    {
+      let id = Destination.ID(try row.int("destination"))
+      let count = try row.int("count")
+      guard State(rawValue: try row.int("state")) == .waiting else {
+        depths[id, default: OutboxDepth()].dead = count
+        continue
       }
+      depths[id, default: OutboxDepth()].waiting = count
+      let first = try session.query("SELECT created_at FROM outbox WHERE sequence = \(try row.int64("first"))").first
+      depths[id, default: OutboxDepth()].oldest = try first?.milliseconds("created_at")
     }
     return depths
   }
@@ -80,7 +86,8 @@ extension OutboxTable {
     var rows: [OutboxRow] = []
     for row in try session.query(
       """
-      SELECT sequence, destination, message, state, attempts, created_at, due_at, owner IS NOT NULL AS is_leased, error
+      SELECT sequence, destination, message, state, attempts, created_at, due_at, owner IS NOT NULL AS is_leased,
+        state = \(State.waiting.rawValue) AND readiness = \(Readiness.blocked.rawValue) AS is_blocked, class, error
       FROM outbox \(selection.condition) AND sequence > \(last) ORDER BY sequence LIMIT \(limit)
       """)
     {
@@ -91,19 +98,23 @@ extension OutboxTable {
           sequence: try row.int64("sequence"), destination: Destination.ID(try row.int("destination")),
           message: digest, state: state, attempts: try row.int("attempts"),
           createdAt: try row.milliseconds("created_at"), dueAt: try row.milliseconds("due_at"),
-          isLeased: try row.bool("is_leased"), error: try row.optionalText("error")))
+          isLeased: try row.bool("is_leased"), isBlocked: try row.bool("is_blocked"),
+          proof: ProofClass(rawValue: try row.int("class")), error: try row.optionalText("error")))
     }
     return rows
   }
 
   /// Sends dead rows again, in their old places and for three days more; how many were dead.
+  ///
+  /// They are sorted like rows that never had a key: what waits behind them and is not on its way then waits for them.
   package static func replay(
     _ sequences: [Int64], at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
     Int(
       try session.execute(
         """
-        UPDATE outbox SET state = \(State.waiting.rawValue), attempts = 0, due_at = \(now),
+        UPDATE outbox FORCE INDEX (PRIMARY) SET state = \(State.waiting.rawValue),
+          readiness = \(Readiness.unsorted.rawValue), attempts = 0, due_at = \(now),
           expires_at = \(now + age), settled_at = NULL, owner = NULL
         WHERE sequence IN (\(list: sequences)) AND state = \(State.dead.rawValue)
         """
@@ -114,13 +125,44 @@ extension OutboxTable {
   package static func giveUp(
     _ sequences: [Int64], at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
-    Int(
-      try session.execute(
+    var waiting: [Destination.ID: [Int64]] = [:]
+    for row in try session.query(
+      """
+      SELECT sequence, destination FROM outbox FORCE INDEX (PRIMARY)
+      WHERE sequence IN (\(list: sequences)) AND state = \(State.waiting.rawValue)
+      """)
+    {
+      waiting[Destination.ID(try row.int("destination")), default: []].append(try row.int64("sequence"))
+    }
+    var count = 0
+    for (destination, sequences) in waiting.sorted(by: { $0.key < $1.key }) {
+      try lock(destination, in: session)
+      for part in sequences.sorted().parts() {
+        count += Int(
+          try session.execute(
+            """
+            UPDATE outbox FORCE INDEX (PRIMARY) SET state = \(State.dead.rawValue), settled_at = \(now),
+              error = 'given up by hand', owner = NULL
+            WHERE sequence IN (\(list: part)) AND state = \(State.waiting.rawValue)
+            """
+          ).affectedRows)
+      }
+      // What was settled between the look and the lock has no keys any more.
+      _ = try release(sequences, at: destination, in: session)
+    }
+    return count
+  }
+
+  /// Marks every waiting row for sorting, after customers were made anew: they may be called otherwise, or be others.
+  static func unsort(in session: borrowing Session) throws(DatabaseError) {
+    for destination in try DestinationTable.all(in: session) {
+      try lock(destination.id, in: session)
+      _ = try session.execute(
         """
-        UPDATE outbox SET state = \(State.dead.rawValue), settled_at = \(now), error = 'given up by hand', owner = NULL
-        WHERE sequence IN (\(list: sequences)) AND state = \(State.waiting.rawValue)
-        """
-      ).affectedRows)
+        UPDATE outbox FORCE INDEX (in_order) SET readiness = \(Readiness.unsorted.rawValue)
+        WHERE destination = \(destination.id.number) AND state = \(State.waiting.rawValue)
+        """)
+    }
   }
 
   /// Forgets rows that were delivered before `instant`, at most `limit` of them; how many.
@@ -129,12 +171,18 @@ extension OutboxTable {
   package static func purge(
     deliveredBefore instant: Milliseconds, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
-    Int(
-      try session.execute(
-        """
-        DELETE FROM outbox WHERE state = \(State.delivered.rawValue) AND settled_at < \(instant)
-        AND NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.digest = outbox.message) ORDER BY settled_at LIMIT \(limit)
-        """
-      ).affectedRows)
+    let sequences = try session.query(
+      """
+      SELECT sequence FROM outbox WHERE state = \(State.delivered.rawValue) AND settled_at < \(instant)
+      AND NOT EXISTS (SELECT 1 FROM quarantine q WHERE q.digest = outbox.message) ORDER BY settled_at LIMIT \(limit)
+      """
+    ).map { row throws(DatabaseError) in try row.int64(0) }
+    // Keys are there only of rows that a binary of the schema before has settled.
+    _ = try OutboxKeys.remove(sequences, in: session)
+    for part in sequences.sorted().parts() {
+      _ = try session.execute(
+        "DELETE FROM outbox WHERE sequence IN (\(list: part)) AND state = \(State.delivered.rawValue)")
+    }
+    return sequences.count
   }
 }

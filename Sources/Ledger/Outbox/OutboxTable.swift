@@ -3,14 +3,21 @@ import Purchases
 import Signing
 package import Time
 
-/// `outbox` and `outbox_members`: what is to be sent to whom, one row for each message and destination.
+/// `outbox`: what is to be sent to which destination, one row for each message and destination.
 ///
 /// **Order.** A row is sent only when no waiting row of the same destination with a smaller sequence is of the same
-/// customer. Customers are compared as they are known at that moment, not as they were when the rows were written: each
-/// row keeps the nodes its message names, and the look-up goes through `customers`. So two rows of customers that join
-/// while they wait, by whatever message, are in order from then on. Rows that name nobody (a test notification, a
-/// message in quarantine) wait for nobody. Proof: a waiting row is blocked until every earlier one of its customer is
-/// delivered or dead; both are for ever, but for an operator's replay.
+/// customer. The order is kept in `outbox_keys`; whether a row may go is also a state of the row (`Readiness`), so that
+/// finding the next ones is a range scan of an index that reads what it takes, however much waits. All that decides
+/// about the order of a destination happens in its turns (`OutboxTurn`), one at a time:
+///
+/// * *Enqueue* writes the row as ready, with its keys, and looks at nothing else: taking a message in never waits for
+///   the forwarding.
+/// * A *turn* that wants to lease takes ready rows and looks under each of their keys. Rows that are first are leased;
+///   the others are blocked.
+/// * A *turn* that settles a row removes its keys and makes the row ready that is now first under each of them.
+///
+/// So a row in flight is always the first of its customers, and a blocked row always has an earlier one whose settlement
+/// wakes it. Rows that name nobody (a test notification, a message in quarantine) wait for nobody.
 package enum OutboxTable {
   /// Apple tries for three days; so do we.
   package static let age = Interval.days(3)
@@ -21,6 +28,17 @@ package enum OutboxTable {
     case delivered = 1
     /// Given up: too old, or by hand.
     case dead = 2
+  }
+
+  /// Whether a waiting row may be looked at for sending; its number in the table.
+  enum Readiness: Int {
+    /// Its keys are to be made first: it waited before the schema had them, was written by an older binary, was replayed,
+    /// or customers were made anew by a rebuild.
+    case unsorted = 0
+    /// To be sent when it is due, unless an earlier row turns out to be in its way.
+    case ready = 1
+    /// An earlier row of one of its customers waits.
+    case blocked = 2
   }
 
   /// What the stages and destinations of some apps are inside a transaction.
@@ -61,12 +79,16 @@ package enum OutboxTable {
   struct Outgoing {
     let message: Digest
     let addressee: Entry.Addressee
+    let proof: ProofClass
+    /// Bytes of its body.
+    let size: Int
     let members: Set<CustomerNode>
   }
 
+  // A message that was set aside and is accepted now moves to the lane of its better proof. (0 is not known yet.)
   private static let insertRow = RowsInsert(
-    into: "INSERT INTO outbox (destination, message, created_at, due_at, expires_at) VALUES",
-    then: "ON DUPLICATE KEY UPDATE message = VALUES(message)")
+    into: "INSERT INTO outbox (destination, message, created_at, due_at, expires_at, class, readiness, size) VALUES",
+    then: "ON DUPLICATE KEY UPDATE class = LEAST(class, VALUES(class))")
 
   private static let insertMember = RowsInsert(
     into: "INSERT INTO outbox_members (destination, member, sequence) VALUES",
@@ -77,34 +99,52 @@ package enum OutboxTable {
     _ messages: [Outgoing], _ roads: Roads, in session: borrowing Session
   ) throws(DatabaseError) {
     var rows: [[SQLValue]] = []
-    var members: [Digest: Set<CustomerNode>] = [:]
+    var naming: [Digest: Outgoing] = [:]
     for outgoing in messages {
       let start = outgoing.addressee.at
       for destination in roads.destinations[outgoing.addressee.scope] ?? [] {
         rows.append([
           .integer(Int64(destination)), .bytes(outgoing.message.bytes), .integer(start.sinceEpoch),
-          .integer(start.sinceEpoch), .integer((start + age).sinceEpoch),
+          .integer(start.sinceEpoch), .integer((start + age).sinceEpoch), .integer(Int64(outgoing.proof.rawValue)),
+          .integer(Int64(Readiness.ready.rawValue)), .integer(Int64(outgoing.size)),
         ])
-        members[outgoing.message] = outgoing.members
+        if !outgoing.members.isEmpty { naming[outgoing.message] = outgoing }
       }
     }
     guard !rows.isEmpty else { return }
     _ = try session.insert(insertRow, rows: rows)
-    var memberRows: [[SQLValue]] = []
-    let digests = members.filter { !$0.value.isEmpty }.map(\.key.bytes)
-    // Locked, since one that was set aside before may be on its way: its members go with it when it is settled.
+    try order(naming, in: session)
+  }
+
+  /// Writes whom the rows of these messages name, and puts them into the order.
+  private static func order(
+    _ messages: [Digest: Outgoing], in session: borrowing Session
+  ) throws(DatabaseError) {
+    guard !messages.isEmpty else { return }
+    var members: [Ledger.Scope: Set<OutboxKeys.Member>] = [:]
+    let digests = messages.keys.map(\.bytes)
+    // Locked, since one that was set aside before may be on its way: its keys go with it when it is settled.
     for row in try session.query(
       """
-      SELECT sequence, destination, message FROM outbox WHERE message IN (\(list: digests)) AND state = 0 FOR UPDATE
+      SELECT sequence, destination, message FROM outbox FORCE INDEX (message)
+      WHERE message IN (\(list: digests)) AND state = 0 FOR UPDATE
       """)
     {
-      guard let digest = Digest(bytes: try row.bytes("message")) else { continue }
-      let (destination, sequence) = (try row.int64("destination"), try row.int64("sequence"))
-      for member in members[digest] ?? [] {
-        memberRows.append([.integer(destination), .text(member.text), .integer(sequence)])
+      guard let digest = Digest(bytes: try row.bytes("message")), let outgoing = messages[digest] else { continue }
+      let (destination, sequence) = (try row.int("destination"), try row.int64("sequence"))
+      for node in outgoing.members {
+        members[outgoing.addressee.scope, default: []].insert(
+          OutboxKeys.Member(destination: destination, sequence: sequence, node: node))
       }
     }
-    _ = try session.insert(insertMember, rows: memberRows.inKeyOrder(columns: 3))
+    // A binary of the schema before orders by the members; they also say whom a row names when its keys are made anew.
+    let rows = members.values.joined().map { member -> [SQLValue] in
+      [.integer(Int64(member.destination)), .text(member.node.text), .integer(member.sequence)]
+    }
+    _ = try session.insert(insertMember, rows: rows.inKeyOrder(columns: 3))
+    for (scope, members) in members.sorted(by: { $0.key < $1.key }) {
+      try OutboxKeys.insert(members, in: scope, session)
+    }
   }
 }
 

@@ -98,12 +98,24 @@ package enum QuarantineTable {
       let end = digestPrefix + [UInt8](repeating: 0xFF, count: max(0, Digest.count - digestPrefix.count))
       condition += " AND q.digest BETWEEN \(digestPrefix) AND \(end)"
     }
+    return try read(condition + " ORDER BY received_at, q.digest LIMIT \(limit)", in: session)
+  }
+
+  /// The messages of these digests that are kept.
+  static func find(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> [QuarantinedMessage] {
+    let list = digests.map(\.bytes)
+    return try read("WHERE q.digest IN (\(list: list))", in: session)
+  }
+
+  private static func read(
+    _ condition: SQL, in session: borrowing Session
+  ) throws(DatabaseError) -> [QuarantinedMessage] {
     let rows = try session.query(
       """
       SELECT q.digest, received_at, source, code, detail, app, kind, body, replays,
         c.environment AS claimed_environment, c.user_id
       FROM quarantine q LEFT JOIN claims c ON c.digest = q.digest
-      \(condition) ORDER BY received_at, q.digest LIMIT \(limit)
+      \(condition)
       """)
     var messages: [QuarantinedMessage] = []
     for row in rows {

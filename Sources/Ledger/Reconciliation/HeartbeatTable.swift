@@ -49,6 +49,19 @@ package enum HeartbeatTable {
       """)
   }
 
+  /// Gives back a heartbeat that was claimed at `askedAt` and not asked for: it is due at once.
+  package static func release(
+    _ scope: Ledger.Scope, every period: Interval, askedAt: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    let before = askedAt - period
+    _ = try session.execute(
+      """
+      UPDATE heartbeats SET asked_at = \(before), due_by = \(before), returned_at = \(before), token = NULL
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND asked_at = \(askedAt)
+      AND token IS NULL
+      """)
+  }
+
   /// Notes that there was nothing to ask for; the next is due as if there had been, and none is lost until then.
   package static func withdrawn(
     _ scope: Ledger.Scope, askedAt: Milliseconds, in session: borrowing Session

@@ -9,6 +9,8 @@ package struct DatabaseFacts: Sendable {
   /// Nil without a binary log.
   package let syncBinaryLog: Int?
   package let maximumPacket: Int
+  /// Bytes of InnoDB's buffer pool: what of the tables is held in memory at most.
+  package let bufferPool: Int64
   package let isReadOnly: Bool
   /// The server's clock.
   package let now: Milliseconds
@@ -17,7 +19,7 @@ package struct DatabaseFacts: Sendable {
     let row = try session.query(
       """
       SELECT @@innodb_flush_log_at_trx_commit AS flush_log, @@log_bin AS log_bin, @@sync_binlog AS sync_binlog,
-        @@max_allowed_packet AS packet, @@global.read_only AS read_only,
+        @@max_allowed_packet AS packet, @@innodb_buffer_pool_size AS buffer_pool, @@global.read_only AS read_only,
         CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED) AS now
       """
     ).first
@@ -26,6 +28,7 @@ package struct DatabaseFacts: Sendable {
     flushLogAtCommit = try row.int("flush_log")
     syncBinaryLog = try row.bool("log_bin") ? try row.int("sync_binlog") : nil
     maximumPacket = try row.int("packet")
+    bufferPool = try row.int64("buffer_pool")
     isReadOnly = try row.bool("read_only")
     now = try row.milliseconds("now")
   }

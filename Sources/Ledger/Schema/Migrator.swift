@@ -31,20 +31,24 @@ package struct Migrator: Sendable {
     return Status(installed: try rows.first?.int("version") ?? 0, known: known)
   }
 
-  /// Runs the steps that are missing, and returns them; safe to run twice, and at once from several nodes.
+  /// Runs the steps that are missing, and returns those that were run; safe to run twice, and at once from several nodes.
+  ///
+  /// A cancelled task ends it between two steps.
   package func migrate(at now: Milliseconds, in session: borrowing Session) throws(DatabaseError) -> [Migration] {
     try session.run(Self.table)
     let installed = try status(in: session).installed
-    let missing = migrations.filter { $0.version > installed }
-    for migration in missing {
-      for statement in migration.statements { try session.run(statement) }
+    var run: [Migration] = []
+    for migration in migrations where migration.version > installed {
+      if Task.isCancelled { break }
+      for change in migration.changes { try change.run(in: session) }
       _ = try session.execute(
         """
         INSERT INTO schema_versions (version, title, applied_at) VALUES (\(migration.version), \(migration.title), \(now))
         ON DUPLICATE KEY UPDATE version = VALUES(version)
         """)
+      run.append(migration)
     }
-    return missing
+    return run
   }
 
   private static let table: SQL = """

@@ -53,4 +53,57 @@ extension Migration {
       KEY (sequence)
     ) ENGINE=InnoDB
     """
+
+  // What schema 3 adds. No column has to be filled: a row with `readiness` 0 (one that waited before, or was written by
+  // an older binary) is sorted by the delivery, a few hundred at a time, before anything newer is sent.
+  static let outboxOrder: [Change] = [
+    Change(outboxKeys), Change(outboxTurns),
+    Change(
+      outboxColumns,
+      unless: """
+        SELECT 1 FROM information_schema.columns
+        WHERE table_schema = DATABASE() AND table_name = 'outbox' AND column_name = 'readiness'
+        """),
+    Change(
+      outboxIndex,
+      unless: """
+        SELECT 1 FROM information_schema.statistics
+        WHERE table_schema = DATABASE() AND table_name = 'outbox' AND index_name = 'by_readiness'
+        """),
+  ]
+
+  // The order of delivery: a waiting row has a key for each customer it names, called by the customer's label. The
+  // smallest sequence of a customer goes first. Rows that are delivered or dead have none.
+  private static let outboxKeys: SQL = """
+    CREATE TABLE IF NOT EXISTS outbox_keys (
+      destination INT UNSIGNED NOT NULL,
+      customer VARBINARY(65) NOT NULL,
+      sequence BIGINT UNSIGNED NOT NULL,
+      PRIMARY KEY (destination, customer, sequence),
+      KEY by_sequence (sequence)
+    ) ENGINE=InnoDB
+    """
+
+  // The row that serialises the turns of a destination. It is written, not only locked, so that two turns on two nodes
+  // of a Galera cluster conflict as well.
+  private static let outboxTurns: SQL = """
+    CREATE TABLE IF NOT EXISTS outbox_turns (
+      destination INT UNSIGNED NOT NULL PRIMARY KEY,
+      number BIGINT UNSIGNED NOT NULL
+    ) ENGINE=InnoDB
+    """
+
+  // `class`: ProofClass, 0 when not known yet. `readiness`: OutboxTable.Readiness. `size`: bytes of the body, 0 when not
+  // known. Adding columns with a default is instant on MariaDB 10.3 and MySQL 8.0.12.
+  private static let outboxColumns: SQL = """
+    ALTER TABLE outbox
+      ADD COLUMN class TINYINT UNSIGNED NOT NULL DEFAULT 0,
+      ADD COLUMN readiness TINYINT UNSIGNED NOT NULL DEFAULT 0,
+      ADD COLUMN size INT UNSIGNED NOT NULL DEFAULT 0
+    """
+
+  // On its own: together with the columns it would make the server copy the table.
+  private static let outboxIndex: SQL = """
+    ALTER TABLE outbox ADD INDEX by_readiness (destination, state, readiness, class, due_at)
+    """
 }

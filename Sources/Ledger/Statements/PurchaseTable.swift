@@ -68,6 +68,25 @@ enum PurchaseTable {
       bundleIDs: [app.id: app.bundleID], in: session)
   }
 
+  /// The latest statement of each source about each of these purchases: as many rows as that, whatever else is known below
+  /// their originalTransactionIds.
+  static func latest(
+    of keys: [PurchaseKey], in scope: Ledger.Scope, bundleIDs: [App.ID: String], _ session: borrowing Session
+  ) throws(DatabaseError) -> [PurchaseStatement] {
+    guard let last = keys.last else { return [] }
+    // Repeated up to a power of two, as lists are: otherwise every number of keys were a statement of its own to prepare.
+    var padded = keys
+    while padded.count & (padded.count - 1) != 0 { padded.append(last) }
+    // One range for each pair; not every server makes ranges of `(a, b) IN (…)`.
+    let pairs = padded.map { key -> SQL in
+      "original_transaction_id = \(key.originalTransactionID) AND line = \(key.line.text)"
+    }
+    return try read(
+      from: "purchases",
+      "WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND (\(pairs.joined(separator: " OR ")))",
+      bundleIDs, nil, in: session)
+  }
+
   /// Every statement that `condition` selects, in key order; those of one source about one purchase by rank.
   ///
   /// - Parameter limit: rows that are read of each of the two tables; nil: all.

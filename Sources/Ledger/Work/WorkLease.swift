@@ -20,12 +20,42 @@ package struct LeasedCustomer: Sendable {
   let rows: [Int64]
   let row: Int64
   let owner: [UInt8]
+  /// Of these rows, those that wait because of something claimed.
+  let claimed: [ClaimedLookUp]
+
+  /// Whether nothing but unsigned messages wants this look-up.
+  package var isClaimedAlone: Bool { claimed.count == rows.count }
+}
+
+/// A row that waits because of what unsigned messages reported, and how many reports this look-up answers.
+struct ClaimedLookUp: Sendable {
+  let row: Int64
+  let originalTransactionID: String
+  /// As of the lease: whatever was reported before it, Apple's answer settles.
+  let reports: Int
 }
 
 extension WorkTable {
+  /// The queues from which customers are leased.
+  package enum Queue: Hashable, Sendable, CaseIterable {
+    /// Ids that arrived, and news that somebody wants.
+    case requested
+    /// What unsigned messages reported: customers that are known first, then ids that nobody else names.
+    case claimed
+
+    /// In the order in which they are leased.
+    var kinds: [Kind] {
+      switch self {
+      case .requested: [.history]
+      case .claimed: Kind.claimed
+      }
+    }
+  }
+
   /// Whom to ask about.
   package struct Selection: Sendable {
     package let scope: Ledger.Scope
+    package let queue: Queue
     /// Only customers with one of these ids, for somebody who waits; nil: all.
     package let subjects: [String]?
     /// Whether Apple is asked as soon as the lease is committed: it is begun by that.
@@ -34,8 +64,9 @@ extension WorkTable {
     /// Leases that nobody has begun are taken over.
     var isUrgent: Bool { subjects != nil }
 
-    package init(_ scope: Ledger.Scope, goesAtOnce: Bool = false) {
+    package init(_ scope: Ledger.Scope, _ queue: Queue = .requested, goesAtOnce: Bool = false) {
       self.scope = scope
+      self.queue = queue
       self.goesAtOnce = goesAtOnce
       subjects = nil
     }
@@ -43,6 +74,7 @@ extension WorkTable {
     /// For somebody who waits for these ids.
     package init(_ scope: Ledger.Scope, subjects: [String]) {
       self.scope = scope
+      queue = .requested
       self.subjects = subjects
       goesAtOnce = true
     }
@@ -88,6 +120,8 @@ extension WorkTable {
         ours[try row.int64("id")] = try row.int("attempts")
       }
     }
+    let reports = try ClaimedChangeTable.counts(
+      of: customers.groups.values.joined().filter(\.kind.isClaimed).map(\.subject), in: scope, session)
     let revisions = try HistoryTable.revisions(
       of: customers.groups.values.joined().filter(\.isAgain).map(\.subject), in: scope, session)
     var leased: [LeasedCustomer] = []
@@ -101,7 +135,10 @@ extension WorkTable {
         LeasedCustomer(
           scope: scope, subject: first.subject, attempt: 1 + (ours[first.id] ?? 0),
           revision: revisions[first.subject], unknownIn: first.unknownIn, isBegun: selection.goesAtOnce,
-          leasedAt: now, rows: rows.map(\.id), row: first.id, owner: owner))
+          leasedAt: now, rows: rows.map(\.id), row: first.id, owner: owner,
+          claimed: rows.filter(\.kind.isClaimed).map {
+            ClaimedLookUp(row: $0.id, originalTransactionID: $0.subject, reports: reports[$0.subject] ?? 0)
+          }))
     }
     return Lease(customers: leased, settled: covered.count)
   }
@@ -122,10 +159,20 @@ extension WorkTable {
   private static func dueRows(
     _ selection: Selection, limit: Int, at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> [WorkRow] {
+    var rows: [WorkRow] = []
+    for kind in selection.queue.kinds where rows.count < limit {
+      rows += try dueRows(kind, selection, limit: limit - rows.count, at: now, in: session)
+    }
+    return rows
+  }
+
+  private static func dueRows(
+    _ kind: Kind, _ selection: Selection, limit: Int, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> [WorkRow] {
     let scope = selection.scope
     var find: SQL = """
-      SELECT id, subject, is_again, unknown_in FROM work
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND kind = \(Kind.history.rawValue)
+      SELECT id, kind, subject, is_again, unknown_in FROM work
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND kind = \(kind.rawValue)
       AND state = 0 AND (due_at <= \(now)
       """
     if let subjects = selection.subjects {
@@ -145,12 +192,14 @@ extension WorkTable {
 /// A row that waits.
 struct WorkRow: Hashable {
   let id: Int64
+  let kind: WorkTable.Kind
   let subject: String
   let isAgain: Bool
   let unknownIn: Environment?
 
   init(_ row: Row) throws(DatabaseError) {
     id = try row.int64("id")
+    kind = try WorkTable.kind(of: row)
     subject = try row.text("subject")
     isAgain = try row.bool("is_again")
     unknownIn = try row.optionalInt("unknown_in").map { code throws(DatabaseError) in try Environment(code: code) }
@@ -232,11 +281,11 @@ private struct Customers {
     for ids in labels.keys.sorted().parts() {
       for row in try session.query(
         """
-        SELECT id, subject, is_again, unknown_in,
+        SELECT id, kind, subject, is_again, unknown_in,
           owner IS NOT NULL AND due_at > \(now) AND begun >= \(isUrgent ? 1 : 0) AS is_leased
         FROM work
         WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND kind = \(WorkTable.Kind.history.rawValue) AND subject IN (\(list: ids)) AND state = 0
+        AND kind IN (\(list: WorkTable.Kind.allCases.map(\.rawValue))) AND subject IN (\(list: ids)) AND state = 0
         ORDER BY id
         """)
       {

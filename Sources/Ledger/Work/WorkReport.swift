@@ -4,6 +4,7 @@ package import Time
 
 /// A row of `work` as an operator sees it.
 package struct WorkReport: Sendable {
+  package let kind: WorkTable.Kind
   package let environment: Environment
   package let subject: String
   package let state: WorkTable.State
@@ -20,6 +21,7 @@ package struct WorkReport: Sendable {
 
 /// How many ids of an app stand in one way for one reason.
 package struct WorkCount: Hashable, Sendable {
+  package let kind: WorkTable.Kind
   package let environment: Environment
   package let state: WorkTable.State
   /// Empty while nothing is to be told.
@@ -39,34 +41,36 @@ extension WorkTable {
     case settled(State)
   }
 
-  /// How many ids of the app stand how, by environment, state and reason.
+  /// How many ids of the app stand how, by kind, environment, state and reason.
   package static func counts(of app: App, in session: borrowing Session) throws(DatabaseError) -> [WorkCount] {
     var counts: [WorkCount] = []
     for row in try session.query(
       """
-      SELECT environment, state, COALESCE(reason, '') AS why, COUNT(*) AS count FROM work WHERE app = \(app.id.number)
-      GROUP BY environment, state, why ORDER BY environment, state, count DESC, why LIMIT 1000
+      SELECT environment, kind, state, COALESCE(reason, '') AS why, COUNT(*) AS count FROM work
+      WHERE app = \(app.id.number) GROUP BY environment, kind, state, why
+      ORDER BY environment, kind, state, count DESC, why LIMIT 1000
       """)
     {
       counts.append(
         WorkCount(
-          environment: try Environment(code: row.int("environment")), state: try state(of: row),
+          kind: try kind(of: row), environment: try Environment(code: row.int("environment")),
+          state: try state(of: row),
           reason: try row.text("why"), count: try row.int("count")))
     }
     return counts
   }
 
-  /// How many ids wait and how many failed, for each app and environment that has any.
+  /// How many ids stand in each state, by kind, for each app and environment that has any.
   package static func depths(
     in session: borrowing Session
-  ) throws(DatabaseError) -> [Ledger.Scope: [State: Int]] {
-    var depths: [Ledger.Scope: [State: Int]] = [:]
+  ) throws(DatabaseError) -> [Ledger.Scope: [Kind: [State: Int]]] {
+    var depths: [Ledger.Scope: [Kind: [State: Int]]] = [:]
     for row in try session.query(
-      "SELECT app, environment, state, COUNT(*) AS count FROM work GROUP BY app, environment, state")
+      "SELECT app, environment, kind, state, COUNT(*) AS count FROM work GROUP BY app, environment, kind, state")
     {
       let scope = Ledger.Scope(
         app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment")))
-      depths[scope, default: [:]][try state(of: row)] = try row.int("count")
+      depths[scope, default: [:]][try kind(of: row), default: [:]][try state(of: row)] = try row.int("count")
     }
     return depths
   }
@@ -78,7 +82,7 @@ extension WorkTable {
     var rows: [WorkReport] = []
     for row in try session.query(
       """
-      SELECT environment, subject, state, attempts, created_at, due_at, owner IS NOT NULL AS is_leased, settled_at,
+      SELECT kind, environment, subject, state, attempts, created_at, due_at, owner IS NOT NULL AS is_leased, settled_at,
         reason
       FROM work WHERE app = \(app.id.number) AND state IN (\(list: states.map(\.rawValue)))
       ORDER BY due_at, id LIMIT \(limit)
@@ -86,7 +90,8 @@ extension WorkTable {
     {
       rows.append(
         WorkReport(
-          environment: try Environment(code: row.int("environment")), subject: try row.text("subject"),
+          kind: try kind(of: row), environment: try Environment(code: row.int("environment")),
+          subject: try row.text("subject"),
           state: try state(of: row), attempts: try row.int("attempts"), createdAt: try row.milliseconds("created_at"),
           dueAt: try row.milliseconds("due_at"), isLeased: try row.bool("is_leased"),
           settledAt: try row.optionalMilliseconds("settled_at"), reason: try row.optionalText("reason")))
@@ -129,16 +134,17 @@ extension WorkTable {
     return standings
   }
 
-  /// When each of these ids was settled, whatever came of it, or is asked about next; strangers are absent.
+  /// When each of these ids was settled last, whatever came of it, or is asked about next; ids that Apple was never to be
+  /// asked about are absent.
   package static func datesAsked(
     of ids: [String], in scope: Ledger.Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: Milliseconds] {
     var dates: [String: Milliseconds] = [:]
     for row in try session.query(
       """
-      SELECT subject, COALESCE(settled_at, due_at) AS date FROM work
+      SELECT subject, MAX(COALESCE(settled_at, due_at)) AS date FROM work
       WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND kind = \(Kind.history.rawValue) AND subject IN (\(list: ids))
+      AND kind IN (\(list: Kind.allCases.map(\.rawValue))) AND subject IN (\(list: ids)) GROUP BY subject
       """)
     { dates[try row.text("subject")] = try row.milliseconds("date") }
     return dates
@@ -156,6 +162,13 @@ extension WorkTable {
       WHERE app = \(app.id.number) AND state IN (\(list: states.map(\.rawValue))) AND owner IS NULL
       """)
     return Int(changed.affectedRows)
+  }
+
+  static func kind(of row: Row) throws(DatabaseError) -> Kind {
+    guard let kind = Kind(rawValue: try row.int("kind")) else {
+      throw DatabaseError(.column, "a kind of work this build does not know: \(try row.int("kind"))")
+    }
+    return kind
   }
 
   private static func state(of row: Row) throws(DatabaseError) -> State {

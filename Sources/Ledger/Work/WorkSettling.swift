@@ -10,14 +10,18 @@ package struct StoredHistory: Sendable {
   package let transactionIDs: Set<String>
   /// Where it ended; Apple tells from there on what changes.
   package let revision: String?
+  /// When the customer's subscriptions are asked about next, as follows from Apple's statuses of them.
+  package let renewalChecks: [RenewalCheck]
 
   package init(
-    environment: Environment, originalTransactionIDs: Set<String>, transactionIDs: Set<String>, revision: String?
+    environment: Environment, originalTransactionIDs: Set<String>, transactionIDs: Set<String>, revision: String?,
+    renewalChecks: [RenewalCheck] = []
   ) {
     self.environment = environment
     self.originalTransactionIDs = originalTransactionIDs
     self.transactionIDs = transactionIDs
     self.revision = revision
+    self.renewalChecks = renewalChecks
   }
 }
 
@@ -40,6 +44,7 @@ extension WorkTable {
     in session: borrowing Session
   ) throws(DatabaseError) {
     var found: [Road: [(customer: LeasedCustomer, history: StoredHistory)]] = [:]
+    let unsettled = try settleClaims(settlements, session)
     for (customer, settlement) in settlements {
       if let environment = customer.unknownIn {
         // Of the id, whoever has the lease by now.
@@ -50,12 +55,15 @@ extension WorkTable {
       case .stored(let history):
         found[Road(asked: customer.scope, known: history.environment), default: []].append((customer, history))
       case .closed(let state, let reason):
-        _ = try session.execute(
-          """
-          UPDATE work SET state = \(state.rawValue), settled_at = \(now), reason = \(reason.cut(to: 255)), owner = NULL
-          WHERE id = \(customer.row) AND owner = \(customer.owner) AND state = 0
-          """)
-        try release(customer.rows.filter { $0 != customer.row }, owner: customer.owner, at: now, in: session)
+        if !unsettled.contains(customer.row) {
+          _ = try session.execute(
+            """
+            UPDATE work SET state = \(state.rawValue), settled_at = \(now), reason = \(reason.cut(to: 255)), owner = NULL
+            WHERE id = \(customer.row) AND owner = \(customer.owner) AND state = 0
+            """)
+        }
+        let others = customer.rows.filter { $0 != customer.row && !unsettled.contains($0) }
+        try release(others, owner: customer.owner, at: now, in: session)
       case .again(let due, let reason):
         for rows in customer.rows.sorted().parts() {
           _ = try session.execute(
@@ -68,8 +76,32 @@ extension WorkTable {
       }
     }
     for (road, found) in found.sorted(by: { $0.key < $1.key }) {
-      try note(found, along: road, at: now, in: session)
+      try note(found, along: road, butFor: unsettled, at: now, in: session)
     }
+    // More was reported while Apple was asked: one more look-up, after a pause.
+    for (customer, _) in settlements {
+      let rows = customer.rows.filter(unsettled.contains)
+      try release(rows, owner: customer.owner, at: now + ClaimedChangeTable.shortestInterval, in: session)
+    }
+  }
+
+  /// Notes as settled what was reported of the customers before they were leased and is answered now; the rows for which
+  /// more was reported meanwhile.
+  private static func settleClaims(
+    _ settlements: [(customer: LeasedCustomer, settlement: Settlement)], _ session: borrowing Session
+  ) throws(DatabaseError) -> Set<Int64> {
+    var answered: [Ledger.Scope: [ClaimedLookUp]] = [:]
+    for (customer, settlement) in settlements {
+      let claimed = customer.claimed.filter { $0.isAnswered(by: settlement, customer) }
+      answered[customer.scope, default: []] += claimed
+    }
+    var unsettled: Set<Int64> = []
+    for (scope, answered) in answered.sorted(by: { $0.key < $1.key }) where !answered.isEmpty {
+      let reports = Dictionary(answered.map { ($0.originalTransactionID, $0.reports) }, uniquingKeysWith: max)
+      let ids = try ClaimedChangeTable.settle(reports, in: scope, session)
+      unsettled.formUnion(answered.filter { ids.contains($0.originalTransactionID) }.map(\.row))
+    }
+    return unsettled
   }
 
   /// Where customers were asked about, and where Apple knew them.
@@ -81,11 +113,12 @@ extension WorkTable {
   }
 
   private static func note(
-    _ found: [(customer: LeasedCustomer, history: StoredHistory)], along road: Road, at now: Milliseconds,
-    in session: borrowing Session
+    _ found: [(customer: LeasedCustomer, history: StoredHistory)], along road: Road, butFor unsettled: Set<Int64>,
+    at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) {
     let scope = Ledger.Scope(app: road.asked.app, environment: road.known)
     try HistoryTable.note(found.map(\.history), in: scope, at: now, session)
+    try RenewalCheckTable.plan(found.flatMap(\.history.renewalChecks), in: scope, session)
     var held: Set<String> = []
     for (_, history) in found {
       held.formUnion(history.originalTransactionIDs)
@@ -93,6 +126,9 @@ extension WorkTable {
     }
     // Wherever such an id waits, whoever leased it: what it was to bring is here.
     var rows = Set(found.map(\.customer.row))
+    for (customer, history) in found {
+      rows.formUnion(customer.claimed.filter { $0.isAnswered(by: .stored(history), customer) }.map(\.row))
+    }
     for environment in Set([road.asked.environment, road.known]) {
       for ids in held.sorted().parts() {
         for row in try session.query(
@@ -105,9 +141,11 @@ extension WorkTable {
         }
       }
     }
+    rows.subtract(unsettled)
     try settle(rows.sorted(), .done, reason: "history in \(road.known.rawValue)", at: now, in: session)
     for (customer, _) in found {
-      try release(customer.rows.filter { !rows.contains($0) }, owner: customer.owner, at: now, in: session)
+      let others = customer.rows.filter { !rows.contains($0) && !unsettled.contains($0) }
+      try release(others, owner: customer.owner, at: now, in: session)
     }
   }
 
@@ -121,6 +159,17 @@ extension WorkTable {
         UPDATE work SET state = \(state.rawValue), settled_at = \(now), reason = \(reason.cut(to: 255)), owner = NULL
         WHERE id IN (\(list: rows)) AND state = 0
         """)
+    }
+  }
+}
+
+extension ClaimedLookUp {
+  /// Whether the look-up has answered what was reported of the id.
+  fileprivate func isAnswered(by settlement: WorkTable.Settlement, _ customer: LeasedCustomer) -> Bool {
+    switch settlement {
+    case .stored(let history): row == customer.row || history.originalTransactionIDs.contains(originalTransactionID)
+    case .closed: row == customer.row
+    case .again, .released: false
     }
   }
 }

@@ -6,10 +6,28 @@ package import Time
 ///
 /// A row for each id that arrived; what is leased and asked about is a customer, with all rows of theirs that wait.
 package enum WorkTable {
-  /// What is to be done for a row; its number in the table.
-  enum Kind: Int {
-    /// The history of the customer to whom the id belongs.
+  /// Why the history of the customer to whom the id belongs is asked for; its number in the table.
+  ///
+  /// Each kind is a queue of its own.
+  package enum Kind: Int, Hashable, Sendable, CaseIterable {
+    /// The id arrived, or somebody wants news of it.
     case history = 1
+    /// An unsigned message reports a change of a customer whose history is stored.
+    case claimedChange = 2
+    /// Only an unsigned message names the id.
+    case claimedID = 3
+
+    /// Anybody who has the shared secret can make work of these kinds.
+    static let claimed: [Self] = [.claimedChange, .claimedID]
+    package var isClaimed: Bool { Self.claimed.contains(self) }
+
+    package var name: String {
+      switch self {
+      case .history: "seed"
+      case .claimedChange: "claimed change"
+      case .claimedID: "claimed id"
+      }
+    }
   }
 
   /// How a row stands; its number in the table.
@@ -79,6 +97,52 @@ package enum WorkTable {
           state = IF(settled_at IS NULL, 0, state)
         """)
     }
+  }
+
+  /// A look-up because of something that was only claimed.
+  struct ClaimedRow {
+    let scope: Ledger.Scope
+    let kind: Kind
+    let subject: String
+    let dueAt: Milliseconds
+    let createdAt: Milliseconds
+  }
+
+  // `state` is compared in each assignment, and `settled_at` in the one of `due_at`: both are assigned after it.
+  private static let reopen = RowsInsert(
+    into: "INSERT INTO work (app, environment, kind, subject, is_again, created_at, due_at) VALUES",
+    then: """
+      ON DUPLICATE KEY UPDATE
+        due_at = IF(state = 0, due_at, GREATEST(VALUES(due_at), COALESCE(settled_at, 0) + 60000)),
+        created_at = IF(state = 0, created_at, VALUES(created_at)), attempts = IF(state = 0, attempts, 0),
+        reason = IF(state = 0, reason, NULL), settled_at = NULL, begun = IF(state = 0, begun, 0), is_again = 1, state = 0
+      """)
+
+  /// Makes work of what was claimed; what waits already stays as it is, and what was settled waits again, a minute after
+  /// that at the earliest (`ClaimedChangeTable.shortestInterval`).
+  static func queue(_ rows: [ClaimedRow], in session: borrowing Session) throws(DatabaseError) {
+    let values: [[SQLValue]] = rows.map { row in
+      row.scope.columns + [
+        .integer(Int64(row.kind.rawValue)), .text(row.subject), .integer(1), .integer(row.createdAt.sinceEpoch),
+        .integer(row.dueAt.sinceEpoch),
+      ]
+    }
+    _ = try session.insert(reopen, rows: values.inKeyOrder(columns: 4))
+  }
+
+  /// Forgets up to `limit` look-ups because of claims that were settled and due before `date`; how many.
+  ///
+  /// Unlike seeds they need not be remembered: what was claimed is compared with what is known when it comes again.
+  package static func purgeClaimed(
+    in scope: Ledger.Scope, dueBefore date: Milliseconds, limit: Int, _ session: borrowing Session
+  ) throws(DatabaseError) -> Int {
+    let deleted = try session.execute(
+      """
+      DELETE FROM work WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+      AND kind IN (\(list: Kind.claimed.map(\.rawValue)))
+      AND state IN (\(State.done.rawValue), \(State.unknown.rawValue)) AND due_at < \(date) LIMIT \(limit)
+      """)
+    return Int(deleted.affectedRows)
   }
 
   private struct Subject: Hashable {

@@ -26,6 +26,8 @@ private struct ArgumentParser {
   private var command: Command
   private var path: [String]
   private var scope: [Option]
+  /// The command's, or that of the nearest one above it that has one.
+  private var stopNote: String?
   private let environment: [String: String]
   private var given: [String: [String]] = [:]
   private var positionals: [String] = []
@@ -34,6 +36,7 @@ private struct ArgumentParser {
     command = root
     path = [root.name]
     scope = root.options
+    stopNote = root.stopNote
     self.environment = environment
   }
 
@@ -46,7 +49,10 @@ private struct ArgumentParser {
       } else if token == "--" {
         isOptionsEnded = true
       } else if token == "--help" || token == "-h" {
-        return .help(command.help(path: path, inherited: scope.dropLast(command.options.count), width: width))
+        return .help(
+          command.help(
+            path: path, inherited: scope.dropLast(command.options.count),
+            stopNote: command.action == nil ? nil : stopNote, width: width))
       } else if token == "--version", path.count == 1 {
         return .version
       } else if token.hasPrefix("--") {
@@ -56,18 +62,21 @@ private struct ArgumentParser {
       }
     }
     guard let action = command.action else {
-      throw error(.missingCommand, "Say which: \(command.subcommands.map(\.name).joined(separator: ", ")).")
+      throw error(.missingCommand, "Say which: \(command.shownCommands.map(\.name).joined(separator: ", ")).")
     }
     try readEnvironment()
     try checkChoices()
     try checkPositionals()
-    return .run(action, ParsedArguments(path: path, positionals: positionals, options: scope, given: given))
+    return .run(
+      action,
+      ParsedArguments(
+        path: path, positionals: positionals, options: scope, given: given, stopNote: stopNote))
   }
 
   private mutating func takeWord(_ word: String, mayBeCommand: Bool) throws(UsageError) {
     guard command.action == nil || !command.subcommands.isEmpty, mayBeCommand else { return positionals.append(word) }
     guard let next = command.subcommands.first(where: { $0.name == word }) else {
-      let names = command.subcommands.map(\.name)
+      let names = command.shownCommands.map(\.name)
       throw error(
         .unknownCommand, "There is no command \(UsageError.shown(word)); there are \(names.joined(separator: ", ")).",
         suggestion: Suggestion.nearest(to: word, among: names))
@@ -75,6 +84,7 @@ private struct ArgumentParser {
     command = next
     path.append(next.name)
     scope += next.options
+    stopNote = next.stopNote ?? stopNote
   }
 
   private mutating func takeLong(_ token: String, _ rest: inout ArraySlice<String>) throws(UsageError) {

@@ -12,11 +12,20 @@ package struct Command: Sendable {
   package let positionals: [Positional]
   package internal(set) var subcommands: [Command]
   package let action: Action?
+  /// What stays and how to go on when a signal stops it, or one below it that has no note of its own; nil: any signal
+  /// ends it at once.
+  package let stopNote: String?
+  /// Whether help, completion and errors leave it out: it is for the program itself to call.
+  package let isHidden: Bool
 
   /// A command that does something; the options of the commands above it are also accepted.
+  ///
+  /// - Parameter whenStopped: of a command that may run for longer than a second: whole sentences on what stays and how to
+  ///   go on. SIGINT and SIGTERM then cancel it (`CommandStop`).
   package init(
-    _ name: String, _ summary: String, discussion: String = "", examples: [Example] = [], options: [Option] = [],
-    arguments: [Positional] = [], action: @escaping Action
+    _ name: String, _ summary: String, discussion: String = "", whenStopped stopNote: String? = nil,
+    examples: [Example] = [], options: [Option] = [], arguments: [Positional] = [], isHidden: Bool = false,
+    action: @escaping Action
   ) {
     self.name = name
     self.summary = summary
@@ -26,12 +35,14 @@ package struct Command: Sendable {
     positionals = arguments
     subcommands = []
     self.action = action
+    self.stopNote = stopNote
+    self.isHidden = isHidden
   }
 
   /// A command that holds others, as `jws` in `switchyard jws verify`; `action` is for when none of them is named.
   package init(
-    _ name: String, _ summary: String, discussion: String = "", examples: [Example] = [], options: [Option] = [],
-    subcommands: [Command], action: Action? = nil
+    _ name: String, _ summary: String, discussion: String = "", whenStopped stopNote: String? = nil,
+    examples: [Example] = [], options: [Option] = [], subcommands: [Command], action: Action? = nil
   ) {
     self.name = name
     self.summary = summary
@@ -41,7 +52,12 @@ package struct Command: Sendable {
     positionals = []
     self.subcommands = subcommands
     self.action = action
+    self.stopNote = stopNote
+    isHidden = false
   }
+
+  /// Its own commands that people are told of.
+  var shownCommands: [Command] { subcommands.filter { !$0.isHidden } }
 
   /// A command line that works, and what it does; the first thing that `--help` shows.
   package struct Example: Sendable, ExpressibleByStringLiteral {

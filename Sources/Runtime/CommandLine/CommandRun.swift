@@ -9,7 +9,9 @@ extension Command {
       switch try parse(arguments, environment: environment, width: terminal.width) {
       case .help(let text): try terminal.write(text)
       case .version: try terminal.write("\(name) \(version)\n")
-      case .run(let action, let parsed): return try await action(parsed, terminal)
+      case .run(let action, let parsed):
+        guard let note = parsed.stopNote else { return try await action(parsed, terminal) }
+        return try await CommandStop(name, note, terminal).run { try await action(parsed, terminal) }
       }
       return .done
     } catch let error as UsageError {

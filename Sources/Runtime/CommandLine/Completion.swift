@@ -33,9 +33,9 @@ package struct Completion: Sendable {
   private static func nodes(_ command: Command, path: String, inherited: [Option]) -> [Node] {
     let scope = inherited + command.options
     let node = Node(
-      path: path, commands: command.subcommands.map { ($0.name, $0.summary) }, options: scope,
+      path: path, commands: command.shownCommands.map { ($0.name, $0.summary) }, options: scope,
       choices: command.positionals.flatMap(\.choices))
-    return [node] + command.subcommands.flatMap { nodes($0, path: "\(path) \($0.name)", inherited: scope) }
+    return [node] + command.shownCommands.flatMap { nodes($0, path: "\(path) \($0.name)", inherited: scope) }
   }
 
   /// A word in single quotes, for any of the three shells.

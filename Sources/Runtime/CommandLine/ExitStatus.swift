@@ -16,9 +16,9 @@ package enum ExitStatus: Int32, Sendable, CaseIterable, Error {
   case stopped = 6
   /// A limit outside of us: Apple answered 429 or 5xx.
   case externalLimit = 7
-  /// Ended by SIGINT, with a checkpoint.
+  /// Stopped by SIGINT; what was done stays.
   case interrupted = 130
-  /// Ended by SIGTERM, with a checkpoint.
+  /// Stopped by SIGTERM; what was done stays.
   case terminated = 143
 
   package init(endedBy signal: Signal) {
@@ -39,8 +39,8 @@ package enum ExitStatus: Int32, Sendable, CaseIterable, Error {
     case .differences: "differences found"
     case .stopped: "stopped; the same command resumes"
     case .externalLimit: "a limit outside (Apple 429 or 5xx)"
-    case .interrupted: "ended by SIGINT, checkpoint written"
-    case .terminated: "ended by SIGTERM, checkpoint written"
+    case .interrupted: "stopped by SIGINT; what was done stays"
+    case .terminated: "stopped by SIGTERM; what was done stays"
     }
   }
 }

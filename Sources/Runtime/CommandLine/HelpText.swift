@@ -1,6 +1,8 @@
 extension Command {
   /// The help of this command, examples first, no wider than `width`.
-  func help(path: [String], inherited: some Sequence<Option>, width: Int) -> String {
+  ///
+  /// - Parameter stopNote: what stays when a signal stops it; nil where a signal ends it at once.
+  func help(path: [String], inherited: some Sequence<Option>, stopNote: String?, width: Int) -> String {
     let width = min(max(width, 40), 100)
     let called = path.joined(separator: " ")
     var out = "\(called): \(summary)".wrapped(to: width)
@@ -20,7 +22,14 @@ extension Command {
         out += String(paragraph).wrapped(to: width)
       }
     }
-    out += Self.section("COMMANDS", subcommands.map { ($0.name, $0.summary) }, width)
+    if let stopNote {
+      out.append("")
+      out += """
+        SIGINT (Ctrl-C) or SIGTERM stops it within 5 seconds. It prints the summary of what was done and ends with exit \
+        status 130 or 143. \(stopNote) A second signal ends it at once.
+        """.wrapped(to: width)
+    }
+    out += Self.section("COMMANDS", shownCommands.map { ($0.name, $0.summary) }, width)
     out += Self.section("ARGUMENTS", positionals.map { ($0.usage, $0.help + Self.listed($0.choices)) }, width)
     let common = inherited.map(Self.row) + [("-h, --help", "Show this.")]
     out += Self.section("OPTIONS", options.map(Self.row), width)

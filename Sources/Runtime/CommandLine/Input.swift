@@ -7,6 +7,8 @@ package enum Input {
     case isDirectory(String)
     case tooLarge(String, limit: Int)
     case notReadable(String, reason: String)
+    /// The task was cancelled while the input had nothing to read.
+    case stopped(String)
 
     package var exitStatus: ExitStatus { .failed }
 
@@ -16,6 +18,7 @@ package enum Input {
       case .isDirectory(let path): "\(UsageError.shown(path)) is a directory; give a file"
       case .tooLarge(let path, let limit): "\(UsageError.shown(path)) is larger than \(limit) bytes"
       case .notReadable(let path, let reason): "\(UsageError.shown(path)) cannot be read: \(reason)"
+      case .stopped(let path): "\(UsageError.shown(path)) was not read to its end"
       }
     }
   }
@@ -38,6 +41,10 @@ package enum Input {
     if SystemCall.isDirectory(descriptor) { throw .isDirectory(path) }
     var bytes: [UInt8] = []
     while true {
+      // A pipe or a terminal may have nothing to say for long, and a blocking read would not notice the stop.
+      while !SystemCall.isReadable(descriptor, within: 100) {
+        if Task.isCancelled { throw .stopped(path) }
+      }
       let part: [UInt8]
       do {
         part = try SystemCall.read(65_536, from: descriptor)

@@ -8,12 +8,15 @@ package struct ParsedArguments: Sendable {
   package let positionals: [String]
   private let options: [Option]
   private let given: [String: [String]]
+  /// The command's.
+  let stopNote: String?
 
-  init(path: [String], positionals: [String], options: [Option], given: [String: [String]]) {
+  init(path: [String], positionals: [String], options: [Option], given: [String: [String]], stopNote: String?) {
     self.path = path
     self.positionals = positionals
     self.options = options
     self.given = given
+    self.stopNote = stopNote
   }
 
   package func flag(_ name: String) -> Bool {

@@ -11,6 +11,27 @@ package enum ProcessEnvironment {
     return values
   }
 
+  /// Everything that this process was given, as `NAME=VALUE`, for a program that it starts; nothing whose name begins
+  /// with `prefix`.
+  package static func inherited(without prefix: String) -> [String] {
+    var entry = unsafe environ
+    var variables: [String] = []
+    while let text = unsafe entry.pointee {
+      let variable = unsafe String(cString: text)
+      if !variable.hasPrefix(prefix) { variables.append(variable) }
+      unsafe entry += 1
+    }
+    return variables
+  }
+
+  /// The file of the running program; the kernel's link to it when it was replaced or removed since.
+  package static var program: String {
+    let link = "/proc/self/exe"
+    guard let path = unsafe realpath(link, nil) else { return link }
+    defer { unsafe free(path) }
+    return unsafe String(cString: path)
+  }
+
   private static func names(_ command: Command) -> [String] {
     command.options.compactMap(\.environment) + command.subcommands.flatMap(names)
   }

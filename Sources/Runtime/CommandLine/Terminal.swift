@@ -58,6 +58,9 @@ package struct Terminal: Sendable {
     try? sink(STDERR_FILENO, Array(("\r\u{1B}[K" + String(text.prefix(max(1, width - 1)))).utf8))
   }
 
+  /// From now on nothing ends the process because nobody reads what it writes: `write` throws `closed`.
+  package static func outlivesItsReaders() { SystemCall.ignoreBrokenPipes() }
+
   private static func writeAll(_ descriptor: Int32, _ bytes: [UInt8]) throws(OutputError) {
     var rest = bytes[...]
     while !rest.isEmpty {

@@ -27,7 +27,7 @@ package struct UsageError: ExitStatusError, Equatable, CustomStringConvertible {
   }
 
   /// What a person typed, fit to be shown.
-  static func shown(_ text: String) -> String { "\"\(SafeText.escaped(text, limit: 80))\"" }
+  package static func shown(_ text: String) -> String { "\"\(SafeText.escaped(text, limit: 80))\"" }
 }
 
 /// Finds what was probably meant.

@@ -32,8 +32,11 @@ package final class ServiceGroup: Sendable {
   /// Runs until every service has ended; rethrows the error of the service that failed first.
   ///
   /// Cancelling the calling task cancels all services at once, without order.
+  ///
+  /// - Parameter announce: called when signals stop the group in order from then on, before any service runs; what it
+  ///   throws ends everything.
   @discardableResult
-  package func run() async throws -> Outcome {
+  package func run(announcing announce: () throws -> Void = {}) async throws -> Outcome {
     SystemCall.ignoreBrokenPipes()
     let (signals, continuation) = AsyncStream<Signal>.makeStream()
     let exit = EmergencyExit(after: gracePeriod, logger: logger, running: services.map(\.name))
@@ -41,7 +44,9 @@ package final class ServiceGroup: Sendable {
       exit.noteSignal(signal)
       continuation.yield(signal)
     }
+    CommandStop.handOver()
     defer { source.cancel() }
+    try announce()
 
     let result = await withTaskGroup(of: Event.self) { group in
       let stops = services.map { _ in AsyncStream<Never>.makeStream() }

@@ -13,14 +13,24 @@ extension Span<UInt8> {
     }
   }
 
-  /// The last place of `byte` in these bounds.
+  /// The last place of `byte` in these bounds; eight bytes at a time.
   package func lastIndex(of byte: UInt8, from start: Int, before end: Int) -> Int? {
     precondition(start >= 0 && end <= count)
-    var index = end
-    while index > start {
-      index -= 1
-      if self[index] == byte { return index }
+    let lowBits: UInt64 = 0x0101_0101_0101_0101
+    let pattern = lowBits &* UInt64(byte)
+    return unsafe withUnsafeBytes { bytes in
+      var index = end
+      while index - start >= 8 {
+        let word = unsafe bytes.loadUnaligned(fromByteOffset: index - 8, as: UInt64.self) ^ pattern
+        // Not zero when one of the eight bytes is.
+        if (word &- lowBits) & ~word & (lowBits << 7) != 0 { break }
+        index -= 8
+      }
+      while index > start {
+        index -= 1
+        if unsafe bytes[index] == byte { return index }
+      }
+      return nil
     }
-    return nil
   }
 }

@@ -27,6 +27,14 @@ package struct FileFacts: Hashable, Sendable {
     return UInt64(status.f_bavail) * UInt64(status.f_frsize)
   }
 
+  /// The path from the root on; links stay as they are.
+  package static func absolute(_ path: String) -> String {
+    if path.hasPrefix("/") { return path }
+    guard let here = unsafe getcwd(nil, 0) else { return path }
+    defer { unsafe free(here) }
+    return unsafe "\(String(cString: here))/\(path)"
+  }
+
   /// Makes the directory for its owner, and what is missing above it.
   package static func makeDirectory(_ path: String) -> Bool {
     if unsafe mkdir(path, 0o755) == 0 || errno == EEXIST { return true }

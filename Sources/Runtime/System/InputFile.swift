@@ -42,9 +42,7 @@ package final class InputFile {
 
   /// Whether `read` would give something at once (or tell of the end); waits for it so long.
   package func isReady(within milliseconds: Int32) -> Bool {
-    if size != nil { return true }
-    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    return unsafe poll(&request, 1, milliseconds) > 0
+    size != nil || SystemCall.isReadable(descriptor, within: milliseconds)
   }
 }
 

@@ -46,6 +46,12 @@ enum SystemCall {
     }
   }
 
+  /// Whether a read from `descriptor` would return at once; waits for it so long.
+  static func isReadable(_ descriptor: Int32, within milliseconds: Int32) -> Bool {
+    var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&request, 1, milliseconds) > 0
+  }
+
   static func openForReading(_ path: String) throws(Failure) -> Int32 {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
     if descriptor < 0 { throw .last() }

@@ -194,9 +194,13 @@ package struct ConsumptionAnswers: Service {
     let request = leased.request
     let (now, last) = (clock.now(), request.deadline - Self.lastCall)
     // The last attempt is not put off to the end, when nothing could be done any more.
-    let due = min(now + settings.backoff.ceiling(after: request.attempts), now < last ? last : request.deadline)
+    var due = min(now + settings.backoff.ceiling(after: request.attempts), now < last ? last : request.deadline)
+    var reason = reason
+    // This process ends; whoever comes next need not wait for what nobody refused.
+    if Task.isCancelled { (due, reason) = (now, request.reason ?? "asked again after a stop") }
+    let (when, why) = (due, reason)
     try await pool.transaction(replayable: true) { session throws(DatabaseError) in
-      try ConsumptionTable.postpone(leased, until: due, because: reason, in: session)
+      try ConsumptionTable.postpone(leased, until: when, because: why, in: session)
     }
     outcomes["postponed"].increment()
     logger.notice(

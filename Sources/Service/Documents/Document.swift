@@ -36,14 +36,21 @@ struct Document {
     return object
   }
 
-  func describe(_ subscription: Subscription, _ legacy: LegacyEntitlements) -> JSONObject {
+  func describe(_ subscription: Subscription, in dossier: Dossier) -> JSONObject {
     var object: JSONObject = ["originalTransactionId": .string(subscription.key.originalTransactionID)]
     // Without an expiry that can be read there is no status: said as such, not left out.
-    let standing = subscription.standing(at: now, legacy: legacy)
+    let standing = dossier.standing(of: subscription, at: now)
     object["status"] = standing.status.map { .integer(Int64($0.rawValue)) } ?? .null
     object["statusName"] = standing.status.map { .string($0.name) } ?? .null
     object["confirmed"] = .bool(standing.isConfirmed)
     object["grantsAccess"] = .bool(standing.grantsAccess)
+    object["accessHeldUntil"] = standing.accessHeldUntil.map { .integer($0.sinceEpoch) }
+    if let lookUp = dossier.lookUps[subscription.key.originalTransactionID] {
+      object["lookUp"] = .object(lookUp.json)
+    } else if !standing.isConfirmed, !dossier.canAskApple {
+      // Nobody will confirm it, so it is not to be waited for.
+      object["lookUp"] = ["state": "noAPIKey"]
+    }
     if let current = subscription.current {
       object["productId"] = current.productID.map(JSONValue.string)
       object["expiresDate"] = current.expiresDate.map { .integer($0.sinceEpoch) }

@@ -37,7 +37,8 @@ package struct Intake: Sendable {
       let reading = try adapter.notification(message.body, message: message.digest, origin: origin, now: now)
       let app = try app(of: reading, pathApp: pathApp, in: directory)
       var entry = Self.entry(message, reading, app)
-      entry.addressee = directory.addressee(app, reading.environment, at: now)
+      entry.addressee = directory.addressee(
+        app, reading.environment, at: now, proof: ProofClass(reading.trust))
       return Decision(entry: entry, reading: reading, refusal: nil)
     } catch {
       guard let source = error.quarantine else { throw error }
@@ -49,7 +50,7 @@ package struct Intake: Sendable {
       if let app = (pathApp ?? error.claimedApp ?? sender.app).flatMap({ directory[$0] }),
         let environment = sender.environment
       {
-        entry.addressee = directory.addressee(app, environment, at: now)
+        entry.addressee = directory.addressee(app, environment, at: now, proof: .unproven)
       }
       return Decision(entry: entry, reading: nil, refusal: error)
     }
@@ -149,10 +150,25 @@ extension Refusal {
   }
 }
 
+extension ProofClass {
+  /// The class of a message for which this vouches.
+  init(_ trust: Adapter.Trust) {
+    self =
+      switch trust {
+      case .signature, .apple: .proven
+      // A receipt inside a V1 body is Apple's; what the body says around it is not.
+      case .receipt, .sharedSecret: .claimed
+      case .none: .unproven
+      }
+  }
+}
+
 extension AppDirectory {
   /// For whose endpoints a message is, by the stage as it is known here; the commit compares its epoch.
-  fileprivate func addressee(_ app: App, _ environment: Environment, at now: Milliseconds) -> Entry.Addressee {
+  fileprivate func addressee(
+    _ app: App, _ environment: Environment, at now: Milliseconds, proof: ProofClass
+  ) -> Entry.Addressee {
     let scope = Ledger.Scope(app: app.id, environment: environment)
-    return Entry.Addressee(scope, epoch: flag(of: scope)?.epoch, at: now)
+    return Entry.Addressee(scope, epoch: flag(of: scope)?.epoch, at: now, proof: proof)
   }
 }

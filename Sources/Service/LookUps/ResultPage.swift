@@ -53,7 +53,7 @@ struct ResultPage {
     let folded = Purchase.fold(piece.purchases, rules: vocabulary.purchases.rules)
     for purchase in folded { purchases.add(purchase, at: ListPosition(purchase)) }
     let subscriptions = document.subscriptions(folded, piece.renewals)
-    self.subscriptions += subscriptions.map { .object(document.describe($0, piece.legacyEntitlements)) }
+    self.subscriptions += subscriptions.map { .object(document.describe($0, in: piece)) }
     for (id, statements) in Dictionary(grouping: piece.appTransactions, by: \.key.appTransactionID) {
       if let folded = Folded(statements, rules: vocabulary.appTransactions.rules) {
         appTransactions.add(folded, at: ListPosition(id: id))

@@ -49,6 +49,15 @@ package struct HeartbeatCheck: Sendable {
         try await client.send(.testNotification(), as: place.credentials, in: place.api)
         .answer.testNotificationToken ?? ""
     } catch {
+      if Task.isCancelled {
+        // Nobody refused it: this process ends, and the next one asks.
+        try await withCancellationShield {
+          try await write { session throws(DatabaseError) in
+            try HeartbeatTable.release(scope, every: every, askedAt: now, in: session)
+          }
+        }
+        return .waiting
+      }
       if try await isBeforeRelease(error, place) {
         try await write { session throws(DatabaseError) in
           try HeartbeatTable.withdrawn(scope, askedAt: now, in: session)

@@ -96,7 +96,7 @@ struct KeepingUp: Service {
   }
 
   private func reconcile(_ place: AskablePlace) async {
-    guard let every = settings.reconcileEvery else { return }
+    guard let every = settings.reconcileEvery, !Task.isCancelled else { return }
     do {
       let begun = clock.now()
       let isOurs = try await pool.transaction { session throws(DatabaseError) in
@@ -112,9 +112,14 @@ struct KeepingUp: Service {
       plan.recent = .milliseconds(every.milliseconds / 2)
       let report = try await holding(place, every) { [plan] in try await reconciler.run(place, plan) }
       tell(report, place)
-      let next = report.unfinished.isEmpty ? begun + every : min(begun + every, clock.now() + Self.soon)
-      try await pool.transaction(replayable: true) { session throws(DatabaseError) in
-        try ReconciliationTable.plan(place.scope, next: next, every: every, in: session)
+      let now = clock.now()
+      let next =
+        report.isStopped ? now : report.unfinished.isEmpty ? begun + every : min(begun + every, now + Self.soon)
+      // Also of a process that is stopping: the next one need not wait for the lease to end.
+      try await withCancellationShield {
+        try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+          try ReconciliationTable.plan(place.scope, next: next, every: every, in: session)
+        }
       }
     } catch {
       guard !Task.isCancelled else { return }
@@ -133,7 +138,8 @@ struct KeepingUp: Service {
       group.addTask { try await body() }
       group.addTask {
         while true {
-          try await Task.sleep(for: Self.renewal)
+          // A stop ends the comparison, which is waited for.
+          do { try await Task.sleep(for: Self.renewal) } catch { return nil }
           let next = clock.now() + min(every, Self.lease)
           try? await pool.transaction(replayable: true) { session throws(DatabaseError) in
             try ReconciliationTable.plan(place.scope, next: next, every: every, in: session)
@@ -148,6 +154,7 @@ struct KeepingUp: Service {
   private func tell(_ report: ReconciliationReport, _ place: AskablePlace) {
     metrics.takenIn[place.labels].increment(by: UInt64(report.takenIn))
     metrics.lookedUp[place.labels].increment(by: UInt64(report.lookedUp))
+    guard !report.isStopped else { return }
     for unfinished in report.unfinished {
       metrics.unfinished[place.labels + [unfinished.part.rawValue]].increment()
       logger.warning(

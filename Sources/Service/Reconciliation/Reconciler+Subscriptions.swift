@@ -15,18 +15,20 @@ extension Reconciler {
     _ place: AskablePlace, _ plan: Plan, from start: Milliseconds, to now: Milliseconds,
     _ report: inout ReconciliationReport
   ) async throws {
+    let legacy = try await legacyEntitlements(place)
     var (quiet, last): (QuietCustomers, String?) = (QuietCustomers(atMost: plan.lookUps), nil)
     while let slice = try await ledger.slice(of: place.app, place.environment, after: last, limit: Self.sliceLength) {
       try Task.checkCancellation()
       last = slice.originalTransactionIDs.last
-      let found = quietOnes(slice, plan, at: now)
+      let found = quietOnes(slice, plan, counting: legacy, at: now)
       let asked = try await datesAsked(of: found.keys.sorted(), place)
       // Of a customer's ids always the same is first: by it they were asked about before.
-      for (original, heard) in found.sorted(by: { $0.key < $1.key }) {
-        let news = max(heard, asked[original] ?? heard)
+      for (original, silence) in found.sorted(by: { $0.key < $1.key }) {
+        guard silence.isQuiet || silence.hasClaim(since: asked[original]) else { continue }
+        let news = max(silence.lastNews, asked[original] ?? silence.lastNews)
         quiet.add(slice.customers[original] ?? original, askedBy: original, lastNews: news)
       }
-      measure(slice, from: start, to: now, &report.renewals)
+      measure(slice, counting: legacy, from: start, to: now, &report.renewals)
     }
     let asked = quiet.chosen
     report.postponed = quiet.count - asked.count
@@ -47,7 +49,14 @@ extension Reconciler {
       case .failed: (report.lookedUp, report.failed) = (report.lookedUp + 1, report.failed + 1)
       }
     }
-    report.renewals = try await renewals(place, from: start, to: now)
+    report.renewals = try await renewals(place, counting: legacy, from: start, to: now)
+  }
+
+  /// Whether what V1 alone says counts as news of a customer.
+  private func legacyEntitlements(_ place: AskablePlace) async throws -> LegacyEntitlements {
+    try await ledger.pool.read { session throws(DatabaseError) in
+      try PolicyTable.legacyEntitlements(of: place.app, environment: place.environment, in: session)
+    }
   }
 
   private func datesAsked(of ids: [String], _ place: AskablePlace) async throws -> [String: Milliseconds] {
@@ -59,42 +68,70 @@ extension Reconciler {
 
   /// Of everybody, as they are known now.
   private func renewals(
-    _ place: AskablePlace, from start: Milliseconds, to now: Milliseconds
+    _ place: AskablePlace, counting legacy: LegacyEntitlements, from start: Milliseconds, to now: Milliseconds
   ) async throws -> [Milliseconds: Completeness] {
     var (days, last): ([Milliseconds: Completeness], String?) = ([:], nil)
     while let slice = try await ledger.slice(of: place.app, place.environment, after: last, limit: Self.sliceLength) {
       try Task.checkCancellation()
       last = slice.originalTransactionIDs.last
-      measure(slice, from: start, to: now, &days)
+      measure(slice, counting: legacy, from: start, to: now, &days)
     }
     return days
   }
 
   private func measure(
-    _ slice: CustomerSlice, from start: Milliseconds, to now: Milliseconds, _ days: inout [Milliseconds: Completeness]
+    _ slice: CustomerSlice, counting legacy: LegacyEntitlements, from start: Milliseconds, to now: Milliseconds,
+    _ days: inout [Milliseconds: Completeness]
   ) {
     for (subscription, events) in subscriptions(of: slice) {
-      for renewal in subscription.expectedRenewals(from: start, to: now, allowing: Self.allowance, told: events) {
+      let counted = subscription.counting(legacy)
+      for renewal in counted.expectedRenewals(from: start, to: now, allowing: Self.allowance, told: events) {
         days[renewal.date.startOfDay, default: Completeness()].count(renewal.outcome)
       }
     }
   }
 
-  /// The originalTransactionIds of which something should have been heard, and when something was for the last time.
-  private func quietOnes(_ slice: CustomerSlice, _ plan: Plan, at now: Milliseconds) -> [String: Milliseconds] {
-    var heard: [String: Milliseconds] = [:]
-    for (original, asOf) in slice.purchases.map({ ($0.key.originalTransactionID, $0.rank.asOf) })
-      + slice.renewals.map({ ($0.key.originalTransactionID, $0.rank.asOf) })
-    {
+  /// What is known of an originalTransactionId of which news may be missing.
+  private struct Quiet {
+    /// Whether something should have been heard.
+    var isQuiet: Bool
+    /// When something that counts was heard for the last time.
+    var lastNews: Milliseconds
+    /// As of when an unsigned source last said something that no signed source confirms.
+    var claimedAt: Milliseconds?
+
+    /// Whether something was claimed after Apple was asked for the last time.
+    func hasClaim(since asked: Milliseconds?) -> Bool { claimedAt.map { $0 > asked ?? .init(.min) } ?? false }
+  }
+
+  /// The originalTransactionIds of which something should have been heard, or of which something is only claimed.
+  private func quietOnes(
+    _ slice: CustomerSlice, _ plan: Plan, counting legacy: LegacyEntitlements, at now: Milliseconds
+  ) -> [String: Quiet] {
+    var found: [String: Quiet] = [:]
+    let statements =
+      slice.purchases.map { ($0.key.originalTransactionID, $0.source, $0.rank.asOf) }
+      + slice.renewals.map { ($0.key.originalTransactionID, $0.source, $0.rank.asOf) }
+    for (original, source, asOf) in statements {
+      // Nothing that counts was ever heard of whom V1 alone knows.
+      let news = legacy == .allow || source.isSigned ? min(asOf, now) : .init(0)
       // What Apple dated ahead of our clock was said now at the latest.
-      heard[original] = max(heard[original] ?? .init(0), min(asOf, now))
+      let known = found[original]?.lastNews ?? news
+      found[original] = Quiet(isQuiet: false, lastNews: max(known, news))
     }
-    let silent = Set(
-      subscriptions(of: slice).filter { $0.0.silence(at: now, allowing: Self.allowance) != nil }
-        .map(\.0.key.originalTransactionID))
-    return heard.filter { original, date in
-      silent.contains(original) || plan.quiet.map { date + $0 <= now } ?? false
+    for (subscription, _) in subscriptions(of: slice) {
+      let original = subscription.key.originalTransactionID
+      if subscription.counting(legacy).silence(at: now, allowing: Self.allowance) != nil {
+        found[original]?.isQuiet = true
+      }
+      if legacy == .deny, !subscription.standing(at: now, legacy: legacy).isConfirmed {
+        found[original]?.claimedAt = subscription.lastClaimed
+      }
     }
+    if let length = plan.quiet {
+      for (original, quiet) in found where quiet.lastNews + length <= now { found[original]?.isQuiet = true }
+    }
+    return found.filter { $0.value.isQuiet || $0.value.claimedAt != nil }
   }
 
   private func subscriptions(of slice: CustomerSlice) -> [(Subscription, [Event])] {
@@ -106,6 +143,16 @@ extension Reconciler {
       Subscription(
         key: key, purchases: purchases, renewal: Folded(renewals[key] ?? [], rules: vocabulary.renewals.rules)
       ).map { ($0, events[key.originalTransactionID] ?? []) }
+    }
+  }
+}
+
+extension Subscription {
+  /// The subscription by the sources whose word counts as news of it: where V1 alone decides nothing, the signed ones.
+  fileprivate func counting(_ legacy: LegacyEntitlements) -> Subscription {
+    switch legacy {
+    case .allow: self
+    case .deny: signed ?? self
     }
   }
 }

@@ -4,6 +4,7 @@ import Database
 package import Ledger
 package import Mappings
 package import Purchases
+import Runtime
 package import Seeding
 package import Signing
 package import Time
@@ -67,8 +68,8 @@ package struct Reconciler: Sendable {
 
   /// Compares, and keeps the measures of whole days.
   ///
-  /// A part that fails ends alone: what it found so far is kept, the report says why. Throws only when cancelled, or when
-  /// the ledger does not take the measures.
+  /// A part that fails ends alone: what it found so far is kept, the report says why. A cancelled task ends it early; the
+  /// report then tells what was done until then. Throws only when the ledger does not take the measures.
   package func run(_ place: AskablePlace, _ plan: Plan) async throws -> ReconciliationReport {
     let now = clock.now()
     // A moment within the reach, so that Apple's clock may be ahead of ours.
@@ -77,12 +78,16 @@ package struct Reconciler: Sendable {
     var report = ReconciliationReport(since: start, until: now)
     do {
       try await compareNotifications(place, plan, from: start, to: now, &report)
-    } catch { try report.end(.notifications, because: error) }
+    } catch { report.end(.notifications, because: error) }
     if plan.onlyFailures { return report }
     do {
+      try Task.checkCancellation()
       try await compareSubscriptions(place, plan, from: start, to: now, &report)
-    } catch { try report.end(.subscriptions, because: error) }
-    if !plan.isDry { try await keep(report, place, isWhole: start == farthest, at: now) }
+    } catch { report.end(.subscriptions, because: error) }
+    let found = report
+    if !plan.isDry {
+      try await withCancellationShield { try await keep(found, place, isWhole: start == farthest, at: now) }
+    }
     return report
   }
 

@@ -44,11 +44,19 @@ package struct ReconciliationReport: Sendable {
     self.until = until
   }
 
-  /// Notes why a part ended early; throws the error on when it is only that nobody waits any more.
-  mutating func end(_ part: Part, because error: any Error) throws {
-    if Task.isCancelled || error is CancellationError { throw error }
-    unfinished.append(Unfinished(part: part, error: error))
+  /// A part that ended because its task was cancelled.
+  package struct Stopped: Error, CustomStringConvertible {
+    package var description: String { "stopped before its end" }
   }
+
+  /// Notes why a part ended early.
+  mutating func end(_ part: Part, because error: any Error) {
+    let isStopped = Task.isCancelled || error is CancellationError
+    unfinished.append(Unfinished(part: part, error: isStopped ? Stopped() : error))
+  }
+
+  /// Whether it ended because its task was cancelled.
+  package var isStopped: Bool { unfinished.contains { $0.error is Stopped } }
 
   func hasEnded(_ part: Part) -> Bool { unfinished.contains { $0.part == part } }
 

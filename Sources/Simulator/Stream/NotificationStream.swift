@@ -6,10 +6,11 @@ package import Time
 /// The n-th is the same for the same seed and start. Customers come in groups, whose notifications take turns: what
 /// arrives together is of many customers, and each one's come in their order.
 package struct NotificationStream: Sendable {
-  private static let customers = 64
+  /// Customers of one group.
+  private let customers: Int
   /// Notifications of each customer.
-  private static let length = 10
-  private static let blockSize = customers * length
+  private let length: Int
+  private var blockSize: Int { customers * length }
 
   private let seed: UInt64
   private let app: SimulatedApp
@@ -19,8 +20,16 @@ package struct NotificationStream: Sendable {
   private var block: [NotificationDraft] = []
 
   /// Certificates must be valid for a year and a half from `start`.
-  package init(seed: UInt64, app: SimulatedApp, pki: ApplePKI, start: Milliseconds) throws(CertificateError) {
+  ///
+  /// - Parameters:
+  ///   - customers: of one group: so many notifications lie between two of one customer.
+  ///   - length: notifications of each customer.
+  package init(
+    seed: UInt64, app: SimulatedApp, pki: ApplePKI, start: Milliseconds, customers: Int = 64, length: Int = 10
+  ) throws(CertificateError) {
     self.seed = seed
+    self.customers = customers
+    self.length = length
     self.app = app
     signer = try PayloadSigner(pki)
     self.start = start
@@ -28,8 +37,8 @@ package struct NotificationStream: Sendable {
 
   /// The next one; there is no end before 60 million.
   package mutating func next() throws(CertificateError) -> SignedNotification {
-    let place = number % Self.blockSize
-    if place == 0 { block = drafts(ofBlock: number / Self.blockSize) }
+    let place = number % blockSize
+    if place == 0 { block = drafts(ofBlock: number / blockSize) }
     number += 1
     return try block[place].signed(by: signer)
   }
@@ -40,7 +49,7 @@ package struct NotificationStream: Sendable {
   @concurrent package func generate<Kept: Sendable>(
     _ count: Int, from first: Int = 0, keeping keep: @escaping @Sendable (SignedNotification) -> Kept
   ) async throws -> [Kept] {
-    let blocks = first / Self.blockSize..<(first + count + Self.blockSize - 1) / Self.blockSize
+    let blocks = first / blockSize..<(first + count + blockSize - 1) / blockSize
     return try await withThrowingTaskGroup(of: (Int, [Kept]).self) { group in
       var made = [[Kept]](repeating: [], count: blocks.count)
       for index in blocks {
@@ -49,7 +58,7 @@ package struct NotificationStream: Sendable {
         }
       }
       for try await (index, run) in group { made[index - blocks.lowerBound] = run }
-      return Array(made.joined().dropFirst(first % Self.blockSize).prefix(count))
+      return Array(made.joined().dropFirst(first % blockSize).prefix(count))
     }
   }
 
@@ -60,10 +69,10 @@ package struct NotificationStream: Sendable {
 
   /// The notifications of one group of customers, not signed yet.
   func drafts(ofBlock index: Int) -> [NotificationDraft] {
-    let lives = (0..<Self.customers).map { customer in
-      var life = RandomLife(number: index * Self.customers + customer, seed: seed, app: app, start: start)
-      return life.notifications(Self.length)
+    let lives = (0..<customers).map { customer in
+      var life = RandomLife(number: index * customers + customer, seed: seed, app: app, start: start)
+      return life.notifications(length)
     }
-    return (0..<Self.length).flatMap { turn in lives.map { $0[turn] } }
+    return (0..<length).flatMap { turn in lives.map { $0[turn] } }
   }
 }

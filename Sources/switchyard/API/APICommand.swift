@@ -15,6 +15,10 @@ enum APICommand {
       refunds and app-transaction find the registered app that the id is of when none is named: in the ledger, else by \
       asking about each. Exit status 7: Apple or our budget says later.
       """,
+    whenStopped: """
+      What Apple was being asked to change may have been changed: look it up. A list goes on with --revision, where the \
+      last line names one.
+      """,
     examples: [
       Command.Example("switchyard api check --app com.example.app", "does Apple let us in?"),
       Command.Example("switchyard api history 2000000123456789 --app com.example.app", "every purchase of a customer"),

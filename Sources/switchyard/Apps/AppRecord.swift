@@ -13,6 +13,7 @@ struct AppRecord {
   let tokens: [TokenTable.Entry]
   let credentials: [CredentialTable.Entry]
   let legacyEntitlements: LegacyEntitlements
+  let accessHold: AccessHold
   let consumption: ConsumptionPolicy
 
   init(_ app: App, in session: Session) throws(DatabaseError) {
@@ -21,6 +22,7 @@ struct AppRecord {
     tokens = try TokenTable.list(of: app, in: session)
     credentials = try CredentialTable.list(of: app, in: session)
     legacyEntitlements = try PolicyTable.legacyEntitlements(of: app, in: session)
+    accessHold = try PolicyTable.accessHold(of: app, in: session)
     consumption = try ConsumptionPolicyTable.policy(of: app.id, in: session)
   }
 
@@ -42,7 +44,8 @@ struct AppRecord {
     [
       "bundleId": .string(app.bundleID), "appAppleId": JSONValue(app.appAppleID),
       "stages": .object(JSONObject(flags.map { ($0.environment.rawValue, .string($0.stage.rawValue)) })),
-      "legacyEntitlements": .string(legacyEntitlements.rawValue), "consumption": .string(consumption.summary),
+      "legacyEntitlements": .string(legacyEntitlements.rawValue),
+      "holdAccessHours": .integer(Int64(accessHold.hours)), "consumption": .string(consumption.summary),
       "tokens": .array(tokens.map { .object(Self.json($0)) }),
       "credentials": .array(credentials.map { .object(Self.json($0)) }),
     ]

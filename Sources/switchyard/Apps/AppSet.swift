@@ -15,6 +15,11 @@ struct AppSet {
       are entitled to while the app is in record. deny, the default: what Apple signed decides, the rest is shown and \
       marked as unconfirmed. allow: all sources decide. Beyond record it is always deny.
 
+      --hold-access: while legacy entitlements are denied, Apple is asked to confirm each change that V1 alone reports. If \
+      the signed period ends before Apple has answered, as when its API is down, access is held for up to this many hours, \
+      0 to 72. 72 is the default, 0 holds nothing. Only a customer whose signed access lasted to its end, and whom V1 \
+      reports as renewed, is held; Apple's answer ends it.
+
       --consumption: what Apple is told, within 12 hours, when a customer asks for a refund. ignore, the default: \
       nothing. fixed: the same answer each time, of --consumption-file; it must say that customers consented. ask: your \
       back end is asked at --consumption-url; it answers 200 with Apple's ConsumptionRequest, or 204 to tell nothing.
@@ -22,27 +27,30 @@ struct AppSet {
     examples: [
       Command.Example("switchyard app set com.example.app --legacy-entitlements allow"),
       Command.Example("switchyard app set com.example.app --legacy-entitlements deny --dry-run"),
+      Command.Example("switchyard app set com.example.app --hold-access 24"),
       Command.Example(
         "switchyard app set com.example.app --consumption ask --consumption-url https://example.com/used"),
     ],
     options: [
       .value(
         "legacy-entitlements", "POLICY", choices: LegacyEntitlements.allCases.map(\.rawValue),
-        "Whether V1 data alone may change entitlements.")
+        "Whether V1 data alone may change entitlements."),
+      .value("hold-access", "HOURS", "How long access may be held while Apple is asked, 0 to 72."),
     ] + ConsumptionOptions.options + [
       .flag("dry-run", "Say what would be done and do nothing."), JSONOutput.option,
     ] + MasterKeyOptions.options, arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
     let legacy: LegacyEntitlements? = try arguments.choice("legacy-entitlements")
+    let hold = try arguments.integer("hold-access", in: 0...AccessHold.longest).map(AccessHold.init(hours:))
     let consumption = try ConsumptionOptions(arguments)
-    guard legacy != nil || consumption != nil else {
+    guard legacy != nil || hold != nil || consumption != nil else {
       throw UsageError(
-        .missingOption, "Say what to set: --legacy-entitlements or --consumption.", path: arguments.path)
+        .missingOption, "Specify --legacy-entitlements, --hold-access or --consumption.", path: arguments.path)
     }
     let options = try DatabaseOptions(arguments)
     return try await options.withLedger(terminal) { connection in
       let record = try await AppRecord.find(arguments.positionals[0], connection)
-      let set = AppSet(record: record, legacy: legacy, consumption: consumption)
+      let set = AppSet(record: record, legacy: legacy, hold: hold, consumption: consumption)
       let isDry = arguments.flag("dry-run")
       if !isDry, !set.changes.isEmpty {
         var keys: Keyring?
@@ -61,6 +69,7 @@ struct AppSet {
 
   private let record: AppRecord
   private let legacy: LegacyEntitlements?
+  private let hold: AccessHold?
   private let consumption: ConsumptionOptions?
 
   /// What is different from before, a sentence each.
@@ -68,6 +77,9 @@ struct AppSet {
     var changes: [String] = []
     if let legacy, legacy != record.legacyEntitlements {
       changes.append("legacy entitlements \(record.legacyEntitlements.rawValue) to \(legacy.rawValue)")
+    }
+    if let hold, hold != record.accessHold {
+      changes.append("hold access \(record.accessHold.summary) to \(hold.summary)")
     }
     if let consumption {
       if consumption.policy != record.consumption {
@@ -80,9 +92,10 @@ struct AppSet {
 
   private func write(_ keys: Keyring?, _ connection: Connection) async throws {
     let (app, now, changes) = (record.app, WallClock.system.now(), changes)
-    let (legacy, consumption) = (legacy, consumption)
+    let (legacy, hold, consumption) = (legacy, hold, consumption)
     try await connection.transaction { session throws(DatabaseError) in
       if let legacy { try PolicyTable.set(legacyEntitlements: legacy, of: app, at: now, in: session) }
+      if let hold { try PolicyTable.set(accessHold: hold, of: app, at: now, in: session) }
       if let consumption {
         try ConsumptionPolicyTable.set(consumption.policy, of: app, at: now, in: session)
         if let token = consumption.token, let keys {
@@ -104,13 +117,20 @@ struct AppSet {
         object["legacyEntitlements"] = .string(legacy.rawValue)
         object["before"] = .string(record.legacyEntitlements.rawValue)
       }
+      if let hold {
+        object["holdAccessHours"] = .integer(Int64(hold.hours))
+        object["holdAccessHoursBefore"] = .integer(Int64(record.accessHold.hours))
+      }
       if let consumption {
         object["consumption"] = .string(consumption.policy.summary)
         object["consumptionBefore"] = .string(record.consumption.summary)
       }
       try terminal.write(object)
     } else if changes.isEmpty {
-      let now = [legacy?.rawValue, (consumption?.policy.summary).map { "consumption \($0)" }].compactMap(\.self)
+      let now = [
+        legacy?.rawValue, (hold?.summary).map { "hold access \($0)" },
+        (consumption?.policy.summary).map { "consumption \($0)" },
+      ].compactMap(\.self)
       try terminal.write("\(isDry ? "would: " : "")nothing to change: it is \(now.joined(separator: ", "))\n")
     } else {
       for change in changes { try terminal.write("\(isDry ? "would: " : "")\(change)\n") }
@@ -126,4 +146,9 @@ extension LegacyEntitlements {
     case .deny: "signed sources decide about access"
     }
   }
+}
+
+extension AccessHold {
+  /// What it means, in a few words.
+  var summary: String { self == .off ? "off" : "\(hours) hours" }
 }

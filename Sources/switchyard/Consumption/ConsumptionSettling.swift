@@ -19,6 +19,7 @@ enum ConsumptionSettling {
       FILE holds Apple's ConsumptionRequest as JSON; customerConsented must be true. A request that was declined or \
       refused can be answered while its 12 hours last. Exit status 7: Apple could not be told now.
       """,
+    whenStopped: "An answer that Apple may not have got is told again by the service, or when you run it again.",
     examples: [Command.Example("switchyard consumption answer 2000000123456789 --file used.json --dry-run")],
     options: [
       .value("file", "FILE", "What Apple is told."), dryRun, JSONOutput.option,

@@ -12,10 +12,12 @@ enum DatabaseCommand {
       Command.Example("switchyard db status"),
       Command.Example("switchyard db migrate", "after each upgrade, before the service"),
     ],
-    options: DatabaseOptions.options, subcommands: [migrate, status, DatabaseDump.command, DatabaseRebuild.command])
+    options: DatabaseOptions.options,
+    subcommands: [migrate, status, DatabaseDump.command, DatabaseRebuild.command, DatabaseKeep.command])
 
   private static let migrate = Command(
     "migrate", "Bring the schema to the version of this build; safe to run twice.",
+    whenStopped: "The steps that were done stay. Run it again to go on.",
     examples: [
       Command.Example("switchyard db migrate"),
       Command.Example("switchyard db migrate --dry-run", "which steps are missing"),
@@ -26,7 +28,7 @@ enum DatabaseCommand {
     let isDry = arguments.flag("dry-run")
     let now = WallClock.system.now()
     let (before, steps) = try await options.withDatabase(terminal) { configuration in
-      let connection = try await Connection.open(configuration)
+      let connection = try await Connection.open(configuration.forSchemaChanges)
       let outcome = try await connection.read { session throws(DatabaseError) in
         let status = try Migrator().status(in: session)
         guard !isDry else { return (status, Migration.all.filter { $0.version > status.installed }) }
@@ -37,12 +39,13 @@ enum DatabaseCommand {
     }
     guard before.installed <= before.known else { throw SchemaError(status: before) }
     if arguments.wantsJSON {
-      try terminal.write([
+      let summary: JSONObject = [
         "installed": .integer(Int64(before.installed)), "known": .integer(Int64(before.known)), "dryRun": .bool(isDry),
         "steps": .array(
           steps.map { ["version": .integer(Int64($0.version)), "title": .string($0.title)] }),
-      ])
-    } else if steps.isEmpty {
+      ]
+      try terminal.write(summary.notingStop)
+    } else if steps.isEmpty, CommandStop.signal == nil {
       try terminal.write("the schema is version \(before.installed), as this build wants it\n")
     } else {
       for step in steps {

@@ -11,6 +11,7 @@ enum DatabaseDump {
       No surrogate ids, arrival times, attempts or audit: two databases that took in the same messages, in whatever order, \
       print the same.
       """,
+    whenStopped: "The lines that were written are whole, and the dump is not. Nothing was changed; start it again.",
     examples: [
       Command.Example("switchyard db dump --canonical > before.jsonl"),
       Command.Example("switchyard db dump --canonical | sha256sum", "are two databases equal?"),
@@ -21,34 +22,41 @@ enum DatabaseDump {
       throw UsageError(.missingOption, "Say --canonical: it is the one form there is.", path: arguments.path)
     }
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let failure = try await connection.read { session throws(DatabaseError) in
+      let outcome = try await connection.read { session throws(DatabaseError) in
         try write(from: session, to: terminal)
       }
-      if let failure { throw failure }
+      if let failure = outcome.failure { throw failure }
+      if CommandStop.signal != nil { terminal.note("\(outcome.lines) lines written") }
       return .done
     }
   }
 
   private static let page = 64 << 10
 
-  /// Writes in pages; why no more could be written, if so.
+  /// Writes in pages; how many lines, and why no more could be written, if so.
   private static func write(
     from session: Session, to terminal: Terminal
-  ) throws(DatabaseError) -> Terminal.OutputError? {
-    var pending: [UInt8] = []
+  ) throws(DatabaseError) -> (lines: Int, failure: Terminal.OutputError?) {
+    var (pending, lines): ([UInt8], Int) = ([], 0)
     var failure: Terminal.OutputError?
     func flush() {
       guard failure == nil else { return }
       do throws(Terminal.OutputError) { try terminal.write(pending) } catch { failure = error }
       pending.removeAll(keepingCapacity: true)
     }
-    try CanonicalDump.write(from: session) { line in
-      guard failure == nil else { return }
-      line.append(to: &pending)
-      pending.append(UInt8(ascii: "\n"))
-      if pending.count >= page { flush() }
+    do throws(DatabaseError) {
+      try CanonicalDump.write(from: session) { line in
+        guard failure == nil else { return }
+        line.append(to: &pending)
+        pending.append(UInt8(ascii: "\n"))
+        lines += 1
+        if pending.count >= page { flush() }
+      }
+    } catch {
+      // What is pending are whole lines, too.
+      guard Task.isCancelled else { throw error }
     }
     flush()
-    return failure
+    return (lines, failure)
   }
 }

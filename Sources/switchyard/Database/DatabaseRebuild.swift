@@ -6,6 +6,7 @@ import Purchases
 import Runtime
 import Service
 import Signing
+import Synchronization
 import Time
 
 /// `switchyard db rebuild`: everything derived anew from the inbox, by the rules of this build.
@@ -16,6 +17,10 @@ struct DatabaseRebuild {
       Beside what is there, then exchanged at once; readers and the service go on meanwhile. A message that this build \
       refuses ends it before anything is changed. --dry-run compares and changes nothing: exit status 5 when there are \
       differences.
+      """,
+    whenStopped: """
+      Unless the tables were being exchanged already, nothing was changed. Run it again: it begins anew, and removes what \
+      this run leaves.
       """,
     examples: [
       Command.Example("switchyard db rebuild --dry-run", "would it change anything?"),
@@ -29,16 +34,32 @@ struct DatabaseRebuild {
     return try await DatabaseOptions(arguments).withDatabase(terminal) { configuration in
       let rebuild = try await DatabaseRebuild(configuration, adapter, terminal)
       do {
+        CommandStop.current?.summarize { rebuild.sayStopped(wantsJSON) }
         return isDry ? try await rebuild.rehearse(wantsJSON) : try await rebuild.run(wantsJSON)
       } catch let refused as RefusedMessage {
         throw NothingChanged(because: refused)
+      } catch {
+        // That it was stopped before anything was changed is in the summary.
+        guard Task.isCancelled, !(error is Rebuild.Failure) else { throw error }
+        return .failed
       }
     }
   }
 
   private let configuration: DatabaseConfiguration
   private let rebuild: Rebuild
+  private let progress = Progress()
+  /// Looked at by its own threads, which belong to no task.
+  private let stop = CommandStop.current
   private let terminal: Terminal
+
+  /// How many messages were read so far.
+  private final class Progress: Sendable {
+    private let messages = Atomic(0)
+
+    func note(_ count: Int) { messages.store(count, ordering: .relaxed) }
+    var count: Int { messages.load(ordering: .relaxed) }
+  }
 
   private init(_ configuration: DatabaseConfiguration, _ adapter: Adapter, _ terminal: Terminal) async throws {
     self.configuration = configuration
@@ -47,7 +68,9 @@ struct DatabaseRebuild {
     let status = try await connection.read { session throws(DatabaseError) in try Migrator().status(in: session) }
     await connection.close()
     guard status.isCurrent else { throw SchemaError(status: status) }
+    let progress = progress
     rebuild = Rebuild(configuration) { done in
+      progress.note(done)
       if done % Self.step == 0 { terminal.note("\(done) messages read") }
     } read: { stored in
       try Self.read(stored, adapter)
@@ -90,6 +113,7 @@ struct DatabaseRebuild {
   private func run(_ wantsJSON: Bool) async throws -> ExitStatus {
     let now = WallClock.system.now()
     let summary = try await rebuild.run(now: now)
+    CommandStop.current?.summarize(nil)
     let connection = try await Connection.open(configuration)
     try await connection.transaction { session throws(DatabaseError) in
       try AuditTable.note(
@@ -105,8 +129,19 @@ struct DatabaseRebuild {
     return .done
   }
 
+  /// How far a rebuild that was stopped has come.
+  private func sayStopped(_ wantsJSON: Bool) {
+    if wantsJSON {
+      let summary: JSONObject = ["messages": .integer(Int64(progress.count)), "complete": false]
+      try? terminal.write(summary.notingStop(of: stop))
+    } else {
+      terminal.note("\(progress.count) messages read")
+    }
+  }
+
   private func rehearse(_ wantsJSON: Bool) async throws -> ExitStatus {
     let rehearsal = try await rebuild.rehearse(now: WallClock.system.now())
+    CommandStop.current?.summarize(nil)
     if wantsJSON {
       try terminal.write([
         "messages": .integer(Int64(rehearsal.messages)), "dryRun": true, "isEqual": .bool(rehearsal.isEqual),

@@ -33,8 +33,9 @@ enum DevCommand {
       let pki = try simulatedApple(in: database.dataDirectory, now: WallClock.system.now())
       let running = try await start(
         try ServeOptions(arguments), .apple.adding([try pki.trustedRoot()], for: .sandbox), arguments, terminal)
-      try terminal.write(running.greeting)
-      _ = try await ServiceGroup(services: running.services, logger: logger(arguments, terminal)).run()
+      _ = try await ServiceGroup(services: running.services, logger: logger(arguments, terminal)).run {
+        try terminal.write(running.greeting)
+      }
       return .done
     }
     return try await tell(arguments, database, terminal)

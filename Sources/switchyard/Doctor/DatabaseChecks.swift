@@ -1,20 +1,27 @@
 import Database
 import Ledger
+import Runtime
 import Time
 
-/// The server: its version, and the settings on which "answered after commit" rests.
+/// The server: its version, the settings on which "answered after commit" rests, and its memory.
 struct DatabaseChecks {
   let all: [Check]
 
   /// The largest body that anybody can post, with room for its row; Apple's pages of 20 transactions are far smaller.
   private static let leastPacket = 9 << 20
 
-  init(_ session: Session, at address: String, _ clock: WallClock) throws(DatabaseError) {
+  /// - Parameter isPrivate: whether the server is ours, and on this machine.
+  init(_ session: Session, at address: String, isPrivate: Bool, _ clock: WallClock) throws(DatabaseError) {
     let before = clock.now()
     let facts = try DatabaseFacts(from: session)
     let after = clock.now()
+    let ledger = try DatabaseFacts.tables(in: session).reduce(0) { $0 + $1.bytes }
     all = [
       Self.version(facts.version, address), Self.durability(facts), Self.packet(facts.maximumPacket),
+      MemoryCheck(
+        bufferPool: ByteSize(Int(facts.bufferPool)), ledger: ByteSize(Int(ledger)),
+        machine: isPrivate ? ByteSize(MachineMemory().bytes) : nil
+      ).check,
       Self.clock(facts.now, before, after),
     ]
   }

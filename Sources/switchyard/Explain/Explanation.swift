@@ -36,7 +36,8 @@ struct Explanation {
       guard subscription != nil || !said.isEmpty else { return nil }
       return ExplainedSubscription(
         key: key, subscription: subscription,
-        standing: subscription?.standing(at: now, legacy: dossier.legacyEntitlements),
+        standing: subscription.map { dossier.standing(of: $0, at: now) },
+        lookUp: dossier.lookUps[key.originalTransactionID],
         renewal: ExplainedThing(said, vocabulary.renewals.rules, vocabulary.rules))
     }
     let downloads = Dictionary(grouping: dossier.appTransactions, by: \.key.appTransactionID)
@@ -103,6 +104,8 @@ struct ExplainedSubscription {
   /// Nil when only renewals are known of it, and no period.
   let subscription: Subscription?
   let standing: Purchases.Standing?
+  /// By which Apple is being asked now because of what V1 alone reported.
+  let lookUp: OpenLookUp?
   let renewal: ExplainedThing?
 }
 

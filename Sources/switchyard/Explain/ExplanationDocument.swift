@@ -2,6 +2,7 @@ import JSON
 import Ledger
 import Purchases
 import Runtime
+import Service
 import Signing
 import Time
 
@@ -12,6 +13,7 @@ extension Explanation {
     try writer.add([
       "app": .string(app), "id": .string(id), "environment": .string(dossier.environment.rawValue),
       "at": .integer(now.sinceEpoch), "legacyEntitlements": .string(dossier.legacyEntitlements.rawValue),
+      "holdAccessHours": .integer(Int64(dossier.hold.hours)), "canAskApple": .bool(dossier.canAskApple),
     ])
     try writer.add("customers", dossier.customers.sorted { $0.key < $1.key }) { customer in
       .array(limit.first(of: customer.value.sorted()).map { .string($0.id) })
@@ -43,6 +45,8 @@ extension ExplainedSubscription {
       "originalTransactionId": .string(key.originalTransactionID),
       "status": JSONValue(standing?.status.map { Int64($0.rawValue) }), "statusName": JSONValue(standing?.status?.name),
       "confirmed": .bool(standing?.isConfirmed ?? false), "grantsAccess": .bool(standing?.grantsAccess ?? false),
+      "accessHeldUntil": JSONValue(standing?.accessHeldUntil?.sinceEpoch),
+      "lookUp": lookUp.map { .object($0.json) } ?? .null, "lookUpFailure": JSONValue(lookUp?.failure),
       "decidedBy": JSONValue(standing?.period?.key.line.text), "renewal": renewal.map { .object($0.json) } ?? .null,
     ]
   }

@@ -60,7 +60,7 @@ extension Explanation {
       standing.isConfirmed
       ? "confirmed by Apple's signature"
       : "NOT confirmed by any signature; the policy for V1 alone is \(dossier.legacyEntitlements.rawValue)"
-    var lines = ["subscription \(original): \(status), \(access)", "  \(proof)"]
+    var lines = ["subscription \(original): \(status), \(access)", "  \(proof)"] + lookUpLines(explained, standing)
     if let period = standing.period ?? subscription.current {
       let ends = period.expiresDate.map(\.iso8601) ?? "?"
       lines.append("  decided by line \(period.key.line.shown), \(period.productID?.shown ?? "?"), until \(ends)")
@@ -74,6 +74,27 @@ extension Explanation {
       if !told.isEmpty { lines.append("  next: \(told.joined(separator: ", "))") }
     }
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Whether Apple is being asked, why, and what that means for access.
+  private func lookUpLines(_ explained: ExplainedSubscription, _ standing: Purchases.Standing) -> [String] {
+    guard let lookUp = explained.lookUp else {
+      guard !standing.isConfirmed, !dossier.canAskApple else { return [] }
+      return [
+        "  Apple cannot be asked: the app has no API key. Add it with `switchyard app add \(app) --key-file FILE`"
+      ]
+    }
+    let reported = lookUp.because.names.joined(separator: ", ")
+    var lines = [
+      "  Apple is being asked since \(lookUp.since.iso8601): message \(Self.short(lookUp.message)) reported a change of "
+        + "\(reported)"
+    ]
+    if let failure = lookUp.failure { lines.append("  the last attempt failed: \(failure.shown)") }
+    if let until = standing.accessHeldUntil {
+      lines.append(
+        "  access is held until \(until.iso8601) at the latest: the signed period is over, V1 says it goes on")
+    }
+    return lines
   }
 
   private static let intentions: Set<String> = [

@@ -11,17 +11,26 @@ struct ExtractCommand {
   static let command = Command(
     "extract", "Prove receipts in bulk and print every original transaction id in them.",
     discussion: """
-      FILE is a table (CSV, its columns named or guessed: app, user_id, receipt), JSON Lines with these keys, one receipt \
-      a line, one receipt, or a folder of any of these; gzip and zstd are opened; - is stdin. One line for each usable \
-      receipt, in the order of the input: line, app, userId and the keys of `receipt inspect`. A receipt that came before \
-      is left out. An app that looks like a bundle id has to be the receipt's. The summary goes to stderr. Exit status: 0 \
-      when every receipt is usable, 3 when some are rejected, 130 or 143 when stopped by a signal: what was written until \
-      then is whole.
+      FILE is a table (columns by their names, as app, user_id and receipt, or guessed), JSON Lines with these keys, one \
+      receipt a line, one receipt, or a folder of any of these. gzip and zstd are decompressed; - is stdin. The output \
+      has one line for each usable receipt, in the order of the input: line, app, userId and the keys of \
+      `receipt inspect`. A receipt that came before is left out. An app that looks like a bundle id has to be the \
+      receipt's. The summary goes to stderr.
+
+      A table is CSV as RFC 4180 defines it, separated by commas, semicolons or tabs like its header, with or without \
+      a byte order mark. A field in quotes may hold anything, line breaks and delimiters too; a quote in it is written \
+      twice. Lines end with LF or CR LF, or with CR where the header does. Every row has as many fields as the header. \
+      If a quote is missing or extra, the rows around it cannot be told apart: all lines from the last certain row to the \
+      next are rejected, and the summary names them.
+
+      Exit status: 0 when every receipt is usable, 3 when some are rejected.
       """,
+    whenStopped: "The lines that were written are whole. The rest of the input was not read; start it again.",
     examples: [
       Command.Example("switchyard extract --rejects rejects.csv receipts.csv.gz > ids.jsonl"),
       Command.Example("switchyard extract --unverified --format csv - < receipts.txt", "fast, proven by nobody"),
       Command.Example("switchyard extract rejects.csv", "the rejected rows again, after mending"),
+      Command.Example("switchyard extract --rejects rejects/ receipts/", "a folder; rejects file by file"),
     ],
     options: [
       .flag("unverified", "Take receipts at their word: nobody is asked who signed them."),
@@ -30,7 +39,11 @@ struct ExtractCommand {
         "signer", "SHA256", repeats: true,
         "Trust this signer of iOS 6 receipts of version 2 too, by its certificate's fingerprint."),
       .value(
-        "rejects", "FILE", "Write what cannot be used here, as it came and with the reason: mend it and feed it again."),
+        "rejects", "FILE",
+        """
+        Write the rejected rows to this file, as they came and with the reason, to be mended and fed again. For a folder \
+        of inputs also a folder (with a slash at its end), which gets a file for each of them.
+        """),
       .value(
         "format", "FORMAT", choices: OutputFormat.allCases.map(\.rawValue), default: OutputFormat.jsonl.rawValue,
         "How usable receipts are written."),
@@ -43,7 +56,7 @@ struct ExtractCommand {
 
   private let path: String
   private let extraction: Extraction
-  private let rejects: OutputFile?
+  private let rejects: RejectFiles?
   private let isUnverified: Bool
   private let wantsJSON: Bool
 
@@ -55,42 +68,41 @@ struct ExtractCommand {
       throw UsageError(
         .invalidValue, "--unverified asks nobody: leave --root and --signer away.", path: arguments.path)
     }
+    let trust = try ReceiptTrustOptions.trust(arguments)
     var settings = Extraction.Settings()
     settings.isUnverified = isUnverified
     settings.format = try arguments.choice("format") ?? .jsonl
-    settings.keepsRejects = arguments.value("rejects") != nil
-    extraction = Extraction(
-      reader: ReceiptReader(trust: try ReceiptTrustOptions.trust(arguments)), settings: settings)
+    // Last, since it empties the file.
     rejects = try arguments.value("rejects").map { file in
-      try Self.rejects(file, input: arguments.positionals[0], arguments)
+      if try RejectFiles.isWithin(file, input: arguments.positionals[0]) {
+        throw UsageError(.invalidValue, "--rejects would overwrite what is read.", path: arguments.path)
+      }
+      return try RejectFiles(file, input: arguments.positionals[0])
     }
-  }
-
-  /// Never the input itself, which opening it would empty.
-  private static func rejects(_ file: String, input: String, _ arguments: ParsedArguments) throws -> OutputFile {
-    let source = input == "-" ? try InputFile(input).identity : FileIdentity(input)
-    guard let source else { throw FileError(input, reason: "there is no such file") }
-    if FileIdentity(file) == source {
-      throw UsageError(.invalidValue, "--rejects would overwrite what is read.", path: arguments.path)
-    }
-    return try OutputFile(file)
+    settings.keepsRejects = rejects != nil
+    settings.separatesRejects = rejects?.isSeparate == true
+    extraction = Extraction(reader: ReceiptReader(trust: trust), settings: settings)
   }
 
   private func run(_ terminal: Terminal) async throws -> ExitStatus {
-    let stop = StopRequest()
+    let stop = CommandStop.current
+    if wantsJSON { stop?.saysNothing() }
     let progress = ExtractionProgress()
-    let input = try InputReader(path, progress: progress, isStopped: { stop.signal != nil })
+    let input = try InputReader(path, progress: progress, isStopped: { stop?.signal != nil })
     let report = ExtractReport(progress: progress, wantsJSON: wantsJSON, isUnverified: isUnverified, terminal: terminal)
     let sinks = Extraction.Sinks(
-      output: { bytes in try terminal.write(bytes) }, rejects: { [rejects] bytes in try rejects?.write(bytes) })
+      output: { bytes in try terminal.write(bytes) },
+      rejectsByFile: { [rejects] rows, file in try rejects?.write(rows, of: file) })
     do {
-      let accounts = try await report.whileRunning { try await extraction.run(input, to: sinks, progress: progress) }
-      try report.finish(accounts, stoppedBy: stop.signal)
-      if let signal = stop.signal { return ExitStatus(endedBy: signal) }
+      // Not cancelled by a stop: the input ends, and what was read is written.
+      let accounts = try await withCancellationShield { [extraction] in
+        try await report.whileRunning { try await extraction.run(input, to: sinks, progress: progress) }
+      }
+      try report.finish(accounts, stoppedBy: stop?.signal)
       return accounts.rejected == 0 ? .done : .doneWithRejects
     } catch {
       // A reader that went away is `| head`; whatever else ended it, say how far it came.
-      try report.finish(progress.figures.accounts, stoppedBy: stop.signal, failure: "\(error)")
+      try report.finish(progress.figures.accounts, stoppedBy: stop?.signal, failure: "\(error)")
       throw error
     }
   }

@@ -6,6 +6,8 @@ import Time
 /// What `extract` says on stderr: how far it is, and in the end what became of every row.
 struct ExtractReport: Sendable {
   private static let heartbeat = Interval.seconds(30)
+  /// How many spans of doubtful lines are shown to people.
+  private static let shownSpans = 10
   private static let redraw = Interval.milliseconds(250)
 
   private let progress: ExtractionProgress
@@ -78,18 +80,51 @@ struct ExtractReport: Sendable {
     text += "; \((seconds * 10).rounded() / 10) s, \(grouped(rate))/s"
     text += isUnverified ? "; NOT VERIFIED: nobody vouches for any of it" : "; every signature verified"
     for (code, count) in accounts.rejectedByReason { text += "\n  \(grouped(count)) \(code)" }
-    if let signal { text += "\nstopped by \(signal.name): what was written is whole; the rest was not read" }
+    text += damage(progress.figures)
     if failure != nil { text += "\nended early: what was written is whole" }
     terminal.note(text)
+  }
+
+  /// Returns the damage of a table, for people: doubtful lines, and the first row that does not fit the header.
+  private func damage(_ figures: ExtractionProgress.Figures) -> String {
+    func of(_ file: String?) -> String { file.map { " of \(UsageError.shown($0))" } ?? "" }
+    var text = figures.doubtful.prefix(Self.shownSpans).map { span in
+      let lines = span.first == span.last ? "line \(span.first)" : "lines \(span.first) to \(span.last)"
+      return "\n\(lines)\(of(span.file)): a quote is missing or extra, all rejected"
+    }.joined()
+    let rest = figures.doubtfulCount - min(figures.doubtful.count, Self.shownSpans)
+    if rest > 0 { text += "\nand \(grouped(rest)) more such spans" }
+    if let row = figures.firstMisfit {
+      text += "\nline \(row.line)\(of(row.file)) is the first with another number of fields than the header"
+      text += ": \(row.count) instead of \(row.expected)"
+    }
+    return text
   }
 
   private func json(_ accounts: Accounts, _ signal: Signal?, _ failure: String?) -> JSONObject {
     let figures = progress.figures
     let reasons = accounts.rejectedByReason.map { ($0.code, JSONValue.integer(Int64($0.count))) }
+    let spans = figures.doubtful.map { span in
+      var object: JSONObject = [:]
+      object["file"] = span.file.map(JSONValue.string)
+      object["firstLine"] = .integer(Int64(span.first))
+      object["lastLine"] = .integer(Int64(span.last))
+      return JSONValue.object(object)
+    }
+    var misfit: JSONObject?
+    if let row = figures.firstMisfit {
+      misfit = [
+        "line": .integer(Int64(row.line)), "fields": .integer(Int64(row.count)),
+        "expected": .integer(Int64(row.expected)),
+      ]
+      misfit?["file"] = row.file.map(JSONValue.string)
+    }
     return [
       "version": 1, "in": .integer(Int64(accounts.rows)), "usable": .integer(Int64(accounts.usable)),
       "duplicates": .integer(Int64(accounts.duplicates)), "rejected": .integer(Int64(accounts.rejected)),
       "reasons": .object(JSONObject(reasons)), "verified": .bool(!isUnverified),
+      "doubtfulSpans": .integer(Int64(figures.doubtfulCount)), "doubtfulLines": .array(spans),
+      "firstMisfit": misfit.map(JSONValue.object) ?? .null,
       "inputFormat": JSONValue(figures.format), "milliseconds": .integer(elapsed.milliseconds),
       "complete": .bool(signal == nil && failure == nil), "stoppedBy": JSONValue(signal?.name),
       "failure": JSONValue(failure),

@@ -16,6 +16,7 @@ struct JWSVerify {
       verified with the transaction and renewal inside it. What is not given is not checked. Exit status: 0 when all is \
       verified, 1 when the only one is refused, 3 when some of several are.
       """,
+    whenStopped: "The rest of the input was not verified.",
     examples: [
       Command.Example("switchyard jws verify notification.json"),
       Command.Example("switchyard jws verify --json --bundle-id com.example.app - < log.jsonl", "a line each"),
@@ -90,8 +91,9 @@ struct JWSVerify {
       await ask(about: items, revocations, Responder(client: client), terminal)
       await client.shutdown()
     }
-    var refused = 0
-    for item in items {
+    var (refused, looked) = (0, 0)
+    for item in items where !Task.isCancelled {
+      looked += 1
       let line = items.count > 1 ? item.line : nil
       let outcome = outcome(of: item, now: now)
       switch outcome {
@@ -105,7 +107,15 @@ struct JWSVerify {
         }
       }
     }
-    if items.count > 1, refused > 0 { terminal.note("\(refused) of \(items.count) refused") }
+    if looked < items.count {
+      terminal.note("\(looked) of \(items.count) looked at, \(refused) refused")
+      if wantsJSON {
+        let summary: JSONObject = ["lookedAt": .integer(Int64(looked)), "refused": .integer(Int64(refused))]
+        try terminal.write(summary.notingStop)
+      }
+    } else if items.count > 1, refused > 0 {
+      terminal.note("\(refused) of \(items.count) refused")
+    }
     return refused == 0 ? .done : items.count == 1 ? .failed : .doneWithRejects
   }
 
@@ -116,8 +126,8 @@ struct JWSVerify {
     about items: [SignedInput.Item], _ revocations: Revocations, _ responder: Responder, _ terminal: Terminal
   ) async {
     for _ in 0..<3 {
-      for item in items { _ = outcome(of: item, now: WallClock.system.now()) }
-      for question in revocations.due(at: WallClock.system.now()) {
+      for item in items where !Task.isCancelled { _ = outcome(of: item, now: WallClock.system.now()) }
+      for question in revocations.due(at: WallClock.system.now()) where !Task.isCancelled {
         let serialNumber = question.certificate.serialNumber
         do throws(Responder.Failure) {
           let standing = try await responder.ask(question, clock: .system)

@@ -9,6 +9,7 @@ enum QuarantinePurge {
   static let command = Command(
     "purge", "Delete refused messages for good; without --yes only say how many.",
     discussion: "What was refused by mistake can only be replayed while it is kept: purge what you have looked at.",
+    whenStopped: "What was deleted is gone, and the rest is kept. Run it again to go on.",
     examples: [
       Command.Example("switchyard quarantine purge --code badSignature --older-than 30", "how many would go"),
       Command.Example("switchyard quarantine purge --code badSignature --older-than 30 --yes"),
@@ -30,7 +31,7 @@ enum QuarantinePurge {
         return try say(count, isDry: true, arguments, terminal)
       }
       var deleted = 0
-      while true {
+      while !Task.isCancelled {
         let some = try await connection.read { session throws(DatabaseError) in
           try QuarantineTable.purge(receivedBefore: before, code: code, limit: step, in: session)
         }
@@ -51,7 +52,8 @@ enum QuarantinePurge {
     _ count: Int, isDry: Bool, _ arguments: ParsedArguments, _ terminal: Terminal
   ) throws -> ExitStatus {
     if arguments.wantsJSON {
-      try terminal.write(["messages": .integer(Int64(count)), "dryRun": .bool(isDry)])
+      let summary: JSONObject = ["messages": .integer(Int64(count)), "dryRun": .bool(isDry)]
+      try terminal.write(summary.notingStop)
     } else {
       try terminal.write(isDry ? "\(count) would be deleted; say --yes to delete them\n" : "\(count) deleted\n")
     }

@@ -12,6 +12,7 @@ struct QuarantineReplay {
   static let command = Command(
     "replay", "Read refused messages again; what is accepted now moves to the inbox.",
     discussion: "Exit status: 0 when all moved, 3 when some stay. Doing it again changes nothing.",
+    whenStopped: "What was accepted is in the inbox, and the rest is in quarantine. Run it again to go on.",
     examples: [
       Command.Example("switchyard quarantine replay --code unknownApp", "after `switchyard app add`"),
       Command.Example("switchyard quarantine replay --all --dry-run", "which would be accepted?"),
@@ -96,7 +97,7 @@ struct QuarantineReplay {
     }
     var (accepted, refused) = (0, 0)
     var last: (Milliseconds, Digest)?
-    while true {
+    while !Task.isCancelled {
       let (cursor, selection) = (last, selection)
       let page = try await connection.read { session throws(DatabaseError) in
         try QuarantineTable.page(
@@ -115,10 +116,10 @@ struct QuarantineReplay {
         try tell(message, outcome)
       }
     }
-    if let prefix = selection.prefix, accepted + refused == 0 {
+    if let prefix = selection.prefix, accepted + refused == 0, !Task.isCancelled {
       throw NoSuchMessage(where: "quarantine", prefix: prefix.text)
     }
-    if let code = selection.code, accepted + refused == 0 {
+    if let code = selection.code, accepted + refused == 0, !Task.isCancelled {
       terminal.note("nothing is in quarantine for \(code); see `switchyard quarantine list`")
     }
     try await conclude(accepted, refused)
@@ -136,7 +137,8 @@ struct QuarantineReplay {
           now: message.receivedAt)
         var entry = decision.entry
         // An operator asks for it, whatever the stage; what was forwarded already is not forwarded again.
-        if let addressee = entry.addressee { entry.addressee = .init(addressee.scope, epoch: nil, at: startedAt) }
+        entry.addressee?.epoch = nil
+        entry.addressee?.at = startedAt
         switch entry.content {
         case .accepted: return .accepted(entry)
         case .quarantined(let refusal): return .refused(refusal)
@@ -212,6 +214,10 @@ struct QuarantineReplay {
   private func conclude(_ accepted: Int, _ refused: Int) async throws {
     let summary = "\(accepted) accepted, \(refused) stay"
     terminal.note(isDry ? "would be: \(summary)" : summary)
+    if wantsJSON, CommandStop.signal != nil {
+      let object: JSONObject = ["accepted": .integer(Int64(accepted)), "refused": .integer(Int64(refused))]
+      try terminal.write(object.notingStop)
+    }
     guard !isDry, accepted + refused > 0 else { return }
     let (now, actor, reason) = (WallClock.system.now(), OperatingSystemUser.name, "\(selection.text): \(summary)")
     try await connection.transaction { session throws(DatabaseError) in

@@ -12,15 +12,19 @@ struct DatabaseOptions: Sendable {
     .value(
       "data-dir", "DIRECTORY", default: ".switchyard", environment: "SWITCHYARD_DATA_DIR",
       "Where the private database and the master key are."),
+    DatabaseMemory.option,
   ]
 
   let dataDirectory: String
+  /// Of the private database's buffer pool, when this process starts it.
+  let memory: ByteSize
   /// Nil: the private database.
   let url: DatabaseURL?
 
   init(_ arguments: ParsedArguments) throws {
     let directory = try arguments.required("data-dir")
     dataDirectory = directory.hasSuffix("/") && directory.count > 1 ? String(directory.dropLast()) : directory
+    memory = try DatabaseMemory.size(arguments)
     do throws(DatabaseURLError) {
       url = try arguments.value("database").map { text throws(DatabaseURLError) in try DatabaseURL(text) }
     } catch {
@@ -35,73 +39,77 @@ struct DatabaseOptions: Sendable {
   /// Where the private database is.
   var embeddedDirectory: String { "\(dataDirectory)/database" }
 
-  /// A database that answers, and the private server when it is ours to run and to stop.
+  /// How the private server is run.
+  var serverSettings: EmbeddedServer.Settings {
+    var settings = EmbeddedServer.Settings()
+    settings.bufferPool = memory.bytes
+    // A redo log of 2 GiB may have to be read after a crash; killed before its end, a recovery begins anew.
+    settings.startLimit = .minutes(30)
+    return settings
+  }
+
+  /// A database that answers, and our use of it when it is the private one.
   struct Opened {
     let configuration: DatabaseConfiguration
-    let server: EmbeddedServer?
+    let database: PrivateDatabase?
   }
 
-  /// Starts the private server, or finds that of another process, or takes the URL's word.
+  /// Joins the users of the private database, which is started if need be, or takes the URL's word.
   ///
   /// - Parameter note: hears what takes long: that a database is made, or that another process is waited for.
-  func open(
-    settings: EmbeddedServer.Settings = EmbeddedServer.Settings(), note: @escaping @Sendable (String) -> Void
-  ) async throws -> Opened {
-    if let url { return Opened(configuration: url.configuration, server: nil) }
-    let server = EmbeddedServer(directory: embeddedDirectory, settings: settings) { event in
-      switch event {
-      case .moved(let reason): note(reason)
-      case .initializing(let directory, _): note("making a private database in \(directory)")
-      case .stoppedOrphan(let pid): note("stopped a server left over from a killed process (\(pid))")
-      case .started: break
-      case .died(let code, _): note("the private database ended with \(code); starting it again")
-      }
+  func open(note: @escaping @Sendable (String) -> Void) async throws -> Opened {
+    if let url { return Opened(configuration: url.configuration, database: nil) }
+    let opened = try await PrivateDatabase.open(
+      directory: embeddedDirectory, settings: serverSettings, keeper: keeper
+    ) { event in
+      if let text = Self.text(event) { note(text) }
     }
-    do {
-      return Opened(configuration: try await server.start(), server: server)
-    } catch let error as EmbeddedServerError {
-      guard case .inUse = error.code else { throw error }
-      return Opened(configuration: try await awaitOther(settings, error), server: nil)
-    }
+    return Opened(configuration: opened.configuration, database: opened.database)
   }
 
-  /// The server that another process runs here, once it answers.
-  private func awaitOther(
-    _ settings: EmbeddedServer.Settings, _ inUse: EmbeddedServerError
-  ) async throws -> DatabaseConfiguration {
-    let deadline = ContinuousClock.now + .milliseconds(Self.patience.milliseconds)
-    while true {
-      if let configuration = try EmbeddedServer.configuration(ofRunningIn: embeddedDirectory, settings: settings) {
-        do throws(DatabaseError) {
-          await (try Connection.open(configuration)).close()
-          return configuration
-        } catch {
-          guard error.isRetryable || error.code == .unknownDatabase, ContinuousClock.now < deadline else { throw error }
-        }
-      } else if ContinuousClock.now > deadline {
-        throw inUse
-      }
-      try await Task.sleep(for: .milliseconds(50))
-    }
+  /// This program once more, as the process that keeps the database.
+  private var keeper: KeeperProgram {
+    KeeperProgram(
+      path: ProcessEnvironment.program,
+      arguments: [
+        "db", "keep", "--data-dir", FileFacts.absolute(dataDirectory), "--database-memory", "\(memory.bytes)",
+      ],
+      // What this process was told by its environment is said in so many words, and nothing else is the keeper's to know.
+      environment: ProcessEnvironment.inherited(without: "SWITCHYARD_"))
   }
 
-  private static let patience = Interval.seconds(20)
+  private static func text(_ event: PrivateDatabase.Event) -> String? {
+    switch event {
+    case .server(.moved(let reason)): reason
+    case .server(.initializing(let directory, _)): "making a private database in \(directory)"
+    case .server(.stoppedOrphan(let pid)): "stopped a server left over from a killed process (\(pid))"
+    case .server(.started): nil
+    case .server(.died(let code, _)): "the private database ended with \(code); starting it again"
+    case .waitingForStart(let log): "waiting for the private database to start; \(log) says how far it is"
+    case .waitingForStop: "the private database is being stopped; it is then started again"
+    case .keeperLost: "the process that keeps the private database was killed; starting both again"
+    case .leftStopping: "the private database is still stopping"
+    }
+  }
 }
 
 extension DatabaseOptions {
-  /// Runs `body` on the database; a private server that was started for it is stopped after it.
+  /// How long the last user waits for the private database to stop.
+  private static let longestStop = Interval.seconds(30)
+
+  /// Runs `body` on the database; of a private one this process is a user meanwhile.
   func withDatabase<R>(_ terminal: Terminal, _ body: (DatabaseConfiguration) async throws -> R) async throws -> R {
-    var settings = EmbeddedServer.Settings()
-    settings.bufferPool = 64 << 20
-    let opened = try await open(settings: settings) { terminal.note($0) }
+    let opened = try await open { terminal.note($0) }
+    guard let database = opened.database else { return try await body(opened.configuration) }
+    let result: Result<R, any Error>
     do {
-      let result = try await body(opened.configuration)
-      await opened.server?.stop()
-      return result
-    } catch {
-      await opened.server?.stop()
-      throw error
+      // Ends with this scope: what was given up then shows in what fails.
+      async let _ = try? database.run()
+      do { result = .success(try await body(opened.configuration)) } catch { result = .failure(error) }
     }
+    // Whoever stops the command is not kept waiting: the keeper goes on stopping the database.
+    if CommandStop.signal == nil { await database.close(within: Self.longestStop) }
+    return try result.get()
   }
 
   /// Runs `body` on one connection to a database with a schema this build can work on.
@@ -127,11 +135,14 @@ extension DatabaseOptions {
   func prepare(_ connection: Connection, migrates: Bool = false) async throws {
     let isPrivate = url == nil || migrates
     let now = WallClock.system.now()
-    let status = try await connection.read { session throws(DatabaseError) in
-      let status = try Migrator().status(in: session)
-      guard isPrivate, status.installed < status.known else { return status }
-      _ = try Migrator().migrate(at: now, in: session)
-      return try Migrator().status(in: session)
+    var status = try await connection.read { session throws(DatabaseError) in try Migrator().status(in: session) }
+    if isPrivate, status.installed < status.known {
+      let patient = try await Connection.open(connection.configuration.forSchemaChanges)
+      status = try await patient.read { session throws(DatabaseError) in
+        _ = try Migrator().migrate(at: now, in: session)
+        return try Migrator().status(in: session)
+      }
+      await patient.close()
     }
     guard status.isUsable else { throw SchemaError(status: status) }
   }

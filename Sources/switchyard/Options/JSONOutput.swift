@@ -15,6 +15,18 @@ extension Terminal {
   func write(_ object: JSONObject) throws(OutputError) { try write(object.encoded() + [UInt8(ascii: "\n")]) }
 }
 
+extension JSONObject {
+  /// The same, with the signal that stopped the command, if one did: `"stoppedBy": "SIGINT"`.
+  var notingStop: JSONObject { notingStop(of: CommandStop.current) }
+
+  /// The same where no task says which command runs.
+  func notingStop(of stop: CommandStop?) -> JSONObject {
+    var object = self
+    object["stoppedBy"] = stop?.signal.map { .string($0.name) }
+    return object
+  }
+}
+
 extension JSONValue {
   /// The string, or null.
   init(_ text: String?) { self = text.map(JSONValue.string) ?? .null }

@@ -14,11 +14,11 @@ enum OutboxChange: Sendable {
     switch self {
     case .replay:
       make(
-        "replay", "Send dead messages again, in their old places, for three days more.",
+        "replay", "Requeue dead messages at their original position and retry for three more days.",
         [Command.Example("switchyard outbox replay --all"), Command.Example("switchyard outbox replay 9f86d081")])
     case .dead:
       make(
-        "dead", "Give waiting messages up, so that what waits behind them goes on.",
+        "dead", "Give up waiting messages, so that messages blocked behind them are sent.",
         [Command.Example("switchyard outbox dead 9f86d081"), Command.Example("switchyard outbox dead --all --dry-run")])
     }
   }
@@ -26,6 +26,7 @@ enum OutboxChange: Sendable {
   private func make(_ name: String, _ summary: String, _ examples: [Command.Example]) -> Command {
     Command(
       name, summary, discussion: "The messages themselves stay in the inbox. Doing it again changes nothing.",
+      whenStopped: "What was changed stays so. Run it again to go on.",
       examples: examples,
       options: [
         .flag("all", "Every one of them."), OutboxCommand.app, EnvironmentOption.option,
@@ -41,9 +42,13 @@ enum OutboxChange: Sendable {
       return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
         let places = try await OutboxPlace.all(app: arguments.value("app"), environment, connection)
         let count = try await run(places, prefix, isDry: arguments.flag("dry-run"), connection)
-        if let prefix, count == 0 { throw NoSuchMessage(where: "what \(selected)", prefix: prefix.text) }
+        if let prefix, count == 0, !Task.isCancelled {
+          throw NoSuchMessage(where: "what \(selected)", prefix: prefix.text)
+        }
         if arguments.wantsJSON {
-          try terminal.write(["messages": .integer(Int64(count)), "dryRun": .bool(arguments.flag("dry-run"))])
+          let isDry = arguments.flag("dry-run")
+          let summary: JSONObject = ["messages": .integer(Int64(count)), "dryRun": .bool(isDry)]
+          try terminal.write(summary.notingStop)
         } else {
           try terminal.write("\(arguments.flag("dry-run") ? "would be: " : "")\(count) \(done)\n")
         }
@@ -85,7 +90,7 @@ enum OutboxChange: Sendable {
     selection.digestPrefix = prefix?.bytes
     guard !places.isEmpty else { return 0 }
     var (count, last) = (0, Int64(0))
-    while true {
+    while !Task.isCancelled {
       let (chosen, after) = (selection, last)
       let rows = try await connection.read { session throws(DatabaseError) in
         try OutboxTable.rows(chosen, after: after, limit: Self.page, in: session)
@@ -95,6 +100,7 @@ enum OutboxChange: Sendable {
       let sequences = rows.filter { prefix?.matches($0.message) ?? true }.map(\.sequence)
       count += isDry || sequences.isEmpty ? sequences.count : try await change(sequences, prefix, connection)
     }
+    return count
   }
 
   private func change(_ sequences: [Int64], _ prefix: DigestPrefix?, _ connection: Connection) async throws -> Int {

@@ -22,6 +22,10 @@ enum OutboxCommand {
 
   private static let list = Command(
     "list", "Count what waits and what is dead for each destination, then list the oldest.",
+    discussion: """
+      STATE is waiting, sending (on its way now), blocked (an earlier message of the same customer has to be delivered \
+      first), delivered, or dead (given up; `switchyard outbox replay` sends it again).
+      """,
     examples: [
       Command.Example("switchyard outbox list"), Command.Example("switchyard outbox list --state dead --limit 100"),
     ],
@@ -85,8 +89,8 @@ enum OutboxCommand {
     for row in rows {
       table.add([
         String(row.message.hex.prefix(12)), places.first { $0.destination.id == row.destination }?.app ?? "?",
-        row.isLeased ? "sending" : row.state.name, row.createdAt.iso8601, "\(row.attempts)",
-        row.state == .waiting ? row.dueAt.iso8601 : "", row.error ?? "",
+        row.isLeased ? "sending" : row.isBlocked ? "blocked" : row.state.name, row.createdAt.iso8601, "\(row.attempts)",
+        row.state == .waiting && !row.isBlocked ? row.dueAt.iso8601 : "", row.error ?? "",
       ])
     }
     return table
@@ -112,6 +116,16 @@ enum OutboxCommand {
         try terminal.write(table(rows, places).render(for: terminal))
       }
       return .done
+    }
+  }
+}
+
+extension ProofClass {
+  fileprivate var name: String {
+    switch self {
+    case .proven: "proven"
+    case .claimed: "claimed"
+    case .unproven: "unproven"
     }
   }
 }
@@ -152,7 +166,8 @@ struct OutboxPlace: Sendable {
       "digest": .string(row.message.hex), "app": JSONValue(place?.app),
       "environment": JSONValue(place?.destination.scope.environment.rawValue),
       "destination": JSONValue(place?.destination.name), "state": .string(row.state.name),
-      "isLeased": .bool(row.isLeased), "attempts": .integer(Int64(row.attempts)),
+      "isLeased": .bool(row.isLeased), "isBlocked": .bool(row.isBlocked), "class": JSONValue(row.proof?.name),
+      "attempts": .integer(Int64(row.attempts)),
       "createdAt": .integer(row.createdAt.sinceEpoch), "dueAt": .integer(row.dueAt.sinceEpoch),
       "error": JSONValue(row.error),
     ]

@@ -14,6 +14,7 @@ struct ReceiptInspect {
       bytes; - is stdin. The signature is verified at the receipt's own date. Exit status: 0 when all are verified, 3 \
       when some are refused, 1 when none can be read.
       """,
+    whenStopped: "The other files were not read.",
     examples: [
       Command.Example("switchyard receipt inspect receipt.b64"),
       Command.Example("switchyard receipt inspect --json --bundle-id com.example.app *.b64", "a line each"),
@@ -46,14 +47,25 @@ struct ReceiptInspect {
   }
 
   private func run(_ files: [String], _ terminal: Terminal) throws -> ExitStatus {
-    var (verified, readable) = (0, 0)
-    for file in files {
+    var (verified, readable, inspected) = (0, 0, 0)
+    for file in files where !Task.isCancelled {
       let document = document(of: file)
+      // The one that was waited for when the stop came: nothing is known of it.
+      if Task.isCancelled, !document.isReadable { break }
+      inspected += 1
       if document.isVerified { verified += 1 }
       if document.isReadable { readable += 1 }
       if wantsJSON { try terminal.write(document.json) } else { try terminal.write(document.text(for: terminal)) }
     }
-    if files.count > 1, verified < files.count { terminal.note("\(files.count - verified) of \(files.count) refused") }
+    if inspected < files.count {
+      terminal.note("\(inspected) of \(files.count) files inspected, \(inspected - verified) refused")
+      if wantsJSON {
+        let summary: JSONObject = ["inspected": .integer(Int64(inspected)), "verified": .integer(Int64(verified))]
+        try terminal.write(summary.notingStop)
+      }
+    } else if files.count > 1, verified < files.count {
+      terminal.note("\(files.count - verified) of \(files.count) refused")
+    }
     return verified == files.count ? .done : readable == 0 ? .failed : .doneWithRejects
   }
 

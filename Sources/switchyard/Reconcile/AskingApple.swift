@@ -55,6 +55,8 @@ struct AskingApple {
     var settings = Seeding.Settings()
     // Every answer is a commit of its own here: more at once would only wait for one another.
     settings.concurrency = 64
+    // Less than a command has for its stop.
+    settings.grace = .milliseconds(2_500)
     return Seeding(
       pool: ledger.pool, client: client, read: { answers.read($0, $1, $2) },
       access: {

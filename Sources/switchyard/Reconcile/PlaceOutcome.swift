@@ -90,7 +90,7 @@ struct PlaceOutcome {
       let reasons = report?.unfinished.map(\.description) ?? failures.map { "\($0)" }
       object["error"] = .string(reasons.joined(separator: "; "))
     }
-    return object
+    return report?.isStopped ?? false ? object.notingStop : object
   }
 }
 

@@ -19,6 +19,7 @@ enum ReconcileCommand {
       forwarded to it. Exit status: 0 when all is known, 3 when something is left (in a dry run: to be taken in), 7 when \
       Apple or our budget says later, 1 when nothing could be asked.
       """,
+    whenStopped: "What came is stored. Run the same command again to go on.",
     examples: [
       Command.Example("switchyard reconcile com.example.app --dry-run", "what is missing?"),
       Command.Example("switchyard reconcile --since 3", "after an outage"),
@@ -59,7 +60,7 @@ enum ReconcileCommand {
           try await pool.read { session throws(DatabaseError) in try AppTable.directory(with: keys, in: session) }
         }, record: { try await ledger.append($0) }, clock: .system)
       var outcomes: [PlaceOutcome] = []
-      for place in places {
+      for place in places where !Task.isCancelled {
         let outcome = await PlaceOutcome(place, reconciler, plan)
         outcomes.append(outcome)
         if arguments.wantsJSON { try terminal.write(outcome.json(isDry: plan.isDry)) }
@@ -71,6 +72,9 @@ enum ReconcileCommand {
         try terminal.write(PlaceOutcome.table(outcomes, isDry: plan.isDry).render(for: terminal))
       }
       for note in outcomes.flatMap(\.notes) { terminal.note(note) }
+      if outcomes.count < places.count {
+        terminal.note("\(places.count - outcomes.count) of \(places.count) apps and environments were not compared")
+      }
       if plan.isDry { terminal.note("dry run: nothing was changed") }
       if places.isEmpty { terminal.note("no app in record has a key of the App Store Server API: nothing was asked") }
       return status(outcomes, isDry: plan.isDry)

@@ -49,9 +49,11 @@ enum SeedsCommand {
         }
         return .done
       }
-      var table = TextTable([.init("ENVIRONMENT"), .init("STATE"), .init("IDS", .right), .init("WHY")])
+      var table = TextTable([
+        .init("ENVIRONMENT"), .init("KIND"), .init("STATE"), .init("IDS", .right), .init("WHY"),
+      ])
       for count in counts {
-        table.add([count.environment.rawValue, count.state.name, "\(count.count)", count.reason])
+        table.add([count.environment.rawValue, count.kind.name, count.state.name, "\(count.count)", count.reason])
       }
       try terminal.write(table.render(for: terminal))
       for (environment, forecast) in forecasts.sorted(by: { $0.key.rawValue < $1.key.rawValue })
@@ -94,12 +96,14 @@ enum SeedsCommand {
         return .done
       }
       var table = TextTable([
-        .init("ID"), .init("ENVIRONMENT"), .init("STATE"), .init("ATTEMPTS", .right), .init("SINCE"), .init("NEXT"),
+        .init("ID"), .init("ENVIRONMENT"), .init("KIND"), .init("STATE"), .init("ATTEMPTS", .right), .init("SINCE"),
+        .init("NEXT"),
         .init("WHY"),
       ])
       for row in rows {
         table.add([
-          row.subject, row.environment.rawValue, row.isLeased ? "asking" : row.state.name, "\(row.attempts)",
+          row.subject, row.environment.rawValue, row.kind.name, row.isLeased ? "asking" : row.state.name,
+          "\(row.attempts)",
           row.createdAt.iso8601, row.state == .waiting ? row.dueAt.iso8601 : "", row.reason ?? "",
         ])
       }
@@ -146,14 +150,16 @@ enum SeedsCommand {
 
   private static func json(_ count: WorkCount) -> JSONObject {
     [
-      "environment": .string(count.environment.rawValue), "state": .string(count.state.name),
+      "environment": .string(count.environment.rawValue), "kind": .string(count.kind.name),
+      "state": .string(count.state.name),
       "reason": .string(count.reason), "ids": .integer(Int64(count.count)),
     ]
   }
 
   private static func json(_ row: WorkReport) -> JSONObject {
     [
-      "id": .string(row.subject), "environment": .string(row.environment.rawValue), "state": .string(row.state.name),
+      "id": .string(row.subject), "environment": .string(row.environment.rawValue), "kind": .string(row.kind.name),
+      "state": .string(row.state.name),
       "isLeased": .bool(row.isLeased), "attempts": .integer(Int64(row.attempts)),
       "createdAt": .integer(row.createdAt.sinceEpoch), "dueAt": .integer(row.dueAt.sinceEpoch),
       "settledAt": JSONValue(row.settledAt?.sinceEpoch), "reason": JSONValue(row.reason),

@@ -14,9 +14,10 @@ enum SeedsRun {
   static let command = Command(
     "run", "Ask Apple about every id that is due, and end.",
     discussion: """
-      Beside a running service it takes a share of the budget, and nobody is asked about twice. Ended at any time, what \
-      came is stored and the rest is asked about later. Exit status 3 when ids are left.
+      Beside a running service it takes a share of the budget, and nobody is asked about twice. Exit status 3 when ids \
+      are left.
       """,
+    whenStopped: "What came is stored, and ids that were not asked about are due at once. Run it again to go on.",
     examples: [Command.Example("switchyard seeds run --once")],
     options: [.flag("once", "Needed: to ask for as long as it runs is what `serve` does."), JSONOutput.option]
       + MasterKeyOptions.options + TrustOptions.options + AskingApple.options
@@ -43,7 +44,8 @@ enum SeedsRun {
       await asking.end()
       await pool.close()
       if arguments.wantsJSON {
-        try terminal.write(["customers": .integer(Int64(asked)), "idsLeft": .integer(Int64(left))])
+        let summary: JSONObject = ["customers": .integer(Int64(asked)), "idsLeft": .integer(Int64(left))]
+        try terminal.write(summary.notingStop)
       } else {
         try terminal.write("\(asked) customers asked about, \(left) ids left\n")
       }
@@ -57,11 +59,11 @@ enum SeedsRun {
   ) async throws -> (asked: Int, left: Int) {
     let seeding = asking.seeding(intake, keys, Ledger(pool: pool), terminal)
     var (asked, last) = (0, 1)
-    while last > 0 {
+    while last > 0, !Task.isCancelled {
       last = try await seeding.round()
       asked += last
     }
     let depths = try await pool.read { session throws(DatabaseError) in try WorkTable.depths(in: session) }
-    return (asked, depths.values.reduce(0) { $0 + ($1[.waiting] ?? 0) })
+    return (asked, depths.values.flatMap(\.values).reduce(0) { $0 + ($1[.waiting] ?? 0) })
   }
 }

@@ -15,9 +15,9 @@ struct RunningInstallation {
   let url: String
   let database: DatabaseConfiguration
   let keys: Keyring
-  /// `private`: ours to run; `shared`: the private one of another process here; `given` by --database.
+  /// `private`: started by this process; `shared`: the private one, which others had started; `given` by --database.
   let kind: String
-  private let server: EmbeddedServer?
+  private let privateDatabase: PrivateDatabase?
 
   /// Opens the database, makes sure of its schema, and listens; on an error nothing keeps running.
   static func start(
@@ -26,6 +26,7 @@ struct RunningInstallation {
     adapter: Adapter,
     logger: Logger
   ) async throws -> RunningInstallation {
+    OpenFileLimit.raise()
     let opened = try await database.open { note in logger.notice("database", metadata: ["note": "\(note)"]) }
     do {
       let connection = try await Connection.open(opened.configuration)
@@ -42,16 +43,24 @@ struct RunningInstallation {
       return RunningInstallation(
         installation: installation, url: url(settings, port: installation.server.port),
         database: opened.configuration, keys: keys,
-        kind: database.url != nil ? "given" : opened.server == nil ? "shared" : "private", server: opened.server)
+        kind: await kind(opened.database), privateDatabase: opened.database)
     } catch {
-      await opened.server?.stop()
+      await opened.database?.close(within: longestStop)
       throw error
     }
   }
 
+  /// How long the last user waits for the private database to stop; a part of what the services have for their stop.
+  fileprivate static let longestStop = Interval.seconds(10)
+
+  private static func kind(_ database: PrivateDatabase?) async -> String {
+    guard let database else { return "given" }
+    return await database.isOurs ? "private" : "shared"
+  }
+
   /// Everything that runs, the database first.
   var services: [any Service] {
-    (server.map { [EmbeddedDatabase(server: $0)] } ?? []) + installation.services
+    (privateDatabase.map { [PrivateDatabaseService(database: $0)] } ?? []) + installation.services
   }
 
   /// The line that says where to find it.
@@ -65,9 +74,14 @@ struct RunningInstallation {
   }
 }
 
-/// The private MariaDB as a part of the process.
-private struct EmbeddedDatabase: Service {
-  let server: EmbeddedServer
+/// The use of the private database as a part of the process: kept running meanwhile, left at the end.
+private struct PrivateDatabaseService: Service {
+  let database: PrivateDatabase
 
-  func run() async throws { try await server.run() }
+  func run() async throws {
+    let result: Result<Void, any Error>
+    do { result = .success(try await database.run()) } catch { result = .failure(error) }
+    await database.close(within: RunningInstallation.longestStop)
+    try result.get()
+  }
 }

@@ -9,9 +9,9 @@ enum ServeCommand {
   static let command = Command(
     "serve", "Receive notifications and evidence, answer look-ups.",
     discussion: """
-      Without --database a private MariaDB in --data-dir is started, watched and stopped with the service. When it \
-      listens, one line of JSON on stdout says where; everything else is log lines on stderr. SIGTERM and Ctrl-C let \
-      running requests finish; a second one leaves at once.
+      Without --database it uses the private MariaDB in --data-dir, which runs as long as any process uses it. When it \
+      listens, one line of JSON on stdout says where; everything else is log lines on stderr. SIGTERM or Ctrl-C lets \
+      running requests finish, gives back what is leased and ends with exit status 0; a second one leaves at once.
       """,
     examples: [
       Command.Example("switchyard serve", "a private database, on port 8080 of this machine"),
@@ -35,8 +35,9 @@ enum ServeCommand {
       keys: { hasSealed, note in
         try MasterKeyOptions(arguments, database: database).load(hasSealed: hasSealed, note: note)
       }, adapter: trust.adapter(revocations: options.settings.revocations), logger: logger)
-    try terminal.write(running.greeting)
-    _ = try await ServiceGroup(services: running.services, logger: logger, gracePeriod: .seconds(25)).run()
+    _ = try await ServiceGroup(services: running.services, logger: logger, gracePeriod: .seconds(25)).run {
+      try terminal.write(running.greeting)
+    }
     return .done
   }
 }

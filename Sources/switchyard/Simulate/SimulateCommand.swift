@@ -17,6 +17,7 @@ enum SimulateCommand {
       customers: both generations of every interface, for clients and receivers of notifications; DIR/world.json says where it is and what to trust, one line on stdout says when it is \
       ready, SIGTERM ends it.
       """,
+    whenStopped: "What was written is whole lines; start it again for all of it.",
     examples: [
       Command.Example("switchyard simulate --generate --seed 7 --customers 1000 --app com.example.app --out world"),
       Command.Example("switchyard simulate --port 8090 --seed 7 --customers 100 --app com.example.app --out world"),
@@ -61,10 +62,11 @@ enum SimulateCommand {
     let customers = try arguments.integer("customers", in: 1...10_000_000) ?? 100
     let directory = try arguments.required("out")
     let world = World(seed: seed, bundleIDs: apps.isEmpty ? ["com.example.inkwell"] : apps)
-    let notifications = try await WorldFiles(
+    let written = try await WorldFiles(
       world, in: directory, withNotifications: !arguments.flag("without-notifications")
     ).write(customers: customers)
-    terminal.note("\(customers) customers, as many receipts, \(notifications) notifications in \(directory)")
+    terminal.note(
+      "\(written.customers) customers, as many receipts, \(written.notifications) notifications in \(directory)")
     return .done
   }
 
@@ -108,9 +110,13 @@ enum SimulateCommand {
     let app = SimulatedApp(name: "Stream", bundleID: "com.example.stream", appAppleID: 1_234_567)
     var stream = try NotificationStream(
       seed: simulation.seed, app: app, pki: simulation.pki, start: simulation.now - .days(160))
-    for _ in 0..<(try arguments.integer("count", in: 1...1_000_000) ?? 10) {
+    let count = try arguments.integer("count", in: 1...1_000_000) ?? 10
+    var written = 0
+    while written < count, !Task.isCancelled {
       try terminal.write(stream.next().body + [UInt8(ascii: "\n")])
+      written += 1
     }
+    if written < count { terminal.note("\(written) of \(count) notifications written") }
     return .done
   }
 

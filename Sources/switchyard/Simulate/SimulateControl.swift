@@ -28,6 +28,7 @@ enum SimulateControl {
   static let command = Command(
     "control", "Have a simulated App Store that serves do something, or tell something.",
     discussion: "Orders: \(orders.map { "\($0.word) (\($0.help))" }.joined(separator: "; ")).",
+    whenStopped: "The simulated App Store goes on with the order that it was given.",
     examples: [
       Command.Example("switchyard simulate control --out world advance days=30"),
       Command.Example("switchyard simulate control --out world fault fault=serverError on=api times=2"),
@@ -61,7 +62,10 @@ enum SimulateControl {
     let result: Result<ClientResponse, HTTPClientError>
     do throws(HTTPClientError) { result = .success(try await client.send(request)) } catch { result = .failure(error) }
     await client.shutdown()
-    if case .failure(let error) = result, error.code == .couldNotConnect { throw NobodyServes(detail: error.detail) }
+    if case .failure(let error) = result {
+      if Task.isCancelled { throw CancellationError() }
+      if error.code == .couldNotConnect { throw NobodyServes(detail: error.detail) }
+    }
     let response = try result.get()
     try terminal.write(response.body.last == 0x0A ? response.body : response.body + [0x0A])
     return response.status == 200 ? .done : .failed

@@ -51,14 +51,14 @@ struct SimulateServe {
       }
     }
     try Self.write(running, to: directory)
-    try terminal.write([
+    let greeting: JSONObject = [
       "ready": true, "url": .string(running.url(world.apps[0].app.environment)),
       "control": .string(running.controlURL), "world": .string("\(directory)/world.json"),
-    ])
+    ]
     let logger = Logger(
       label: "simulate", level: .info, handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
     _ = try await ServiceGroup(services: [SimulatedService(store: running)], logger: logger, gracePeriod: .seconds(10))
-      .run()
+      .run { try terminal.write(greeting) }
     return .done
   }
 
@@ -98,7 +98,7 @@ struct SimulateServe {
   static func write(_ running: RunningAppStore, to directory: String) throws {
     guard FileFacts.makeDirectory(directory) else { throw FileError(directory, reason: "cannot be made") }
     let identity = running.store.identity
-    let keyFile = absolute("\(directory)/AuthKey_\(identity.key.keyID).p8")
+    let keyFile = FileFacts.absolute("\(directory)/AuthKey_\(identity.key.keyID).p8")
     _ = unsafe unlink(keyFile)
     try PrivateFile.create(keyFile, contents: identity.key.signingKey.pem())
     try OutputFile("\(directory)/root.der").write(identity.chains.pki.root.certificate.der)
@@ -107,13 +107,6 @@ struct SimulateServe {
     for line in running.world.truth() { try truth.write(line.encoded() + [0x0A]) }
     // Last: who waits for it finds the others.
     try OutputFile("\(directory)/world.json").write(running.description(keyFile: keyFile).encoded() + [0x0A])
-  }
-
-  private static func absolute(_ path: String) -> String {
-    if path.hasPrefix("/") { return path }
-    guard let here = unsafe getcwd(nil, 0) else { return path }
-    defer { unsafe free(here) }
-    return unsafe "\(String(cString: here))/\(path)"
   }
 }
 

@@ -33,8 +33,14 @@ struct WorldFiles: Sendable {
     var count = 0
   }
 
-  /// Writes everything about `count` customers; how many notifications there are.
-  @concurrent func write(customers count: Int) async throws -> Int {
+  /// How much was written.
+  struct Written: Sendable {
+    var customers = 0
+    var notifications = 0
+  }
+
+  /// Writes everything about `count` customers, or about the first of them when the task is cancelled.
+  @concurrent func write(customers count: Int) async throws -> Written {
     let receipts = try file("receipts.csv")
     let notifications = try file("notifications.jsonl")
     let truth = try file("truth.jsonl")
@@ -45,11 +51,11 @@ struct WorldFiles: Sendable {
     try receipts.write(Array("app,user_id,receipt\n".utf8))
     let signer = try PayloadSigner(pki)
     let blocks = (count + Self.block - 1) / Self.block
-    var told = 0
+    var told = Written()
     try await withThrowingTaskGroup(of: (Int, Lines).self) { group in
       var (given, written) = (0, 0)
       var waiting: [Int: Lines] = [:]
-      while written < blocks {
+      while written < blocks, !Task.isCancelled {
         while given < blocks, given - written < 4 * Processors.count {
           let number = given
           group.addTask {
@@ -58,14 +64,17 @@ struct WorldFiles: Sendable {
           }
           given += 1
         }
-        guard let (number, lines) = try await group.next() else { break }
-        waiting[number] = lines
+        do {
+          guard let (number, lines) = try await group.next() else { break }
+          waiting[number] = lines
+        } catch is CancellationError { break }
         while let next = waiting.removeValue(forKey: written) {
           try receipts.write(next.receipts)
           try notifications.write(next.notifications)
           try truth.write(next.truth)
-          told += next.count
+          told.notifications += next.count
           written += 1
+          told.customers = min(count, written * Self.block)
         }
       }
     }
@@ -77,6 +86,7 @@ struct WorldFiles: Sendable {
   private func lines(_ customers: Range<Int>, _ signer: PayloadSigner) throws -> Lines {
     var lines = Lines()
     for number in customers {
+      try Task.checkCancellation()
       let customer = world.customer(number)
       lines.receipts += Array("\(customer.app.bundleID),\(customer.userID),".utf8)
       lines.receipts += try customer.receipt(signedBy: receiptPKI) + [0x0A]

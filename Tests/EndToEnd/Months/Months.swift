@@ -83,7 +83,8 @@ struct Months: Sendable {
     }
   }
 
-  private static func register(
+  /// Makes the database and registers the app with its key and its secret; a token of its back end.
+  static func register(
     _ apple: RunningAppStore, _ program: Program, _ place: TemporaryDirectory
   ) async throws -> String {
     let identity = apple.store.identity

@@ -18,25 +18,36 @@ package enum RowFormat: Hashable, Sendable {
     }
   }
 
-  /// What `beginning` is the beginning of.
+  /// Returns the format of an input and the index of its first row; nil when more of the input is needed.
   ///
-  /// - Parameter beginning: two lines of it, if they are not too long; without a byte order mark.
-  init(beginning: [UInt8]) {
-    if beginning.count > 1, beginning[0] == 0x30, beginning[1] >= 0x80 {
-      self = .wholeFile
-      return
-    }
+  /// - Parameters:
+  ///   - beginning: two lines of the input, if they are not too long; without a byte order mark.
+  ///   - isAll: whether that is the whole input.
+  static func told(by beginning: [UInt8], isAll: Bool) -> (format: RowFormat, body: Int)? {
+    if beginning.count > 1, beginning[0] == 0x30, beginning[1] >= 0x80 { return (.wholeFile, 0) }
     let lines = beginning.split(separator: 0x0A, maxSplits: 2, omittingEmptySubsequences: false).map(\.withoutReturn)
     let first = lines.first { !$0.isBlank } ?? []
-    if first.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") {
-      self = Self.isJSON(first) ? .jsonLines : .wholeFile
-    } else if let columns = CSVColumns(first: first) {
-      self = .csv(columns)
-    } else if lines.count > 1, Self.isWrapped(lines[0], lines[1]) {
-      self = .wholeFile
-    } else {
-      self = .receiptLines
+    if endsWithReason(first) { return (.receiptLines, 0) }
+    if first.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") { return (isJSON(first) ? .jsonLines : .wholeFile, 0) }
+    // Blank lines may stand above a table.
+    let start = first.startIndex
+    switch CSVColumns.told(by: beginning, from: first.isEmpty ? beginning.count : start, isAll: isAll) {
+    case .table(let columns, let body): return (.csv(columns), body)
+    case .unfinished: return nil
+    case .noTable:
+      if lines.count > 1, isWrapped(lines[0], lines[1]) { return (.wholeFile, 0) }
+      return (.receiptLines, 0)
     }
+  }
+
+  /// Returns whether a line is `receipt<tab>reason`, as in rejects.
+  ///
+  /// The reason of a mended line may be empty.
+  private static func endsWithReason(_ line: ArraySlice<UInt8>) -> Bool {
+    let fields = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
+    guard fields.count == 2, !line.contains(CSVDialect.carriageReturn) else { return false }
+    let isMended = fields[1].isBlank && fields[0].count > 200 && fields[0].first != UInt8(ascii: "{")
+    return isMended || RejectReason.isKnown(fields[1])
   }
 
   /// An object begins with a quoted key, a property list (of an iOS 6 receipt) has a line break or `=`.

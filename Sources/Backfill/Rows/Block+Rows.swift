@@ -1,0 +1,117 @@
+import Runtime
+
+extension Block {
+  /// Calls `body` with every row in order.
+  ///
+  /// Blank lines of tables and of JSON Lines are skipped.
+  package func forEachRow(_ body: (Row) -> Void) {
+    var line = self.line
+    for piece in pieces {
+      switch (piece.kind, format) {
+      case (.beginning, _): body(beginning(piece.range, line))
+      case (.fragments, _): forEachLine(of: piece.range, &line) { if !bytes[$0].isBlank { body(fragment($0, $1)) } }
+      case (.rows, .csv(let columns)): forEachRecord(of: piece.range, columns, &line, body)
+      case (.rows, .jsonLines):
+        forEachLine(of: piece.range, &line) { if !bytes[$0].isBlank { body(Row(json: whole($0, $1))) } }
+      case (.rows, .receiptLines): forEachLine(of: piece.range, &line) { body(Row(receiptLine: whole($0, $1))) }
+      case (.rows, .wholeFile): body(whole(piece.range, line))
+      }
+    }
+  }
+
+  private var lastOfLine: UInt8 {
+    if case .csv(let columns) = format { columns.dialect.lastOfLine } else { CSVDialect.lineFeed }
+  }
+
+  private func row(_ range: Range<Int>, _ line: Int, isWhole: Bool, _ content: Row.Content) -> Row {
+    Row(line: line, position: position + range.lowerBound, raw: bytes[range], isWhole: isWhole, content)
+  }
+
+  /// A row whose parts are not found yet.
+  private func whole(_ range: Range<Int>, _ line: Int) -> Row {
+    if range.count > rowLimit { return beginning(range, line) }
+    return row(range, line, isWhole: true, .receipt(bytes[range]))
+  }
+
+  /// A line of a doubtful span of a table.
+  private func fragment(_ range: Range<Int>, _ line: Int) -> Row {
+    if range.count > rowLimit { return beginning(range, line) }
+    return row(range, line, isWhole: false, .rejected(.malformedRow))
+  }
+
+  /// The beginning of a row that is too long.
+  private func beginning(_ range: Range<Int>, _ line: Int) -> Row {
+    let limit = min(range.upperBound, range.lowerBound + Self.beginningLength)
+    let lineEnd = bytes.span.firstIndex(of: lastOfLine, from: range.lowerBound, before: limit)
+    let end = bytes[range.lowerBound..<(lineEnd ?? limit)].withoutReturn.withoutBrokenCharacter.endIndex
+    return row(range.lowerBound..<end, line, isWhole: false, .rejected(.tooLarge))
+  }
+
+  private func forEachLine(of range: Range<Int>, _ line: inout Int, _ body: (Range<Int>, Int) -> Void) {
+    let span = bytes.span
+    let last = lastOfLine
+    var start = range.lowerBound
+    while start < range.upperBound {
+      let end = span.firstIndex(of: last, from: start, before: range.upperBound)
+      let content = bytes[start..<(end ?? range.upperBound)]
+      body((last == CSVDialect.lineFeed ? content.withoutReturn : content).indices, line)
+      start = end.map { $0 + 1 } ?? range.upperBound
+      line += 1
+    }
+  }
+
+  private func forEachRecord(
+    of range: Range<Int>, _ columns: CSVColumns, _ line: inout Int, _ body: (Row) -> Void
+  ) {
+    let span = bytes.span
+    let last = columns.dialect.lastOfLine
+    var record = CSVRecord()
+    var start = range.lowerBound
+    while start < range.upperBound {
+      record.read(span, from: start, before: range.upperBound, columns.dialect)
+      if let row = row(record, columns, line) { body(row) }
+      while let lineEnd = span.firstIndex(of: last, from: start, before: record.end) {
+        line += 1
+        start = lineEnd + 1
+      }
+      start = record.end
+    }
+  }
+
+  /// Returns the row for a record; nil for a blank line.
+  private func row(_ record: CSVRecord, _ columns: CSVColumns, _ line: Int) -> Row? {
+    let range = record.content
+    if record.fields.count == 1, !record.fields[0].isQuoted, bytes[range].isBlank { return nil }
+    if range.count > rowLimit { return beginning(range, line) }
+    let fields = columns.split(record.fields, of: bytes)
+    if let reason = fields.reason, reason.stays { return row(range, line, isWhole: true, .rejected(reason)) }
+    guard record.isSound, columns.allows(fields.count), isNamed(record, columns) else {
+      var row = row(range, line, isWhole: record.isSound, .rejected(.malformedRow))
+      if !columns.allows(fields.count) { row.otherFieldCount = fields.count }
+      return row
+    }
+    func value(_ index: Int) -> ArraySlice<UInt8> { record.fields[index].value(in: bytes) }
+    var row = row(range, line, isWhole: true, .receipt(value(columns.receipt)))
+    row.app = columns.app.map(value)
+    row.userID = columns.userID.map(value)
+    return row
+  }
+
+  /// Returns whether the user id and the app are intact: a quote within an unquoted one is damage.
+  private func isNamed(_ record: CSVRecord, _ columns: CSVColumns) -> Bool {
+    for index in [columns.app, columns.userID] {
+      guard let index, !record.fields[index].isQuoted else { continue }
+      if bytes[record.fields[index].range].contains(CSVDialect.quote) { return false }
+    }
+    return true
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// The bytes without an incomplete UTF-8 character at the end.
+  fileprivate var withoutBrokenCharacter: Self {
+    guard let lead = suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return self }
+    let length = self[lead] >= 0xF0 ? 4 : self[lead] >= 0xE0 ? 3 : self[lead] >= 0xC0 ? 2 : 1
+    return lead + length > endIndex ? self[..<lead] : self
+  }
+}

@@ -1,0 +1,124 @@
+import Runtime
+
+/// The columns of a table and how it is written.
+package struct CSVColumns: Hashable, Sendable {
+  package let dialect: CSVDialect
+  /// How many fields a record has, the reason of an earlier rejection not counted.
+  package let count: Int
+  let app: Int?
+  let userID: Int?
+  let receipt: Int
+  /// The header as written, without its line end.
+  ///
+  /// For a table without one: the header that its rejects get.
+  let header: [UInt8]
+  /// Whether the last column is the reason of an earlier rejection.
+  let endsWithReason: Bool
+  /// Whether the input begins with a byte order mark, by which some spreadsheets know UTF-8.
+  var hasByteOrderMark = false
+
+  /// The result of looking at the first record of an input.
+  enum Beginning {
+    /// The columns, and where the first row begins: behind the header, if there is one.
+    case table(CSVColumns, body: Int)
+    /// The first record does not end here.
+    case unfinished
+    case noTable
+  }
+
+  /// - Parameters:
+  ///   - start: where the first record begins.
+  ///   - isAll: whether `bytes` are the whole input.
+  static func told(by bytes: [UInt8], from start: Int, isAll: Bool) -> Beginning {
+    var isUnfinished = false
+    for delimiter in CSVDialect.delimiters {
+      let lineEnd = CSVDialect.LineEnd(ofFirstRecordIn: bytes, from: start, delimiter: delimiter)
+      let dialect = CSVDialect(delimiter: delimiter, lineEnd: lineEnd ?? .lineFeed)
+      var record = CSVRecord()
+      record.read(bytes.span, from: start, before: bytes.count, dialect)
+      let isWhole = lineEnd != nil || isAll
+      guard record.isSound || !isWhole else { continue }
+      let names = record.fields.map { $0.value(in: bytes) }
+      if isWhole, let columns = Self(names: names, Array(bytes[record.content]), dialect) {
+        return .table(columns, body: record.end)
+      }
+      guard names.count > 1, let columns = Self(guessing: names, dialect) else { continue }
+      if isWhole { return .table(columns, body: start) }
+      isUnfinished = true
+    }
+    return isUnfinished ? .unfinished : .noTable
+  }
+
+  private init(
+    _ dialect: CSVDialect, count: Int, app: Int?, userID: Int?, receipt: Int, header: [UInt8], endsWithReason: Bool
+  ) {
+    self.dialect = dialect
+    self.count = endsWithReason ? count - 1 : count
+    self.app = app
+    self.userID = userID
+    self.receipt = receipt
+    self.header = header
+    self.endsWithReason = endsWithReason
+  }
+
+  /// By the names of a header; a table of one column has no delimiter.
+  private init?(names: [ArraySlice<UInt8>], _ header: [UInt8], _ dialect: CSVDialect) {
+    let known = names.map { ColumnName($0) }
+    guard let receipt = known.firstIndex(of: .receipt) else { return nil }
+    self.init(
+      dialect, count: names.count, app: known.firstIndex(of: .app), userID: known.firstIndex(of: .userID),
+      receipt: receipt, header: header, endsWithReason: known.last == .reason)
+  }
+
+  /// By the first row: the longest field is the receipt, the first bundle id the app, the first of the others the user.
+  private init?(guessing fields: [ArraySlice<UInt8>], _ dialect: CSVDialect) {
+    guard let receipt = fields.indices.max(by: { fields[$0].count < fields[$1].count }), fields[receipt].count > 200
+    else { return nil }
+    let others = fields.indices.filter { $0 != receipt && !RejectReason.isKnown(fields[$0]) }
+    let app = others.first { Self.isBundleID(fields[$0]) }
+    let userID = others.first { $0 != app }
+    let endsWithReason = fields.last.map(RejectReason.isKnown) ?? false
+    let names = fields.indices.map { index in
+      switch index {
+      case receipt: "receipt"
+      case app: "app"
+      case userID: "user_id"
+      default: endsWithReason && index == fields.count - 1 ? "reason" : "column\(index + 1)"
+      }
+    }
+    let header = names.joined(separator: String(Unicode.Scalar(dialect.delimiter)))
+    self.init(
+      dialect, count: fields.count, app: app, userID: userID, receipt: receipt, header: Array(header.utf8),
+      endsWithReason: endsWithReason)
+  }
+
+  /// `com.example.app`: dots between words of letters, digits and hyphens, not all of it digits.
+  static func isBundleID(_ field: ArraySlice<UInt8>) -> Bool {
+    let words = field.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    func isWordByte(_ byte: UInt8) -> Bool { byte.isBase64 && byte != UInt8(ascii: "/") && byte != UInt8(ascii: "+") }
+    return words.count > 1 && words.allSatisfy { !$0.isEmpty && $0.allSatisfy(isWordByte) }
+      && words[0].contains { $0 >= UInt8(ascii: "A") }
+  }
+}
+
+extension CSVColumns {
+  /// The fields of a record, split into the row's own and the reason of an earlier rejection.
+  struct Fields {
+    /// How many of the fields are the row's own.
+    let count: Int
+    let reason: RejectReason?
+  }
+
+  /// Splits off the reason of an earlier rejection.
+  func split(_ fields: [CSVField], of bytes: [UInt8]) -> Fields {
+    guard endsWithReason, let last = fields.last?.value(in: bytes) else {
+      return Fields(count: fields.count, reason: nil)
+    }
+    if let reason = RejectReason(known: last) { return Fields(count: fields.count - 1, reason: reason) }
+    // To mend a row, its reason may be emptied or deleted.
+    return Fields(count: last.isBlank && fields.count == count + 1 ? count : fields.count, reason: nil)
+  }
+
+  /// Returns whether a row may have `count` own fields: one more if the table's own last column is called `reason`.
+  func allows(_ count: Int) -> Bool { count == self.count || (endsWithReason && count == self.count + 1) }
+}

@@ -1,0 +1,75 @@
+import JSON
+import Runtime
+
+extension Row {
+  /// A line with a receipt, and perhaps the reason of an earlier rejection behind a tab.
+  init(receiptLine row: Row) {
+    self = row
+    guard isWhole else { return }
+    let tab = raw.firstIndex(of: UInt8(ascii: "\t"))
+    content = .receipt(raw.prefix(upTo: tab ?? raw.endIndex))
+    if let reason = Self.reason(behind: raw), reason.stays { content = .rejected(reason) }
+  }
+
+  /// Returns the reason behind the last tab of a line.
+  private static func reason(behind line: ArraySlice<UInt8>) -> RejectReason? {
+    line.lastIndex(of: UInt8(ascii: "\t")).flatMap { RejectReason(known: line[($0 + 1)...]) }
+  }
+
+  /// Returns the line without the reason of an earlier rejection.
+  static func withoutReason(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    guard let tab = line.lastIndex(of: UInt8(ascii: "\t")) else { return line }
+    let last = line[(tab + 1)...]
+    return last.isBlank || RejectReason.isKnown(last) ? line[..<tab] : line
+  }
+
+  /// A JSON object.
+  ///
+  /// Rejects have a row that could not be read as `input`.
+  init(json row: Row) {
+    self = row
+    guard isWhole else { return }
+    content = .rejected(.malformedRow)
+    guard let object = Self.object(raw) else { return }
+    if let reason = Self.earlierReason(of: object), reason.stays {
+      content = .rejected(reason)
+    } else if let input = object["input"]?.string, !object.contains(where: { ColumnName($0.key.utf8) == .receipt }) {
+      if let mended = Self.object(Array(input.utf8)[...]) { take(mended) }
+    } else {
+      take(object)
+    }
+  }
+
+  private mutating func take(_ object: JSONObject) {
+    content = .rejected(.empty)
+    for member in object.members {
+      switch ColumnName(member.key.utf8) {
+      case .app: app = Self.text(member.value)
+      case .userID: userID = Self.text(member.value)
+      case .receipt: if let receipt = Self.text(member.value) { content = .receipt(receipt) }
+      case .reason, nil: continue
+      }
+    }
+  }
+
+  /// Returns the JSON object on a line.
+  ///
+  /// Its length is bounded by `RowLimits.row`.
+  static func object(_ raw: ArraySlice<UInt8>) -> JSONObject? {
+    (try? JSONReader.read(Array(raw), limits: JSONLimits(bytes: raw.count, depth: JSONLimits.standard.depth)))?.object
+  }
+
+  /// Returns the reason of an earlier rejection.
+  static func earlierReason(of object: JSONObject) -> RejectReason? {
+    object["reason"]?.string.flatMap { RejectReason(known: Array($0.utf8)[...]) }
+  }
+
+  /// Strings, and numbers as they stand.
+  private static func text(_ value: JSONValue) -> ArraySlice<UInt8>? {
+    switch value {
+    case .string(let text): Array(text.utf8)[...]
+    case .integer, .number: value.encoded()[...]
+    case .null, .bool, .array, .object: nil
+    }
+  }
+}

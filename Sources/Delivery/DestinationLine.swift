@@ -1,0 +1,290 @@
+import Database
+import HTTPClient
+import Ledger
+import Purchases
+import Runtime
+import Signing
+import Synchronization
+import Time
+
+/// Sends what waits for one destination, beside the lines of the others.
+///
+/// It makes one turn after the other for as long as there is something to do: a turn notes what came of attempts and
+/// leases the next rows in one transaction, while attempts go on. What decides is `LineState`.
+final class DestinationLine: Sendable {
+  /// What every line needs.
+  struct Means: Sendable {
+    let pool: Pool
+    let settings: Delivery.Settings
+    let post: Delivery.Post
+    let restore: Delivery.Restore
+    let metrics: DeliveryMetrics
+    let clock: WallClock
+    let pacing: Pacing
+    let logger: Logger
+    /// For what the lines do at the database.
+    let turnstile: Turnstile
+  }
+
+  private let means: Means
+  private let current: Mutex<Destination>
+  private let state: Mutex<LineState>
+  private let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+
+  private static let pauseAfterFailure = Interval.milliseconds(250)
+
+  init(_ destination: Destination, _ means: Means) {
+    self.means = means
+    current = Mutex(destination)
+    state = Mutex(LineState(mostBytes: means.settings.bodyBytes))
+  }
+
+  var destination: Destination { current.withLock { $0 } }
+
+  /// Takes the destination as it is registered now.
+  func update(_ destination: Destination) {
+    current.withLock { $0 = destination }
+    state.withLock { $0.enable(destination.isEnabled) }
+  }
+
+  /// Something may be due; `isNew` when it has just been put into the outbox.
+  func wake(_ classes: Set<ProofClass>, isNew: Bool, needsSorting: Bool = false) {
+    state.withLock { $0.wake(classes, isNew: isNew, needsSorting: needsSorting) }
+    signal.yield()
+  }
+
+  /// Sends until cancelled; attempts under way are then ended, and what is leased is given back.
+  func run() async {
+    await withDiscardingTaskGroup { group in
+      for await _ in signals {
+        while !Task.isCancelled, let step = state.withLock({ $0.next(at: means.clock.now()) }) {
+          await make(step)
+          for work in state.withLock({ $0.start() }) { group.addTask { await self.attempt(startingWith: work) } }
+        }
+      }
+      group.cancelAll()
+    }
+    state.withLock { $0.giveBack(ProofClass.allCases) }
+    // Out of the reach of cancellation: what the destination has taken is not to be sent again for want of a note.
+    try? await withCancellationShield { await self.settle() }
+  }
+
+  /// Sends what is due now, as much as fits the slots, and waits for all of it; how many attempts were made.
+  func round() async -> Int {
+    var attempts = 0
+    while let step = state.withLock({ $0.next(at: means.clock.now()) }) {
+      await make(step)
+      guard case .turn = step else { continue }
+      let works = state.withLock { $0.start() }
+      state.withLock { $0.giveBack(ProofClass.allCases) }
+      await withDiscardingTaskGroup { group in
+        for work in works { group.addTask { await self.attempt(work) } }
+      }
+      attempts += works.count
+      break
+    }
+    await settle()
+    return attempts
+  }
+
+  // MARK: At the database
+
+  private func make(_ step: LineState.Step) async {
+    await means.turnstile.pass {
+      switch step {
+      case .sort: await sort()
+      case .turn(let turn): await take(turn)
+      }
+    }
+  }
+
+  private func take(_ turn: OutboxTurn) async {
+    let (id, now, start) = (destination.id, means.clock.now(), means.pacing.elapsed())
+    let lease = OutboxTurn.Lease(owner: .random(count: 16), now: now, end: now + means.settings.lease)
+    do throws(DatabaseError) {
+      let outcome = try await means.pool.transaction { session throws(DatabaseError) in
+        try OutboxTable.take(turn, at: id, lease, in: session)
+      }
+      let took = means.pacing.elapsed().milliseconds - start.milliseconds
+      state.withLock { $0.note(outcome, of: turn, took: took, at: now) }
+      await admit(outcome.leased)
+    } catch {
+      await write(turn.settlements, after: error)
+      if !turn.wanted.isEmpty { tellUnread(error) }
+    }
+  }
+
+  private func sort() async {
+    let destination = destination
+    do throws(DatabaseError) {
+      let sorted = try await means.pool.transaction(replayable: true) { session throws(DatabaseError) in
+        try OutboxTable.sort(at: destination, in: session)
+      }
+      state.withLock { $0.noteSorted(mayBeMore: sorted == OutboxTable.sortedAtOnce) }
+    } catch {
+      tellUnread(error)
+    }
+  }
+
+  /// Writes what is settled, without leasing.
+  private func settle() async {
+    let turn = state.withLock { $0.settling() }
+    if !turn.settlements.isEmpty { await take(turn) }
+  }
+
+  /// Writes settlements by themselves, after a turn with them has failed.
+  ///
+  /// What the leasing or one row spoiled is written without it, each alone if need be. What the database does not take
+  /// now is kept for as long as its lease lasts; then the message is sent again, under the same webhook-id.
+  private func write(_ settlements: [Settlement], after failure: DatabaseError) async {
+    guard !settlements.isEmpty else { return }
+    guard failure.mayBeOneRow else { return putBack(settlements, failure) }
+    do throws(DatabaseError) {
+      try await write(settlements)
+    } catch  where error.mayBeOneRow && settlements.count > 1 {
+      for (index, settlement) in settlements.enumerated() {
+        do throws(DatabaseError) {
+          try await write([settlement])
+        } catch  where error.mayBeOneRow {
+          tellUnwritten(1, error)
+        } catch {
+          return putBack(Array(settlements[index...]), error)
+        }
+      }
+    } catch  where error.mayBeOneRow {
+      tellUnwritten(settlements.count, error)
+    } catch {
+      putBack(settlements, error)
+    }
+  }
+
+  private func write(_ settlements: [Settlement]) async throws(DatabaseError) {
+    let (id, now) = (destination.id, means.clock.now())
+    let lease = OutboxTurn.Lease(owner: [], now: now, end: now)
+    var turn = OutboxTurn()
+    turn.settlements = settlements
+    let outcome = try await means.pool.transaction(replayable: true) { [turn] session throws(DatabaseError) in
+      try OutboxTable.take(turn, at: id, lease, in: session)
+    }
+    state.withLock { [turn] in $0.note(outcome, of: turn, took: 0, at: now) }
+  }
+
+  private func putBack(_ settlements: [Settlement], _ error: DatabaseError) {
+    let now = means.clock.now()
+    let lost = state.withLock { $0.putBack(settlements, until: now + Self.pauseAfterFailure, at: now) }
+    if lost > 0 { tellUnwritten(lost, error) }
+  }
+
+  /// Reads the bodies of what was leased; what cannot be read now is given back.
+  private func admit(_ leased: [LeasedDelivery]) async {
+    guard !leased.isEmpty else { return }
+    do throws(DatabaseError) {
+      let messages = try await messages(leased.map(\.message))
+      state.withLock { state in
+        state.admit(leased.map { LineState.Work(delivery: $0, message: messages[$0.message]) })
+      }
+    } catch {
+      state.withLock { $0.giveBack(leased) }
+      tellUnread(error)
+    }
+  }
+
+  /// Those that can be read: a damaged one must not keep the others from being sent.
+  private func messages(_ digests: [Digest]) async throws(DatabaseError) -> [Digest: StoredMessage] {
+    let destination = destination
+    do throws(DatabaseError) {
+      return try await means.pool.read { session throws(DatabaseError) in
+        try OutboxTable.messages(digests, for: destination, in: session)
+      }
+    } catch {
+      guard error.code == .column else { throw error }
+      var found: [Digest: StoredMessage] = [:]
+      for digest in digests where digests.count > 1 {
+        for (_, message) in try await messages([digest]) { found[digest] = message }
+      }
+      return found
+    }
+  }
+
+  // MARK: At the destination
+
+  /// Makes an attempt, and then one after the other for as long as its slot finds something in its lane.
+  private func attempt(startingWith work: LineState.Work) async {
+    var next: LineState.Work? = work
+    while let work = next {
+      await attempt(work)
+      signal.yield()
+      next = state.withLock { $0.start(work.delivery.proof) }
+    }
+  }
+
+  private func attempt(_ work: LineState.Work) async {
+    let (destination, start) = (destination, means.pacing.elapsed())
+    let attempt = await post(work, to: destination)
+    let (took, now) = (means.pacing.elapsed().milliseconds - start.milliseconds, means.clock.now())
+    let outcome = Settlement.Outcome(
+      after: attempt, of: work.delivery, backoff: means.settings.backoff, at: now, random: means.pacing.random)
+    let change = state.withLock {
+      $0.note(attempt, of: work, outcome, within: took, at: now, random: means.pacing.random)
+    }
+    tell(work, attempt, outcome, destination)
+    if let change {
+      means.logger.warning(
+        change.isDown ? "a destination seems to be down; it is probed now and then" : "a destination is up again",
+        metadata: ["destination": "\(destination.name)", "host": "\(destination.host)"])
+    }
+  }
+
+  private func post(_ work: LineState.Work, to destination: Destination) async -> Attempt {
+    let (delivery, deadline) = (work.delivery, means.settings.deadline)
+    // A database that was slow may have used the lease up: sent now, it could arrive after what another process sends.
+    guard !Task.isCancelled, means.clock.now() + deadline <= delivery.leasedUntil else {
+      return .failed(.noAnswer(.cancelled))
+    }
+    guard let message = work.message else { return .failed(.bodyMissing) }
+    let body: [UInt8]
+    do { body = try means.restore(message) } catch { return .failed(.notRestored) }
+    let start = means.pacing.elapsed()
+    let outcome = await means.post(Envelope(delivery.message, body: body, to: destination).request(within: deadline))
+    means.metrics.noteAttempt(milliseconds: means.pacing.elapsed().milliseconds - start.milliseconds)
+    return outcome
+  }
+
+  // MARK: What is told
+
+  private func tell(
+    _ work: LineState.Work, _ attempt: Attempt, _ outcome: Settlement.Outcome, _ destination: Destination
+  ) {
+    guard case .failed(let reason) = attempt else { return means.metrics.outcomes["delivered"].increment() }
+    let metadata: Logger.Metadata = [
+      "message": "\(work.delivery.message.hex.prefix(12))", "host": "\(destination.host)",
+      "attempt": "\(work.delivery.attempt)", "reason": "\(reason)",
+    ]
+    switch outcome {
+    case .delivered, .released: return
+    case .dead:
+      means.metrics.outcomes["dead"].increment()
+      means.logger.error("given up; `switchyard outbox replay` sends it again", metadata: metadata)
+    case .failed:
+      means.metrics.outcomes["failed"].increment()
+      means.logger.notice("not delivered; it is tried again", metadata: metadata)
+    }
+  }
+
+  private func tellUnread(_ error: DatabaseError) {
+    let now = means.clock.now()
+    state.withLock { $0.pause(until: now + Self.pauseAfterFailure) }
+    guard !Task.isCancelled else { return }
+    let destination = destination
+    means.logger.warning(
+      "the outbox could not be read; it is tried again",
+      metadata: [
+        "destination": "\(destination.scope.environment.rawValue) \(destination.host)", "error": "\(error)",
+      ])
+  }
+
+  private func tellUnwritten(_ count: Int, _ error: DatabaseError) {
+    means.logger.warning(
+      "attempts could not be noted; they are made again", metadata: ["count": "\(count)", "error": "\(error)"])
+  }
+}

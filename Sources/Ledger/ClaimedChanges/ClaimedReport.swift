@@ -1,0 +1,66 @@
+import Database
+import Purchases
+import Signing
+import Time
+
+/// What one message, or several that are committed together, report of one originalTransactionId and nothing signed says.
+struct ClaimedReport: Sendable {
+  let scope: Ledger.Scope
+  let originalTransactionID: String
+  private(set) var change: ClaimedChange
+  /// The message that reported it, of several the last received.
+  private(set) var message: Digest
+  private(set) var receivedAt: Milliseconds
+  /// Whether Apple's history held the id when it was last asked.
+  let isKnown: Bool
+  /// How many messages reported it.
+  private(set) var count = 1
+
+  func merged(with other: Self) -> Self {
+    var merged = self
+    merged.change.formUnion(other.change)
+    merged.count += other.count
+    if other.receivedAt > receivedAt { (merged.message, merged.receivedAt) = (other.message, other.receivedAt) }
+    return merged
+  }
+
+  /// What the messages report; to be called before they are written, so that each is compared with what came before it.
+  static func all(
+    in messages: [(message: InboxMessage, app: App.ID, findings: Findings)], _ session: borrowing Session
+  ) throws(DatabaseError) -> [Self] {
+    let byScope = Dictionary(grouping: messages) { Ledger.Scope(app: $0.app, environment: $0.findings.environment) }
+    var reports: [Self] = []
+    for (scope, messages) in byScope.sorted(by: { $0.key < $1.key }) {
+      let claims = messages.map { (purchases: $0.findings.claimedPurchases, renewals: $0.findings.claimedRenewals) }
+      let (purchases, renewals) = (claims.flatMap(\.purchases), claims.flatMap(\.renewals))
+      guard !purchases.isEmpty || !renewals.isEmpty else { continue }
+      var known = try KnownStatements(of: purchases, renewals, in: scope, session)
+      for message in messages { known.add(signedIn: message.findings) }
+      let changes = zip(messages, claims).map { message, claims in
+        var changes: [String: ClaimedChange] = [:]
+        for statement in claims.purchases {
+          changes[statement.key.originalTransactionID, default: []].formUnion(known.change(reportedBy: statement))
+        }
+        for statement in claims.renewals {
+          changes[statement.key.originalTransactionID, default: []].formUnion(known.change(reportedBy: statement))
+        }
+        return (message: message, changes: changes.filter { !$0.value.isEmpty })
+      }
+      var stored: Set<String> = []
+      for ids in Set(changes.flatMap(\.changes.keys)).sorted().parts() {
+        stored.formUnion(try HistoryTable.stored(Set(ids), in: scope, session))
+      }
+      for (message, changes) in changes {
+        // An id that an answer of verifyReceipt brings for the first time is a seed, and work by that.
+        let claimed = message.findings.claimedOriginals
+        for (id, change) in changes where stored.contains(id) || claimed.contains(id) {
+          reports.append(
+            Self(
+              scope: scope, originalTransactionID: id, change: change, message: message.message.digest,
+              receivedAt: message.message.receivedAt, isKnown: stored.contains(id)))
+        }
+      }
+    }
+    return reports
+  }
+}

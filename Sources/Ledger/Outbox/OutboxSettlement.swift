@@ -1,0 +1,95 @@
+import Database
+package import Time
+
+/// What came of a leased delivery, to be noted.
+package struct Settlement: Sendable {
+  package enum Outcome: Hashable, Sendable {
+    /// The destination has it.
+    case delivered
+    /// Tried again at `retryAt`.
+    case failed(error: String, retryAt: Milliseconds)
+    /// Given up.
+    case dead(error: String)
+    /// Given back unused, as when the process stops; the attempt does not count.
+    case released
+  }
+
+  package let delivery: LeasedDelivery
+  package let outcome: Outcome
+
+  package init(_ delivery: LeasedDelivery, _ outcome: Outcome) {
+    self.delivery = delivery
+    self.outcome = outcome
+  }
+}
+
+extension OutboxTable {
+  /// Notes what came of deliveries, few statements for all of them; since when the earliest row is due
+  /// that became ready by it.
+  ///
+  /// A delivery is noted whoever's lease it was, and however often. Of other outcomes nothing is noted when the lease was
+  /// lost. Rows are written before keys are read: a transaction that adds keys to a row holds the row.
+  static func settle(
+    _ settlements: [Settlement], at destination: Destination.ID, now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> Milliseconds? {
+    var (delivered, released): ([Int64], [LeasedDelivery]) = ([], [])
+    var settled: [Int64] = []
+    for settlement in settlements.sorted(by: { $0.delivery.sequence < $1.delivery.sequence }) {
+      let delivery = settlement.delivery
+      switch settlement.outcome {
+      case .delivered: delivered.append(delivery.sequence)
+      case .released: released.append(delivery)
+      case .failed(let error, let due): _ = try note(delivery, .waiting, error, due: due, settledAt: nil, in: session)
+      case .dead(let error):
+        if try note(delivery, .dead, error, due: now, settledAt: now, in: session) { settled.append(delivery.sequence) }
+      }
+    }
+    try noteDelivered(delivered, at: now, in: session)
+    try giveBack(released, at: now, in: session)
+    settled += delivered
+    return settled.isEmpty ? nil : try release(settled, at: destination, in: session)
+  }
+
+  private static func noteDelivered(
+    _ sequences: [Int64], at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    for part in sequences.parts() {
+      _ = try session.execute(
+        """
+        UPDATE outbox FORCE INDEX (PRIMARY)
+        SET state = \(State.delivered.rawValue), settled_at = \(now), error = NULL, owner = NULL
+        WHERE sequence IN (\(list: part))
+        """)
+      _ = try session.execute(
+        "DELETE m FROM outbox_members m FORCE INDEX (sequence) WHERE m.sequence IN (\(list: part))")
+    }
+  }
+
+  /// False when the lease was lost.
+  private static func note(
+    _ delivery: LeasedDelivery, _ state: State, _ error: String, due: Milliseconds, settledAt: Milliseconds?,
+    in session: borrowing Session
+  ) throws(DatabaseError) -> Bool {
+    try session.execute(
+      """
+      UPDATE outbox SET state = \(state.rawValue), due_at = \(due), error = \(error.cut(to: 255)),
+        settled_at = \(settledAt), owner = NULL
+      WHERE sequence = \(delivery.sequence) AND owner = \(delivery.owner) AND state = 0
+      """
+    ).affectedRows == 1
+  }
+
+  private static func giveBack(
+    _ deliveries: [LeasedDelivery], at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    for (owner, deliveries) in Dictionary(grouping: deliveries, by: \.owner) {
+      for part in deliveries.map(\.sequence).parts() {
+        _ = try session.execute(
+          """
+          UPDATE outbox FORCE INDEX (PRIMARY) SET due_at = \(now), owner = NULL, attempts = attempts - 1
+          WHERE sequence IN (\(list: part)) AND owner = \(owner) AND state = 0
+          """)
+      }
+    }
+  }
+}

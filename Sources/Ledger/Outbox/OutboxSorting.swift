@@ -1,0 +1,101 @@
+package import Database
+import Purchases
+import Signing
+
+/// Rows without keys: those that waited before the schema had them, those of an older binary, those that are replayed.
+///
+/// They are given their keys before anything newer is leased, in steps of a bounded size; so the order is kept.
+extension OutboxTable {
+  /// The most rows that one step sorts.
+  package static let sortedAtOnce = 1_000
+
+  /// The smallest sequence of a row without keys, the largest number there is when there is none; nil when there are
+  /// more than one step sorts.
+  static func firstUnsorted(
+    at destination: Destination.ID, in session: borrowing Session
+  ) throws(DatabaseError) -> Int64? {
+    let rows = try session.query(
+      """
+      SELECT sequence FROM outbox FORCE INDEX (by_readiness)
+      WHERE destination = \(destination.number) AND state = 0 AND readiness = \(Readiness.unsorted.rawValue)
+      LIMIT \(sortedAtOnce + 1)
+      """)
+    guard rows.count <= sortedAtOnce else { return nil }
+    var first = Int64.max
+    for row in rows { first = min(first, try row.int64(0)) }
+    return first
+  }
+
+  /// Sorts up to `sortedAtOnce` rows in a transaction of its own; how many.
+  package static func sort(
+    at destination: Destination, in session: borrowing Session
+  ) throws(DatabaseError) -> Int {
+    try lock(destination.id, in: session)
+    var classes: [ProofClass: [Int64]] = [:]
+    var unknown: [Digest: Int64] = [:]
+    for row in try session.query(
+      """
+      SELECT sequence, message, class FROM outbox FORCE INDEX (by_readiness)
+      WHERE destination = \(destination.id.number) AND state = 0 AND readiness = \(Readiness.unsorted.rawValue)
+      LIMIT \(sortedAtOnce)
+      """)
+    {
+      let sequence = try row.int64("sequence")
+      if let proof = ProofClass(rawValue: try row.int("class")) {
+        classes[proof, default: []].append(sequence)
+      } else if let digest = Digest(bytes: try row.bytes("message")) {
+        unknown[digest] = sequence
+      }
+    }
+    for (digest, proof) in try proofs(of: unknown.keys.sorted { $0.hex < $1.hex }, in: session) {
+      if let sequence = unknown[digest] { classes[proof, default: []].append(sequence) }
+    }
+    let all = classes.values.flatMap(\.self).sorted()
+    guard !all.isEmpty else { return 0 }
+    try order(all, at: destination, in: session)
+    for (proof, sequences) in classes.sorted(by: { $0.key < $1.key }) {
+      for part in sequences.sorted().parts() {
+        _ = try session.execute(
+          """
+          UPDATE outbox FORCE INDEX (PRIMARY) SET readiness = \(Readiness.ready.rawValue), class = \(proof.rawValue)
+          WHERE sequence IN (\(list: part)) AND state = 0 AND readiness = \(Readiness.unsorted.rawValue)
+          """)
+      }
+    }
+    return all.count
+  }
+
+  /// Gives the rows the keys of the customers they name, as these are called now.
+  private static func order(
+    _ sequences: [Int64], at destination: Destination, in session: borrowing Session
+  ) throws(DatabaseError) {
+    var members: Set<OutboxKeys.Member> = []
+    for part in sequences.parts() {
+      for row in try session.query(
+        "SELECT sequence, member FROM outbox_members FORCE INDEX (sequence) WHERE sequence IN (\(list: part))")
+      {
+        guard let node = CustomerNode(text: try row.text("member")) else { continue }
+        members.insert(
+          OutboxKeys.Member(destination: destination.id.number, sequence: try row.int64("sequence"), node: node))
+      }
+    }
+    _ = try OutboxKeys.remove(sequences, in: session)
+    try OutboxKeys.insert(members, in: destination.scope, session)
+  }
+
+  /// What vouches for messages of which no class was noted: what is in the inbox with the date of a signature is Apple's,
+  /// what is there without is V1's, all else was set aside.
+  private static func proofs(
+    of digests: [Digest], in session: borrowing Session
+  ) throws(DatabaseError) -> [Digest: ProofClass] {
+    var proofs: [Digest: ProofClass] = [:]
+    for digest in digests { proofs[digest] = .unproven }
+    for part in digests.map(\.bytes).parts() {
+      for row in try session.query("SELECT digest, signed_at FROM inbox WHERE digest IN (\(list: part))") {
+        guard let digest = Digest(bytes: try row.bytes("digest")) else { continue }
+        proofs[digest] = try row.optionalInt64("signed_at") == nil ? .claimed : .proven
+      }
+    }
+    return proofs
+  }
+}

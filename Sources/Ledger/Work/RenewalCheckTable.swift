@@ -1,0 +1,82 @@
+package import Database
+import Purchases
+package import Time
+
+/// `renewal_checks`: when Apple is asked about which subscription by itself, because its period ends.
+package enum RenewalCheckTable {
+  private static let upsert = RowsInsert(
+    into: "INSERT INTO renewal_checks (app, environment, original_transaction_id, due_at, known_as_of) VALUES",
+    then: "ON DUPLICATE KEY UPDATE due_at = VALUES(due_at), known_as_of = VALUES(known_as_of)")
+
+  /// Plans what follows from look-ups that were stored, in the place of what was planned before.
+  static func plan(
+    _ checks: [RenewalCheck], in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) {
+    var latest: [String: RenewalCheck] = [:]
+    for check in checks where (latest[check.originalTransactionID]?.asOf ?? check.asOf) <= check.asOf {
+      latest[check.originalTransactionID] = check
+    }
+    for ids in latest.values.filter({ $0.dueAt == nil }).map(\.originalTransactionID).sorted().parts() {
+      try remove(ids, in: scope, session)
+    }
+    let rows: [[SQLValue]] = latest.values.compactMap { check in
+      check.dueAt.map { due in
+        scope.columns + [
+          .text(check.originalTransactionID), .integer(due.sinceEpoch), .integer(check.asOf.sinceEpoch),
+        ]
+      }
+    }
+    _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 3))
+  }
+
+  /// Takes up to `limit` checks that are due and makes work of those of whose renewal nothing signed was heard since.
+  ///
+  /// A row of `renewals` is read for each, however many periods the subscription has.
+  ///
+  /// - Returns: how many were due, and how many of them are asked about.
+  package static func begin(
+    in scope: Ledger.Scope, limit: Int, at now: Milliseconds, _ session: borrowing Session
+  ) throws(DatabaseError) -> (due: Int, asked: Int) {
+    var due: [String] = []
+    var quiet: [String] = []
+    for row in try session.query(
+      """
+      SELECT c.original_transaction_id AS id, r.as_of IS NOT NULL AND r.as_of > c.known_as_of AS is_told
+      FROM renewal_checks c LEFT JOIN renewals r ON r.app = c.app AND r.environment = c.environment
+      AND r.original_transaction_id = c.original_transaction_id AND r.source = \(Source.signedV2.rawValue)
+      WHERE c.app = \(scope.app.number) AND c.environment = \(scope.environment.code) AND c.due_at <= \(now)
+      ORDER BY c.due_at LIMIT \(limit)
+      """)
+    {
+      let id = try row.text("id")
+      due.append(id)
+      if try !row.bool("is_told") { quiet.append(id) }
+    }
+    for ids in due.sorted().parts() { try remove(ids, in: scope, session) }
+    try WorkTable.askAgain(quiet, in: scope, unlessDoneSince: now, at: now, in: session)
+    return (due.count, quiet.count)
+  }
+
+  /// How many are planned for each app and environment.
+  package static func counts(in session: borrowing Session) throws(DatabaseError) -> [Ledger.Scope: Int] {
+    var counts: [Ledger.Scope: Int] = [:]
+    for row in try session.query(
+      "SELECT app, environment, COUNT(*) AS count FROM renewal_checks GROUP BY app, environment")
+    {
+      let scope = Ledger.Scope(
+        app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment")))
+      counts[scope] = try row.int("count")
+    }
+    return counts
+  }
+
+  private static func remove(
+    _ ids: [String], in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute(
+      """
+      DELETE FROM renewal_checks WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+      AND original_transaction_id IN (\(list: ids))
+      """)
+  }
+}

@@ -1,0 +1,144 @@
+import JSON
+import Time
+
+/// What an unsigned message reports of a customer although no signed statement says it: the reason to ask Apple.
+///
+/// "Claimed" is what a V1 body says (its shared secret ships inside every old app) and what an answer of verifyReceipt
+/// says (nobody signed it).
+public struct ClaimedChange: OptionSet, Hashable, Sendable {
+  /// Its number in tables; bits never change their meaning.
+  public let rawValue: Int
+
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// A purchase or a period of a subscription that no signed source knows, or another end of one.
+  public static let period = Self(rawValue: 1)
+  /// What Apple intends to do next: renew or not, retry the charge, grant a grace period, change the product.
+  public static let renewal = Self(rawValue: 2)
+  /// A refund or revocation, or the end of one.
+  public static let refund = Self(rawValue: 4)
+
+  /// The names that documents and logs show.
+  public var names: [String] {
+    [(Self.period, "period"), (.renewal, "renewal"), (.refund, "refund")].compactMap { contains($0.0) ? $0.1 : nil }
+  }
+}
+
+extension PurchaseStatement {
+  /// What this claimed statement reports that `known` does not: the statements stored of the same purchase, and what
+  /// arrives signed together with it.
+  ///
+  /// What an earlier unsigned statement said already is not reported again: Apple was asked when it arrived. A refund is
+  /// old news once Apple signed a statement later than it.
+  public func claimedChange(beyond known: [PurchaseStatement]) -> ClaimedChange {
+    guard source.isClaimed else { return [] }
+    let heard = known.filter(\.source.hasVote)
+    let end = facts.date(.expiresDate)?.wholeSeconds
+    var change: ClaimedChange = []
+    if !heard.contains(where: { end == nil || $0.facts.date(.expiresDate)?.wholeSeconds == end }) {
+      change.insert(.period)
+    }
+    if tellsOfRefund(beyond: heard) || tellsOfRefundTakenBack(beyond: heard) { change.insert(.refund) }
+    return change
+  }
+
+  private func tellsOfRefund(beyond heard: [PurchaseStatement]) -> Bool {
+    guard let refunded = facts.date(.revocationDate) else { return false }
+    return !heard.contains { statement in
+      statement.facts[.revocationDate] != nil
+        || statement.source.speaksByAbsence && statement.rank.asOf >= refunded + Self.lag
+    }
+  }
+
+  /// An answer of verifyReceipt lists every refund that stands; a V1 body leaves them out at will.
+  private func tellsOfRefundTakenBack(beyond heard: [PurchaseStatement]) -> Bool {
+    guard source == .verifyReceiptAnswer, facts[.revocationDate] == nil,
+      let latest = heard.filter(\.source.isSigned).max(by: { $0.rank < $1.rank }),
+      latest.facts[.revocationDate] != nil, rank.asOf > latest.rank.asOf
+    else { return false }
+    return !heard.contains {
+      $0.source == source && $0.facts[.revocationDate] == nil && $0.rank.asOf > latest.rank.asOf
+    }
+  }
+
+  /// How long a signed statement may still leave out a refund that was just made.
+  private static var lag: Interval { .minutes(1) }
+}
+
+extension RenewalStatement {
+  /// What this claimed statement reports that `known` does not: the statements stored of the same subscription, and what
+  /// arrives signed together with it.
+  public func claimedChange(beyond known: [RenewalStatement]) -> ClaimedChange {
+    guard source.isClaimed else { return [] }
+    let signed = known.filter(\.source.isSigned).max { $0.rank < $1.rank }
+    // V1 tells whole seconds: within one second it may be the later one.
+    if let signed, rank.asOf.wholeSeconds < signed.rank.asOf.wholeSeconds { return [] }
+    let news = Self.intentions.filter { field in
+      guard let value = said(field) else { return false }
+      return value != signed?.said(field) ?? Self.unsaid(field)
+    }
+    let isOld = known.contains { earlier in
+      guard earlier.source.isClaimed, signed.map({ $0.rank.asOf < earlier.rank.asOf }) ?? true else { return false }
+      return rank.asOf < earlier.rank.asOf || news.allSatisfy { said($0) == earlier.said($0) }
+    }
+    return news.isEmpty || isOld ? [] : .renewal
+  }
+
+  /// The fields by which access, or what is bought next, may change.
+  private static let intentions: [RenewalField] = [
+    .autoRenewStatus, .autoRenewProductId, .isInBillingRetryPeriod, .gracePeriodExpiresDate, .expirationIntent,
+  ]
+
+  private func said(_ field: RenewalField) -> JSONValue? {
+    guard field.kind == .date else { return facts[field] }
+    return facts.date(field).map { .integer($0.wholeSeconds) }
+  }
+
+  /// What it means when Apple's signed statement leaves the field out.
+  private static func unsaid(_ field: RenewalField) -> JSONValue? { field == .isInBillingRetryPeriod ? false : nil }
+}
+
+extension Findings {
+  /// The unsigned statements by which something may change for the customer.
+  ///
+  /// Of each subscription the period that was bought last, the one that ends last and every one that was revoked; every
+  /// other purchase. Earlier periods of a subscription are in the history of whichever of these is looked up.
+  public var claimedPurchases: [PurchaseStatement] {
+    let claimed = purchases.filter(\.source.isClaimed)
+    var last: [SubscriptionKey: (bought: PurchaseStatement, ending: PurchaseStatement)] = [:]
+    for statement in claimed where statement.facts.isSubscription {
+      let key = statement.key.subscription
+      guard var known = last[key] else {
+        last[key] = (statement, statement)
+        continue
+      }
+      if (statement.date(.purchaseDate), statement.key) > (known.bought.date(.purchaseDate), known.bought.key) {
+        known.bought = statement
+      }
+      if (statement.date(.expiresDate), statement.key) > (known.ending.date(.expiresDate), known.ending.key) {
+        known.ending = statement
+      }
+      last[key] = known
+    }
+    return claimed.filter { statement in
+      guard statement.facts.isSubscription, statement.facts[.revocationDate] == nil else { return true }
+      guard let known = last[statement.key.subscription] else { return false }
+      return statement.key == known.bought.key || statement.key == known.ending.key
+    }
+  }
+
+  public var claimedRenewals: [RenewalStatement] { renewals.filter(\.source.isClaimed) }
+
+  /// The originalTransactionIds that only a V1 body vouches for: nothing signed in the same message names them.
+  public var claimedOriginals: Set<String> {
+    let told =
+      purchases.map { ($0.key.originalTransactionID, $0.source) }
+      + renewals.map { ($0.key.originalTransactionID, $0.source) }
+    let signed = Set(told.filter(\.1.isSigned).map(\.0))
+    return Set(told.filter { $0.1 == .notificationV1 }.map(\.0)).subtracting(signed)
+  }
+}
+
+extension PurchaseStatement {
+  fileprivate func date(_ field: PurchaseField) -> Milliseconds { facts.date(field) ?? .distantPast }
+}

@@ -1,0 +1,14 @@
+package import JSON
+package import Purchases
+import Signing
+import Time
+
+extension OpenLookUp {
+  /// As `/v1` and `explain --json` show it; without the failure, which is for the operator.
+  package var json: JSONObject {
+    [
+      "state": "open", "since": .integer(since.sinceEpoch), "because": .array(because.names.map(JSONValue.string)),
+      "message": .string(Digest(bytes: message)?.hex ?? ""),
+    ]
+  }
+}

@@ -1,0 +1,54 @@
+import Ledger
+import Runtime
+
+/// Whether the ledger fits into the memory that the database has for it.
+struct MemoryCheck {
+  let check: Check
+
+  /// - Parameters:
+  ///   - bufferPool: what of its tables the server holds in memory at most.
+  ///   - ledger: data and indexes of all tables together.
+  ///   - machine: what this machine has for a private database; nil for a server of the operator's own.
+  init(bufferPool: ByteSize, ledger: ByteSize, machine: ByteSize?) {
+    let sizes = "the ledger has \(ledger), the database's buffer pool \(bufferPool)"
+    guard ledger > bufferPool else {
+      check = .ok("memory", sizes)
+      return
+    }
+    let detail = "\(sizes): what does not fit is read from disk while messages wait"
+    let wanted = Self.roomy(for: ledger)
+    guard let machine else {
+      check = .warn(
+        "memory", detail,
+        "set innodb_buffer_pool_size to \(wanted) on the server, or as near to it as the server's memory allows")
+      return
+    }
+    // The service, the system and the server's other memory need the rest.
+    let most = ByteSize(machine.bytes / 2)
+    check =
+      wanted <= most
+      ? .warn(
+        "memory", detail,
+        "stop what uses the database, then start it with --database-memory \(wanted); this machine has \(machine)")
+      : .warn(
+        "memory", detail,
+        "this machine has \(machine), of which the database can take half: --database-memory \(Self.whole(most)); for "
+          + "all of it move to a machine with \(ByteSize(wanted.bytes * 2)), or to a MySQL or MariaDB of your own")
+  }
+
+  /// A size with a quarter more than the ledger has, so that it may grow: a power of two, or half as much again.
+  private static func roomy(for ledger: ByteSize) -> ByteSize {
+    var size = 64 << 20
+    while size < ledger.bytes + ledger.bytes / 4 {
+      // 64M, 96M, 128M, 192M, …
+      size = size & (size - 1) == 0 ? size / 2 * 3 : size / 3 * 4
+    }
+    return ByteSize(size)
+  }
+
+  /// Rounded down to what can be typed.
+  private static func whole(_ size: ByteSize) -> ByteSize {
+    let unit = size.bytes >= 4 << 30 ? 1 << 30 : 64 << 20
+    return ByteSize(max(unit, size.bytes / unit * unit))
+  }
+}

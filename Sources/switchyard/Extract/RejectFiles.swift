@@ -1,0 +1,95 @@
+import Runtime
+import Synchronization
+
+/// Writes the rejected rows to one file, or to a folder with one file per file of the input.
+final class RejectFiles: Sendable {
+  private enum Target: Sendable {
+    case file(OutputFile)
+    /// - Parameter input: the folder that is read.
+    case folder(String, input: String)
+  }
+
+  private let target: Target
+  /// The output for the current file of the folder.
+  ///
+  /// The files come one after the other.
+  private let open = Mutex<(file: String, output: OutputFile)?>(nil)
+
+  /// Opens the file, or makes the folder.
+  ///
+  /// `path` is a folder when `input` is one and `path` is one already or ends with a slash.
+  init(_ path: String, input: String) throws {
+    let isInputFolder = input != "-" && FileFacts(input)?.isDirectory == true
+    guard isInputFolder, path.hasSuffix("/") || FileFacts(path)?.isDirectory == true else {
+      target = .file(try OutputFile(path))
+      return
+    }
+    guard FileFacts.makeDirectory(path) else { throw FileError(path, reason: "the folder cannot be made") }
+    guard try FolderFiles.paths(below: path).isEmpty else {
+      throw FileError(path, reason: "the folder is not empty. Name another one, or remove the files in it.")
+    }
+    target = .folder(Self.withSlash(path), input: Self.withSlash(input))
+  }
+
+  /// Whether each file of the input has a file of its own.
+  var isSeparate: Bool {
+    switch target {
+    case .file: false
+    case .folder: true
+    }
+  }
+
+  /// Appends rows of `file`, which is nil when there is only one.
+  func write(_ rows: [UInt8], of file: String?) throws {
+    switch target {
+    case .file(let output): try output.write(rows)
+    case .folder(let folder, let input):
+      let file = file ?? input
+      try open.withLock { open in
+        if open?.file != file { open = (file, try Self.output(for: file, in: folder, input: input)) }
+        try open?.output.write(rows)
+      }
+    }
+  }
+
+  private static func output(for file: String, in folder: String, input: String) throws -> OutputFile {
+    let path = folder + Self.name(of: file, below: input)
+    if let slash = path.lastIndex(of: "/"), !FileFacts.makeDirectory(String(path[..<slash])) {
+      throw FileError(path, reason: "the folder cannot be made")
+    }
+    return try OutputFile(path)
+  }
+
+  /// Returns the path below the input folder, without the suffix of compressed files: rejects are not compressed.
+  private static func name(of file: String, below input: String) -> String {
+    let name = String(file.dropFirst(file.hasPrefix(input) ? input.count : 0))
+    for suffix in [".gz", ".gzip", ".zst", ".zstd"] where name.hasSuffix(suffix) && name != suffix {
+      let plain = String(name.dropLast(suffix.count))
+      if FileFacts(input + plain) == nil { return plain }
+    }
+    return name
+  }
+
+  private static func withSlash(_ path: String) -> String { path.hasSuffix("/") ? path : path + "/" }
+
+  /// Returns whether `path` is `input` or within it, so that writing there could change the input.
+  static func isWithin(_ path: String, input: String) throws -> Bool {
+    guard let source = input == "-" ? try InputFile(input).identity : FileIdentity(input) else {
+      throw FileError(input, reason: "there is no such file")
+    }
+    if FileIdentity(path) == source { return true }
+    // A path that does not exist yet: use the nearest folder that does.
+    var folder = path
+    while FileFacts(folder)?.isDirectory != true { folder = parent(of: folder) }
+    while let identity = FileIdentity(folder), identity != source {
+      if identity == FileIdentity(folder + "/..") { return false }
+      folder += "/.."
+    }
+    return true
+  }
+
+  private static func parent(of path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "." }
+    return slash == path.startIndex ? "/" : String(path[..<slash])
+  }
+}

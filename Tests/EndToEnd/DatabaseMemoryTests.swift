@@ -1,0 +1,75 @@
+import Database
+import Glibc
+import JSON
+import Runtime
+import Support
+import Testing
+
+@testable import switchyard
+
+/// How much memory the private database takes, and what is said when the ledger has grown beyond it.
+@Suite struct `The memory of the database` {
+  private static func size(_ arguments: [String], _ environment: [String: String] = [:]) throws -> ByteSize {
+    guard case .run(_, let parsed) = try Switchyard.command.parse(arguments, environment: environment) else {
+      throw UsageError(.missingCommand, "not a run", path: [])
+    }
+    return try DatabaseMemory.size(parsed)
+  }
+
+  @Test func `is a quarter of the machine's, unless something else is said`() throws {
+    let machine = MachineMemory().bytes
+    #expect(try Self.size(["serve"]).bytes == max(32 << 20, machine / 4))
+    #expect(try Self.size(["serve", "--database-memory", "512M"]) == ByteSize(512 << 20))
+    let environment = ["SWITCHYARD_DATABASE_MEMORY": "64M"]
+    #expect(try Self.size(["reconcile"], environment) == ByteSize(64 << 20))
+    #expect(try Self.size(["doctor", "--database-memory", "128m"], environment) == ByteSize(128 << 20))
+    #expect(DatabaseMemory.standard(of: ByteSize(1 << 30)) == ByteSize(256 << 20))
+    #expect(DatabaseMemory.standard(of: ByteSize(64 << 20)) == ByteSize(32 << 20), "the least a server works with")
+  }
+
+  @Test(arguments: ["31M", "0", "-1", "lots", "1.5G", "1024T"])
+  func `is refused outside of its bounds, which are named`(text: String) throws {
+    let error = try #require(throws: UsageError.self) { try Self.size(["serve", "--database-memory=\(text)"]) }
+    #expect(error.code == .invalidValue)
+    #expect(error.description.contains("from 32M to \(ByteSize(MachineMemory().bytes))"), "\(error)")
+  }
+
+  @Test func `is what the server runs with`() async throws {
+    try await PrivateInstallation.with { installation in
+      let service = try await installation.serve(["--database-memory", "96M"])
+      let row = try await installation.rows("SELECT @@innodb_buffer_pool_size AS size").first
+      #expect(try row?.int("size") == 96 << 20)
+      // Whoever joins takes it as it is.
+      let doctor = try await installation.program.run("doctor", "--database-memory", "64M")
+      #expect(doctor.output.contains("the database's buffer pool 96M"), "\(doctor)")
+      await service.end(SIGTERM)
+    }
+  }
+
+  private static let gibibyte = 1 << 30
+
+  @Test(
+    arguments: [
+      (pool: 6 * gibibyte, ledger: gibibyte, machine: 24 * gibibyte, level: Check.Level.ok, words: "the ledger has 1G"),
+      (256 << 20, 3 * gibibyte, 24 * gibibyte, .warn, "start it with --database-memory 4G; this machine has 24G"),
+      (256 << 20, 300 << 20, 2 * gibibyte, .warn, "start it with --database-memory 384M"),
+      (6 * gibibyte, 40 * gibibyte, 24 * gibibyte, .warn, "--database-memory 12G; for all of it move to a machine"),
+      (6 * gibibyte, 40 * gibibyte, nil, .warn, "set innodb_buffer_pool_size to 64G on the server"),
+    ] as [(Int, Int, Int?, Check.Level, String)])
+  func `is compared with the ledger`(pool: Int, ledger: Int, machine: Int?, level: Check.Level, words: String) {
+    let check = MemoryCheck(
+      bufferPool: ByteSize(pool), ledger: ByteSize(ledger), machine: machine.map(ByteSize.init)
+    ).check
+    #expect(check.level == level)
+    #expect(check.line.contains(words), "\(check.line)")
+  }
+
+  @Test func `is compared for a server of the operator's own, too`() async throws {
+    let database = try await TestDatabase.migrated()
+    let doctor = try await database.program.run("doctor", "--json")
+    let checks = try doctor.objects.first?["checks"]?.array?.compactMap(\.object) ?? []
+    let memory = try #require(checks.first { $0["name"] == "memory" })
+    #expect(memory["level"] == "ok", "\(memory)")
+    #expect(memory["detail"]?.string?.contains("the database's buffer pool 64M") == true, "\(memory)")
+  }
+}

@@ -1,0 +1,113 @@
+import Database
+import Glibc
+import HTTPClient
+import JSON
+import Support
+import Testing
+import Time
+
+/// A data directory with a private database of its own, and the processes of the program that share it.
+struct PrivateInstallation: Sendable {
+  let place: TemporaryDirectory
+  let program: Program
+
+  private init(suffix: String) {
+    place = TemporaryDirectory(suffix: suffix)
+    program = Program(options: ["--data-dir", "\(place.path)/data"])
+  }
+
+  /// Runs `body` with an empty data directory; afterwards nothing may run there, and what does is ended.
+  ///
+  /// - Parameter suffix: added to the directory's name, for a path that is too long for a socket.
+  static func with(suffix: String = "", _ body: (PrivateInstallation) async throws -> Void) async throws {
+    let installation = PrivateInstallation(suffix: suffix)
+    let result: Result<Void, any Error>
+    do { result = .success(try await body(installation)) } catch { result = .failure(error) }
+    if case .failure(let error) = result {
+      for process in installation.processes { kill(process.id, SIGKILL) }
+      throw error
+    }
+    // A database that is to end is given the time that an operator would give it.
+    let hasEnded = await eventually(within: .seconds(20)) { installation.processes.isEmpty }
+    #expect(hasEnded, "still running: \(installation.processes.map(\.line))")
+    for process in installation.processes { kill(process.id, SIGKILL) }
+    _ = await eventually(within: .seconds(20)) { installation.processes.isEmpty }
+  }
+
+  /// A process and its command line.
+  struct Process: Sendable {
+    let id: pid_t
+    let words: [String]
+
+    var line: String { "\(id): \(words.joined(separator: " "))" }
+    var name: String { words.first.map { String($0.split(separator: "/").last ?? "") } ?? "" }
+  }
+
+  /// Everything that runs on this data directory now: services, commands, the database and what keeps it.
+  var processes: [Process] {
+    Files.names(in: "/proc").compactMap { pid_t($0) }.compactMap { id in
+      let line = Files.contents(of: "/proc/\(id)/cmdline", limit: 32 << 10) ?? []
+      let words = line.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+      return words.contains { $0.contains("\(place.path)/data") } ? Process(id: id, words: words) : nil
+    }
+  }
+
+  /// The database servers that run on this data directory.
+  var databases: [pid_t] { processes.filter { ["mariadbd", "mysqld"].contains($0.name) }.map(\.id) }
+
+  /// The processes that keep the database.
+  var keepers: [pid_t] { processes.filter { $0.words.dropFirst().prefix(2) == ["db", "keep"] }.map(\.id) }
+
+  func serve(_ arguments: [String] = []) async throws -> RunningProgram {
+    try await RunningProgram.serve(program, arguments)
+  }
+
+  /// Makes work of every customer's id in the database that a service runs now, as an upload of their ids does.
+  func addWork(_ market: Market) async throws {
+    let lines = try await market.control("truth").objects
+    let ids = Set(lines.compactMap { $0["transaction"]?.object?["originalTransactionId"]?.string })
+    try await with { session throws(DatabaseError) in
+      for id in ids {
+        _ = try session.execute(
+          """
+          INSERT IGNORE INTO work (app, environment, kind, subject, state, created_at, due_at)
+          SELECT id, 2, 1, \(id), 0, 1, 1 FROM apps
+          """)
+      }
+    }
+  }
+
+  /// Runs SQL on the database that other processes use now.
+  func rows(_ sql: SQL) async throws -> [Row] {
+    try await with { session throws(DatabaseError) in try session.query(sql) }
+  }
+
+  private func with<R: Sendable>(_ body: @Sendable (Session) throws(DatabaseError) -> R) async throws -> R {
+    let directory = "\(place.path)/data/database"
+    let configuration = try #require(try EmbeddedServer.configuration(ofRunningIn: directory))
+    let connection = try await Connection.open(configuration)
+    let result = try await connection.read(body)
+    await connection.close()
+    return result
+  }
+}
+
+extension RunningProgram {
+  /// Whether it says that requests are welcome.
+  func isReady(_ client: HTTPClient) async -> Bool {
+    let answer = try? await client.send(ClientRequest(url: "\(url)/readyz", deadline: .seconds(5)))
+    return answer?.status == 200
+  }
+
+  /// Waits until requests are welcome.
+  func becomesReady(_ client: HTTPClient, within limit: Interval = .seconds(30)) async -> Bool {
+    await eventually(within: limit) { await isReady(client) }
+  }
+
+  /// Whether requests are welcome each time they are asked for, for as long as `limit`: two looks at the database a
+  /// second are made by the service itself.
+  func staysReady(_ client: HTTPClient, for limit: Interval) async -> Bool {
+    let isInterrupted = await eventually(within: limit) { await !isReady(client) }
+    return !isInterrupted
+  }
+}

@@ -1,0 +1,61 @@
+import Glibc
+import JSON
+import Support
+import Testing
+import Time
+
+/// A command that a signal met in the middle of its work.
+struct StoppedProgram {
+  let signal: Int32
+  let status: Int32
+  let output: String
+  let notes: String
+  /// How long it took to end.
+  let length: Duration
+
+  /// Runs a command and sends it a signal as soon as the condition holds.
+  ///
+  /// - Parameters:
+  ///   - again: whether the signal is sent a second time at once.
+  ///   - isUnderWay: looks at the directory with what it wrote so far: `output` and `notes`.
+  static func run(
+    _ program: Program, _ arguments: [String], input: String? = nil, _ signal: Int32, again: Bool = false,
+    when isUnderWay: (_ place: String) async throws -> Bool
+  ) async throws -> StoppedProgram {
+    let place = TemporaryDirectory()
+    if let input {
+      unsafe symlink(input, "\(place.path)/input")
+    } else {
+      try program.write([], to: "\(place.path)/input")
+    }
+    let id = try program.spawn(arguments + program.options, place.path)
+    let isThere: Bool
+    do { isThere = try await eventually(within: .seconds(60)) { try await isUnderWay(place.path) } } catch {
+      kill(id, SIGKILL)
+      _ = await Program.ended(id)
+      throw error
+    }
+    #expect(isThere, "\(arguments): not under way: \(Program.text("\(place.path)/notes"))")
+    let start = ContinuousClock.now
+    kill(id, signal)
+    if again { kill(id, signal) }
+    let status = await Program.ended(id, within: .seconds(30))
+    return StoppedProgram(
+      signal: signal, status: status, output: Program.text("\(place.path)/output"),
+      notes: Program.text("\(place.path)/notes"), length: ContinuousClock.now - start)
+  }
+
+  /// Records an issue unless it ended as every long command does: soon, by the signal's status, with a word on what stays.
+  func expectOrderlyStop(saying words: String, _ location: SourceLocation = #_sourceLocation) {
+    let name = signal == SIGINT ? "SIGINT" : "SIGTERM"
+    #expect(status == 128 + signal, "\(notes)", sourceLocation: location)
+    #expect(length < .seconds(5), "\(notes)", sourceLocation: location)
+    #expect(notes.contains("switchyard: stopped by \(name). "), "\(notes)", sourceLocation: location)
+    #expect(notes.contains(words), "\(notes)", sourceLocation: location)
+  }
+
+  /// The lines of the output, each read as a JSON object.
+  var objects: [JSONObject] {
+    get throws { try Program.Outcome(status: status, output: output, notes: notes).objects }
+  }
+}
