@@ -46,7 +46,7 @@ private struct Large: Sendable {
         line = "p\(date)"
         statements.append(said(.notificationV1, at: date, line: line, values))
         values[.transactionId] = .string("9\(id)")
-        statements.append(said(.verifiedReceipt, at: date, line: "q\(date)", values))
+        statements.append(said(.verifiedReceipt, at: date, line: "p\(date + 1)", values))
       }
       // What nobody told of is learned.
       if number.isMultiple(of: 2) {
