@@ -9,7 +9,7 @@ import Time
 /// Answers of what is known under an id, page by page.
 ///
 /// A customer of ordinary size is read at once and described where the request runs. A large one is read in pieces and
-/// described on the thread of its database connection, two at a time, so that neither memory nor the threads that
+/// described on the thread of its database connection, one at a time, so that neither memory nor the threads that
 /// take in notifications depend on how much somebody has bought.
 package struct LookUps: Sendable {
   /// What is asked for.
