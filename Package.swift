@@ -93,7 +93,7 @@ let package = Package(
       name: "Benchmarks",
       dependencies: [
         "Service", "Seeding", "AppStore", "Simulator", "Ledger", "Database", "Adapter", "Receipts", "Wire",
-        "HTTPServer", "Signing", "Purchases", "Runtime", "JSON", "Time", "COpenSSL",
+        "HTTPServer", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time", "COpenSSL",
       ], path: "Benchmarks", swiftSettings: strict),
 
     .target(name: "WorldTime", path: "Tests/WorldTime"),

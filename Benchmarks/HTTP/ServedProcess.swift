@@ -84,6 +84,9 @@ final class ServedProcess {
   /// The most memory it ever had, in megabytes; its database not counted.
   func peakMemory() throws -> Double { try ProcessFigures(id: program.id).peakMegabytes() }
 
+  /// Begins to measure the peak anew, from what it has now.
+  func resetPeakMemory() throws { try ProcessFigures(id: program.id).resetPeak() }
+
   /// Seconds on a core so far, of the service and of its database.
   func processorSeconds() throws -> (service: Double, database: Double) {
     let service = ProcessFigures(id: program.id)

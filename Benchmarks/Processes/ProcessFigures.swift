@@ -14,6 +14,13 @@ struct ProcessFigures {
     return kilobytes / 1_024
   }
 
+  /// Sets the peak to what it has in memory now: proc(5), clear_refs.
+  func resetPeak() throws {
+    let file = unsafe open("/proc/\(id)/clear_refs", O_WRONLY | O_CLOEXEC)
+    defer { close(file) }
+    guard file >= 0, unsafe write(file, "5", 1) == 1 else { throw BenchmarkError("/proc resets no VmHWM") }
+  }
+
   /// The time it had a core, in the kernel for it too; to a hundredth of a second.
   func processorSeconds() throws -> Double {
     // The name in parentheses may hold spaces: what follows the last of them is counted from field 3.

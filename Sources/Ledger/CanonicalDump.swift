@@ -65,18 +65,21 @@ package enum CanonicalDump {
     }
   }
 
+  /// Each customer by its smallest member: which one its label is depends on the order in which links came.
   private static func customers(
     in scope: Ledger.Scope, app: String, _ session: borrowing Session,
     _ line: (JSONObject) throws(DatabaseError) -> Void
   ) throws(DatabaseError) {
     try session.query(
       """
-      SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      ORDER BY label, node
+      SELECT s.smallest AS customer, c.node FROM (SELECT label, MIN(node) AS smallest FROM customers
+        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) GROUP BY label) AS s
+      JOIN customers c ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code) AND c.label = s.label
+      ORDER BY customer, c.node
       """
     ) { row throws(DatabaseError) in
       try line([
-        "customer": .string(try row.text("label")), "app": .string(app),
+        "customer": .string(try row.text("customer")), "app": .string(app),
         "environment": .string(scope.environment.rawValue), "member": .string(try row.text("node")),
       ])
     }

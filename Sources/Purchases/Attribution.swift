@@ -43,6 +43,10 @@ public struct Attribution: Hashable, Sendable {
 
   /// Each once, over all the time in which it was said; the same for any order and repetition.
   public static func merged(_ attributions: [Attribution]) -> [Attribution] {
+    // As a table has them: in order, and of every purchase one account.
+    if zip(attributions, attributions.dropFirst()).allSatisfy({ $0.isOfEarlierPurchase(than: $1) }) {
+      return attributions
+    }
     var known: [Key: Attribution] = [:]
     for other in attributions {
       let key = Key(kind: other.kind, value: other.value, original: other.originalTransactionID, line: other.line)
@@ -60,6 +64,14 @@ public struct Attribution: Hashable, Sendable {
       (a.originalTransactionID, a.kind.rawValue, a.line, a.firstAsOf, a.value)
         < (b.originalTransactionID, b.kind.rawValue, b.line, b.firstAsOf, b.value)
     }
+  }
+
+  /// Whether what it was said of comes before what `other` was said of.
+  private func isOfEarlierPurchase(than other: Attribution) -> Bool {
+    if originalTransactionID != other.originalTransactionID {
+      return originalTransactionID < other.originalTransactionID
+    }
+    return (kind.rawValue, line) < (other.kind.rawValue, other.line)
   }
 
   private func isToldBefore(_ other: Attribution) -> Bool {

@@ -17,9 +17,12 @@ public struct Occurrence: Hashable, Sendable {
     struct UUID: Hashable {
       var app: String, environment: Environment, text: String
     }
+    // Those that are told of under another name than theirs.
     var lines: [PurchaseKey: Line] = [:]
     for purchase in purchases {
-      for statement in purchase.statements { lines[statement.key] = purchase.key.line }
+      for statement in purchase.statements where statement.key.line != purchase.key.line {
+        lines[statement.key] = purchase.key.line
+      }
     }
     var byUUID: [UUID: Int] = [:]
     var byMeaning: [Event.Meaning: Int] = [:]
@@ -33,15 +36,35 @@ public struct Occurrence: Hashable, Sendable {
         join(place, by: UUID(app: event.app, environment: event.environment, text: text), &byUUID)
       }
     }
-    var told: [Int: [Event]] = [:]
-    for (place, event) in events.enumerated() { told[components.label(of: place), default: []].append(event) }
-    let occurrences = told.values.compactMap { tellings -> Occurrence? in
-      let ordered = Set(tellings).sorted { $1.isOutranked(by: $0) }
+    // In the order in which they come, which is mostly that of their dates: what is in order is sorted at once.
+    var groups: [Int: Int] = [:]
+    var told: [[Event]] = []
+    for (place, event) in events.enumerated() {
+      let label = components.label(of: place)
+      if let group = groups[label] {
+        told[group].append(event)
+      } else {
+        groups[label] = told.count
+        told.append([event])
+      }
+    }
+    let occurrences = told.compactMap { tellings -> Occurrence? in
+      let ordered = tellings.count == 1 ? tellings : Set(tellings).sorted { $1.isOutranked(by: $0) }
       return ordered.first.map { Occurrence(event: $0, tellings: ordered) }
     }
-    return occurrences.sorted { a, b in
-      a.event.date != b.event.date ? a.event.date < b.event.date : a.event.isOutranked(by: b.event)
+    return inOrder(occurrences) { a, b in a.event.isOutranked(by: b.event) }
+  }
+
+  /// By date, of one date as `comes` says, else as they are: dates are compared, not events moved about.
+  static func inOrder(_ occurrences: [Occurrence], _ comes: (Occurrence, Occurrence) -> Bool) -> [Occurrence] {
+    let dates = occurrences.map(\.event.date)
+    func comesBefore(_ a: Int, _ b: Int) -> Bool {
+      if dates[a] != dates[b] { return dates[a] < dates[b] }
+      if comes(occurrences[a], occurrences[b]) { return true }
+      return a < b && !comes(occurrences[b], occurrences[a])
     }
+    if occurrences.indices.dropFirst().allSatisfy({ !comesBefore($0, $0 - 1) }) { return occurrences }
+    return occurrences.indices.sorted(by: comesBefore).map { occurrences[$0] }
   }
 }
 

@@ -111,7 +111,7 @@ public struct Facts<Field: FactField>: Hashable, Sendable {
     if has(field) {
       values[place] = value
     } else {
-      if values.isEmpty { values.reserveCapacity(24) }
+      if values.capacity == 0 { values.reserveCapacity(24) }
       // Apple's order is mostly ours.
       if place == values.count { values.append(value) } else { values.insert(value, at: place) }
       presences |= bit(field)
@@ -190,10 +190,16 @@ extension Facts {
   /// Reads back what `json` wrote; members of other names or kinds (a newer build's) are left out.
   public init(json: JSONObject) {
     self.init()
-    let inferred = Set((json[Self.inferredMember]?.array ?? []).compactMap(\.string))
-    for member in json {
-      guard let field = Field(name: member.key) else { continue }
-      if inferred.contains(member.key) { infer(field, member.value) } else { set(field, member.value) }
+    let inferred = json[Self.inferredMember]?.array.map { Set($0.compactMap(\.string)) } ?? []
+    let members = json.members
+    values.reserveCapacity(members.count)
+    for place in members.indices {
+      guard let field = Field(name: members[place].key) else { continue }
+      if !inferred.isEmpty, inferred.contains(members[place].key) {
+        infer(field, members[place].value)
+      } else {
+        set(field, members[place].value)
+      }
     }
   }
 }

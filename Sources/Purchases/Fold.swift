@@ -27,27 +27,36 @@ public struct FoldRules<Field: FactField>: Sendable {
   }
 
   private let rules: [Rule]
+  /// The ids alone, which every fold by these rules shares.
+  let ids: RuleIDs
+  /// The sources that have a vote on every field.
+  private let heardOnAll: Set<Source>
 
   /// Nil when a field has no rule.
   public init?(_ rules: [Field: Rule]) {
     let ordered = Field.allCases.compactMap { rules[$0] }
     guard ordered.count == Field.allCases.count else { return nil }
     self.rules = ordered
+    ids = RuleIDs(ordered.map(\.id))
+    heardOnAll = Set(Source.allCases.filter { source in ordered.allSatisfy { !$0.silenced.contains(source) } })
   }
 
   public subscript(field: Field) -> Rule { rules[field.rawValue] }
+
+  /// Whether `source` has a vote on every field.
+  func hearsAll(from source: Source) -> Bool { heardOnAll.contains(source) }
 }
 
-/// Where the value of a field comes from.
-public struct Provenance: Hashable, Sendable {
-  public let source: Source
-  public let asOf: Milliseconds
-  /// The SHA-256 of the message's body.
-  public let message: [UInt8]
-  /// The row of `Mappings` that chose it.
-  public let rule: String
-  /// Whether nobody stated it: it follows from what `source` stated.
-  public let isInferred: Bool
+/// The ids of the rules of all fields, by the fields' numbers: one array for all that is folded by them.
+struct RuleIDs: Hashable, Sendable {
+  private let ids: [String]
+
+  init(_ ids: [String]) { self.ids = ids }
+
+  subscript(place: Int) -> String { ids[place] }
+
+  // Two folds by the same rules share the array: it is compared and hashed for its length alone where it is one.
+  func hash(into hasher: inout Hasher) { hasher.combine(ids.count) }
 }
 
 /// What is true according to all sources together, each field with where it comes from.
@@ -55,10 +64,11 @@ public struct Provenance: Hashable, Sendable {
 /// A pure function of the latest statements of each source: order, repetition and earlier ones change nothing.
 public struct Folded<Field: FactField>: Hashable, Sendable {
   public private(set) var facts = Facts<Field>()
-  public private(set) var provenance: [Field: Provenance] = [:]
+  public private(set) var provenance: Provenances<Field>
   /// The latest time any source spoke.
   public let asOf: Milliseconds
-  private var isSigned: Bool
+  /// Whether nobody but sources that Apple signed speaks.
+  private(set) var isSigned: Bool
   /// The fold of the signed statements when there are others too: one or none, for a struct cannot hold itself.
   private var signedPart: [Self] = []
 
@@ -79,16 +89,24 @@ public struct Folded<Field: FactField>: Hashable, Sendable {
     guard let latest = byAuthority.map(\.rank.asOf).max() else { return nil }
     asOf = latest
     isSigned = byAuthority.allSatisfy(\.source.isSigned)
-    provenance.reserveCapacity(Field.names.count)
-    for field in Field.allCases {
-      let rule = rules[field]
-      guard let (statement, value) = Self.choose(field, byAuthority, rule) else { continue }
-      let isInferred = statement.facts.isInferred(field)
-      if isInferred { facts.infer(field, value) } else { facts.set(field, value) }
-      provenance[field] = Provenance(
-        source: statement.source, asOf: statement.rank.asOf, message: statement.message, rule: rule.id,
-        isInferred: isInferred)
+    provenance = Provenances(rules.ids)
+    if byAuthority.count == 1, rules.hearsAll(from: byAuthority[0].source) {
+      // What most purchases are: one source alone, and all that it says counts.
+      facts = byAuthority[0].facts
+      for field in Field.allCases where facts[field] != nil { note(field, byAuthority[0]) }
+      return
     }
+    for field in Field.allCases {
+      guard let (statement, value) = Self.choose(field, byAuthority, rules[field]) else { continue }
+      if statement.facts.isInferred(field) { facts.infer(field, value) } else { facts.set(field, value) }
+      note(field, statement)
+    }
+  }
+
+  private mutating func note<Key>(_ field: Field, _ statement: Statement<Key, Field>) {
+    provenance.note(
+      field, statement.source, asOf: statement.rank.asOf, message: statement.message,
+      isInferred: statement.facts.isInferred(field))
   }
 
   /// The same with `value` supposed of a field that nobody states: of the whole by what `whole` tells, of the signed
@@ -107,7 +125,7 @@ public struct Folded<Field: FactField>: Hashable, Sendable {
 
   private mutating func suppose(_ field: Field, _ value: JSONValue, _ reason: Provenance?) {
     guard let reason, facts.infer(field, value) else { return }
-    provenance[field] = reason
+    provenance.note(field, reason.source, asOf: reason.asOf, message: reason.message, isInferred: true)
   }
 
   /// The highest authority that states the field, or infers it when nobody states it.

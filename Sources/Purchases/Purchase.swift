@@ -26,24 +26,45 @@ public struct Purchase: Hashable, Sendable {
   public static func fold(_ statements: [PurchaseStatement], rules: FoldRules<PurchaseField>) -> [Purchase] {
     let latest = Statement.latest(of: statements)
     let identities = PurchaseIdentities(latest)
-    let groups = Dictionary(grouping: latest) { identities[$0.key] }
-    let purchases = groups.compactMap { key, statements -> Purchase? in
-      let ordered = statements.sorted { a, b in
-        b.isOutranked(by: a) || (!a.isOutranked(by: b) && a.key < b.key)
+    // In the order in which they come, which is mostly that of purchase: what is in order is sorted at once.
+    var places: [PurchaseKey: Int] = [:]
+    var groups: [(key: PurchaseKey, statements: [PurchaseStatement])] = []
+    places.reserveCapacity(latest.count)
+    groups.reserveCapacity(latest.count)
+    for statement in latest {
+      let key = identities[statement.key]
+      if let place = places[key] {
+        groups[place].statements.append(statement)
+      } else {
+        places[key] = groups.count
+        groups.append((key, [statement]))
       }
+    }
+    let purchases = groups.compactMap { key, statements -> Purchase? in
+      let ordered =
+        statements.count == 1
+        ? statements
+        : statements.sorted { a, b in b.isOutranked(by: a) || (!a.isOutranked(by: b) && a.key < b.key) }
       return Folded(ordered, rules: rules).map { Purchase(key: key, folded: $0, statements: ordered) }
     }
     return Upgrades.marked(inOrder(purchases), rules: rules)
   }
 
-  /// By purchase date, then by key.
+  /// By purchase date, then by key: their dates are compared, not they themselves moved about.
   static func inOrder(_ purchases: [Purchase]) -> [Purchase] {
-    purchases.sorted { ($0.order, $0.key) < ($1.order, $1.key) }
+    let dates = purchases.map(\.order)
+    func comes(_ a: Int, before b: Int) -> Bool {
+      dates[a] != dates[b] ? dates[a] < dates[b] : purchases[a].key < purchases[b].key
+    }
+    if purchases.indices.dropFirst().allSatisfy({ !comes($0, before: $0 - 1) }) { return purchases }
+    return purchases.indices.sorted { comes($0, before: $1) }.map { purchases[$0] }
   }
 
   /// The purchase as the signed sources alone tell it; nil when none of them does.
   public var signed: Purchase? {
-    folded.signed.map { Purchase(key: key, folded: $0, statements: statements.filter(\.source.isSigned)) }
+    // As most are: nobody else told of it.
+    if folded.isSigned { return self }
+    return folded.signed.map { Purchase(key: key, folded: $0, statements: statements.filter(\.source.isSigned)) }
   }
 
   /// Whether a signed source vouches for it, and no other contradicts it about a revocation.

@@ -13,6 +13,8 @@ struct PurchaseIdentities {
 
   init(_ statements: [PurchaseStatement]) {
     if statements.allSatisfy(\.key.line.isNamed) { return }
+    let statements = Self.ambiguous(statements)
+    if statements.isEmpty { return }
     // What Apple signed is brought together by itself. A claim may name a signed purchase that has no named line, and
     // finds its own; it never makes one purchase of two that were signed.
     join(statements.filter(\.source.isSigned))
@@ -24,6 +26,21 @@ struct PurchaseIdentities {
     // up must not draw away what a later refund of the true line is about.
     known.formUnion(claimed.map(\.key))
     join(statements.filter { $0.source == .unverifiedReceipt && !known.contains($0.key) })
+  }
+
+  /// Those below originalTransactionIds of which several lines are told: a purchase that is alone there is itself.
+  private static func ambiguous(_ statements: [PurchaseStatement]) -> [PurchaseStatement] {
+    var first: [SubscriptionKey: Line] = [:]
+    var several: Set<SubscriptionKey> = []
+    for statement in statements {
+      let original = statement.key.subscription
+      if let line = first[original] {
+        if line != statement.key.line { several.insert(original) }
+      } else {
+        first[original] = statement.key.line
+      }
+    }
+    return several.isEmpty ? [] : statements.filter { several.contains($0.key.subscription) }
   }
 
   /// Gives signed purchases without a named line the better keys that claims have for them, one to each and each to one.

@@ -34,7 +34,7 @@ extension Subscription {
   /// As of when an unsigned source with a vote last spoke of it; nil when none did.
   public var lastClaimed: Milliseconds? {
     let said = periods.flatMap(\.statements).filter(\.source.isClaimed).map(\.rank.asOf)
-    let renewed = renewal?.provenance.values.filter(\.source.isClaimed).map(\.asOf) ?? []
+    let renewed = renewal?.provenance.claimedAsOf.map { [$0] } ?? []
     return (said + renewed).max()
   }
 
@@ -61,13 +61,14 @@ extension Subscription {
   public func expectedRenewals(
     from start: Milliseconds, to now: Milliseconds, allowing allowance: Interval, told events: [Event]
   ) -> [ExpectedRenewal] {
-    periods.indices.compactMap { index in
+    let tellings = EventIndex(events)
+    return periods.indices.compactMap { index in
       let period = periods[index]
       guard let end = period.expiresDate, start <= end, end + allowance <= now, !period.isUpgraded else { return nil }
       if let revoked = period.revocationDate, revoked <= end { return nil }
       if index + 1 < periods.endIndex {
         let next = periods[index + 1]
-        return ExpectedRenewal(date: end, outcome: events.contains(where: next.isTold) ? .told : .learned)
+        return ExpectedRenewal(date: end, outcome: tellings.tells(of: next) ? .told : .learned)
       }
       if renewal?.facts.integer(.autoRenewStatus) == 0, silence(at: now, allowing: allowance) == nil { return nil }
       guard hasNews(since: end) else { return ExpectedRenewal(date: end, outcome: .unheard) }

@@ -26,28 +26,39 @@ public struct Statement<Key: Hashable & Sendable, Field: FactField>: Hashable, S
   private struct Voice: Hashable {
     var key: Key
     var source: Source
-    /// Nil: all that it says.
-    var mark: Field?
   }
 
   /// Of each source the latest statement about each thing, and the latest that set each mark: all that need be kept, in
-  /// no particular order.
+  /// the order in which each was spoken of first.
   public static func latest(of statements: [Self]) -> [Self] {
-    var latest: [Voice: Self] = [:]
-    func note(_ statement: Self, _ mark: Field?) {
-      let voice = Voice(key: statement.key, source: statement.source, mark: mark)
-      if let known = latest[voice], !known.isOutranked(by: statement) { return }
-      latest[voice] = statement
-    }
-    var hasMarks = false
+    if statements.count < 2 { return statements }
+    var places: [Voice: Int] = [:]
+    places.reserveCapacity(statements.count)
+    var kept: [Self] = []
+    kept.reserveCapacity(statements.count)
+    // Few set a mark.
+    var marking: [Int: [Field: Self]] = [:]
     for statement in statements {
-      note(statement, nil)
-      for mark in statement.marks {
-        note(statement, mark)
-        hasMarks = true
+      let voice = Voice(key: statement.key, source: statement.source)
+      let place = places[voice] ?? kept.count
+      if place == kept.count {
+        places[voice] = place
+        kept.append(statement)
+      } else if kept[place].isOutranked(by: statement) {
+        kept[place] = statement
+      }
+      for mark in statement.marks where marking[place]?[mark]?.isOutranked(by: statement) ?? true {
+        marking[place, default: [:]][mark] = statement
       }
     }
-    return hasMarks ? Array(Set(latest.values)) : Array(latest.values)
+    for (place, marks) in marking.sorted(by: { $0.key < $1.key }) {
+      var others: [Self] = []
+      for statement in marks.values where statement != kept[place] && !others.contains(statement) {
+        others.append(statement)
+      }
+      kept += others
+    }
+    return kept
   }
 
   /// By authority, then by rank, then by what is written: a total order, so that no order of arrival shows through.

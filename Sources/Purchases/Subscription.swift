@@ -19,8 +19,7 @@ public struct Subscription: Hashable, Sendable {
 
   /// The last period to end of those that no upgrade replaced, or of all when every one was replaced.
   public var current: Purchase? {
-    let standing = periods.filter { !$0.isUpgraded }
-    return Self.last(of: standing.isEmpty ? periods : standing)
+    Self.last(of: periods) { !$0.isUpgraded } ?? Self.last(of: periods) { _ in true }
   }
 
   /// The period that decides at `now`: the last to end of those that are paid and run, else `current`.
@@ -28,7 +27,7 @@ public struct Subscription: Hashable, Sendable {
   /// The refund of one period leaves another that still runs as it was. A period that begins later runs already: Apple
   /// charges up to a day early and dates the purchase to the end of the period before.
   public func current(at now: Milliseconds) -> Purchase? {
-    Self.last(of: periods.filter { !$0.isUpgraded && !$0.isRevoked(at: now) && $0.expires(after: now) }) ?? current
+    Self.last(of: periods) { !$0.isUpgraded && !$0.isRevoked(at: now) && $0.expires(after: now) } ?? current
   }
 
   /// The status at `now`: a pure function of what is known and the time handed in.
@@ -50,10 +49,14 @@ public struct Subscription: Hashable, Sendable {
 
   /// The subscription as the signed sources alone tell it; nil when none of them knows a period of it.
   public var signed: Subscription? {
-    Subscription(key: key, purchases: periods.compactMap(\.signed), renewal: renewal?.signed)
+    // As most are: nobody else told of it.
+    if periods.allSatisfy(\.folded.isSigned), renewal?.isSigned ?? true { return self }
+    return Subscription(key: key, purchases: periods.compactMap(\.signed), renewal: renewal?.signed)
   }
 
   /// Whether `event` tells of a period after which another was bought: it is kept, and no longer news.
+  ///
+  /// `PeriodIndex` says the same of many events without looking at every period for each.
   public func isSuperseded(_ event: Event) -> Bool {
     let told = periods.lastIndex { $0.isTold(by: event) }
     return told.map { $0 < periods.count - 1 } ?? false
@@ -70,11 +73,18 @@ public struct Subscription: Hashable, Sendable {
     return isAfter ? renewal.facts[field] : nil
   }
 
-  private static func last(of periods: [Purchase]) -> Purchase? {
-    periods.max {
-      ($0.expiresDate ?? .distantPast, $0.purchaseDate ?? .distantPast, $0.key)
-        < ($1.expiresDate ?? .distantPast, $1.purchaseDate ?? .distantPast, $1.key)
+  /// The last to end of those that `counts`.
+  private static func last(of periods: [Purchase], where counts: (Purchase) -> Bool) -> Purchase? {
+    var last: (place: Int, end: Milliseconds, start: Milliseconds)?
+    for (place, period) in periods.enumerated() where counts(period) {
+      let (end, start) = (period.expiresDate ?? .distantPast, period.purchaseDate ?? .distantPast)
+      if let known = last {
+        if (end, start) < (known.end, known.start) { continue }
+        if (end, start) == (known.end, known.start), period.key < periods[known.place].key { continue }
+      }
+      last = (place, end, start)
     }
+    return last.map { periods[$0.place] }
   }
 }
 

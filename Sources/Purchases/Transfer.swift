@@ -15,15 +15,28 @@ public struct Transfer: Hashable, Sendable {
   /// Of a period the accounts come in the order in which they were first said, and the periods in that of purchase: a
   /// history that is read in one go says everything at one time.
   public static func all(in attributions: [Attribution], purchases: [Purchase]) -> [Transfer] {
-    var purchased: [PurchaseKey.Place: Milliseconds] = [:]
-    for purchase in purchases {
-      for statement in purchase.statements { purchased[statement.key.place] = purchase.purchaseDate }
-    }
     struct Subject: Hashable {
       var kind: Attribution.Kind, original: String
     }
-    let bySubject = Dictionary(grouping: Attribution.merged(attributions)) {
-      Subject(kind: $0.kind, original: $0.originalTransactionID)
+    func subject(_ attribution: Attribution) -> Subject {
+      Subject(kind: attribution.kind, original: attribution.originalTransactionID)
+    }
+    // Mostly an originalTransactionId belongs to one account for ever, and nothing more need be looked at.
+    var (first, passed): ([Subject: String], Set<Subject>) = ([:], [])
+    for attribution in attributions {
+      let subject = subject(attribution)
+      if let value = first[subject] {
+        if value != attribution.value { passed.insert(subject) }
+      } else {
+        first[subject] = attribution.value
+      }
+    }
+    if passed.isEmpty { return [] }
+    let bySubject = Dictionary(
+      grouping: Attribution.merged(attributions.filter { passed.contains(subject($0)) }), by: subject)
+    var purchased: [PurchaseKey.Place: Milliseconds] = [:]
+    for purchase in purchases {
+      for statement in purchase.statements { purchased[statement.key.place] = purchase.purchaseDate }
     }
     var transfers: [Transfer] = []
     for (subject, attributions) in bySubject {

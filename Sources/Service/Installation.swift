@@ -120,6 +120,7 @@ package struct Installation: Sendable {
         }, settings: settings.seeding, metrics: seedingMetrics, clock: clock, logger: logger)
     }
     self.seeding = seeding
+    let lookUps = LookUps(ledger)
     let router = Router(
       notifications: NotificationRoute(
         intake: intake, registry: registry, commit: commit,
@@ -134,9 +135,9 @@ package struct Installation: Sendable {
           metrics: counts, clock: clock, logger: logger),
         metrics: counts, logger: logger),
       evidence: EvidenceRoute(
-        intake: intake, ledger: ledger, commit: commit, seeding: seeding, metrics: counts, clock: clock,
-        logger: logger),
-      purchases: PurchasesRoute(ledger: ledger, clock: clock, logger: logger),
+        intake: intake, ledger: ledger, commit: commit, lookUps: lookUps, seeding: seeding, metrics: counts,
+        clock: clock, logger: logger),
+      purchases: PurchasesRoute(lookUps: lookUps, clock: clock, logger: logger),
       health: HealthRoute(metrics: metrics) { readiness.reason },
       sources: settings.sources, registry: registry)
     var http = settings.http
@@ -161,7 +162,7 @@ package struct Installation: Sendable {
       (keepingUp, consumption) = (nil, nil)
     }
     housekeeping = Housekeeping(pool: pool, metrics: counts, clock: clock, logger: logger)
-    declareGauges(metrics)
+    declareGauges(metrics, lookUps)
   }
 
   /// In the order of need: what is first is stopped last, so that requests end before the commits they wait for.
@@ -176,7 +177,11 @@ package struct Installation: Sendable {
     ]
   }
 
-  private func declareGauges(_ metrics: MetricsRegistry) {
+  private func declareGauges(_ metrics: MetricsRegistry, _ lookUps: LookUps) {
+    metrics.gauge(
+      "switchyard_large_look_ups_waiting",
+      help: "Look-ups of customers with hundreds of purchases that wait for one of the slots of this process."
+    ) { Double(lookUps.waiting) }
     metrics.gauge("switchyard_commit_waiting", help: "Messages that wait to be committed.") { [commit] in
       Double(commit.depth)
     }

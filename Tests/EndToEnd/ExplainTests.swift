@@ -104,6 +104,42 @@ import Time
     #expect(word["message"]?.string == String(repeating: "a2", count: 32))
   }
 
+  @Test func `shows the newest of a customer with many purchases, and all subscriptions whatever the limit`()
+    async throws
+  {
+    let (database, _) = try await database()
+    // A row a day before the one that is known, each on a line of its own.
+    try await database.execute(
+      """
+      INSERT INTO purchases SELECT app, environment, original_transaction_id, CONCAT('7', 1000 + seq), source, 'older',
+        as_of - seq * 86400000, CONCAT('{"productId":"older","type":"Auto-Renewable Subscription","purchaseDate":',
+        1789000000000 - seq * 86400000, ',"expiresDate":', 1789000000000 - (seq - 1) * 86400000, '}'), message, precedence
+      FROM purchases JOIN seq_1_to_300 ON 1 = 1
+      """)
+    let program = database.program
+    let text = try await program.run("explain", SignedFixtures.bundleID, Self.id)
+    #expect(text.status == 0 && text.output.contains("subscription \(Self.id): "))
+    #expect(text.output.contains("the newest 200 of 301 purchases; --limit 301 shows all"))
+    #expect(text.output.split(separator: "\n").count { $0.contains("older") } == 199)
+    let all = try await program.run("explain", SignedFixtures.bundleID, Self.id, "--limit", "301")
+    #expect(all.output.split(separator: "\n").count { $0.contains("older") } == 300)
+    #expect(!all.output.contains("shows all"))
+
+    func purchases(_ arguments: String...) async throws -> ([JSONObject], counts: JSONObject?) {
+      let outcome = try await program.run(
+        ["explain", SignedFixtures.bundleID, Self.id, "--json"] + arguments)
+      let object = try #require(try outcome.objects.first)
+      #expect(outcome.status == 0 && object["subscriptions"]?.array?.count == 1)
+      return (object["purchases"]?.array?.compactMap(\.object) ?? [], object["counts"]?.object)
+    }
+    let whole = try await purchases()
+    #expect(whole.0.count == 301 && whole.counts == nil)
+    let cut = try await purchases("--limit", "3")
+    #expect(cut.0 == Array(whole.0.suffix(3)))
+    #expect(cut.counts?["purchases"] == 301 && cut.counts?["subscriptions"] == 1)
+    #expect(try await program.run("explain", SignedFixtures.bundleID, Self.id, "--limit", "0").status == 2)
+  }
+
   @Test func `says that Apple is being asked, why, and until when access is held`() async throws {
     let (database, _) = try await database()
     let program = database.program

@@ -43,28 +43,42 @@ enum AliasTable {
     return merged
   }
 
-  /// The originalTransactionIds that `id` leads to, itself included when it is one.
+  /// The nodes that `id` leads to in any environment, those of one environment in order.
+  ///
+  /// OriginalTransactionIds, itself included when it is one; and itself as an app transaction. `tooLarge` when there are
+  /// more than `limit`.
   static func resolve(
-    _ id: String, app: App, environment: Environment, in session: borrowing Session
-  ) throws(DatabaseError) -> [String] {
+    _ id: String, app: App, atMost limit: Int, in session: borrowing Session,
+    each: (Environment, CustomerNode) throws(DatabaseError) -> Void
+  ) throws(DatabaseError) {
     let token = Alias.normalized(accountToken: id)
-    let rows = try session.query(
+    let download = CustomerNode.appTransactionID(id).text
+    let known: SQL = "app = \(app.id.number) AND environment IN (\(list: Environment.allCases.map(\.code)))"
+    var count = 0
+    try session.query(
       """
-      SELECT original_transaction_id FROM aliases
-        WHERE app = \(app.id.number) AND environment = \(environment.code)
-        AND (alias = \(id) AND kind <> \(Alias.Kind.appAccountToken.rawValue)
-          OR alias = \(token) AND kind = \(Alias.Kind.appAccountToken.rawValue))
-      UNION SELECT original_transaction_id FROM purchases
-        WHERE app = \(app.id.number) AND environment = \(environment.code) AND original_transaction_id = \(id)
-      UNION SELECT original_transaction_id FROM renewals
-        WHERE app = \(app.id.number) AND environment = \(environment.code) AND original_transaction_id = \(id)
-      UNION SELECT original_transaction_id FROM user_ids
-        WHERE app = \(app.id.number) AND environment = \(environment.code) AND user_id = \(id)
-      ORDER BY original_transaction_id LIMIT 1000
-      """)
-    var originals: [String] = []
-    for row in rows { originals.append(try row.text(0)) }
-    return originals
+      SELECT environment, CONCAT('o', original_transaction_id) AS node FROM aliases
+        WHERE \(known) AND alias = \(id) AND kind <> \(Alias.Kind.appAccountToken.rawValue)
+      UNION SELECT environment, CONCAT('o', original_transaction_id) FROM aliases
+        WHERE \(known) AND alias = \(token) AND kind = \(Alias.Kind.appAccountToken.rawValue)
+      UNION SELECT environment, CONCAT('o', original_transaction_id) FROM purchases
+        WHERE \(known) AND original_transaction_id = \(id)
+      UNION SELECT environment, CONCAT('o', original_transaction_id) FROM renewals
+        WHERE \(known) AND original_transaction_id = \(id)
+      UNION SELECT environment, CONCAT('o', original_transaction_id) FROM user_ids
+        WHERE \(known) AND user_id = \(id)
+      UNION SELECT environment, node FROM customers WHERE \(known) AND node = \(download)
+      UNION SELECT environment, CONCAT('t', app_transaction_id) FROM app_transactions
+        WHERE \(known) AND app_transaction_id = \(id)
+      ORDER BY environment, node LIMIT \(limit + 1)
+      """
+    ) { row throws(DatabaseError) in
+      count += 1
+      guard count <= limit else { throw IDMatch.tooLarge(limit) }
+      if let node = CustomerNode(text: try row.text("node")) {
+        try each(try Environment(code: row.int("environment")), node)
+      }
+    }
   }
 }
 
@@ -75,11 +89,12 @@ extension Ledger {
   ) throws(DatabaseError) -> Bool {
     try session.query(
       """
-      SELECT 1 AS hit FROM aliases
+      (SELECT 1 AS hit FROM aliases
         WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND alias = \(id) AND kind IN (\(list: kinds.map(\.rawValue)))
-      UNION SELECT 1 FROM purchases
+        AND alias = \(id) AND kind IN (\(list: kinds.map(\.rawValue))) LIMIT 1)
+      UNION ALL (SELECT 1 FROM purchases
         WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND original_transaction_id = \(id)
+        LIMIT 1)
       LIMIT 1
       """
     ).first != nil

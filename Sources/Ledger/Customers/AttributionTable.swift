@@ -45,14 +45,18 @@ enum AttributionTable {
   }
 
   /// Every attribution that `condition` selects, in key order.
-  static func read(_ condition: SQL, in session: borrowing Session) throws(DatabaseError) -> [Attribution] {
-    let rows = try session.query(
+  ///
+  /// - Parameter limit: rows that are read; nil: all.
+  static func read(
+    _ condition: SQL, atMost limit: Int? = nil, in session: borrowing Session
+  ) throws(DatabaseError) -> [Attribution] {
+    var attributions: [Attribution] = []
+    try session.query(
       """
       SELECT original_transaction_id, kind, line, value, first_as_of, last_as_of, message FROM attributions \(condition)
-      ORDER BY app, environment, original_transaction_id, kind, line, value
-      """)
-    var attributions: [Attribution] = []
-    for row in rows {
+      ORDER BY app, environment, original_transaction_id, kind, line, value \(.limit(limit))
+      """
+    ) { row throws(DatabaseError) in
       guard let kind = Attribution.Kind(rawValue: try row.int("kind")) else {
         throw DatabaseError(.column, "a kind of account this build does not know: \(try row.int("kind"))")
       }

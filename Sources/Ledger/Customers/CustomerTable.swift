@@ -1,7 +1,11 @@
 import Database
 import Purchases
 
-/// `links` and `customers`: who belongs together, and what each customer is called because of it.
+/// `links` and `customers`: who belongs together, and the label that the members of each customer share.
+///
+/// A label is one of the customer's own members, whichever: when customers join, the smaller one takes the label of the
+/// larger. So a member gets a new label only when its customer at least doubles, and n members cost n log n rows in whatever
+/// order their links come. What people see is the smallest member, which does not depend on that order.
 enum CustomerTable {
   private static let insertLink = RowsInsert(
     into: "INSERT INTO links (app, environment, a, b) VALUES", then: "ON DUPLICATE KEY UPDATE a = VALUES(a)")
@@ -14,7 +18,7 @@ enum CustomerTable {
     into: "INSERT INTO customers (app, environment, node, label) VALUES",
     then: "ON DUPLICATE KEY UPDATE label = VALUES(label)")
 
-  /// Notes the links, and gives new names where customers joined.
+  /// Notes the links, and gives new labels where customers joined.
   static func note(_ findings: [(App.ID, Findings)], in session: borrowing Session) throws(DatabaseError) {
     var links: [Ledger.Scope: Set<CustomerLink>] = [:]
     for (app, findings) in findings where !findings.links.isEmpty {
@@ -24,27 +28,20 @@ enum CustomerTable {
       let rows: [[SQLValue]] = links.map { scope.columns + [.text($0.a.text), .text($0.b.text)] }
       // Mostly every link is known, and then nothing can have changed.
       guard try session.insert(insertLink, rows: rows.inKeyOrder(columns: 4)) > 0 else { continue }
-      try relabel(links, in: scope, session)
+      try join(links, in: scope, session)
     }
   }
 
-  /// Gives every node of the customers that `links` join one label: the smallest node.
+  /// Gives every member of the customers that `links` join one label.
   ///
-  /// The rows are made and locked before a label is read, and so are those of the roots, in order: two processes that
+  /// The rows are made and locked before a label is read, and so are those of the labels, in order: two processes that
   /// join the same customers at once wait for each other and come to the same end.
-  private static func relabel(
+  private static func join(
     _ links: Set<CustomerLink>, in scope: Ledger.Scope, _ session: borrowing Session
   ) throws(DatabaseError) {
     let nodes = Set(links.flatMap { [$0.a, $0.b] }).map(\.text).sorted()
-    _ = try session.insert(insertNode, rows: nodes.map { scope.columns + [.text($0), .text($0)] })
-
-    var labels: [String: String] = [:]
-    var unread = nodes
-    while !unread.isEmpty {
-      for (node, label) in try lock(unread, in: scope, session) { labels[node] = label }
-      unread = Set(labels.values).filter { labels[$0] == nil }.sorted()
-    }
-
+    let new = try insert(nodes, in: scope, session)
+    let labels = try lock(nodes, in: scope, session)
     var customers = CustomerLabels()
     for (node, label) in labels {
       if let node = CustomerNode(text: node), let label = CustomerNode(text: label) {
@@ -52,18 +49,99 @@ enum CustomerTable {
       }
     }
     for link in links { customers.join(link.a, link.b) }
-
-    var renamed: [String: String] = [:]
-    for root in Set(labels.values) {
-      guard let node = CustomerNode(text: root), case let label = customers.label(of: node).text, label != root else {
-        continue
-      }
-      renamed[root] = label
+    var joined: [CustomerNode: [String]] = [:]
+    for label in Set(labels.values) {
+      if let node = CustomerNode(text: label) { joined[customers.label(of: node), default: []].append(label) }
     }
-    guard !renamed.isEmpty else { return }
+    var renamed: [String: String] = [:]
+    for labels in joined.values where labels.count > 1 {
+      let kept = try largest(of: labels.sorted(), new, in: scope, session)
+      for label in labels where label != kept { renamed[label] = kept }
+    }
+    try rename(renamed, new, in: scope, session)
+  }
+
+  /// Makes rows of the nodes that have none; those that are new, and so are nobody else's label.
+  private static func insert(
+    _ nodes: [String], in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> Set<String> {
+    let known = Set(try CustomerMembers.labels(ofNodes: nodes, in: scope, session).keys)
+    let missing = nodes.filter { !known.contains($0) }
+    let inserted = try session.insert(insertNode, rows: missing.map { scope.columns + [.text($0), .text($0)] })
+    // Fewer: somebody else made some of them meanwhile, and may have joined them.
+    return inserted == UInt64(missing.count) ? Set(missing) : []
+  }
+
+  /// The labels of these nodes and of the labels themselves, their rows locked until the transaction ends.
+  private static func lock(
+    _ nodes: [String], in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> [String: String] {
+    var labels: [String: String] = [:]
+    var unread = nodes
+    while !unread.isEmpty {
+      for nodes in unread.parts() {
+        try session.query(
+          """
+          SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+          AND node IN (\(list: nodes)) ORDER BY node FOR UPDATE
+          """
+        ) { row throws(DatabaseError) in labels[try row.text("node")] = try row.text("label") }
+      }
+      unread = Set(labels.values).filter { labels[$0] == nil }.sorted()
+    }
+    return labels
+  }
+
+  /// The label of the most members, of equals the smaller; what is `new` has none but itself.
+  ///
+  /// Counts no further than it takes to tell: about as many rows are read as the second largest has. A count that is
+  /// overtaken at this moment costs rows, and nothing else.
+  private static func largest(
+    of labels: [String], _ new: Set<String>, in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> String {
+    let old = labels.filter { !new.contains($0) }
+    guard let first = old.first else { return labels[0] }
+    var (rest, limit) = (old, 16)
+    while rest.count > 1 {
+      var counts: [String: Int] = [:]
+      for label in rest { counts[label] = try count(label, atMost: limit, in: scope, session) }
+      let full = rest.filter { counts[$0] == limit }
+      if full.isEmpty, let most = counts.values.max() { return rest.first { counts[$0] == most } ?? first }
+      (rest, limit) = (full, limit * 8)
+    }
+    return rest.first ?? first
+  }
+
+  private static func count(
+    _ label: String, atMost limit: Int, in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> Int {
+    try session.query(
+      """
+      SELECT COUNT(*) AS count FROM (SELECT 1 FROM customers WHERE app = \(scope.app.number)
+      AND environment = \(scope.environment.code) AND label = \(label) LIMIT \(limit)) AS counted
+      """
+    ).first?.int("count") ?? 0
+  }
+
+  /// Gives every member of the customers of these labels another.
+  private static func rename(
+    _ renamed: [String: String], _ new: Set<String>, in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) {
     var rows: [[SQLValue]] = []
-    for (node, root) in try lockMembers(of: renamed.keys.sorted(), in: scope, session) {
-      rows.append(scope.columns + [.text(node), .text(renamed[root] ?? root)])
+    // A node that was made here is the only member of its own, and its row is locked.
+    for (label, kept) in renamed where new.contains(label) {
+      rows.append(scope.columns + [.text(label), .text(kept)])
+    }
+    for labels in renamed.keys.filter({ !new.contains($0) }).sorted().parts() {
+      try session.query(
+        """
+        SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND label IN (\(list: labels)) ORDER BY node FOR UPDATE
+        """
+      ) { row throws(DatabaseError) in
+        let label = try row.text("label")
+        rows.append(scope.columns + [.text(try row.text("node")), .text(renamed[label] ?? label)])
+      }
     }
     _ = try session.insert(upsertLabel, rows: rows.inKeyOrder(columns: 3))
     try OutboxKeys.rename(renamed, in: scope, session)
@@ -71,7 +149,7 @@ enum CustomerTable {
 
   /// The labels of the customers to whom these nodes belong; none of a node without a link, a customer of its own.
   ///
-  /// The rows are locked against `relabel` until the transaction ends: what is written under a label is moved by a join
+  /// The rows are locked against `join` until the transaction ends: what is written under a label is moved by a join
   /// that comes later, and none comes in between.
   static func labels(
     of nodes: Set<CustomerNode>, in scope: Ledger.Scope, _ session: borrowing Session
@@ -89,74 +167,5 @@ enum CustomerTable {
       }
     }
     return labels
-  }
-
-  /// The labels of these nodes, their rows locked until the transaction ends.
-  private static func lock(
-    _ nodes: [String], in scope: Ledger.Scope, _ session: borrowing Session
-  ) throws(DatabaseError) -> [(String, String)] {
-    try pairs(
-      session.query(
-        """
-        SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND node IN (\(list: nodes)) ORDER BY node FOR UPDATE
-        """))
-  }
-
-  /// Every node that is called by one of these labels, locked likewise.
-  private static func lockMembers(
-    of roots: [String], in scope: Ledger.Scope, _ session: borrowing Session
-  ) throws(DatabaseError) -> [(String, String)] {
-    try pairs(
-      session.query(
-        """
-        SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND label IN (\(list: roots)) ORDER BY node FOR UPDATE
-        """))
-  }
-
-  private static func pairs(_ rows: [Row]) throws(DatabaseError) -> [(String, String)] {
-    var pairs: [(String, String)] = []
-    for row in rows { pairs.append((try row.text("node"), try row.text("label"))) }
-    return pairs
-  }
-
-  /// Every member of the customers to whom the originalTransactionIds belong, by the customer's label.
-  ///
-  /// Without a link a purchase is a customer of its own.
-  static func members(
-    of originals: [String], in scope: Ledger.Scope, _ session: borrowing Session
-  ) throws(DatabaseError) -> [String: Set<CustomerNode>] {
-    let nodes = originals.map(CustomerNode.originalTransactionID)
-    var members = try members(ofNodes: nodes, in: scope, session)
-    let linked = Set(members.values.joined())
-    for node in nodes where !linked.contains(node) { members[node.text] = [node] }
-    return members
-  }
-
-  /// The members of the customer who has this appTransactionId; none when nobody has.
-  static func members(
-    ofAppTransaction id: String, in scope: Ledger.Scope, _ session: borrowing Session
-  ) throws(DatabaseError) -> [String: Set<CustomerNode>] {
-    try members(ofNodes: [.appTransactionID(id)], in: scope, session)
-  }
-
-  private static func members(
-    ofNodes nodes: [CustomerNode], in scope: Ledger.Scope, _ session: borrowing Session
-  ) throws(DatabaseError) -> [String: Set<CustomerNode>] {
-    var members: [String: Set<CustomerNode>] = [:]
-    for row in try session.query(
-      """
-      SELECT m.node, m.label FROM customers m WHERE m.app = \(scope.app.number)
-      AND m.environment = \(scope.environment.code) AND m.label IN (SELECT n.label FROM customers n
-      WHERE n.app = \(scope.app.number) AND n.environment = \(scope.environment.code)
-      AND n.node IN (\(list: nodes.map(\.text))))
-      """)
-    {
-      if let node = CustomerNode(text: try row.text("node")) {
-        members[try row.text("label"), default: []].insert(node)
-      }
-    }
-    return members
   }
 }

@@ -43,17 +43,19 @@ enum EventTable {
   }
 
   /// Every event that `condition` selects, by date.
+  ///
+  /// - Parameter limit: rows that are read; nil: all.
   static func read(
-    _ condition: SQL, bundleIDs: [App.ID: String], in session: borrowing Session
+    _ condition: SQL, bundleIDs: [App.ID: String], atMost limit: Int? = nil, in session: borrowing Session
   ) throws(DatabaseError) -> [Event] {
-    let rows = try session.query(
+    var events: [Event] = []
+    try session.query(
       """
       SELECT app, environment, notification_uuid, notification_type, subtype, original_transaction_id, transaction_id,
         line, date, source, as_of, details, rule, message, precedence
-      FROM events \(condition) ORDER BY app, environment, original_transaction_id, date, id
-      """)
-    var events: [Event] = []
-    for row in rows {
+      FROM events \(condition) ORDER BY app, environment, original_transaction_id, date, id \(.limit(limit))
+      """
+    ) { row throws(DatabaseError) in
       let original = try row.text("original_transaction_id")
       events.append(
         Event(

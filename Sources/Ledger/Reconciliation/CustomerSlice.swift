@@ -5,7 +5,7 @@ package import Purchases
 package struct CustomerSlice: Sendable {
   /// In order.
   package let originalTransactionIDs: [String]
-  /// What the customer of each is called.
+  /// The label of the customer of each; one that nothing links has none.
   package let customers: [String: String]
   package let purchases: [PurchaseStatement]
   package let renewals: [RenewalStatement]
@@ -44,8 +44,10 @@ extension Ledger {
   ) throws(DatabaseError) -> CustomerSlice {
     let scope = Scope(app: app.id, environment: environment)
     var customers: [String: String] = [:]
-    for (label, members) in try CustomerTable.members(of: originals, in: scope, session) {
-      for id in members.compactMap(\.originalTransactionID) { customers[id] = label }
+    // Not the members: a customer of thousands is met again in slice after slice.
+    let nodes = originals.map { CustomerNode.originalTransactionID($0).text }
+    for (node, label) in try CustomerMembers.labels(ofNodes: nodes, in: scope, session) {
+      if let id = CustomerNode(text: node)?.originalTransactionID { customers[id] = label }
     }
     return CustomerSlice(
       originalTransactionIDs: originals, customers: customers,

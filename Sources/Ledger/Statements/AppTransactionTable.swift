@@ -27,25 +27,30 @@ enum AppTransactionTable {
     _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 4))
   }
 
-  static func knows(_ id: String, in scope: Ledger.Scope, _ session: borrowing Session) throws(DatabaseError) -> Bool {
-    try !session.query(
-      """
-      SELECT 1 FROM app_transactions WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND app_transaction_id = \(id) LIMIT 1
-      """
-    ).isEmpty
+  /// Every statement about these ids; nothing is asked for none.
+  static func find(
+    _ ids: [String], app: App, environment: Environment, in session: borrowing Session
+  ) throws(DatabaseError) -> [AppTransactionStatement] {
+    var statements: [AppTransactionStatement] = []
+    for ids in ids.parts() {
+      statements += try read(
+        """
+        WHERE app = \(app.id.number) AND environment = \(environment.code) AND app_transaction_id IN (\(list: ids))
+        """, bundleIDs: [app.id: app.bundleID], in: session)
+    }
+    return statements
   }
 
   static func read(
     _ condition: SQL, bundleIDs: [App.ID: String], in session: borrowing Session
   ) throws(DatabaseError) -> [AppTransactionStatement] {
-    let rows = try session.query(
+    var statements: [AppTransactionStatement] = []
+    try session.query(
       """
       SELECT app, environment, app_transaction_id, source, as_of, facts, message, precedence
       FROM app_transactions \(condition) ORDER BY app, environment, app_transaction_id, source
-      """)
-    var statements: [AppTransactionStatement] = []
-    for row in rows {
+      """
+    ) { row throws(DatabaseError) in
       let key = AppTransactionKey(
         app: bundleIDs[App.ID(try row.int("app"))] ?? "", environment: try Environment(code: row.int("environment")),
         appTransactionID: try row.text("app_transaction_id"))

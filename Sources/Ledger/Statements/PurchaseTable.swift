@@ -84,15 +84,17 @@ enum PurchaseTable {
     return try read(
       from: "purchases",
       "WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND (\(pairs.joined(separator: " OR ")))",
-      bundleIDs, in: session)
+      bundleIDs, nil, in: session)
   }
 
   /// Every statement that `condition` selects, in key order; those of one source about one purchase by rank.
+  ///
+  /// - Parameter limit: rows that are read of each of the two tables; nil: all.
   static func read(
-    _ condition: SQL, bundleIDs: [App.ID: String], in session: borrowing Session
+    _ condition: SQL, bundleIDs: [App.ID: String], atMost limit: Int? = nil, in session: borrowing Session
   ) throws(DatabaseError) -> [PurchaseStatement] {
-    let latest = try read(from: "purchases", condition, bundleIDs, in: session)
-    let marking = try read(from: "purchase_marks", condition, bundleIDs, in: session)
+    let latest = try read(from: "purchases", condition, bundleIDs, limit, in: session)
+    let marking = try read(from: "purchase_marks", condition, bundleIDs, limit, in: session)
     if marking.isEmpty { return latest }
     return Set(latest + marking).sorted { a, b in
       if a.key != b.key { return a.key < b.key }
@@ -102,15 +104,15 @@ enum PurchaseTable {
   }
 
   private static func read(
-    from table: SQL, _ condition: SQL, _ bundleIDs: [App.ID: String], in session: borrowing Session
+    from table: SQL, _ condition: SQL, _ bundleIDs: [App.ID: String], _ limit: Int?, in session: borrowing Session
   ) throws(DatabaseError) -> [PurchaseStatement] {
-    let rows = try session.query(
+    var statements: [PurchaseStatement] = []
+    try session.query(
       """
       SELECT app, environment, original_transaction_id, line, source, as_of, facts, message, precedence
-      FROM \(table) \(condition) ORDER BY app, environment, original_transaction_id, line, source
-      """)
-    var statements: [PurchaseStatement] = []
-    for row in rows {
+      FROM \(table) \(condition) ORDER BY app, environment, original_transaction_id, line, source \(.limit(limit))
+      """
+    ) { row throws(DatabaseError) in
       let key = PurchaseKey(
         app: bundleIDs[App.ID(try row.int("app"))] ?? "", environment: try Environment(code: row.int("environment")),
         originalTransactionID: try row.text("original_transaction_id"), line: Line(text: try row.text("line")))

@@ -34,16 +34,17 @@ enum RenewalTable {
       bundleIDs: [app.id: app.bundleID], in: session)
   }
 
+  /// - Parameter limit: rows that are read; nil: all.
   static func read(
-    _ condition: SQL, bundleIDs: [App.ID: String], in session: borrowing Session
+    _ condition: SQL, bundleIDs: [App.ID: String], atMost limit: Int? = nil, in session: borrowing Session
   ) throws(DatabaseError) -> [RenewalStatement] {
-    let rows = try session.query(
+    var statements: [RenewalStatement] = []
+    try session.query(
       """
       SELECT app, environment, original_transaction_id, source, as_of, facts, message, precedence
-      FROM renewals \(condition) ORDER BY app, environment, original_transaction_id, source
-      """)
-    var statements: [RenewalStatement] = []
-    for row in rows {
+      FROM renewals \(condition) ORDER BY app, environment, original_transaction_id, source \(.limit(limit))
+      """
+    ) { row throws(DatabaseError) in
       let key = SubscriptionKey(
         app: bundleIDs[App.ID(try row.int("app"))] ?? "", environment: try Environment(code: row.int("environment")),
         originalTransactionID: try row.text("original_transaction_id"))

@@ -32,13 +32,15 @@ package enum HistoryTable {
     _ originals: Set<String>, in scope: Ledger.Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
     var stored: Set<String> = []
-    for row in try session.query(
-      """
-      SELECT original_transaction_id FROM histories WHERE app = \(scope.app.number)
-      AND environment = \(scope.environment.code) AND original_transaction_id IN (\(list: originals.sorted()))
-      """)
-    {
-      stored.insert(try row.text(0))
+    for originals in originals.sorted().parts() {
+      for row in try session.query(
+        """
+        SELECT original_transaction_id FROM histories WHERE app = \(scope.app.number)
+        AND environment = \(scope.environment.code) AND original_transaction_id IN (\(list: originals))
+        """)
+      {
+        stored.insert(try row.text(0))
+      }
     }
     return stored
   }
@@ -47,15 +49,16 @@ package enum HistoryTable {
   package static func revisions(
     of originals: [String], in scope: Ledger.Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: String] {
-    guard !originals.isEmpty else { return [:] }
     var revisions: [String: String] = [:]
-    for row in try session.query(
-      """
-      SELECT original_transaction_id, revision FROM histories WHERE app = \(scope.app.number)
-      AND environment = \(scope.environment.code) AND original_transaction_id IN (\(list: originals.sorted()))
-      """)
-    {
-      revisions[try row.text("original_transaction_id")] = try row.optionalText("revision")
+    for originals in originals.sorted().parts() {
+      for row in try session.query(
+        """
+        SELECT original_transaction_id, revision FROM histories WHERE app = \(scope.app.number)
+        AND environment = \(scope.environment.code) AND original_transaction_id IN (\(list: originals))
+        """)
+      {
+        revisions[try row.text("original_transaction_id")] = try row.optionalText("revision")
+      }
     }
     return revisions
   }

@@ -215,17 +215,10 @@ private struct Customers {
 
   init(of rows: [WorkRow], in scope: Ledger.Scope, _ session: borrowing Session) throws(DatabaseError) {
     let known = try Self.originals(of: rows.map(\.subject), in: scope, session)
-    var labels: [String: String] = [:]
+    let labels: [String: String]
     let nodes = Set(rows.flatMap { Array(known[$0.subject] ?? [$0.subject]) })
       .map { CustomerNode.originalTransactionID($0).text }.sorted()
-    for row in try session.query(
-      """
-      SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND node IN (\(list: nodes))
-      """)
-    {
-      labels[try row.text("node")] = try row.text("label")
-    }
+    labels = try CustomerMembers.labels(ofNodes: nodes, in: scope, session)
     for row in rows {
       let ids = known[row.subject] ?? [row.subject]
       originals[row.id] = ids
@@ -283,6 +276,8 @@ private struct Customers {
       guard case .originalTransactionID(let id)? = CustomerNode(text: try row.text("node")) else { continue }
       labels[id] = try row.text("label")
     }
+    // A customer may have thousands of rows: none is searched for among all others.
+    var gathered = Set(groups.values.joined().map(\.id))
     for ids in labels.keys.sorted().parts() {
       for row in try session.query(
         """
@@ -295,10 +290,10 @@ private struct Customers {
         """)
       {
         let found = try WorkRow(row)
-        guard let label = labels[found.subject], let rows = groups[label] else { continue }
+        guard let label = labels[found.subject], groups[label] != nil else { continue }
         if try row.bool("is_leased") {
           groups[label] = nil
-        } else if !rows.contains(found) {
+        } else if gathered.insert(found.id).inserted {
           groups[label, default: []].append(found)
         }
       }

@@ -12,55 +12,16 @@ struct Document {
   let now: Milliseconds
   let showsProvenance: Bool
 
+  /// All of a dossier, however long its lists are.
   func describe(_ dossier: Dossier, _ extent: Ledger.Extent) -> JSONObject {
-    let purchases = Purchase.fold(dossier.purchases, rules: vocabulary.purchases.rules)
-    let subscriptions = subscriptions(purchases, dossier.renewals)
-    var object: JSONObject = ["environment": .string(dossier.environment.rawValue)]
-    switch extent {
-    case .purchases: break
-    case .customers: object["customers"] = .array(dossier.customers.sorted { $0.key < $1.key }.map(customer))
-    }
-    object["purchases"] = .array(purchases.map { .object(describe($0)) })
-    object["subscriptions"] = .array(subscriptions.map { .object(describe($0, in: dossier)) })
-    let downloads = Dictionary(grouping: dossier.appTransactions, by: \.key.appTransactionID)
-    object["appTransactions"] = .array(
-      downloads.sorted { $0.key < $1.key }.compactMap { _, statements in
-        Folded(statements, rules: vocabulary.appTransactions.rules).map { .object(describe($0)) }
-      })
-    let bySubscription = Dictionary(subscriptions.map { ($0.key.originalTransactionID, $0) }) { first, _ in first }
-    object["events"] = .array(
-      Occurrence.toldAndLearned(in: dossier.events, purchases: purchases).map { occurrence in
-        let subscription = occurrence.event.originalTransactionID.flatMap { bySubscription[$0] }
-        return .object(describe(occurrence, isSuperseded: subscription?.isSuperseded(occurrence.event) ?? false))
-      })
-    object["accounts"] = .array(Attribution.merged(dossier.attributions).map { .object(describe($0)) })
-    object["transfers"] = .array(
-      Transfer.all(in: dossier.attributions, purchases: purchases).map { .object(describe($0)) })
-    return object
+    var page = ResultPage(self, of: dossier.customers, in: dossier.environment, extent)
+    page.add(dossier)
+    return page.finish().object
   }
 
-  private func customer(_ label: String, _ members: Set<CustomerNode>) -> JSONValue {
-    var originals: [JSONValue] = []
-    var appTransactions: [JSONValue] = []
-    for member in members.sorted() {
-      switch member {
-      case .originalTransactionID(let id): originals.append(.string(id))
-      case .appTransactionID(let id): appTransactions.append(.string(id))
-      }
-    }
-    return [
-      "customer": .string(CustomerNode(text: label)?.id ?? label), "originalTransactionIds": .array(originals),
-      "appTransactionIds": .array(appTransactions),
-    ]
-  }
-
-  private func subscriptions(_ purchases: [Purchase], _ renewals: [RenewalStatement]) -> [Subscription] {
+  func subscriptions(_ purchases: [Purchase], _ renewals: [RenewalStatement]) -> [Subscription] {
     let intentions = Dictionary(grouping: renewals, by: \.key)
-    let periods = Dictionary(grouping: purchases) { purchase in
-      SubscriptionKey(
-        app: purchase.key.app, environment: purchase.key.environment,
-        originalTransactionID: purchase.key.originalTransactionID)
-    }
+    let periods = Dictionary(grouping: purchases.filter(\.isSubscription), by: \.key.subscription)
     return periods.sorted { $0.key.originalTransactionID < $1.key.originalTransactionID }.compactMap { key, purchases in
       Subscription(
         key: key, purchases: purchases,
@@ -68,14 +29,14 @@ struct Document {
     }
   }
 
-  private func describe(_ purchase: Purchase) -> JSONObject {
+  func describe(_ purchase: Purchase) -> JSONObject {
     var object = describe(purchase.folded)
     object["line"] = .string(purchase.key.line.text)
     object["confirmed"] = .bool(purchase.isConfirmed)
     return object
   }
 
-  private func describe(_ subscription: Subscription, in dossier: Dossier) -> JSONObject {
+  func describe(_ subscription: Subscription, in dossier: Dossier) -> JSONObject {
     var object: JSONObject = ["originalTransactionId": .string(subscription.key.originalTransactionID)]
     // Without an expiry that can be read there is no status: said as such, not left out.
     let standing = dossier.standing(of: subscription, at: now)
@@ -98,7 +59,7 @@ struct Document {
     return object
   }
 
-  private func describe<Field>(_ folded: Folded<Field>) -> JSONObject {
+  func describe<Field>(_ folded: Folded<Field>) -> JSONObject {
     var object = folded.facts.json
     object["asOf"] = .integer(folded.asOf.sinceEpoch)
     if showsProvenance {
@@ -119,7 +80,7 @@ struct Document {
     ]
   }
 
-  private func describe(_ occurrence: Occurrence, isSuperseded: Bool) -> JSONObject {
+  func describe(_ occurrence: Occurrence, isSuperseded: Bool) -> JSONObject {
     let event = occurrence.event
     var object = event.json
     object["source"] = .string(event.source.name)
@@ -129,7 +90,7 @@ struct Document {
     return object
   }
 
-  private func describe(_ attribution: Attribution) -> JSONObject {
+  func describe(_ attribution: Attribution) -> JSONObject {
     var object: JSONObject = [
       attribution.kind.name: .string(attribution.value),
       "originalTransactionId": .string(attribution.originalTransactionID),
@@ -139,7 +100,7 @@ struct Document {
     return object
   }
 
-  private func describe(_ transfer: Transfer) -> JSONObject {
+  func describe(_ transfer: Transfer) -> JSONObject {
     [
       "originalTransactionId": .string(transfer.originalTransactionID), "of": .string(transfer.kind.name),
       "from": .string(transfer.from), "to": .string(transfer.to), "date": .integer(transfer.date.sinceEpoch),

@@ -22,18 +22,20 @@ package struct EvidenceRoute: Sendable {
   private let intake: Intake
   private let ledger: Ledger
   private let commit: GroupCommit
+  private let lookUps: LookUps
   private let seeding: Seeding?
   private let metrics: ServiceMetrics
   private let clock: WallClock
   private let logger: Logger
 
   package init(
-    intake: Intake, ledger: Ledger, commit: GroupCommit, seeding: Seeding?, metrics: ServiceMetrics, clock: WallClock,
-    logger: Logger
+    intake: Intake, ledger: Ledger, commit: GroupCommit, lookUps: LookUps, seeding: Seeding?, metrics: ServiceMetrics,
+    clock: WallClock, logger: Logger
   ) {
     self.intake = intake
     self.ledger = ledger
     self.commit = commit
+    self.lookUps = lookUps
     self.seeding = seeding
     self.metrics = metrics
     self.clock = clock
@@ -70,7 +72,7 @@ package struct EvidenceRoute: Sendable {
       metrics.count(reading.survey)
       var answer = Self.receipt(appended, reading, message)
       if wait > .milliseconds(0) {
-        await HistoryWait(seeding: seeding, ledger: ledger, clock: clock, logger: logger)
+        await HistoryWait(seeding: seeding, lookUps: lookUps, clock: clock, logger: logger)
           .add(to: &answer, reading.findings, app: app, within: wait)
       }
       return .object(200, answer)

@@ -17,7 +17,7 @@ struct HistoryWait: Sendable {
 
   /// Nil: Apple is asked nothing by itself.
   let seeding: Seeding?
-  let ledger: Ledger
+  let lookUps: LookUps
   let clock: WallClock
   let logger: Logger
 
@@ -44,12 +44,21 @@ struct HistoryWait: Sendable {
       }
       var results: [JSONValue] = []
       var told: Set<String> = []
+      var members: Set<CustomerNode> = []
       let document = Document(vocabulary: .embedded, now: clock.now(), showsProvenance: false)
-      for id in ids {
-        for dossier in try await ledger.dossiers(of: id, app: app, extent: .customers) {
-          // Several ids may be of one customer.
-          let customer = "\(dossier.environment.rawValue) \(dossier.customers.keys.sorted())"
-          if told.insert(customer).inserted { results.append(.object(document.describe(dossier, .customers))) }
+      // Several ids may be of one customer, who is told of once.
+      for id in ids where !members.contains(.originalTransactionID(id)) {
+        let request = LookUps.Request(id: id, app: app, extent: .customers)
+        guard let answer = try await lookUps.answer(request, document) else { continue }
+        for var result in answer.results {
+          let customer = "\(result.environment.rawValue) \(result.customers.keys.sorted())"
+          guard told.insert(customer).inserted else { continue }
+          members.formUnion(result.customers.values.joined())
+          if let next = answer.next {
+            result.object["id"] = .string(id)
+            result.object["next"] = .string(next)
+          }
+          results.append(.object(result.object))
         }
       }
       answer["results"] = .array(results)

@@ -1,19 +1,23 @@
+import Database
 import HTTPServer
 import JSON
-package import Ledger
+import Ledger
 package import Mappings
 package import Runtime
 package import Time
 
 /// `GET /v1/apps/{app}/purchases/{id}` and `…/customers/{id}`: what is known, by any id that ever named it.
+///
+/// A long answer comes in pages: `limit` items of each list, and `next`, which is asked with as `after` for those that
+/// follow. How the subscriptions stand is said on every page, of all purchases.
 package struct PurchasesRoute: Sendable {
-  private let ledger: Ledger
+  private let lookUps: LookUps
   private let vocabulary: Vocabulary
   private let clock: WallClock
   private let logger: Logger
 
-  package init(ledger: Ledger, vocabulary: Vocabulary = .embedded, clock: WallClock, logger: Logger) {
-    self.ledger = ledger
+  package init(lookUps: LookUps, vocabulary: Vocabulary = .embedded, clock: WallClock, logger: Logger) {
+    self.lookUps = lookUps
     self.vocabulary = vocabulary
     self.clock = clock
     self.logger = logger
@@ -21,19 +25,40 @@ package struct PurchasesRoute: Sendable {
 
   func respond(to request: HTTPRequest, app: App, id: String, extent: Ledger.Extent) async -> HTTPResponse {
     guard id.utf8.count <= 128 else { return .error(400, "invalidId", "an id has at most 128 bytes") }
+    var lookUp = LookUps.Request(id: id, app: app, extent: extent)
+    if let limit = request.queryValue("limit") {
+      guard let limit = Int(limit), (1...LookUps.mostItems).contains(limit) else {
+        return .error(400, "invalidLimit", "limit is a number from 1 to \(LookUps.mostItems)")
+      }
+      lookUp.limit = limit
+    }
+    if let cursor = request.queryValue("after") {
+      do throws(PageCursor.Unusable) { try lookUp.resume(after: cursor) } catch {
+        return .error(
+          400, "invalidCursor", "after is not the next of an answer to this request",
+          next: "send the next of the answer before as it came, or leave after out to begin again")
+      }
+    }
     do {
-      let dossiers = try await ledger.dossiers(of: id, app: app, extent: extent)
-      guard !dossiers.isEmpty else {
+      let now = clock.now()
+      let document = Document(
+        vocabulary: vocabulary, now: now, showsProvenance: request.queryValue("provenance") != "false")
+      guard let answer = try await lookUps.answer(lookUp, document) else {
         return .error(404, "unknownId", "no purchase of \(app.bundleID) is known under this id")
       }
-      let document = Document(
-        vocabulary: vocabulary, now: clock.now(), showsProvenance: request.queryValue("provenance") != "false")
-      return .object(
-        200,
-        [
-          "app": .string(app.bundleID), "id": .string(id), "at": .integer(clock.now().sinceEpoch),
-          "results": .array(dossiers.map { .object(document.describe($0, extent)) }),
-        ])
+      var object: JSONObject = [
+        "app": .string(app.bundleID), "id": .string(id), "at": .integer(now.sinceEpoch),
+        "results": .array(answer.results.map { .object($0.object) }),
+      ]
+      object["next"] = answer.next.map(JSONValue.string)
+      return .object(200, object)
+    } catch let error as DatabaseError where error.code == .tooLarge {
+      return .error(
+        422, "tooManyPurchases", error.detail,
+        next: "ask for one purchase by its originalTransactionId, with /purchases/")
+    } catch let refusal as LookUpSlots.Refusal {
+      logger.warning("a large look-up was refused", metadata: ["reason": "\(refusal)"])
+      return .unavailable("tooManyLookUps", "too many look-ups of large customers wait")
     } catch {
       logger.error("a look-up failed", metadata: ["error": "\(error)"])
       return .unavailable("databaseUnavailable", "the database did not answer")

@@ -21,9 +21,16 @@ enum ExplainCommand {
       Command.Example(
         "switchyard explain com.example.app 2000000906235058 --sources", "who said what, and what counts"),
       Command.Example("switchyard explain com.example.app 2000000906235058 --json", "all of it, for programs"),
+      Command.Example(
+        "switchyard explain com.example.app 2000000906235058 --limit 10", "the newest of a customer with many purchases"
+      ),
     ],
     options: [
-      .flag("sources", "Show each field of everything, with what every source said of it."), JSONOutput.option,
+      .flag("sources", "Show each field of everything, with what every source said of it."),
+      .value(
+        "limit", "N",
+        "Show the newest N purchases, events, accounts and transfers: 200 in text, all in JSON, unless given. Subscriptions are always shown."
+      ), JSONOutput.option,
     ] + DatabaseOptions.options,
     arguments: [AppCommand.bundleID, Positional("ID", "Any id that ever named a purchase.")]
   ) { arguments, terminal in
@@ -32,6 +39,8 @@ enum ExplainCommand {
       throw UsageError(.invalidValue, "An id has 1 to 128 bytes.", path: arguments.path)
     }
     let now = WallClock.system.now()
+    let asked = try arguments.integer("limit", in: 1...1_000_000)
+    let limit = ExplanationLimit(count: asked ?? (arguments.wantsJSON ? nil : ExplanationLimit.forPeople))
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let app = try await AppRecord.find(bundleID, connection).app
       let dossiers = try await connection.read { session throws(DatabaseError) in
@@ -39,9 +48,9 @@ enum ExplainCommand {
       }
       guard !dossiers.isEmpty else { throw NothingKnown(app: bundleID, id: id) }
       for dossier in dossiers {
-        let explanation = Explanation(dossier, app: bundleID, id: id, vocabulary: .embedded, now: now)
+        let explanation = Explanation(dossier, app: bundleID, id: id, vocabulary: .embedded, now: now, limit: limit)
         if arguments.wantsJSON {
-          try terminal.write(explanation.json)
+          try explanation.write(to: terminal)
         } else {
           try terminal.write(explanation.text(withSources: arguments.flag("sources"), for: terminal))
         }

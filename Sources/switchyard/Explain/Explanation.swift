@@ -14,19 +14,25 @@ struct Explanation {
   let subscriptions: [ExplainedSubscription]
   let appTransactions: [ExplainedThing]
   let events: [ExplainedEvent]
+  let accounts: [Attribution]
   let transfers: [Transfer]
+  let limit: ExplanationLimit
   private let vocabulary: Vocabulary
 
-  init(_ dossier: Dossier, app: String, id: String, vocabulary: Vocabulary, now: Milliseconds) {
+  init(
+    _ dossier: Dossier, app: String, id: String, vocabulary: Vocabulary, now: Milliseconds, limit: ExplanationLimit
+  ) {
     (self.app, self.id, self.now, self.dossier, self.vocabulary) = (app, id, now, dossier, vocabulary)
+    self.limit = limit
     let purchases = Purchase.fold(dossier.purchases, rules: vocabulary.purchases.rules)
     self.purchases = purchases
     let renewals = Dictionary(grouping: dossier.renewals, by: \.key)
-    let keys = Set(purchases.map(\.key.subscription)).union(renewals.keys)
+    let periods = Dictionary(grouping: purchases, by: \.key.subscription)
+    let keys = Set(periods.keys).union(renewals.keys)
     subscriptions = keys.sorted { $0.originalTransactionID < $1.originalTransactionID }.compactMap { key in
       let said = renewals[key] ?? []
       let subscription = Subscription(
-        key: key, purchases: purchases, renewal: Folded(said, rules: vocabulary.renewals.rules))
+        key: key, purchases: periods[key] ?? [], renewal: Folded(said, rules: vocabulary.renewals.rules))
       guard subscription != nil || !said.isEmpty else { return nil }
       return ExplainedSubscription(
         key: key, subscription: subscription,
@@ -40,15 +46,28 @@ struct Explanation {
         [vocabulary.appTransactions.rules[field].id]
       }
     }
+    accounts = Attribution.merged(dossier.attributions)
     transfers = Transfer.all(in: dossier.attributions, purchases: purchases)
-    let byOriginal = Dictionary(
-      subscriptions.compactMap { $0.subscription }.map { ($0.key.originalTransactionID, $0) }
-    ) { first, _ in first }
+    let index = PeriodIndex(subscriptions.compactMap(\.subscription))
     events = Occurrence.toldAndLearned(in: dossier.events, purchases: purchases).map { occurrence in
-      let subscription = occurrence.event.originalTransactionID.flatMap { byOriginal[$0] }
-      return ExplainedEvent(
-        occurrence: occurrence, isSuperseded: subscription?.isSuperseded(occurrence.event) ?? false)
+      ExplainedEvent(occurrence: occurrence, isSuperseded: index.isSuperseded(occurrence.event))
     }
+  }
+
+  /// How long each list is, whatever of it is shown.
+  var counts: [(name: String, count: Int)] {
+    [
+      ("members", dossier.customers.values.reduce(0) { $0 + $1.count }), ("subscriptions", subscriptions.count),
+      ("purchases", purchases.count), ("appTransactions", appTransactions.count), ("events", events.count),
+      ("accounts", accounts.count), ("transfers", transfers.count),
+    ]
+  }
+
+  /// Whether one of the lists is longer than what is shown of it.
+  var isCut: Bool {
+    guard let most = limit.count else { return false }
+    return dossier.customers.values.contains { $0.count > most }
+      || [purchases.count, events.count, accounts.count, transfers.count].contains { $0 > most }
   }
 
   func thing(_ purchase: Purchase) -> ExplainedThing? {

@@ -1,29 +1,32 @@
 import JSON
 import Ledger
 import Purchases
+import Runtime
 import Service
 import Signing
 import Time
 
-/// An explanation as JSON: all of it, whatever the text leaves out.
+/// An explanation as JSON: all of it, unless a limit is given.
 extension Explanation {
-  var json: JSONObject {
-    [
+  func write(to terminal: Terminal) throws(Terminal.OutputError) {
+    var writer = JSONObjectWriter(terminal)
+    try writer.add([
       "app": .string(app), "id": .string(id), "environment": .string(dossier.environment.rawValue),
       "at": .integer(now.sinceEpoch), "legacyEntitlements": .string(dossier.legacyEntitlements.rawValue),
       "holdAccessHours": .integer(Int64(dossier.hold.hours)), "canAskApple": .bool(dossier.canAskApple),
-      "customers": .array(
-        dossier.customers.sorted { $0.key < $1.key }.map { _, members in
-          .array(members.sorted().map { .string($0.id) })
-        }),
-      "subscriptions": .array(subscriptions.map { .object($0.json) }),
-      "purchases": .array(purchases.map { .object(json($0)) }),
-      "appTransactions": .array(appTransactions.map { .object($0.json) }),
-      "events": .array(events.map { .object($0.json) }),
-      "accounts": .array(Attribution.merged(dossier.attributions).map { .object($0.json) }),
-      "transfers": .array(transfers.map { .object($0.json) }),
-      "messages": .array(messages.map { .string(Digest(bytes: $0)?.hex ?? "") }),
-    ]
+    ])
+    try writer.add("customers", dossier.customers.sorted { $0.key < $1.key }) { customer in
+      .array(limit.first(of: customer.value.sorted()).map { .string($0.id) })
+    }
+    try writer.add("subscriptions", subscriptions) { .object($0.json) }
+    try writer.add("purchases", limit.newest(of: purchases)) { .object(json($0)) }
+    try writer.add("appTransactions", appTransactions) { .object($0.json) }
+    try writer.add("events", limit.newest(of: events)) { .object($0.json) }
+    try writer.add("accounts", limit.newest(of: accounts, by: \.lastAsOf)) { .object($0.json) }
+    try writer.add("transfers", limit.newest(of: transfers)) { .object($0.json) }
+    try writer.add("messages", limit.newest(of: messages)) { .string(Digest(bytes: $0)?.hex ?? "") }
+    if isCut { try writer.add(["counts": .object(JSONObject(counts.map { ($0, .integer(Int64($1))) }))]) }
+    try writer.end()
   }
 
   private func json(_ purchase: Purchase) -> JSONObject {

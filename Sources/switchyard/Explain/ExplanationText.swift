@@ -10,12 +10,12 @@ extension Explanation {
   func text(withSources: Bool, for terminal: Terminal) -> String {
     var parts = [heading]
     parts += subscriptions.map(standing)
-    parts.append(purchaseTable.render(for: terminal))
-    if !events.isEmpty { parts.append(eventTable.render(for: terminal)) }
-    if !dossier.attributions.isEmpty { parts.append(accountTable.render(for: terminal)) }
-    if !transfers.isEmpty { parts.append(transferTable.render(for: terminal)) }
+    parts.append(purchaseTable.render(for: terminal) + rest(of: purchases.count, "purchases"))
+    if !events.isEmpty { parts.append(eventTable.render(for: terminal) + rest(of: events.count, "events")) }
+    if !accounts.isEmpty { parts.append(accountTable.render(for: terminal) + rest(of: accounts.count, "accounts")) }
+    if !transfers.isEmpty { parts.append(transferTable.render(for: terminal) + rest(of: transfers.count, "transfers")) }
     if withSources {
-      for purchase in purchases {
+      for purchase in limit.newest(of: purchases) {
         let title = "purchase \(purchase.key.originalTransactionID) line \(purchase.key.line.shown)"
         if let thing = thing(purchase) { parts.append(sources(title, thing, terminal)) }
       }
@@ -36,9 +36,17 @@ extension Explanation {
 
   private var heading: String {
     let customers = dossier.customers.sorted { $0.key < $1.key }.map { _, members in
-      "customer  \(members.sorted().map(\.shown).joined(separator: " "))\n"
+      let shown = limit.first(of: members.sorted())
+      let others = members.count - shown.count
+      return "customer  \(shown.map(\.shown).joined(separator: " "))\(others > 0 ? " and \(others) more ids" : "")\n"
     }
     return "\(app) in \(dossier.environment.rawValue), \(id.shown) at \(now.iso8601)\n" + customers.joined()
+  }
+
+  /// A line below a table of which only the newest rows are shown; nothing below one that is whole.
+  private func rest(of count: Int, _ what: String) -> String {
+    guard let most = limit.count, count > most else { return "" }
+    return "the newest \(most) of \(count) \(what); --limit \(count) shows all\n"
   }
 
   private func standing(_ explained: ExplainedSubscription) -> String {
@@ -99,7 +107,7 @@ extension Explanation {
       .init("ORIGINAL"), .init("LINE"), .init("PRODUCT"), .init("BOUGHT"), .init("EXPIRES"), .init("STATE"),
       .init("TOLD BY"),
     ])
-    for purchase in purchases {
+    for purchase in limit.newest(of: purchases) {
       var states: [String] = []
       if let revoked = purchase.revocationDate { states.append("revoked \(revoked.iso8601)") }
       if purchase.isUpgraded { states.append("upgraded") }
@@ -119,7 +127,7 @@ extension Explanation {
       .init("WHEN"), .init("WHAT"), .init("ORIGINAL"), .init("LINE"), .init("TOLD BY"), .init("RULE"),
       .init("MESSAGES"),
     ])
-    for explained in events {
+    for explained in limit.newest(of: events) {
       let event = explained.occurrence.event
       let title = event.subtype.map { "\(event.notificationType)/\($0)" } ?? event.notificationType
       let tellings = explained.occurrence.tellings
@@ -139,7 +147,7 @@ extension Explanation {
       .init("ACCOUNT"), .init("OF"), .init("ORIGINAL"), .init("LINE"), .init("FIRST SAID"), .init("LAST SAID"),
       .init("MESSAGE"),
     ])
-    for attribution in Attribution.merged(dossier.attributions) {
+    for attribution in limit.newest(of: accounts, by: \.lastAsOf) {
       table.add([
         attribution.value, attribution.kind.name, attribution.originalTransactionID, attribution.line.text,
         attribution.firstAsOf.iso8601, attribution.lastAsOf.iso8601, Self.short(attribution.message),
@@ -150,7 +158,7 @@ extension Explanation {
 
   private var transferTable: TextTable {
     var table = TextTable([.init("TRANSFER"), .init("OF"), .init("ORIGINAL"), .init("FROM"), .init("TO")])
-    for transfer in transfers {
+    for transfer in limit.newest(of: transfers) {
       table.add([
         transfer.date.iso8601, transfer.kind.name, transfer.originalTransactionID, transfer.from, transfer.to,
       ])

@@ -1,0 +1,55 @@
+import Database
+import Purchases
+
+/// Who belongs together, read from `customers`.
+enum CustomerMembers {
+  /// The labels of the customers of these nodes, by node; one that nothing links has none.
+  static func labels(
+    ofNodes nodes: [String], in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> [String: String] {
+    var labels: [String: String] = [:]
+    for nodes in nodes.parts() {
+      try session.query(
+        """
+        SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND node IN (\(list: nodes))
+        """
+      ) { row throws(DatabaseError) in labels[try row.text("node")] = try row.text("label") }
+    }
+    return labels
+  }
+
+  /// Every member of the customers of these labels, by label.
+  private static func members(
+    ofLabels labels: [String], in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> [String: Set<CustomerNode>] {
+    var members: [String: Set<CustomerNode>] = [:]
+    for labels in labels.parts() {
+      try session.query(
+        """
+        SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND label IN (\(list: labels))
+        """
+      ) { row throws(DatabaseError) in
+        guard let node = CustomerNode(text: try row.text("node")) else { return }
+        members[try row.text("label"), default: []].insert(node)
+      }
+    }
+    return members
+  }
+
+  /// Every member of the customers to whom the nodes belong, each customer called by its smallest member.
+  ///
+  /// Without a link a node is a customer of its own.
+  static func customers(
+    of nodes: [CustomerNode], in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> [String: Set<CustomerNode>] {
+    let labels = try labels(ofNodes: nodes.map(\.text), in: scope, session)
+    var customers: [String: Set<CustomerNode>] = [:]
+    for members in try members(ofLabels: Set(labels.values).sorted(), in: scope, session).values {
+      if let smallest = members.min() { customers[smallest.text] = members }
+    }
+    for node in nodes where labels[node.text] == nil { customers[node.text] = [node] }
+    return customers
+  }
+}

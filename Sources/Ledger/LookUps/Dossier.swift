@@ -1,0 +1,160 @@
+package import Database
+package import Purchases
+package import Time
+
+/// Everything known about the purchases that one id leads to, in one environment.
+///
+/// Of a large customer a piece of it: all that is known below some of the originalTransactionIds.
+package struct Dossier: Sendable {
+  package let environment: Environment
+  /// The originalTransactionIds the id leads to.
+  package internal(set) var originalTransactionIDs: [String]
+  /// The customers they belong to: the smallest member, by which a customer is called, and all members.
+  package let customers: [String: Set<CustomerNode>]
+  package internal(set) var purchases: [PurchaseStatement]
+  package internal(set) var renewals: [RenewalStatement]
+  /// Of a dossier in pieces those of the whole are in the first.
+  package let appTransactions: [AppTransactionStatement]
+  package internal(set) var events: [Event]
+  /// To whose accounts the originalTransactionIds were said to belong, and when.
+  package internal(set) var attributions: [Attribution] = []
+  /// Whether V1 data alone may change entitlements here now.
+  package internal(set) var legacyEntitlements = LegacyEntitlements.deny
+  /// For how long access may be held while a look-up is open.
+  package internal(set) var hold = AccessHold.off
+  /// By which Apple is being asked now because of what V1 alone reported, by originalTransactionId.
+  package internal(set) var lookUps: [String: OpenLookUp] = [:]
+  /// Whether the app has a key of the App Store Server API: without one nothing can be confirmed.
+  package internal(set) var canAskApple = false
+
+  /// How a subscription among these purchases stands at `now`, by the app's policies and the look-ups that are open.
+  package func standing(of subscription: Subscription, at now: Milliseconds) -> Standing {
+    subscription.standing(
+      at: now, legacy: legacyEntitlements, lookUp: lookUps[subscription.key.originalTransactionID], hold: hold)
+  }
+}
+
+extension Ledger {
+  /// How much of a customer is told.
+  package enum Extent: String, Sendable {
+    /// The purchases below the originalTransactionIds that the id leads to.
+    case purchases
+    /// All purchases of the customers to whom they belong.
+    case customers
+  }
+
+  /// What is known under `id` (a transaction, original transaction, line item or app transaction id, an account token or
+  /// a user id of the app's back end), one dossier for each environment that knows it.
+  ///
+  /// All of it at once: for customers of any size read `matches` and each of their pieces.
+  package func dossiers(of id: String, app: App, extent: Extent) async throws(DatabaseError) -> [Dossier] {
+    try await pool.read { session throws(DatabaseError) in
+      try Self.dossiers(of: id, app: app, extent: extent, in: session)
+    }
+  }
+
+  /// The same over a connection that the caller has.
+  package static func dossiers(
+    of id: String, app: App, extent: Extent, in session: borrowing Session
+  ) throws(DatabaseError) -> [Dossier] {
+    var dossiers: [Dossier] = []
+    for match in try matches(of: id, app: app, extent: extent, in: session) {
+      var whole = try dossier(of: match, piece: 0, app: app, in: session)
+      for place in match.pieces.indices.dropFirst() {
+        whole.add(try dossier(of: match, piece: place, app: app, in: session))
+      }
+      dossiers.append(whole)
+    }
+    return dossiers
+  }
+
+  /// A dossier for each match, when none is of more than one piece and none of their lists has more than `rows` rows; else
+  /// nil.
+  package static func dossiers(
+    of matches: [IDMatch], app: App, atMost rows: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> [Dossier]? {
+    var dossiers: [Dossier] = []
+    for match in matches {
+      guard match.pieces.count == 1, match.pieces[0].count <= rows else { return nil }
+      let dossier = try dossier(of: match, piece: 0, app: app, atMost: rows + 1, in: session)
+      guard dossier.longestList <= rows else { return nil }
+      dossiers.append(dossier)
+    }
+    return dossiers
+  }
+
+  /// All that is known of a piece of a match; `tooLarge` when one of its lists has more rows than one look-up may hold.
+  package static func dossier(
+    of match: IDMatch, piece: Int, app: App, in session: borrowing Session
+  ) throws(DatabaseError) -> Dossier {
+    let dossier = try dossier(of: match, piece: piece, app: app, atMost: IDMatch.mostRows + 1, in: session)
+    guard dossier.longestList <= IDMatch.mostRows else { throw IDMatch.tooLarge(IDMatch.mostRows) }
+    return dossier
+  }
+
+  private static func dossier(
+    of match: IDMatch, piece: Int, app: App, atMost limit: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> Dossier {
+    let originals = match.pieces[piece]
+    let names = [app.id: app.bundleID]
+    let below: SQL = """
+      WHERE app = \(app.id.number) AND environment = \(match.environment.code)
+      AND original_transaction_id IN (\(list: originals))
+      """
+    let downloads = piece == 0 ? match.customers.values.joined().compactMap(\.appTransactionID).sorted() : []
+    return Dossier(
+      environment: match.environment, originalTransactionIDs: originals, customers: match.customers,
+      purchases: try PurchaseTable.read(below, bundleIDs: names, atMost: limit, in: session),
+      renewals: try RenewalTable.read(below, bundleIDs: names, atMost: limit, in: session),
+      appTransactions: try AppTransactionTable.find(
+        downloads, app: app, environment: match.environment, in: session),
+      events: try EventTable.read(below, bundleIDs: names, atMost: limit, in: session),
+      attributions: try AttributionTable.read(below, atMost: limit, in: session),
+      legacyEntitlements: match.policies.legacyEntitlements, hold: match.policies.hold,
+      lookUps: try lookUps(of: originals, match, app, in: session), canAskApple: match.policies.canAskApple)
+  }
+
+  private static func lookUps(
+    of originals: [String], _ match: IDMatch, _ app: App, in session: borrowing Session
+  ) throws(DatabaseError) -> [String: OpenLookUp] {
+    guard match.policies.canAskApple else { return [:] }
+    return try ClaimedChangeTable.open(
+      of: originals, in: Scope(app: app.id, environment: match.environment), session)
+  }
+
+  /// Which of these originalTransactionIds a purchase of the app is known under.
+  package func purchased(
+    _ originals: [String], app: App, environment: Environment
+  ) async throws(DatabaseError) -> Set<String> {
+    try await pool.read { session throws(DatabaseError) in
+      var known: Set<String> = []
+      // One by one: of a subscription of thousands of periods one row is enough.
+      for id in Set(originals) {
+        let rows = try session.query(
+          """
+          SELECT 1 FROM purchases WHERE app = \(app.id.number) AND environment = \(environment.code)
+          AND original_transaction_id = \(id) LIMIT 1
+          """)
+        if !rows.isEmpty { known.insert(id) }
+      }
+      return known
+    }
+  }
+}
+
+extension Dossier {
+  /// Rows of the longest of its lists that were read below originalTransactionIds.
+  fileprivate var longestList: Int {
+    max(purchases.count, renewals.count, events.count, attributions.count)
+  }
+
+  /// Adds the next piece, whose originalTransactionIds come after all of these.
+  fileprivate mutating func add(_ piece: Dossier) {
+    originalTransactionIDs += piece.originalTransactionIDs
+    purchases += piece.purchases
+    renewals += piece.renewals
+    events += piece.events
+    attributions += piece.attributions
+    lookUps.merge(piece.lookUps) { first, _ in first }
+  }
+}

@@ -1,0 +1,83 @@
+package import Database
+package import Purchases
+
+/// Whom an id leads to in one environment; what is known of them is read piece by piece.
+package struct IDMatch: Sendable {
+  package let environment: Environment
+  /// The customers: the smallest member, by which a customer is called, and all members.
+  package let customers: [String: Set<CustomerNode>]
+  /// The originalTransactionIds that are told of, in order, as many at a time as are read at once; one at least, which is
+  /// empty when no purchase is known.
+  package let pieces: [[String]]
+  let policies: LookUpPolicies
+
+  /// OriginalTransactionIds that one id may lead to.
+  package static let mostOriginals = 50_000
+  /// Rows of one kind that a piece may hold: below one originalTransactionId there may be thousands of periods.
+  package static let mostRows = 25_000
+
+  init(
+    environment: Environment, customers: [String: Set<CustomerNode>], originals: [String], policies: LookUpPolicies
+  ) {
+    self.environment = environment
+    self.customers = customers
+    pieces = originals.isEmpty ? [[]] : originals.parts()
+    self.policies = policies
+  }
+
+  static func tooLarge(_ limit: Int) -> DatabaseError {
+    DatabaseError(.tooLarge, "the id leads to more than \(limit) purchases")
+  }
+}
+
+/// What an app's operator decided about entitlements, in one environment: read once, however many pieces there are.
+struct LookUpPolicies: Sendable {
+  /// Whether V1 data alone may change entitlements here now.
+  let legacyEntitlements: LegacyEntitlements
+  /// For how long access may be held while a look-up is open.
+  let hold: AccessHold
+  /// Whether the app has a key of the App Store Server API.
+  let canAskApple: Bool
+
+  init(of app: App, _ environment: Environment, in session: borrowing Session) throws(DatabaseError) {
+    legacyEntitlements = try PolicyTable.legacyEntitlements(of: app, environment: environment, in: session)
+    hold = try PolicyTable.accessHold(of: app, in: session)
+    canAskApple = try CredentialTable.has(.apiKey, of: app, in: session)
+  }
+}
+
+extension Ledger {
+  /// Whom `id` leads to, in each environment that knows it; `tooLarge` when it leads to more than one look-up may hold.
+  package static func matches(
+    of id: String, app: App, extent: Extent, in session: borrowing Session
+  ) throws(DatabaseError) -> [IDMatch] {
+    var found: [Environment: [CustomerNode]] = [:]
+    try AliasTable.resolve(id, app: app, atMost: IDMatch.mostOriginals, in: session) {
+      found[$0, default: []].append($1)
+    }
+    var matches: [IDMatch] = []
+    for environment in Environment.allCases {
+      guard let nodes = found[environment] else { continue }
+      let scope = Scope(app: app.id, environment: environment)
+      let purchased = nodes.filter { $0.originalTransactionID != nil }
+      // By its own id an app transaction is asked for only where it is no purchase's.
+      let customers = try CustomerMembers.customers(of: purchased.isEmpty ? nodes : purchased, in: scope, session)
+      let originals: [String]
+      switch extent {
+      case .purchases: originals = purchased.compactMap(\.originalTransactionID)
+      case .customers: originals = Set(customers.values.joined().compactMap(\.originalTransactionID)).sorted()
+      }
+      guard originals.count <= IDMatch.mostOriginals else { throw IDMatch.tooLarge(IDMatch.mostOriginals) }
+      matches.append(
+        IDMatch(
+          environment: environment, customers: customers, originals: originals,
+          policies: try LookUpPolicies(of: app, environment, in: session)))
+    }
+    return matches
+  }
+}
+
+extension CustomerNode {
+  var originalTransactionID: String? { if case .originalTransactionID(let id) = self { id } else { nil } }
+  var appTransactionID: String? { if case .appTransactionID(let id) = self { id } else { nil } }
+}

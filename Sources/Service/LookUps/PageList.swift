@@ -1,0 +1,41 @@
+/// One list of an answer, of which a page is given: what comes next after where the page before ended.
+///
+/// Items may be added in any order, and as many as there are: no more are kept than a page and what is needed to find it.
+struct PageList<Item> {
+  /// Items of a page.
+  let limit: Int
+  /// Where the page before ended; nil at the beginning.
+  let start: ListPosition?
+  /// All items that there are, on this page or not.
+  private(set) var count = 0
+  private var kept: [(position: ListPosition, item: Item)] = []
+
+  init(limit: Int, after start: ListPosition?) {
+    self.limit = limit
+    self.start = start
+  }
+
+  mutating func add(_ item: Item, at position: ListPosition) {
+    count += 1
+    if let start, position <= start { return }
+    kept.append((position, item))
+    if kept.count >= 2 * limit + 64 {
+      sort()
+      kept.removeSubrange((limit + 1)...)
+    }
+  }
+
+  /// The items of the page, where it ends, and whether more follow.
+  mutating func page() -> (items: [Item], end: ListPosition?, hasMore: Bool) {
+    sort()
+    let page = kept.prefix(limit)
+    return (page.map(\.item), page.last?.position ?? start, kept.count > limit)
+  }
+
+  private mutating func sort() {
+    // As they come from one piece they are in order already.
+    if !zip(kept, kept.dropFirst()).allSatisfy({ $0.position <= $1.position }) {
+      kept.sort { $0.position < $1.position }
+    }
+  }
+}

@@ -1,0 +1,156 @@
+import JSON
+import Ledger
+import Mappings
+import Purchases
+
+/// What an answer says of one environment: a page of each list, and of all purchases how the subscriptions stand.
+///
+/// The customer comes in pieces, so that no more of it is in memory than a piece and a page.
+struct ResultPage {
+  private let document: Document
+  private let customers: [String: Set<CustomerNode>]
+  private let environment: Environment
+  private let extent: Ledger.Extent
+  private let isLater: Bool
+  private var subscriptions: [JSONValue] = []
+  private var members: PageList<CustomerNode>
+  private var purchases: PageList<Purchase>
+  private var appTransactions: PageList<Folded<AppTransactionField>>
+  private var events: PageList<(occurrence: Occurrence, isSuperseded: Bool)>
+  private var accounts: PageList<Attribution>
+  private var transfers: PageList<Transfer>
+
+  /// More than any list has.
+  static let everything = Int.max / 4
+
+  /// - Parameters:
+  ///   - limit: items of each list.
+  ///   - ends: where the page before ended; nil: this is the first.
+  init(
+    _ document: Document, of customers: [String: Set<CustomerNode>], in environment: Environment,
+    _ extent: Ledger.Extent, limit: Int = Self.everything, after ends: PageCursor.Ends? = nil
+  ) {
+    self.document = document
+    self.customers = customers
+    self.environment = environment
+    self.extent = extent
+    isLater = ends != nil
+    members = PageList(limit: limit, after: ends?[.members])
+    purchases = PageList(limit: limit, after: ends?[.purchases])
+    appTransactions = PageList(limit: limit, after: ends?[.appTransactions])
+    events = PageList(limit: limit, after: ends?[.events])
+    accounts = PageList(limit: limit, after: ends?[.accounts])
+    transfers = PageList(limit: limit, after: ends?[.transfers])
+    switch extent {
+    case .purchases: break
+    case .customers: for member in customers.values.joined() { members.add(member, at: ListPosition(member)) }
+    }
+  }
+
+  /// Adds what is known below some originalTransactionIds, those of a later piece after all of these.
+  mutating func add(_ piece: Dossier) {
+    let vocabulary = document.vocabulary
+    let folded = Purchase.fold(piece.purchases, rules: vocabulary.purchases.rules)
+    for purchase in folded { purchases.add(purchase, at: ListPosition(purchase)) }
+    let subscriptions = document.subscriptions(folded, piece.renewals)
+    self.subscriptions += subscriptions.map { .object(document.describe($0, in: piece)) }
+    for (id, statements) in Dictionary(grouping: piece.appTransactions, by: \.key.appTransactionID) {
+      if let folded = Folded(statements, rules: vocabulary.appTransactions.rules) {
+        appTransactions.add(folded, at: ListPosition(id: id))
+      }
+    }
+    let periods = PeriodIndex(subscriptions)
+    let occurrences = Occurrence.toldAndLearned(in: piece.events, purchases: folded)
+    // What was learned stands where its purchase does.
+    let sources =
+      occurrences.contains(where: \.isLearned)
+      ? Dictionary(folded.map { ($0.key, $0) }) { first, _ in first } : [:]
+    for occurrence in occurrences {
+      let isSuperseded = periods.isSuperseded(occurrence.event)
+      let source = occurrence.isLearned ? occurrence.event.purchaseKey.flatMap { sources[$0] } : nil
+      events.add((occurrence, isSuperseded), at: ListPosition(occurrence, learnedFrom: source.map(ListPosition.init)))
+    }
+    let attributions = Attribution.merged(piece.attributions)
+    for attribution in attributions { accounts.add(attribution, at: ListPosition(attribution)) }
+    var (last, repetition): (Transfer?, Int64) = (nil, 0)
+    for transfer in Transfer.all(in: attributions, purchases: folded) {
+      repetition = transfer == last ? repetition + 1 : 0
+      last = transfer
+      transfers.add(transfer, at: ListPosition(transfer, repetition: repetition))
+    }
+  }
+
+  /// The result as JSON, and where its lists end; `hasMore` when one of them goes on.
+  ///
+  /// A result that holds everything is no other than if there were no pages.
+  mutating func finish() -> (object: JSONObject, ends: PageCursor.Ends, hasMore: Bool) {
+    var (ends, hasMore): (PageCursor.Ends, Bool) = ([:], false)
+    func take<Item>(_ name: PageCursor.List, _ list: inout PageList<Item>) -> [Item] {
+      let (items, end, goesOn) = list.page()
+      ends[name] = end
+      hasMore = hasMore || goesOn
+      return items
+    }
+    var object: JSONObject = ["environment": .string(environment.rawValue)]
+    switch extent {
+    case .purchases: break
+    case .customers: object["customers"] = .array(customers(showing: take(.members, &members)))
+    }
+    object["purchases"] = .array(take(.purchases, &purchases).map { .object(document.describe($0)) })
+    object["subscriptions"] = .array(subscriptions)
+    object["appTransactions"] = .array(
+      take(.appTransactions, &appTransactions).map { .object(document.describe($0)) })
+    object["events"] = .array(
+      take(.events, &events).map { .object(document.describe($0.occurrence, isSuperseded: $0.isSuperseded)) })
+    object["accounts"] = .array(take(.accounts, &accounts).map { .object(document.describe($0)) })
+    object["transfers"] = .array(take(.transfers, &transfers).map { .object(document.describe($0)) })
+    if hasMore || isLater { object["counts"] = .object(counts) }
+    return (object, ends, hasMore)
+  }
+
+  /// Of all that there is, on this page or not.
+  private var counts: JSONObject {
+    var counts: JSONObject = [:]
+    switch extent {
+    case .purchases: break
+    case .customers:
+      counts["customers"] = .integer(Int64(customers.count))
+      counts["members"] = .integer(Int64(members.count))
+    }
+    let lists = [
+      ("purchases", purchases.count), ("subscriptions", subscriptions.count),
+      ("appTransactions", appTransactions.count), ("events", events.count), ("accounts", accounts.count),
+      ("transfers", transfers.count),
+    ]
+    for (name, count) in lists { counts[name] = .integer(Int64(count)) }
+    return counts
+  }
+
+  /// Each customer with those of its members that are shown; one of whom none is shown is not.
+  private func customers(showing shown: [CustomerNode]) -> [JSONValue] {
+    let shown = Set(shown)
+    return customers.sorted { $0.key < $1.key }.compactMap { label, members in
+      let members = members.intersection(shown).sorted()
+      guard !members.isEmpty else { return nil }
+      let appTransactions = members.compactMap { member -> JSONValue? in
+        if case .appTransactionID(let id) = member { .string(id) } else { nil }
+      }
+      let originals = members.compactMap { member -> JSONValue? in
+        if case .originalTransactionID(let id) = member { .string(id) } else { nil }
+      }
+      return [
+        "customer": .string(CustomerNode(text: label)?.id ?? label), "originalTransactionIds": .array(originals),
+        "appTransactionIds": .array(appTransactions),
+      ]
+    }
+  }
+}
+
+extension Event {
+  /// The purchase that it names, by its line.
+  fileprivate var purchaseKey: PurchaseKey? {
+    guard let originalTransactionID, let line else { return nil }
+    return PurchaseKey(
+      app: app, environment: environment, originalTransactionID: originalTransactionID, line: line)
+  }
+}

@@ -1,0 +1,242 @@
+import JSON
+import Mappings
+import Purchases
+import Signing
+import Support
+import Testing
+import Time
+
+@testable import Ledger
+@testable import Service
+
+@Suite struct `A page` {
+  private static let app = "com.example.pages"
+
+  /// A customer of whom much has the same date, the same message and the same id: whatever orders a list must tell it apart.
+  private func dossier(_ random: inout SeededRandom) -> Dossier {
+    func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &random)] }
+    let originals = (0..<8).map { "\(100 + $0)" }
+    var purchases: [PurchaseStatement] = []
+    var events: [Event] = []
+    var attributions: [Attribution] = []
+    for _ in 0..<60 {
+      let original = pick(originals)
+      let (number, date) = (Int64.random(in: 0..<9, using: &random), Int64.random(in: 1..<6, using: &random) * 60_000)
+      let source = pick([Source.signedV2, .signedV2, .notificationV1, .verifiedReceipt])
+      let line = pick([Line(text: ""), Line(text: "\(number)"), Line(text: "p\(date)")])
+      let rank = Rank(asOf: Milliseconds(pick([1_000, 2_000])), tieBreak: pick([[], [1], [1, 0]]))
+      let message = pick([[UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32)])
+      let key = PurchaseKey(app: Self.app, environment: .sandbox, originalTransactionID: original, line: line)
+      var facts = Facts<PurchaseField>()
+      facts.set(.transactionId, .string("\(original)\(number)"))
+      facts.set(.type, pick(["Consumable", "Auto-Renewable Subscription"]))
+      if number < 8 { facts.set(.purchaseDate, .integer(date)) }
+      if number.isMultiple(of: 3) { facts.set(.revocationDate, .integer(pick([date, 400_000]))) }
+      facts.set(.transactionReason, "PURCHASE")
+      purchases.append(PurchaseStatement(key: key, source: source, rank: rank, facts: facts, message: message))
+      events.append(
+        Event(
+          app: Self.app, environment: .sandbox, notificationUUID: pick([nil, "u\(original)\(number)"]),
+          notificationType: pick(["DID_RENEW", "REFUND"]), subtype: pick([nil, "A"]), originalTransactionID: original,
+          transactionID: pick([nil, "\(original)\(number)"]), line: pick([nil, line]), date: Milliseconds(date),
+          source: source, rank: rank, details: pick([[:], ["a": 1]]), message: message, rule: nil))
+      attributions.append(
+        Attribution(
+          pick([.userID, .appAccountToken]), pick(["alice", "bob"]), of: original, line: pick([line, Line(text: "")]),
+          from: Milliseconds(pick([1_000, 2_000])), to: Milliseconds(3_000), message: message))
+    }
+    let members = Set(originals.map(CustomerNode.originalTransactionID))
+    return Dossier(
+      environment: .sandbox, originalTransactionIDs: originals,
+      customers: ["o100": members.filter { $0.id < "104" }, "o104": members.filter { $0.id >= "104" }],
+      purchases: purchases, renewals: [],
+      appTransactions: ["72", "71"].map { id in
+        var facts = Facts<AppTransactionField>()
+        facts.set(.appTransactionId, .string(id))
+        return AppTransactionStatement(
+          key: AppTransactionKey(app: Self.app, environment: .sandbox, appTransactionID: id), source: .signedV2,
+          rank: Rank(asOf: Milliseconds(1), tieBreak: []), facts: facts, message: [])
+      }, events: events, attributions: attributions)
+  }
+
+  /// The same below some originalTransactionIds.
+  private func piece(_ dossier: Dossier, _ originals: [String], isFirst: Bool) -> Dossier {
+    let ids = Set(originals)
+    return Dossier(
+      environment: dossier.environment, originalTransactionIDs: originals, customers: dossier.customers,
+      purchases: dossier.purchases.filter { ids.contains($0.key.originalTransactionID) }, renewals: [],
+      appTransactions: isFirst ? dossier.appTransactions : [],
+      events: dossier.events.filter { $0.originalTransactionID.map(ids.contains) ?? false },
+      attributions: dossier.attributions.filter { ids.contains($0.originalTransactionID) })
+  }
+
+  private let document = Document(vocabulary: .embedded, now: Milliseconds(500_000), showsProvenance: true)
+  private let lists = ["purchases", "appTransactions", "events", "accounts", "transfers"]
+
+  @Test func `after another gives every item once and in the order of the whole, whatever the limit and the pieces`()
+    throws
+  {
+    var random = SeededRandom()
+    for _ in 0..<40 {
+      let dossier = dossier(&random)
+      let whole = document.describe(dossier, .customers)
+      let limit = Int.random(in: 1...25, using: &random)
+      let cut = Int.random(in: 0...8, using: &random)
+      var told: [String: [JSONValue]] = [:]
+      var members: [JSONValue] = []
+      var (cursor, pages): (PageCursor?, Int) = (nil, 0)
+      while true {
+        var page = ResultPage(
+          document, of: dossier.customers, in: .sandbox, .customers, limit: limit,
+          after: cursor.map { $0.ends[.sandbox] ?? [:] })
+        let originals = dossier.originalTransactionIDs
+        page.add(piece(dossier, Array(originals.prefix(cut)), isFirst: true))
+        page.add(piece(dossier, Array(originals.dropFirst(cut)), isFirst: false))
+        let (object, ends, hasMore) = page.finish()
+        pages += 1
+        for name in lists {
+          let items = try #require(object[name]?.array)
+          #expect(items.count <= limit)
+          told[name, default: []] += items
+        }
+        for customer in object["customers"]?.array ?? [] {
+          members += customer.object?["originalTransactionIds"]?.array ?? []
+        }
+        // What is never cut is the same on every page.
+        #expect(object["subscriptions"] == whole["subscriptions"])
+        let counts = object["counts"]?.object
+        #expect((counts == nil) == (pages == 1 && !hasMore))
+        if let counts {
+          for name in lists { #expect(counts[name] == .integer(Int64(whole[name]?.array?.count ?? 0))) }
+          #expect(counts["members"] == 8 && counts["customers"] == 2)
+        }
+        guard hasMore else { break }
+        var next = PageCursor()
+        next.ends[.sandbox] = ends
+        cursor = try PageCursor(next.text(of: "a"), of: "a")
+        guard pages < 200 else { break }
+      }
+      for name in lists { #expect(told[name] == whole[name]?.array, "\(name), seed \(random.seed)") }
+      #expect(members == dossier.originalTransactionIDs.map(JSONValue.string))
+      if limit < 8 { #expect(pages > 1) }
+    }
+  }
+
+  @Test func `of everything is the document as it was without pages`() {
+    var random = SeededRandom()
+    let dossier = dossier(&random)
+    var page = ResultPage(document, of: dossier.customers, in: .sandbox, .customers, limit: 1_000)
+    page.add(dossier)
+    let (object, _, hasMore) = page.finish()
+    #expect(object == document.describe(dossier, .customers) && !hasMore)
+    #expect(object["counts"] == nil)
+  }
+
+  @Test func `begins where the one before ended although items came before it`() throws {
+    var list = PageList<Int>(limit: 2, after: nil)
+    func position(_ number: Int) -> ListPosition { ListPosition(id: "\(1_000 + number)") }
+    for number in [9, 3, 5, 7] { list.add(number, at: position(number)) }
+    let first = list.page()
+    #expect(first.items == [3, 5] && first.hasMore && list.count == 4)
+    var next = PageList<Int>(limit: 2, after: first.end)
+    for number in [1, 9, 3, 4, 5, 6, 7] { next.add(number, at: position(number)) }
+    #expect(next.page().items == [6, 7] && next.page().hasMore)
+    // The end is kept, so that what comes after it can still be asked for.
+    var last = PageList<Int>(limit: 2, after: position(9))
+    last.add(9, at: position(9))
+    #expect(last.page().items.isEmpty && last.page().end == position(9) && !last.page().hasMore)
+  }
+
+  @Test func `keeps no more than it gives, however much there is`() {
+    var list = PageList<Int>(limit: 3, after: nil)
+    for number in (0..<5_000).reversed() { list.add(number, at: ListPosition(id: "\(10_000 + number)")) }
+    #expect(list.page().items == [0, 1, 2] && list.count == 5_000)
+  }
+
+  @Test func `has a cursor that is read back, and none that was made for something else`() throws {
+    var cursor = PageCursor()
+    cursor.ends = [
+      .sandbox: [.purchases: ListPosition(id: "1"), .members: ListPosition(bytes: [])],
+      .production: [.transfers: ListPosition(bytes: [0, 255])],
+    ]
+    let text = cursor.text(of: "app/customers/1")
+    #expect(try PageCursor(text, of: "app/customers/1").ends == cursor.ends)
+    for (text, request) in [
+      (text, "app/customers/2"), ("", "app/customers/1"), ("%", "app/customers/1"), (text + "AA", "app/customers/1"),
+      (String(text.dropLast(4)), "app/customers/1"), (String(repeating: "A", count: 20_000), "app/customers/1"),
+    ] {
+      #expect(throws: PageCursor.Unusable.self, "\(text)") { try PageCursor(text, of: request) }
+    }
+  }
+
+  @Test func `has positions that sort as the values do`() {
+    func position(_ text: String, _ number: Int64) -> ListPosition {
+      var position = ListPosition()
+      position.append(text)
+      position.append(number)
+      return position
+    }
+    let values: [(String, Int64)] = [
+      ("", .min), ("", -1), ("", 0), ("", .max), ("\0", 0), ("\0a", 0), ("\u{1}", 0), ("a", 5), ("a\0", 1),
+      ("a\u{1}", 0),
+      ("ab", -5), ("b", 0),
+    ]
+    let positions = values.map(position)
+    #expect(positions == positions.sorted() && Set(positions).count == positions.count)
+  }
+}
+
+@Suite struct `Slots for large look-ups` {
+  @Test func `are given out in order, as many as there are`() async throws {
+    let slots = LookUpSlots(count: 2, waiters: 2)
+    let gate = Gate()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for name in ["a", "b", "c", "d"] {
+        group.addTask { try await slots.withSlot { await gate.pass(name) } }
+        #expect(await eventually { await gate.inside.contains(name) || slots.waitingCount == (name == "c" ? 1 : 2) })
+      }
+      #expect(await gate.inside == ["a", "b"])
+      await #expect(throws: LookUpSlots.Refusal.overloaded) { try await slots.withSlot {} }
+      await gate.open("b")
+      #expect(await eventually { await gate.inside.contains("c") })
+      for name in ["a", "c"] { await gate.open(name) }
+      #expect(await eventually { await gate.inside.contains("d") })
+      await gate.open("d")
+      try await group.waitForAll()
+    }
+    try await slots.withSlot {}
+  }
+
+  @Test func `are not kept for whoever gave up waiting`() async throws {
+    let slots = LookUpSlots(count: 1, waiters: 2)
+    let gate = Gate()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await slots.withSlot { await gate.pass("a") } }
+      #expect(await eventually { await gate.inside == ["a"] })
+      let waiting = Task { try await slots.withSlot {} }
+      #expect(await eventually { slots.waitingCount == 1 })
+      waiting.cancel()
+      await #expect(throws: LookUpSlots.Refusal.cancelled) { try await waiting.value }
+      #expect(slots.waitingCount == 0)
+      await gate.open("a")
+      try await group.waitForAll()
+    }
+    await #expect(throws: Oops.self) { try await slots.withSlot { throw Oops() } }
+    try await slots.withSlot {}
+  }
+
+  private struct Oops: Error {}
+
+  /// Holds whoever passes until it is opened for them.
+  private actor Gate {
+    private(set) var inside: [String] = []
+    private var waiting: [String: CheckedContinuation<Void, Never>] = [:]
+
+    func pass(_ name: String) async {
+      inside.append(name)
+      await withCheckedContinuation { waiting[name] = $0 }
+    }
+
+    func open(_ name: String) { waiting.removeValue(forKey: name)?.resume() }
+  }
+}
