@@ -44,6 +44,34 @@ import Time
     #expect(text.output.contains("switchyard quarantine replay --code unknownApp"), "\(text)")
   }
 
+  @Test func `warns of an app without a legacy URL or an API key, until it has both`() async throws {
+    let (database, app) = (try await TestDatabase.migrated(), "com.example.switch")
+    let program = database.program
+    let added = try await program.run("app", "add", app)
+    #expect(added.notes.contains("next: `switchyard app legacy-url \(app) URL --environment Production`"), "\(added)")
+    let bare = try await program.run("doctor", "--json")
+    #expect(try level("forwarding", bare) == ["warn", "warn"])
+    #expect(try level("api key", bare) == ["warn"])
+    let text = try await program.run("doctor").output
+    #expect(text.contains("`switchyard app legacy-url \(app) URL --environment Production`"), "\(text)")
+    #expect(text.contains("`switchyard app add \(app) --key-file FILE --key-id ID --issuer ID`"))
+
+    let forward = ["app", "legacy-url", app, "http://127.0.0.1:1/apple", "--environment"]
+    #expect(try await program.run(forward + ["Production"]).status == 0)
+    #expect(try level("forwarding", await program.run("doctor", "--json")) == ["warn"])
+    #expect(try await program.run(forward + ["Sandbox"]).status == 0)
+    let key = database.place.file("key.p8", try SigningKeyFile.pem())
+    #expect(
+      try await program.run("app", "add", app, "--key-file", key, "--key-id", "K", "--issuer", "I").status == 0)
+    let whole = try await program.run("doctor", "--json")
+    #expect(try level("forwarding", whole) == [] && level("api key", whole) == [])
+    // Turned off, it is missing again; an app that was removed needs nothing.
+    #expect(try await program.run("app", "legacy-url", app, "off", "--environment", "Production").status == 0)
+    #expect(try level("forwarding", await program.run("doctor", "--json")) == ["warn"])
+    #expect(try await program.run("app", "remove", app, "--yes").status == 0)
+    #expect(try level("forwarding", await program.run("doctor", "--json")) == [])
+  }
+
   @Test func `says which ids failed, which requests went by, and that a lost master key is not made anew`() async throws
   {
     let (database, now) = (try await TestDatabase.migrated(), WallClock.system.now())

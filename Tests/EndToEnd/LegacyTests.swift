@@ -156,29 +156,4 @@ import Time
   private static func text(of row: Row) throws -> String {
     "\(try row.text("transaction_id")) \(try row.int("kind")) \(try row.int64("first_seen_at")) \(try row.bytes("message")) \(try row.optionalText("user_id") ?? "-")"
   }
-
-  @Test func `is connected as its runbook says, word for word`() async throws {
-    let runbook = try Runbook("connect-app")
-    #expect(runbook.headings == Runbook.headings)
-    let database = try await TestDatabase.migrated()
-    var program = database.program
-    program.environment["SWITCHYARD_DATA_DIR"] = "\(database.place.path)/data"
-    let running = try await RunningProgram.serve(program, [])
-    var isSetUp = false
-    var script = ""
-    for block in runbook.blocks where block.heading != "Undo" {
-      script += block.commands + "\n"
-      guard !isSetUp else { continue }
-      isSetUp = true
-      let file = secretFile(Self.secret, in: database.place, "secret.txt")
-      script += "APP=\(Self.app)\nSECRET_FILE='\(file)'\nURL=\(running.url)\n"
-    }
-    script += try #require(runbook.blocks.first { $0.heading == "Undo" }).commands
-    let outcome = try await program.shell(script)
-    #expect(outcome.status == 0, "\(outcome)")
-    #expect(outcome.output.contains("ready") && outcome.output.contains("unknownId"))
-    #expect(!outcome.output.contains(Self.secret) && !outcome.notes.contains(Self.secret))
-    #expect(outcome.notes.contains("removed \(Self.app)"))
-    await running.end(SIGTERM)
-  }
 }

@@ -49,6 +49,34 @@ struct Runbook {
   struct Missing: Error {
     let page: String
   }
+
+  /// The commands of a block, one by one: a line each, but for a loop or a condition, which ends with its own word.
+  static func commands(_ block: String) -> [String] {
+    var (commands, lines, depth): ([String], [Substring], Int) = ([], [], 0)
+    for line in block.split(separator: "\n") {
+      lines.append(line)
+      let first = line.drop { $0 == " " }.prefix { $0 != " " }
+      if ["for", "until", "while", "if"].contains(first) { depth += 1 }
+      if ["done", "fi"].contains(first) { depth -= 1 }
+      guard depth == 0, line.last != "\\" else { continue }
+      commands.append(lines.joined(separator: "\n"))
+      lines = []
+    }
+    return commands
+  }
+
+  /// The block that names what is only an example, its values replaced by those of a test.
+  ///
+  /// - Returns: nil if the block has anything else than assignments, or a name without a value.
+  static func filled(_ block: String, with values: [String: String]) -> String? {
+    var lines: [String] = []
+    for line in block.split(separator: "\n") {
+      let name = String(line.prefix { $0 != "=" })
+      guard name.count < line.count, let value = values[name] else { return nil }
+      lines.append("\(name)='\(value)'")
+    }
+    return lines.count == values.count ? lines.joined(separator: "\n") : nil
+  }
 }
 
 extension Program {

@@ -1,4 +1,5 @@
 import Ledger
+import Purchases
 import Runtime
 import Service
 import Support
@@ -10,6 +11,7 @@ private final class Source: Sendable {
   struct State {
     var apps: [App] = []
     var unopened: [CredentialTable.Unopened] = []
+    var gaps: [SetupGap] = []
     var isFailing = false
     var isHeld = false
     var readings = 0
@@ -32,7 +34,7 @@ private final class Source: Sendable {
     let seen = state.withLock { $0 }
     _ = await eventually { state.withLock { !$0.isHeld } }
     if state.withLock({ $0.isFailing }) { throw Away() }
-    return AppDirectory(apps: seen.apps, tokens: [:], unopened: seen.unopened)
+    return AppDirectory(apps: seen.apps, tokens: [:], unopened: seen.unopened, gaps: seen.gaps)
   }
 }
 
@@ -112,6 +114,28 @@ private final class Source: Sendable {
     #expect(told.map { $0.metadata["secret"] } == ["4f", "5a"])
     #expect(told.allSatisfy { $0.metadata["app"] == .string(app.bundleID) })
     #expect(registry.directory.unopened.count == 2)
+  }
+
+  @Test func `logs at the start what apps lack, and once what one lacks that is registered later`() async throws {
+    source.state.withLock { $0.gaps = [.noLegacyURL(app, .sandbox)] }
+    let registry = try await registry()
+    _ = await registry.refreshed(atMostEvery: .zero)
+    let later = App(id: App.ID(2), bundleID: "com.example.later", appAppleID: nil)
+    source.state.withLock { $0.gaps.append(.noAPIKey(later)) }
+    for _ in 0..<2 { _ = await registry.refreshed(atMostEvery: .zero) }
+    let told = log.records.filter { $0.level == .notice }
+    #expect(told.map { $0.metadata["app"] } == [.string(app.bundleID), .string(later.bundleID)])
+    #expect(told[0].message == "app has no legacy URL: nothing is forwarded to its old back end")
+    #expect(told[0].metadata["environment"] == "Sandbox")
+    #expect(
+      told[0].metadata["command"] == "switchyard app legacy-url com.example.new URL --environment Sandbox")
+    #expect(told[1].message == "app has no API key: Apple cannot be asked about its purchases")
+    // Mended, and broken again: that is said again.
+    source.state.withLock { $0.gaps = [.noAPIKey(later)] }
+    _ = await registry.refreshed(atMostEvery: .zero)
+    source.state.withLock { $0.gaps = [.noLegacyURL(app, .sandbox), .noAPIKey(later)] }
+    _ = await registry.refreshed(atMostEvery: .zero)
+    #expect(log.records.filter { $0.level == .notice }.count == 3)
   }
 
   @Test func `is not made when the first reading fails`() async throws {

@@ -11,6 +11,8 @@ package struct AppDirectory: Sendable {
   private let sealed: [App.ID: [CredentialTable.SealedSecret]]
   /// Shared secrets that are registered and cannot be read here.
   package let unopened: [CredentialTable.Unopened]
+  /// What registered apps still lack, app by app.
+  package let gaps: [SetupGap]
   /// Whether any app passes notifications through, so that their senders have to be looked at first.
   package let passesAnythingThrough: Bool
 
@@ -20,7 +22,7 @@ package struct AppDirectory: Sendable {
   package init(
     apps: [App], tokens: [Digest: App.ID], flags: [Ledger.Scope: Flag] = [:], destinations: [Destination] = [],
     secrets: [App.ID: [SecretCode]] = [:], sealed: [App.ID: [CredentialTable.SealedSecret]] = [:],
-    unopened: [CredentialTable.Unopened] = []
+    unopened: [CredentialTable.Unopened] = [], gaps: [SetupGap] = []
   ) {
     self.flags = flags
     passesAnythingThrough = flags.values.contains { $0.stage.notifications == .passThrough }
@@ -32,6 +34,7 @@ package struct AppDirectory: Sendable {
     self.secrets = secrets
     self.sealed = sealed
     self.unopened = unopened
+    self.gaps = gaps
   }
 
   package var apps: [App] { byBundleID.values.sorted { $0.bundleID < $1.bundleID } }

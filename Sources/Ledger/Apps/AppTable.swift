@@ -44,9 +44,12 @@ package enum AppTable {
         }
       }
     }
+    let (apps, destinations) = (try all(in: session), try DestinationTable.all(in: session))
     return AppDirectory(
-      apps: try all(in: session), tokens: tokens, flags: try FlagTable.all(in: session),
-      destinations: try DestinationTable.all(in: session), secrets: secrets, sealed: sealed, unopened: unopened)
+      apps: apps, tokens: tokens, flags: try FlagTable.all(in: session), destinations: destinations, secrets: secrets,
+      sealed: sealed, unopened: unopened,
+      gaps: SetupGap.all(
+        of: apps, forwarding: destinations, withKey: try CredentialTable.apps(with: .apiKey, in: session)))
   }
 
   package static func find(_ bundleID: String, in session: borrowing Session) throws(DatabaseError) -> App? {

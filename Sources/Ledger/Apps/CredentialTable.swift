@@ -48,6 +48,17 @@ package enum CredentialTable {
     ).isEmpty
   }
 
+  /// Returns the apps that have a credential of this kind that is in use; it may still not open under this master key.
+  package static func apps(with kind: Kind, in session: borrowing Session) throws(DatabaseError) -> Set<App.ID> {
+    var apps: Set<App.ID> = []
+    for row in try session.query(
+      "SELECT DISTINCT app FROM credentials WHERE kind = \(kind.rawValue) AND retired_at IS NULL")
+    {
+      apps.insert(App.ID(try row.int("app")))
+    }
+    return apps
+  }
+
   /// The credentials that are in use, without their secrets.
   package static func list(of app: App, in session: borrowing Session) throws(DatabaseError) -> [Entry] {
     var entries: [Entry] = []

@@ -1,4 +1,5 @@
 package import Ledger
+import Purchases
 package import Runtime
 import Synchronization
 
@@ -27,6 +28,7 @@ package final class Registry: Service {
     self.read = read
     self.logger = logger
     warn(of: Set(directory.unopened), in: directory)
+    note(directory.gaps)
   }
 
   package var directory: AppDirectory { state.withLock { $0.directory } }
@@ -65,9 +67,11 @@ package final class Registry: Service {
       let fresh = try await read()
       let known = state.withLock { state in
         defer { state = State(directory: fresh, readAt: .now) }
-        return state.directory.unopened
+        return state.directory
       }
-      warn(of: Set(fresh.unopened).subtracting(known), in: fresh)
+      warn(of: Set(fresh.unopened).subtracting(known.unopened), in: fresh)
+      let before = Set(known.gaps)
+      note(fresh.gaps.filter { !before.contains($0) })
     } catch {
       // An attempt counts like a reading: an outage must not let guesses through to the database.
       state.withLock { state in
@@ -85,6 +89,21 @@ package final class Registry: Service {
       logger.error(
         "a shared secret does not open: name its master key, or register the secret again",
         metadata: ["app": "\(app)", "secret": "\(secret.name)", "reason": "\(secret.reason)"])
+    }
+  }
+
+  /// Logs what apps lack, once for each gap: at the start, and when an app is registered or loses its URL.
+  private func note(_ gaps: [SetupGap]) {
+    for gap in gaps {
+      let metadata: Logger.Metadata = ["app": "\(gap.app.bundleID)", "command": "\(gap.command)"]
+      switch gap {
+      case .noLegacyURL(_, let environment):
+        logger.notice(
+          "app has no legacy URL: nothing is forwarded to its old back end",
+          metadata: metadata.merging(["environment": "\(environment.rawValue)"]) { $1 })
+      case .noAPIKey:
+        logger.notice("app has no API key: Apple cannot be asked about its purchases", metadata: metadata)
+      }
     }
   }
 }

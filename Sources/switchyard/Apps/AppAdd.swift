@@ -118,7 +118,12 @@ struct AppAdd {
       terminal.note("its Production notifications are quarantined until --app-apple-id is given")
     }
     if before == nil, !isDry {
-      terminal.note("next: `switchyard app token \(bundleID)`, and Apple's URL …/notifications/\(bundleID)")
+      // In this order: an app whose URL at Apple is changed before it is forwarded silences its old back end.
+      terminal.note(
+        """
+        next: `switchyard app legacy-url \(bundleID) URL --environment Production`, so that its old back end goes on \
+        hearing Apple; then the API key; then Apple's URL …/notifications/\(bundleID): runbooks/connect-app.md
+        """)
     }
     return .done
   }

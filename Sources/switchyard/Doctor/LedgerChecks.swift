@@ -23,7 +23,8 @@ struct LedgerChecks {
       ? .ok("schema", "version \(status.installed)")
       : .warn("schema", "version \(status.installed), one ahead of this build", "upgrade this node too")
     all =
-      [schema] + (try Self.rebuild(session)) + (try Self.apps(session)) + (try Self.quarantine(session))
+      [schema] + (try Self.rebuild(session)) + (try Self.apps(session)) + (try SetupChecks(session).all)
+      + (try Self.quarantine(session))
       + (try Self.certificates(session)) + (try Self.heartbeats(session))
       + (try AskingChecks(session, keys, now: now).all)
   }
@@ -100,8 +101,10 @@ struct LedgerChecks {
   private static func remedy(_ reason: QuarantineTable.Reason) -> String {
     let replay = "then `switchyard quarantine replay --code \(reason.code)`"
     return switch reason.code {
-    case "unknownApp": "`switchyard app add` it, \(replay)"
+    case "unknownApp": "`switchyard app add` it and name its old back end (`switchyard app legacy-url`), \(replay)"
     case "appAppleIdNotRegistered": "`switchyard app add --app-apple-id`, \(replay)"
+    case "noSharedSecret":
+      "`switchyard app secret BUNDLE_ID --file FILE`: until then they do not reach the old back end; \(replay)"
     case "wrongAppAppleId": "compare the Apple id with App Store Connect, \(replay)"
     case "revocationNotKnown": "see that the responders in the log can be reached, \(replay)"
     case "noResponderNamed": "serve with `--ocsp prefer` if these certificates are Apple's, \(replay)"

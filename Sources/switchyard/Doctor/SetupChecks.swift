@@ -1,0 +1,26 @@
+import Database
+import Ledger
+import Purchases
+
+/// What registered apps still lack: the URL of their old back end, the key of the App Store Server API.
+struct SetupChecks {
+  let all: [Check]
+
+  init(_ session: Session) throws(DatabaseError) {
+    all = try SetupGap.all(in: session).map { gap in
+      let name = gap.app.bundleID
+      return switch gap {
+      case .noLegacyURL(_, let environment):
+        .warn(
+          "forwarding",
+          "\(name) has no legacy URL in \(environment.rawValue): what Apple posts here does not reach its old back end",
+          "`\(gap.command)`, before Apple's URL is changed (runbooks/connect-app.md)")
+      case .noAPIKey:
+        .warn(
+          "api key",
+          "\(name) has no API key: Apple cannot confirm what V1 reports, so that subscribers who renew lose access "
+            + "in /v1", "`\(gap.command)`, then `switchyard api check --app \(name)`")
+      }
+    }
+  }
+}

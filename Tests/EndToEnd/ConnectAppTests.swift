@@ -1,0 +1,248 @@
+import Database
+import Glibc
+import HTTPClient
+import HTTPServer
+import JSON
+import Runtime
+import Support
+import Synchronization
+import Testing
+import Time
+import switchyard
+
+/// The old back end of an app: takes everything, and remembers what was posted to which path.
+private final class OldBackEnd: HTTPHandler {
+  private let heard = Mutex<[String: Set<[UInt8]>]>([:])
+
+  func respond(to request: HTTPRequest) async -> HTTPResponse {
+    // The test post of the runbook is none of Apple's.
+    if request.body != Array("{}".utf8) {
+      _ = heard.withLock { $0[request.path, default: []].insert(request.body) }
+    }
+    return HTTPResponse(status: 200)
+  }
+
+  subscript(path: String) -> Set<[UInt8]> { heard.withLock { $0[path] ?? [] } }
+}
+
+/// An app of which Apple posts to its old back end, with a customer in each environment, and a service that waits for it.
+private struct ConnectedApp {
+  static let bundleID = "com.example.connected"
+  static let paths = ["Production": "/apple", "Sandbox": "/apple-sandbox"]
+
+  let apple: RunningSimulator
+  let proxy: FrontProxy
+  let oldBackEnd: OldBackEnd
+  let oldURL: String
+  /// Of Apple's notifications; the old back end understands no other.
+  let version: Int
+  private let customers: [String]
+
+  init(_ apple: RunningSimulator, _ proxy: FrontProxy, _ oldBackEnd: OldBackEnd, at oldURL: String, version: Int)
+    async throws
+  {
+    (self.apple, self.proxy, self.oldBackEnd, self.oldURL, self.version) = (apple, proxy, oldBackEnd, oldURL, version)
+    var customers: [String] = []
+    for (environment, path) in Self.paths {
+      try await Self.direct(apple, environment, to: oldURL + path, version)
+      let enrolled = try await apple.control("enrol", "bundleId=\(Self.bundleID)", "environment=\(environment)")
+      let customer = try #require(enrolled.first?["customer"]?.string)
+      try await apple.control("act", "act=buy", "productId=plus.monthly", "customer=\(customer)")
+      customers.append(customer)
+    }
+    self.customers = customers
+  }
+
+  /// Enters a URL in App Store Connect.
+  private static func direct(
+    _ apple: RunningSimulator, _ environment: String, to url: String, _ version: Int
+  ) async throws {
+    try await apple.control(
+      "destination", "bundleId=\(bundleID)", "environment=\(environment)", "url=\(url)", "version=\(version)")
+  }
+
+  /// Enters every URL that a command printed for App Store Connect; whether there was any.
+  func enter(_ printed: String) async throws -> Bool {
+    var isAny = false
+    for line in printed.split(separator: "\n") {
+      for environment in Self.paths.keys where line.hasPrefix("\(environment) Server URL: ") {
+        let url = line.dropFirst("\(environment) Server URL: ".count)
+        try await Self.direct(apple, environment, to: String(url), version)
+        isAny = true
+      }
+    }
+    return isAny
+  }
+
+  /// Has both customers turn renewal on or off; then the old back end has to have heard everything that Apple has sent.
+  ///
+  /// - Parameter moment: said when it has not.
+  /// - Returns: how many notifications Apple has sent by now.
+  func live(on: Bool, _ moment: String) async throws -> Int {
+    for customer in customers {
+      try await apple.control("act", "act=setAutoRenew", "on=\(on)", "customer=\(customer)")
+    }
+    try await apple.control("advance", "milliseconds=10000")
+    let sent = try await apple.control("notifications", "limit=10000").first?["notifications"]?.array ?? []
+    let shipments = sent.compactMap(\.object)
+    let undelivered = shipments.filter { $0["state"] != "delivered" }
+    #expect(undelivered.isEmpty, "\(moment): \(undelivered.map { String(decoding: $0.encoded(), as: UTF8.self) })")
+    for (environment, path) in Self.paths {
+      let count = shipments.count { $0["environment"]?.string == environment }
+      let isHeard = await eventually(within: .seconds(20)) { oldBackEnd[path].count >= count }
+      try #require(isHeard, "\(moment): \(environment) heard \(oldBackEnd[path].count) of \(count)")
+      #expect(oldBackEnd[path].count == count, "\(moment): \(environment)")
+    }
+    let heard = Self.paths.values.reduce(into: Set<[UInt8]>()) { $0.formUnion(oldBackEnd[$1]) }
+    #expect(proxy.posted.allSatisfy(heard.contains), "\(moment): not byte for byte")
+    return shipments.count
+  }
+
+  /// What the runbook's examples stand for.
+  func values(_ secretFile: String, url: String) -> [String: String] {
+    let app = apple.world["apps"]?.array?.first?.object
+    return [
+      "APP": Self.bundleID, "APPLE_ID": app?["appAppleId"]?.integer.map { "\($0)" } ?? "",
+      "OLD_PRODUCTION_URL": oldURL + (Self.paths["Production"] ?? ""),
+      "OLD_SANDBOX_URL": oldURL + (Self.paths["Sandbox"] ?? ""), "KEY_FILE": apple.word("keyFile"),
+      "KEY_ID": apple.word("keyId"), "ISSUER": apple.word("issuerId"), "SECRET_FILE": secretFile, "URL": url,
+    ]
+  }
+
+  var secret: String { apple.world["apps"]?.array?.first?.object?["sharedSecret"]?.string ?? "" }
+}
+
+/// runbooks/connect-app.md, typed command by command while an App Store sends: the old back end must hear everything.
+@Suite struct `The runbook that connects an app` {
+  @Test func `has the order of README's quick start, whose commands parse`() throws {
+    let readme = try ProjectFile.text("README.md")
+    let section = try #require(readme.components(after: "## Using it", until: "runbooks/connect-app.md"))
+    let quick = section.split(separator: "\n").filter { $0.hasPrefix("switchyard ") }.map(String.init)
+    for line in quick { _ = try Switchyard.command.parse(`The examples of every command`.words(line)) }
+    let steps = try Runbook("connect-app").blocks.filter { $0.heading == "Steps" }.map(\.commands)
+    let before = steps.prefix { !$0.contains("Server URL") }.flatMap(Runbook.commands)
+    // Checks that README leaves out.
+    let shown = before.map(Self.verb).filter { ![["app", "show"], ["outbox", "list"], []].contains($0) }
+    #expect(quick.dropFirst().map(Self.verb) == shown)
+    #expect(shown.contains(["app", "legacy-url"]))
+  }
+
+  /// The words before the first value: `app legacy-url`.
+  private static func verb(_ command: String) -> [String] {
+    Array(
+      `The examples of every command`.words(command).prefix {
+        $0.allSatisfy { $0.isLetter || $0 == "-" } && $0.first != "-"
+      })
+  }
+
+  @Test(arguments: [1, 2]) func `loses no notification at any step, there and back`(version: Int) async throws {
+    let runbook = try Runbook("connect-app")
+    #expect(runbook.headings == Runbook.headings)
+    #expect(!runbook.hasUntyped, "every command is in a block that is typed")
+    let database = try await TestDatabase.migrated()
+    let (proxy, oldBackEnd) = (FrontProxy(), OldBackEnd())
+    let front = HTTPServer(HTTPServerConfiguration(port: 0), handler: proxy) { _ in }
+    let old = HTTPServer(HTTPServerConfiguration(port: 0), handler: oldBackEnd) { _ in }
+    try front.start()
+    try old.start()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await front.run() }
+      group.addTask { try await old.run() }
+      // Its time goes faster than ours.
+      let start = (WallClock.system.now() - .hours(1)).sinceEpoch
+      let world = ["--customers", "0", "--seed", "3", "--as-of", "\(start)", "--app", ConnectedApp.bundleID]
+      try await RunningSimulator.with(world, in: database.place) { apple in
+        let app = try await ConnectedApp(
+          apple, proxy, oldBackEnd, at: "http://127.0.0.1:\(old.port)", version: version)
+        var program = database.program
+        program.environment["SWITCHYARD_DATA_DIR"] = "\(database.place.path)/data"
+        program.environment["SWITCHYARD_VERIFY_RECEIPT_URL"] = apple.url + "/verifyReceipt"
+        program.environment.merge(apple.environment) { $1 }
+        // The root counts for the Sandbox. What Production sends by V2 is set aside here, and forwarded all the same.
+        let service = try await RunningProgram.serve(
+          program, ["--trust-root", apple.root, "--reconcile-every", "0", "--heartbeat-every", "0"])
+        proxy.pass(to: service.url)
+        let shell = try TypingShell(program)
+        let file = database.place.file("secret.txt", Array((app.secret + "\n").utf8))
+        let values = app.values(file, url: "http://127.0.0.1:\(front.port)")
+        let typed: Result<Void, any Error>
+        do { typed = .success(try await type(runbook, values, app, shell)) } catch { typed = .failure(error) }
+        await shell.leave()
+        await service.end(SIGTERM)
+        #expect(!service.notes.contains(app.secret) && !shell.notes.contains(app.secret))
+        try typed.get()
+      }
+      group.cancelAll()
+    }
+    await proxy.shutdown()
+  }
+
+  private func type(
+    _ runbook: Runbook, _ values: [String: String], _ app: ConnectedApp, _ shell: TypingShell
+  ) async throws {
+    // Whom to trust beside Apple.
+    _ = try await shell.type(
+      "switchyard() { if [ \"$1\" = api ]; then set -- \"$@\" --root '\(app.apple.root)'; fi; command switchyard \"$@\"; }"
+    )
+    let examples = try #require(runbook.blocks.first { $0.heading == "Before" })
+    _ = try await shell.type(
+      try #require(Runbook.filled(examples.commands, with: values), "other values are asked for than this test has"))
+    // What a page says for trouble comes before what undoes it all.
+    let pages = ["Steps", "How you know it worked", "If not", "Undo"]
+    #expect(runbook.blocks.filter { $0.heading == "Before" }.count == 1)
+    var (renews, sent, hadFirst, entered) = (true, 0, false, 0)
+    func live(_ moment: String) async throws {
+      renews.toggle()
+      let now = try await app.live(on: renews, moment)
+      #expect(now >= sent + 2, "\(moment): Apple sends something in both environments")
+      sent = now
+    }
+    var printed: [(command: String, text: String)] = []
+    for block in pages.flatMap({ page in runbook.blocks.filter { $0.heading == page } }) {
+      // By V1 Apple sends no TEST, as the page says.
+      if app.version == 1, block.commands.contains("test-notification") { continue }
+      for command in Runbook.commands(block.commands) {
+        try await live("before \(command)")
+        let text = try await shell.type(command)
+        printed.append((command, text))
+        guard try await app.enter(text) else { continue }
+        entered += 1
+        try await live("after \(command)")
+        guard !hadFirst, let first = app.proxy.posted.first else { continue }
+        hadFirst = true
+        #expect(app.oldBackEnd["/apple-sandbox"].contains(first), "the first notification, byte for byte")
+      }
+    }
+    try await live("at the end")
+    #expect(hadFirst && entered == 4, "both environments, and both back again")
+    try expect(printed, of: app)
+  }
+
+  /// The checks that the page names show what it says.
+  private func expect(_ printed: [(command: String, text: String)], of app: ConnectedApp) throws {
+    func text(_ command: String) throws -> String {
+      try #require(printed.first { $0.command.contains(command) }, "\(command) is not typed").text
+    }
+    #expect(try text("app show").contains("stages    Production record, Sandbox record"))
+    #expect(try text("outbox list --app \"$APP\"").split(separator: "\n").count == 3, "a line for each environment")
+    #expect(try text("'Production: %{http_code}") == "Production: 200\n")
+    #expect(try text("'Sandbox: %{http_code}") == "Sandbox: 200\n")
+    #expect(try text("api check").split(separator: "\n").count { $0.contains("keyAccepted") } == 2)
+    let diagnosis = try text("switchyard doctor")
+    #expect(diagnosis.contains("schema") && !diagnosis.contains(ConnectedApp.bundleID), "\(diagnosis)")
+    #expect(try text("--environment Sandbox --state delivered").contains("delivered"))
+    #expect(try text("--environment Production --state delivered").contains("delivered"))
+    #expect(try text("/verifyReceipt\"").contains("status"))
+    #expect(try text("/v1/apps/").contains("unknownId"))
+    if app.version == 2 { #expect(try text("for TRY").contains("SUCCESS")) }
+    if app.version == 1 { #expect(try text("quarantine list").contains("noSharedSecret") == false) }
+  }
+}
+
+extension String {
+  /// What stands between two texts, the first of each.
+  fileprivate func components(after start: String, until end: String) -> Substring? {
+    guard let from = firstRange(of: start)?.upperBound, let to = self[from...].firstRange(of: end) else { return nil }
+    return self[from..<to.lowerBound]
+  }
+}
