@@ -145,9 +145,8 @@ let package = Package(
       "AppStoreServerTests", "Simulator", "HTTPServer", "HTTPClient", "Signing", "JSON", "Time"),
     tests("HouseTests"),
     tests(
-      "EndToEnd", "switchyard", "Truth", "Ledger", "Database", "HTTPServer", "HTTPClient", "Simulator", "Signing",
-      "Purchases",
-      "JSON", "Runtime", "Time"),
+      "EndToEnd", "switchyard", "Truth", "Service", "Seeding", "Adapter", "Ledger", "Database", "HTTPServer",
+      "HTTPClient", "Simulator", "Signing", "Purchases", "JSON", "Runtime", "Time"),
   ]
 )
 

@@ -9,11 +9,14 @@ struct AnswerEnvelope {
   let appAppleID: Int64?
   let environment: Environment?
 
-  init(_ answer: JSONObject) throws(Refusal) {
+  /// - Parameter fallback: the environment that the request names: it decides where the answer names one that Apple does
+  ///   not document.
+  init(_ answer: JSONObject, fallback: Environment?) throws(Refusal) {
     bundleID = answer["bundleId"]?.string
     appAppleID = answer["appAppleId"]?.integer
     if let name = answer["environment"]?.string {
-      guard let known = Environment(rawValue: name) else {
+      let known = Environment(rawValue: name)
+      guard known != nil || fallback != nil else {
         throw Refusal(
           .authentic, .environmentUnknown, "the answer names an environment Apple does not document",
           claimedApp: bundleID)

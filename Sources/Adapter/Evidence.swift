@@ -67,7 +67,7 @@ struct Evidence {
   }
 
   private func statuses(_ answer: StatusResponse) throws(Refusal) -> Reading {
-    let envelope = try AnswerEnvelope(answer.json)
+    let envelope = try AnswerEnvelope(answer.json, fallback: fallback)
     var found: [Verified<JSONObject>] = []
     var renewals: [Verified<JSONObject>] = []
     var survey = answer.survey()
@@ -96,7 +96,7 @@ struct Evidence {
   private func transactions(
     _ signed: [String], envelope json: JSONObject, title: String, survey start: Survey
   ) throws(Refusal) -> Reading {
-    let envelope = try AnswerEnvelope(json)
+    let envelope = try AnswerEnvelope(json, fallback: fallback)
     var survey = start
     var purchases: [PurchaseStatement] = []
     for jws in signed {

@@ -31,6 +31,7 @@ extension Refusal {
     for statement in findings.appTransactions { try check("appTransactionId", statement.key.appTransactionID) }
     for alias in findings.aliases { try check(alias.kind.name, alias.id) }
     for attribution in findings.userIDs { try check("userId", attribution.value, nameLimit) }
+    for waiting in findings.waitingUserIDs { try check("userId", waiting.userID, nameLimit) }
     for seed in findings.seeds { try check("transactionId", seed.transactionID) }
     for event in findings.events {
       try check("notificationType", event.notificationType)

@@ -41,6 +41,7 @@ package enum CanonicalDump {
       }
       let seeds: SQL = "WHERE app = \(app.id.number) ORDER BY environment, transaction_id"
       for row in try SeedTable.read(seeds, bundleIDs: names, in: session) { try line(row.seed.canonical) }
+      for row in try WaitingUserIDTable.read(of: app.id, in: session) { try line(row.canonical(app)) }
     }
   }
 
@@ -118,6 +119,17 @@ extension Attribution {
     [
       kind.name: .string(value), "app": .string(app.bundleID), "environment": .string(scope.environment.rawValue),
       "originalTransactionId": .string(originalTransactionID), "line": .string(line.text),
+      "firstAsOf": .integer(firstAsOf.sinceEpoch), "lastAsOf": .integer(lastAsOf.sinceEpoch),
+      "message": .string(Digest(bytes: message)?.hex ?? ""),
+    ]
+  }
+}
+
+extension WaitingUserIDTable.Row {
+  fileprivate func canonical(_ app: App) -> JSONObject {
+    [
+      "waitingUserID": .string(userID), "app": .string(app.bundleID),
+      "environment": environment.map { .string($0.rawValue) } ?? .null, "transactionId": .string(transactionID),
       "firstAsOf": .integer(firstAsOf.sinceEpoch), "lastAsOf": .integer(lastAsOf.sinceEpoch),
       "message": .string(Digest(bytes: message)?.hex ?? ""),
     ]

@@ -2,6 +2,7 @@ package import Database
 package import Purchases
 import Signing
 import Synchronization
+import Time
 
 /// What is known, in MySQL: every accepted message, and what all of them together say.
 package final class Ledger: Sendable {
@@ -87,6 +88,7 @@ package final class Ledger: Sendable {
       findings.flatMap { app, found in found.appTransactions.map { (app, $0) } }, in: session)
     try AliasTable.note(findings, in: session)
     try AttributionTable.note(findings, in: session)
+    try WaitingUserIDTable.note(findings, in: session)
     try EventTable.note(findings.flatMap { app, found in found.events.map { (app, $0) } }, in: session)
     try CustomerTable.note(findings, in: session)
     try SeedTable.note(messages, in: session)
@@ -130,13 +132,13 @@ private struct Batch {
     let reports = try ClaimedReport.all(in: messages, session)
     try Ledger.note(messages, in: session)
     try ClaimedChangeTable.queue(reports, in: session)
-    try WorkTable.enqueue(
-      messages.flatMap { message, app, findings in
-        let claimed = findings.claimedOriginals
-        return findings.seeds.filter { !claimed.contains($0.transactionID) }.map {
-          (app: app, seed: $0, arrivedAt: message.receivedAt)
-        }
-      }, in: session)
+    let arrived = messages.flatMap { message, app, findings in
+      let claimed = findings.claimedOriginals
+      return findings.seeds.filter { !claimed.contains($0.transactionID) }.map {
+        (app: app, seed: $0, arrivedAt: message.receivedAt)
+      }
+    }
+    try WorkTable.enqueue(Self.placed(arrived, in: session), in: session)
     try ConsumptionTable.open(
       new.flatMap { message, accepted in
         accepted.findings.events.map {
@@ -171,6 +173,30 @@ private struct Batch {
       case .quarantined(let refusal):
         if isRepeated || keptBefore.contains(digest) { return .quarantinedBefore }
         return full.contains(refusal.source) ? .quarantineFull : .quarantined
+      }
+    }
+  }
+
+  /// The seeds, those without an environment in the environments in which their ids are known.
+  ///
+  /// Of the others Apple is asked in Production first, then in the sandbox.
+  private static func placed(
+    _ seeds: [(app: App.ID, seed: Seed, arrivedAt: Milliseconds)], in session: borrowing Session
+  ) throws(DatabaseError) -> [(app: App.ID, seed: Seed, arrivedAt: Milliseconds)] {
+    let unnamed = Dictionary(grouping: seeds.filter { $0.seed.environment == nil }, by: \.app)
+    guard !unnamed.isEmpty else { return seeds }
+    var known: [App.ID: [String: Set<Environment>]] = [:]
+    for (app, seeds) in unnamed {
+      known[app] = try Ledger.environments(of: Set(seeds.map(\.seed.transactionID)), app: app, in: session)
+    }
+    return seeds.flatMap { app, seed, arrivedAt in
+      guard seed.environment == nil, let environments = known[app]?[seed.transactionID] else {
+        return [(app: app, seed: seed, arrivedAt: arrivedAt)]
+      }
+      return environments.sorted().map { environment in
+        let placed = Seed(
+          app: seed.app, environment: environment, transactionID: seed.transactionID, userID: seed.userID)
+        return (app: app, seed: placed, arrivedAt: arrivedAt)
       }
     }
   }

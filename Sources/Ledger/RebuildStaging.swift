@@ -13,8 +13,8 @@ extension Rebuild {
     /// Of a table that only a rebuild makes: a database without it is somebody else's.
     private static let marker = "seen_messages"
     private static let derived = [
-      "purchases", "purchase_marks", "renewals", "app_transactions", "aliases", "attributions", "user_ids", "links",
-      "customers", "events", "seeds",
+      "purchases", "purchase_marks", "renewals", "app_transactions", "aliases", "attributions", "user_ids",
+      "waiting_user_ids", "links", "customers", "events", "seeds",
     ]
     private static let oldPrefix = "old_"
 

@@ -82,9 +82,16 @@ public struct Attribution: Hashable, Sendable {
 
 extension Findings {
   /// Notes that the back end knows the user of everything in here by `userID`.
+  ///
+  /// For a seed of which no purchase is in here the user id waits.
   public mutating func attribute(toUser userID: String, asOf: Milliseconds, message: [UInt8]) {
-    let originals = Set(originalTransactionIDs + seeds.map(\.transactionID)).sorted()
+    let originals = originalTransactionIDs
     userIDs += originals.map { Attribution(.userID, userID, of: $0, from: asOf, to: asOf, message: message) }
+    let known = Set(originals)
+    waitingUserIDs += seeds.filter { !known.contains($0.transactionID) }.map { seed in
+      WaitingUserID(
+        userID: userID, transactionID: seed.transactionID, environment: seed.environment, asOf: asOf, message: message)
+    }
   }
 
   /// To whose accounts its purchases belong: the tokens that they name, and the user ids that came with them.

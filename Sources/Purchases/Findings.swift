@@ -9,6 +9,8 @@ public struct Findings: Hashable, Sendable {
   public var links: [CustomerLink] = []
   /// The ids under which the app's back end knows the users, as it said.
   public var userIDs: [Attribution] = []
+  /// The user ids that came with an id of which nothing else is known.
+  public var waitingUserIDs: [WaitingUserID] = []
   /// By what Apple's history can be asked: of receipts, V1 bodies, answers and uploads.
   public var seeds: [Seed] = []
   /// Further ids of the same purchases: one V1 body may call one charge by several transaction ids.

@@ -267,11 +267,11 @@ extension ReceiptReader {
     }
   }
 
-  /// Roots of the operator's own vouch for nothing but the sandbox.
+  /// Roots of the operator's own vouch for nothing but the environments for which they were added.
   private func allowed(_ proof: SignatureProof, for receipt: Receipt) throws(ReceiptRefusal) -> SignatureProof {
     let environment = receipt.environment.flatMap { AppStoreEnvironment(rawValue: $0.rawValue) }
     guard signers.trust.allows(proof.root, in: environment) else {
-      throw ReceiptRefusal(.unknownRoot, "its root is trusted for the sandbox alone")
+      throw ReceiptRefusal(.unknownRoot, "its root is not trusted for its environment")
     }
     return proof
   }

@@ -140,7 +140,7 @@ package struct AppRouting: Sendable {
   private func ask(
     _ id: ID, as credentials: AppCredentials, in environment: APIEnvironment?
   ) async -> Result<APIEnvironment?, NotAsked.Reason> {
-    var route = EnvironmentRoute(known: environment ?? id.home)
+    var route = EnvironmentRoute(known: environment)
     guard var place = route.current else { return .success(nil) }
     while true {
       do throws(CallFailure) {
@@ -175,15 +175,6 @@ extension AppRouting.ID {
     switch self {
     case .transaction: [.transactionID, .appTransactionID]
     case .order: [.orderID]
-    }
-  }
-
-  /// The one environment in which there are such ids; nil: either.
-  fileprivate var home: APIEnvironment? {
-    switch self {
-    case .transaction: nil
-    // Apple keeps orders in Production alone.
-    case .order: .production
     }
   }
 

@@ -27,8 +27,27 @@ package struct HistoryLookUp: Sendable {
 
   /// No customer has so many purchases: 20 a page.
   private static let pages = 5_000
+  /// For one look-up at a time.
+  private static let roomOfOne = 16 << 20
   /// What Apple answers to a revision that it does not take any more.
   private static let staleRevision: Set<Int64> = [4_000_005, 4_000_014, 4_000_017]
+
+  init(client: AppStoreClient, read: @escaping Read, room: AnswerRoom) {
+    self.client = client
+    self.read = read
+    self.room = room
+  }
+
+  /// Creates a look-up for a caller that waits for it.
+  package init(client: AppStoreClient, read: @escaping Read) {
+    self.init(client: client, read: read, room: AnswerRoom(bytes: Self.roomOfOne))
+  }
+
+  /// Looks up the whole history of the customer to whom `id` belongs and the statuses of their subscriptions, now and in
+  /// one environment, and records both.
+  package func run(_ id: String, of access: SeedingAccess, in environment: APIEnvironment) async -> Outcome {
+    await run(id, of: access, along: EnvironmentRoute(known: environment), resumingAt: nil, .interactive)
+  }
 
   /// Looks up everything that Apple knows of the customer to whom `id` belongs.
   ///

@@ -106,6 +106,39 @@ import Time
     #expect(element["provenance"]?.object?["given"] == ["environment"])
   }
 
+  private static func bodiesOfUndecidedEnvironments() throws -> [[UInt8]] {
+    let v1: JSONObject = ["notification_type": "CANCEL", "bid": .string(Bench.app)]
+    var (two, mars) = (v1, v1)
+    two["environment"] = "PROD"
+    two["unified_receipt"] = ["environment": "Sandbox"]
+    mars["environment"] = "Mars"
+    let answer: JSONObject = [
+      "status": 0, "environment": "Mars", "receipt": ["bundle_id": .string(Bench.app), "receipt_type": "Sandbox"],
+    ]
+    var unnamed = Bench.transaction
+    unnamed["environment"] = nil
+    let history: JSONObject = ["environment": "Mars", "signedTransactions": [try Bench.signedValue(unnamed)]]
+    return [two, mars, answer, history].map { $0.encoded() }
+  }
+
+  @Test func `of an environment that its names do not decide is of the one that the caller names`() throws {
+    for body in try Self.bodiesOfUndecidedEnvironments() {
+      let refused = try #require(refusal(body))
+      #expect(refused.code == "environmentUnknown" && refused.next.contains("--environment"), "\(refused)")
+      let document = try convert(body, in: .sandbox)
+      for element in ["events", "purchases", "renewals"].flatMap({ document[$0]?.array ?? [] }).compactMap(\.object) {
+        #expect(element["environment"] == "Sandbox")
+        #expect(element["provenance"]?.object?["given"]?.array?.contains("environment") == true, "\(element)")
+      }
+    }
+  }
+
+  @Test func `of one environment is never taken for one of another`() throws {
+    let body: JSONObject = ["notification_type": "CANCEL", "bid": .string(Bench.app), "environment": "PROD"]
+    #expect(refusal(body.encoded(), in: .sandbox)?.code == "environmentUnknown")
+    #expect(refusal(body.encoded(), in: .production) == nil)
+  }
+
   @Test func `from several sources is one element for each purchase`() throws {
     var later = Bench.transaction
     later["signedDate"] = .integer((Bench.signed + .hours(1)).sinceEpoch)

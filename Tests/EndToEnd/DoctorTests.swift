@@ -107,6 +107,27 @@ import Time
     #expect(Files.contents(of: "\(database.place.path)/data/master.key", limit: 100) == nil)
   }
 
+  @Test func `says what is not watched, and fails for a heartbeat that is lost alone`() async throws {
+    let database = try await TestDatabase.migrated()
+    let program = database.program
+    _ = try await program.run("app", "add", "com.example.switch")
+    for (environment, lost, reason) in [
+      (1, nil, "Apple sends Notifications V1 there, which have no TEST"), (2, 5, "Apple says TIMED_OUT"),
+    ] as [(Int, Int64?, String)] {
+      let returned: Int64? = lost == nil ? 1 : nil
+      try await database.execute(
+        """
+        INSERT INTO heartbeats (app, environment, asked_at, due_by, returned_at, lost_since, failure)
+        SELECT id, \(environment), 1, 1, \(returned), \(lost), \(reason) FROM apps
+        """)
+    }
+    #expect(try level("heartbeat", await program.run("doctor", "--json")) == ["ok", "fail"])
+    let text = try await program.run("doctor")
+    #expect(
+      text.output.contains("com.example.switch Production: not watched") && text.output.contains("Notifications V1"),
+      "\(text)")
+  }
+
   @Test func `fails for a master key that others may open, and for a directory that others may write`() async throws {
     let place = TemporaryDirectory()
     let program = Program(options: ["--data-dir", place.path])

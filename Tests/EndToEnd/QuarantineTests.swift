@@ -1,7 +1,15 @@
+import Adapter
 import Database
 import JSON
+import Ledger
+import Purchases
+import Runtime
+import Seeding
+import Service
+import Signing
 import Support
 import Testing
+import Time
 
 @Suite struct `switchyard quarantine` {
   private let fixtures: SignedFixtures
@@ -49,6 +57,43 @@ import Testing
     #expect(try await program.run("inbox", "show", "ffffffff").status == 1)
     try await rebuild(database, trust)
     try await purge(program)
+  }
+
+  /// Apple's answers about old purchases name no environment: it was asked in one, and that one is remembered.
+  @Test(arguments: [true, false])
+  func `replays an answer of the App Store Server API that names no environment`(hasClaim: Bool) async throws {
+    let database = try await TestDatabase.migrated()
+    let (program, place) = (database.program, database.place)
+    _ = try await program.run("app", "add", SignedFixtures.bundleID)
+    var old = fixtures.transaction
+    old["environment"] = nil
+    let body = (["signedTransactions": [.string(try fixtures.jws(old))]] as JSONObject).encoded()
+    // The root is not trusted yet: what Apple answered is set aside.
+    let pool = Pool(database.configuration)
+    let app = try #require(
+      try await pool.read { session throws(DatabaseError) in try AppTable.all(in: session).first })
+    let answers = AppleAnswers(
+      intake: Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple))),
+      clock: .fixed(at: Milliseconds(SignedFixtures.signedAt + 1)),
+      logger: Logger(label: "test", level: .error, handler: RecordingLogHandler())
+    ) { try await Ledger(pool: pool).append([$0]).first ?? .stored }
+    let isRecorded = await answers.read(body, app, .sandbox).record()
+    #expect(isRecorded)
+    await pool.close()
+    // As builds before this one left it.
+    if !hasClaim { try await database.execute("DELETE FROM claims") }
+    let kept = try await program.run("quarantine", "list", "--json").objects
+    #expect(kept.map { $0["claimedApp"] } == [.string(app.bundleID)])
+
+    let trust = ["--trust-root", fixtures.root(in: place)]
+    let replayed = try await program.run(["quarantine", "replay", "--all", "--json"] + trust)
+    #expect(replayed.status == 0, "\(replayed)")
+    let stored = try #require(try await program.run("inbox", "show", "--json").objects.first)
+    #expect(stored["environment"] == "Sandbox")
+    let equal = try await program.run(["db", "rebuild", "--dry-run", "--json"] + trust)
+    #expect(equal.status == 0, "\(equal)")
+    let dump = try await program.run("db", "dump", "--canonical").objects
+    #expect(dump.first { $0["purchase"] != nil }?["environment"] == "Sandbox")
   }
 
   private func purge(_ program: Program) async throws {

@@ -96,7 +96,7 @@ import Time
   }
 
   @Test func `of the operator's own root counts in the sandbox alone`() throws {
-    let reader = ReceiptReader(trust: .apple.addingForSandbox([try Bench.pki.trustedRoot()]))
+    let reader = ReceiptReader(trust: .apple.adding([try Bench.pki.trustedRoot()], for: .sandbox))
     #expect(reader.read(try Bench.receipt.encoded(signedBy: Bench.pki)).refusal == nil)
     var receipt = Bench.receipt
     receipt.receiptType = "Production"

@@ -76,16 +76,19 @@ import Time
     }
   }
 
-  @Test func `is found by the id of an order, which Apple knows in Production alone`() async throws {
+  @Test func `is found by the id of an order, in Production or the sandbox`() async throws {
     try await Self.with { bench, routing, candidates in
       let world = bench.running.world
       let bought = world.customers(of: SeedingBench.bundleID).flatMap { world.transactions(of: $0) }
       let order = AppRouting.ID.order(try #require(bought.first).orderID)
       let sandbox = try await routing.route(order, among: candidates, in: .sandbox)
       #expect(Self.word(sandbox) == "apple: \(SeedingBench.bundleID) Sandbox")
-      let production = try await routing.route(order, among: candidates)
+      let production = try await routing.route(order, among: candidates, in: .production)
       #expect(Self.word(production) == "unknown: [\"\(Self.other)\", \"\(SeedingBench.bundleID)\"], not asked []")
       #expect(bench.calls[.lookUpOrderId, 200] == 4)
+      let either = try await routing.route(order, among: candidates)
+      #expect(Self.word(either) == "apple: \(SeedingBench.bundleID) Sandbox")
+      #expect(bench.calls[.lookUpOrderId, 200] == 8)
     }
   }
 

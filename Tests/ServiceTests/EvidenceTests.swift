@@ -214,6 +214,67 @@ import Time
     }
   }
 
+  /// A signed purchase of the sandbox, with a transaction id beside its originalTransactionId.
+  private static func purchase(
+    _ service: RunningService, original: String, transaction: String, in environment: String = "Sandbox"
+  ) throws -> [UInt8] {
+    let signed = RunningService.now - .hours(1)
+    return try service.pki.sign([
+      "transactionId": .string(transaction), "originalTransactionId": .string(original),
+      "bundleId": .string(RunningService.app), "productId": "coins", "type": "Consumable",
+      "purchaseDate": .integer(signed.sinceEpoch), "signedDate": .integer(signed.sinceEpoch),
+      "environment": .string(environment),
+    ])
+  }
+
+  /// The environments, purchases and user ids that a look-up by `id` tells.
+  private static func told(_ id: String, _ service: RunningService) async throws -> [String] {
+    let found = try await service.get("/v1/apps/\(RunningService.app)/purchases/\(id)", token: service.token)
+    guard found.status == 200 else { return ["\(found.status)"] }
+    return (found.body["results"]?.array ?? []).compactMap(\.object).map { result in
+      let originals = (result["purchases"]?.array ?? []).compactMap { $0.object?["originalTransactionId"]?.string }
+      let users = (result["accounts"]?.array ?? []).compactMap { $0.object?["userID"]?.string }
+      return "\(result["environment"]?.string ?? "?") \(originals) \(users)"
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `attributes a user id that comes with a bare id where the id is known, whichever comes first`(
+    purchaseFirst: Bool
+  ) async throws {
+    try await RunningService.with { service in
+      let bare = Array(#"{"transactionId":"3000002","userId":"ada"}"#.utf8)
+      let purchase = try Self.purchase(service, original: "3000001", transaction: "3000002")
+      for body in purchaseFirst ? [purchase, bare] : [bare, purchase] {
+        let taken = try await service.post("/v1/evidence", body, token: service.token)
+        #expect(taken.status == 200 && taken.body["status"] == "stored", "\(taken)")
+        // Nobody named an environment: it is the one in which the id is known, or none.
+        if body == bare { #expect(taken.body["environment"] == (purchaseFirst ? "Sandbox" : .null)) }
+        if body == bare, !purchaseFirst { #expect(try await Self.told("ada", service) == ["404"]) }
+      }
+      for id in ["ada", "3000001", "3000002"] {
+        #expect(try await Self.told(id, service) == [#"Sandbox ["3000001"] ["ada"]"#], "\(id)")
+      }
+    }
+  }
+
+  @Test func `attributes a user id for every kind of evidence, and to that purchase alone`() async throws {
+    try await RunningService.with { service in
+      let first = try Self.purchase(service, original: "3100001", transaction: "3100001")
+      let second = try Self.purchase(service, original: "3100002", transaction: "3100002")
+      #expect(try await service.post("/v1/evidence?userId=ada", first, token: service.token).status == 200)
+      #expect(try await service.post("/v1/evidence", second, token: service.token).status == 200)
+      #expect(try await service.post("/v1/evidence?userId=bob", second, token: service.token).status == 200)
+      let notification = try service.notification()
+      #expect(try await service.post("/v1/evidence?userId=cleo", notification, token: service.token).status == 200)
+      let bare = Array(#"{"originalTransactionId":"3100001","userId":"dora","environment":"Sandbox"}"#.utf8)
+      #expect(try await service.post("/v1/evidence", bare, token: service.token).status == 200)
+      #expect(try await Self.told("3100001", service) == [#"Sandbox ["3100001"] ["ada", "dora"]"#])
+      #expect(try await Self.told("bob", service) == [#"Sandbox ["3100002"] ["bob"]"#])
+      #expect(try await Self.told("cleo", service).first?.hasSuffix(#"["cleo"]"#) == true)
+    }
+  }
+
   @Test func `takes megabytes, and no more than are read`() async throws {
     try await RunningService.with { service in
       let size = (8 << 20) - Self.answer { $0["more"] = "" }.count

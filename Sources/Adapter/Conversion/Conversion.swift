@@ -51,7 +51,7 @@ package struct Conversion: Sendable {
         return converted
       } catch { refusal = error }
       // What nobody names is shown as unknown: nothing is kept below the name that stands in for it.
-      if refusal.isAbout(.environmentUnknown), attempt.environment == nil {
+      if refusal.isAbout(.environmentUnknown), attempt.environment == nil, !namesUndecided(input) {
         let claim = inside(input)?.claimedEnvironment
         attempt.environment = claim ?? .production
         if claim == nil { unknown.append("environment") } else { claimed.append("environment") }
@@ -82,6 +82,16 @@ package struct Conversion: Sendable {
       return try unsigned(message, now).read(payload, kind)
     case .receipt(let text): return try read(receipt: text, message, now)
     }
+  }
+
+  /// Whether the input names an environment that Apple does not document, or several: the caller has to say which it is.
+  private func namesUndecided(_ input: ConversionInput) -> Bool {
+    guard case .message(let object) = input else { return false }
+    if LegacyAnswer.isAnswer(object) {
+      return VerifyReceiptAnswer(object).namedEnvironments.areUndecided
+    }
+    if object["notification_type"] != nil { return NotificationBody(object).namedEnvironments.areUndecided }
+    return object["environment"]?.string.map { Environment(rawValue: $0) == nil } ?? false
   }
 
   /// The receipt inside a V1 body or answer, proven or not.
@@ -205,7 +215,7 @@ extension Conversion {
       var converted = Converted(
         try adapter.notification(object.encoded(), message: message, origin: origin, now: now))
       if claimed == nil { converted.given.append("bundleId") }
-      if body.environment ?? body.unifiedReceipt?.environment == nil { converted.given.append("environment") }
+      if !body.namedEnvironments.areDecisive { converted.given.append("environment") }
       return converted
     } catch { throw ConversionRefusal(error) }
   }
@@ -221,11 +231,21 @@ extension Conversion {
         try adapter.evidence(
           object.encoded(), app: claimed ?? app ?? "", environment: environment, message: message, now: now))
       if claimed == nil { converted.given.append("bundleId") }
-      if answer.environment == nil, answer.isFlat || answer.receipt?.receiptType == nil {
-        converted.given.append("environment")
-      }
+      if !answer.namedEnvironments.areDecisive { converted.given.append("environment") }
       return converted
     } catch { throw ConversionRefusal(error) }
+  }
+}
+
+extension NotificationBody {
+  fileprivate var namedEnvironments: NamedEnvironments {
+    NamedEnvironments([environment, unifiedReceipt?.environment])
+  }
+}
+
+extension VerifyReceiptAnswer {
+  fileprivate var namedEnvironments: NamedEnvironments {
+    NamedEnvironments([environment, isFlat ? nil : receipt?.receiptType])
   }
 }
 

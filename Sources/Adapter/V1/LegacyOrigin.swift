@@ -33,20 +33,20 @@ package struct LegacyOrigin: Sendable {
     return app
   }
 
-  /// The environment of a body that says `names`, in Apple's several words; refused when nobody knows or they differ.
+  /// The environment of a body that says `names`, in Apple's several words; refused when nobody knows it.
+  ///
+  /// Names that Apple does not document, or that contradict each other, decide nothing: `environment` decides then. A
+  /// body that names one environment is never taken for one of another.
   func environment(named names: String?..., app: String) throws(Refusal) -> Environment {
-    var known: Environment?
-    for name in names {
-      guard let name else { continue }
-      guard let environment = Environment(legacyName: name) else {
-        throw Refusal(
-          .legacy, .environmentUnknown, "the body names an environment Apple does not document", claimedApp: app)
-      }
-      if let known, known != environment { throw Self.contradiction(known, environment, app) }
-      known = environment
+    let named = NamedEnvironments(names)
+    if let environment, named.known.isEmpty || named.known.contains(environment) { return environment }
+    if let environment, let other = named.known.first { throw Self.contradiction(environment, other, app) }
+    if named.known.count > 1 { throw Self.contradiction(named.known[0], named.known[1], app) }
+    guard !named.hasUndocumented else {
+      throw Refusal(
+        .legacy, .environmentUnknown, "the body names an environment Apple does not document", claimedApp: app)
     }
-    if let known, let environment, known != environment { throw Self.contradiction(known, environment, app) }
-    guard let found = known ?? environment else {
+    guard let found = named.known.first else {
       throw Refusal(
         .legacy, .environmentUnknown,
         "neither the body nor the request names an environment; add ?environment=Production or Sandbox",
@@ -60,6 +60,28 @@ package struct LegacyOrigin: Sendable {
       .legacy, .environmentUnknown, "it is said to be of \(a.rawValue) and of \(b.rawValue); hand it in as one of them",
       claimedApp: app)
   }
+}
+
+/// The environments that a V1 body or an answer names, in its several places.
+struct NamedEnvironments {
+  /// Those that Apple documents, each once, in the body's order.
+  private(set) var known: [Environment] = []
+  private(set) var hasUndocumented = false
+
+  init(_ names: [String?]) {
+    for name in names.compactMap(\.self) {
+      if let environment = Environment(legacyName: name) {
+        if !known.contains(environment) { known.append(environment) }
+      } else {
+        hasUndocumented = true
+      }
+    }
+  }
+
+  /// Whether they settle what the environment is.
+  var areDecisive: Bool { known.count == 1 && !hasUndocumented }
+  /// Whether there are any, of which none is the one to believe.
+  var areUndecided: Bool { known.count > 1 || hasUndocumented }
 }
 
 extension Environment {

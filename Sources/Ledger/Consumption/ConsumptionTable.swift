@@ -178,6 +178,23 @@ package enum ConsumptionTable {
     _ = try session.execute(update)
   }
 
+  /// Notes that Apple took an answer about a transaction that a command gave, beside the cases; how many it settles.
+  ///
+  /// A case that a process works on is settled as well: Apple has an answer, whatever that process still tells.
+  package static func noteAnswered(
+    _ answer: JSONObject, about transactionID: String, in scope: Ledger.Scope, because reason: String,
+    at now: Milliseconds, _ session: borrowing Session
+  ) throws(DatabaseError) -> Int {
+    let settled = try session.execute(
+      """
+      UPDATE consumption_requests SET state = \(ConsumptionCase.State.answered.rawValue), answer = \(answer.encoded()),
+        reason = \(reason.cut(to: 255)), settled_at = \(now), owner = NULL
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND transaction_id = \(transactionID) AND state IN (0, 2, 4) AND deadline > \(now)
+      """)
+    return Int(settled.affectedRows)
+  }
+
   /// Gives a case back, to be tried again at `due`.
   package static func postpone(
     _ leased: LeasedConsumption, until due: Milliseconds, because reason: String, in session: borrowing Session

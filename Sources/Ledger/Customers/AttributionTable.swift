@@ -22,24 +22,26 @@ enum AttributionTable {
     then: "ON DUPLICATE KEY UPDATE user_id = VALUES(user_id)")
 
   static func note(_ findings: [(App.ID, Findings)], in session: borrowing Session) throws(DatabaseError) {
-    let rows: [[SQLValue]] = findings.flatMap { app, findings in
-      findings.attributions.map { attribution in
-        [
-          .integer(Int64(app.number)), .integer(Int64(findings.environment.code)),
-          .text(attribution.originalTransactionID), .integer(Int64(attribution.kind.rawValue)),
-          .text(attribution.line.text), .text(attribution.value), .integer(attribution.firstAsOf.sinceEpoch),
-          .integer(attribution.lastAsOf.sinceEpoch), .bytes(attribution.message),
-        ]
-      }
+    try note(
+      findings.flatMap { app, findings in
+        let scope = Ledger.Scope(app: app, environment: findings.environment)
+        return findings.attributions.map { (scope, $0) }
+      }, in: session)
+  }
+
+  static func note(
+    _ attributions: [(Ledger.Scope, Attribution)], in session: borrowing Session
+  ) throws(DatabaseError) {
+    let rows: [[SQLValue]] = attributions.map { scope, attribution in
+      scope.columns + [
+        .text(attribution.originalTransactionID), .integer(Int64(attribution.kind.rawValue)),
+        .text(attribution.line.text), .text(attribution.value), .integer(attribution.firstAsOf.sinceEpoch),
+        .integer(attribution.lastAsOf.sinceEpoch), .bytes(attribution.message),
+      ]
     }
     _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 6))
-    let userIDs: [[SQLValue]] = findings.flatMap { app, findings in
-      findings.userIDs.map { attribution in
-        [
-          .integer(Int64(app.number)), .integer(Int64(findings.environment.code)), .text(attribution.value),
-          .text(attribution.originalTransactionID),
-        ]
-      }
+    let userIDs: [[SQLValue]] = attributions.filter { $0.1.kind == .userID }.map { scope, attribution in
+      scope.columns + [.text(attribution.value), .text(attribution.originalTransactionID)]
     }
     _ = try session.insert(insertUserID, rows: userIDs.inKeyOrder(columns: 4))
   }

@@ -14,7 +14,11 @@ package struct Heartbeat: Hashable, Sendable {
   package let returnedAt: Milliseconds?
   /// When the first was asked for that did not come back; nil while all is well.
   package let lostSince: Milliseconds?
+  /// Why it did not come back; while nothing is lost, why none can be asked for.
   package let failure: String?
+
+  /// Why lost notifications would not be noticed here; nil while tests are asked for.
+  package var unwatched: String? { lostSince == nil && token == nil && returnedAt != nil ? failure : nil }
 }
 
 /// `heartbeats`: the last one of each app and environment.
@@ -32,7 +36,8 @@ package enum HeartbeatTable {
     if inserted.affectedRows == 1 { return true }
     return try session.execute(
       """
-      UPDATE heartbeats SET asked_at = \(now), due_by = \(now + within), token = NULL, returned_at = NULL
+      UPDATE heartbeats SET watched_at = IF(token IS NULL, watched_at, COALESCE(returned_at, watched_at)),
+        asked_at = \(now), due_by = \(now + within), token = NULL, returned_at = NULL
       WHERE app = \(app) AND environment = \(environment) AND asked_at <= \(now - period) AND due_by <= \(now)
       """
     ).affectedRows == 1
@@ -63,12 +68,15 @@ package enum HeartbeatTable {
   }
 
   /// Notes that there was nothing to ask for; the next is due as if there had been, and none is lost until then.
+  ///
+  /// - Parameter reason: why lost notifications are not noticed there; nil where there are none to lose.
   package static func withdrawn(
-    _ scope: Ledger.Scope, askedAt: Milliseconds, in session: borrowing Session
+    _ scope: Ledger.Scope, askedAt: Milliseconds, because reason: String? = nil, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """
-      UPDATE heartbeats SET returned_at = asked_at, token = NULL, lost_since = NULL, failure = NULL
+      UPDATE heartbeats SET returned_at = asked_at, token = NULL, lost_since = NULL,
+        failure = \(reason?.cut(to: 255))
       WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND asked_at = \(askedAt)
       """)
   }
@@ -84,13 +92,42 @@ package enum HeartbeatTable {
     ).first != nil
   }
 
+  /// Whether a V2 notification ever came there by itself: a test that came back, or one that Apple's history told of.
+  package static func wasWatched(
+    _ scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> Bool {
+    try session.query(
+      """
+      SELECT 1 FROM heartbeats WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND watched_at IS NOT NULL
+      UNION ALL SELECT 1 FROM completeness WHERE app = \(scope.app.number)
+        AND environment = \(scope.environment.code) AND measure = \(Completeness.Measure.notifications.rawValue)
+        AND arrived > 0
+      LIMIT 1
+      """
+    ).first != nil
+  }
+
+  /// Whether a V1 notification came there since `instant`.
+  package static func hearsLegacy(
+    _ scope: Ledger.Scope, since instant: Milliseconds, _ session: borrowing Session
+  ) throws(DatabaseError) -> Bool {
+    try session.query(
+      """
+      SELECT 1 FROM inbox WHERE received_at >= \(instant) AND app = \(scope.app.number)
+      AND environment = \(scope.environment.code) AND kind = \(InboxMessage.Kind.notification.rawValue)
+      AND title LIKE 'V1 %' ORDER BY received_at DESC LIMIT 1
+      """
+    ).first != nil
+  }
+
   /// Notes that it came back: all is well.
   package static func returned(
     _ heartbeat: Heartbeat, at instant: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """
-      UPDATE heartbeats SET returned_at = \(instant), lost_since = NULL, failure = NULL
+      UPDATE heartbeats SET returned_at = \(instant), watched_at = \(instant), lost_since = NULL, failure = NULL
       WHERE app = \(heartbeat.scope.app.number) AND environment = \(heartbeat.scope.environment.code)
       AND asked_at = \(heartbeat.askedAt)
       """)

@@ -46,4 +46,14 @@ extension Migration {
       PRIMARY KEY (app, environment)
     ) ENGINE=InnoDB
     """
+
+  // What schema 3 adds: when the last test came back, so that one that never could is told from one that does no longer.
+  static let watchedHeartbeats: [Change] = [
+    Change(
+      "ALTER TABLE heartbeats ADD COLUMN watched_at BIGINT NULL",
+      unless: """
+        SELECT 1 FROM information_schema.columns
+        WHERE table_schema = DATABASE() AND table_name = 'heartbeats' AND column_name = 'watched_at'
+        """)
+  ]
 }

@@ -30,7 +30,8 @@ package struct AppleAnswers: Sendable {
     let now = clock.now()
     let message = InboxMessage(
       kind: .apiAnswer, body: body,
-      identity: Adapter.identity(ofEvidence: body, app: app.bundleID, environment: environment), receivedAt: now)
+      identity: Adapter.identity(ofEvidence: body, app: app.bundleID, environment: environment),
+      claim: Claim(environment: environment), receivedAt: now)
     let decision = intake.apiAnswer(message, app: app, environment: environment, now: now)
     let (entry, refusal) = (decision.entry, decision.refusal)
     if let reading = decision.reading {

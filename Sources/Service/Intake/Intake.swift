@@ -1,6 +1,7 @@
 package import Adapter
 package import Ledger
 package import Purchases
+import Signing
 package import Time
 import Wire
 
@@ -84,6 +85,17 @@ package struct Intake: Sendable {
       let refusal = Entry.Refusal(
         source: .legacy, code: error.code, detail: error.detail, claimedApp: app.bundleID)
       return Decision(entry: Entry(message, .quarantined(refusal)), reading: nil, refusal: error)
+    }
+  }
+
+  /// The environment in which Apple was asked for an answer about `app` that was set aside.
+  ///
+  /// Builds before this one did not write it beside the message; the message's digest covers it, and so tells it.
+  package static func askedEnvironment(of message: InboxMessage, app: App) -> Environment? {
+    if let environment = message.claim?.environment { return environment }
+    return Environment.allCases.first { environment in
+      let identity = Adapter.identity(ofEvidence: message.body, app: app.bundleID, environment: environment)
+      return Digest.sha256(identity) == message.digest
     }
   }
 

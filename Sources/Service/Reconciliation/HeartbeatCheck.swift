@@ -29,6 +29,8 @@ package struct HeartbeatCheck: Sendable {
     case returned
     /// It did not come back, or Apple would not send it.
     case lost(String)
+    /// None can come back there, for this reason, and none ever did: lost notifications are not noticed.
+    case unwatched(String)
   }
 
   /// Settles the last heartbeat, or asks for the next when it is due.
@@ -64,6 +66,9 @@ package struct HeartbeatCheck: Sendable {
         }
         return .waiting
       }
+      if error.errorCode == Self.noURL, let reason = try await reasonNotToWatch(place, at: now) {
+        return try await withdraw(scope, askedAt: now, because: reason)
+      }
       return try await lose(scope, askedAt: now, because: "Apple sends none: \(error)")
     }
     try await write { session throws(DatabaseError) in
@@ -85,7 +90,47 @@ package struct HeartbeatCheck: Sendable {
     }
     // Of one that is known to be lost there is no news until the next is due.
     guard pending.dueBy <= now, pending.lostSince.map({ $0 > pending.askedAt }) ?? true else { return nil }
-    return try await lose(place.scope, askedAt: pending.askedAt, because: await reason(pending, place))
+    let reason = await reason(pending, place)
+    if reason == Self.notSent, try await hearsLegacy(place, now),
+      let unwatched = try await reasonNotToWatch(place, at: now)
+    {
+      return try await withdraw(place.scope, askedAt: pending.askedAt, because: unwatched)
+    }
+    return try await lose(place.scope, askedAt: pending.askedAt, because: reason)
+  }
+
+  /// ServerNotificationUrlNotFoundError.
+  private static let noURL: Int64 = 4_040_007
+  private static let notSent = "Apple has not tried to send it"
+  /// For how long a V1 notification says that Apple still sends them.
+  private static let legacyKept = Interval.days(7)
+
+  /// Why no test can come back in an environment where none ever did; nil where V2 notifications came once.
+  private func reasonNotToWatch(_ place: AskablePlace, at now: Milliseconds) async throws -> String? {
+    let scope = place.scope
+    let wasWatched = try await ledger.pool.read { session throws(DatabaseError) in
+      try HeartbeatTable.wasWatched(scope, session)
+    }
+    if wasWatched { return nil }
+    return try await hearsLegacy(place, now)
+      ? "Apple sends Notifications V1 there, which have no TEST"
+      : "no URL for Notifications V2 is set in App Store Connect"
+  }
+
+  private func hearsLegacy(_ place: AskablePlace, _ now: Milliseconds) async throws -> Bool {
+    let (scope, since) = (place.scope, now - Self.legacyKept)
+    return try await ledger.pool.read { session throws(DatabaseError) in
+      try HeartbeatTable.hearsLegacy(scope, since: since, session)
+    }
+  }
+
+  private func withdraw(
+    _ scope: Ledger.Scope, askedAt: Milliseconds, because reason: String
+  ) async throws -> Finding {
+    try await write { session throws(DatabaseError) in
+      try HeartbeatTable.withdrawn(scope, askedAt: askedAt, because: reason, in: session)
+    }
+    return .unwatched(reason)
   }
 
   /// Whether Apple knows no such app in Production yet: there is nobody then of whom a notification could be missed.
@@ -108,7 +153,7 @@ package struct HeartbeatCheck: Sendable {
       let status = try await client.send(.testNotificationStatus(token), as: place.credentials, in: place.api)
       let results = (status.answer.sendAttempts ?? []).compactMap(\.sendAttemptResult)
       return results.isEmpty
-        ? "Apple has not tried to send it"
+        ? Self.notSent
         : results.last == "SUCCESS"
           ? "a server took it that is not this one: compare the URL in App Store Connect"
           : "Apple says \(results.joined(separator: ", "))"

@@ -85,6 +85,10 @@ struct KeepingUp: Service {
       switch try await heartbeat.check(place) {
       case .waiting, .asked: break
       case .returned: logger.debug("heartbeat returned", metadata: place.metadata)
+      case .unwatched(let reason):
+        logger.info(
+          "lost notifications are not noticed here",
+          metadata: place.metadata.merging(["reason": "\(reason)"]) { first, _ in first })
       case .lost(let reason):
         logger.error(
           "a TEST notification did not come back: runbooks/missed-notifications.md",

@@ -71,6 +71,7 @@ package struct EvidenceRoute: Sendable {
       guard let reading = decision.reading else { return .error(500, "noReading", "the evidence was not read") }
       metrics.count(reading.survey)
       var answer = Self.receipt(appended, reading, message)
+      if answer["environment"] == .null { answer["environment"] = try await knownEnvironment(of: reading, app) }
       if wait > .milliseconds(0) {
         await HistoryWait(seeding: seeding, lookUps: lookUps, clock: clock, logger: logger)
           .add(to: &answer, reading.findings, app: app, within: wait)
@@ -113,10 +114,19 @@ package struct EvidenceRoute: Sendable {
     }
   }
 
+  /// The environment in which the ledger knows the id; null where it knows it in none, or in both.
+  private func knownEnvironment(of reading: Reading, _ app: App) async throws(DatabaseError) -> JSONValue {
+    let ids = Set(reading.findings.seeds.map(\.transactionID))
+    let known = try await ledger.environments(of: ids, app: app.id)
+    let environments = known.values.reduce(into: Set<Environment>()) { $0.formUnion($1) }
+    guard environments.count == 1, let environment = environments.first else { return .null }
+    return .string(environment.rawValue)
+  }
+
   /// What the caller gets back: what became of it and which purchases it is about.
   private static func receipt(_ appended: Appended, _ reading: Reading, _ message: InboxMessage) -> JSONObject {
     let findings = reading.findings
-    // An id alone of which nobody said the environment is of none, whatever Apple is asked first.
+    // An id alone of which nobody named the environment.
     let isNamed = findings.seeds.isEmpty || findings.seeds.contains { $0.environment != nil }
     return [
       "status": .string(appended.rawValue), "message": .string(message.digest.hex), "app": .string(reading.app),

@@ -37,11 +37,15 @@ struct HistoryWait: Sendable {
       return
     }
     do {
-      let states = try await seeding?.lookUp(ids, of: app, in: findings.environment, within: limit)
-      answer["history"] = .string(Self.word(for: states))
-      if states?.values.contains(.waiting) == true, let pause = seeding?.pause(of: app, in: findings.environment) {
-        answer["historyPause"] = ["reason": .string(pause.reason), "until": .integer(pause.until.sinceEpoch)]
+      var states: [WorkTable.State]?
+      for environment in try await environments(of: findings, ids, app) {
+        guard let found = try await seeding?.lookUp(ids, of: app, in: environment, within: limit) else { continue }
+        states = (states ?? []) + found.values
+        if found.values.contains(.waiting), let pause = seeding?.pause(of: app, in: environment) {
+          answer["historyPause"] = ["reason": .string(pause.reason), "until": .integer(pause.until.sinceEpoch)]
+        }
       }
+      answer["history"] = .string(Self.word(for: states))
       var results: [JSONValue] = []
       var told: Set<String> = []
       var members: Set<CustomerNode> = []
@@ -68,10 +72,18 @@ struct HistoryWait: Sendable {
     }
   }
 
+  /// Where to ask first: where the evidence is from; for an id alone where the ledger knows it, else in Production.
+  private func environments(of findings: Findings, _ ids: [String], _ app: App) async throws -> [Environment] {
+    guard findings.seeds.contains(where: { $0.environment == nil }) else { return [findings.environment] }
+    let known = try await ledger.environments(of: Set(ids), app: app.id)
+    let environments = known.values.reduce(into: Set<Environment>()) { $0.formUnion($1) }
+    return environments.isEmpty ? [.production] : environments.sorted()
+  }
+
   /// `done` when Apple has told everything; else what is missing.
-  private static func word(for states: [String: WorkTable.State]?) -> String {
+  private static func word(for states: [WorkTable.State]?) -> String {
     guard let states else { return "noCredentials" }
-    for state in [WorkTable.State.waiting, .failed, .unknown] where states.values.contains(state) { return state.name }
+    for state in [WorkTable.State.waiting, .failed, .unknown] where states.contains(state) { return state.name }
     return WorkTable.State.done.name
   }
 }

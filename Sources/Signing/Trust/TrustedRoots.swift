@@ -8,6 +8,14 @@ public struct TrustedRoots: Sendable {
   /// An environment whose data the operator may vouch for with a root of their own.
   public enum TestEnvironment: Sendable, CaseIterable {
     case sandbox, xcode, localTesting
+
+    var environment: AppStoreEnvironment {
+      switch self {
+      case .sandbox: .sandbox
+      case .xcode: .xcode
+      case .localTesting: .localTesting
+      }
+    }
   }
 
   private init(roots: [AppStoreEnvironment: [RootCertificate]]) { self.roots = roots }
@@ -26,13 +34,7 @@ public struct TrustedRoots: Sendable {
   /// The same, with `roots` trusted in a test environment as well.
   public func adding(_ roots: [RootCertificate], for environment: TestEnvironment) -> Self {
     var all = self
-    let environment: AppStoreEnvironment =
-      switch environment {
-      case .sandbox: .sandbox
-      case .xcode: .xcode
-      case .localTesting: .localTesting
-      }
-    all.roots[environment, default: []] += roots
+    all.roots[environment.environment, default: []] += roots
     return all
   }
 

@@ -150,6 +150,15 @@ struct APIAccess: Sendable {
     }
   }
 
+  /// Brings the ledger up to date about a registered app; nil where the command line brought the key.
+  func catchUp(in environment: APIEnvironment, _ terminal: Terminal) -> LedgerCatchUp? {
+    ledger.map { ledger in
+      LedgerCatchUp(
+        app: ledger.app, pool: ledger.pool, credentials: credentials, client: client, verifier: verifier,
+        environment: environment, terminal: terminal)
+    }
+  }
+
   /// The one environment of a command that changes something, or where nothing leads to another.
   func environment(_ arguments: ParsedArguments) throws(UsageError) -> APIEnvironment {
     if let environment { return environment }

@@ -40,7 +40,8 @@ enum APIChanges {
         extendByDays: try days(arguments), extendReasonCode: Int64(arguments.value("reason") ?? "") ?? 0,
         requestIdentifier: try arguments.required("request"))
       return try await access.change(
-        .extend(request, of: arguments.positionals[0]), "extended", arguments, terminal
+        .extend(request, of: arguments.positionals[0]), of: .purchase(arguments.positionals[0]), "extended", arguments,
+        terminal
       ) { answer in
         answer.success == true
           ? nil : "Apple does not say that it is extended\nnext: switchyard api status shows until when it runs"
@@ -66,12 +67,14 @@ enum APIChanges {
         requestIdentifier: try arguments.required("request"),
         storefrontCountryCodes: storefronts.isEmpty ? nil : storefronts, productId: arguments.positionals[0])
       return try await access.change(
-        .extendAll(request), "begun; extend-status tells how far it is", arguments, terminal)
+        .extendAll(request), of: .subscriptions(arguments.positionals[0]),
+        "begun; extend-status tells how far it is", arguments, terminal)
     }
   }
 
   static let extendStatus = Command(
     "extend-status", "Tell how far extend-all is.",
+    discussion: "When Apple says that it is complete, the running subscriptions that are known here are looked up.",
     examples: [
       Command.Example(
         "switchyard api extend-status com.example.pro outage-may --environment Production --app com.example.app")
@@ -85,7 +88,13 @@ enum APIChanges {
       let reply = try await access.client.send(
         .extensionStatus(of: arguments.positionals[0], requestIdentifier: arguments.positionals[1]),
         as: access.credentials, in: try access.environment(arguments))
-      return try access.show(reply, reply.answer.complete == true ? "complete" : "not yet complete", terminal)
+      let isComplete = reply.answer.complete == true
+      let status = try access.show(reply, isComplete ? "complete" : "not yet complete", terminal)
+      if isComplete {
+        await access.catchUp(in: reply.environment, terminal)?.run(
+          product: arguments.positionals[0], completedAt: reply.answer.completeDate ?? reply.receivedAt)
+      }
+      return status
     }
   }
 
@@ -120,9 +129,10 @@ enum APIChanges {
           .missingOption, "Nothing may be sent without the customer's consent: say --consented.", path: arguments.path)
       }
       if let file = arguments.value("v1-file") {
+        let request = try requestV1(file, arguments)
         return try await access.change(
-          .consumptionV1(try requestV1(file, arguments), of: arguments.positionals[0]), "Apple has it", arguments,
-          terminal)
+          .consumptionV1(request, of: arguments.positionals[0]),
+          of: .consumption(request.json, of: arguments.positionals[0]), "Apple has it", arguments, terminal)
       }
       let request = ConsumptionRequest(
         customerConsented: true,
@@ -130,7 +140,8 @@ enum APIChanges {
         deliveryStatus: try arguments.required("delivery"), refundPreference: arguments.value("refund"),
         sampleContentProvided: arguments.flag("sample"))
       return try await access.change(
-        .consumption(request, of: arguments.positionals[0]), "Apple has it", arguments, terminal)
+        .consumption(request, of: arguments.positionals[0]),
+        of: .consumption(request.json, of: arguments.positionals[0]), "Apple has it", arguments, terminal)
     }
   }
 
@@ -160,7 +171,8 @@ enum APIChanges {
   ) { arguments, terminal in
     try await APIAccess.with(arguments, terminal) { access in
       try await access.change(
-        .setAppAccountToken(arguments.positionals[1], of: arguments.positionals[0]), "set", arguments, terminal)
+        .setAppAccountToken(arguments.positionals[1], of: arguments.positionals[0]),
+        of: .purchase(arguments.positionals[0]), "set", arguments, terminal)
     }
   }
 
@@ -172,7 +184,8 @@ enum APIChanges {
     options: [Command.dryRun], arguments: [APILists.transactionID]
   ) { arguments, terminal in
     try await APIAccess.with(arguments, terminal) { access in
-      try await access.change(.finish(arguments.positionals[0]), "finished", arguments, terminal)
+      try await access.change(
+        .finish(arguments.positionals[0]), of: .purchase(arguments.positionals[0]), "finished", arguments, terminal)
     }
   }
 }

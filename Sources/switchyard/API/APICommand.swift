@@ -13,7 +13,9 @@ enum APICommand {
       What Apple signed is verified before it is shown. Calls are made again where that is safe, and within Apple's \
       documented limits. Where the ledger knows an id, it is asked about there. history, status, transaction, order, \
       refunds and app-transaction find the registered app that the id is of when none is named: in the ledger, else by \
-      asking about each. Exit status 7: Apple or our budget says later.
+      asking about each. With --app, the ledger takes in at once what extend, extend-all, account-token, finish and \
+      consumption changed; a line on stderr says what was stored, or queued for the service. Exit status 7: Apple or our \
+      budget says later.
       """,
     whenStopped: """
       What Apple was being asked to change may have been changed: look it up. A list goes on with --revision, where the \
@@ -79,10 +81,12 @@ extension Command {
 extension APIAccess {
   /// Makes a call that changes something, or prints it; what Apple answers is printed as JSON or in a sentence.
   ///
-  /// - Parameter refusal: why it was not done, for an answer that says so itself.
+  /// - Parameters:
+  ///   - changed: what the ledger has to take in afterwards.
+  ///   - refusal: why it was not done, for an answer that says so itself.
   func change<Answer>(
-    _ call: Call<Answer>, _ done: String, _ arguments: ParsedArguments, _ terminal: Terminal,
-    refusal: (Answer) -> String? = { _ in nil }
+    _ call: Call<Answer>, of changed: Changed = .nothing, _ done: String, _ arguments: ParsedArguments,
+    _ terminal: Terminal, refusal: (Answer) -> String? = { _ in nil }
   ) async throws -> ExitStatus {
     let environment = try environment(arguments)
     if arguments.flag(Command.dryRun.name) {
@@ -95,11 +99,41 @@ extension APIAccess {
       terminal.note("dry run in \(environment.rawValue): nothing was sent")
       return .done
     }
-    let reply = try await client.send(call, as: credentials, in: environment)
-    guard let refusal = refusal(reply.answer) else { return try show(reply, done, terminal) }
-    _ = try show(reply, "not done", terminal)
-    terminal.note("switchyard: \(refusal)")
-    return .failed
+    let catchUp = catchUp(in: environment, terminal)
+    let reply: Reply<Answer>
+    do throws(CallFailure) {
+      reply = try await client.send(call, as: credentials, in: environment)
+    } catch {
+      if error.isOutcomeUnknown, case .purchase(let id) = changed { await catchUp?.queueUnknown(id) }
+      throw error
+    }
+    if let refusal = refusal(reply.answer) {
+      _ = try show(reply, "not done", terminal)
+      terminal.note("switchyard: \(refusal)")
+      return .failed
+    }
+    let status = try show(reply, done, terminal)
+    switch changed {
+    case .nothing: return status
+    case .purchase(let id): await catchUp?.run(id)
+    case .consumption(let answer, let id):
+      await catchUp?.noteAnswered(answer, about: id)
+      await catchUp?.run(id)
+    case .subscriptions(let product): await catchUp?.run(product: product, completedAt: nil)
+    }
+    if catchUp == nil {
+      terminal.note("ledger: none was named (--app), so that nothing is stored there")
+    }
+    return status
+  }
+
+  /// What a call changes at Apple's.
+  enum Changed {
+    case nothing
+    case purchase(String)
+    case consumption(JSONObject, of: String)
+    /// Every subscription to a product.
+    case subscriptions(String)
   }
 
   /// Prints an answer: its object as JSON, or a line for each member.

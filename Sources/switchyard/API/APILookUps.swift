@@ -28,12 +28,10 @@ enum APILookUps {
     arguments: [Positional("ORDER_ID", "As the invoice shows it.")]
   ) { arguments, terminal in
     try await APIAccess.with(arguments, terminal, about: .order(arguments.positionals[0])) { access in
-      // Apple keeps orders in Production alone.
-      let environment = access.environment ?? .production
-      let reply = try await access.client.send(
-        .order(arguments.positionals[0]), as: access.credentials, in: environment)
-      if reply.answer.status == 1 {
-        terminal.note("Apple knows no such order of this app")
+      let reply = try await access.order(arguments.positionals[0], terminal)
+      if reply.answer.isUnknown {
+        let places = access.environment.map { " in \($0.rawValue)" } ?? ""
+        terminal.note("Apple knows no such order of this app\(places)")
         if access.wantsJSON { try terminal.write(reply.json ?? [:]) }
         return .failed
       }
@@ -127,7 +125,33 @@ enum APILookUps {
   }
 }
 
+extension OrderLookupResponse {
+  fileprivate var isUnknown: Bool { status == 1 }
+}
+
 extension APIAccess {
+  /// What Apple says of an order, in Production or else in the sandbox; of Production where neither knows it.
+  ///
+  /// Apple answers with success about an order that it does not know, so that no route leads on.
+  fileprivate func order(_ id: String, _ terminal: Terminal) async throws(CallFailure) -> Reply<OrderLookupResponse> {
+    let first: Reply<OrderLookupResponse>
+    do throws(CallFailure) {
+      first = try await client.send(.order(id), as: credentials, in: environment ?? .production)
+    } catch {
+      var route = self.route
+      guard case .ask(let next) = route.failed(error, in: environment ?? .production) else { throw error }
+      return try await client.send(.order(id), as: credentials, in: next)
+    }
+    guard first.answer.isUnknown, environment == nil else { return first }
+    do throws(CallFailure) {
+      let second = try await client.send(.order(id), as: credentials, in: .sandbox)
+      return second.answer.isUnknown ? first : second
+    } catch {
+      terminal.note("the sandbox does not say whether it knows the order: \(error)")
+      return first
+    }
+  }
+
   /// Proves what is in a reply: of this app, and of the environment that answered.
   func verifying<Answer>(_ reply: Reply<Answer>) -> ItemVerifier {
     ItemVerifier(

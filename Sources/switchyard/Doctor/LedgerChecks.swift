@@ -92,6 +92,11 @@ struct LedgerChecks {
           "heartbeat", "\(place): no TEST came back since \(lost.iso8601): \(heartbeat.failure ?? "no reason known")",
           "runbooks/missed-notifications.md")
       }
+      if let reason = heartbeat.unwatched {
+        return .ok(
+          "heartbeat",
+          "\(place): not watched, lost notifications show only in `switchyard reconcile`: \(reason)")
+      }
       guard heartbeat.token != nil else { return nil }
       return heartbeat.returnedAt.map { .ok("heartbeat", "\(place): the last TEST came back at \($0.iso8601)") }
     }

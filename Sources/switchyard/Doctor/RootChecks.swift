@@ -10,17 +10,18 @@ struct RootChecks {
 
   init(_ trust: TrustOptions, now: Milliseconds) {
     let apple = Self.check(.appleG3, "Apple Root CA - G3, built in", "use a newer build of switchyard", now)
-    let added = trust.added.map { root in
+    let added = trust.added.map { one in
       Self.check(
-        root, "\(root.certificate.fingerprint.hex.prefix(16))… for \(trust.environment.rawValue)",
-        "replace the file of --trust-root", now)
+        one.root, "\(one.root.certificate.fingerprint.hex.prefix(16))… for \(one.environment.rawValue)",
+        "replace \(one.file)", now)
     }
+    let forProduction = trust.added.count { $0.environment == .production }
     let production: [Check] =
-      trust.environment == .production && !trust.added.isEmpty
+      forProduction > 0
       ? [
         .warn(
-          "root", "\(trust.added.count) beside Apple's may make purchases that count as paid",
-          "leave --trust-root-for Production unless you know why")
+          "root", "\(forProduction) beside Apple's may make purchases that count as paid",
+          "remove --trust-root-for Production unless you know why it is there")
       ] : []
     all = [apple] + added + production
   }

@@ -153,7 +153,8 @@ struct QuarantineReplay {
           return .accepted(decision.entry)
         }
         if message.kind == .apiAnswer {
-          let decision = intake.apiAnswer(message, app: app, environment: nil, now: message.receivedAt)
+          let environment = Intake.askedEnvironment(of: message, app: app)
+          let decision = intake.apiAnswer(message, app: app, environment: environment, now: message.receivedAt)
           if let refusal = decision.refusal { return refused(refusal) }
           return .accepted(decision.entry)
         }

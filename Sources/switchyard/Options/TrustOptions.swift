@@ -1,44 +1,86 @@
 import Adapter
+import Receipts
 import Runtime
 import Signing
 
-/// Whom a service, a rebuild or a replay believes: Apple's root, and what the operator adds in so many words.
+/// Whom a service, a rebuild or a replay believes: Apple's roots, and what the operator adds in so many words.
+///
+/// A root counts for signed data and for receipts, and only in the environments for which it was named: one of the
+/// sandbox proves nothing of Production.
 struct TrustOptions: Sendable {
   static let options: [Option] = [
-    .value("trust-root", "FILE", repeats: true, "Trust these roots too, beside Apple's (DER or PEM)."),
     .value(
-      "trust-root-for", "ENVIRONMENT", choices: AppStoreEnvironment.allCases.map(\.rawValue),
-      default: AppStoreEnvironment.sandbox.rawValue, "The environment in which --trust-root counts."),
+      "trust-root", "FILE", repeats: true,
+      "Trust these roots too, beside Apple's (DER or PEM), in the sandbox. --trust-root-for ENVIRONMENT names another."),
+    .value(
+      "trust-root-for", "ENVIRONMENT=FILE", repeats: true,
+      """
+      Trust the roots of FILE in this environment alone: \(environments). ENVIRONMENT without a file: where --trust-root \
+      counts.
+      """),
     .flag(
       acknowledgement, "Needed to trust a root for Production: whoever holds its key can make purchases that count."),
   ]
 
+  private static let environments = AppStoreEnvironment.allCases.map(\.rawValue).joined(separator: ", ")
   private static let acknowledgement = "i-know-this-root-can-make-purchases-count"
   private static let limit = 1 << 20
 
-  /// Every certificate that is trusted beside Apple's, with where.
-  let added: [RootCertificate]
-  let environment: AppStoreEnvironment
+  /// A root that is trusted beside Apple's.
+  struct AddedRoot: Sendable {
+    let root: RootCertificate
+    let environment: AppStoreEnvironment
+    let file: String
+  }
+
+  /// Every one, in the order of the command line.
+  let added: [AddedRoot]
+  /// Of signed data.
   let roots: TrustedRoots
+  private let receipts: ReceiptTrust
 
   init(_ arguments: ParsedArguments) throws {
-    environment = try arguments.choice("trust-root-for") ?? .sandbox
-    var added: [RootCertificate] = []
-    for file in arguments.values("trust-root") { added += try Self.read(file) }
-    self.added = added
-    let isAcknowledged = arguments.flag(Self.acknowledgement)
-    switch environment {
-    case .production where added.isEmpty: roots = .apple
-    case .production where !isAcknowledged:
+    var files: [(environment: AppStoreEnvironment, file: String)] = []
+    var everywhere: [AppStoreEnvironment] = []
+    for text in arguments.values("trust-root-for") {
+      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let environment = AppStoreEnvironment(rawValue: String(parts[0])), parts.last?.isEmpty == false else {
+        throw UsageError(
+          .invalidValue, "--trust-root-for takes ENVIRONMENT=FILE, and ENVIRONMENT is one of \(Self.environments).",
+          path: arguments.path)
+      }
+      if parts.count == 2 { files.append((environment, String(parts[1]))) } else { everywhere.append(environment) }
+    }
+    for environment in everywhere.isEmpty ? [.sandbox] : everywhere {
+      files = arguments.values("trust-root").map { (environment, $0) } + files
+    }
+    var added: [AddedRoot] = []
+    for (environment, file) in files {
+      added += try Self.read(file).map { AddedRoot(root: $0, environment: environment, file: file) }
+    }
+    if added.contains(where: { $0.environment == .production }), !arguments.flag(Self.acknowledgement) {
       throw UsageError(
         .missingOption,
         "A root trusted for Production can make purchases that count as paid; say --\(Self.acknowledgement) as well.",
         path: arguments.path)
-    case .production: roots = TrustedRoots(appleAndAlsoTrustedForProduction: added)
-    case .sandbox: roots = .apple.adding(added, for: .sandbox)
-    case .xcode: roots = .apple.adding(added, for: .xcode)
-    case .localTesting: roots = .apple.adding(added, for: .localTesting)
     }
+    self.added = added
+    (roots, receipts) = Self.trust(added)
+  }
+
+  private static func trust(_ added: [AddedRoot]) -> (TrustedRoots, ReceiptTrust) {
+    let roots = Dictionary(grouping: added, by: \.environment).mapValues { $0.map(\.root) }
+    let forProduction = roots[.production] ?? []
+    var signed = forProduction.isEmpty ? .apple : TrustedRoots(appleAndAlsoTrustedForProduction: forProduction)
+    var receipts = ReceiptTrust.apple.addingAlsoForProduction(forProduction)
+    for (environment, test) in [
+      (AppStoreEnvironment.sandbox, TrustedRoots.TestEnvironment.sandbox), (.xcode, .xcode),
+      (.localTesting, .localTesting),
+    ] {
+      signed = signed.adding(roots[environment] ?? [], for: test)
+      receipts = receipts.adding(roots[environment] ?? [], for: test)
+    }
+    return (signed, receipts)
   }
 
   /// Reads what comes in with today's roots.
@@ -46,7 +88,20 @@ struct TrustOptions: Sendable {
 
   /// The same, which looks up what is known of the certificates.
   func adapter(revocations: Revocations?) -> Adapter {
-    Adapter(verifier: SignedDataVerifier(roots: roots, revocations: revocations))
+    Adapter(
+      verifier: SignedDataVerifier(roots: roots, revocations: revocations), receipts: ReceiptReader(trust: receipts))
+  }
+
+  /// Names every root that is trusted beside Apple's.
+  func warn(_ logger: Logger) {
+    for one in added {
+      logger.warning(
+        "extra root trusted",
+        metadata: [
+          "environment": "\(one.environment.rawValue)", "fingerprint": "\(one.root.certificate.fingerprint.hex)",
+          "file": "\(one.file)",
+        ])
+    }
   }
 
   /// The roots of a file; an error that names it.

@@ -17,6 +17,9 @@ enum ServeCommand {
       Command.Example("switchyard serve", "a private database, on port 8080 of this machine"),
       Command.Example(
         "switchyard serve --listen [::]:443 --tls-certificate-file chain.pem --tls-key-file key.pem --allow-from apple"),
+      Command.Example(
+        "switchyard serve --trust-root-for Sandbox=simulator.der --trust-root-for Sandbox=receipt-root.der",
+        "against a simulated App Store"),
       Command.Example("SWITCHYARD_DATABASE=mysql://switchyard@db.internal/switchyard switchyard serve"),
     ],
     options: ServeOptions.options + KeepingUpOptions.options + DatabaseOptions.options + MasterKeyOptions.options
@@ -29,6 +32,7 @@ enum ServeCommand {
     let logger = Logger(
       label: "switchyard", level: options.logLevel,
       handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
+    trust.warn(logger)
     let database = try DatabaseOptions(arguments)
     let running = try await RunningInstallation.start(
       settings, database: database,
