@@ -73,7 +73,7 @@ package struct EvidenceRoute: Sendable {
       var answer = Self.receipt(appended, reading, message)
       if answer["environment"] == .null { answer["environment"] = try await knownEnvironment(of: reading, app) }
       if wait > .milliseconds(0) {
-        await HistoryWait(seeding: seeding, lookUps: lookUps, clock: clock, logger: logger)
+        await HistoryWait(seeding: seeding, ledger: ledger, lookUps: lookUps, clock: clock, logger: logger)
           .add(to: &answer, reading.findings, app: app, within: wait)
       }
       return .object(200, answer)

@@ -17,6 +17,7 @@ struct HistoryWait: Sendable {
 
   /// Nil: Apple is asked nothing by itself.
   let seeding: Seeding?
+  let ledger: Ledger
   let lookUps: LookUps
   let clock: WallClock
   let logger: Logger
