@@ -64,7 +64,8 @@ struct Backlog {
     }
   }
 
-  private static let numbers: SQL = """
+  /// Fills that table.
+  static let numbers: SQL = """
     INSERT INTO numbers SELECT a.d + 10 * b.d + 100 * c.d + 1000 * d.d + 10000 * e.d
     FROM (\(digits)) a, (\(digits)) b, (\(digits)) c, (\(digits)) d, (\(digits)) e ON DUPLICATE KEY UPDATE n = VALUES(n)
     """

@@ -16,12 +16,14 @@ struct SignedStory {
   let messages: [InboxMessage]
 
   /// `customers` with `periods` periods each; refunds, reversals and two originalTransactionIds of one customer among them.
-  init(customers: Int, periods: Int) throws {
+  ///
+  /// Those of another `first` are other customers.
+  init(customers: Int, periods: Int, first: Int = 0) throws {
     let pki = try ApplePKI.generate(at: Self.start)
     self.pki = pki
     adapter = Adapter(verifier: SignedDataVerifier(roots: TrustedRoots(exactly: [try pki.trustedRoot()])))
     var messages: [InboxMessage] = []
-    for customer in 0..<customers {
+    for customer in first..<first + customers {
       for group in 0..<2 {
         for period in 0..<periods {
           messages.append(

@@ -44,6 +44,23 @@ package struct RowsRead: Sendable, CustomStringConvertible {
     }
   }
 
+  /// Returns what `body` read over a pool of a single connection, in whatever transactions it made.
+  package static func duringAll(of pool: Pool, _ body: () async throws -> Void) async throws -> RowsRead {
+    let before = try await pool.read { session throws(DatabaseError) in try counters(of: session) }
+    try await body()
+    let after = try await pool.read { session throws(DatabaseError) in try counters(of: session) }
+    // Reading the counters counts too, by as much as there are of them.
+    let own = try await during(pool) { session throws(DatabaseError) in
+      _ = try session.query("SHOW SESSION STATUS LIKE 'Handler%'")
+    }
+    var read: [String: Int] = [:]
+    for (name, value) in after {
+      let advanced = value - (before[name] ?? 0) - (own.counters[name] ?? 0)
+      if advanced != 0 { read[name] = advanced }
+    }
+    return RowsRead(counters: read)
+  }
+
   private static func counters(of session: Session) throws(DatabaseError) -> [String: Int] {
     var counters: [String: Int] = [:]
     for row in try session.query("SHOW SESSION STATUS LIKE 'Handler%'") {

@@ -129,7 +129,8 @@ package enum ConsumptionTable {
       """)
     guard leased.affectedRows > 0 else { return [] }
     return try read(
-      session.query("SELECT \(columns) FROM consumption_requests WHERE state = 0 AND owner = \(owner)")
+      session.query(
+        "SELECT \(columns) FROM consumption_requests WHERE state = 0 AND due_at = \(end) AND owner = \(owner)")
     ).map { LeasedConsumption(request: $0, owner: owner) }
   }
 

@@ -1,0 +1,102 @@
+import Database
+import Purchases
+import Support
+import Time
+
+@testable import Ledger
+
+/// A ledger of many customers, written in bulk, over a single connection whose statements can be counted.
+///
+/// Each customer has one subscription of two periods: the notifications of it, an account token, a user id, a history that
+/// is stored, an id that waits to be asked about, a renewal check and a consumption request; one in ten has a claimed change.
+struct GrownLedger {
+  static let now = SignedStory.start + .days(100)
+
+  let pool: Pool
+  let ledger: Ledger
+  let app: App
+
+  var scope: Ledger.Scope { Ledger.Scope(app: app.id, environment: .sandbox) }
+
+  init() async throws {
+    var settings = Pool.Settings()
+    settings.size = 1
+    pool = Pool(try await PrivateMariaDB.shared.database(), settings: settings)
+    ledger = Ledger(pool: pool)
+    app = try await pool.read { session throws(DatabaseError) in
+      _ = try Migrator().migrate(at: SignedStory.start, in: session)
+      return try AppTable.add(bundleID: SignedStory.app, appAppleID: nil, at: SignedStory.start, in: session)
+    }
+    try await Backlog.prepare(pool)
+  }
+
+  /// The originalTransactionId of a customer; ids begin with a digit of their own, so that none is a story's.
+  static func original(_ number: Int) -> String { "3\(100_000 + number)" }
+
+  /// Makes customers up to `size`, those that are there left as they are.
+  func grow(from first: Int, to size: Int) async throws {
+    let (scope, now) = (scope, Self.now)
+    try await pool.transaction { session throws(DatabaseError) in
+      _ = try session.execute(Backlog.numbers)
+      let place: SQL = "\(scope.app.number), \(scope.environment.code)"
+      let original: SQL = "CONCAT('3', 100000 + n)"
+      let (digest, rank): (SQL, SQL) = ("UNHEX(SHA2(CONCAT('grown ', n), 256))", "REPEAT(CHAR(1), 24)")
+      let range: SQL = "FROM numbers WHERE n >= \(first) AND n < \(size)"
+      func insert(_ table: SQL, _ columns: SQL, _ values: SQL, _ rows: SQL = range) throws(DatabaseError) {
+        _ = try session.execute(
+          "INSERT INTO \(table) (app, environment, \(columns)) SELECT \(place), \(values) \(rows)")
+      }
+      try insert(
+        "inbox", "digest, month, received_at, arrival, kind, signed_at, title, size",
+        "\(digest), 202311, \(now), REPEAT('a', 16), 1, \(now), 'grown', 40")
+      let facts: SQL = #"CONCAT('{"type":"Auto-Renewable Subscription","originalTransactionId":"', \#(original), '"}')"#
+      for period in 0..<2 {
+        try insert(
+          "purchases", "original_transaction_id, line, source, product_id, as_of, facts, message, precedence",
+          "\(original), CONCAT(\(original), \(period)), 50, 'monthly', \(now), \(facts), \(digest), \(rank)")
+        for kind in [1, 2] {
+          try insert(
+            "aliases", "alias, kind, original_transaction_id, line, first_as_of, last_as_of",
+            """
+            CONCAT(\(kind), \(original), \(period)), \(kind), \(original), CONCAT(\(original), \(period)), \(now), \(now)
+            """)
+        }
+        try insert(
+          "events",
+          """
+          id, notification_type, original_transaction_id, date, source, as_of, details, message, precedence
+          """,
+          """
+          CONCAT('e', \(original), \(period)), 'DID_RENEW', \(original), \(now), 50, \(now), '{}', \(digest), \(rank)
+          """)
+      }
+      try insert(
+        "renewals", "original_transaction_id, source, as_of, facts, message, precedence",
+        "\(original), 50, \(now), '{}', \(digest), \(rank)")
+      try insert("links", "a, b", "CONCAT('o', \(original)), CONCAT('t', n)")
+      for node in ["CONCAT('o', \(original))", "CONCAT('t', n)"] as [SQL] {
+        try insert("customers", "node, label", "\(node), CONCAT('o', \(original))")
+      }
+      try insert(
+        "attributions", "original_transaction_id, kind, line, value, first_as_of, last_as_of, message",
+        "\(original), 2, '', CONCAT('user ', n), \(now), \(now), \(digest)")
+      try insert("user_ids", "user_id, original_transaction_id", "CONCAT('user ', n), \(original)")
+      try insert("histories", "original_transaction_id, asked_at", "\(original), \(now) - 1000")
+      try insert(
+        "seeds", "transaction_id, kind, first_seen_at, message", "\(original), 2, \(now) - n, \(digest)")
+      try insert(
+        "work", "kind, subject, is_again, created_at, due_at", "1, \(original), 1, \(now) - n, \(now) - n")
+      try insert(
+        "renewal_checks", "original_transaction_id, due_at, known_as_of", "\(original), \(now) - n, \(now) - 1")
+      try insert(
+        "consumption_requests", "id, transaction_id, original_transaction_id, asked_at, deadline, message, due_at",
+        "CONCAT('c', n), \(original), \(original), \(now) - n, \(now) + 1000000, \(digest), \(now) - n")
+      let tenth: SQL = "\(range) AND n MOD 10 = 0"
+      try insert(
+        "claimed_changes", "original_transaction_id, since, latest_at, changes, because, message",
+        "\(original), \(now), \(now), 1, 1, \(digest)", tenth)
+      try insert(
+        "work", "kind, subject, is_again, created_at, due_at", "2, \(original), 1, \(now) - n, \(now) - n", tenth)
+    }
+  }
+}

@@ -1,0 +1,133 @@
+import Database
+import Purchases
+import Signing
+import Support
+import Synchronization
+import Testing
+import Time
+
+@testable import Ledger
+
+/// What the statements of the way in, of look-ups and of work read at two sizes of the ledger.
+///
+/// It is the same, however many customers there are. Those of forwarding: `OutboxReadTests`.
+@Suite struct `Hot statements read` {
+  private static let sizes = [10_000, 100_000]
+
+  @Test func `no more rows the more customers there are`() async throws {
+    let grown = try await GrownLedger()
+    var (first, few) = (0, [String: RowsRead]())
+    for size in Self.sizes {
+      try await grown.grow(from: first, to: size)
+      first = size
+      for (name, most, read) in try await measure(grown, size) {
+        #expect(read.total <= most, "\(name) with \(size) customers: \(read)")
+        if let before = few[name] {
+          // A few rows more or less: a small table is read as a whole.
+          #expect(read.total <= before.total + before.total / 4 + 64, "\(name): \(before), then \(read)")
+        }
+        few[name] = read
+      }
+    }
+    await grown.pool.close()
+  }
+
+  /// Each path, the most rows that it may read, and what it read.
+  private func measure(_ grown: GrownLedger, _ size: Int) async throws -> [(name: String, most: Int, read: RowsRead)] {
+    let (pool, ledger, app, scope, now) = (grown.pool, grown.ledger, grown.app, grown.scope, GrownLedger.now)
+    var figures: [(String, Int, RowsRead)] = []
+    func note(_ name: String, most: Int, _ body: () async throws -> Void) async throws {
+      figures.append((name, most, try await RowsRead.duringAll(of: pool, body)))
+    }
+    func leased(_ queue: WorkTable.Queue, subjects: [String]? = nil, limit: Int = 32) async throws -> [LeasedCustomer] {
+      let selection =
+        subjects.map { WorkTable.Selection(scope, subjects: $0) } ?? WorkTable.Selection(scope, queue)
+      return try await pool.transaction { session throws(DatabaseError) in
+        try WorkTable.lease(
+          selection, limit: limit, until: now + .minutes(15), owner: .random(count: 16), at: now, in: session
+        ).customers
+      }
+    }
+
+    let story = try SignedStory(customers: 4, periods: 2, first: size)
+    let entries = try story.messages.map { try story.entry($0, for: app) }
+    let count = entries.count
+    try await note("taking in new customers", most: 80 * count) {
+      let outcomes = try await ledger.append(entries)
+      #expect(outcomes.allSatisfy { $0 == .stored })
+    }
+    try await note("hearing it again", most: 8 * count) {
+      let outcomes = try await ledger.append(entries)
+      #expect(outcomes.allSatisfy { $0 == .duplicate })
+    }
+    let refused = (0..<32).map { number in
+      let body = Array("refused \(size) \(number)".utf8)
+      return Entry(
+        InboxMessage(kind: .notification, body: body, receivedAt: now),
+        .quarantined(Entry.Refusal(source: .legacy, code: "wrongSecret", detail: "", claimedApp: nil)))
+    }
+    try await note("setting aside", most: 8 * 32) {
+      let outcomes = try await ledger.append(refused)
+      #expect(outcomes.allSatisfy { $0 == .quarantined })
+    }
+
+    let known = GrownLedger.original(size - 9)
+    for (name, id) in [
+      ("by originalTransactionId", known), ("by transactionId", "2\(known)1"), ("by line item", "1\(known)0"),
+      ("by user id", "user \(size - 9)"), ("by appTransactionId", "\(size - 9)"),
+    ] {
+      try await note("looking up \(name)", most: 120) {
+        let found = try await ledger.dossiers(of: id, app: app, extent: .customers)
+        #expect(found.first?.originalTransactionIDs == [known], "\(name)")
+      }
+    }
+    try await note("looking up what nobody knows", most: 60) {
+      let found = try await ledger.dossiers(of: "unknown", app: app, extent: .customers)
+      #expect(found.isEmpty)
+    }
+    try await note("a slice for the comparison", most: 40 * 32) {
+      let slice = try await ledger.slice(of: app, .sandbox, after: known, limit: 32)
+      #expect(slice?.originalTransactionIDs.isEmpty == false)
+    }
+
+    for queue in WorkTable.Queue.allCases {
+      try await note("leasing what is \(queue)", most: 40 * 32) {
+        let customers = try await leased(queue)
+        #expect(customers.count == 32)
+      }
+    }
+    var waitedFor: [LeasedCustomer] = []
+    try await note("leasing for somebody who waits", most: 60) {
+      waitedFor = try await leased(.requested, subjects: [known])
+    }
+    #expect(waitedFor.map(\.subject) == [known])
+    let settled = try await leased(.requested)
+    let settlements = settled.map { customer in
+      (
+        customer: customer,
+        settlement: WorkTable.Settlement.stored(
+          StoredHistory(
+            environment: .sandbox, originalTransactionIDs: [customer.subject], transactionIDs: [], revision: "r"))
+      )
+    }
+    try await note("settling", most: 40 * 32) {
+      try await pool.transaction { session throws(DatabaseError) in
+        try WorkTable.settle(settlements, at: now, in: session)
+      }
+    }
+    try await note("beginning renewal checks", most: 40 * 32) {
+      let begun = try await pool.transaction { session throws(DatabaseError) in
+        try RenewalCheckTable.begin(in: scope, limit: 32, at: now, session)
+      }
+      #expect(begun.due == 32)
+    }
+    try await note("leasing consumption requests", most: 8 * 32) {
+      let leased = try await pool.transaction { session throws(DatabaseError) in
+        try ConsumptionTable.lease(
+          limit: 32, until: now + .minutes(15), owner: .random(count: 16), at: now, in: session)
+      }
+      #expect(leased.count == 32)
+    }
+    return figures
+  }
+}
