@@ -143,7 +143,7 @@ import Time
       #expect(try await fixture.texts().isEmpty)
       let destination = fixture.destination
       let step = try await fixture.pool.transaction { session throws(DatabaseError) in
-        try OutboxTable.sweep(destination, after: nil, limit: 10, in: session)
+        try OutboxTable.sweep(destination, after: nil, limit: 10, at: OutboxFixture.now, in: session)
       }
       #expect(step.freed == 1)
       #expect(try await fixture.texts() == ["a2"])
@@ -153,6 +153,14 @@ import Time
       try await deliveredByOlder("b1", fixture)
       _ = try await fixture.ledger.append([fixture.entry("b2", ["2"])])
       #expect(try await fixture.texts() == ["b2"])
+      // Also where that comes behind a message that was blocked by it.
+      _ = try await fixture.ledger.append([fixture.entry("c1", ["3"]), fixture.entry("c2", ["3"])])
+      #expect(try await leasedByOlder(fixture) == ["c1"])
+      #expect(try await fixture.texts().isEmpty)
+      try await deliveredByOlder("c1", fixture)
+      _ = try await fixture.ledger.append([fixture.entry("c3", ["3"])])
+      #expect(try await fixture.texts().isEmpty, "c3 waits for c2")
+      #expect(try await fixture.texts() == ["c2"], "which is ready without the sweep")
     }
   }
 

@@ -114,7 +114,7 @@ extension OutboxTable {
       try session.execute(
         """
         UPDATE outbox FORCE INDEX (PRIMARY) SET state = \(State.waiting.rawValue),
-          readiness = \(Readiness.unsorted.rawValue), attempts = 0, due_at = \(now),
+          readiness = \(Readiness.unsorted.rawValue), attempts = 0, due_at = \(now), held = 0,
           expires_at = \(now + age), settled_at = NULL, owner = NULL
         WHERE sequence IN (\(list: sequences)) AND state = \(State.dead.rawValue)
         """
@@ -148,7 +148,7 @@ extension OutboxTable {
           ).affectedRows)
       }
       // What was settled between the look and the lock has no keys any more.
-      _ = try release(sequences, at: destination, in: session)
+      _ = try release(sequences, at: destination, now: now, in: session)
     }
     return count
   }

@@ -1,6 +1,7 @@
 package import Database
 import Purchases
 import Signing
+import Time
 
 /// Rows without keys: those that waited before the schema had them, those of an older binary, those that are replayed.
 ///
@@ -33,14 +34,16 @@ extension OutboxTable {
     try lock(destination.id, in: session)
     var classes: [ProofClass: [Int64]] = [:]
     var unknown: [Digest: Int64] = [:]
+    var enqueued: [Int64: Milliseconds] = [:]
     for row in try session.query(
       """
-      SELECT sequence, message, class FROM outbox FORCE INDEX (by_readiness)
+      SELECT sequence, message, class, created_at FROM outbox FORCE INDEX (by_readiness)
       WHERE destination = \(destination.id.number) AND state = 0 AND readiness = \(Readiness.unsorted.rawValue)
       LIMIT \(sortedAtOnce)
       """)
     {
       let sequence = try row.int64("sequence")
+      enqueued[sequence] = try row.milliseconds("created_at")
       if let proof = ProofClass(rawValue: try row.int("class")) {
         classes[proof, default: []].append(sequence)
       } else if let digest = Digest(bytes: try row.bytes("message")) {
@@ -50,9 +53,12 @@ extension OutboxTable {
     for (digest, proof) in try proofs(of: unknown.keys.sorted { $0.hex < $1.hex }, in: session) {
       if let sequence = unknown[digest] { classes[proof, default: []].append(sequence) }
     }
-    let all = classes.values.flatMap(\.self).sorted()
-    guard !all.isEmpty else { return 0 }
-    try order(all, at: destination, in: session)
+    guard !classes.isEmpty else { return 0 }
+    var rows: [Int64: (proof: ProofClass, enqueuedAt: Milliseconds)] = [:]
+    for (proof, sequences) in classes {
+      for sequence in sequences { rows[sequence] = (proof, enqueued[sequence] ?? Milliseconds(.min)) }
+    }
+    try order(rows, at: destination, in: session)
     for (proof, sequences) in classes.sorted(by: { $0.key < $1.key }) {
       for part in sequences.sorted().parts() {
         _ = try session.execute(
@@ -62,21 +68,26 @@ extension OutboxTable {
           """)
       }
     }
-    return all.count
+    return rows.count
   }
 
   /// Gives the rows the keys of the customers they name, as these are called now.
   private static func order(
-    _ sequences: [Int64], at destination: Destination, in session: borrowing Session
+    _ rows: [Int64: (proof: ProofClass, enqueuedAt: Milliseconds)], at destination: Destination,
+    in session: borrowing Session
   ) throws(DatabaseError) {
+    let sequences = rows.keys.sorted()
     var members: Set<OutboxKeys.Member> = []
     for part in sequences.parts() {
       for row in try session.query(
         "SELECT sequence, member FROM outbox_members FORCE INDEX (sequence) WHERE sequence IN (\(list: part))")
       {
-        guard let node = CustomerNode(text: try row.text("member")) else { continue }
+        let sequence = try row.int64("sequence")
+        guard let node = CustomerNode(text: try row.text("member")), let (proof, enqueuedAt) = rows[sequence]
+        else { continue }
         members.insert(
-          OutboxKeys.Member(destination: destination.id.number, sequence: try row.int64("sequence"), node: node))
+          OutboxKeys.Member(
+            destination: destination.id.number, proof: proof, sequence: sequence, enqueuedAt: enqueuedAt, node: node))
       }
     }
     _ = try OutboxKeys.remove(sequences, in: session)
