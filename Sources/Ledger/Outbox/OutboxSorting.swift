@@ -3,7 +3,7 @@ import Purchases
 import Signing
 import Time
 
-/// Rows without keys: those that waited before the schema had them, those of an older binary, those that are replayed.
+/// Rows without keys, or with keys of before a rebuild: those that waited before the schema had them, those of an older binary, those that are replayed.
 ///
 /// They are given their keys before anything newer is leased, in steps of a bounded size; so the order is kept.
 extension OutboxTable {
@@ -22,7 +22,7 @@ extension OutboxTable {
       LIMIT \(sortedAtOnce + 1)
       """)
     guard rows.count <= sortedAtOnce else { return nil }
-    var first = Int64.max
+    var first = try rekeyed(at: destination, in: session).map { $0.after + 1 } ?? Int64.max
     for row in rows { first = min(first, try row.int64(0)) }
     return first
   }
@@ -32,6 +32,7 @@ extension OutboxTable {
     at destination: Destination, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
     try lock(destination.id, in: session)
+    try markForSorting(at: destination.id, in: session)
     var classes: [ProofClass: [Int64]] = [:]
     var unknown: [Digest: Int64] = [:]
     var enqueued: [Int64: Milliseconds] = [:]
@@ -69,6 +70,45 @@ extension OutboxTable {
       }
     }
     return rows.count
+  }
+
+  /// How far the keys were made anew after a rebuild, and which sequence is the last to have them; nil when all have.
+  private static func rekeyed(
+    at destination: Destination.ID, in session: borrowing Session
+  ) throws(DatabaseError) -> (after: Int64, through: Int64)? {
+    let row = try session.query(
+      "SELECT rekey_after, rekey_through FROM outbox_turns WHERE destination = \(destination.number)"
+    ).first
+    guard let row, let after = try row.optionalInt64("rekey_after"),
+      let through = try row.optionalInt64("rekey_through")
+    else { return nil }
+    return (after, through)
+  }
+
+  /// Marks the next rows whose keys are of before a rebuild.
+  private static func markForSorting(
+    at destination: Destination.ID, in session: borrowing Session
+  ) throws(DatabaseError) {
+    guard let (after, through) = try rekeyed(at: destination, in: session) else { return }
+    let sequences = try session.query(
+      """
+      SELECT sequence FROM outbox FORCE INDEX (in_order) WHERE destination = \(destination.number) AND state = 0
+        AND sequence > \(after) AND sequence <= \(through) ORDER BY sequence LIMIT \(sortedAtOnce)
+      """
+    ).map { row throws(DatabaseError) in try row.int64(0) }
+    for part in sequences.parts() {
+      _ = try session.execute(
+        """
+        UPDATE outbox FORCE INDEX (PRIMARY) SET readiness = \(Readiness.unsorted.rawValue)
+        WHERE sequence IN (\(list: part)) AND state = 0
+        """)
+    }
+    let isDone = sequences.count < sortedAtOnce
+    _ = try session.execute(
+      """
+      UPDATE outbox_turns SET rekey_after = \(isDone ? nil : sequences.last), number = number + 1
+      WHERE destination = \(destination.number)
+      """)
   }
 
   /// Gives the rows the keys of the customers they name, as these are called now.

@@ -88,11 +88,14 @@ extension Migration {
     """
 
   // The row that serialises the turns of a destination. It is written, not only locked, so that two turns on two nodes
-  // of a Galera cluster conflict as well.
+  // of a Galera cluster conflict as well. `rekey_after`, `rekey_through`: waiting rows with a sequence between them have
+  // keys of customers as they were before a rebuild.
   private static let outboxTurns: SQL = """
     CREATE TABLE IF NOT EXISTS outbox_turns (
       destination INT UNSIGNED NOT NULL PRIMARY KEY,
-      number BIGINT UNSIGNED NOT NULL
+      number BIGINT UNSIGNED NOT NULL,
+      rekey_after BIGINT UNSIGNED NULL,
+      rekey_through BIGINT UNSIGNED NULL
     ) ENGINE=InnoDB
     """
 
