@@ -1,3 +1,4 @@
+import Database
 import Purchases
 import Support
 import Testing
