@@ -18,7 +18,7 @@ package final class Delivery: Service {
     /// Longer than any attempt takes: what is leased for longer belonged to a process that is gone.
     package var lease = Interval.seconds(60)
     package var backoff = Backoff()
-    /// Bytes of bodies that are held for one destination.
+    /// Bytes of bodies that are held in each lane of a destination.
     package var bodyBytes = 8 << 20
 
     package init() {}
@@ -91,7 +91,7 @@ package final class Delivery: Service {
     }
   }
 
-  /// Looks what is due, and wakes the lines; those that are new.
+  /// Looks what is due, and wakes the lines that have something to do; those that are new.
   private func look() async -> [DestinationLine] {
     let now = means.clock.now()
     var new: [DestinationLine] = []
@@ -109,6 +109,8 @@ package final class Delivery: Service {
         means.logger.warning("the outbox could not be read; it is tried again", metadata: ["error": "\(error)"])
       }
     }
+    // A line that rests after a failure has leased rows, which are not due: nothing else would wake it.
+    for line in lines.withLock({ Array($0.values) }) { line.wakeIfItHasToSettle() }
     return new
   }
 
@@ -152,10 +154,10 @@ package final class Delivery: Service {
   private func sweep(
     _ line: DestinationLine, after cursor: OutboxTable.SweepCursor?
   ) async -> OutboxTable.SweepCursor? {
-    let destination = line.destination
+    let (destination, now) = (line.destination, means.clock.now())
     do throws(DatabaseError) {
       let step = try await means.pool.transaction(replayable: true) { session throws(DatabaseError) in
-        try OutboxTable.sweep(destination, after: cursor, limit: Self.sweptAtOnce, in: session)
+        try OutboxTable.sweep(destination, after: cursor, limit: Self.sweptAtOnce, at: now, in: session)
       }
       if step.freed > 0 {
         means.metrics.noteUnblocked(step.freed)

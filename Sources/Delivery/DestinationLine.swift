@@ -53,6 +53,11 @@ final class DestinationLine: Sendable {
     signal.yield()
   }
 
+  /// Goes on where settlements were put back, given back or failed to be written.
+  func wakeIfItHasToSettle() {
+    if state.withLock({ $0.hasToSettle }) { signal.yield() }
+  }
+
   /// Sends until cancelled; attempts under way are then ended, and what is leased is given back.
   func run() async {
     await withDiscardingTaskGroup { group in
@@ -135,7 +140,7 @@ final class DestinationLine: Sendable {
   /// Writes settlements by themselves, after a turn with them has failed.
   ///
   /// What the leasing or one row spoiled is written without it, each alone if need be. What the database does not take
-  /// now is kept for as long as its lease lasts; then the message is sent again, under the same webhook-id.
+  /// now is kept and written later: deliveries until they are written, other outcomes for as long as the lease lasts.
   private func write(_ settlements: [Settlement], after failure: DatabaseError) async {
     guard !settlements.isEmpty else { return }
     guard failure.mayBeOneRow else { return putBack(settlements, failure) }

@@ -17,6 +17,8 @@ struct LineState {
     var underWay = 0
     /// Leased and not begun, so that a slot that becomes free is in use again at once.
     var queue: ArraySlice<Work> = []
+    /// Of bodies that are held: in the queue or under way.
+    var bytes = 0
     /// Attempts that ended since it was last leased for.
     var ended = 0
     /// Whether something may be due that was not looked for yet.
@@ -53,13 +55,15 @@ struct LineState {
   private var isEnabled = true
   /// Nothing is asked of a database that has just failed.
   private var pausedUntil = Milliseconds(.min)
-  /// Of bodies that are held.
-  private var bytes = 0
+  /// Of bodies that a lane holds.
   private let mostBytes: Int
 
   init(mostBytes: Int) { self.mostBytes = mostBytes }
 
-  /// Whether something is held: leased, or not settled.
+  /// Whether outcomes wait to be written.
+  var hasToSettle: Bool { !settlements.isEmpty }
+
+  /// Whether nothing is held: neither leased nor to be settled.
   var isIdle: Bool { settlements.isEmpty && lanes.values.allSatisfy { $0.underWay == 0 && $0.queue.isEmpty } }
 
   // MARK: What happened
@@ -85,8 +89,8 @@ struct LineState {
   /// What a turn has leased, once it is committed and the bodies are read.
   mutating func admit(_ work: [Work]) {
     for one in work {
-      bytes += one.delivery.size
-      lanes[one.delivery.proof, default: Lane()].queue.append(one)
+      lanes[one.delivery.proof, default: Lane()].bytes += one.delivery.size
+      lanes[one.delivery.proof]?.queue.append(one)
     }
   }
 
@@ -119,12 +123,15 @@ struct LineState {
     }
   }
 
-  /// Settlements that could not be written; those whose lease has ended are left to whoever leases them next.
+  /// Keeps settlements that could not be written.
   ///
-  /// How many are lost.
+  /// Those whose lease has ended are left to whoever leases them next, but for deliveries: that a destination has taken a
+  /// message is noted whoever holds its lease.
+  ///
+  /// - Returns: How many are lost.
   mutating func putBack(_ unwritten: [Settlement], until: Milliseconds, at now: Milliseconds) -> Int {
     pausedUntil = max(pausedUntil, until)
-    let kept = unwritten.filter { $0.delivery.leasedUntil > now }
+    let kept = unwritten.filter { $0.outcome == .delivered || $0.delivery.leasedUntil > now }
     settlements = kept + settlements
     return unwritten.count - kept.count
   }
@@ -142,9 +149,9 @@ struct LineState {
     random: (Int64) -> Int64
   ) -> Change? {
     settlements.append(Settlement(work.delivery, outcome))
-    bytes -= work.delivery.size
     let proof = work.delivery.proof
     var lane = lanes[proof] ?? Lane()
+    lane.bytes -= work.delivery.size
     let wasOpen = lane.circuit.isOpen
     switch attempt {
     case .delivered:
@@ -172,16 +179,16 @@ struct LineState {
     guard now >= pausedUntil else { return nil }
     if needsSorting, isEnabled, settlements.isEmpty { return .sort }
     var turn = settling()
-    turn.bytes = mostBytes - bytes
-    // A body larger than what is left is leased all the same, so that it is sent one day: one of them, not one a turn.
-    if isEnabled, !needsSorting, bytes < mostBytes {
+    if isEnabled, !needsSorting {
       for proof in ProofClass.allCases {
         var lane = lanes[proof] ?? Lane()
         // Where something is settled something may have become free; then it is looked in all lanes.
-        guard lane.mayBeDue || !turn.settlements.isEmpty, case let wanted = lane.wanted(at: now), wanted > 0 else {
-          continue
-        }
+        // A body larger than what is left is leased all the same, so that it is sent one day: one of them, not one a turn.
+        guard lane.mayBeDue || !turn.settlements.isEmpty, lane.bytes < mostBytes,
+          case let wanted = lane.wanted(at: now), wanted > 0
+        else { continue }
         turn.wanted[proof] = wanted
+        turn.bytes[proof] = mostBytes - lane.bytes
         if now < lane.looksWhollyAt, let reached = lane.reached {
           turn.since[proof] = reached - Self.overlap
         }
@@ -222,7 +229,7 @@ struct LineState {
     for proof in classes {
       guard let queue = lanes[proof]?.queue, !queue.isEmpty else { continue }
       lanes[proof]?.queue = []
-      bytes -= queue.reduce(0) { $0 + $1.delivery.size }
+      lanes[proof]?.bytes -= queue.reduce(0) { $0 + $1.delivery.size }
       giveBack(queue.map(\.delivery))
     }
   }

@@ -130,10 +130,12 @@ private struct Batch {
     try ClaimTable.note(claims(of: new, refused), in: session)
     let messages = new.map { (message: $0, app: $1.app, findings: $1.findings) }
     let reports = try ClaimedReport.all(in: messages, session)
+    let unasked = try HistoryTable.unaskedOriginals(in: messages, reports, session)
     try Ledger.note(messages, in: session)
     try ClaimedChangeTable.queue(reports, in: session)
     let arrived = messages.flatMap { message, app, findings in
-      let claimed = findings.claimedOriginals
+      let claimed = findings.claimedOriginals.subtracting(
+        unasked[Ledger.Scope(app: app, environment: findings.environment)] ?? [])
       return findings.seeds.filter { !claimed.contains($0.transactionID) }.map {
         (app: app, seed: $0, arrivedAt: message.receivedAt)
       }

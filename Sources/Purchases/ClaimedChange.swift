@@ -1,5 +1,5 @@
 import JSON
-import Time
+public import Time
 
 /// What an unsigned message reports of a customer although no signed statement says it: the reason to ask Apple.
 ///
@@ -18,6 +18,9 @@ public struct ClaimedChange: OptionSet, Hashable, Sendable {
   /// A refund or revocation, or the end of one.
   public static let refund = Self(rawValue: 4)
 
+  /// How long what Apple signs and its API may still leave out a change that was just made.
+  public static let lag = Interval.minutes(1)
+
   /// The names that documents and logs show.
   public var names: [String] {
     [(Self.period, "period"), (.renewal, "renewal"), (.refund, "refund")].compactMap { contains($0.0) ? $0.1 : nil }
@@ -29,7 +32,8 @@ extension PurchaseStatement {
   /// arrives signed together with it.
   ///
   /// What an earlier unsigned statement said already is not reported again: Apple was asked when it arrived. A refund is
-  /// old news once Apple signed a statement later than it.
+  /// old news if an unsigned statement gave the same second, if Apple signed one, and once Apple signed a statement later
+  /// than it.
   public func claimedChange(beyond known: [PurchaseStatement]) -> ClaimedChange {
     guard source.isClaimed else { return [] }
     let heard = known.filter(\.source.hasVote)
@@ -45,8 +49,11 @@ extension PurchaseStatement {
   private func tellsOfRefund(beyond heard: [PurchaseStatement]) -> Bool {
     guard let refunded = facts.date(.revocationDate) else { return false }
     return !heard.contains { statement in
-      statement.facts[.revocationDate] != nil
-        || statement.source.speaksByAbsence && statement.rank.asOf >= refunded + Self.lag
+      guard let told = statement.facts.date(.revocationDate) else {
+        return statement.source.speaksByAbsence && statement.rank.asOf >= refunded + ClaimedChange.lag
+      }
+      // Anybody with the shared secret can report a refund that never was: it hides no other.
+      return statement.source.isSigned || told.wholeSeconds == refunded.wholeSeconds
     }
   }
 
@@ -60,9 +67,6 @@ extension PurchaseStatement {
       $0.source == source && $0.facts[.revocationDate] == nil && $0.rank.asOf > latest.rank.asOf
     }
   }
-
-  /// How long a signed statement may still leave out a refund that was just made.
-  private static var lag: Interval { .minutes(1) }
 }
 
 extension RenewalStatement {

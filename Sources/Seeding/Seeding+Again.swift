@@ -14,14 +14,17 @@ extension Seeding {
 
   /// Makes work of the ids; committed when it returns, so that they are asked about whatever happens to this process.
   ///
-  /// - Parameter recent: what was settled since then, in whatever way, is news enough.
+  /// - Parameters:
+  ///   - queue: `claimed` for ids that nothing signed names.
+  ///   - recent: what was settled since then, in whatever way, is news enough.
   package func askAgain(
-    _ ids: [String], of app: App, in environment: Environment, unlessDoneSince recent: Milliseconds
+    _ ids: [String], of app: App, in environment: Environment, _ queue: WorkTable.Queue = .requested,
+    unlessDoneSince recent: Milliseconds
   ) async throws {
     let (scope, now) = (Ledger.Scope(app: app.id, environment: environment), clock.now())
     try await pool.transaction(replayable: true) { session throws(DatabaseError) in
       try WorkTable.askAgain(
-        ids, in: scope, unlessDoneSince: recent, isPatient: true, at: now, in: session)
+        ids, as: queue.kindOfIDs, in: scope, unlessDoneSince: recent, isPatient: true, at: now, in: session)
     }
   }
 
@@ -30,18 +33,19 @@ extension Seeding {
   /// In a running service its lanes ask; where none runs this does. Ends at once when Apple or the budget says later,
   /// after a minute in which nothing moved, after `limit`, and when the task is cancelled and what had begun has ended.
   package func settled(
-    _ ids: [String], of app: App, in environment: Environment, within limit: Interval
+    _ ids: [String], of app: App, in environment: Environment, _ queue: WorkTable.Queue = .requested,
+    within limit: Interval
   ) async throws -> [String: WorkTable.State] {
     guard let environment = APIEnvironment(environment) else { return [:] }
-    let place = Place(app: app.id, environment: environment)
+    let lane = Lane(place: Place(app: app.id, environment: environment), queue: queue)
     var (states, waiting): ([String: WorkTable.State], [String]) = ([:], Set(ids).sorted())
     let begun = pacing.elapsed()
     var moved = begun
     await refresh()
     while !waiting.isEmpty, !Task.isCancelled {
-      let (before, isManned) = (waiting.count, hasLane(place))
-      let asked = isManned ? 0 : try await round(in: Lane(place: place, queue: .requested))
-      let standings = try await standings(of: waiting, in: place)
+      let (before, isManned) = (waiting.count, has(lane))
+      let asked = isManned ? 0 : try await round(in: lane)
+      let standings = try await standings(of: waiting, in: lane)
       waiting = []
       for (id, standing) in standings {
         if case .settled(let state) = standing {
@@ -54,7 +58,7 @@ extension Seeding {
       if asked > 0 || waiting.count < before { moved = now }
       let isMoving =
         asked > 0 || standings.values.contains(.leased)
-        || isManned && standings.values.contains(.due) && !isPaused(place)
+        || isManned && standings.values.contains(.due) && !isPaused(lane)
       guard isMoving, now.isWithin(limit, of: begun), now.isWithin(Self.patience, of: moved) else { break }
       if asked == 0, !waiting.isEmpty { try? await pacing.sleep(.milliseconds(250)) }
     }
@@ -62,22 +66,20 @@ extension Seeding {
     return states
   }
 
-  private func hasLane(_ place: Place) -> Bool {
-    state.withLock { $0.lanes.contains(Lane(place: place, queue: .requested)) }
-  }
+  private func has(_ lane: Lane) -> Bool { state.withLock { $0.lanes.contains(lane) } }
 
-  private func isPaused(_ place: Place) -> Bool {
+  private func isPaused(_ lane: Lane) -> Bool {
     let now = clock.now()
-    return state.withLock { $0.paused[Lane(place: place, queue: .requested)].map { $0.until > now } ?? false }
+    return state.withLock { $0.paused[lane].map { $0.until > now } ?? false }
   }
 
-  private func standings(of ids: [String], in place: Place) async throws -> [String: WorkTable.Standing] {
-    let (scope, now) = (place.scope, clock.now())
+  private func standings(of ids: [String], in lane: Lane) async throws -> [String: WorkTable.Standing] {
+    let (scope, kind, now) = (lane.place.scope, lane.queue.kindOfIDs, clock.now())
     return try await pool.read { session throws(DatabaseError) in
       var standings: [String: WorkTable.Standing] = [:]
       for start in stride(from: 0, to: ids.count, by: Self.idsAtOnce) {
         let some = Array(ids[start..<min(start + Self.idsAtOnce, ids.count)])
-        standings.merge(try WorkTable.standings(of: some, in: scope, at: now, session)) { _, new in new }
+        standings.merge(try WorkTable.standings(of: some, as: kind, in: scope, at: now, session)) { _, new in new }
       }
       return standings
     }

@@ -17,8 +17,9 @@ struct Housekeeping: Service {
   /// For how long it can be looked up what Apple was told; as long as Apple remembers that it asked.
   private static let consumptionKept = Interval.days(180)
   private static let purgedAtOnce = 1_000
-  /// For how long it can be looked up that a claimed change was settled.
-  private static let claimsKept = Interval.days(1)
+  /// For how long it can be looked up that a claimed change was settled, and is known that Apple was asked: the comparison
+  /// with Apple asks first about ids that were not asked about for longest.
+  private static let claimsKept = Interval.days(30)
 
   func run() async throws {
     while !Task.isCancelled {

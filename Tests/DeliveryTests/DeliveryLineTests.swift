@@ -138,6 +138,28 @@ import Time
     await bench.pool.close()
   }
 
+  @Test func `notes what it kept as soon as the database takes it again, and goes on`() async throws {
+    let bench = try await DeliveryBench(retries: 1)
+    let (back, log) = (OldBackEnd(), RecordingLogHandler())
+    let delivery = bench.delivery(to: back, log: log)
+    try await bench.store(customers: 0..<3, numbers: 0..<2)
+    try await refuse(1205, sequence: nil, bench)
+    try await running(delivery) {
+      let isRefused = await eventually {
+        back.taken.count == 3 && log.records.contains { "\($0)".contains("could not be read") }
+      }
+      #expect(isRefused)
+      try await bench.pool.read { session throws(DatabaseError) in try session.run("DROP TRIGGER refused") }
+      // Much less than a lease.
+      bench.clock.advance(by: .seconds(1))
+      let isDone = await eventually { back.taken.count == 6 }
+      #expect(isDone, "\(back.taken)")
+    }
+    #expect(try await bench.depth().waiting == 0)
+    #expect(back.repeats == 0, "nothing is sent again")
+    await bench.pool.close()
+  }
+
   @Test func `finds with its sweep what an older binary left blocked, and says so`() async throws {
     let bench = try await DeliveryBench()
     let (back, log) = (OldBackEnd(), RecordingLogHandler())

@@ -167,7 +167,7 @@ import Time
     try await database.execute(
       """
       INSERT INTO claimed_changes SELECT app, environment, original_transaction_id, \(now - 2 * hour), \(now), 1, 3,
-        \(digest) FROM purchases WHERE source = 30
+        \(digest), '99' FROM purchases WHERE source = 30
       """)
     try await database.execute(
       """
@@ -177,9 +177,10 @@ import Time
     let asked = try await program.run("explain", SignedFixtures.bundleID, Self.id)
     #expect(asked.output.contains(": active, access\n"), "\(asked)")
     #expect(
-      asked.output.contains("Apple is being asked since \(Milliseconds(now - 2 * hour).iso8601): message a3a3a3a3a3a3"))
+      asked.output.contains("Waiting for Apple since \(Milliseconds(now - 2 * hour).iso8601): message a3a3a3a3a3a3"))
     #expect(
-      asked.output.contains("reported a change of period, renewal\n  the last attempt failed: serverFailed 500\n"))
+      asked.output.contains(
+        "reports a new period and a new renewal state\n  the last attempt failed: serverFailed 500\n"))
     #expect(asked.output.contains("access is held until \(Milliseconds(now + 71 * hour).iso8601) at the latest"))
     let object = try #require(
       try await program.run("explain", SignedFixtures.bundleID, Self.id, "--json").objects.first)
@@ -190,7 +191,7 @@ import Time
     #expect(subscription["lookUpFailure"] == "serverFailed 500")
     #expect(try await program.run("app", "set", SignedFixtures.bundleID, "--hold-access", "0").status == 0)
     let unheld = try await program.run("explain", SignedFixtures.bundleID, Self.id)
-    #expect(unheld.output.contains(": active, NO access\n") && unheld.output.contains("Apple is being asked since"))
+    #expect(unheld.output.contains(": active, NO access\n") && unheld.output.contains("Waiting for Apple since"))
   }
 
   @Test func `says when nothing is known`() async throws {

@@ -50,7 +50,8 @@ struct Backlog {
         """)
       _ = try session.execute(
         """
-        INSERT INTO outbox_keys (destination, customer, sequence) SELECT \(destination), \(customer), o.sequence
+        INSERT INTO outbox_keys (destination, customer, class, sequence, enqueued_at)
+        SELECT \(destination), \(customer), o.class, o.sequence, o.created_at
         FROM numbers JOIN outbox o ON o.destination = \(destination) AND o.message = UNHEX(SHA2(n, 256))
         WHERE n >= \(first) AND n < \(size)
         """)

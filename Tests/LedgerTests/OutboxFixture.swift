@@ -74,7 +74,7 @@ struct OutboxFixture {
   ) async throws -> OutboxTurn.Outcome {
     let destination = destination
     var turn = OutboxTurn()
-    (turn.settlements, turn.wanted, turn.bytes) = (settlements, wanted, bytes)
+    (turn.settlements, turn.wanted, turn.bytes) = (settlements, wanted, wanted.mapValues { _ in bytes })
     return try await pool.transaction { [turn] session throws(DatabaseError) in
       try OutboxTable.take(
         turn, at: destination.id,

@@ -262,6 +262,71 @@ import Time
     }
   }
 
+  @Test func `holds a signed message behind a claimed one of its customer for one minute at most`() async throws {
+    try await with { fixture in
+      let now = OutboxFixture.now
+      _ = try await fixture.ledger.append([
+        fixture.entry("claimed", ["1"], proof: .claimed), fixture.entry("signed 1", ["1"]),
+        fixture.entry("signed 2", ["1"]), fixture.entry("claimed 2", ["1"], proof: .claimed),
+      ])
+      let claimed = try await fixture.lease()
+      #expect(claimed.map(\.text) == ["claimed"])
+      // The old back end refuses it: a body that anybody with the shared secret can have made.
+      try await fixture.settle(claimed, .failed(error: "answered 400", retryAt: now + .hours(1)))
+      #expect(try await fixture.lease(at: now + .milliseconds(59_999)).isEmpty)
+      #expect(
+        try await fixture.count("SELECT COUNT(*) FROM outbox WHERE class = 1 AND readiness = 2") == 1,
+        "no blocked row depends on a clock: the second one waits for the first")
+      let due = try await fixture.pool.read { session throws(DatabaseError) in
+        try OutboxTable.due(at: now + .minutes(1), in: session)
+      }
+      #expect(due.first?.due == [.proven])
+      for expected in ["signed 1", "signed 2"] {
+        let next = try await fixture.lease(at: now + .minutes(1))
+        #expect(next.map(\.text) == [expected])
+        try await fixture.deliver(next)
+      }
+      #expect(try await fixture.lease(at: now + .minutes(1)).isEmpty, "claimed messages keep their order")
+      let retried = try await fixture.lease(at: now + .hours(1))
+      #expect(retried.map(\.text) == ["claimed"])
+      try await fixture.deliver(retried)
+      #expect(try await fixture.lease(at: now + .hours(1)).map(\.text) == ["claimed 2"])
+    }
+  }
+
+  @Test func `sends a signed message as soon as the claimed one before it is settled`() async throws {
+    try await with { fixture in
+      _ = try await fixture.ledger.append([
+        fixture.entry("claimed 1", ["1"], proof: .claimed), fixture.entry("claimed 2", ["1"], proof: .claimed),
+        fixture.entry("signed", ["1"]),
+      ])
+      for expected in ["claimed 1", "claimed 2", "signed"] {
+        let next = try await fixture.lease()
+        #expect(next.map(\.text) == [expected])
+        try await fixture.deliver(next)
+      }
+      #expect(try await fixture.count("SELECT COUNT(*) FROM outbox_keys") == 0)
+    }
+  }
+
+  @Test func `has a claimed message wait for every earlier one of its customer`() async throws {
+    try await with { fixture in
+      _ = try await fixture.ledger.append([
+        fixture.entry("signed 1", ["1"]), fixture.entry("claimed", ["1"], proof: .claimed),
+        fixture.entry("signed 2", ["1"]),
+      ])
+      let first = try await fixture.lease()
+      #expect(first.map(\.text) == ["signed 1"])
+      let later = OutboxFixture.now + .hours(1)
+      try await fixture.settle(first, .failed(error: "x", retryAt: later + .hours(1)))
+      #expect(try await fixture.lease(at: later).isEmpty, "signed messages keep their order, whatever the time")
+      let again = try await fixture.lease(at: later + .hours(1))
+      #expect(again.map(\.text) == ["signed 1"])
+      try await fixture.deliver(again)
+      #expect(Set(try await fixture.lease(at: later + .hours(1)).map(\.text)) == ["claimed", "signed 2"])
+    }
+  }
+
   @Test func `moves a message that was set aside and is accepted now to the lane of its proof, in order`() async throws
   {
     try await with { fixture in

@@ -66,7 +66,7 @@ import Time
           repeat {
             let (after, destination) = (cursor, fixture.destination)
             let step = try await fixture.pool.transaction { session throws(DatabaseError) in
-              try OutboxTable.sweep(destination, after: after, limit: 20, in: session)
+              try OutboxTable.sweep(destination, after: after, limit: 20, at: OutboxFixture.now, in: session)
             }
             #expect(step.freed == 0, "the safety net caught something, seed \(seed)")
             cursor = step.next
@@ -169,8 +169,10 @@ import Time
     }
   }
 
-  /// Of two messages of one customer, one committed before the other was begun: the first is settled before the second is
-  /// leased. Customers that joined count as one for what was begun after that.
+  /// Checks that each message was settled before a later one of the same customer was leased.
+  ///
+  /// Earlier is what was committed before the other was begun. Customers that joined count as one for what was begun after
+  /// that.
   private static func check(_ record: Record, _ seed: UInt64) {
     for (text, story) in record.stories {
       var group: Set<Int> = [story.customer]

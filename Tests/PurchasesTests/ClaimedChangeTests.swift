@@ -63,6 +63,20 @@ private func period(
       known: [period(.signedV2, at: minute), period(.notificationV1, at: 5 * minute, revoked: 5 * minute)],
       expected: []),
     OfPurchase(
+      testDescription: "another refund than V1 told before, which may have been made up",
+      claim: period(.notificationV1, at: 8 * minute, revoked: 7 * minute),
+      known: [period(.signedV2, at: minute), period(.notificationV1, at: 5 * minute, revoked: 5 * minute)],
+      expected: .refund),
+    OfPurchase(
+      testDescription: "a refund that V1 told before to the second",
+      claim: period(.verifyReceiptAnswer, at: 7 * minute, revoked: 5 * minute),
+      known: [period(.signedV2, at: minute), period(.notificationV1, at: 5 * minute, revoked: 5 * minute + 999)],
+      expected: []),
+    OfPurchase(
+      testDescription: "another date of a refund that Apple signed",
+      claim: period(.notificationV1, at: 9 * minute, revoked: 8 * minute),
+      known: [period(.signedV2, at: 6 * minute, revoked: 5 * minute)], expected: []),
+    OfPurchase(
       testDescription: "an old refund of which signed data was silent later: it was reversed",
       claim: period(.notificationV1, at: 5 * minute, revoked: 5 * minute), known: [period(.signedV2, at: 6 * minute)],
       expected: []),

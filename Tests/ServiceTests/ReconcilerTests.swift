@@ -107,6 +107,43 @@ import Truth
     }
   }
 
+  @Test func `asks about ids that nothing signed names last, a few of them, as of any claim`() async throws {
+    try await KeptUp.with(world(customers: 2), isAsking: false) { kept in
+      let (app, now) = (try await kept.place().app, kept.clock.clock.now())
+      func entry(_ source: Source, _ original: String) -> Entry {
+        let message = InboxMessage(kind: .notification, body: Array(original.utf8), receivedAt: now)
+        var facts = Facts<PurchaseField>()
+        facts.set(.type, "Auto-Renewable Subscription")
+        facts.set(.purchaseDate, .integer((now - .days(40)).sinceEpoch))
+        facts.set(.expiresDate, .integer((now - .days(10)).sinceEpoch))
+        var findings = Findings(app: KeptUp.app, environment: .sandbox)
+        findings.purchases = [
+          PurchaseStatement(
+            key: PurchaseKey(
+              app: KeptUp.app, environment: .sandbox, originalTransactionID: original, line: Line(text: original)),
+            source: source,
+            rank: Rank(asOf: now - .days(40), tieBreak: [UInt8](repeating: 1, count: 16)), facts: facts,
+            message: [UInt8](repeating: 1, count: 32))
+        ]
+        return Entry(
+          message,
+          .accepted(Entry.Acceptance(message, app: app.id, findings: findings, signedAt: nil, title: "test")))
+      }
+      let forged = (0..<40).map { entry(.notificationV1, "80\($0)") }
+      _ = try await Ledger(pool: kept.pool).append(forged + [entry(.signedV2, "9077")])
+      // Apple was asked about each of them, and it was forgotten since.
+      try await kept.pool.transaction { session throws(DatabaseError) in
+        _ = try session.execute("DELETE FROM work")
+        _ = try session.execute("DELETE FROM claimed_changes")
+      }
+      let report = try await kept.reconcile { $0.lookUps = 20 }
+      #expect(report.postponed == 38 && report.unknownToApple == 3)
+      #expect(try await kept.rowCount("work WHERE kind = 1") == 1)
+      #expect(try await kept.rowCount("work WHERE kind = 1 AND subject = '9077'") == 1)
+      #expect(try await kept.rowCount("work WHERE kind = 3") == 2)
+    }
+  }
+
   @Test func `asks about what was claimed and never answered, and once`() async throws {
     try await KeptUp.with(world(), isAsking: false) { kept in
       kept.send(.v1)

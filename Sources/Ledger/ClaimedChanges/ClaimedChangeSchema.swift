@@ -8,7 +8,8 @@ extension Migration {
   // A row for each subscription or purchase of which an unsigned message reported a change that no signed answer has
   // settled yet; deleted when it is settled. `since` and `latest_at`: when the first and the last report were committed.
   // `changes`: how many there were, so that a look-up knows whether another came while Apple was asked. `because`:
-  // ClaimedChange. `message`: the latest that reported something.
+  // ClaimedChange. `message`: the latest that reported something. `line`: the purchase of which a period or refund was
+  // reported last, empty where none was.
   private static let claimedChanges: SQL = """
     CREATE TABLE IF NOT EXISTS claimed_changes (
       app INT UNSIGNED NOT NULL,
@@ -19,6 +20,7 @@ extension Migration {
       changes INT UNSIGNED NOT NULL,
       because TINYINT UNSIGNED NOT NULL,
       message BINARY(32) NOT NULL,
+      line VARBINARY(64) NOT NULL,
       PRIMARY KEY (app, environment, original_transaction_id)
     ) ENGINE=InnoDB
     """

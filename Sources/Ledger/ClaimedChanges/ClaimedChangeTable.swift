@@ -5,7 +5,8 @@ package import Time
 
 /// `claimed_changes`: what unsigned messages reported of customers, until a look-up has settled it.
 ///
-/// A row is there exactly as long as a row of `work` waits for the same id with a kind that `isClaimed`.
+/// As long as a row is there, a row of `work` waits for the same id with a kind that `isClaimed`. Of ids that nothing signed
+/// names, which the comparison with Apple queues, there is none here.
 package enum ClaimedChangeTable {
   /// How long reports are gathered before Apple is asked: one event may be told by several messages.
   static let gathering = Interval.seconds(1)
@@ -14,13 +15,13 @@ package enum ClaimedChangeTable {
 
   private static let upsert = RowsInsert(
     into: """
-      INSERT INTO claimed_changes (app, environment, original_transaction_id, since, latest_at, changes, because, message)
-      VALUES
+      INSERT INTO claimed_changes (app, environment, original_transaction_id, since, latest_at, changes, because, message,
+        line) VALUES
       """,
     then: """
       ON DUPLICATE KEY UPDATE
         latest_at = GREATEST(latest_at, VALUES(latest_at)), changes = changes + VALUES(changes),
-        because = because | VALUES(because), message = VALUES(message)
+        because = because | VALUES(because), message = VALUES(message), line = IF(VALUES(line) = '', line, VALUES(line))
       """)
 
   /// Opens a look-up for each report; a look-up that is open already also answers the new report, unless Apple was asked
@@ -36,7 +37,7 @@ package enum ClaimedChangeTable {
       let at = SQLValue.integer(report.receivedAt.sinceEpoch)
       return place.scope.columns + [
         .text(place.id), at, at, .integer(Int64(report.count)), .integer(Int64(report.change.rawValue)),
-        .bytes(report.message.bytes),
+        .bytes(report.message.bytes), .text(report.line?.text ?? ""),
       ]
     }
     // Before `work`, as everybody who writes to both does.
@@ -72,34 +73,56 @@ package enum ClaimedChangeTable {
     return counts
   }
 
-  /// Notes that look-ups have settled what was reported of these ids up to so many changes; the ids of which more was
-  /// reported meanwhile.
+  /// What a look-up has answered.
+  struct Answer {
+    /// How many changes were reported before it began.
+    let reports: Int
+    /// When Apple was asked; nil where there is nothing more to ask.
+    let askedAt: Milliseconds?
+  }
+
+  /// Notes that look-ups have settled what was reported of these ids.
+  ///
+  /// - Returns: The ids to ask about once more: more was reported of them meanwhile, or Apple was asked within
+  ///   `ClaimedChange.lag` of the report and does not show the period or refund, which it may not know yet.
   static func settle(
-    _ settled: [String: Int], in scope: Ledger.Scope, _ session: borrowing Session
+    _ settled: [String: Answer], in scope: Ledger.Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
     var unsettled: Set<String> = []
     for ids in settled.keys.sorted().parts() {
       var answered: [String] = []
+      var early: [PurchaseKey] = []
       for row in try session.query(
         """
-        SELECT original_transaction_id, changes FROM claimed_changes WHERE app = \(scope.app.number)
+        SELECT original_transaction_id, changes, latest_at, line FROM claimed_changes WHERE app = \(scope.app.number)
         AND environment = \(scope.environment.code) AND original_transaction_id IN (\(list: ids))
         ORDER BY original_transaction_id FOR UPDATE
         """)
       {
         let (id, changes) = (try row.text("original_transaction_id"), try row.int("changes"))
-        guard changes > settled[id] ?? 0 else {
+        let reports = settled[id]?.reports ?? 0
+        guard changes > reports else {
           answered.append(id)
+          let line = try row.text("line")
+          if !line.isEmpty, let asked = settled[id]?.askedAt,
+            asked < (try row.milliseconds("latest_at")) + ClaimedChange.lag
+          {
+            early.append(
+              PurchaseKey(app: "", environment: scope.environment, originalTransactionID: id, line: Line(text: line)))
+          }
           continue
         }
         unsettled.insert(id)
         _ = try session.execute(
           """
-          UPDATE claimed_changes SET since = latest_at, changes = changes - \(settled[id] ?? 0)
+          UPDATE claimed_changes SET since = latest_at, changes = changes - \(reports)
           WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
           AND original_transaction_id = \(id)
           """)
       }
+      let unconfirmed = try unconfirmed(early, in: scope, session)
+      unsettled.formUnion(unconfirmed)
+      answered.removeAll { unconfirmed.contains($0) }
       guard !answered.isEmpty else { continue }
       _ = try session.execute(
         """
@@ -108,6 +131,20 @@ package enum ClaimedChangeTable {
         """)
     }
     return unsettled
+  }
+
+  /// The ids of these purchases of which something is claimed that no signed statement says.
+  private static func unconfirmed(
+    _ keys: [PurchaseKey], in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> Set<String> {
+    let statements = try PurchaseTable.latest(of: keys, in: scope, bundleIDs: [:], session)
+    var unconfirmed: Set<String> = []
+    for (key, statements) in Dictionary(grouping: statements, by: \.key) {
+      let signed = statements.filter(\.source.isSigned)
+      guard statements.contains(where: { !$0.claimedChange(beyond: signed).isEmpty }) else { continue }
+      unconfirmed.insert(key.originalTransactionID)
+    }
+    return unconfirmed
   }
 
   /// How many look-ups are open in each app and environment that has any, and since when the oldest is.

@@ -8,6 +8,8 @@ struct ClaimedReport: Sendable {
   let scope: Ledger.Scope
   let originalTransactionID: String
   private(set) var change: ClaimedChange
+  /// The purchase of which a period or refund is reported, of several the last; one with a refund before all others.
+  private(set) var line: Line?
   /// The message that reported it, of several the last received.
   private(set) var message: Digest
   private(set) var receivedAt: Milliseconds
@@ -18,6 +20,7 @@ struct ClaimedReport: Sendable {
 
   func merged(with other: Self) -> Self {
     var merged = self
+    if other.change.contains(.refund) || !change.contains(.refund) { merged.line = other.line ?? line }
     merged.change.formUnion(other.change)
     merged.count += other.count
     if other.receivedAt > receivedAt { (merged.message, merged.receivedAt) = (other.message, other.receivedAt) }
@@ -37,14 +40,21 @@ struct ClaimedReport: Sendable {
       var known = try KnownStatements(of: purchases, renewals, in: scope, session)
       for message in messages { known.add(signedIn: message.findings) }
       let changes = zip(messages, claims).map { message, claims in
-        var changes: [String: ClaimedChange] = [:]
+        var changes: [String: (change: ClaimedChange, line: Line?)] = [:]
         for statement in claims.purchases {
-          changes[statement.key.originalTransactionID, default: []].formUnion(known.change(reportedBy: statement))
+          let (id, change) = (statement.key.originalTransactionID, known.change(reportedBy: statement))
+          var all = changes[id] ?? ([], nil)
+          if change.contains(.refund) || !change.isEmpty && !all.change.contains(.refund) {
+            all.line = statement.key.line
+          }
+          all.change.formUnion(change)
+          changes[id] = all
         }
         for statement in claims.renewals {
-          changes[statement.key.originalTransactionID, default: []].formUnion(known.change(reportedBy: statement))
+          changes[statement.key.originalTransactionID, default: ([], nil)].change
+            .formUnion(known.change(reportedBy: statement))
         }
-        return (message: message, changes: changes.filter { !$0.value.isEmpty })
+        return (message: message, changes: changes.filter { !$0.value.change.isEmpty })
       }
       var stored: Set<String> = []
       for ids in Set(changes.flatMap(\.changes.keys)).sorted().parts() {
@@ -53,10 +63,10 @@ struct ClaimedReport: Sendable {
       for (message, changes) in changes {
         // An id that an answer of verifyReceipt brings for the first time is a seed, and work by that.
         let claimed = message.findings.claimedOriginals
-        for (id, change) in changes where stored.contains(id) || claimed.contains(id) {
+        for (id, (change, line)) in changes where stored.contains(id) || claimed.contains(id) {
           reports.append(
             Self(
-              scope: scope, originalTransactionID: id, change: change, message: message.message.digest,
+              scope: scope, originalTransactionID: id, change: change, line: line, message: message.message.digest,
               receivedAt: message.message.receivedAt, isKnown: stored.contains(id)))
         }
       }

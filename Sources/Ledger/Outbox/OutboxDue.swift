@@ -27,7 +27,8 @@ extension OutboxTable {
     for row in try session.query(
       """
       SELECT d.id, d.app, d.environment, d.name, d.url, d.form, d.enabled, \(isDue[0]) AS proven, \(isDue[1]) AS claimed,
-        \(isDue[2]) AS unproven, EXISTS (SELECT 1 FROM outbox o FORCE INDEX (by_readiness) WHERE o.destination = d.id
+        \(isDue[2]) AS unproven,
+        EXISTS (SELECT 1 FROM outbox_turns t WHERE t.destination = d.id AND t.rekey_after IS NOT NULL) OR EXISTS (SELECT 1 FROM outbox o FORCE INDEX (by_readiness) WHERE o.destination = d.id
         AND o.state = 0 AND o.readiness = \(Readiness.unsorted.rawValue)) AS unsorted FROM destinations d ORDER BY d.id
       """)
     {

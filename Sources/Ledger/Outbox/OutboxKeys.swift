@@ -1,40 +1,50 @@
 import Database
 import Purchases
+import Time
 
 /// `outbox_keys`: the order of delivery at each destination.
 ///
 /// From the commit that writes a waiting row until the commit that settles it, the row has a key for each customer it
-/// names. The customer is called by its label, so that all of its purchases share one key. A row may be sent when no
-/// smaller sequence has one of its keys.
+/// names. The customer is called by its label, so that all of its purchases share one key. What a row waits for follows
+/// from the keys alone (`obstacles`). Unproven rows have no keys: they wait for nothing and nothing waits for them.
 enum OutboxKeys {
-  /// A place in the order: this row waits under this customer.
+  /// A position in the order: this row waits under this customer.
   struct Key: Hashable {
     let destination: Int
     let customer: String
+    let proof: ProofClass
     let sequence: Int64
+    let enqueuedAt: Milliseconds
 
     fileprivate var columns: [SQLValue] {
-      [.integer(Int64(destination)), .text(customer), .integer(sequence)]
+      [
+        .integer(Int64(destination)), .text(customer), .integer(Int64(proof.rawValue)), .integer(sequence),
+        .integer(enqueuedAt.sinceEpoch),
+      ]
     }
   }
 
   /// A node that a row names.
   struct Member: Hashable {
     let destination: Int
+    let proof: ProofClass
     let sequence: Int64
+    let enqueuedAt: Milliseconds
     let node: CustomerNode
 
     fileprivate func key(_ labels: [CustomerNode: String]) -> Key {
-      Key(destination: destination, customer: labels[node] ?? node.text, sequence: sequence)
+      Key(
+        destination: destination, customer: labels[node] ?? node.text, proof: proof, sequence: sequence,
+        enqueuedAt: enqueuedAt)
     }
   }
 
   private static let insertKey = RowsInsert(
-    into: "INSERT INTO outbox_keys (destination, customer, sequence) VALUES",
+    into: "INSERT INTO outbox_keys (destination, customer, class, sequence, enqueued_at) VALUES",
     then: "ON DUPLICATE KEY UPDATE customer = VALUES(customer)")
 
   private static func insert(_ keys: Set<Key>, in session: borrowing Session) throws(DatabaseError) {
-    _ = try session.insert(insertKey, rows: keys.map(\.columns).inKeyOrder(columns: 3))
+    _ = try session.insert(insertKey, rows: keys.map(\.columns).inKeyOrder(columns: 4))
   }
 
   /// Puts rows into the order, under the customers whom they name; who is there stays.
@@ -44,6 +54,7 @@ enum OutboxKeys {
   static func insert(
     _ members: Set<Member>, in scope: Ledger.Scope, _ session: borrowing Session
   ) throws(DatabaseError) {
+    let members = members.filter { $0.proof != .unproven }
     guard !members.isEmpty else { return }
     let nodes = Set(members.map(\.node))
     let labels = try CustomerTable.labels(of: nodes, in: scope, session)
@@ -55,7 +66,7 @@ enum OutboxKeys {
       _ = try session.execute(
         """
         DELETE FROM outbox_keys WHERE destination = \(member.destination) AND customer = \(member.node.text)
-        AND sequence = \(member.sequence)
+        AND class = \(member.proof.rawValue) AND sequence = \(member.sequence)
         """)
       try insert([member.key(joined)], in: session)
     }
@@ -83,60 +94,127 @@ enum OutboxKeys {
     "DELETE k FROM outbox_keys k FORCE INDEX (by_sequence) WHERE k.sequence IN (\(list: sequences))"
   }
 
-  /// The first row that waits under each of these customers.
-  ///
-  /// One index look-up for each, whatever the optimiser thinks: parts of a UNION whose keys are constants.
-  static func heads(
-    of customers: Set<String>, at destination: Int, in session: borrowing Session
-  ) throws(DatabaseError) -> [Int64] {
-    var heads: Set<Int64> = []
-    for part in customers.sorted().parts(of: 64) {
-      // Repeated up to a power of two, as lists are: otherwise every number were a statement of its own to prepare.
-      var padded = part
-      while padded.count & (padded.count - 1) != 0, let last = padded.last { padded.append(last) }
-      let lookUps = padded.map { customer -> SQL in
-        """
-        (SELECT sequence FROM outbox_keys FORCE INDEX (PRIMARY)
-        WHERE destination = \(destination) AND customer = \(customer) ORDER BY sequence LIMIT 1)
-        """
-      }
-      for row in try session.query(lookUps.joined(separator: " UNION ALL ")) { heads.insert(try row.int64(0)) }
-    }
-    return heads.sorted()
+  /// The first rows that wait under a customer; nil where none of the class does.
+  struct Heads: Hashable {
+    var proven: Int64?
+    var claimed: Int64?
   }
 
-  /// For each of these rows that has to wait: the key of the earliest row that is in its way.
-  static func predecessors(
+  /// The first row of each class that waits under each of these customers.
+  static func heads(
+    of customers: Set<String>, at destination: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> [Heads] {
+    var heads: [String: Heads] = [:]
+    let lookUps = customers.sorted().flatMap { customer in
+      [ProofClass.proven, .claimed].map { proof -> SQL in
+        """
+        (SELECT customer, class, sequence FROM outbox_keys FORCE INDEX (PRIMARY)
+        WHERE destination = \(destination) AND customer = \(customer) AND class = \(proof.rawValue)
+        ORDER BY sequence LIMIT 1)
+        """
+      }
+    }
+    for row in try Self.rows(of: lookUps, in: session) {
+      let (customer, sequence) = (try row.text("customer"), try row.int64("sequence"))
+      if try row.int("class") == ProofClass.proven.rawValue {
+        heads[customer, default: Heads()].proven = sequence
+      } else {
+        heads[customer, default: Heads()].claimed = sequence
+      }
+    }
+    return Array(heads.values)
+  }
+
+  /// The rows that the look-ups find: one index look-up for each, whatever the optimiser thinks, since they are parts of a
+  /// UNION whose keys are constants.
+  private static func rows(of lookUps: [SQL], in session: borrowing Session) throws(DatabaseError) -> [Row] {
+    var rows: [Row] = []
+    for part in lookUps.parts(of: 64) {
+      // Repeated up to a power of two, as lists are: otherwise every number were a statement of its own to prepare.
+      var padded = Array(part)
+      while padded.count & (padded.count - 1) != 0, let last = padded.last { padded.append(last) }
+      rows += try session.query(padded.joined(separator: " UNION ALL "))
+    }
+    return rows
+  }
+
+  /// The earlier rows for which a row has to wait.
+  struct Obstacles {
+    /// The key of the earliest row that has to be settled first, however long that takes.
+    var predecessor: Key?
+    /// For a proven row: of each customer the key of the last claimed row before it.
+    var claimed: [Key] = []
+
+    var keys: [Key] { (predecessor.map { [$0] } ?? []) + claimed }
+  }
+
+  /// What is in the way of those of these rows that have to wait.
+  ///
+  /// A proven row waits for earlier proven rows of its customers. It also waits for earlier claimed ones, but not for long:
+  /// anybody with the shared secret can make claimed rows that no back end accepts. A claimed row waits for both.
+  static func obstacles(
     of sequences: [Int64], in session: borrowing Session
-  ) throws(DatabaseError) -> [Int64: Key] {
-    var predecessors: [Int64: Key] = [:]
+  ) throws(DatabaseError) -> [Int64: Obstacles] {
+    var obstacles: [Int64: Obstacles] = [:]
+    var behindClaimed: [(sequence: Int64, destination: Int, customer: String)] = []
     for part in sequences.parts() {
-      // All columns of the index are in the ORDER BY: MySQL sorts the customer's whole queue otherwise.
       for row in try session.query(
         """
-        SELECT k.sequence, k.destination, k.customer, (SELECT n.sequence FROM outbox_keys n FORCE INDEX (PRIMARY)
-          WHERE n.destination = k.destination AND n.customer = k.customer
-          ORDER BY n.destination, n.customer, n.sequence LIMIT 1) AS head
+        SELECT k.sequence, k.class, k.destination, k.customer,
+          \(Self.head(of: .proven)) AS proven, \(Self.head(of: .claimed)) AS claimed
         FROM outbox_keys k FORCE INDEX (by_sequence) WHERE k.sequence IN (\(list: part))
         """)
       {
-        let (sequence, head) = (try row.int64("sequence"), try row.int64("head"))
-        guard head < sequence, head < predecessors[sequence]?.sequence ?? .max else { continue }
-        predecessors[sequence] = Key(
-          destination: try row.int("destination"), customer: try row.text("customer"), sequence: head)
+        let (sequence, destination) = (try row.int64("sequence"), try row.int("destination"))
+        let customer = try row.text("customer")
+        let isProven = try row.int("class") == ProofClass.proven.rawValue
+        let proven = try row.optionalInt64("proven").flatMap { $0 < sequence ? $0 : nil }
+        let claimed = try row.optionalInt64("claimed").flatMap { $0 < sequence ? $0 : nil }
+        if isProven, claimed != nil { behindClaimed.append((sequence, destination, customer)) }
+        let (head, proof): (Int64?, ProofClass) =
+          switch (proven, isProven ? nil : claimed) {
+          case (let proven?, let claimed?): proven < claimed ? (proven, .proven) : (claimed, .claimed)
+          case (let proven?, nil): (proven, .proven)
+          case (nil, let claimed): (claimed, .claimed)
+          }
+        guard let head, head < obstacles[sequence]?.predecessor?.sequence ?? .max else { continue }
+        obstacles[sequence, default: Obstacles()].predecessor = Key(
+          destination: destination, customer: customer, proof: proof, sequence: head, enqueuedAt: Milliseconds(.min))
       }
     }
-    return predecessors
+    let lookUps = behindClaimed.map { sequence, destination, customer -> SQL in
+      """
+      (SELECT CAST(\(sequence) AS SIGNED) AS behind, destination, customer, sequence, enqueued_at
+      FROM outbox_keys FORCE INDEX (PRIMARY) WHERE destination = \(destination) AND customer = \(customer)
+      AND class = \(ProofClass.claimed.rawValue) AND sequence < \(sequence) ORDER BY sequence DESC LIMIT 1)
+      """
+    }
+    for row in try Self.rows(of: lookUps, in: session) {
+      obstacles[try row.int64("behind"), default: Obstacles()].claimed.append(
+        Key(
+          destination: try row.int("destination"), customer: try row.text("customer"), proof: .claimed,
+          sequence: try row.int64("sequence"), enqueuedAt: try row.milliseconds("enqueued_at")))
+    }
+    return obstacles
   }
 
-  /// The first rows under a customer, as many as one statement lists.
-  static func first(
-    of customer: String, at destination: Int, in session: borrowing Session
-  ) throws(DatabaseError) -> [Int64] {
+  /// The first row of a class under the customer of the key `k`.
+  private static func head(of proof: ProofClass) -> SQL {
+    // All columns of the index are in the ORDER BY: MySQL sorts the customer's whole queue otherwise.
+    """
+    (SELECT n.sequence FROM outbox_keys n FORCE INDEX (PRIMARY)
+      WHERE n.destination = k.destination AND n.customer = k.customer AND n.class = \(proof.rawValue)
+      ORDER BY n.destination, n.customer, n.class, n.sequence LIMIT 1)
+    """
+  }
+
+  /// The rows of the key's class under its customer, from the key on: as many as one statement lists.
+  static func rows(from key: Key, in session: borrowing Session) throws(DatabaseError) -> [Int64] {
     try session.query(
       """
       SELECT sequence FROM outbox_keys FORCE INDEX (PRIMARY)
-      WHERE destination = \(destination) AND customer = \(customer) ORDER BY sequence LIMIT 512
+      WHERE destination = \(key.destination) AND customer = \(key.customer) AND class = \(key.proof.rawValue)
+      AND sequence >= \(key.sequence) ORDER BY sequence LIMIT 512
       """
     ).map { row throws(DatabaseError) in try row.int64(0) }
   }
@@ -160,12 +238,16 @@ enum OutboxKeys {
       for part in labels.keys.sorted().parts() {
         for row in try session.query(
           """
-          SELECT customer, sequence FROM outbox_keys FORCE INDEX (PRIMARY)
+          SELECT customer, class, sequence, enqueued_at FROM outbox_keys FORCE INDEX (PRIMARY)
           WHERE destination = \(destination) AND customer IN (\(list: part)) FOR UPDATE
           """)
         {
-          guard let label = labels[try row.text(0)] else { continue }
-          moved.insert(Key(destination: destination, customer: label, sequence: try row.int64(1)))
+          guard let label = labels[try row.text("customer")], let proof = ProofClass(rawValue: try row.int("class"))
+          else { continue }
+          moved.insert(
+            Key(
+              destination: destination, customer: label, proof: proof, sequence: try row.int64("sequence"),
+              enqueuedAt: try row.milliseconds("enqueued_at")))
         }
         guard !moved.isEmpty else { continue }
         _ = try session.execute(

@@ -48,13 +48,13 @@ extension OutboxTable {
     let dueAt: Milliseconds
   }
 
-  /// Leases up to `limit` ready rows of a class that are due and first under all of their keys, and blocks the others
-  /// that were looked at.
+  /// Leases up to `limit` ready rows of a class that are due and wait for nothing, and blocks or puts off the others that
+  /// were looked at.
   static func lease(
     upTo limit: Int, of proof: ProofClass, since: Milliseconds?, at destination: Destination.ID,
-    _ lease: OutboxTurn.Lease, bytes: inout Int, _ outcome: inout OutboxTurn.Outcome, in session: borrowing Session
+    _ lease: OutboxTurn.Lease, bytes: Int, _ outcome: inout OutboxTurn.Outcome, in session: borrowing Session
   ) throws(DatabaseError) {
-    var left = limit
+    var (left, bytes, isFirst) = (limit, bytes, true)
     for search in 0..<searches {
       // Where rows had to be blocked, most of what is found next will be: a customer's messages come one after the other.
       let looked = min(search == 0 ? left : max(4 * left, 64), page)
@@ -67,10 +67,15 @@ extension OutboxTable {
         return
       }
       outcome.needsSorting = outcome.needsSorting || unsorted < .max
-      let blocked = try Self.blocked(among: due.map(\.delivery.sequence), in: session)
-      _ = try setReadiness(.blocked, of: blocked.sorted(), from: .ready, in: session)
-      let free = due.filter { !blocked.contains($0.delivery.sequence) }
-      let chosen = choose(from: free.prefix(left), before: unsorted, bytes: &bytes, isFirst: outcome.leased.isEmpty)
+      let waits = try Self.waits(among: due.map(\.delivery.sequence), at: destination, now: lease.now, in: session)
+      if let since = waits.freed.since { outcome.freedSince = min(outcome.freedSince ?? since, since) }
+      _ = try setReadiness(.blocked, of: waits.blocked.sorted(), from: .ready, in: session)
+      try putOff(waits.held, in: session)
+      let free = due.filter {
+        !waits.blocked.contains($0.delivery.sequence) && waits.held[$0.delivery.sequence] == nil
+      }
+      let chosen = choose(from: free.prefix(left), before: unsorted, bytes: &bytes, isFirst: isFirst)
+      isFirst = isFirst && chosen.isEmpty
       outcome.leased += try take(chosen, lease, in: session)
       left -= chosen.count
       let isCutOff = left == 0 || chosen.count < free.count
@@ -129,30 +134,66 @@ extension OutboxTable {
   /// What counts for a body whose size was not noted, by a binary of the schema before.
   private static let unknownSize = 64 << 10
 
+  /// Which of some rows have to wait.
+  struct Waits {
+    /// Those that wait until an earlier row is settled.
+    var blocked: Set<Int64> = []
+    /// Those that wait for claimed rows alone, and until when at most.
+    var held: [Int64: Milliseconds] = [:]
+    /// Other rows that became ready, because the row before them turned out to wait no longer.
+    var freed = Freed()
+  }
+
   /// The rows among these that have to wait for an earlier one.
-  static func blocked(
-    among sequences: [Int64], in session: borrowing Session
-  ) throws(DatabaseError) -> Set<Int64> {
+  static func waits(
+    among sequences: [Int64], at destination: Destination.ID, now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> Waits {
+    var waits = Waits()
+    var obstacles = try OutboxKeys.obstacles(of: sequences, in: session)
+    // What is left to clear away after so many times the sweep finds.
     for _ in 0..<cleanings {
-      let predecessors = try OutboxKeys.predecessors(of: sequences, in: session)
-      let heads = Set(predecessors.values)
-      let waiting = try Self.waiting(among: Set(heads.map(\.sequence)).sorted(), in: session)
-      let stale = heads.filter { !waiting.contains($0.sequence) }
-      guard !stale.isEmpty else { return Set(predecessors.keys) }
-      for head in stale { try clean(head, session) }
+      let keys = Set(obstacles.values.flatMap(\.keys))
+      let waiting = try Self.waiting(among: Set(keys.map(\.sequence)).sorted(), in: session)
+      let stale = keys.filter { !waiting.contains($0.sequence) }
+      guard !stale.isEmpty else { break }
+      for key in stale { waits.freed.formUnion(try clean(key, at: destination, now: now, in: session)) }
+      obstacles = try OutboxKeys.obstacles(of: sequences, in: session)
     }
-    // What is left to clear away the sweep finds.
-    return Set(try OutboxKeys.predecessors(of: sequences, in: session).keys)
+    for (sequence, obstacles) in obstacles {
+      if obstacles.predecessor != nil {
+        waits.blocked.insert(sequence)
+      } else if let last = obstacles.claimed.map(\.enqueuedAt).max() {
+        // No longer than that from now, whatever the clock said of the process that enqueued it.
+        let end = min(last, now) + claimedHold
+        if end > now { waits.held[sequence] = end }
+      }
+    }
+    return waits
   }
 
   /// How often one turn clears away what it finds in the way.
   private static let cleanings = 16
 
   /// Removes keys of rows that no longer wait: a binary of the schema before settles rows without their keys.
-  private static func clean(_ head: OutboxKeys.Key, _ session: borrowing Session) throws(DatabaseError) {
-    let first = try OutboxKeys.first(of: head.customer, at: head.destination, in: session)
-    let waiting = try Self.waiting(among: first, in: session)
-    _ = try OutboxKeys.remove(first.filter { !waiting.contains($0) }, in: session)
+  private static func clean(
+    _ key: OutboxKeys.Key, at destination: Destination.ID, now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> Freed {
+    let rows = try OutboxKeys.rows(from: key, in: session)
+    let waiting = try Self.waiting(among: rows, in: session)
+    return try release(rows.filter { !waiting.contains($0) }, at: destination, now: now, in: session)
+  }
+
+  /// Has ready rows wait until some time, or until what they wait for is settled.
+  private static func putOff(_ held: [Int64: Milliseconds], in session: borrowing Session) throws(DatabaseError) {
+    for (end, rows) in Dictionary(grouping: held, by: \.value).sorted(by: { $0.key < $1.key }) {
+      for part in rows.map(\.key).sorted().parts() {
+        _ = try session.execute(
+          """
+          UPDATE outbox FORCE INDEX (PRIMARY) SET due_at = \(end), held = 1
+          WHERE sequence IN (\(list: part)) AND state = 0 AND readiness = \(Readiness.ready.rawValue) AND owner IS NULL
+          """)
+      }
+    }
   }
 
   /// Those among the rows that wait still.
@@ -178,7 +219,7 @@ extension OutboxTable {
     let sequences = deliveries.map(\.sequence).sorted()
     let taken = try session.execute(
       """
-      UPDATE outbox FORCE INDEX (PRIMARY) SET owner = \(lease.owner), due_at = \(lease.end), attempts = attempts + 1
+      UPDATE outbox FORCE INDEX (PRIMARY) SET owner = \(lease.owner), due_at = \(lease.end), attempts = attempts + 1, held = 0
       WHERE sequence IN (\(list: sequences)) AND state = 0 AND readiness = \(Readiness.ready.rawValue)
         AND due_at <= \(lease.now)
       """

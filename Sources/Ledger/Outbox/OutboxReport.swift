@@ -114,7 +114,7 @@ extension OutboxTable {
       try session.execute(
         """
         UPDATE outbox FORCE INDEX (PRIMARY) SET state = \(State.waiting.rawValue),
-          readiness = \(Readiness.unsorted.rawValue), attempts = 0, due_at = \(now),
+          readiness = \(Readiness.unsorted.rawValue), attempts = 0, due_at = \(now), held = 0,
           expires_at = \(now + age), settled_at = NULL, owner = NULL
         WHERE sequence IN (\(list: sequences)) AND state = \(State.dead.rawValue)
         """
@@ -148,19 +148,21 @@ extension OutboxTable {
           ).affectedRows)
       }
       // What was settled between the look and the lock has no keys any more.
-      _ = try release(sequences, at: destination, in: session)
+      _ = try release(sequences, at: destination, now: now, in: session)
     }
     return count
   }
 
-  /// Marks every waiting row for sorting, after customers were made anew: they may be called otherwise, or be others.
+  /// Has every waiting row sorted anew, after customers were made anew: they may be called otherwise, or be others.
+  ///
+  /// It is noted once for each destination: a turn of seconds would keep what is sent from being noted.
   static func unsort(in session: borrowing Session) throws(DatabaseError) {
     for destination in try DestinationTable.all(in: session) {
       try lock(destination.id, in: session)
       _ = try session.execute(
         """
-        UPDATE outbox FORCE INDEX (in_order) SET readiness = \(Readiness.unsorted.rawValue)
-        WHERE destination = \(destination.id.number) AND state = \(State.waiting.rawValue)
+        UPDATE outbox_turns SET rekey_after = 0, rekey_through = (SELECT COALESCE(MAX(sequence), 0) FROM outbox)
+        WHERE destination = \(destination.id.number)
         """)
     }
   }

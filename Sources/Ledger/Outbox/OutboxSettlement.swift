@@ -24,14 +24,15 @@ package struct Settlement: Sendable {
 }
 
 extension OutboxTable {
-  /// Notes what came of deliveries, few statements for all of them; since when the earliest row is due
-  /// that became ready by it.
+  /// Notes what came of deliveries, and makes the rows ready that are first now.
+  ///
+  /// What was delivered or given back takes a few statements however many there are; each failure takes one of its own.
   ///
   /// A delivery is noted whoever's lease it was, and however often. Of other outcomes nothing is noted when the lease was
   /// lost. Rows are written before keys are read: a transaction that adds keys to a row holds the row.
   static func settle(
     _ settlements: [Settlement], at destination: Destination.ID, now: Milliseconds, in session: borrowing Session
-  ) throws(DatabaseError) -> Milliseconds? {
+  ) throws(DatabaseError) -> Freed {
     var (delivered, released): ([Int64], [LeasedDelivery]) = ([], [])
     var settled: [Int64] = []
     for settlement in settlements.sorted(by: { $0.delivery.sequence < $1.delivery.sequence }) {
@@ -47,7 +48,7 @@ extension OutboxTable {
     try noteDelivered(delivered, at: now, in: session)
     try giveBack(released, at: now, in: session)
     settled += delivered
-    return settled.isEmpty ? nil : try release(settled, at: destination, in: session)
+    return settled.isEmpty ? Freed() : try release(settled, at: destination, now: now, in: session)
   }
 
   private static func noteDelivered(

@@ -1,8 +1,9 @@
 package import Database
 import Purchases
 import Signing
+import Time
 
-/// Rows without keys: those that waited before the schema had them, those of an older binary, those that are replayed.
+/// Rows without keys, or with keys of before a rebuild: those that waited before the schema had them, those of an older binary, those that are replayed.
 ///
 /// They are given their keys before anything newer is leased, in steps of a bounded size; so the order is kept.
 extension OutboxTable {
@@ -21,7 +22,7 @@ extension OutboxTable {
       LIMIT \(sortedAtOnce + 1)
       """)
     guard rows.count <= sortedAtOnce else { return nil }
-    var first = Int64.max
+    var first = try rekeyed(at: destination, in: session).map { $0.after + 1 } ?? Int64.max
     for row in rows { first = min(first, try row.int64(0)) }
     return first
   }
@@ -31,16 +32,19 @@ extension OutboxTable {
     at destination: Destination, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
     try lock(destination.id, in: session)
+    try markForSorting(at: destination.id, in: session)
     var classes: [ProofClass: [Int64]] = [:]
     var unknown: [Digest: Int64] = [:]
+    var enqueued: [Int64: Milliseconds] = [:]
     for row in try session.query(
       """
-      SELECT sequence, message, class FROM outbox FORCE INDEX (by_readiness)
+      SELECT sequence, message, class, created_at FROM outbox FORCE INDEX (by_readiness)
       WHERE destination = \(destination.id.number) AND state = 0 AND readiness = \(Readiness.unsorted.rawValue)
       LIMIT \(sortedAtOnce)
       """)
     {
       let sequence = try row.int64("sequence")
+      enqueued[sequence] = try row.milliseconds("created_at")
       if let proof = ProofClass(rawValue: try row.int("class")) {
         classes[proof, default: []].append(sequence)
       } else if let digest = Digest(bytes: try row.bytes("message")) {
@@ -50,9 +54,12 @@ extension OutboxTable {
     for (digest, proof) in try proofs(of: unknown.keys.sorted { $0.hex < $1.hex }, in: session) {
       if let sequence = unknown[digest] { classes[proof, default: []].append(sequence) }
     }
-    let all = classes.values.flatMap(\.self).sorted()
-    guard !all.isEmpty else { return 0 }
-    try order(all, at: destination, in: session)
+    guard !classes.isEmpty else { return 0 }
+    var rows: [Int64: (proof: ProofClass, enqueuedAt: Milliseconds)] = [:]
+    for (proof, sequences) in classes {
+      for sequence in sequences { rows[sequence] = (proof, enqueued[sequence] ?? Milliseconds(.min)) }
+    }
+    try order(rows, at: destination, in: session)
     for (proof, sequences) in classes.sorted(by: { $0.key < $1.key }) {
       for part in sequences.sorted().parts() {
         _ = try session.execute(
@@ -62,21 +69,65 @@ extension OutboxTable {
           """)
       }
     }
-    return all.count
+    return rows.count
+  }
+
+  /// How far the keys were made anew after a rebuild, and which sequence is the last to have them; nil when all have.
+  private static func rekeyed(
+    at destination: Destination.ID, in session: borrowing Session
+  ) throws(DatabaseError) -> (after: Int64, through: Int64)? {
+    let row = try session.query(
+      "SELECT rekey_after, rekey_through FROM outbox_turns WHERE destination = \(destination.number)"
+    ).first
+    guard let row, let after = try row.optionalInt64("rekey_after"),
+      let through = try row.optionalInt64("rekey_through")
+    else { return nil }
+    return (after, through)
+  }
+
+  /// Marks the next rows whose keys are of before a rebuild.
+  private static func markForSorting(
+    at destination: Destination.ID, in session: borrowing Session
+  ) throws(DatabaseError) {
+    guard let (after, through) = try rekeyed(at: destination, in: session) else { return }
+    let sequences = try session.query(
+      """
+      SELECT sequence FROM outbox FORCE INDEX (in_order) WHERE destination = \(destination.number) AND state = 0
+        AND sequence > \(after) AND sequence <= \(through) ORDER BY sequence LIMIT \(sortedAtOnce)
+      """
+    ).map { row throws(DatabaseError) in try row.int64(0) }
+    for part in sequences.parts() {
+      _ = try session.execute(
+        """
+        UPDATE outbox FORCE INDEX (PRIMARY) SET readiness = \(Readiness.unsorted.rawValue)
+        WHERE sequence IN (\(list: part)) AND state = 0
+        """)
+    }
+    let isDone = sequences.count < sortedAtOnce
+    _ = try session.execute(
+      """
+      UPDATE outbox_turns SET rekey_after = \(isDone ? nil : sequences.last), number = number + 1
+      WHERE destination = \(destination.number)
+      """)
   }
 
   /// Gives the rows the keys of the customers they name, as these are called now.
   private static func order(
-    _ sequences: [Int64], at destination: Destination, in session: borrowing Session
+    _ rows: [Int64: (proof: ProofClass, enqueuedAt: Milliseconds)], at destination: Destination,
+    in session: borrowing Session
   ) throws(DatabaseError) {
+    let sequences = rows.keys.sorted()
     var members: Set<OutboxKeys.Member> = []
     for part in sequences.parts() {
       for row in try session.query(
         "SELECT sequence, member FROM outbox_members FORCE INDEX (sequence) WHERE sequence IN (\(list: part))")
       {
-        guard let node = CustomerNode(text: try row.text("member")) else { continue }
+        let sequence = try row.int64("sequence")
+        guard let node = CustomerNode(text: try row.text("member")), let (proof, enqueuedAt) = rows[sequence]
+        else { continue }
         members.insert(
-          OutboxKeys.Member(destination: destination.id.number, sequence: try row.int64("sequence"), node: node))
+          OutboxKeys.Member(
+            destination: destination.id.number, proof: proof, sequence: sequence, enqueuedAt: enqueuedAt, node: node))
       }
     }
     _ = try OutboxKeys.remove(sequences, in: session)

@@ -1,4 +1,5 @@
 package import Database
+package import Time
 
 /// The safety net of the order: finds blocked rows whose reason is gone.
 ///
@@ -24,7 +25,8 @@ extension OutboxTable {
   /// Looks at up to `limit` blocked rows after `cursor`, and makes those ready that nothing blocks; in a transaction of
   /// its own.
   package static func sweep(
-    _ destination: Destination, after cursor: SweepCursor?, limit: Int, in session: borrowing Session
+    _ destination: Destination, after cursor: SweepCursor?, limit: Int, at now: Milliseconds,
+    in session: borrowing Session
   ) throws(DatabaseError) -> SweepStep {
     let cursor = cursor ?? .start
     var rows: [SweepCursor] = []
@@ -48,9 +50,10 @@ extension OutboxTable {
     let renamed = try Self.renamed(among: sequences, at: destination, in: session)
     var freed = try setReadiness(.unsorted, of: renamed.sorted(), from: .blocked, in: session)
     let others = sequences.filter { !renamed.contains($0) }
-    let blocked = try Self.blocked(among: others, in: session)
+    let waits = try Self.waits(among: others, at: destination.id, now: now, in: session)
+    freed += waits.freed.count
     freed += try setReadiness(
-      .ready, of: others.filter { !blocked.contains($0) }.sorted(), from: .blocked, in: session)
+      .ready, of: others.filter { !waits.blocked.contains($0) }.sorted(), from: .blocked, in: session)
     return SweepStep(freed: freed, next: rows.count == limit ? rows.last : nil)
   }
 

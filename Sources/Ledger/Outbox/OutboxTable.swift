@@ -6,21 +6,23 @@ package import Time
 /// `outbox`: what is to be sent to which destination, one row for each message and destination.
 ///
 /// **Order.** A row is sent only when no waiting row of the same destination with a smaller sequence is of the same
-/// customer. The order is kept in `outbox_keys`; whether a row may go is also a state of the row (`Readiness`), so that
+/// customer; but a proven row waits for a claimed one for a minute at most. The order is kept in `outbox_keys`; whether a row may go is also a state of the row (`Readiness`), so that
 /// finding the next ones is a range scan of an index that reads what it takes, however much waits. All that decides
 /// about the order of a destination happens in its turns (`OutboxTurn`), one at a time:
 ///
 /// * *Enqueue* writes the row as ready, with its keys, and looks at nothing else: taking a message in never waits for
 ///   the forwarding.
 /// * A *turn* that wants to lease takes ready rows and looks under each of their keys. Rows that are first are leased;
-///   the others are blocked.
+///   the others are blocked. A proven row that only claimed rows precede stays ready, and is due when its wait is over.
 /// * A *turn* that settles a row removes its keys and makes the row ready that is now first under each of them.
 ///
-/// So a row in flight is always the first of its customers, and a blocked row always has an earlier one whose settlement
-/// wakes it. Rows that name nobody (a test notification, a message in quarantine) wait for nobody.
+/// So a blocked row always has an earlier one whose settlement wakes it, and no blocked row depends on a clock. Rows that
+/// name nobody (a test notification) and unproven rows (a message in quarantine) wait for nobody.
 package enum OutboxTable {
   /// Apple tries for three days; so do we.
   package static let age = Interval.days(3)
+  /// For how long after a claimed row was enqueued later proven rows of its customers wait for it.
+  static let claimedHold = Interval.minutes(1)
 
   /// How a row stands; its number in the table.
   package enum State: Int, Hashable, Sendable, CaseIterable {
@@ -126,15 +128,18 @@ package enum OutboxTable {
     // Locked, since one that was set aside before may be on its way: its keys go with it when it is settled.
     for row in try session.query(
       """
-      SELECT sequence, destination, message FROM outbox FORCE INDEX (message)
+      SELECT sequence, destination, message, class, created_at FROM outbox FORCE INDEX (message)
       WHERE message IN (\(list: digests)) AND state = 0 FOR UPDATE
       """)
     {
       guard let digest = Digest(bytes: try row.bytes("message")), let outgoing = messages[digest] else { continue }
       let (destination, sequence) = (try row.int("destination"), try row.int64("sequence"))
+      let proof = ProofClass(rawValue: try row.int("class")) ?? outgoing.proof
+      let enqueuedAt = try row.milliseconds("created_at")
       for node in outgoing.members {
         members[outgoing.addressee.scope, default: []].insert(
-          OutboxKeys.Member(destination: destination, sequence: sequence, node: node))
+          OutboxKeys.Member(
+            destination: destination, proof: proof, sequence: sequence, enqueuedAt: enqueuedAt, node: node))
       }
     }
     // A binary of the schema before orders by the members; they also say whom a row names when its keys are made anew.

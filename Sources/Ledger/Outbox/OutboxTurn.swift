@@ -8,8 +8,8 @@ package struct OutboxTurn: Sendable {
   package var settlements: [Settlement] = []
   /// How many rows are wanted of each class.
   package var wanted: [ProofClass: Int] = [:]
-  /// Bytes of bodies that may be leased; the first row is leased whatever its size.
-  package var bytes = 0
+  /// Bytes of bodies that may be leased of each class; its first row is leased whatever its size.
+  package var bytes: [ProofClass: Int] = [:]
   /// Rows of a class that were due before this are not looked for.
   ///
   /// They are mostly gone, and the server steps over what is gone one by one until it is purged: for as long as a backup
@@ -55,12 +55,12 @@ extension OutboxTable {
   ) throws(DatabaseError) -> OutboxTurn.Outcome {
     var outcome = OutboxTurn.Outcome()
     try lock(destination, in: session)
-    outcome.freedSince = try settle(turn.settlements, at: destination, now: lease.now, in: session)
-    var bytes = turn.bytes
+    outcome.freedSince = try settle(turn.settlements, at: destination, now: lease.now, in: session).since
     for (proof, limit) in turn.wanted.sorted(by: { $0.key < $1.key }) where limit > 0 {
       let since = turn.since[proof].map { min($0, outcome.freedSince ?? $0) }
       try Self.lease(
-        upTo: limit, of: proof, since: since, at: destination, lease, bytes: &bytes, &outcome, in: session)
+        upTo: limit, of: proof, since: since, at: destination, lease, bytes: turn.bytes[proof] ?? 0, &outcome,
+        in: session)
     }
     return outcome
   }
@@ -74,29 +74,65 @@ extension OutboxTable {
       """)
   }
 
-  /// Takes settled rows out of the order, and makes those ready that are first now; since when the earliest of them is
-  /// due, nil when none became ready.
+  /// Rows that may go because others no longer wait.
+  struct Freed: Sendable {
+    /// How many were blocked.
+    var count = 0
+    /// Since when the earliest of them is due; nil when there is none.
+    var since: Milliseconds?
+
+    mutating func note(due: Milliseconds) { since = min(since ?? due, due) }
+
+    mutating func formUnion(_ other: Self) {
+      count += other.count
+      if let due = other.since { note(due: due) }
+    }
+  }
+
+  /// Takes rows that no longer wait out of the order, and makes those ready that are first now.
+  ///
+  /// A proven row that is put off because of claimed rows is due at once when the last of them is gone.
   static func release(
-    _ settled: [Int64], at destination: Destination.ID, in session: borrowing Session
-  ) throws(DatabaseError) -> Milliseconds? {
+    _ settled: [Int64], at destination: Destination.ID, now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> Freed {
     let customers = try OutboxKeys.remove(settled, in: session)
     let heads = try OutboxKeys.heads(of: customers, at: destination.number, in: session)
-    var blocked: [Int64] = []
-    var earliest: Milliseconds?
-    for part in heads.parts() {
+    var (first, unheld): (Set<Int64>, Set<Int64>) = ([], [])
+    for head in heads {
+      if let proven = head.proven {
+        first.insert(proven)
+        if proven < head.claimed ?? .max { unheld.insert(proven) }
+      }
+      if let claimed = head.claimed, claimed < head.proven ?? .max { first.insert(claimed) }
+    }
+    var (blocked, early): ([Int64], [Int64]) = ([], [])
+    var freed = Freed()
+    for part in first.sorted().parts() {
       for row in try session.query(
         """
-        SELECT sequence, due_at FROM outbox FORCE INDEX (PRIMARY)
-        WHERE sequence IN (\(list: part)) AND state = 0 AND readiness = \(Readiness.blocked.rawValue)
+        SELECT sequence, due_at, readiness, held AND owner IS NULL AS is_held FROM outbox FORCE INDEX (PRIMARY)
+        WHERE sequence IN (\(list: part)) AND state = 0
         """)
       {
-        blocked.append(try row.int64("sequence"))
-        let due = try row.milliseconds("due_at")
-        earliest = min(earliest ?? due, due)
+        let (sequence, due) = (try row.int64("sequence"), try row.milliseconds("due_at"))
+        if try row.int("readiness") == Readiness.blocked.rawValue {
+          blocked.append(sequence)
+          freed.note(due: due)
+        }
+        guard unheld.contains(sequence), try row.bool("is_held") else { continue }
+        early.append(sequence)
+        freed.note(due: min(due, now))
       }
     }
-    _ = try setReadiness(.ready, of: blocked, from: .blocked, in: session)
-    return earliest
+    freed.count = try setReadiness(.ready, of: blocked, from: .blocked, in: session)
+    for part in early.parts() {
+      _ = try session.execute(
+        """
+        UPDATE outbox FORCE INDEX (PRIMARY) SET due_at = LEAST(due_at, \(now)), held = 0
+        WHERE sequence IN (\(list: part)) AND state = 0 AND owner IS NULL
+        """)
+    }
+    return freed
   }
 
   /// How many of the rows were waiting with the readiness `from` and have another one now.

@@ -73,33 +73,40 @@ extension Migration {
   ]
 
   // The order of delivery: a waiting row has a key for each customer it names, called by the customer's label. The
-  // smallest sequence of a customer goes first. Rows that are delivered or dead have none.
+  // smallest sequence of a customer goes first; a proven row waits for claimed ones (`class`) for a minute after
+  // `enqueued_at` at most. Rows that are delivered, dead or unproven have none.
   private static let outboxKeys: SQL = """
     CREATE TABLE IF NOT EXISTS outbox_keys (
       destination INT UNSIGNED NOT NULL,
       customer VARBINARY(65) NOT NULL,
+      class TINYINT UNSIGNED NOT NULL,
       sequence BIGINT UNSIGNED NOT NULL,
-      PRIMARY KEY (destination, customer, sequence),
+      enqueued_at BIGINT NOT NULL,
+      PRIMARY KEY (destination, customer, class, sequence),
       KEY by_sequence (sequence)
     ) ENGINE=InnoDB
     """
 
   // The row that serialises the turns of a destination. It is written, not only locked, so that two turns on two nodes
-  // of a Galera cluster conflict as well.
+  // of a Galera cluster conflict as well. `rekey_after`, `rekey_through`: waiting rows with a sequence between them have
+  // keys of customers as they were before a rebuild.
   private static let outboxTurns: SQL = """
     CREATE TABLE IF NOT EXISTS outbox_turns (
       destination INT UNSIGNED NOT NULL PRIMARY KEY,
-      number BIGINT UNSIGNED NOT NULL
+      number BIGINT UNSIGNED NOT NULL,
+      rekey_after BIGINT UNSIGNED NULL,
+      rekey_through BIGINT UNSIGNED NULL
     ) ENGINE=InnoDB
     """
 
   // `class`: ProofClass, 0 when not known yet. `readiness`: OutboxTable.Readiness. `size`: bytes of the body, 0 when not
-  // known. Adding columns with a default is instant on MariaDB 10.3 and MySQL 8.0.12.
+  // known. `held`: whether `due_at` is put off because claimed rows of the same customers wait. Adding columns with a default is instant on MariaDB 10.3 and MySQL 8.0.12.
   private static let outboxColumns: SQL = """
     ALTER TABLE outbox
       ADD COLUMN class TINYINT UNSIGNED NOT NULL DEFAULT 0,
       ADD COLUMN readiness TINYINT UNSIGNED NOT NULL DEFAULT 0,
-      ADD COLUMN size INT UNSIGNED NOT NULL DEFAULT 0
+      ADD COLUMN size INT UNSIGNED NOT NULL DEFAULT 0,
+      ADD COLUMN held TINYINT UNSIGNED NOT NULL DEFAULT 0
     """
 
   // On its own: together with the columns it would make the server copy the table.

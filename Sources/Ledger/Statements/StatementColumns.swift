@@ -13,10 +13,19 @@ extension Statement {
   }
 
   init(key: Key, _ row: Row) throws(DatabaseError) {
-    let bytes = try row.bytes("facts")
     guard let source = Source(rawValue: try row.int("source")) else {
       throw DatabaseError(.column, "a source this build does not know: \(try row.int("source"))")
     }
+    self.init(
+      key: key, source: source,
+      rank: Rank(asOf: try row.milliseconds("as_of"), tieBreak: Precedence.tieBreak(try row.bytes("precedence"))),
+      facts: try Facts(stored: try row.bytes("facts")), message: try row.bytes("message"))
+  }
+}
+
+extension Facts {
+  /// Reads facts as a column keeps them.
+  init(stored bytes: [UInt8]) throws(DatabaseError) {
     let json: JSONObject
     do throws(JSONError) {
       guard let object = try JSONReader.read(bytes).object else { throw JSONError(.unexpectedByte, at: 0) }
@@ -24,10 +33,7 @@ extension Statement {
     } catch {
       throw DatabaseError(.column, "facts that are no JSON object: \(error)")
     }
-    self.init(
-      key: key, source: source,
-      rank: Rank(asOf: try row.milliseconds("as_of"), tieBreak: Precedence.tieBreak(try row.bytes("precedence"))),
-      facts: Facts(json: json), message: try row.bytes("message"))
+    self.init(json: json)
   }
 }
 

@@ -17,7 +17,7 @@ package enum RenewalCheckTable {
       latest[check.originalTransactionID] = check
     }
     for ids in latest.values.filter({ $0.dueAt == nil }).map(\.originalTransactionID).sorted().parts() {
-      try remove(ids, in: scope, session)
+      try remove(ids, dueBy: nil, in: scope, session)
     }
     let rows: [[SQLValue]] = latest.values.compactMap { check in
       check.dueAt.map { due in
@@ -41,7 +41,7 @@ package enum RenewalCheckTable {
     var quiet: [String] = []
     for row in try session.query(
       """
-      SELECT c.original_transaction_id AS id, r.as_of IS NOT NULL AND r.as_of > c.known_as_of AS is_told
+      SELECT c.original_transaction_id AS id, c.due_at, IF(r.as_of > c.known_as_of, r.facts, NULL) AS facts
       FROM renewal_checks c LEFT JOIN renewals r ON r.app = c.app AND r.environment = c.environment
       AND r.original_transaction_id = c.original_transaction_id AND r.source = \(Source.signedV2.rawValue)
       WHERE c.app = \(scope.app.number) AND c.environment = \(scope.environment.code) AND c.due_at <= \(now)
@@ -50,9 +50,12 @@ package enum RenewalCheckTable {
     {
       let id = try row.text("id")
       due.append(id)
-      if try !row.bool("is_told") { quiet.append(id) }
+      let facts = try row.optionalBytes("facts").map { facts throws(DatabaseError) in
+        try Facts<RenewalField>(stored: facts)
+      }
+      if try facts?.tellWhatCame(ofPeriodUntil: row.milliseconds("due_at")) != true { quiet.append(id) }
     }
-    for ids in due.sorted().parts() { try remove(ids, in: scope, session) }
+    for ids in due.sorted().parts() { try remove(ids, dueBy: now, in: scope, session) }
     try WorkTable.askAgain(quiet, in: scope, unlessDoneSince: now, at: now, in: session)
     return (due.count, quiet.count)
   }
@@ -70,13 +73,26 @@ package enum RenewalCheckTable {
     return counts
   }
 
+  /// - Parameter date: Only checks that are due by then: a look-up may have planned the next one meanwhile.
   private static func remove(
-    _ ids: [String], in scope: Ledger.Scope, _ session: borrowing Session
+    _ ids: [String], dueBy date: Milliseconds?, in scope: Ledger.Scope, _ session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """
       DELETE FROM renewal_checks WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND original_transaction_id IN (\(list: ids))
+      AND original_transaction_id IN (\(list: ids)) AND due_at <= \(date ?? Milliseconds(.max))
       """)
+  }
+}
+
+extension Facts<RenewalField> {
+  /// Whether signed renewal info says how the period went on: renewed beyond its end, or not to be renewed now.
+  ///
+  /// Info that came in mid-period, as when the customer chose another product, still has the period's end as its renewal
+  /// date.
+  fileprivate func tellWhatCame(ofPeriodUntil end: Milliseconds) -> Bool {
+    if let next = date(.renewalDate), next > end { return true }
+    return integer(.autoRenewStatus) == 0 || flag(.isInBillingRetryPeriod) == true
+      || self[.gracePeriodExpiresDate] != nil || self[.expirationIntent] != nil
   }
 }

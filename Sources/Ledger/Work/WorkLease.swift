@@ -43,6 +43,14 @@ extension WorkTable {
     /// What unsigned messages reported: customers that are known first, then ids that nobody else names.
     case claimed
 
+    /// The kind of ids that are queued without a claimed change.
+    package var kindOfIDs: Kind {
+      switch self {
+      case .requested: .history
+      case .claimed: .claimedID
+      }
+    }
+
     /// In the order in which they are leased.
     var kinds: [Kind] {
       switch self {
@@ -97,13 +105,21 @@ extension WorkTable {
     in session: borrowing Session
   ) throws(DatabaseError) -> Lease {
     let scope = selection.scope
-    let due = try dueRows(selection, limit: limit, at: now, in: session)
-    guard !due.isEmpty else { return Lease(customers: [], settled: 0) }
-    var customers = try Customers(of: due, in: scope, session)
-    let covered = try customers.covered(in: scope, session)
-    try settle(covered, .done, reason: "in a history that was stored", at: now, in: session)
-    customers.remove(covered)
-    try customers.gatherOthers(in: scope, at: now, takingOver: selection.isUrgent, session)
+    var last: [Kind: WorkRow] = [:]
+    var (customers, covered): (Customers, [Int64])
+    var pagesLeft = pages
+    repeat {
+      let due = try dueRows(selection, after: last, limit: limit, at: now, in: session)
+      guard !due.isEmpty else { return Lease(customers: [], settled: 0) }
+      customers = try Customers(of: due, in: scope, session)
+      covered = try customers.covered(in: scope, session)
+      try settle(covered, .done, reason: "in a history that was stored", at: now, in: session)
+      customers.remove(covered)
+      try customers.gatherOthers(in: scope, at: now, takingOver: selection.isUrgent, session)
+      for row in due { last[row.kind] = row }
+      pagesLeft -= due.count == limit ? 1 : pages
+      // Customers who are leased elsewhere are not to stand in the way of the others behind them.
+    } while customers.groups.isEmpty && covered.isEmpty && pagesLeft > 0
     let wanted = customers.groups.values.flatMap { $0.map(\.id) }.sorted()
     guard !wanted.isEmpty else { return Lease(customers: [], settled: covered.count) }
     let (isUrgent, isBegun) = (selection.isUrgent ? 1 : 0, selection.goesAtOnce ? 1 : 0)
@@ -156,22 +172,26 @@ extension WorkTable {
     }
   }
 
+  /// How many times in a row one lease reads on where it found nobody but customers who are leased elsewhere.
+  private static let pages = 8
+
   private static func dueRows(
-    _ selection: Selection, limit: Int, at now: Milliseconds, in session: borrowing Session
+    _ selection: Selection, after last: [Kind: WorkRow], limit: Int, at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> [WorkRow] {
     var rows: [WorkRow] = []
     for kind in selection.queue.kinds where rows.count < limit {
-      rows += try dueRows(kind, selection, limit: limit - rows.count, at: now, in: session)
+      rows += try dueRows(kind, selection, after: last[kind], limit: limit - rows.count, at: now, in: session)
     }
     return rows
   }
 
   private static func dueRows(
-    _ kind: Kind, _ selection: Selection, limit: Int, at now: Milliseconds, in session: borrowing Session
+    _ kind: Kind, _ selection: Selection, after last: WorkRow?, limit: Int, at now: Milliseconds,
+    in session: borrowing Session
   ) throws(DatabaseError) -> [WorkRow] {
     let scope = selection.scope
     var find: SQL = """
-      SELECT id, kind, subject, is_again, unknown_in FROM work
+      SELECT id, kind, subject, is_again, unknown_in, due_at FROM work
       WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND kind = \(kind.rawValue)
       AND state = 0 AND (due_at <= \(now)
       """
@@ -181,6 +201,7 @@ extension WorkTable {
     } else {
       find += ")"
     }
+    if let last { find += " AND due_at >= \(last.dueAt) AND (due_at > \(last.dueAt) OR id > \(last.id))" }
     var rows: [WorkRow] = []
     for row in try session.query(find + " ORDER BY due_at, id LIMIT \(limit)") {
       rows.append(try WorkRow(row))
@@ -196,6 +217,7 @@ struct WorkRow: Hashable {
   let subject: String
   let isAgain: Bool
   let unknownIn: Environment?
+  let dueAt: Milliseconds
 
   init(_ row: Row) throws(DatabaseError) {
     id = try row.int64("id")
@@ -203,6 +225,7 @@ struct WorkRow: Hashable {
     subject = try row.text("subject")
     isAgain = try row.bool("is_again")
     unknownIn = try row.optionalInt("unknown_in").map { code throws(DatabaseError) in try Environment(code: code) }
+    dueAt = try row.milliseconds("due_at")
   }
 }
 
@@ -281,7 +304,7 @@ private struct Customers {
     for ids in labels.keys.sorted().parts() {
       for row in try session.query(
         """
-        SELECT id, kind, subject, is_again, unknown_in,
+        SELECT id, kind, subject, is_again, unknown_in, due_at,
           owner IS NOT NULL AND due_at > \(now) AND begun >= \(isUrgent ? 1 : 0) AS is_leased
         FROM work
         WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)

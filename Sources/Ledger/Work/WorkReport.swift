@@ -117,14 +117,15 @@ extension WorkTable {
 
   /// How the ids stand at one moment, and of those that wait, whether they are asked about now; strangers are absent.
   package static func standings(
-    of ids: [String], in scope: Ledger.Scope, at now: Milliseconds, _ session: borrowing Session
+    of ids: [String], as kind: Kind = .history, in scope: Ledger.Scope, at now: Milliseconds,
+    _ session: borrowing Session
   ) throws(DatabaseError) -> [String: Standing] {
     var standings: [String: Standing] = [:]
     for row in try session.query(
       """
       SELECT subject, state, owner IS NOT NULL AS is_owned, due_at FROM work
       WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND kind = \(Kind.history.rawValue) AND subject IN (\(list: ids))
+      AND kind = \(kind.rawValue) AND subject IN (\(list: ids))
       """)
     {
       let (state, isDue) = (try state(of: row), try row.milliseconds("due_at") <= now)
@@ -152,7 +153,8 @@ extension WorkTable {
 
   /// Has what was given up, unknown or put off asked about anew; how many ids.
   ///
-  /// What is leased goes on as it is.
+  /// What is leased goes on as it is. What was only claimed is asked about while it waits: once it is settled, nothing is
+  /// kept of what was claimed, and the next claim queues it.
   package static func retry(
     of app: App, _ states: [State], at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
@@ -160,9 +162,13 @@ extension WorkTable {
       """
       UPDATE work SET state = 0, attempts = 0, due_at = \(now), settled_at = NULL, reason = NULL, unknown_in = NULL
       WHERE app = \(app.id.number) AND state IN (\(list: states.map(\.rawValue))) AND owner IS NULL
+        AND (state = 0 OR kind NOT IN (\(list: Kind.claimed.map(\.rawValue))))
       """)
     return Int(changed.affectedRows)
   }
+
+  /// Whether `retry` asks about such ids anew.
+  package static func canRetry(_ kind: Kind, _ state: State) -> Bool { state == .waiting || !kind.isClaimed }
 
   static func kind(of row: Row) throws(DatabaseError) -> Kind {
     guard let kind = Kind(rawValue: try row.int("kind")) else {

@@ -78,7 +78,7 @@ extension WorkTable {
     for (road, found) in found.sorted(by: { $0.key < $1.key }) {
       try note(found, along: road, butFor: unsettled, at: now, in: session)
     }
-    // More was reported while Apple was asked: one more look-up, after a pause.
+    // More was reported while Apple was asked, or Apple does not show it yet: one more look-up, after a pause.
     for (customer, _) in settlements {
       let rows = customer.rows.filter(unsettled.contains)
       try release(rows, owner: customer.owner, at: now + ClaimedChangeTable.shortestInterval, in: session)
@@ -86,20 +86,25 @@ extension WorkTable {
   }
 
   /// Notes as settled what was reported of the customers before they were leased and is answered now; the rows for which
-  /// more was reported meanwhile.
+  /// Apple is asked once more.
   private static func settleClaims(
     _ settlements: [(customer: LeasedCustomer, settlement: Settlement)], _ session: borrowing Session
   ) throws(DatabaseError) -> Set<Int64> {
-    var answered: [Ledger.Scope: [ClaimedLookUp]] = [:]
+    var answered: [Ledger.Scope: [(claimed: ClaimedLookUp, askedAt: Milliseconds?)]] = [:]
     for (customer, settlement) in settlements {
-      let claimed = customer.claimed.filter { $0.isAnswered(by: settlement, customer) }
-      answered[customer.scope, default: []] += claimed
+      // Where there is nothing to ask by, waiting changes nothing.
+      let askedAt: Milliseconds? = if case .stored = settlement { customer.leasedAt } else { nil }
+      answered[customer.scope, default: []] += customer.claimed.filter { $0.isAnswered(by: settlement, customer) }
+        .map { ($0, askedAt) }
     }
     var unsettled: Set<Int64> = []
     for (scope, answered) in answered.sorted(by: { $0.key < $1.key }) where !answered.isEmpty {
-      let reports = Dictionary(answered.map { ($0.originalTransactionID, $0.reports) }, uniquingKeysWith: max)
-      let ids = try ClaimedChangeTable.settle(reports, in: scope, session)
-      unsettled.formUnion(answered.filter { ids.contains($0.originalTransactionID) }.map(\.row))
+      let answers = Dictionary(
+        answered.map { claimed, askedAt in
+          (claimed.originalTransactionID, ClaimedChangeTable.Answer(reports: claimed.reports, askedAt: askedAt))
+        }, uniquingKeysWith: { $0.reports >= $1.reports ? $0 : $1 })
+      let ids = try ClaimedChangeTable.settle(answers, in: scope, session)
+      unsettled.formUnion(answered.map(\.claimed).filter { ids.contains($0.originalTransactionID) }.map(\.row))
     }
     return unsettled
   }

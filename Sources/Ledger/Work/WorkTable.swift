@@ -75,10 +75,12 @@ package enum WorkTable {
   /// is asked about although a history that is stored may hold it.
   ///
   /// - Parameters:
+  ///   - kind: `claimedID` for ids that nothing signed names.
   ///   - recent: what was done since then is news enough.
   ///   - isPatient: what was given up or unknown since then is not asked about either.
   package static func askAgain(
-    _ ids: [String], in scope: Ledger.Scope, unlessDoneSince recent: Milliseconds, isPatient: Bool = false,
+    _ ids: [String], as kind: Kind = .history, in scope: Ledger.Scope, unlessDoneSince recent: Milliseconds,
+    isPatient: Bool = false,
     at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) {
     let patience = isPatient ? 1 : 0
@@ -86,7 +88,7 @@ package enum WorkTable {
       _ = try session.execute(
         """
         INSERT INTO work (app, environment, kind, subject, is_again, created_at, due_at)
-        VALUES (\(scope.app.number), \(scope.environment.code), \(Kind.history.rawValue), \(id), 1, \(now), \(now))
+        VALUES (\(scope.app.number), \(scope.environment.code), \(kind.rawValue), \(id), 1, \(now), \(now))
         ON DUPLICATE KEY UPDATE
           settled_at = IF((state = \(State.done.rawValue) OR \(patience) = 1) AND settled_at > \(recent), settled_at, NULL),
           is_again = IF(settled_at IS NOT NULL, is_again, 1),
@@ -140,7 +142,7 @@ package enum WorkTable {
       """
       DELETE FROM work WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
       AND kind IN (\(list: Kind.claimed.map(\.rawValue)))
-      AND state IN (\(State.done.rawValue), \(State.unknown.rawValue)) AND due_at < \(date) LIMIT \(limit)
+      AND state IN (\(State.done.rawValue), \(State.unknown.rawValue), \(State.failed.rawValue)) AND due_at < \(date) LIMIT \(limit)
       """)
     return Int(deleted.affectedRows)
   }

@@ -10,6 +10,8 @@ extension Reconciler {
   /// How long after a period's end its news may still be on the way.
   private static let allowance = Interval.hours(24)
   private static let sliceLength = 200
+  /// Of the look-ups, one in so many at most is for ids that nothing signed names.
+  private static let claimedPart = 10
 
   func compareSubscriptions(
     _ place: AskablePlace, _ plan: Plan, from start: Milliseconds, to now: Milliseconds,
@@ -17,6 +19,8 @@ extension Reconciler {
   ) async throws {
     let legacy = try await legacyEntitlements(place)
     var (quiet, last): (QuietCustomers, String?) = (QuietCustomers(atMost: plan.lookUps), nil)
+    // Anybody with the shared secret can make as many of these ids as they like.
+    var claimed = QuietCustomers(atMost: max(1, plan.lookUps / Self.claimedPart))
     while let slice = try await ledger.slice(of: place.app, place.environment, after: last, limit: Self.sliceLength) {
       try Task.checkCancellation()
       last = slice.originalTransactionIDs.last
@@ -26,27 +30,40 @@ extension Reconciler {
       for (original, silence) in found.sorted(by: { $0.key < $1.key }) {
         guard silence.isQuiet || silence.hasClaim(since: asked[original]) else { continue }
         let news = max(silence.lastNews, asked[original] ?? silence.lastNews)
-        quiet.add(slice.customers[original] ?? original, askedBy: original, lastNews: news)
+        let customer = slice.customers[original] ?? original
+        if silence.isSigned {
+          quiet.add(customer, askedBy: original, lastNews: news)
+        } else {
+          claimed.add(customer, askedBy: original, lastNews: news)
+        }
       }
       measure(slice, counting: legacy, from: start, to: now, &report.renewals)
     }
     let asked = quiet.chosen
-    report.postponed = quiet.count - asked.count
-    if plan.isDry { report.lookedUp = asked.count }
-    guard !plan.isDry, !asked.isEmpty else { return }
-    for start in stride(from: 0, to: asked.count, by: Self.sliceLength) {
-      try Task.checkCancellation()
-      try await seeding.askAgain(
-        Array(asked[start...].prefix(Self.sliceLength)), of: place.app, in: place.environment,
-        unlessDoneSince: clock.now() - plan.recent)
+    let chosen: [(ids: [String], queue: WorkTable.Queue)] = [
+      (asked, .requested), (Array(claimed.chosen.prefix(plan.lookUps - asked.count)), .claimed),
+    ].filter { !$0.0.isEmpty }
+    let count = chosen.reduce(0) { $0 + $1.ids.count }
+    report.postponed = quiet.count + claimed.count - count
+    if plan.isDry { report.lookedUp = count }
+    guard !plan.isDry, count > 0 else { return }
+    for (ids, queue) in chosen {
+      for start in stride(from: 0, to: ids.count, by: Self.sliceLength) {
+        try Task.checkCancellation()
+        try await seeding.askAgain(
+          Array(ids[start...].prefix(Self.sliceLength)), of: place.app, in: place.environment, queue,
+          unlessDoneSince: clock.now() - plan.recent)
+      }
     }
-    let states = try await seeding.settled(asked, of: place.app, in: place.environment, within: plan.patience)
-    for state in states.values {
-      switch state {
-      case .waiting: report.pending += 1
-      case .done: report.lookedUp += 1
-      case .unknown: (report.lookedUp, report.unknownToApple) = (report.lookedUp + 1, report.unknownToApple + 1)
-      case .failed: (report.lookedUp, report.failed) = (report.lookedUp + 1, report.failed + 1)
+    for (ids, queue) in chosen {
+      let states = try await seeding.settled(ids, of: place.app, in: place.environment, queue, within: plan.patience)
+      for state in states.values {
+        switch state {
+        case .waiting: report.pending += 1
+        case .done: report.lookedUp += 1
+        case .unknown: (report.lookedUp, report.unknownToApple) = (report.lookedUp + 1, report.unknownToApple + 1)
+        case .failed: (report.lookedUp, report.failed) = (report.lookedUp + 1, report.failed + 1)
+        }
       }
     }
     report.renewals = try await renewals(place, counting: legacy, from: start, to: now)
@@ -95,6 +112,8 @@ extension Reconciler {
   private struct Quiet {
     /// Whether something should have been heard.
     var isQuiet: Bool
+    /// Whether anything signed names it.
+    var isSigned: Bool
     /// When something that counts was heard for the last time.
     var lastNews: Milliseconds
     /// As of when an unsigned source last said something that no signed source confirms.
@@ -117,7 +136,8 @@ extension Reconciler {
       let news = legacy == .allow || source.isSigned ? min(asOf, now) : .init(0)
       // What Apple dated ahead of our clock was said now at the latest.
       let known = found[original]?.lastNews ?? news
-      found[original] = Quiet(isQuiet: false, lastNews: max(known, news))
+      let isSigned = source.isSigned || found[original]?.isSigned == true
+      found[original] = Quiet(isQuiet: false, isSigned: isSigned, lastNews: max(known, news))
     }
     for (subscription, _) in subscriptions(of: slice) {
       let original = subscription.key.originalTransactionID

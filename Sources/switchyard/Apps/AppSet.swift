@@ -17,8 +17,8 @@ struct AppSet {
 
       --hold-access: while legacy entitlements are denied, Apple is asked to confirm each change that V1 alone reports. If \
       the signed period ends before Apple has answered, as when its API is down, access is held for up to this many hours, \
-      0 to 72. 72 is the default, 0 holds nothing. Only a customer whose signed access lasted to its end, and whom V1 \
-      reports as renewed, is held; Apple's answer ends it.
+      0 to 72. 72 is the default, 0 holds nothing. Access is held only for a customer whose signed access lasted to its end \
+      and whom V1 reports as renewed. Apple's answer ends it.
 
       --consumption: what Apple is told, within 12 hours, when a customer asks for a refund. ignore, the default: \
       nothing. fixed: the same answer each time, of --consumption-file; it must say that customers consented. ask: your \

@@ -76,6 +76,8 @@ extension Explanation {
     return lines.joined(separator: "\n") + "\n"
   }
 
+  private static let reported = ["period": "a new period", "renewal": "a new renewal state", "refund": "a refund"]
+
   /// Whether Apple is being asked, why, and what that means for access.
   private func lookUpLines(_ explained: ExplainedSubscription, _ standing: Purchases.Standing) -> [String] {
     guard let lookUp = explained.lookUp else {
@@ -84,10 +86,10 @@ extension Explanation {
         "  Apple cannot be asked: the app has no API key. Add it with `switchyard app add \(app) --key-file FILE`"
       ]
     }
-    let reported = lookUp.because.names.joined(separator: ", ")
+    let reported = lookUp.because.names.map { Self.reported[$0] ?? $0 }
     var lines = [
-      "  Apple is being asked since \(lookUp.since.iso8601): message \(Self.short(lookUp.message)) reported a change of "
-        + "\(reported)"
+      "  Waiting for Apple since \(lookUp.since.iso8601): message \(Self.short(lookUp.message)) reports "
+        + reported.joined(separator: " and ")
     ]
     if let failure = lookUp.failure { lines.append("  the last attempt failed: \(failure.shown)") }
     if let until = standing.accessHeldUntil {

@@ -131,7 +131,8 @@ enum SeedsCommand {
       let (now, actor) = (WallClock.system.now(), OperatingSystemUser.name)
       let count = try await connection.transaction { session throws(DatabaseError) in
         if isDry {
-          return try WorkTable.counts(of: app, in: session).filter { states.contains($0.state) }.reduce(0) {
+          let counts = try WorkTable.counts(of: app, in: session)
+          return counts.filter { states.contains($0.state) && WorkTable.canRetry($0.kind, $0.state) }.reduce(0) {
             $0 + $1.count
           }
         }

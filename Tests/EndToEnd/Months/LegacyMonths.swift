@@ -30,6 +30,8 @@ struct LegacyMonths: Sendable {
     var untold: Set<String> = []
     /// Notifications that the service took: no claimed change is without one.
     var notifications = 0
+    /// Changes that were claimed, of one purchase or subscription by one message each.
+    var reports = 0
     /// Answers of Get Transaction History and of Get All Subscription Statuses.
     var histories = 0
     var statuses = 0
@@ -81,6 +83,7 @@ struct LegacyMonths: Sendable {
     var outcome = Outcome()
     var running = try await serve()
     defer { kill(running.id, SIGKILL) }
+    try await countReports()
     // They change nothing, and count.
     for operation in Self.operations {
       _ = try await control(
@@ -110,6 +113,9 @@ struct LegacyMonths: Sendable {
     }
     outcome.renewalChecks = try await metric("switchyard_renewal_checks_total", #"outcome="asked""#, running)
     outcome.notifications = try await delivered()
+    outcome.reports = try await pool.read { session throws(DatabaseError) in
+      try session.query("SELECT number FROM counted_reports").first?.int(0) ?? 0
+    }
     (outcome.histories, outcome.statuses) = try await answered()
     let status = await running.end(SIGTERM)
     if status != 0 { outcome.differences.append("the service ended with \(status): \(running.notes.suffix(2_000))") }
@@ -298,6 +304,24 @@ struct LegacyMonths: Sendable {
     let results = try JSONReader.read(answer.body).object?["results"]?.array ?? []
     return results.flatMap { $0.object?["subscriptions"]?.array ?? [] }.compactMap(\.object)
       .first { $0["originalTransactionId"]?.string == original }
+  }
+
+  /// Has the database count what is claimed, apart from what the service makes of it.
+  private func countReports() async throws {
+    try await pool.read { session throws(DatabaseError) in
+      try session.run("CREATE TABLE counted_reports (number BIGINT NOT NULL)")
+      try session.run("INSERT INTO counted_reports (number) VALUES (0)")
+      try session.run(
+        """
+        CREATE TRIGGER counted_first AFTER INSERT ON claimed_changes FOR EACH ROW
+        UPDATE counted_reports SET number = number + NEW.changes
+        """)
+      try session.run(
+        """
+        CREATE TRIGGER counted_next AFTER UPDATE ON claimed_changes FOR EACH ROW
+        UPDATE counted_reports SET number = number + IF(NEW.changes > OLD.changes, NEW.changes - OLD.changes, 0)
+        """)
+    }
   }
 
   // MARK: The App Store
