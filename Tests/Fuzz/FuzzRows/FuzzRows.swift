@@ -41,7 +41,9 @@ private struct Subject {
           record.fields.count == 3 && !isBehindShort && !(lineEnd == .carriageReturn && row.raw.first == 0x0A)
         isBehindShort = record.fields.count < 3
         precondition(row.raw == text[record.range], "another row")
-        precondition(row.userID.map(Array.init) == (isRow ? record.fields[0] : nil), "another user")
+        // A blank field names nobody.
+        let isNamed = !String(decoding: record.fields[0], as: UTF8.self).allSatisfy(\.isWhitespace)
+        precondition(row.userID.map(Array.init) == (isRow && isNamed ? record.fields[0] : nil), "another user")
         precondition(row.receipt.map(Array.init) == (isRow ? record.fields[2] : nil), "another receipt")
       }
     }
