@@ -35,7 +35,7 @@ class Table:
 
     def __init__(self, dice, receipts, lookalikes):
         self.delimiter = dice.choice(",;\t")
-        self.terminator = dice.choice(["\n", "\r\n", "\r"])
+        self.terminator = dice.choice(["\n", "\r\n", "\r", "\r\r\n"])
         self.quoting = dice.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL, csv.QUOTE_NONNUMERIC])
         self.mark = "\ufeff" if dice.random() < 0.2 else ""
         user, receipt = dice.choice(USERS), dice.choice(RECEIPTS)

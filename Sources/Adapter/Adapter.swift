@@ -88,7 +88,7 @@ package struct Adapter: Sendable {
     case .jws(let jws): reading = try evidence.read(jws: jws)
     case .receipt(let text): reading = try receipt(text, message, origin)
     case .object(let object):
-      userID = object["userId"]?.looseText ?? userID
+      userID = object["userId"]?.looseText.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 } ?? userID
       if LegacyAnswer.isAnswer(object) {
         reading = try legacyAnswer(object, message, origin)
       } else if let text = object["receipt-data"]?.string {
@@ -103,6 +103,8 @@ package struct Adapter: Sendable {
       throw Refusal(
         .authentic, .wrongBundle, "it is of \(reading.app), the token is for \(app)", claimedApp: reading.app)
     }
+    // A blank one names nobody; strangers must not share it.
+    if userID?.allSatisfy(\.isWhitespace) == true { userID = nil }
     try Refusal.checkLength(ofUserID: userID, app: app)
     reading.findings.noteSeeds(userID: userID)
     if let userID { reading.findings.attribute(toUser: userID, asOf: now, message: message.bytes) }

@@ -94,7 +94,12 @@ package actor InputReader {
     input.isUntouched = false
     let first = input.signature
     input.signature = []
-    guard let decompressor = try CompressionFormat(beginning: first[...]).decompressor() else { return first }
+    guard let decompressor = try CompressionFormat(beginning: first[...]).decompressor() else {
+      if first.starts(with: [0xFF, 0xFE]) || first.starts(with: [0xFE, 0xFF]) {
+        throw FileError(input.file.path, reason: "the text is UTF-16. Convert it: iconv -f UTF-16 -t UTF-8")
+      }
+      return first
+    }
     input.decompressor = decompressor
     decompressor.take(first)
     return nil

@@ -63,6 +63,61 @@ import Testing
     }
   }
 
+  /// An empty field is no user: rows of strangers must not share one.
+  @Test func `without a user id gives none`() async throws {
+    let (one, two) = (Bench.receipts[0], Bench.receipts[1])
+    for text in [
+      "user_id,receipt\n,\(one)\n \t ,\(two)\n", ",\(one)\n\u{A0},\(two)\n",
+      #"{"user_id":"","receipt":"\#(one)"}"# + "\n" + #"{"user_id":" \u00a0","receipt":"\#(two)"}"#,
+    ] {
+      let lines = try await Bench.extract(text).lines
+      #expect(lines.count == 2, "\(text.prefix(20))")
+      for line in lines { #expect(line["userId"] ?? .null == .null, "\(text.prefix(20))") }
+    }
+  }
+
+  @Test func `without a header has the delimiter that leaves a receipt whole`() async throws {
+    let lines = try await Bench.extract("Smith, John;\(Bench.receipts[0])\nDoe, Jane;\(Bench.receipts[1])\n").lines
+    #expect(lines.map { $0["userId"]?.string } == ["Smith, John", "Doe, Jane"])
+  }
+
+  @Test func `in UTF-16 is refused with a word on what to do`() async throws {
+    let text = "user_id,receipt\n".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+    let error = await #expect(throws: FileError.self) { try await Bench.extract([0xFF, 0xFE] + text) }
+    #expect(error.map { "\($0)" }?.contains("iconv -f UTF-16 -t UTF-8") == true)
+  }
+
+  @Test func `of receipts and users is a table although the first row has no user`() async throws {
+    let rows = Bench.receipts[0..<3]
+    let users = zip(rows, ["", "u1", "u2"]).map { "\($0)\t\($1)\n" }.joined()
+    #expect(try await Bench.extract(users).lines.map { $0["userId"]?.string } == [nil, "u1", "u2"])
+  }
+
+  /// What stands behind a receipt may be a user, who is not dropped without a word.
+  @Test func `of one receipt a line rejects what else stands in a line`() async throws {
+    let (one, two) = (Bench.receipts[0], Bench.receipts[1])
+    let outcome = try await Bench.extract("\(one)\n\(two)\tu1\n\(two)\t\n")
+    #expect(outcome.reasons == ["malformedRow": 1])
+    #expect(try outcome.lines.map { $0["line"]?.integer } == [1, 3])
+    #expect(outcome.rejects == "\(two)\tu1\tmalformedRow\n")
+    #expect(try await Bench.extract(outcome.rejects).rejects == outcome.rejects)
+  }
+
+  /// The order of members is nobody's decision, so names decide: docs/receipts.md has their order.
+  @Test func `with several names of a user takes the same one in every row`() async throws {
+    let (one, two) = (Bench.receipts[0], Bench.receipts[1])
+    let objects = [
+      #"{"user_id":"42","username":"bob","receipt":"\#(one)","latest_receipt":"n/a!"}"#,
+      #"{"latest_receipt":"n/a!","username":"bob","receipt":"\#(two)","user_id":"43"}"#,
+    ].joined(separator: "\n")
+    #expect(try await Bench.extract(objects).lines.map { $0["userId"]?.string } == ["42", "43"])
+    let table = "username,latest_receipt,user_id,receipt\nbob,n/a!,42,\(one)\n"
+    #expect(try await Bench.extract(table).lines.map { $0["userId"]?.string } == ["42"])
+    // A name is not taken for an id where the id is missing.
+    let nobody = #"{"user_id":null,"username":"bob","receipt":"\#(one)"}"#
+    #expect(try await Bench.extract(nobody).lines.map { $0["userId"]?.string } == [nil])
+  }
+
   @Test func `says the line on which a row begins, whatever breaks within it`() async throws {
     func lines(_ form: Form) async throws -> [Int64?] {
       try await Bench.extract(form.text(0..<3)).lines.map { $0["line"]?.integer }

@@ -102,7 +102,7 @@ import Testing
       ("receipt,reason\n", "n/a!,refund\n", "receipt,reason\nn/a!,refund,notBase64\n"),
       ("", "n/a!\n", "n/a!\tnotBase64\n"),
       ("", "\n", "\tempty\n"),
-      ("", "n/a!\tseen twice\n", "n/a!\tseen twice\tnotBase64\n"),
+      ("", "n/a!\tseen twice\n", "n/a!\tseen twice\tmalformedRow\n"),
       ("", #"{"receipt":"n/a!","x":1}"# + "\n", #"{"receipt":"n/a!","x":1,"reason":"notBase64"}"# + "\n"),
       ("", #"{"x":1}"# + "\n", #"{"x":1,"reason":"empty"}"# + "\n"),
       ("", #"{"x":"# + "\n", #"{"input":"{\"x\":","reason":"malformedRow"}"# + "\n"),

@@ -26,8 +26,20 @@ import Testing
     ("quotes within unquoted fields", "alice,a 5\" screen,R1\nbob,{\"a\":\"\"},R2\n", ["alice:R1", "bob:R2"]),
     ("a lone carriage return", "alice,a\rb,R1\nbob,\"a\rb\",R2\n", ["alice:R1", "bob:R2"]),
     (
-      "too few fields, and too many", "alice,R1\nbob,x,R2\ncarol,x,y,R3\n",
-      ["2 malformedRow", "bob:R2", "4 malformedRow"]
+      "too many fields", "alice,x,y,R1\nbob,x,R2\n", ["2 malformedRow", "bob:R2"]
+    ),
+    // The row behind a row that is too short may be the rest of its text.
+    (
+      "a line break in an unquoted field", "alice,Hello\nbob,paid,R1\ncarol,x,R3\n",
+      ["2 malformedRow", "3 malformedRow", "carol:R3"]
+    ),
+    (
+      "line breaks in an unquoted field", "alice,Hello\n\nthere\n \nbob,paid,R1\ncarol,x,R3\n",
+      ["2 malformedRow", "4 malformedRow", "6 malformedRow", "carol:R3"]
+    ),
+    (
+      "quotes behind a short row", "alice,\"x\ny\"\nbob,\"paid\",R1\ncarol,x,R3\n",
+      ["2 malformedRow", "4 malformedRow", "carol:R3"]
     ),
     ("a user with a quote in it", "ali\"ce,x,R1\nbob,x,R2\n", ["2 malformedRow", "bob:R2"]),
     // Of what cannot be told apart nothing is taken.
@@ -68,10 +80,36 @@ import Testing
 
   @Test func `end with lone carriage returns where the header does`() {
     #expect(Self.read("user_id,receipt\ralice,R1\rbob,\"R\r2\"\r") == ["alice:R1", "bob:R\r2"])
-    #expect(Self.read("user_id,receipt\ralice,R\n1\r\nbob,R2") == ["alice:R\n1", "\nbob:R2"])
+    // A row that begins with a line feed is of a table whose lines end otherwise than its header.
+    #expect(Self.read("user_id,receipt\ralice,R\n1\r\nbob,R2\r\n") == ["alice:R\n1", "3 malformedRow"])
     #expect(Self.read("note,user_id,receipt\rx,alice,R1\r\"\t\n\",bob,R2") == ["alice:R1", "bob:R2"])
     #expect(Self.read("\u{FEFF}user_id,receipt\r\nalice,R1\r\n") == ["alice:R1"])
     #expect(Self.read("\"user_id\",\"re\"\"ceipt\",\"a\nb\",receipt\nalice,1,2,R1\n") == ["alice:R1"])
+  }
+
+  /// Python's csv writes CR LF, and a file that is open in Windows' text mode makes CR CR LF of it.
+  @Test func `end with a doubled carriage return too`() {
+    let rows = "alice,R1\r\r\nbob,\"R\r\n2\"\r\r\n\r\r\ncarol,\"R3\"\r\r\ndave,R4"
+    let read = ["alice:R1", "bob:R\r\n2", "carol:R3", "dave:R4"]
+    for lineEnd in ["\r\r\n", "\r\n", "\n"] {
+      for end in ["", "\r\r", "\r\r\n"] {
+        let text = Array("user_id,receipt\(lineEnd)\(rows)\(end)".utf8)
+        #expect(Self.read(String(decoding: text, as: UTF8.self)) == read)
+        #expect(ReadRow.all(of: text) { 1 } == ReadRow.all(of: text))
+      }
+    }
+  }
+
+  /// Blocks are cut anywhere, also between a row that is too short and the next.
+  @Test(arguments: ["Hello", "\"z\""])
+  func `behind a short row are rejected, wherever the text is cut`(note: String) {
+    let text = Array("user_id,note,receipt\nalice,\(note)\n\nbob,\(note),R2\ncarol,y,R3\n".utf8)
+    var limits = RowLimits()
+    (limits.beginning, limits.lookahead) = (32, 4)
+    for piece in 1...text.count {
+      let rows = ReadRow.all(of: text, limits: limits) { piece }
+      #expect(rows.map(\.reason) == ["malformedRow", "malformedRow", nil], "\(piece)")
+    }
   }
 
   @Test func `say their line and position`() {

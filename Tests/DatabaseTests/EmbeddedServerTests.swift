@@ -263,6 +263,46 @@ import Time
     Files.remove(home)
   }
 
+  /// Memory, free disk, the redo log that is there, and the one that is taken, in MiB.
+  private static let redoLogs: [[Int]] = [
+    // Of a new database.
+    [4_096, 1_000_000, 0, 2_048], [64, 1_000_000, 0, 128], [4_096, 10_240, 0, 1_024], [4_096, 1_024, 0, 128],
+    [4_096, 0, 0, 16],
+    // Of one that was made by an earlier version, or with other settings.
+    [4_096, 1_000_000, 512, 2_048], [4_096, 1_024, 512, 512], [4_096, 10_240, 512, 1_024], [4_096, 0, 2_048, 2_048],
+    [64, 0, 2_048, 2_048], [64, 1_000_000, 2_048, 128], [64, 0, 512, 512],
+  ]
+
+  @Test(arguments: redoLogs)
+  func `has a redo log for which there is room on the disk`(sizes: [Int]) {
+    var settings = EmbeddedServer.Settings()
+    settings.bufferPool = sizes[0] << 20
+    #expect(settings.redoLog(free: sizes[1] << 20, present: sizes[2] << 20) == sizes[3] << 20)
+  }
+
+  /// A service runs as its own user, and root looks at its database: the service has to get on.
+  @Test(.enabled(if: geteuid() == 0, "only root changes users"))
+  func `leaves nothing behind that its owner cannot open where root was first`() throws {
+    let home = TemporaryDirectory()
+    let owner = ServerUser(id: 65_534, group: 65_534, name: "nobody", isAnother: true)
+    try Files.give(home.path, to: owner)
+    func names() -> [String] { ["users", "lock", "keeper.log", "socket-directory"].map { "\(home.path)/\($0)" } }
+    for _ in 0..<2 {
+      _ = try UsersFile("\(home.path)/users")
+      _ = try DirectoryLock(file: "\(home.path)/lock", asKeeper: true)
+      try ErrorLog.prepare("\(home.path)/keeper.log")
+      try Files.write("/tmp/switchyard-x", to: "\(home.path)/socket-directory")
+      for name in names() { #expect(Files.status(name)?.owner == owner.id, "\(name)") }
+      // As an earlier version left them.
+      for name in names() { unsafe lchown(name, 0, 0) }
+    }
+    // A file with another name elsewhere is not given away.
+    for name in names() { unsafe link(name, name + ".other") }
+    _ = try UsersFile("\(home.path)/users")
+    try ErrorLog.prepare("\(home.path)/keeper.log")
+    for name in names() { #expect(Files.status(name)?.owner == 0, "\(name)") }
+  }
+
   @Test func `sees an obstacle on the way`() throws {
     let directory = TemporaryDirectory()
     try Files.makeDirectories("\(directory.path)/a/b", mode: 0o755)

@@ -34,6 +34,14 @@ import Testing
     #expect(error.description.contains("from 32M to \(ByteSize(MachineMemory().bytes))"), "\(error)")
   }
 
+  @Test func `is of no interest on a database of the operator's own`() async throws {
+    let database = try await TestDatabase.migrated()
+    var program = database.program
+    program.environment["SWITCHYARD_DATABASE_MEMORY"] = "lots"
+    let outcome = try await program.run("db", "status")
+    #expect(outcome.status == 0, "\(outcome)")
+  }
+
   @Test func `is what the server runs with`() async throws {
     try await PrivateInstallation.with { installation in
       let service = try await installation.serve(["--database-memory", "96M"])
@@ -42,6 +50,9 @@ import Testing
       // Whoever joins takes it as it is.
       let doctor = try await installation.program.run("doctor", "--database-memory", "64M")
       #expect(doctor.output.contains("the database's buffer pool 96M"), "\(doctor)")
+      #expect(!doctor.notes.contains("buffer pool of"), "it has enough: \(doctor)")
+      let status = try await installation.program.run("db", "status", "--database-memory", "512M")
+      #expect(status.status == 0 && status.notes.contains("already runs with a buffer pool of 96M"), "\(status)")
       await service.end(SIGTERM)
     }
   }
@@ -62,6 +73,22 @@ import Testing
     ).check
     #expect(check.level == level)
     #expect(check.line.contains(words), "\(check.line)")
+  }
+
+  /// What is advised can be typed, and is what is meant.
+  @Test func `is advised in sizes that are taken`() throws {
+    let tenth = Self.gibibyte / 10
+    for ledger in stride(from: 300 << 20, to: 40 * Self.gibibyte, by: tenth) {
+      for machine in [1, 3, 7, 24, 64].map({ $0 * Self.gibibyte + tenth }) + [nil] {
+        let check = MemoryCheck(
+          bufferPool: ByteSize(32 << 20), ledger: ByteSize(ledger), machine: machine.map(ByteSize.init)
+        ).check
+        let words = machine == nil ? "innodb_buffer_pool_size to " : "--database-memory "
+        let text = check.line.split(separator: words).last?.prefix { $0.isLetter || $0.isNumber || $0 == "." } ?? ""
+        let size = try #require(ByteSize(String(text)), "\(check.line)")
+        #expect(size.bytes > 0 && size.bytes <= (machine ?? .max) / 2 + 1 || machine == nil, "\(check.line)")
+      }
+    }
   }
 
   @Test func `is compared for a server of the operator's own, too`() async throws {

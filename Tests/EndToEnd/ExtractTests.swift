@@ -163,6 +163,58 @@ import Time
     #expect(Program.text("\(place.path)/all").split(separator: "\n").count == 3)
   }
 
+  /// Files that differ in the suffix of compression alone keep their names, also where they are not compressed.
+  @Test func `keeps the rejects of every file of a folder`() async throws {
+    let (input, place) = (TemporaryDirectory(), TemporaryDirectory())
+    for (user, name) in ["a.csv.gz", "a.csv.gzip", "b.gz", "b.zst", "b.zstd", "c", "c.gz", "d.gz"].enumerated() {
+      _ = input.file(name, Array("user_id,receipt\n\(user),n/a!\n".utf8))
+    }
+    let rejects = "\(place.path)/rejects"
+    #expect(try await Program().run("extract", "--rejects", rejects + "/", input.path).status == 3)
+    for (user, name) in ["a.csv.gz", "a.csv.gzip", "b.gz", "b.zst", "b.zstd", "c", "c.gz", "d"].enumerated() {
+      #expect(Program.text("\(rejects)/\(name)") == "user_id,receipt,reason\n\(user),n/a!,notBase64\n", "\(name)")
+    }
+  }
+
+  /// Of what was written before, the summary gives an account; the last line is cut, and it says that it may be.
+  @Test(arguments: [(SIGTERM, true), (SIGINT, false)])
+  func `gives an account when it is stopped while nobody reads its output`(signal: Int32, isJSON: Bool) async throws {
+    let place = TemporaryDirectory()
+    let world = try await Self.world(12, in: place)
+    let rows = Program.text("\(world)/receipts.csv").split(separator: "\n")
+    // A block is half a megabyte, and a pipe holds 64 KB. Each receipt is another text by its padding.
+    var table = rows[0] + "\n"
+    for number in 1...40 {
+      for row in rows.dropFirst() { table += "\(row)\(String(repeating: "=", count: number))\n" }
+    }
+    let input = place.file("receipts.csv", Array(table.utf8))
+    let output = "\(place.path)/output"
+    unsafe mkfifo(output, 0o600)
+    let reader = unsafe open(output, O_RDWR | O_CLOEXEC | O_NONBLOCK)
+    defer { close(reader) }
+    try Program().write([], to: "\(place.path)/input")
+    let words = ["extract", "--unverified", input] + (isJSON ? ["--json"] : [])
+    let id = try Program().spawn(words, place.path)
+    var held: Int32 = 0
+    let isFull = await eventually(within: .seconds(30)) {
+      unsafe ioctl(reader, UInt(FIONREAD), &held) == 0 && held > 60_000
+    }
+    #expect(isFull)
+    let start = ContinuousClock.now
+    kill(id, signal)
+    #expect(await Program.ended(id) == 128 + signal)
+    #expect(ContinuousClock.now - start < StoppedProgram.longest)
+    let notes = Program.text("\(place.path)/notes")
+    if isJSON {
+      let summary = try #require(try JSONReader.read(Array(notes.utf8)).object)
+      #expect(summary["complete"] == false && summary["stoppedBy"] == "SIGTERM" && summary["outputMayBeCut"] == true)
+      #expect(summary["in"]?.integer != nil)
+    } else {
+      #expect(notes.contains(" in = ") && notes.contains("its last line may be cut"), "\(notes)")
+      #expect(notes.contains("stopped by SIGINT. The rest of the input was not read"), "\(notes)")
+    }
+  }
+
   @Test(arguments: [SIGTERM, SIGINT])
   func `leaves whole lines when it is stopped`(signal: Int32) async throws {
     let place = TemporaryDirectory()

@@ -1,4 +1,3 @@
-import Database
 import Glibc
 import HTTPClient
 import JSON
@@ -6,6 +5,8 @@ import Runtime
 import Support
 import Testing
 import Time
+
+@testable import Database
 
 /// Processes that share a private database: it lives for as long as one of them does.
 @Suite(.serialized) struct `The private database` {
@@ -192,6 +193,26 @@ import Time
         #expect(outcome.status == 0, "\(outcome)")
         #expect(await service.ended() == 0)
       }
+    }
+  }
+
+  /// A database that recovers, or another process that stops it, holds up the start: signals are heard all the same.
+  @Test(arguments: [SIGTERM, SIGINT], [["serve"], ["dev"]])
+  func `is not waited for by a service that is told to stop`(signal: Int32, command: [String]) async throws {
+    try await PrivateInstallation.with { installation in
+      let home = "\(installation.place.path)/data/database"
+      #expect(FileFacts.makeDirectory(home))
+      // As a keeper that is stopping the database.
+      let users = try UsersFile("\(home)/users")
+      try await users.lockOut()
+      let words = command + ["--listen", "127.0.0.1:0"]
+      let stopped = try await StoppedProgram.run(installation.program, words, signal) { place in
+        Program.text("\(place)/notes").contains("waiting for the private database to stop")
+      }
+      users.leave()
+      #expect(stopped.status == 0 && stopped.length < StoppedProgram.longest, "\(stopped)")
+      #expect(stopped.notes.contains("stopped before the start was complete"), "\(stopped)")
+      #expect(!stopped.notes.contains("still stopping"), "\(stopped)")
     }
   }
 

@@ -45,11 +45,14 @@ struct StoppedProgram {
       notes: Program.text("\(place.path)/notes"), length: ContinuousClock.now - start)
   }
 
+  /// The program leaves 4 or 5 seconds after the signal; a machine that is busy with other tests needs more.
+  static let longest = Duration.seconds(15)
+
   /// Records an issue unless it ended as every long command does: soon, by the signal's status, with a word on what stays.
   func expectOrderlyStop(saying words: String, _ location: SourceLocation = #_sourceLocation) {
     let name = signal == SIGINT ? "SIGINT" : "SIGTERM"
     #expect(status == 128 + signal, "\(notes)", sourceLocation: location)
-    #expect(length < .seconds(5), "\(notes)", sourceLocation: location)
+    #expect(length < Self.longest, "\(notes)", sourceLocation: location)
     #expect(notes.contains("switchyard: stopped by \(name). "), "\(notes)", sourceLocation: location)
     #expect(notes.contains(words), "\(notes)", sourceLocation: location)
   }

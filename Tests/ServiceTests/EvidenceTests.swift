@@ -275,6 +275,23 @@ import Time
     }
   }
 
+  /// Strangers who name no user must not share one.
+  @Test func `with a blank user id is nobody's`() async throws {
+    try await RunningService.with { service in
+      for (number, query, user) in [
+        (1, "", #""""#), (2, "", #"" \t\u00a0""#), (3, "?userId=%20", "null"), (4, "?userId=eve", #""""#),
+      ] {
+        let body = Array(#"{"originalTransactionId":"\#(number)","userId":\#(user)}"#.utf8)
+        let answer = try await service.post("/v1/evidence" + query, body, token: service.token)
+        #expect(answer.status == 200, "\(answer)")
+      }
+      let users = try await service.pool.read { session throws(DatabaseError) in
+        try session.query("SELECT user_id FROM seeds ORDER BY transaction_id")
+      }
+      #expect(try users.map { try $0.optionalText("user_id") } == [nil, nil, nil, "eve"])
+    }
+  }
+
   @Test func `takes megabytes, and no more than are read`() async throws {
     try await RunningService.with { service in
       let size = (8 << 20) - Self.answer { $0["more"] = "" }.count

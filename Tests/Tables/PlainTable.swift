@@ -1,7 +1,7 @@
 /// A table read by RFC 4180 alone, byte by byte: slow, and easy to hold against the RFC.
 ///
 /// Nothing is recovered: text that the RFC does not allow is no table. Two liberties are those of Python's csv module: line
-/// ends of either kind end a record, and in an unquoted field a lone carriage return is a byte like any other (a lone
+/// ends of any kind (LF, CR LF, CR CR LF) end a record, and in an unquoted field a lone carriage return is a byte like any other (a lone
 /// line feed in tables whose lines end with carriage returns).
 package struct PlainTable {
   package struct Record: Equatable {
@@ -34,7 +34,13 @@ package struct PlainTable {
       if endsWithReturn { return bytes[index] == carriageReturn ? 1 : 0 }
       if bytes[index] == feed { return 1 }
       guard bytes[index] == carriageReturn else { return 0 }
-      return index + 1 == bytes.count ? 1 : bytes[index + 1] == feed ? 2 : 0
+      // A doubled carriage return is what Windows' text mode makes of CR LF.
+      for length in 1...2 {
+        if index + length == bytes.count { return length }
+        if bytes[index + length] == feed { return length + 1 }
+        if bytes[index + length] != carriageReturn { return 0 }
+      }
+      return 0
     }
 
     func endRecord(at end: Int) {

@@ -11,13 +11,14 @@ package struct WrittenTable {
   }
 
   package enum LineEnd: CaseIterable, Sendable {
-    case feed, both, carriageReturn
+    case feed, both, carriageReturn, doubled
 
     package var bytes: [UInt8] {
       switch self {
       case .feed: [0x0A]
       case .both: [0x0D, 0x0A]
       case .carriageReturn: [0x0D]
+      case .doubled: [0x0D, 0x0D, 0x0A]
       }
     }
   }

@@ -6,11 +6,14 @@ extension Block {
   /// Blank lines of tables and of JSON Lines are skipped.
   package func forEachRow(_ body: (Row) -> Void) {
     var line = self.line
+    var isBehindShort = followsShortRow
     for piece in pieces {
+      if piece.kind != .rows { isBehindShort = false }
       switch (piece.kind, format) {
       case (.beginning, _): body(beginning(piece.range, line))
       case (.fragments, _): forEachLine(of: piece.range, &line) { if !bytes[$0].isBlank { body(fragment($0, $1)) } }
-      case (.rows, .csv(let columns)): forEachRecord(of: piece.range, columns, &line, body)
+      case (.rows, .csv(let columns)):
+        forEachRecord(of: piece.range, columns, &line, &isBehindShort, body)
       case (.rows, .jsonLines):
         forEachLine(of: piece.range, &line) { if !bytes[$0].isBlank { body(Row(json: whole($0, $1))) } }
       case (.rows, .receiptLines): forEachLine(of: piece.range, &line) { body(Row(receiptLine: whole($0, $1))) }
@@ -61,7 +64,7 @@ extension Block {
   }
 
   private func forEachRecord(
-    of range: Range<Int>, _ columns: CSVColumns, _ line: inout Int, _ body: (Row) -> Void
+    of range: Range<Int>, _ columns: CSVColumns, _ line: inout Int, _ isBehindShort: inout Bool, _ body: (Row) -> Void
   ) {
     let span = bytes.span
     let last = columns.dialect.lastOfLine
@@ -69,7 +72,12 @@ extension Block {
     var start = range.lowerBound
     while start < range.upperBound {
       record.read(span, from: start, before: range.upperBound, columns.dialect)
-      if let row = row(record, columns, line) { body(row) }
+      if !isBlank(record) {
+        var row = row(record, columns, line)
+        if isBehindShort, case .receipt = row.content { row.refuse() }
+        isBehindShort = isShort(record, columns)
+        body(row)
+      }
       while let lineEnd = span.firstIndex(of: last, from: start, before: record.end) {
         line += 1
         start = lineEnd + 1
@@ -78,14 +86,47 @@ extension Block {
     }
   }
 
-  /// Returns the row for a record; nil for a blank line.
-  private func row(_ record: CSVRecord, _ columns: CSVColumns, _ line: Int) -> Row? {
+  private func isBlank(_ record: CSVRecord) -> Bool {
+    record.fields.count == 1 && !record.fields[0].isQuoted && bytes[record.content].isBlank
+  }
+
+  private func isShort(_ record: CSVRecord, _ columns: CSVColumns) -> Bool {
+    record.content.count <= rowLimit && columns.isShort(record, of: bytes)
+  }
+
+  /// Returns whether the last row has too few fields.
+  ///
+  /// Reads no more than the last line if it has no quote; otherwise quotes are followed from the beginning.
+  func endsWithShortRow(_ columns: CSVColumns) -> Bool {
+    guard let last = pieces.last, last.kind == .rows else { return false }
+    let span = bytes.span
+    var record = CSVRecord()
+    var end = last.range.upperBound
+    while end > last.range.lowerBound {
+      let lineEnd = span.lastIndex(of: lastOfLine, from: last.range.lowerBound, before: end - 1)
+      let start = lineEnd.map { $0 + 1 } ?? last.range.lowerBound
+      if span.firstIndex(of: CSVDialect.quote, from: start, before: end) != nil { break }
+      record.read(span, from: start, before: end, columns.dialect)
+      if !isBlank(record) { return isShort(record, columns) }
+      end = start
+    }
+    var isShort = pieces.count == 1 && followsShortRow
+    var start = last.range.lowerBound
+    while start < end {
+      record.read(span, from: start, before: end, columns.dialect)
+      if !isBlank(record) { isShort = self.isShort(record, columns) }
+      start = record.end
+    }
+    return isShort
+  }
+
+  /// Returns the row for a record that is no blank line.
+  private func row(_ record: CSVRecord, _ columns: CSVColumns, _ line: Int) -> Row {
     let range = record.content
-    if record.fields.count == 1, !record.fields[0].isQuoted, bytes[range].isBlank { return nil }
     if range.count > rowLimit { return beginning(range, line) }
     let fields = columns.split(record.fields, of: bytes)
     if let reason = fields.reason, reason.stays { return row(range, line, isWhole: true, .rejected(reason)) }
-    guard record.isSound, columns.allows(fields.count), isNamed(record, columns) else {
+    guard record.isSound, columns.allows(fields.count), isNamed(record, columns), !beginsWithFeed(range, columns) else {
       var row = row(range, line, isWhole: record.isSound, .rejected(.malformedRow))
       if !columns.allows(fields.count) { row.otherFieldCount = fields.count }
       return row
@@ -93,8 +134,14 @@ extension Block {
     func value(_ index: Int) -> ArraySlice<UInt8> { record.fields[index].value(in: bytes) }
     var row = row(range, line, isWhole: true, .receipt(value(columns.receipt)))
     row.app = columns.app.map(value)
-    row.userID = columns.userID.map(value)
+    row.userID = columns.userID.flatMap { value($0).nonBlank }
     return row
+  }
+
+  /// Returns whether a row begins with a line feed although lines end with carriage returns: it is a line end of another
+  /// kind, and no part of the first field.
+  private func beginsWithFeed(_ range: Range<Int>, _ columns: CSVColumns) -> Bool {
+    columns.dialect.lineEnd == .carriageReturn && bytes[range].first == CSVDialect.lineFeed
   }
 
   /// Returns whether the user id and the app are intact: a quote within an unquoted one is damage.

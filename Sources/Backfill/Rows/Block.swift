@@ -27,6 +27,8 @@ package struct Block: Sendable {
   let bytes: [UInt8]
   /// They follow each other without a gap.
   let pieces: [Piece]
+  /// Whether the row before it has too few fields; see `CSVColumns.isShort`.
+  let followsShortRow: Bool
   /// The longest row that is read, in bytes.
   let rowLimit: Int
 }

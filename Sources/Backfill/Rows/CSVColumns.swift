@@ -31,6 +31,7 @@ package struct CSVColumns: Hashable, Sendable {
   ///   - isAll: whether `bytes` are the whole input.
   static func told(by bytes: [UInt8], from start: Int, isAll: Bool) -> Beginning {
     var isUnfinished = false
+    var guess: CSVColumns?
     for delimiter in CSVDialect.delimiters {
       let lineEnd = CSVDialect.LineEnd(ofFirstRecordIn: bytes, from: start, delimiter: delimiter)
       let dialect = CSVDialect(delimiter: delimiter, lineEnd: lineEnd ?? .lineFeed)
@@ -43,10 +44,15 @@ package struct CSVColumns: Hashable, Sendable {
         return .table(columns, body: record.end)
       }
       guard names.count > 1, let columns = Self(guessing: names, dialect) else { continue }
-      if isWhole { return .table(columns, body: start) }
-      isUnfinished = true
+      if !isWhole {
+        isUnfinished = true
+      } else if names[columns.receipt].allSatisfy(\.isBase64) {
+        return .table(columns, body: start)
+      } else if guess == nil {
+        guess = columns
+      }
     }
-    return isUnfinished ? .unfinished : .noTable
+    return guess.map { .table($0, body: start) } ?? (isUnfinished ? .unfinished : .noTable)
   }
 
   private init(
@@ -63,11 +69,11 @@ package struct CSVColumns: Hashable, Sendable {
 
   /// By the names of a header; a table of one column has no delimiter.
   private init?(names: [ArraySlice<UInt8>], _ header: [UInt8], _ dialect: CSVDialect) {
-    let known = names.map { ColumnName($0) }
-    guard let receipt = known.firstIndex(of: .receipt) else { return nil }
+    guard let receipt = ColumnName.index(of: .receipt, in: names) else { return nil }
     self.init(
-      dialect, count: names.count, app: known.firstIndex(of: .app), userID: known.firstIndex(of: .userID),
-      receipt: receipt, header: header, endsWithReason: known.last == .reason)
+      dialect, count: names.count, app: ColumnName.index(of: .app, in: names),
+      userID: ColumnName.index(of: .userID, in: names), receipt: receipt, header: header,
+      endsWithReason: names.last.flatMap { ColumnName($0) } == .reason)
   }
 
   /// By the first row: the longest field is the receipt, the first bundle id the app, the first of the others the user.
@@ -117,6 +123,15 @@ extension CSVColumns {
     if let reason = RejectReason(known: last) { return Fields(count: fields.count - 1, reason: reason) }
     // To mend a row, its reason may be emptied or deleted.
     return Fields(count: last.isBlank && fields.count == count + 1 ? count : fields.count, reason: nil)
+  }
+
+  /// Returns whether a record has too few fields, so that it may be the first part of a row with a line break.
+  ///
+  /// Not if it was rejected for good before: its neighbours were, too.
+  func isShort(_ record: CSVRecord, of bytes: [UInt8]) -> Bool {
+    guard record.fields.count < count + (endsWithReason ? 1 : 0) else { return false }
+    let fields = split(record.fields, of: bytes)
+    return fields.count < count && fields.reason?.stays != true
   }
 
   /// Returns whether a row may have `count` own fields: one more if the table's own last column is called `reason`.

@@ -5,6 +5,8 @@ struct CSVCutter {
   private let rowLimit: Int
   private var text: HeldText
   private var scan: TableScan
+  /// Whether the last row of the blocks so far has too few fields.
+  private var endsWithShortRow = false
 
   /// - Parameter bytes: the text behind the header, as far as it is read.
   init(_ columns: CSVColumns, file: String?, limits: RowLimits, line: Int, position: Int, bytes: [UInt8]) {
@@ -40,6 +42,7 @@ struct CSVCutter {
       switch part.kind {
       case .dropped:
         blocks += block(of: &waiting)
+        endsWithShortRow = false
         _ = text.take(to: part.end)
       case .records: waiting.append(Block.Piece(kind: .rows, range: start..<part.end - text.start))
       case .doubtful: waiting.append(Block.Piece(kind: .fragments, range: start..<part.end - text.start))
@@ -54,10 +57,10 @@ struct CSVCutter {
     defer { pieces = [] }
     let position = text.start
     let (bytes, line) = text.take(to: position + end)
-    return [
-      Block(
-        format: .csv(columns), file: file, line: line, position: position, bytes: bytes, pieces: pieces,
-        rowLimit: rowLimit)
-    ]
+    let block = Block(
+      format: .csv(columns), file: file, line: line, position: position, bytes: bytes, pieces: pieces,
+      followsShortRow: endsWithShortRow, rowLimit: rowLimit)
+    endsWithShortRow = block.endsWithShortRow(columns)
+    return [block]
   }
 }

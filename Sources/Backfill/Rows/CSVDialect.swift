@@ -16,7 +16,8 @@ package struct CSVDialect: Hashable, Sendable {
   static let quote = UInt8(ascii: "\"")
   static let lineFeed: UInt8 = 0x0A
   static let carriageReturn: UInt8 = 0x0D
-  static let delimiters = [UInt8(ascii: ","), UInt8(ascii: "\t"), UInt8(ascii: ";")]
+  static let tab = UInt8(ascii: "\t")
+  static let delimiters = [UInt8(ascii: ","), tab, UInt8(ascii: ";")]
 
   /// The byte between fields: a comma, a semicolon or a tab.
   package let delimiter: UInt8
@@ -27,7 +28,12 @@ package struct CSVDialect: Hashable, Sendable {
     self.lineEnd = lineEnd
   }
 
-  /// The byte with which a line ends; a carriage return before a line feed belongs to the line end, whatever `lineEnd` is.
+  /// How many carriage returns before a line feed belong to the line end, whatever `lineEnd` is.
+  ///
+  /// Two are what Windows' text mode makes of CR LF, for example of Python's csv module without `newline=""`.
+  static let mostReturns = 2
+
+  /// The byte with which a line ends.
   var lastOfLine: UInt8 { lineEnd == .carriageReturn ? Self.carriageReturn : Self.lineFeed }
 
   /// Returns whether a line ends at `index`, which may be `end`.
@@ -35,13 +41,18 @@ package struct CSVDialect: Hashable, Sendable {
     guard index < end else { return true }
     if bytes[index] == lastOfLine { return true }
     guard lineEnd != .carriageReturn, bytes[index] == Self.carriageReturn else { return false }
-    return index + 1 == end || bytes[index + 1] == Self.lineFeed
+    for next in index + 1...index + Self.mostReturns {
+      if next == end || bytes[next] == Self.lineFeed { return true }
+      if bytes[next] != Self.carriageReturn { return false }
+    }
+    return false
   }
 
   /// Returns the index behind the line end at `index`.
   func nextLine(_ bytes: borrowing Span<UInt8>, at index: Int, before end: Int) -> Int {
-    guard index < end else { return end }
-    return bytes[index] == lastOfLine || index + 1 == end ? index + 1 : index + 2
+    var last = index
+    while last < end, bytes[last] != lastOfLine { last += 1 }
+    return min(last + 1, end)
   }
 }
 
@@ -73,8 +84,9 @@ extension CSVDialect.LineEnd {
         self = .lineFeed
         return
       case CSVDialect.carriageReturn:
-        guard index + 1 < bytes.count else { return nil }
-        self = bytes[index + 1] == CSVDialect.lineFeed ? .carriageReturnLineFeed : .carriageReturn
+        let returns = bytes[index...].prefix(CSVDialect.mostReturns).prefix { $0 == CSVDialect.carriageReturn }
+        guard returns.endIndex < bytes.count else { return nil }
+        self = bytes[returns.endIndex] == CSVDialect.lineFeed ? .carriageReturnLineFeed : .carriageReturn
         return
       default: return nil
       }

@@ -58,9 +58,11 @@ struct CSVRecord {
       } else {
         if lineEnd < index { lineEnd = bytes.firstIndex(of: dialect.lastOfLine, from: index, before: end) ?? end }
         guard let delimiter = bytes.firstIndex(of: dialect.delimiter, from: index, before: lineEnd) else {
-          let isWithReturn =
-            dialect.lineEnd != .carriageReturn && lineEnd > index && bytes[lineEnd - 1] == CSVDialect.carriageReturn
-          let stop = isWithReturn ? lineEnd - 1 : lineEnd
+          var stop = lineEnd
+          if dialect.lineEnd != .carriageReturn {
+            let first = max(index, lineEnd - CSVDialect.mostReturns)
+            while stop > first, bytes[stop - 1] == CSVDialect.carriageReturn { stop -= 1 }
+          }
           fields.append(CSVField(index..<stop))
           return finish(start..<stop, end: min(lineEnd + 1, end), isSound: true)
         }

@@ -89,9 +89,12 @@ extension HeldText {
     var behind = first + 1
     while behind < min(bytes.count, longest), span[behind] == CSVDialect.quote { behind += 1 }
     if !isLast, behind < longest {
-      let isReturnLast =
-        behind + 1 == bytes.count && dialect.lineEnd != .carriageReturn && span[behind] == CSVDialect.carriageReturn
-      if behind == bytes.count || isReturnLast { return (nil, base + first) }
+      var next = behind
+      if dialect.lineEnd != .carriageReturn {
+        let limit = min(bytes.count, behind + CSVDialect.mostReturns)
+        while next < limit, span[next] == CSVDialect.carriageReturn { next += 1 }
+      }
+      if next == bytes.count { return (nil, base + first) }
     }
     let before = first > 0 ? span[first - 1] : previous
     let run = QuoteRun(

@@ -44,7 +44,7 @@ struct LineCutter {
     let (bytes, line) = text.take(to: end)
     return Block(
       format: format, file: file, line: line, position: position, bytes: bytes,
-      pieces: [Block.Piece(kind: kind, range: 0..<bytes.count)], rowLimit: rowLimit)
+      pieces: [Block.Piece(kind: kind, range: 0..<bytes.count)], followsShortRow: false, rowLimit: rowLimit)
   }
 
   /// Skips the rest of a row that is too long.

@@ -6,8 +6,10 @@ extension Row {
   init(receiptLine row: Row) {
     self = row
     guard isWhole else { return }
-    let tab = raw.firstIndex(of: UInt8(ascii: "\t"))
-    content = .receipt(raw.prefix(upTo: tab ?? raw.endIndex))
+    let line = Self.withoutReason(raw)
+    let receipt = line.prefix { $0 != CSVDialect.tab }
+    // Anything else behind the tab may be a user, and is not dropped without a word.
+    content = line[receipt.endIndex...].isBlank ? .receipt(receipt) : .rejected(.malformedRow)
     if let reason = Self.reason(behind: raw), reason.stays { content = .rejected(reason) }
   }
 
@@ -42,13 +44,20 @@ extension Row {
 
   private mutating func take(_ object: JSONObject) {
     content = .rejected(.empty)
+    var ranks: [ColumnName: Int] = [:]
     for member in object.members {
-      switch ColumnName(member.key.utf8) {
-      case .app: app = Self.text(member.value)
-      case .userID: userID = Self.text(member.value)
-      case .receipt: if let receipt = Self.text(member.value) { content = .receipt(receipt) }
-      case .reason, nil: continue
+      guard let (column, rank) = ColumnName.ranked(member.key.utf8), rank < ranks[column] ?? .max else { continue }
+      let text = Self.text(member.value)
+      switch column {
+      case .app: app = text
+      // A missing id is not replaced by a name: it could be the id of somebody else.
+      case .userID: userID = text?.nonBlank
+      case .receipt:
+        guard let text else { continue }
+        content = .receipt(text)
+      case .reason: break
       }
+      ranks[column] = rank
     }
   }
 

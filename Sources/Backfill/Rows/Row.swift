@@ -28,4 +28,7 @@ package struct Row {
     self.isWhole = isWhole
     self.content = content
   }
+
+  /// Rejects the row, in which nothing can be trusted.
+  mutating func refuse() { (app, userID, content) = (nil, nil, .rejected(.malformedRow)) }
 }

@@ -27,7 +27,7 @@ package enum RowFormat: Hashable, Sendable {
     if beginning.count > 1, beginning[0] == 0x30, beginning[1] >= 0x80 { return (.wholeFile, 0) }
     let lines = beginning.split(separator: 0x0A, maxSplits: 2, omittingEmptySubsequences: false).map(\.withoutReturn)
     let first = lines.first { !$0.isBlank } ?? []
-    if endsWithReason(first) { return (.receiptLines, 0) }
+    if isReceiptLine(first, of: beginning, isAll: isAll) { return (.receiptLines, 0) }
     if first.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") { return (isJSON(first) ? .jsonLines : .wholeFile, 0) }
     // Blank lines may stand above a table.
     let start = first.startIndex
@@ -40,14 +40,25 @@ package enum RowFormat: Hashable, Sendable {
     }
   }
 
-  /// Returns whether a line is `receipt<tab>reason`, as in rejects.
+  /// Returns whether the first line of an input is `receipt<tab>reason`, as in rejects.
   ///
-  /// The reason of a mended line may be empty.
-  private static func endsWithReason(_ line: ArraySlice<UInt8>) -> Bool {
-    let fields = line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false)
-    guard fields.count == 2, !line.contains(CSVDialect.carriageReturn) else { return false }
-    let isMended = fields[1].isBlank && fields[0].count > 200 && fields[0].first != UInt8(ascii: "{")
-    return isMended || RejectReason.isKnown(fields[1])
+  /// The reason of a mended line may be empty. Then the other lines tell: where one has something else behind the tab,
+  /// it is a table of receipts and users whose first row has no user.
+  private static func isReceiptLine(_ first: ArraySlice<UInt8>, of beginning: [UInt8], isAll: Bool) -> Bool {
+    let fields = first.split(separator: CSVDialect.tab, omittingEmptySubsequences: false)
+    guard fields.count > 1, !first.contains(CSVDialect.carriageReturn) else { return false }
+    // Rejected for what else is in the line. The rejects of tables have a header.
+    if fields.count > 2 {
+      return fields[0].count > 200 && RejectReason(known: fields[fields.count - 1]) == .malformedRow
+    }
+    if RejectReason.isKnown(fields[1]) { return true }
+    guard fields[1].isBlank, fields[0].count > 200, fields[0].first != UInt8(ascii: "{") else { return false }
+    // The last line may be cut.
+    return beginning.split(separator: CSVDialect.lineFeed).dropLast(isAll ? 0 : 1).allSatisfy { line in
+      guard let tab = line.firstIndex(of: CSVDialect.tab) else { return true }
+      let tail = line[(tab + 1)...].withoutReturn
+      return tail.isBlank || RejectReason.isKnown(tail)
+    }
   }
 
   /// An object begins with a quoted key, a property list (of an iOS 6 receipt) has a line break or `=`.
@@ -68,10 +79,21 @@ package enum RowFormat: Hashable, Sendable {
 }
 
 extension ArraySlice<UInt8> {
-  /// Without the carriage return of a line that ends with two bytes.
-  var withoutReturn: Self { last == 0x0D ? dropLast() : self }
+  /// A line without the carriage returns of its line end.
+  var withoutReturn: Self {
+    var line = self
+    for _ in 0..<CSVDialect.mostReturns where line.last == CSVDialect.carriageReturn { line.removeLast() }
+    return line
+  }
 
   var isBlank: Bool { allSatisfy { $0 <= 0x20 } }
+
+  /// Nil for a value of white space alone, of any script: it names nobody.
+  var nonBlank: Self? {
+    // Most values begin with a letter or digit.
+    if let first, first > 0x20, first < 0x80 { return self }
+    return String(decoding: self, as: UTF8.self).allSatisfy(\.isWhitespace) ? nil : self
+  }
 }
 
 extension UInt8 {

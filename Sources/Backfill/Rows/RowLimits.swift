@@ -12,6 +12,9 @@ package struct RowLimits: Hashable, Sendable {
   /// If there is none, the field's opening quote is an extra one.
   package var patience = 8 << 20
 
+  /// How much of an input is read before its format is told: at least two lines, if they are not too long.
+  package var beginning = 64 << 10
+
   package init() {}
 
   /// - Parameter row: the longest row.

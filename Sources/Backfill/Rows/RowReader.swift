@@ -2,9 +2,6 @@
 ///
 /// The rows depend on the bytes alone, not on the lengths of the pieces.
 package struct RowReader {
-  /// How much of the input is needed to tell its format, in bytes.
-  private static let beginning = 64 << 10
-
   private enum Cutter {
     case csv(CSVCutter)
     case lines(LineCutter)
@@ -27,7 +24,7 @@ package struct RowReader {
   package mutating func blocks(adding bytes: [UInt8]) -> [Block] {
     guard cutter == nil else { return cut(adding: bytes) }
     start += bytes
-    guard start.count >= Self.beginning, begin(isAll: start.count >= limits.row) else { return [] }
+    guard start.count >= limits.beginning, begin(isAll: start.count >= limits.row) else { return [] }
     return cut(adding: [])
   }
 

@@ -20,6 +20,10 @@ struct DirectoryLock: ~Copyable {
       let pid = Self.named(in: path)?.id ?? 0
       throw EmbeddedServerError(.inUse(pid: pid), "\(Files.parent(of: path)) is in use by process \(pid)")
     }
+    do throws(EmbeddedServerError) { try Files.give(descriptor, toOwnerOf: Files.parent(of: path)) } catch {
+      close(descriptor)
+      throw error
+    }
     let text = Array("\(getpid())\(asKeeper ? Self.keeper : "")\n".utf8)
     ftruncate(descriptor, 0)
     guard unsafe pwrite(descriptor, text, text.count, 0) == text.count else {

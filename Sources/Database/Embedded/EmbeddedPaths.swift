@@ -3,7 +3,7 @@ import Glibc
 /// Where the private server keeps what it has.
 ///
 /// ```
-/// home/               ours; others may pass, not list
+/// home/               ours; others may pass, not list. What root makes in another user's belongs to that user
 ///   lock              flock, the id of the process that runs the server
 ///   users             locked by every process that uses the server
 ///   data/             the server's, 0700

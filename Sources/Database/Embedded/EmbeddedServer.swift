@@ -18,6 +18,19 @@ package actor EmbeddedServer {
     /// and the rate falls by a third, however large the buffer pool is (docs/benchmarks.md). Larger than the pages that
     /// memory holds it gains nothing, and costs time after a crash.
     package var redoLog: Int { min(2 << 30, max(64 << 20, 2 * bufferPool)) }
+
+    /// The size of the redo log on a disk that has `free` bytes left, where one of `present` bytes is already; 0 for none.
+    ///
+    /// A new one takes an eighth of what is free at most, and 16 MiB at least. One that would have to grow beyond that
+    /// stays as it is: the server writes the new one beside it. Powers of two, so that it does not change with each start.
+    func redoLog(free: Int, present: Int) -> Int {
+      if redoLog == present { return present }
+      var room = 16 << 20
+      while room < redoLog, 2 * room <= free / 8 { room *= 2 }
+      if redoLog <= room { return redoLog }
+      return max(present, room)
+    }
+
     package var connections = 200
     /// Where programs are looked for first, written as PATH is.
     package var searchPath = ""
@@ -100,7 +113,8 @@ package actor EmbeddedServer {
       let socket = try prepareRun(paths)
       try await makeData(paths, programs)
       command = ChildProcess.Command(
-        program: programs.server, arguments: arguments(paths, socket: socket), directory: paths.data,
+        program: programs.server, arguments: arguments(paths, socket: socket, redoLog: redoLog(paths)),
+        directory: paths.data,
         user: paths.user, output: paths.errorLog)
       let server = DatabaseConfiguration(address: .socket(path: socket), user: ServerUser.ourName ?? "root")
       try await launch(server)
@@ -203,7 +217,15 @@ package actor EmbeddedServer {
     let code = await process.ended()
     let reason = lastError.map { "; the last answer: \($0.detail)" } ?? ""
     throw EmbeddedServerError(
-      .startFailed, "mariadbd did not start (exit \(code))\(reason)\n\(ErrorLog.end(of: paths.errorLog))")
+      .startFailed,
+      "mariadbd did not start (exit \(code))\(reason)\(Self.shortage(onDiskOf: paths.home))\n\(ErrorLog.end(of: paths.errorLog))"
+    )
+  }
+
+  /// Says how little is left on the disk, where that may be why a server does not start; empty where it cannot.
+  private static func shortage(onDiskOf directory: String) -> String {
+    guard let free = Files.freeBytes(onDiskOf: directory), free < 256 << 20 else { return "" }
+    return "; the disk of \(directory) has only \(free >> 20) MB left"
   }
 
   private func makeData(_ paths: EmbeddedPaths, _ programs: ServerPrograms) async throws {
@@ -246,7 +268,12 @@ package actor EmbeddedServer {
     return try "\(paths.socketDirectory())/\(EmbeddedPaths.socketName)"
   }
 
-  private func arguments(_ paths: EmbeddedPaths, socket: String) -> [String] {
+  private func redoLog(_ paths: EmbeddedPaths) -> Int {
+    guard let free = Files.freeBytes(onDiskOf: paths.home) else { return settings.redoLog }
+    return settings.redoLog(free: free, present: Files.status("\(paths.data)/ib_logfile0")?.size ?? 0)
+  }
+
+  private func arguments(_ paths: EmbeddedPaths, socket: String, redoLog: Int) -> [String] {
     [
       "--no-defaults", "--datadir=\(paths.data)", "--socket=\(socket)", "--pid-file=\(paths.run)/mariadbd.pid",
       "--log-error=\(paths.errorLog)", "--tmpdir=\(paths.run)", "--secure-file-priv=\(paths.run)",
@@ -254,7 +281,7 @@ package actor EmbeddedServer {
       "--character-set-server=utf8mb4", "--collation-server=utf8mb4_bin", "--max-allowed-packet=64M",
       "--max-connections=\(settings.connections)", "--performance-schema=OFF",
       "--innodb-buffer-pool-size=\(settings.bufferPool)", "--innodb-flush-log-at-trx-commit=1",
-      "--innodb-log-file-size=\(settings.redoLog)",
+      "--innodb-log-file-size=\(redoLog)",
     ] + settings.options
   }
 }

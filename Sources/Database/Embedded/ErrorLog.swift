@@ -7,7 +7,8 @@ enum ErrorLog {
   /// Makes sure that it is there, and the user's to write; a long one becomes `error.log.1`.
   static func prepare(_ path: String, for user: ServerUser? = nil) throws(EmbeddedServerError) {
     if let status = Files.status(path), status.size > limit { try Files.rename(path, to: "\(path).1") }
-    if Files.status(path) == nil { try Files.write("", to: path) }
+    // What is there is kept; what root made in a directory of another user becomes that user's.
+    try Files.write("", to: path, appends: true)
     if let user { try Files.give(path, to: user) }
   }
 

@@ -20,6 +20,13 @@ package enum Files {
       owner: status.st_uid, group: status.st_gid, mode: status.st_mode & 0o7777, size: Int(status.st_size))
   }
 
+  /// How many bytes users other than root can still write on the disk of this directory; nil if nobody knows.
+  static func freeBytes(onDiskOf directory: String) -> Int? {
+    var status = statvfs()
+    guard unsafe statvfs(directory, &status) == 0 else { return nil }
+    return Int(clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
+  }
+
   /// Makes the directory and what is missing above it; one that exists stays as it is.
   static func makeDirectories(_ path: String, mode: mode_t) throws(EmbeddedServerError) {
     if status(path)?.isDirectory == true { return }
@@ -45,6 +52,19 @@ package enum Files {
   static func give(_ path: String, to user: ServerUser) throws(EmbeddedServerError) {
     guard user.isAnother else { return }
     guard unsafe lchown(path, user.id, user.group) == 0 else { throw failure("change the owner of", path) }
+  }
+
+  /// Gives a file that root made in a directory of another user to that user, whose processes use it too.
+  ///
+  /// Only root's own file of one name is given away: whoever may write in the directory could link another one there.
+  static func give(_ descriptor: Int32, toOwnerOf directory: String) throws(EmbeddedServerError) {
+    guard geteuid() == 0, let owner = Self.status(directory), owner.owner != 0 else { return }
+    var file = stat()
+    guard unsafe fstat(descriptor, &file) == 0, file.st_mode & S_IFMT == S_IFREG, file.st_nlink == 1, file.st_uid == 0
+    else { return }
+    guard fchown(descriptor, owner.owner, owner.group) == 0 else {
+      throw failure("change the owner of a file in", directory)
+    }
   }
 
   static func rename(_ path: String, to new: String) throws(EmbeddedServerError) {
@@ -140,10 +160,13 @@ package enum Files {
     return contents(of: descriptor, limit: limit)
   }
 
-  static func write(_ text: String, to path: String) throws(EmbeddedServerError) {
-    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+  /// - Parameter appends: whether what is there stays.
+  static func write(_ text: String, to path: String, appends: Bool = false) throws(EmbeddedServerError) {
+    let mode = appends ? O_APPEND : O_TRUNC
+    let descriptor = unsafe open(path, O_WRONLY | O_CREAT | mode | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw failure("write", path) }
     defer { close(descriptor) }
+    try give(descriptor, toOwnerOf: parent(of: path))
     let bytes = Array(text.utf8)
     guard unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count else { throw failure("write", path) }
   }

@@ -30,6 +30,8 @@ package actor PrivateDatabase {
   private static let look = Duration.milliseconds(20)
   /// A start that takes longer is told of.
   private static let shortStart = Duration.seconds(10)
+  /// A stop that is waited for longer is told of.
+  private static let shortStop = Duration.seconds(1)
   /// How often it is looked whether the keeper lives.
   private static let watch = Duration.milliseconds(250)
   /// How long a server that is being stopped may take; then its keeper has killed it.
@@ -63,7 +65,8 @@ package actor PrivateDatabase {
       try await database.join()
       return (database, try await database.available())
     } catch {
-      await database.close(within: .seconds(0))
+      // Nobody waits for its stop, and nothing is said of it.
+      database.users.leave()
       throw error
     }
   }
@@ -115,11 +118,14 @@ package actor PrivateDatabase {
 
   /// Waits while a keeper is stopping the server.
   private func join() async throws {
-    let deadline = ContinuousClock.now + Self.longestStop
+    let start = ContinuousClock.now
+    let deadline = start + Self.longestStop
     var isTold = false
     while try !users.join() {
-      if !isTold { tell(.waitingForStop) }
-      isTold = true
+      if !isTold, ContinuousClock.now - start > Self.shortStop {
+        tell(.waitingForStop)
+        isTold = true
+      }
       guard ContinuousClock.now < deadline else {
         throw EmbeddedServerError(.startFailed, "the database in \(paths.home) is being stopped and does not end")
       }

@@ -24,6 +24,7 @@ final class UsersFile: Sendable {
     self.path = path
     descriptor = unsafe open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { throw Files.failure("open", path) }
+    try Files.give(descriptor, toOwnerOf: Files.parent(of: path))
   }
 
   deinit {

@@ -25,6 +25,14 @@ package struct ByteSize: Sendable, Equatable, Comparable, CustomStringConvertibl
 
   package static func < (first: Self, second: Self) -> Bool { first.bytes < second.bytes }
 
+  /// The same size as an operator can type it: `1536M`, never `1.5G`.
+  package var exact: String {
+    for (shift, unit) in [(40, "T"), (30, "G"), (20, "M"), (10, "K")] where bytes > 0 && bytes % (1 << shift) == 0 {
+      return "\(bytes >> shift)\(unit)"
+    }
+    return "\(bytes)"
+  }
+
   /// For people, rounded to a tenth: `512M`, `1.5G`.
   package var description: String {
     for (shift, unit) in [(40, "T"), (30, "G"), (20, "M")] where bytes >= 1 << shift {

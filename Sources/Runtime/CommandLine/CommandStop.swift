@@ -22,6 +22,9 @@ package final class CommandStop: Sendable {
     var summary: (@Sendable () -> Void)?
   }
 
+  /// How long the summary may take to print where the command did not end in time, in milliseconds.
+  private static let lastWords = 500
+
   private let name: String
   private let note: String
   private let terminal: Terminal
@@ -96,6 +99,10 @@ package final class CommandStop: Sendable {
     DispatchQueue(label: "command stop").asyncAfter(deadline: .now() + .milliseconds(Int(patience.milliseconds))) {
       [self] in
       if state.withLock({ $0.hasEnded }) { return }
+      // Where nobody reads stderr either, as in a pager, nothing can be said.
+      DispatchQueue(label: "command end").asyncAfter(deadline: .now() + .milliseconds(Self.lastWords)) {
+        SystemCall.leave(signal.exitCode)
+      }
       say(signal, " What was under way did not end in time.")
       SystemCall.leave(signal.exitCode)
     }

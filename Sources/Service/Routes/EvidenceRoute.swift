@@ -58,7 +58,8 @@ package struct EvidenceRoute: Sendable {
       return .error(400, "unusableWait", "wait is a number of seconds from 0 to \(HistoryWait.longest)")
     }
     let now = clock.now()
-    let claim = Claim(environment: environment, userID: request.queryValue("userId").flatMap { $0.isEmpty ? nil : $0 })
+    let userID = request.queryValue("userId").flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
+    let claim = Claim(environment: environment, userID: userID)
     let identity = Adapter.identity(
       ofEvidence: request.body, app: app.bundleID, environment: environment, userID: claim.userID)
     let message = InboxMessage(

@@ -31,8 +31,8 @@ enum DevCommand {
     let database = try DatabaseOptions(arguments)
     guard arguments.flag("story") else {
       let pki = try simulatedApple(in: database.dataDirectory, now: WallClock.system.now())
-      let running = try await start(
-        try ServeOptions(arguments), .apple.adding([try pki.trustedRoot()], for: .sandbox), arguments, terminal)
+      let roots = TrustedRoots.apple.adding([try pki.trustedRoot()], for: .sandbox)
+      guard let running = try await start(try ServeOptions(arguments), roots, arguments, terminal) else { return .done }
       _ = try await ServiceGroup(services: running.services, logger: logger(arguments, terminal)).run {
         try terminal.write(running.greeting)
       }
@@ -56,8 +56,8 @@ enum DevCommand {
     options.settings.verifyReceipt.sandbox = appStore.sandboxURL + "/verifyReceipt"
     // The key of this root is in this process alone, and ends with it.
     let root = try appStore.store.identity.chains.pki.trustedRoot()
-    let running = try await start(
-      options, TrustedRoots(appleAndAlsoTrustedForProduction: [root]), arguments, terminal)
+    let roots = TrustedRoots(appleAndAlsoTrustedForProduction: [root])
+    guard let running = try await start(options, roots, arguments, terminal) else { return .failed }
     let oldBackEnd = OldBackEnd()
     let stage = StoryPlay.Stage(
       appStore: appStore, oldBackEnd: oldBackEnd, oldBackEndURL: try oldBackEnd.start(), running: running,
@@ -73,15 +73,18 @@ enum DevCommand {
 
   private static func start(
     _ options: ServeOptions, _ roots: TrustedRoots, _ arguments: ParsedArguments, _ terminal: Terminal
-  ) async throws -> RunningInstallation {
+  ) async throws -> RunningInstallation? {
     let database = try DatabaseOptions(arguments)
-    return try await RunningInstallation.start(
-      options.settings, database: database, migrates: true,
-      keys: { hasSealed, note in
-        try MasterKeyOptions(arguments, database: database).load(hasSealed: hasSealed, note: note)
-      },
-      adapter: Adapter(verifier: SignedDataVerifier(roots: roots, revocations: options.settings.revocations)),
-      logger: logger(arguments, terminal))
+    let logger = try logger(arguments, terminal)
+    return try await ServiceGroup.start(logger: logger) {
+      try await RunningInstallation.start(
+        options.settings, database: database, migrates: true,
+        keys: { hasSealed, note in
+          try MasterKeyOptions(arguments, database: database).load(hasSealed: hasSealed, note: note)
+        },
+        adapter: Adapter(verifier: SignedDataVerifier(roots: roots, revocations: options.settings.revocations)),
+        logger: logger)
+    }
   }
 
   /// A story is not interrupted by what is only news.

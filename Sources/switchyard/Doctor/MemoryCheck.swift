@@ -20,7 +20,7 @@ struct MemoryCheck {
     guard let machine else {
       check = .warn(
         "memory", detail,
-        "set innodb_buffer_pool_size to \(wanted) on the server, or as near to it as the server's memory allows")
+        "set innodb_buffer_pool_size to \(wanted.exact) on the server, or as near to it as the server's memory allows")
       return
     }
     // The service, the system and the server's other memory need the rest.
@@ -29,10 +29,11 @@ struct MemoryCheck {
       wanted <= most
       ? .warn(
         "memory", detail,
-        "stop what uses the database, then start it with --database-memory \(wanted); this machine has \(machine)")
+        "stop what uses the database, then start it with --database-memory \(wanted.exact); this machine has \(machine)"
+      )
       : .warn(
         "memory", detail,
-        "this machine has \(machine), of which the database can take half: --database-memory \(Self.whole(most)); for "
+        "this machine has \(machine), of which the database can take half: --database-memory \(Self.whole(most).exact); for "
           + "all of it move to a machine with \(ByteSize(wanted.bytes * 2)), or to a MySQL or MariaDB of your own")
   }
 

@@ -25,7 +25,10 @@ struct ExtractCommand {
 
       Exit status: 0 when every receipt is usable, 3 when some are rejected.
       """,
-    whenStopped: "The lines that were written are whole. The rest of the input was not read; start it again.",
+    whenStopped: """
+      The rest of the input was not read; start it again. The lines that were written are whole, but if the output was \
+      not read in time, the last line may be cut.
+      """,
     examples: [
       Command.Example("switchyard extract --rejects rejects.csv receipts.csv.gz > ids.jsonl"),
       Command.Example("switchyard extract --unverified --format csv - < receipts.txt", "fast, proven by nobody"),
@@ -93,16 +96,21 @@ struct ExtractCommand {
     let sinks = Extraction.Sinks(
       output: { bytes in try terminal.write(bytes) },
       rejectsByFile: { [rejects] rows, file in try rejects?.write(rows, of: file) })
+    stop?.summarize { report.sayHeldUp(stoppedBy: stop?.signal) }
     do {
       // Not cancelled by a stop: the input ends, and what was read is written.
       let accounts = try await withCancellationShield { [extraction] in
         try await report.whileRunning { try await extraction.run(input, to: sinks, progress: progress) }
       }
-      try report.finish(accounts, stoppedBy: stop?.signal)
+      stop?.summarize(nil)
+      report.finish(accounts, stoppedBy: stop?.signal)
       return accounts.rejected == 0 ? .done : .doneWithRejects
     } catch {
       // A reader that went away is `| head`; whatever else ended it, say how far it came.
-      try report.finish(progress.figures.accounts, stoppedBy: stop?.signal, failure: "\(error)")
+      stop?.summarize(nil)
+      report.finish(
+        progress.figures.accounts, stoppedBy: stop?.signal,
+        failure: ExtractReport.Failure("\(error)", cutsOutput: error is Terminal.OutputError))
       throw error
     }
   }

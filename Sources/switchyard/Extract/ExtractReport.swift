@@ -66,8 +66,26 @@ struct ExtractReport: Sendable {
     }
   }
 
+  /// Why a run ended before its input did.
+  struct Failure {
+    let reason: String
+    /// Whether the output may have more lines than the summary counts, the last of them cut.
+    let cutsOutput: Bool
+
+    init(_ reason: String, cutsOutput: Bool) {
+      self.reason = reason
+      self.cutsOutput = cutsOutput
+    }
+  }
+
+  /// The summary of a run that was stopped and waits for the reader of its output; of what was written as a whole.
+  func sayHeldUp(stoppedBy signal: Signal?) {
+    finish(
+      progress.figures.accounts, stoppedBy: signal, failure: Failure("the output is not being read", cutsOutput: true))
+  }
+
   /// The summary; its accounts balance.
-  func finish(_ accounts: Accounts, stoppedBy signal: Signal?, failure: String? = nil) throws {
+  func finish(_ accounts: Accounts, stoppedBy signal: Signal?, failure: Failure? = nil) {
     precondition(accounts.balances, "the accounts do not balance")
     let seconds = Double(elapsed.milliseconds) / 1_000
     if wantsJSON {
@@ -79,9 +97,16 @@ struct ExtractReport: Sendable {
     let rate = seconds > 0 ? Int(Double(accounts.rows) / seconds) : accounts.rows
     text += "; \((seconds * 10).rounded() / 10) s, \(grouped(rate))/s"
     text += isUnverified ? "; NOT VERIFIED: nobody vouches for any of it" : "; every signature verified"
+    if let format = progress.figures.format { text += "; read as \(Self.name(of: format))" }
     for (code, count) in accounts.rejectedByReason { text += "\n  \(grouped(count)) \(code)" }
     text += damage(progress.figures)
-    if failure != nil { text += "\nended early: what was written is whole" }
+    if let failure {
+      text += "\nended early: "
+      text +=
+        failure.cutsOutput
+        ? "the output may have more lines than are counted here, and its last line may be cut"
+        : "the lines that were written are whole; rows that were read right before the error may be missing"
+    }
     terminal.note(text)
   }
 
@@ -101,7 +126,7 @@ struct ExtractReport: Sendable {
     return text
   }
 
-  private func json(_ accounts: Accounts, _ signal: Signal?, _ failure: String?) -> JSONObject {
+  private func json(_ accounts: Accounts, _ signal: Signal?, _ failure: Failure?) -> JSONObject {
     let figures = progress.figures
     let reasons = accounts.rejectedByReason.map { ($0.code, JSONValue.integer(Int64($0.count))) }
     let spans = figures.doubtful.map { span in
@@ -127,8 +152,20 @@ struct ExtractReport: Sendable {
       "firstMisfit": misfit.map(JSONValue.object) ?? .null,
       "inputFormat": JSONValue(figures.format), "milliseconds": .integer(elapsed.milliseconds),
       "complete": .bool(signal == nil && failure == nil), "stoppedBy": JSONValue(signal?.name),
-      "failure": JSONValue(failure),
+      "failure": JSONValue(failure?.reason),
+      "outputMayBeCut": .bool(failure?.cutsOutput == true),
     ]
+  }
+
+  /// The format of the input in words.
+  private static func name(of format: String) -> String {
+    switch format {
+    case "csv": "a table"
+    case "jsonl": "JSON Lines"
+    case "lines": "one receipt a line"
+    case "receipt": "one receipt"
+    default: "several formats"
+    }
   }
 
   private func grouped(_ number: Int) -> String { ExtractionProgress.Figures.grouped(number) }

@@ -60,14 +60,17 @@ final class RejectFiles: Sendable {
     return try OutputFile(path)
   }
 
+  private static let suffixes = [".gz", ".gzip", ".zst", ".zstd"]
+
   /// Returns the path below the input folder, without the suffix of compressed files: rejects are not compressed.
+  ///
+  /// The suffix stays if another file of the input would get the same name.
   private static func name(of file: String, below input: String) -> String {
     let name = String(file.dropFirst(file.hasPrefix(input) ? input.count : 0))
-    for suffix in [".gz", ".gzip", ".zst", ".zstd"] where name.hasSuffix(suffix) && name != suffix {
-      let plain = String(name.dropLast(suffix.count))
-      if FileFacts(input + plain) == nil { return plain }
-    }
-    return name
+    guard let suffix = suffixes.first(where: { name.hasSuffix($0) && name != $0 }) else { return name }
+    let plain = String(name.dropLast(suffix.count))
+    let isTaken = ([""] + suffixes).contains { $0 != suffix && FileFacts(input + plain + $0) != nil }
+    return isTaken ? name : plain
   }
 
   private static func withSlash(_ path: String) -> String { path.hasSuffix("/") ? path : path + "/" }

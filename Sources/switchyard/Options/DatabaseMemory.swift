@@ -9,7 +9,7 @@ enum DatabaseMemory {
       + "starts the database. Without it: a quarter of the memory, or of the control group's limit.")
 
   /// The least that a server works with.
-  private static let least = ByteSize(32 << 20)
+  static let least = ByteSize(32 << 20)
 
   /// In bytes, within the bounds.
   static func size(_ arguments: ParsedArguments) throws(UsageError) -> ByteSize {

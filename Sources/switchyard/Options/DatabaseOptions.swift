@@ -18,18 +18,22 @@ struct DatabaseOptions: Sendable {
   let dataDirectory: String
   /// Of the private database's buffer pool, when this process starts it.
   let memory: ByteSize
+  /// Whether somebody asked for that size.
+  private let asksForMemory: Bool
   /// Nil: the private database.
   let url: DatabaseURL?
 
   init(_ arguments: ParsedArguments) throws {
     let directory = try arguments.required("data-dir")
     dataDirectory = directory.hasSuffix("/") && directory.count > 1 ? String(directory.dropLast()) : directory
-    memory = try DatabaseMemory.size(arguments)
     do throws(DatabaseURLError) {
       url = try arguments.value("database").map { text throws(DatabaseURLError) in try DatabaseURL(text) }
     } catch {
       throw UsageError(.invalidValue, "--database: \(error)", path: arguments.path)
     }
+    // A size is of the private database alone; another one is not kept from working by a variable that is wrong.
+    memory = url == nil ? try DatabaseMemory.size(arguments) : DatabaseMemory.least
+    asksForMemory = arguments.value(DatabaseMemory.option.name) != nil
     if let url, url.configuration.database == nil {
       throw UsageError(
         .invalidValue, "--database names no database: mysql://USER@HOST/NAME", path: arguments.path)
@@ -64,7 +68,24 @@ struct DatabaseOptions: Sendable {
     ) { event in
       if let text = Self.text(event) { note(text) }
     }
+    if asksForMemory, await !opened.database.isOurs, let size = await Self.bufferPool(opened.configuration),
+      size < memory
+    {
+      note(
+        "the private database already runs with a buffer pool of \(size); --database-memory \(memory.exact) takes effect "
+          + "when all processes that use it have stopped")
+    }
     return Opened(configuration: opened.configuration, database: opened.database)
+  }
+
+  /// The size of a running server's buffer pool; nil if it does not answer, which others report.
+  private static func bufferPool(_ configuration: DatabaseConfiguration) async -> ByteSize? {
+    guard let connection = try? await Connection.open(configuration.database(nil)) else { return nil }
+    let size = try? await connection.read { session throws(DatabaseError) in
+      try session.query("SELECT @@innodb_buffer_pool_size AS size").first?.int("size")
+    }
+    await connection.close()
+    return size.flatMap { $0 }.map { ByteSize($0) }
   }
 
   /// This program once more, as the process that keeps the database.
@@ -86,7 +107,7 @@ struct DatabaseOptions: Sendable {
     case .server(.started): nil
     case .server(.died(let code, _)): "the private database ended with \(code); starting it again"
     case .waitingForStart(let log): "waiting for the private database to start; \(log) says how far it is"
-    case .waitingForStop: "the private database is being stopped; it is then started again"
+    case .waitingForStop: "waiting for the private database to stop; it will then be started again"
     case .keeperLost: "the process that keeps the private database was killed; starting both again"
     case .leftStopping: "the private database is still stopping"
     }

@@ -39,6 +39,8 @@ struct RunningInstallation {
       let installation = try await Installation(
         pool: Pool(opened.configuration), adapter: adapter, keys: keys, settings: settings, clock: .system,
         logger: logger)
+      // Whoever stopped the start must not find a service that listens.
+      try Task.checkCancellation()
       try installation.server.start()
       return RunningInstallation(
         installation: installation, url: url(settings, port: installation.server.port),

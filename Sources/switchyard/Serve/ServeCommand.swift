@@ -11,7 +11,7 @@ enum ServeCommand {
     discussion: """
       Without --database it uses the private MariaDB in --data-dir, which runs as long as any process uses it. When it \
       listens, one line of JSON on stdout says where; everything else is log lines on stderr. SIGTERM or Ctrl-C lets \
-      running requests finish, gives back what is leased and ends with exit status 0; a second one leaves at once.
+      running requests finish, gives back what is leased and ends with exit status 0, also while it starts; a second one leaves at once.
       """,
     examples: [
       Command.Example("switchyard serve", "a private database, on port 8080 of this machine"),
@@ -27,21 +27,28 @@ enum ServeCommand {
   ) { arguments, terminal in
     let options = try ServeOptions(arguments)
     let trust = try TrustOptions(arguments)
-    var settings = options.settings
-    settings.appStore = try KeepingUpOptions.settings(arguments, trust)
+    let appStore = try KeepingUpOptions.settings(arguments, trust)
     let logger = Logger(
       label: "switchyard", level: options.logLevel,
       handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
     trust.warn(logger)
     let database = try DatabaseOptions(arguments)
-    let running = try await RunningInstallation.start(
-      settings, database: database,
-      keys: { hasSealed, note in
-        try MasterKeyOptions(arguments, database: database).load(hasSealed: hasSealed, note: note)
-      }, adapter: trust.adapter(revocations: options.settings.revocations), logger: logger)
-    _ = try await ServiceGroup(services: running.services, logger: logger, gracePeriod: .seconds(25)).run {
+    let started = try await ServiceGroup.start(logger: logger, gracePeriod: gracePeriod) {
+      var settings = options.settings
+      settings.appStore = appStore
+      return try await RunningInstallation.start(
+        settings, database: database,
+        keys: { hasSealed, note in
+          try MasterKeyOptions(arguments, database: database).load(hasSealed: hasSealed, note: note)
+        }, adapter: trust.adapter(revocations: options.settings.revocations), logger: logger)
+    }
+    guard let running = started else { return .done }
+    _ = try await ServiceGroup(services: running.services, logger: logger, gracePeriod: gracePeriod).run {
       try terminal.write(running.greeting)
     }
     return .done
   }
+
+  /// How long the service may take to stop.
+  private static let gracePeriod = Interval.seconds(25)
 }

@@ -8,21 +8,21 @@ enum RowSeeds {
       "alice,\"Dear team,\nI, bob, paid\",R1\nbob,x,R2\n", "alice,\"x\"\"y\",R1\r\nbob,\"\",R2\r\n",
       "a,b\n\n\"\"\n,,\n",
       "alice,\"x,R1\nbob,y,R2\ncarol,\"z,\nz\",R3\n", "alice,a 5\" screen,R1\nbob,{\"a\":\"\"},R2\n",
-      "alice,\",\",R1\nbob,\"\n,\",R2\n",
+      "alice,Hello\nbob,paid,R1\ncarol,x,R3\n", "alice,\",\",R1\nbob,\"\n,\",R2\n",
     ]
     let texts = ["Dear team", "u9,x,R9\n", "\"", "\"\",\"", "\r\n", ",", "é \" \n\" ,"]
     let written = texts.map { Array($0.utf8) }.joined(separator: [0xFF])
-    for choice in UInt8(0)..<9 {
+    for choice in UInt8(0)..<12 {
       let delimiter = [",", ";", "\t"][Int(choice % 3)]
-      let lineEnd = ["\n", "\r\n", "\r"][Int(choice / 3)]
+      let lineEnd = ["\n", "\r\n", "\r", "\r\r\n"][Int(choice / 3)]
       for (number, text) in rows.enumerated() {
         let own = text.replacing(",", with: delimiter).replacing("\n", with: lineEnd)
         try OutputFile("\(directory)/rows/\(choice)-\(number)").write([choice] + Array(own.utf8))
       }
       for order in [0, 0x45, 0x8A, 0xDF] as [UInt8] {
-        // 135 is the first of the written ones that has the same delimiter and line end as 0.
+        // 132 is the first of the written ones that has the same delimiter and line end as 0.
         try OutputFile("\(directory)/rows/written-\(choice)-\(order)").write(
-          [135 + choice, order, 0, order] + Array(written))
+          [132 + choice, order, 0, order] + Array(written))
       }
     }
   }
