@@ -63,13 +63,37 @@ import Time
     let key = database.place.file("key.p8", try SigningKeyFile.pem())
     #expect(
       try await program.run("app", "add", app, "--key-file", key, "--key-id", "K", "--issuer", "I").status == 0)
+    #expect(try level("shared secret", bare) == [], "nothing is forwarded yet")
+    #expect(try level("shared secret", await program.run("doctor", "--json")) == ["warn"])
+    let secret = database.place.file("secret", Array(String(repeating: "5", count: 32).utf8))
+    #expect(try await program.run("app", "secret", app, "--file", secret).status == 0)
     let whole = try await program.run("doctor", "--json")
-    #expect(try level("forwarding", whole) == [] && level("api key", whole) == [])
+    for name in ["forwarding", "shared secret", "api key"] { #expect(try level(name, whole) == [], "\(name)") }
     // Turned off, it is missing again; an app that was removed needs nothing.
     #expect(try await program.run("app", "legacy-url", app, "off", "--environment", "Production").status == 0)
     #expect(try level("forwarding", await program.run("doctor", "--json")) == ["warn"])
     #expect(try await program.run("app", "remove", app, "--yes").status == 0)
     #expect(try level("forwarding", await program.run("doctor", "--json")) == [])
+  }
+
+  @Test func `warns of an old back end that takes nothing, and of what was given up`() async throws {
+    let (database, app) = (try await TestDatabase.migrated(), "com.example.switch")
+    let (program, now) = (database.program, WallClock.system.now().sinceEpoch)
+    _ = try await program.run("app", "add", app)
+    _ = try await program.run("app", "legacy-url", app, "http://127.0.0.1:1/apple", "--environment", "Production")
+    #expect(try level("outbox", await program.run("doctor", "--json")) == [])
+    for (state, number) in [(0, 1), (0, 2), (2, 3)] {
+      try await database.execute(
+        """
+        INSERT INTO outbox (destination, message, state, created_at, due_at, expires_at)
+        SELECT id, \([UInt8](repeating: UInt8(number), count: 32)), \(state), \(now - 3_600_000), 1, 1 FROM destinations
+        """)
+    }
+    let text = try await program.run("doctor").output
+    #expect(text.contains("2 messages wait for the old back end of \(app) Production, the oldest since"), "\(text)")
+    #expect(text.contains("1 messages for the old back end of \(app) Production were given up"))
+    #expect(text.contains("`switchyard outbox replay`"))
+    #expect(try level("outbox", await program.run("doctor", "--json")) == ["warn", "warn"])
   }
 
   @Test func `says which ids failed, which requests went by, and that a lost master key is not made anew`() async throws

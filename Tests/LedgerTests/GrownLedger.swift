@@ -93,8 +93,8 @@ struct GrownLedger {
         "CONCAT('c', n), \(original), \(original), \(now) - n, \(now) + 1000000, \(digest), \(now) - n")
       let tenth: SQL = "\(range) AND n MOD 10 = 0"
       try insert(
-        "claimed_changes", "original_transaction_id, since, latest_at, changes, because, message",
-        "\(original), \(now), \(now), 1, 1, \(digest)", tenth)
+        "claimed_changes", "original_transaction_id, since, latest_at, changes, because, message, line",
+        "\(original), \(now), \(now), 1, 1, \(digest), ''", tenth)
       try insert(
         "work", "kind, subject, is_again, created_at, due_at", "2, \(original), 1, \(now) - n, \(now) - n", tenth)
     }

@@ -145,7 +145,7 @@ private struct Counted {
         )
         _ = try session.execute(
           """
-          INSERT INTO claimed_changes SELECT app, environment, original_transaction_id, 1, 2, 1, 1, message FROM purchases
+          INSERT INTO claimed_changes SELECT app, environment, original_transaction_id, 1, 2, 1, 1, message, '' FROM purchases
           """)
         return try session.execute(
           """
@@ -186,8 +186,8 @@ private struct Counted {
         for (label, first) in [(kept, 1), (lost, 10_001)] {
           _ = try session.execute(
             """
-            INSERT INTO outbox_keys (destination, customer, sequence)
-            SELECT id, \(label), seq FROM destinations JOIN seq_1_to_20000 WHERE seq BETWEEN \(first) AND \(first + 599)
+            INSERT INTO outbox_keys (destination, customer, class, sequence, enqueued_at)
+            SELECT id, \(label), 1, seq, 1 FROM destinations JOIN seq_1_to_20000 WHERE seq BETWEEN \(first) AND \(first + 599)
             """)
         }
         return kept

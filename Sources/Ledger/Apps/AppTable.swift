@@ -49,7 +49,9 @@ package enum AppTable {
       apps: apps, tokens: tokens, flags: try FlagTable.all(in: session), destinations: destinations, secrets: secrets,
       sealed: sealed, unopened: unopened,
       gaps: SetupGap.all(
-        of: apps, forwarding: destinations, withKey: try CredentialTable.apps(with: .apiKey, in: session)))
+        of: apps, forwarding: destinations,
+        withSecret: try CredentialTable.apps(with: .sharedSecret, in: session),
+        withKey: try CredentialTable.apps(with: .apiKey, in: session)))
   }
 
   package static func find(_ bundleID: String, in session: borrowing Session) throws(DatabaseError) -> App? {

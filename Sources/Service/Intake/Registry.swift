@@ -101,6 +101,9 @@ package final class Registry: Service {
         logger.notice(
           "app has no legacy URL: nothing is forwarded to its old back end",
           metadata: metadata.merging(["environment": "\(environment.rawValue)"]) { $1 })
+      case .noSharedSecret:
+        logger.notice(
+          "app has no shared secret: its V1 notifications are set aside, and not forwarded", metadata: metadata)
       case .noAPIKey:
         logger.notice("app has no API key: Apple cannot be asked about its purchases", metadata: metadata)
       }

@@ -2,7 +2,7 @@ import Database
 import Ledger
 import Purchases
 
-/// What registered apps still lack: the URL of their old back end, the key of the App Store Server API.
+/// What registered apps still lack: the URL of their old back end, the shared secret, the key of the App Store Server API.
 struct SetupChecks {
   let all: [Check]
 
@@ -15,6 +15,11 @@ struct SetupChecks {
           "forwarding",
           "\(name) has no legacy URL in \(environment.rawValue): what Apple posts here does not reach its old back end",
           "`\(gap.command)`, before Apple's URL is changed (runbooks/connect-app.md)")
+      case .noSharedSecret:
+        .warn(
+          "shared secret",
+          "\(name) has no shared secret: V1 notifications are set aside, and do not reach its old back end",
+          "`\(gap.command)`; an app to which Apple sends V2 alone needs none")
       case .noAPIKey:
         .warn(
           "api key",

@@ -1,0 +1,45 @@
+import Database
+import Ledger
+import Purchases
+import Time
+
+/// Old back ends that do not take what is forwarded to them.
+struct OutboxChecks {
+  let all: [Check]
+
+  /// How long the oldest message may wait: an old back end that is restarted is back by then.
+  private static let patience = Interval.minutes(15)
+
+  init(_ session: Session, now: Milliseconds) throws(DatabaseError) {
+    let depths = try OutboxTable.depths(in: session)
+    guard !depths.isEmpty else {
+      all = []
+      return
+    }
+    let apps = try AppTable.all(includingRemoved: true, in: session)
+    let names = Dictionary(apps.map { ($0.id, $0.bundleID) }) { first, _ in first }
+    all = try DestinationTable.all(in: session).flatMap { destination -> [Check] in
+      guard let depth = depths[destination.id] else { return [] }
+      let name = "\(names[destination.scope.app] ?? "") \(destination.scope.environment.rawValue)"
+      return Self.checks(depth, of: name, at: now)
+    }
+  }
+
+  static func checks(_ depth: OutboxDepth, of name: String, at now: Milliseconds) -> [Check] {
+    var checks: [Check] = []
+    if let oldest = depth.oldest, now - oldest > patience {
+      checks.append(
+        .warn(
+          "outbox",
+          "\(depth.waiting) messages wait for the old back end of \(name), the oldest since \(oldest.iso8601)",
+          "`switchyard outbox list` says what it answers"))
+    }
+    if depth.dead > 0 {
+      checks.append(
+        .warn(
+          "outbox", "\(depth.dead) messages for the old back end of \(name) were given up",
+          "`switchyard outbox list --state dead` says why; `switchyard outbox replay` sends them again"))
+    }
+    return checks
+  }
+}
