@@ -72,7 +72,7 @@ package final class Ledger: Sendable {
     quarantined.withLock { known in
       for (entry, outcome) in zip(entries, appended) where outcome == .quarantined {
         guard case .quarantined(let refusal) = entry.content else { continue }
-        known?.usage[refusal.source, default: QuarantineUsage()].add(entry.message.body)
+        known?.usage[refusal.source, default: QuarantineUsage()].add(entry.message.body.count)
       }
     }
   }

@@ -17,14 +17,21 @@ struct Housekeeping: Service {
   /// For how long it can be looked up what Apple was told; as long as Apple remembers that it asked.
   private static let consumptionKept = Interval.days(180)
   private static let purgedAtOnce = 1_000
+  /// How often what quarantine keeps is counted anew: after a binary of before, or a hand, that changed rows alone.
+  private static let recountedEvery = Duration.seconds(3_600)
   /// For how long it can be looked up that a claimed change was settled, and is known that Apple was asked: the comparison
   /// with Apple asks first about ids that were not asked about for longest.
   private static let claimsKept = Interval.days(30)
 
   func run() async throws {
+    var recountedAt: ContinuousClock.Instant?
     while !Task.isCancelled {
       do {
         let now = clock.now()
+        if recountedAt.map({ .now - $0 >= Self.recountedEvery }) ?? true {
+          try await QuarantineUsageTable.recount(in: pool)
+          recountedAt = .now
+        }
         let usage = try await pool.read { session throws(DatabaseError) in
           try BodyPartitions.prepare(for: now, in: session)
           return try QuarantineTable.usage(in: session)
