@@ -21,6 +21,7 @@ extension ReceiptPurchase {
     case 1719: isInIntroOfferPeriod.map(JSONValue.bool)
     case 1720: cancellationReason.map(JSONValue.integer)
     case 1721: promotionalOfferID.map(JSONValue.string)
+    case 1722: ownership.map { .integer($0.rawValue) }
     default: nil
     }
   }

@@ -26,8 +26,8 @@ import Time
     #expect(receipt.operatingSystemVersion == 180_602)
     #expect(receipt.opaqueValue.count == 16 && receipt.deviceHash.count == 20)
     #expect(receipt.unreadableAttributes == 0)
-    // Attribute 20, and of each purchase 1709, 1714 to 1718 and 1722.
-    #expect(receipt.unknownAttributes == 1 + 7 * Bench.transactions.count)
+    // Attribute 20, and of each purchase 1709 and 1714 to 1718.
+    #expect(receipt.unknownAttributes == 1 + 6 * Bench.transactions.count)
     let byID = Dictionary(uniqueKeysWithValues: receipt.purchases.map { ($0.transactionID, $0) })
     for sold in Bench.transactions {
       let purchase = try #require(byID[sold.transactionID])
@@ -41,10 +41,24 @@ import Time
       #expect(purchase.productType?.name == sold.product.kind.rawValue)
       #expect(purchase.quantity == 1)
       #expect(purchase.isTrialPeriod == (sold.offer != nil))
+      #expect(purchase.ownership?.name == sold.ownership.rawValue)
       #expect(purchase.isInIntroOfferPeriod == (sold.product.kind == .autoRenewable ? false : nil))
     }
     #expect(Set(verified.receipt.originalTransactionIDs) == Set(Bench.transactions.map(\.originalTransactionID)))
     #expect(verified.receipt.originalTransactionIDs == unique(receipt.purchases.map(\.originalTransactionID)))
+  }
+
+  @Test(arguments: [(SimulatedTransaction.Ownership.purchased, "PURCHASED"), (.familyShared, "FAMILY_SHARED")])
+  func `says in attribute 1722 whose a purchase is`(ownership: SimulatedTransaction.Ownership, name: String) throws {
+    var receipt = Bench.receipt
+    receipt.purchases = Array(receipt.purchases.prefix(1))
+    receipt.purchases[0].transaction.ownership = ownership
+    guard case .app(let read)? = Bench.reader.read(try receipt.encoded(signedBy: Bench.pki)).receipt else {
+      Issue.record("not read")
+      return
+    }
+    #expect(read.purchases.map(\.ownership?.name) == [name])
+    #expect(ReceiptOwnership(rawValue: 2).name == nil)
   }
 
   @Test func `may be handed in as bytes, and with indefinite lengths`() throws {
@@ -85,6 +99,12 @@ import Time
     #expect(reading.refusal == nil)
     #expect(reading.receipt?.originalTransactionIDs == [Bench.transactions[0].transactionID])
     #expect(reading.receipt?.signedAt == Bench.transactions[1].purchaseDate)
+    guard case .transaction(let read)? = reading.receipt else {
+      Issue.record("not read as a transaction")
+      return
+    }
+    let written = String(decoding: old.purchaseInfo, as: UTF8.self)
+    #expect("{\n\(read.signedPairs.map { "\t\"\($0.key)\" = \"\($0.value)\";\n" }.joined())}" == written)
 
     let signer = try Bench.pki.intermediate.issue(
       ReceiptPKI.Blueprint(at: Bench.now).leaf, to: .generate(.rsa1024))

@@ -79,6 +79,17 @@ struct `Real receipts` {
     #expect((content != nil) == (Self.reader.read(der).refusal == nil))
   }
 
+  @Test(arguments: expected.filter { $0["kind"] == "pkcs7" && $0["chain"] == "Apple Root CA" })
+  func `of apps say in attribute 1722 whose a purchase is, since 2021`(known: JSONObject) throws {
+    let file = try #require(known["file"]?.string)
+    guard case .app(let receipt)? = try Self.read(file).receipt else {
+      Issue.record("\(file) is not read as an app receipt")
+      return
+    }
+    let isRecent = try #require(receipt.createdAt) > Milliseconds(1_609_459_200_000)
+    for purchase in receipt.purchases { #expect(purchase.ownership?.name == (isRecent ? "PURCHASED" : nil), "\(file)") }
+  }
+
   @Test(arguments: expected.filter { $0["kind"] == "ios6" })
   func `of transactions are verified by their pinned signers`(known: JSONObject) throws {
     let reading = try Self.read(try #require(known["file"]?.string))
@@ -94,6 +105,10 @@ struct `Real receipts` {
     #expect(receipt.claimedEnvironment == .sandbox)
     #expect(reading.receipt?.environment == nil)
     #expect(receipt.unknownKeys == 0)
+    #expect(receipt.signedPairs.count == (receipt.webOrderLineItemID == nil ? 13 : 19))
+    #expect(receipt.signedPairs.first?.key == "original-purchase-date-pst")
+    let last = receipt.webOrderLineItemID == nil ? "original-purchase-date" : "quantity"
+    #expect(receipt.signedPairs.last?.key == last)
   }
 
   private static func strings(_ value: JSONValue?) -> [String] { (value?.array ?? []).compactMap(\.string) }

@@ -88,6 +88,8 @@ public struct ReceiptPurchase: Hashable, Sendable {
   public internal(set) var isInIntroOfferPeriod: Bool?
   public internal(set) var cancellationReason: Int64?
   public internal(set) var promotionalOfferID: String?
+  /// Attribute 1722; no receipt up to November 2020 has it.
+  public internal(set) var ownership: ReceiptOwnership?
 
   init() {}
 
@@ -117,6 +119,25 @@ public struct ReceiptProductType: RawRepresentable, Hashable, Sendable {
     case .consumable: "Consumable"
     case .nonRenewing: "Non-Renewing Subscription"
     case .autoRenewable: "Auto-Renewable Subscription"
+    default: nil
+    }
+  }
+}
+
+/// How the customer came to have a purchase: attribute 1722.
+public struct ReceiptOwnership: RawRepresentable, Hashable, Sendable {
+  public let rawValue: Int64
+
+  public init(rawValue: Int64) { self.rawValue = rawValue }
+
+  public static let purchased = Self(rawValue: 0)
+  public static let familyShared = Self(rawValue: 1)
+
+  /// The value of `in_app_ownership_type` and of V2's `inAppOwnershipType`; nil for a number that has no known meaning.
+  public var name: String? {
+    switch self {
+    case .purchased: "PURCHASED"
+    case .familyShared: "FAMILY_SHARED"
     default: nil
     }
   }

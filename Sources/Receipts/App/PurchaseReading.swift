@@ -23,6 +23,7 @@ extension ReceiptPurchase {
     case 1719: return integer().map { $0 != 0 }.keep(in: &isInIntroOfferPeriod)
     case 1720: return integer().keep(in: &cancellationReason)
     case 1721: return text().keep(in: &promotionalOfferID)
+    case 1722: return integer().map(ReceiptOwnership.init).keep(in: &ownership)
     default: return .unknown
     }
   }

@@ -12,6 +12,8 @@ struct PropertyList {
   private static let limit = 64
 
   private var values: [String: Range<Int>] = [:]
+  /// The names in the order in which they are written.
+  private var order: [String] = []
   private let bytes: [UInt8]
 
   init(_ bytes: [UInt8]) throws(Failure) {
@@ -26,6 +28,7 @@ struct PropertyList {
       guard values.count < Self.limit else { throw .tooMany }
       guard let name = String(validating: bytes[key], as: UTF8.self) else { throw .malformed }
       guard values.updateValue(value, forKey: name) == nil else { throw .repeatedKey }
+      order.append(name)
     }
   }
 
@@ -34,6 +37,13 @@ struct PropertyList {
   func text(_ key: String) -> String? { values[key].flatMap { String(validating: bytes[$0], as: UTF8.self) } }
 
   var keys: Set<String> { Set(values.keys) }
+
+  /// Every pair as it is written, in its order; bytes that are not UTF-8 become U+FFFD.
+  var pairs: [TransactionReceipt.SignedPair] {
+    order.compactMap { key in
+      values[key].map { TransactionReceipt.SignedPair(key: key, value: String(decoding: bytes[$0], as: UTF8.self)) }
+    }
+  }
 }
 
 private struct PropertyListScanner {

@@ -5,6 +5,14 @@ public import Time
 ///
 /// What is signed is `purchase-info`; the keys around it, `environment` among them, anybody may have changed.
 public struct TransactionReceipt: Hashable, Sendable {
+  /// A key of `purchase-info` and its value, as they were signed.
+  public struct SignedPair: Hashable, Sendable {
+    public let key: String
+    public let value: String
+  }
+
+  /// Everything that is signed, in the order in which it is signed; keys of unknown meaning and empty values included.
+  public let signedPairs: [SignedPair]
   public let bundleID: String?
   public let applicationVersion: String?
   public let productID: String?
@@ -34,6 +42,7 @@ public struct TransactionReceipt: Hashable, Sendable {
     func integer(_ key: String) -> Int64? { text(key).flatMap { Int64($0) } }
     func date(_ key: String) -> Milliseconds? { integer(key).map { Milliseconds($0) } }
     func flag(_ key: String) -> Bool? { text(key).flatMap { $0 == "true" ? true : $0 == "false" ? false : nil } }
+    signedPairs = info.pairs
     bundleID = text("bid")
     applicationVersion = text("bvrs")
     productID = text("product-id")

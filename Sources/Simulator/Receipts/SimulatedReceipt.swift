@@ -123,7 +123,7 @@ extension SimulatedReceipt.Purchase {
       attribute(1711, DERWriter.integer(transaction.webOrderLineItemID.flatMap { Int64($0) } ?? 0)),
       attribute(1712, date(transaction.revocation?.date)),
       attribute(1713, DERWriter.integer(offer?.kind == .introductory && offer?.discount == .freeTrial ? 1 : 0)),
-      attribute(1722, DERWriter.integer(0)),
+      attribute(1722, DERWriter.integer(transaction.ownership == .familyShared ? 1 : 0)),
     ]
     for type in Int64(1714)...1718 { attributes.append(attribute(type, DERWriter.ia5(""))) }
     if transaction.product.kind == .autoRenewable {

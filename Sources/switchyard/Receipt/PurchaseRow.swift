@@ -18,6 +18,7 @@ struct PurchaseRow {
       "isInIntroOfferPeriod": Self.flag(purchase.isInIntroOfferPeriod),
       "typeName": JSONValue(purchase.productType?.name), "promotionalOfferId": JSONValue(purchase.promotionalOfferID),
       "cancellationReason": JSONValue(purchase.cancellationReason), "itemId": JSONValue(purchase.itemID),
+      "inAppOwnershipType": JSONValue(purchase.ownership?.name),
     ]
   }
 
