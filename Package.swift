@@ -61,7 +61,7 @@ let package = Package(
     room("Wire", "JSON", "Time"),
     room("Receipts", "Signing", "Purchases", "JSON", "Time"),
     room(
-      "Mappings", "Purchases", "JSON", path: "Mappings",
+      "Mappings", "Purchases", "JSON", "Time", path: "Mappings",
       resources: [
         .embedInCode("events.tsv"), .embedInCode("transaction-fields.tsv"),
         .embedInCode("renewal-fields.tsv"), .embedInCode("app-transaction-fields.tsv"),
@@ -69,8 +69,10 @@ let package = Package(
         .embedInCode("v1-renewal-fields.tsv"), .embedInCode("v1-statuses.tsv"), .embedInCode("v1-events.tsv"),
         .embedInCode("v2-events-to-v1.tsv"), .embedInCode("inferences.tsv"), .embedInCode("without-counterpart.tsv"),
         .embedInCode("endpoints.tsv"), .embedInCode("api-errors.tsv"),
+        .embedInCode("answer-fields.tsv"), .embedInCode("answer-rules.tsv"), .embedInCode("answer-checks.tsv"),
       ]),
     room("Adapter", "Receipts", "Wire", "Mappings", "Signing", "Purchases", "JSON", "Time"),
+    room("LegacyAnswers", "Receipts", "Wire", "Mappings", "Purchases", "JSON", "Time"),
     room("AppStore", "HTTPClient", "Wire", "Mappings", "Signing", "Runtime", "JSON", "Time"),
     room("Rollout"),
     room("Ledger", "Rollout", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
@@ -122,6 +124,9 @@ let package = Package(
     tests("MappingsTests", "Mappings", "Purchases", "Wire", "JSON"),
     tests(
       "AdapterTests", "Adapter", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
+    tests(
+      "LegacyAnswersTests", "LegacyAnswers", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON",
+      "Time"),
     tests(
       "AppStoreTests", "AppStore", "HTTPServer", "HTTPClient", "Mappings", "Wire", "Simulator", "Signing",
       "Runtime", "JSON", "Time"),

@@ -16,6 +16,9 @@ package enum MappingTable: String, Sendable, CaseIterable {
   case withoutCounterpart = "without-counterpart"
   case endpoints
   case apiErrors = "api-errors"
+  case answerFields = "answer-fields"
+  case answerRules = "answer-rules"
+  case answerChecks = "answer-checks"
 
   /// As the file is called.
   package var file: String { "\(rawValue).tsv" }
@@ -37,6 +40,9 @@ package enum MappingTable: String, Sendable, CaseIterable {
     case .withoutCounterpart: "X"
     case .endpoints: "C"
     case .apiErrors: "E"
+    case .answerFields: "F"
+    case .answerRules: "Y"
+    case .answerChecks: "K"
     }
   }
 
@@ -57,6 +63,9 @@ package enum MappingTable: String, Sendable, CaseIterable {
     case .withoutCounterpart: PackageResources.without_counterpart_tsv
     case .endpoints: PackageResources.endpoints_tsv
     case .apiErrors: PackageResources.api_errors_tsv
+    case .answerFields: PackageResources.answer_fields_tsv
+    case .answerRules: PackageResources.answer_rules_tsv
+    case .answerChecks: PackageResources.answer_checks_tsv
     }
   }
 
@@ -82,6 +91,9 @@ package enum MappingTable: String, Sendable, CaseIterable {
     case .withoutCounterpart: _ = try WithoutCounterpartTable(bytes)
     case .endpoints: _ = try EndpointTable(bytes)
     case .apiErrors: _ = try ErrorTable(bytes)
+    case .answerFields: _ = try AnswerFieldTable(bytes)
+    case .answerRules: _ = try AnswerRuleTable(bytes)
+    case .answerChecks: _ = try AnswerCheckTable(bytes)
     }
   }
 
@@ -99,6 +111,9 @@ package enum MappingTable: String, Sendable, CaseIterable {
     case .withoutCounterpart: ["side", "what", "name"]
     case .endpoints: ["endpoint"]
     case .apiErrors: ["code"]
+    case .answerFields: ["place", "key"]
+    case .answerRules: ["rule", "reading"]
+    case .answerChecks: ["check", "finding"]
     }
   }
 
@@ -125,6 +140,16 @@ package enum MappingTable: String, Sendable, CaseIterable {
     case (.endpoints, "method"): ["GET", "POST", "PUT", "DELETE"]
     case (.endpoints, "repeatable"): ["yes", "no"]
     case (.apiErrors, "retry"): ErrorTable.Retry.allCases.map(\.rawValue)
+    case (.answerFields, "place"): AnswerFieldTable.Place.allCases.map(\.rawValue)
+    case (.answerFields, "form"): AnswerFieldTable.Form.allCases.map(\.rawValue)
+    case (.answerFields, "when"): AnswerFieldTable.Presence.allCases.map(\.rawValue)
+    case (.answerFields, "field"): ["-"] + PurchaseField.allCases.map(\.name) + RenewalField.allCases.map(\.name)
+    case (.answerRules, "rule"): AnswerRuleTable.Rule.allCases.map(\.rawValue)
+    case (.answerRules, "reading"): AnswerRuleTable.Reading.allCases.map(\.rawValue)
+    case (.answerRules, "default"): ["yes", "no"]
+    case (.answerChecks, "check"): AnswerCheckTable.Check.allCases.map(\.rawValue)
+    case (.answerFields, "standing"), (.answerRules, "standing"), (.answerChecks, "standing"):
+      AnswerFieldTable.Standing.allCases.map(\.rawValue)
     case (.receiptFields, "form"): ReceiptTable.Form.allCases.map(\.rawValue)
     case (_, "form"): LegacyFieldTable<PurchaseField>.Form.allCases.map(\.rawValue)
     case (_, "absence"): Absence.allCases.map(\.rawValue) + ["envelope"]

@@ -16,6 +16,9 @@ package struct Vocabulary: Sendable {
   package let withoutCounterpart: WithoutCounterpartTable
   package let endpoints: EndpointTable
   package let apiErrors: ErrorTable
+  package let answerFields: AnswerFieldTable
+  package let answerRules: AnswerRuleTable
+  package let answerChecks: AnswerCheckTable
 
   package init() throws(Table.Malformed) {
     events = try EventTable(PackageResources.events_tsv)
@@ -32,6 +35,9 @@ package struct Vocabulary: Sendable {
     withoutCounterpart = try WithoutCounterpartTable(PackageResources.without_counterpart_tsv)
     endpoints = try EndpointTable(PackageResources.endpoints_tsv)
     apiErrors = try ErrorTable(PackageResources.api_errors_tsv)
+    answerFields = try AnswerFieldTable(PackageResources.answer_fields_tsv)
+    answerRules = try AnswerRuleTable(PackageResources.answer_rules_tsv)
+    answerChecks = try AnswerCheckTable(PackageResources.answer_checks_tsv)
   }
 
   /// The tables of this build, read once.

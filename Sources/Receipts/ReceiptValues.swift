@@ -48,3 +48,25 @@ extension TransactionReceipt {
     }
   }
 }
+
+/// The values of an app receipt by the number of their attribute.
+extension AppReceipt {
+  /// Nil for what is not there or not known; the purchases (17) are not among them.
+  package func value(ofAttribute number: Int64) -> JSONValue? {
+    switch number {
+    case 0: receiptType.map(JSONValue.string)
+    case 1: appItemID.map(JSONValue.integer)
+    case 2: bundleID.map(JSONValue.string)
+    case 3: applicationVersion.map(JSONValue.string)
+    case 8: transactionDate.map { .integer($0.sinceEpoch) }
+    case 12: createdAt.map { .integer($0.sinceEpoch) }
+    case 15: downloadID.map(JSONValue.integer)
+    case 16: versionExternalIdentifier.map(JSONValue.integer)
+    case 18: originalPurchaseDate.map { .integer($0.sinceEpoch) }
+    case 19: originalApplicationVersion.map(JSONValue.string)
+    case 21: expirationDate.map { .integer($0.sinceEpoch) }
+    case 32: preorderDate.map { .integer($0.sinceEpoch) }
+    default: nil
+    }
+  }
+}

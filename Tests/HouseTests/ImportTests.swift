@@ -4,7 +4,7 @@ import Testing
 private let order: [Set<String>] = [
   ["Time", "Compression"], ["JSON"], ["Runtime", "Purchases"], ["Signing", "HTTPClient"],
   ["Wire", "Receipts", "Mappings", "Database", "HTTPServer", "Rollout"],
-  ["Adapter", "AppStore", "Ledger", "Backfill"], ["Delivery", "Seeding"], ["Service", "Simulator"],
+  ["Adapter", "LegacyAnswers", "AppStore", "Ledger", "Backfill"], ["Delivery", "Seeding"], ["Service", "Simulator"],
   ["switchyard"],
 ]
 
@@ -27,7 +27,11 @@ private let kept: [(room: String, away: Set<String>, because: String)] = [
   ("AppStore", ["Database", "HTTPServer", "Purchases", "Receipts"], "asks Apple, knows nothing of what is stored"),
   ("Adapter", ["Database", "HTTPServer", "HTTPClient", "Runtime"], "no I/O"),
   (
-    "Simulator", ["Ledger", "Adapter", "Database", "Purchases", "Receipts"], "stands for Apple, who knows nothing of us"
+    "LegacyAnswers", ["Database", "HTTPServer", "HTTPClient", "Runtime", "Signing"],
+    "composes from values: no I/O, no clock, no database"
+  ),
+  (
+    "Simulator", ["Ledger", "Adapter", "LegacyAnswers", "Database", "Purchases", "Receipts"], "stands for Apple, who knows nothing of us"
   ),
 ]
 

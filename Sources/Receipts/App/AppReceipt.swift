@@ -93,6 +93,12 @@ public struct ReceiptPurchase: Hashable, Sendable {
 
   init() {}
 
+  /// Notes a refund that the receipt does not know.
+  package mutating func noteCancellation(at date: Milliseconds?, reason: Int64?) {
+    cancellationDate = date
+    cancellationReason = reason
+  }
+
   /// By which Apple's history is asked: attribute 1705, else 1703; nil for "" and "0".
   public var originalIdentity: String? {
     ReceiptIdentity.usable(originalTransactionID) ?? ReceiptIdentity.usable(transactionID)

@@ -1,0 +1,163 @@
+import Mappings
+import Purchases
+import Receipts
+import Time
+
+/// A row of `latest_receipt_info`: a purchase that signed data, the receipt, or both tell of.
+struct LatestRow {
+  /// Among the customer's transactions; nil for a purchase that the receipt alone has.
+  let signed: Int?
+  /// Among the receipt's purchases; nil for one that it does not have.
+  let posted: Int?
+  let originalID: String
+  let kind: Kind
+  let purchasedAt: Int64
+  let expiresAt: Int64?
+  let isUpgraded: Bool
+  /// The transaction_id that the row has, as a number where it is one.
+  let number: Int64
+  let transactionID: String
+
+  /// What the product is, as far as it matters here.
+  enum Kind {
+    case subscription, consumable, other
+  }
+
+  /// Whether this row is newer than `other`: bought later.
+  func isNewer(than other: LatestRow) -> Bool {
+    if purchasedAt != other.purchasedAt { return purchasedAt > other.purchasedAt }
+    return LatestRow.comes(other, beforeByID: self)
+  }
+
+  /// Ascending by transaction_id.
+  static func comes(_ a: LatestRow, beforeByID b: LatestRow) -> Bool {
+    if a.number != b.number { return a.number < b.number }
+    return a.transactionID < b.transactionID
+  }
+
+  /// Descending by the end, of purchases that have none by their own date; then descending by transaction_id.
+  static func comes(_ a: LatestRow, beforeByEnd b: LatestRow) -> Bool {
+    let (left, right) = (a.expiresAt ?? a.purchasedAt, b.expiresAt ?? b.purchasedAt)
+    if left != right { return left > right }
+    return comes(b, beforeByID: a)
+  }
+}
+
+/// The rows of `latest_receipt_info`.
+struct LatestRows {
+  let rows: [LatestRow]
+
+  /// Every purchase that verifyReceipt would show, in the order of the time.
+  init(_ receipt: AppReceipt, _ facts: CustomerFacts, _ readings: Readings, excludesOld: Bool) {
+    var posted = PostedPurchases(receipt)
+    var rows: [LatestRow] = []
+    rows.reserveCapacity(facts.transactions.count)
+    for place in facts.transactions.indices {
+      let found = posted.take(facts.transactions[place].facts)
+      let row = Self.row(facts.transactions[place], place, found.map { ($0, receipt.purchases[$0]) }, readings)
+      if row.kind == .consumable, found == nil || !readings.consumablesOfReceipt { continue }
+      rows.append(row)
+    }
+    for place in posted.rest {
+      let row = Self.row(receipt.purchases[place], place)
+      if row.kind == .consumable, !readings.consumablesOfReceipt { continue }
+      rows.append(row)
+    }
+    if excludesOld { rows = Self.newest(rows, readings.excludeOld) }
+    if readings.latestOrder == .transactionIdAscending {
+      rows.sort { LatestRow.comes($0, beforeByID: $1) }
+    } else {
+      rows.sort { LatestRow.comes($0, beforeByEnd: $1) }
+    }
+    self.rows = rows
+  }
+
+  /// The newest row of each originalTransactionId; nothing that was used up.
+  private static func newest(_ rows: [LatestRow], _ reading: AnswerRuleTable.Reading) -> [LatestRow] {
+    var newest: [String: Int] = [:]
+    for place in rows.indices where rows[place].kind != .consumable {
+      if reading == .newestOfEachSubscription, rows[place].kind != .subscription { continue }
+      guard let other = newest[rows[place].originalID] else {
+        newest[rows[place].originalID] = place
+        continue
+      }
+      if rows[place].isNewer(than: rows[other]) { newest[rows[place].originalID] = place }
+    }
+    return newest.values.sorted().map { rows[$0] }
+  }
+
+  private static func row(
+    _ transaction: CustomerFacts.Transaction, _ place: Int, _ posted: (place: Int, purchase: ReceiptPurchase)?,
+    _ readings: Readings
+  ) -> LatestRow {
+    let facts = transaction.facts
+    let purchase = posted?.purchase
+    let receipts = purchase?.transactionID
+    let own = facts.text(.transactionId)
+    let id =
+      (readings.identityIsReceipts
+        ? receipts ?? transaction.answered?.transactionID ?? own
+        : own ?? transaction.answered?.transactionID ?? receipts) ?? ""
+    let expires = facts.date(.expiresDate) ?? purchase?.expiresDate
+    let purchased = facts.date(.purchaseDate) ?? purchase?.purchaseDate
+    return LatestRow(
+      signed: place, posted: posted?.place,
+      originalID: facts.text(.originalTransactionId) ?? purchase?.originalIdentity ?? id,
+      kind: kind(facts, purchase), purchasedAt: purchased?.sinceEpoch ?? 0, expiresAt: expires?.sinceEpoch,
+      isUpgraded: facts.flag(.isUpgraded) ?? false, number: Int64(id) ?? 0, transactionID: id)
+  }
+
+  private static func row(_ purchase: ReceiptPurchase, _ place: Int) -> LatestRow {
+    let id = purchase.transactionID ?? ""
+    return LatestRow(
+      signed: nil, posted: place, originalID: purchase.originalIdentity ?? id, kind: kind(nil, purchase),
+      purchasedAt: purchase.purchaseDate?.sinceEpoch ?? 0, expiresAt: purchase.expiresDate?.sinceEpoch,
+      isUpgraded: false, number: Int64(id) ?? 0, transactionID: id)
+  }
+
+  private static func kind(_ facts: Facts<PurchaseField>?, _ purchase: ReceiptPurchase?) -> LatestRow.Kind {
+    if let type = facts?.text(.type) {
+      if type == "Consumable" { return .consumable }
+      if type == "Auto-Renewable Subscription" { return .subscription }
+      return .other
+    }
+    if purchase?.productType == .consumable { return .consumable }
+    let hasEnd = facts?.date(.expiresDate) ?? purchase?.expiresDate
+    return purchase?.productType == .autoRenewable || hasEnd != nil ? .subscription : .other
+  }
+}
+
+/// The purchases of a receipt by what identifies them in V2: the line, else the originalTransactionId.
+///
+/// Ids of transactions change with every restore, so they tell nothing.
+private struct PostedPurchases {
+  private var lines: [Int64: Int] = [:]
+  private var originals: [String: Int] = [:]
+  private var isTaken: [Bool]
+
+  init(_ receipt: AppReceipt) {
+    isTaken = Array(repeating: false, count: receipt.purchases.count)
+    lines.reserveCapacity(receipt.purchases.count)
+    for place in receipt.purchases.indices {
+      if let line = receipt.purchases[place].webOrderLineItemID {
+        lines[line] = lines[line] ?? place
+      } else if let original = receipt.purchases[place].originalIdentity {
+        originals[original] = originals[original] ?? place
+      }
+    }
+  }
+
+  /// The place of the purchase that `facts` are about; each is given once.
+  mutating func take(_ facts: Facts<PurchaseField>) -> Int? {
+    let line = facts.text(.webOrderLineItemId).flatMap { Int64($0) } ?? 0
+    let place =
+      line != 0
+      ? lines[line] : facts.text(.originalTransactionId).flatMap { originals[$0] }
+    guard let place, !isTaken[place] else { return nil }
+    isTaken[place] = true
+    return place
+  }
+
+  /// Those that nobody took.
+  var rest: [Int] { isTaken.indices.filter { !isTaken[$0] } }
+}
