@@ -88,14 +88,14 @@ let package = Package(
       name: "switchyard",
       dependencies: [
         "Service", "Seeding", "AppStore", "Backfill", "Simulator", "Rollout", "Ledger", "Database", "Adapter",
-        "Receipts", "Wire",
+        "LegacyAnswers", "Receipts", "Wire",
         "Mappings", "HTTPServer", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time",
       ], swiftSettings: strict),
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "Service", "Seeding", "AppStore", "Simulator", "Ledger", "Database", "Adapter", "Receipts", "Wire",
-        "HTTPServer", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time", "COpenSSL",
+        "Service", "Seeding", "AppStore", "Simulator", "Ledger", "Database", "Adapter", "LegacyAnswers", "Receipts",
+        "Wire", "HTTPServer", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time", "COpenSSL",
       ], path: "Benchmarks", swiftSettings: strict),
 
     .target(name: "WorldTime", path: "Tests/WorldTime"),
@@ -125,7 +125,8 @@ let package = Package(
     tests(
       "AdapterTests", "Adapter", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
     tests(
-      "LegacyAnswersTests", "LegacyAnswers", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON",
+      "LegacyAnswersTests", "LegacyAnswers", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases",
+      "JSON",
       "Time"),
     tests(
       "AppStoreTests", "AppStore", "HTTPServer", "HTTPClient", "Mappings", "Wire", "Simulator", "Signing",

@@ -20,7 +20,7 @@ struct Benchmark: Sendable {
 
   static let all = [
     VerifyAlone.benchmark, VerifyDecodeMap.benchmark, ApplePeer.benchmark, StreamRate.benchmark, LedgerBatch.benchmark,
-    BareHTTP.benchmark, DurableHTTP.benchmark, VerifyReceipt.benchmark, ExtractBulk.benchmark,
+    BareHTTP.benchmark, DurableHTTP.benchmark, VerifyReceipt.benchmark, ComposeAnswer.benchmark, ExtractBulk.benchmark,
     MapLegacy.benchmark, LegacyHTTP.benchmark, Forwarding.benchmark, AnswerRead.benchmark, SeedingHistory.benchmark,
     LargeLookUp.benchmark,
     SimulatorYear.benchmark,

@@ -7,7 +7,9 @@ package struct AnswerRequest: Sendable {
   package var receipt: Receipt
   /// The receipt in base64, to be given back as `latest_receipt`.
   package var receiptData: String
-  /// The environment that answers. An iOS 6 receipt signs none.
+  /// The environment that answers.
+  ///
+  /// An iOS 6 receipt signs none.
   package var environment: Environment
   /// The time of the request, with its milliseconds.
   package var date: Milliseconds

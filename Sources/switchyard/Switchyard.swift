@@ -14,6 +14,7 @@ package enum Switchyard {
       Command.Example("switchyard jws verify notification.json", "is this body really Apple's?"),
       Command.Example("switchyard receipt inspect receipt.b64", "is this receipt, and what is in it?"),
       Command.Example("switchyard convert body.json", "what does it say, whichever generation it is of?"),
+      Command.Example("switchyard fidelity receipt.b64 answer.json", "would our answer be Apple's?"),
       Command.Example("switchyard extract receipts.csv.gz > ids.jsonl", "what millions of receipts are worth"),
       Command.Example("switchyard app add com.example.app --app-apple-id 1234567890"),
       Command.Example("switchyard explain com.example.app 2000000906235058", "why does this customer have no access?"),
@@ -23,7 +24,7 @@ package enum Switchyard {
     ],
     subcommands: [
       ServeCommand.command, DevCommand.command, JWSCommand.command, ReceiptCommand.command, ConvertCommand.command,
-      ExtractCommand.command, MappingsCommand.command, AppCommand.command, APICommand.command, RolloutCommand.command,
+      FidelityCommand.command, ExtractCommand.command, MappingsCommand.command, AppCommand.command, APICommand.command, RolloutCommand.command,
       ExplainCommand.command, OutboxCommand.command, ConsumptionCommand.command, InboxCommand.command,
       QuarantineCommand.command, ReconcileCommand.command, SeedsCommand.command, CompletenessCommand.command,
       DatabaseCommand.command, DoctorCommand.command, SimulateCommand.command,

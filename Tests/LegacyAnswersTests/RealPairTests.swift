@@ -4,8 +4,9 @@ import Receipts
 import Support
 import Testing
 
-@Suite(.enabled(if: Samples.directory != nil, "no ../shared/samples beside the project"))
-struct `A composed answer beside Apple's` {
+@Suite(
+  "A composed answer beside Apple's", .enabled(if: Samples.directory != nil, "no ../shared/samples beside the project"))
+struct RealPairTests {
   static let composer: AnswerComposer = {
     do { return AnswerComposer(try ComposingRules(choosing: [])) } catch { preconditionFailure("\(error)") }
   }()
@@ -16,6 +17,5 @@ struct `A composed answer beside Apple's` {
     #expect(report.different == [])
     let sum = report.exact + report.derived + report.echoed + report.unavailable + report.different.count
     #expect(sum == report.fields && report.fields > 25)
-    print(pair, report.json)
   }
 }

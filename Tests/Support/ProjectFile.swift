@@ -1,4 +1,5 @@
 import Database
+import Glibc
 
 /// The files of this repository, as tests read them.
 package enum ProjectFile {
@@ -10,9 +11,19 @@ package enum ProjectFile {
 
   /// A file's text, by its path from the root.
   package static func text(_ path: String) throws -> String {
-    // …/Tests/Support/ProjectFile.swift
-    let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
     guard let bytes = Files.contents(of: "\(root)/\(path)", limit: limit) else { throw Missing(path: path) }
     return String(decoding: bytes, as: UTF8.self)
   }
+
+  /// Replaces a file's text, by its path from the root.
+  package static func write(_ text: String, to path: String) throws {
+    let file = unsafe fopen("\(root)/\(path)", "w")
+    guard let file = unsafe file else { throw Missing(path: path) }
+    defer { unsafe fclose(file) }
+    let bytes = Array(text.utf8)
+    guard unsafe fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw Missing(path: path) }
+  }
+
+  // …/Tests/Support/ProjectFile.swift
+  private static let root = "/" + #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
 }

@@ -17,7 +17,26 @@ extension CustomerState {
     }
   }
 
-  /// The newest period of each subscription, the newest first: what `exclude-old-transactions` leaves.
+  /// The same in the order of `latest_receipt_info`: the latest end first, of what has none the date of purchase.
+  package var latestByEnd: [SimulatedReceipt.Purchase] { Self.byEnd(legacyPurchases) }
+
+  /// What `exclude-old-transactions` leaves: the newest of each original transaction, and nothing that is used up.
+  package var newestOfEachOriginal: [SimulatedReceipt.Purchase] {
+    var seen: Set<String> = []
+    return Self.byEnd(
+      latestPurchases.filter {
+        $0.transaction.product.kind != .consumable && seen.insert($0.transaction.originalTransactionID).inserted
+      })
+  }
+
+  private static func byEnd(_ purchases: [SimulatedReceipt.Purchase]) -> [SimulatedReceipt.Purchase] {
+    func end(_ purchase: SimulatedReceipt.Purchase) -> Milliseconds {
+      purchase.transaction.expiresDate ?? purchase.transaction.purchaseDate
+    }
+    return purchases.sorted { (end($1), $1.transactionID) < (end($0), $0.transactionID) }
+  }
+
+  /// The newest period of each subscription, the newest first.
   package var latestPeriods: [SimulatedReceipt.Purchase] {
     var seen: Set<String> = []
     return latestPurchases.filter {

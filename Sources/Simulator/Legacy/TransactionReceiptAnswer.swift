@@ -34,8 +34,10 @@ package struct TransactionReceiptAnswer: Sendable {
       if isExpired {
         answer.add("latest_expired_receipt_info", .object(flat(latest)))
         let renewal = subscription.renewal
-        answer.add("expiration_intent", renewal.expirationIntent.map { String($0.rawValue) })
-        answer.add("is_in_billing_retry_period", renewal.isInBillingRetryPeriod == true ? "1" : "0")
+        if let intent = renewal.expirationIntent {
+          answer.add("expiration_intent", String(intent.rawValue))
+          answer.add("is_in_billing_retry_period", renewal.isInBillingRetryPeriod == true ? "1" : "0")
+        }
       } else {
         answer.add("latest_receipt_info", .object(flat(latest)))
         let receipt = try SimulatedTransactionReceipt(latest).encoded(signedBy: signer)
@@ -46,10 +48,16 @@ package struct TransactionReceiptAnswer: Sendable {
     return answer.object
   }
 
-  private func flat(_ purchase: SimulatedReceipt.Purchase) -> JSONObject { Self.flat(purchase, in: state.app) }
+  private func flat(_ purchase: SimulatedReceipt.Purchase) -> JSONObject {
+    Self.flat(purchase, in: state.app, hasOwnership: true)
+  }
 
   /// One transaction as iOS 6 and V1's deprecated fields tell it: `expires_date` in milliseconds.
-  static func flat(_ purchase: SimulatedReceipt.Purchase, in app: SimulatedApp) -> JSONObject {
+  ///
+  /// - Parameter hasOwnership: since 2021, when notifications no longer had these objects.
+  static func flat(
+    _ purchase: SimulatedReceipt.Purchase, in app: SimulatedApp, hasOwnership: Bool = false
+  ) -> JSONObject {
     let transaction = purchase.transaction
     let isProduction = app.environment == .production
     var row = PayloadMembers()
@@ -70,6 +78,7 @@ package struct TransactionReceiptAnswer: Sendable {
     }
     row.addLegacy("cancellation_date", transaction.revocation?.date)
     row.add("cancellation_reason", transaction.revocation.map { String($0.reason) })
+    if hasOwnership { row.add("in_app_ownership_type", transaction.ownership.rawValue) }
     row.add("item_id", isProduction ? "521129812" : "0")
     if isProduction { row.add("app_item_id", String(app.appAppleID)) }
     row.add("version_external_identifier", isProduction ? String(app.versionExternalIdentifier) : "0")

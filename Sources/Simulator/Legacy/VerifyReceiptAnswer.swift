@@ -33,7 +33,7 @@ package struct VerifyReceiptAnswer: Sendable {
   }
 
   private var latest: [SimulatedReceipt.Purchase] {
-    excludesOldTransactions ? state.latestPeriods : state.latestPurchases
+    excludesOldTransactions ? state.newestOfEachOriginal : state.latestByEnd
   }
 
   /// - Parameter latestReceipt: `latestReceipt`, signed and in base64; empty leaves it out.

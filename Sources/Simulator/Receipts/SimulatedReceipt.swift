@@ -125,6 +125,9 @@ extension SimulatedReceipt.Purchase {
       attribute(1713, DERWriter.integer(offer?.kind == .introductory && offer?.discount == .freeTrial ? 1 : 0)),
       attribute(1722, DERWriter.integer(transaction.ownership == .familyShared ? 1 : 0)),
     ]
+    if let revocation = transaction.revocation {
+      attributes.append(attribute(1720, DERWriter.integer(revocation.reason)))
+    }
     for type in Int64(1714)...1718 { attributes.append(attribute(type, DERWriter.ia5(""))) }
     if transaction.product.kind == .autoRenewable {
       let isIntroductory = offer?.kind == .introductory && offer?.discount != .freeTrial

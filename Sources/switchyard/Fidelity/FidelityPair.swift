@@ -1,0 +1,62 @@
+import JSON
+import Receipts
+import Time
+import Wire
+
+/// A receipt and the answer that Apple gave to it.
+struct FidelityPair {
+  struct PostedReceipt {
+    let path: String
+    let receipt: Receipt
+    /// As it was posted, without white space.
+    let data: String
+
+    /// What an answer repeats of it: the app and the ids of its purchases.
+    var identity: String {
+      switch receipt {
+      case .app(let app):
+        "\(app.bundleID ?? "") \((app.transactionDate ?? app.createdAt)?.sinceEpoch ?? 0) \(app.purchases.count)"
+      case .transaction(let transaction): "\(transaction.bundleID ?? "") \(transaction.transactionID ?? "")"
+      }
+    }
+  }
+
+  struct Answer {
+    let path: String
+    let json: JSONObject
+
+    /// The same of the answer; nil for one that holds no receipt.
+    var identity: String? {
+      let answer = VerifyReceiptAnswer(json)
+      guard let receipt = answer.receipt else { return nil }
+      if let rows = receipt.inApp {
+        return "\(receipt.bundleID ?? "") \(receipt.receiptCreationDate?.sinceEpoch ?? 0) \(rows.count)"
+      }
+      return "\(receipt.bundleID ?? "") \(TransactionRow(receipt.json).transactionID ?? "")"
+    }
+  }
+
+  let receipt: PostedReceipt
+  let answer: Answer
+
+  init(_ receipt: PostedReceipt, _ answer: Answer) {
+    self.receipt = receipt
+    self.answer = answer
+  }
+
+  /// Each answer with its receipt: the one of the same name, else the first that has what it repeats.
+  static func matched(_ receipts: [PostedReceipt], _ answers: [Answer]) -> [FidelityPair] {
+    let byName = Dictionary(receipts.map { (stem($0.path), $0) }) { first, _ in first }
+    let byIdentity = Dictionary(receipts.map { ($0.identity, $0) }) { first, _ in first }
+    return answers.compactMap { answer in
+      guard let identity = answer.identity else { return nil }
+      return (byName[stem(answer.path)] ?? byIdentity[identity]).map { FidelityPair($0, answer) }
+    }
+  }
+
+  /// The file's name up to its first dot.
+  private static func stem(_ path: String) -> String {
+    let name = path.split(separator: "/").last ?? ""
+    return String(name.prefix { $0 != "." })
+  }
+}

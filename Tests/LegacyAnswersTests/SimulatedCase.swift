@@ -1,0 +1,216 @@
+import JSON
+import LegacyAnswers
+import Purchases
+import Receipts
+import Signing
+import Simulator
+import Time
+
+/// A request about a simulated customer: what we know, and what the simulated App Store answers.
+struct SimulatedCase: Sendable {
+  /// What makes a customer a case of their own.
+  enum Situation: String, Sendable, CaseIterable {
+    case plain, restored, refunded, upgraded, shared, grace, retry, ended, revoked, cancelled, trial, paidIntroduction,
+      promotional, offerCode, priceAsked, consumable, excludeOld, olderReceipt, transactionReceipt, production
+  }
+
+  let request: AnswerRequest
+  let facts: CustomerFacts
+  /// The simulator's answer.
+  let answer: JSONObject
+  let situations: Set<Situation>
+  /// Lines, else originalTransactionIds, of rows whose ids a restore changed since: V2 does not know them.
+  let restored: Set<String>
+  /// originalTransactionIds of consumables that came or were used up since the receipt: V2 does not know which are.
+  let consumables: Set<String>
+}
+
+/// Customers of a simulated App Store, and requests about them at dates of their lives.
+struct SimulatedCases {
+  static let start = Milliseconds(1_767_600_000_000)
+  static let pki: ReceiptPKI = {
+    do { return try ReceiptPKI.generate(at: start) } catch { preconditionFailure("no PKI: \(error)") }
+  }()
+  static let reader: ReceiptReader = {
+    do { return ReceiptReader(trust: ReceiptTrust(exactly: [try pki.trustedRoot()])) } catch {
+      preconditionFailure("no reader: \(error)")
+    }
+  }()
+
+  private let world: AppStoreWorld
+  private let environment: Environment
+  private let seed: UInt64
+
+  init(customers: Int, in environment: AppStoreEnvironment, seed: UInt64) {
+    var app = AppPlan.sample("com.example.notes", environment: environment)
+    app.customers = customers
+    app.habits = .lively
+    app.habits.restores = 150
+    app.habits.usesStoreKit1 = 700
+    app.habits.paymentFails = 120
+    app.habits.asksForRefund = 60
+    app.habits.redeemsOffer = 80
+    app.priceChanges = [
+      AppPlan.PriceChange(of: "plus.monthly", at: Self.start + .days(150), to: 6_990, needsConsent: true),
+      AppPlan.PriceChange(of: "pro.monthly", at: Self.start + .days(200), to: 10_990, needsConsent: false),
+    ]
+    // A paid introduction beside the free trials of the sample.
+    for place in app.products.indices where app.products[place].id == "lite.weekly" {
+      app.products[place].offers.append(Offer(.introductory, .payAsYouGo, for: .weeks(1), price: 490))
+    }
+    // Each product has offers of its own, so that their identifiers differ.
+    for product in app.products.indices {
+      for offer in app.products[product].offers.indices {
+        if let name = app.products[product].offers[offer].identifier {
+          app.products[product].offers[offer].identifier = "\(name).\(product)"
+        }
+      }
+    }
+    var world = AppStoreWorld(plan: WorldPlan(apps: [app]), seed: seed, start: Self.start)
+    world.advance(by: .days(365))
+    _ = world.drainNotifications()
+    self.world = world
+    self.environment = environment == .production ? .production : .sandbox
+    self.seed = seed
+  }
+
+  /// Calls `use` with each case: two dates for each customer, each with an app receipt and, where there is a purchase,
+  /// an iOS 6 receipt.
+  func forEach(_ use: (SimulatedCase) throws -> Void) throws {
+    for (number, customer) in world.customers().enumerated() {
+      var random = SplitMix64(seed: seed, part: number)
+      for _ in 0..<2 {
+        let date =
+          Self.start + .days(Int64(random.number(in: 20..<365))) + .seconds(Int64(random.number(in: 0..<86_400)))
+        let age = random.chance(50) ? 0 : Int64(random.number(in: 1..<40 * 86_400))
+        let state = world.state(of: customer, at: date)
+        let then = world.state(of: customer, at: date - .seconds(age))
+        try use(try appCase(state, then, at: date, excludesOld: random.chance(30), isOlder: age > 0))
+        let sold = then.legacyPurchases
+        if !sold.isEmpty {
+          try use(try transactionCase(sold[random.number(in: 0..<sold.count)], state, at: date))
+        }
+      }
+    }
+  }
+
+  // MARK: Cases
+
+  private func appCase(
+    _ state: CustomerState, _ then: CustomerState, at date: Milliseconds, excludesOld: Bool, isOlder: Bool
+  ) throws -> SimulatedCase {
+    let receipt = then.receipt
+    let requestedAt = date + .milliseconds(402)
+    let judge = Simulator.VerifyReceiptAnswer(
+      about: receipt, of: state, requestedAt: requestedAt, excludingOldTransactions: excludesOld)
+    let data = try receipt.encoded(signedBy: Self.pki)
+    guard case .verified(let read) = Self.reader.read(data) else { throw Unreadable() }
+    let text = String(decoding: data, as: UTF8.self)
+    let request = AnswerRequest(
+      receipt: read.receipt, receiptData: text, environment: environment, date: requestedAt,
+      excludesOldTransactions: excludesOld)
+    var situations = situations(of: state, at: date)
+    if excludesOld { situations.insert(.excludeOld) }
+    if isOlder { situations.insert(.olderReceipt) }
+    let posted = Dictionary(then.purchases.map { ($0.transaction.transactionID, $0.legacyTransactionID) }) { first, _ in
+      first
+    }
+    let restored = state.purchases.filter {
+      $0.legacyTransactionID != posted[$0.transaction.transactionID] ?? $0.transaction.transactionID
+    }
+    return SimulatedCase(
+      request: request, facts: facts(of: state, at: date), answer: judge.object(latestReceipt: data),
+      situations: situations, restored: Set(restored.map(Self.key)), consumables: consumables(of: state, then))
+  }
+
+  private func transactionCase(
+    _ sold: SimulatedReceipt.Purchase, _ state: CustomerState, at date: Milliseconds
+  ) throws -> SimulatedCase {
+    let answer = try TransactionReceiptAnswer(about: sold, of: state).object(signedBy: Self.pki.transactionSigner)
+    // What Apple answers as `receipt` is what it signed.
+    let pairs = (answer["receipt"]?.object ?? JSONObject()).compactMap { member in
+      member.value.string.map { "\t\"\(member.key.replacing("_", with: "-"))\" = \"\($0)\";\n" }
+    }
+    let data = try SimulatedTransactionReceipt(sold).encoded(
+      signedBy: Self.pki.transactionSigner, info: Array("{\n\(pairs.joined())}".utf8))
+    guard case .verified(let read) = Self.reader.read(data) else { throw Unreadable() }
+    let request = AnswerRequest(
+      receipt: read.receipt, receiptData: String(decoding: data, as: UTF8.self), environment: environment, date: date)
+    var situations = situations(of: state, at: date)
+    situations.insert(.transactionReceipt)
+    let restored = state.purchases.filter { $0.legacyTransactionID != $0.transaction.transactionID }
+    return SimulatedCase(
+      request: request, facts: facts(of: state, at: date), answer: answer, situations: situations,
+      restored: Set(restored.map(Self.key)), consumables: [])
+  }
+
+  struct Unreadable: Error {}
+
+  private static func key(_ purchase: WorldPurchase) -> String {
+    purchase.transaction.webOrderLineItemID ?? purchase.transaction.originalTransactionID
+  }
+
+  private func consumables(of state: CustomerState, _ then: CustomerState) -> Set<String> {
+    func shown(_ state: CustomerState) -> Set<String> {
+      Set(
+        state.legacyPurchases.filter { $0.transaction.product.kind == .consumable }
+          .map(\.transaction.originalTransactionID))
+    }
+    return shown(state).symmetricDifference(shown(then))
+  }
+
+  /// What a ledger knows that has everything that Apple signed.
+  ///
+  /// The simulator's dates are whole seconds; Apple's V2 has milliseconds, which V1 never shows.
+  private func facts(of state: CustomerState, at date: Milliseconds) -> CustomerFacts {
+    CustomerFacts(
+      transactions: state.purchases.map {
+        CustomerFacts.Transaction(Facts(stated: Self.finer($0.transaction.payload(signedAt: nil))))
+      },
+      renewals: state.subscriptions.map {
+        CustomerFacts.Renewal(
+          Facts(stated: Self.finer($0.renewal.payload(signedAt: nil))), statedAt: date + .seconds(1),
+          wasAskedToConsent: $0.isConsentAsked)
+      })
+  }
+
+  private static func finer(_ payload: JSONObject) -> JSONObject {
+    JSONObject(
+      payload.map { member in
+        guard member.key.hasSuffix("Date"), let date = member.value.integer else { return (member.key, member.value) }
+        return (member.key, .integer(date + 137))
+      })
+  }
+
+  private func situations(of state: CustomerState, at date: Milliseconds) -> Set<SimulatedCase.Situation> {
+    var found: Set<SimulatedCase.Situation> = environment == .production ? [.production] : []
+    for purchase in state.purchases {
+      let transaction = purchase.transaction
+      if purchase.legacyTransactionID != transaction.transactionID { found.insert(.restored) }
+      if let revocation = transaction.revocation {
+        found.insert(revocation.kind == .familyRevoke ? .revoked : .refunded)
+      }
+      if transaction.isUpgraded { found.insert(.upgraded) }
+      if transaction.ownership == .familyShared { found.insert(.shared) }
+      if transaction.product.kind == .consumable { found.insert(.consumable) }
+      switch transaction.offer?.kind {
+      case .introductory: found.insert(transaction.offer?.discount == .freeTrial ? .trial : .paidIntroduction)
+      case .promotional: found.insert(.promotional)
+      case .offerCode: found.insert(.offerCode)
+      case .winBack, nil: break
+      }
+    }
+    for subscription in state.subscriptions {
+      switch subscription.status {
+      case 2: found.insert(.ended)
+      case 3: found.insert(.retry)
+      case 4: found.insert(.grace)
+      case 5: found.insert(.revoked)
+      default: if !subscription.renewal.willRenew { found.insert(.cancelled) }
+      }
+      if subscription.isConsentAsked { found.insert(.priceAsked) }
+    }
+    if found.subtracting([.production]).isEmpty { found.insert(.plain) }
+    return found
+  }
+}

@@ -1,0 +1,11 @@
+import Glibc
+
+/// How much the longer tests do.
+package enum TestSize {
+  /// Customers whose answers are compared with the simulator's; SWITCHYARD_SIMULATED_CUSTOMERS, else 200.
+  package static let simulatedCustomers: Int =
+    unsafe getenv("SWITCHYARD_SIMULATED_CUSTOMERS").flatMap { unsafe Int(String(cString: $0)) } ?? 200
+
+  /// Whether tests that generate a page of docs write it: SWITCHYARD_WRITE_DOCS.
+  package static let writesDocuments = unsafe getenv("SWITCHYARD_WRITE_DOCS") != nil
+}
