@@ -24,7 +24,8 @@ package enum Switchyard {
     ],
     subcommands: [
       ServeCommand.command, DevCommand.command, JWSCommand.command, ReceiptCommand.command, ConvertCommand.command,
-      FidelityCommand.command, ExtractCommand.command, MappingsCommand.command, AppCommand.command, APICommand.command, RolloutCommand.command,
+      FidelityCommand.command, ExtractCommand.command, MappingsCommand.command, AppCommand.command, APICommand.command,
+      RolloutCommand.command,
       ExplainCommand.command, OutboxCommand.command, ConsumptionCommand.command, InboxCommand.command,
       QuarantineCommand.command, ReconcileCommand.command, SeedsCommand.command, CompletenessCommand.command,
       DatabaseCommand.command, DoctorCommand.command, SimulateCommand.command,

@@ -31,7 +31,8 @@ private let kept: [(room: String, away: Set<String>, because: String)] = [
     "composes from values: no I/O, no clock, no database"
   ),
   (
-    "Simulator", ["Ledger", "Adapter", "LegacyAnswers", "Database", "Purchases", "Receipts"], "stands for Apple, who knows nothing of us"
+    "Simulator", ["Ledger", "Adapter", "LegacyAnswers", "Database", "Purchases", "Receipts"],
+    "stands for Apple, who knows nothing of us"
   ),
 ]
 
