@@ -7,6 +7,7 @@ import Time
 /// What must be done now and then: next months' partitions, and figures that only the database can tell.
 struct Housekeeping: Service {
   let pool: Pool
+  let ledger: Ledger
   let metrics: ServiceMetrics
   let clock: WallClock
   let logger: Logger
@@ -36,6 +37,7 @@ struct Housekeeping: Service {
           try BodyPartitions.prepare(for: now, in: session)
           return try QuarantineTable.usage(in: session)
         }
+        tellUnforwarded()
         try await measureOutbox(at: now)
         try await purge { session throws(DatabaseError) in
           try OutboxTable.purge(deliveredBefore: now - Self.deliveredKept, limit: Self.purgedAtOnce, in: session)
@@ -54,6 +56,15 @@ struct Housekeeping: Service {
       }
       try? await Task.sleep(for: Self.period)
     }
+  }
+
+  private func tellUnforwarded() {
+    let count = ledger.takeUnforwarded()
+    guard count > 0 else { return }
+    metrics.unforwarded[].increment(by: UInt64(count))
+    logger.warning(
+      "messages that nobody vouches for were set aside and not forwarded: too many of them wait for the old back end",
+      metadata: ["count": "\(count)", "most": "\(OutboxTable.mostUnproven)"])
   }
 
   private func purgeClaims(at now: Milliseconds) async throws(DatabaseError) {
