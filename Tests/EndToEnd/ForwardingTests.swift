@@ -133,6 +133,14 @@ import Time
     #expect(dry.output == "would: forward to old.example.com\n")
     #expect(try await program.run("app", "legacy-url", app, url, "--environment", "sandbox").status == 0)
     #expect(try await program.run("app", "legacy-url", app, "ftp://x", "--environment", "sandbox").status == 2)
+    for (url, isWarned) in [
+      ("http://back.example.com/a", true), ("http://127.evil.example.com", true), ("http://10.0.0.1:80", true),
+      ("https://back.example.com", false), ("http://127.0.0.1:1/a", false), ("http://localhost", false),
+      ("http://[::1]:8080/a", false),
+    ] {
+      let named = try await program.run("app", "legacy-url", app, url, "--environment", "sandbox", "--dry-run")
+      #expect(named.status == 0 && named.notes.contains("plain http") == isWarned, "\(url): \(named)")
+    }
     let legacy = ["rollout", "set", app, "legacy", "--environment", "Sandbox", "--reason", "a day back"]
     #expect(try await program.run(legacy + ["--dry-run"]).output.hasPrefix("would: "))
     let set = try await program.run(legacy)

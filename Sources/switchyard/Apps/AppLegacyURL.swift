@@ -42,13 +42,15 @@ enum AppLegacyURL {
       if !isDry, let change {
         try await write(url, over: before, scope, record.app.bundleID, change, connection)
       }
+      let warning = isReadable(url) ? plainHTTP : nil
       if arguments.wantsJSON {
         try terminal.write([
           "app": .string(record.app.bundleID), "environment": .string(environment.rawValue), "dryRun": .bool(isDry),
-          "change": JSONValue(change),
+          "change": JSONValue(change), "warning": JSONValue(warning),
         ])
       } else {
         try terminal.write("\(isDry && change != nil ? "would: " : "")\(change ?? "nothing to change")\n")
+        if let warning { terminal.note("warning: \(warning)") }
       }
       return .done
     }
@@ -63,6 +65,18 @@ enum AppLegacyURL {
         .invalidValue, "\(what) is http or https, at most 2048 bytes of ASCII, without user or password; or off.",
         path: arguments.path)
     }
+  }
+
+  private static let plainHTTP =
+    "the URL is plain http: the app's shared secret and its customers' purchases can be read on the way; name an https URL"
+
+  /// Whether others can read what is sent there: plain http to another host.
+  private static func isReadable(_ url: String) -> Bool {
+    guard url.hasPrefix("http://") else { return false }
+    let authority = url.dropFirst("http://".utf8.count).prefix { !"/?#".contains($0) }
+    let host = authority.hasPrefix("[") ? authority.prefix { $0 != "]" }.dropFirst() : authority.prefix { $0 != ":" }
+    let isAddress = host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) }
+    return host != "localhost" && host != "::1" && !(isAddress && host.hasPrefix("127."))
   }
 
   /// Hosts only, in the audit as well: paths and queries may hold secrets.
