@@ -71,13 +71,7 @@ enum AppLegacyURL {
     "the URL is plain http: the app's shared secret and its customers' purchases can be read on the way; name an https URL"
 
   /// Whether others can read what is sent there: plain http to another host.
-  private static func isReadable(_ url: String) -> Bool {
-    guard url.hasPrefix("http://") else { return false }
-    let authority = url.dropFirst("http://".utf8.count).prefix { !"/?#".contains($0) }
-    let host = authority.hasPrefix("[") ? authority.prefix { $0 != "]" }.dropFirst() : authority.prefix { $0 != ":" }
-    let isAddress = host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) }
-    return host != "localhost" && host != "::1" && !(isAddress && host.hasPrefix("127."))
-  }
+  private static func isReadable(_ url: String) -> Bool { url.hasPrefix("http://") && !Destination.isLoopback(url) }
 
   /// Hosts only, in the audit as well: paths and queries may hold secrets.
   private static func change(from before: Destination?, to url: String) -> String? {
