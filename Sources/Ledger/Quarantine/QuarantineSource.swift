@@ -10,7 +10,7 @@ package enum QuarantineSource: String, Sendable, CaseIterable {
   case unproven
 
   /// How much it may keep.
-  var quota: QuarantineUsage {
+  package var quota: QuarantineUsage {
     switch self {
     case .authentic: QuarantineUsage(messages: 200_000, bytes: 2 << 30)
     case .legacy: QuarantineUsage(messages: 50_000, bytes: 1 << 30)

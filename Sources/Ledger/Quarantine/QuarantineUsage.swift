@@ -6,6 +6,11 @@ package struct QuarantineUsage: Hashable, Sendable {
   /// Of their bodies.
   package var bytes = 0
 
+  package init(messages: Int = 0, bytes: Int = 0) {
+    self.messages = messages
+    self.bytes = bytes
+  }
+
   func isBelow(_ quota: QuarantineUsage) -> Bool { messages < quota.messages && bytes < quota.bytes }
 
   mutating func add(_ size: Int) {
