@@ -63,8 +63,8 @@ struct Housekeeping: Service {
     guard count > 0 else { return }
     metrics.unforwarded[].increment(by: UInt64(count))
     logger.warning(
-      "messages that nobody vouches for were set aside and not forwarded: too many of them wait for the old back end",
-      metadata: ["count": "\(count)", "most": "\(OutboxTable.mostUnproven)"])
+      "unproven messages not forwarded: too many are queued for the old back end",
+      metadata: ["count": "\(count)", "limit": "\(OutboxTable.mostUnproven)"])
   }
 
   private func purgeClaims(at now: Milliseconds) async throws(DatabaseError) {

@@ -58,7 +58,7 @@ package struct ServiceMetrics: Sendable {
       labels: ["app", "environment", "destination"])
     unforwarded = registry.counter(
       "switchyard_unproven_not_forwarded_total",
-      help: "Messages that nobody vouches for, set aside and not forwarded because too many of them waited.")
+      help: "Unproven messages that were quarantined and not forwarded, because too many were queued already.")
     unforwarded[].increment(by: 0)
     outboxDead = registry.gauge(
       "switchyard_outbox_dead_messages", help: "Messages that were given up, until they are replayed.",

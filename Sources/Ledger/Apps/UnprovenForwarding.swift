@@ -1,13 +1,13 @@
 package import Database
 package import Time
 
-/// Whether messages that nobody vouches for are forwarded to the app's own back end.
+/// Whether unproven messages are forwarded to the app's old back end.
 ///
-/// It judged such messages itself before Switchyard stood in front of it.
+/// The old back end judged such messages itself before Switchyard stood in front of it.
 package enum UnprovenForwarding: String, Hashable, Sendable, CaseIterable {
-  /// They are forwarded, in a lane of their own.
+  /// Forwards them, in a lane of their own.
   case allow
-  /// They are set aside and no more, until `switchyard quarantine replay` accepts them.
+  /// Keeps them in quarantine until `switchyard quarantine replay` accepts them.
   case deny
 }
 

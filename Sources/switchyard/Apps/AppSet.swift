@@ -20,10 +20,9 @@ struct AppSet {
       0 to 72. 72 is the default, 0 holds nothing. Access is held only for a customer whose signed access lasted to its end \
       and whom V1 reports as renewed. Apple's answer ends it.
 
-      --forward-unproven: whether messages that nobody vouches for (a V1 body without the app's shared secret, a damaged or \
-      forged message) are forwarded to the app's old back end. allow, the default: yes, in a lane of their own; each is \
-      sent once, and up to three times more if nobody answers. deny: they are only set aside, until `switchyard \
-      quarantine replay` accepts them.
+      --forward-unproven: whether unproven messages are forwarded to the app's old back end. A message is unproven if it \
+      has neither a valid signature nor the app's shared secret. allow (default): it is sent once, and again up to three \
+      times if the back end does not answer. deny: it stays in quarantine until `switchyard quarantine replay` accepts it.
 
       --consumption: what Apple is told, within 12 hours, when a customer asks for a refund. ignore, the default: \
       nothing. fixed: the same answer each time, of --consumption-file; it must say that customers consented. ask: your \
@@ -44,7 +43,7 @@ struct AppSet {
       .value("hold-access", "HOURS", "How long access may be held while Apple is asked, 0 to 72."),
       .value(
         "forward-unproven", "POLICY", choices: UnprovenForwarding.allCases.map(\.rawValue),
-        "Whether messages that nobody vouches for are forwarded."),
+        "Whether unproven messages are forwarded."),
     ] + ConsumptionOptions.options + [
       .flag("dry-run", "Say what would be done and do nothing."), JSONOutput.option,
     ] + MasterKeyOptions.options, arguments: [AppCommand.bundleID]
@@ -173,8 +172,8 @@ extension UnprovenForwarding {
   /// What it means, in a few words.
   var summary: String {
     switch self {
-    case .allow: "allow: messages that nobody vouches for are forwarded"
-    case .deny: "deny: messages that nobody vouches for are set aside"
+    case .allow: "allow: unproven messages are forwarded"
+    case .deny: "deny: unproven messages stay in quarantine"
     }
   }
 }
