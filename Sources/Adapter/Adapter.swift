@@ -77,8 +77,16 @@ package struct Adapter: Sendable {
   package func evidence(
     _ body: [UInt8], app: String, environment: Environment?, userID: String? = nil, message: Digest, now: Milliseconds
   ) throws(Refusal) -> Reading {
+    try evidence(
+      body, app: app, environment: environment, userID: userID, message: message, isFetched: false, now: now)
+  }
+
+  private func evidence(
+    _ body: [UInt8], app: String, environment: Environment?, userID: String?, message: Digest, isFetched: Bool,
+    now: Milliseconds
+  ) throws(Refusal) -> Reading {
     let evidence = Evidence(
-      verifier: verifier, message: message, app: app, fallback: environment, now: now)
+      verifier: verifier, message: message, app: app, isFetched: isFetched, fallback: environment, now: now)
     let origin = LegacyOrigin(app: app, environment: environment, trust: .none, receivedAt: now)
     var userID = userID
     var reading: Reading
@@ -125,12 +133,13 @@ package struct Adapter: Sendable {
 
   /// An answer of the App Store Server API to a question of ours: a history, statuses, an order, a transaction.
   ///
-  /// As evidence, but for its ids, which are no news by which to ask again. A member `orderId`, which is not Apple's
+  /// As evidence, but what stands in it is of one customer, and its ids are no news by which to ask again. A member `orderId`, which is not Apple's
   /// but ours, says which order was asked about: it becomes an alias of what the answer holds.
   package func apiAnswer(
     _ body: [UInt8], app: String, environment: Environment?, message: Digest, now: Milliseconds
   ) throws(Refusal) -> Reading {
-    var reading = try evidence(body, app: app, environment: environment, message: message, now: now)
+    var reading = try evidence(
+      body, app: app, environment: environment, userID: nil, message: message, isFetched: true, now: now)
     reading.findings.seeds = []
     // Ours, and therefore the first: an answer of 200 KB need not be read again to find that there is none.
     if body.starts(with: Self.orderMember),

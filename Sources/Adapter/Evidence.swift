@@ -10,6 +10,8 @@ struct Evidence {
   let message: Digest
   /// The app whose back end hands it in.
   let app: String
+  /// Whether Apple gave it to us, in answer to a question of ours.
+  let isFetched: Bool
   /// The environment of payloads that name none, as the request says.
   let fallback: Environment?
   let now: Milliseconds
@@ -107,7 +109,7 @@ struct Evidence {
     return try answered(purchases, [], envelope, title, survey)
   }
 
-  /// All statements of one answer: one app, one environment, one customer.
+  /// All statements of one answer: one app, one environment, and one customer if we fetched it.
   private func answered(
     _ purchases: [PurchaseStatement], _ renewals: [RenewalStatement], _ envelope: AnswerEnvelope, _ title: String,
     _ survey: Survey
@@ -126,12 +128,6 @@ struct Evidence {
     return try reading(app, environment, latest, "\(title) of \(count)", survey, appAppleID: envelope.appAppleID) {
       $0.purchases = purchases
       $0.renewals = renewals
-      let customer = $0.originalTransactionIDs
-      for other in customer.dropFirst() {
-        $0.links.append(
-          CustomerLink(
-            app: app, environment: environment, .originalTransactionID(customer[0]), .originalTransactionID(other)))
-      }
     }
   }
 
@@ -192,7 +188,9 @@ struct Evidence {
   ) throws(Refusal) -> Reading {
     var findings = Findings(app: app, environment: environment)
     fill(&findings)
-    findings.links += findings.derivedLinks
+    findings.links = findings.derivedLinks
+    // Only its rows are signed: that they stand in one body is Apple's word if Apple gave it to us.
+    if isFetched { findings.linkCustomers() } else { findings.claimLinks() }
     try Refusal.checkLengths(findings)
     return Reading(
       app: app, appAppleID: appAppleID, environment: environment, signedAt: signedAt, title: title,

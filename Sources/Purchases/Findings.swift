@@ -6,7 +6,12 @@ public struct Findings: Hashable, Sendable {
   public var renewals: [RenewalStatement] = []
   public var appTransactions: [AppTransactionStatement] = []
   public var events: [Event] = []
+  /// Who belongs together, by Apple's word alone.
   public var links: [CustomerLink] = []
+  /// Ids that an unsigned message names together.
+  ///
+  /// They join nobody: anybody who has an old copy of the app can make such a message.
+  public var claimedLinks: [CustomerLink] = []
   /// The ids under which the app's back end knows the users, as it said.
   public var userIDs: [Attribution] = []
   /// The user ids that came with an id of which nothing else is known.
@@ -28,17 +33,31 @@ public struct Findings: Hashable, Sendable {
     } + renewals.flatMap { statement in Alias.all(of: statement) } + furtherAliases
   }
 
-  /// The links that the statements themselves make: an appTransactionId is of one customer.
+  /// The links that the signed statements themselves make: an appTransactionId is of one customer.
   public var derivedLinks: [CustomerLink] {
     let pairs =
-      purchases.map { ($0.key.originalTransactionID, $0.facts.text(.appTransactionId)) }
-      + renewals.map { ($0.key.originalTransactionID, $0.facts.text(.appTransactionId)) }
+      purchases.filter(\.source.isSigned).map { ($0.key.originalTransactionID, $0.facts.text(.appTransactionId)) }
+      + renewals.filter(\.source.isSigned).map { ($0.key.originalTransactionID, $0.facts.text(.appTransactionId)) }
     let links = pairs.compactMap { original, appTransaction -> CustomerLink? in
       guard let appTransaction, appTransaction != "", appTransaction != "0" else { return nil }
       return CustomerLink(
         app: app, environment: environment, .originalTransactionID(original), .appTransactionID(appTransaction))
     }
     return Array(Set(links))
+  }
+
+  /// Makes one customer of everything that the statements are about.
+  public mutating func linkCustomers() {
+    links += CustomerLink.chain(originalTransactionIDs, app: app, environment: environment)
+  }
+
+  /// Notes as claimed links that one message names all these purchases; leaves out what `links` joins already.
+  public mutating func claimLinks() {
+    var joined = CustomerLabels()
+    for link in links { joined.join(link.a, link.b) }
+    claimedLinks += CustomerLink.chain(originalTransactionIDs, app: app, environment: environment).filter {
+      joined.label(of: $0.a) != joined.label(of: $0.b)
+    }
   }
 
   /// The originalTransactionIds that the statements are about, each once, in order.

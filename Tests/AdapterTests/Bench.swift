@@ -79,6 +79,12 @@ enum Bench {
     try evidence(answer.encoded(), in: environment)
   }
 
+  /// The same answer, fetched from Apple by us.
+  static func fetched(_ answer: JSONObject, in environment: Environment? = nil) throws(Refusal) -> Reading {
+    let body = answer.encoded()
+    return try adapter.apiAnswer(body, app: app, environment: environment, message: .sha256(body), now: now)
+  }
+
   /// A bare JWS as evidence.
   static func evidence(signing payload: JSONObject, in environment: Environment? = nil) throws -> Reading {
     try evidence(Array(sign(payload).utf8), in: environment)
