@@ -2,6 +2,8 @@
 public struct Findings: Hashable, Sendable {
   public var app: String
   public var environment: Environment
+  /// Whether Apple gave us the message in answer to a question of ours: what is unsigned in it is proven all the same.
+  public var isFetched = false
   public var purchases: [PurchaseStatement] = []
   public var renewals: [RenewalStatement] = []
   public var appTransactions: [AppTransactionStatement] = []
@@ -28,9 +30,10 @@ public struct Findings: Hashable, Sendable {
 
   /// Every id by which one of the statements may be asked for.
   public var aliases: [Alias] {
-    purchases.flatMap { statement in
-      Alias.all(of: statement)
-    } + renewals.flatMap { statement in Alias.all(of: statement) } + furtherAliases
+    var aliases =
+      purchases.flatMap { Alias.all(of: $0) } + renewals.flatMap { Alias.all(of: $0) } + furtherAliases
+    if isFetched { for place in aliases.indices { aliases[place].isClaimed = false } }
+    return aliases
   }
 
   /// The links that the signed statements themselves make: an appTransactionId is of one customer.

@@ -78,6 +78,7 @@ struct LegacyStatements {
       findings.links += proven.links
     }
     if trust.joinsCustomers {
+      findings.isFetched = true
       findings.links = []
       findings.linkCustomers()
     } else {

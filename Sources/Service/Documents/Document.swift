@@ -90,6 +90,16 @@ struct Document {
     return object
   }
 
+  /// A link to another customer that only an unsigned message makes: `with` is the customer's own id.
+  static func describe(_ link: ClaimedLink, of customers: [String: Set<CustomerNode>]) -> JSONObject {
+    let isFirst = customers.values.contains { $0.contains(link.a) }
+    let (member, other) = isFirst ? (link.a, link.b) : (link.b, link.a)
+    return [
+      "originalTransactionId": .string(other.id), "with": .string(member.id),
+      "message": .string(Digest(bytes: link.message)?.hex ?? ""),
+    ]
+  }
+
   func describe(_ attribution: Attribution) -> JSONObject {
     var object: JSONObject = [
       attribution.kind.name: .string(attribution.value),

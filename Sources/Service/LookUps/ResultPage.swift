@@ -13,6 +13,7 @@ struct ResultPage {
   private let extent: Ledger.Extent
   private let isLater: Bool
   private var subscriptions: [JSONValue] = []
+  private var claimedLinks: [JSONValue] = []
   private var members: PageList<CustomerNode>
   private var purchases: PageList<Purchase>
   private var appTransactions: PageList<Folded<AppTransactionField>>
@@ -50,6 +51,8 @@ struct ResultPage {
   /// Adds what is known below some originalTransactionIds, those of a later piece after all of these.
   mutating func add(_ piece: Dossier) {
     let vocabulary = document.vocabulary
+    claimedLinks += piece.claimedLinks.map { .object(Document.describe($0, of: customers)) }
+    claimedLinks += piece.claimedOriginals.map { ["originalTransactionId": .string($0)] }
     let folded = Purchase.fold(piece.purchases, rules: vocabulary.purchases.rules)
     for purchase in folded { purchases.add(purchase, at: ListPosition(purchase)) }
     let subscriptions = document.subscriptions(folded, piece.renewals)
@@ -96,6 +99,7 @@ struct ResultPage {
     case .purchases: break
     case .customers: object["customers"] = .array(customers(showing: take(.members, &members)))
     }
+    if !isLater, !claimedLinks.isEmpty { object["claimedLinks"] = .array(claimedLinks) }
     object["purchases"] = .array(take(.purchases, &purchases).map { .object(document.describe($0)) })
     object["subscriptions"] = .array(subscriptions)
     object["appTransactions"] = .array(

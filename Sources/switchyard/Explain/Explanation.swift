@@ -54,6 +54,16 @@ struct Explanation {
     }
   }
 
+  /// Purchases that only unsigned messages put beside these, or call by the id that was asked for.
+  ///
+  /// `member` is the customer's own id, nil for the id that was asked for; `message` says so.
+  var claimedLinks: [(other: String, member: String?, message: [UInt8]?)] {
+    dossier.claimedLinks.map { link in
+      let isFirst = dossier.customers.values.contains { $0.contains(link.a) }
+      return isFirst ? (link.b.id, link.a.id, link.message) : (link.a.id, link.b.id, link.message)
+    } + dossier.claimedOriginals.map { ($0, nil, nil) }
+  }
+
   /// How long each list is, whatever of it is shown.
   var counts: [(name: String, count: Int)] {
     [

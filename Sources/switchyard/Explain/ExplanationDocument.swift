@@ -18,6 +18,12 @@ extension Explanation {
     try writer.add("customers", dossier.customers.sorted { $0.key < $1.key }) { customer in
       .array(limit.first(of: customer.value.sorted()).map { .string($0.id) })
     }
+    try writer.add("claimedLinks", claimedLinks) { link in
+      [
+        "originalTransactionId": .string(link.other), "with": JSONValue(link.member),
+        "message": JSONValue(link.message.flatMap { Digest(bytes: $0)?.hex }),
+      ]
+    }
     try writer.add("subscriptions", subscriptions) { .object($0.json) }
     try writer.add("purchases", limit.newest(of: purchases)) { .object(json($0)) }
     try writer.add("appTransactions", appTransactions) { .object($0.json) }

@@ -41,7 +41,19 @@ extension Explanation {
       return "customer  \(shown.map(\.shown).joined(separator: " "))\(others > 0 ? " and \(others) more ids" : "")\n"
     }
     return "\(app) in \(dossier.environment.rawValue), \(id.shown) at \(now.iso8601)\n" + customers.joined()
+      + claimedLinksLine
   }
+
+  /// A line that names purchases of others to which only unsigned messages lead; empty when there are none.
+  private var claimedLinksLine: String {
+    let others = Set(claimedLinks.map(\.other)).sorted()
+    guard !others.isEmpty else { return "" }
+    let shown = others.prefix(Self.claimsShown).map(\.shown).joined(separator: " ")
+    let more = others.count > Self.claimsShown ? " and \(others.count - Self.claimsShown) more" : ""
+    return "claimed   \(shown)\(more): only unsigned messages link them to this customer, so they are not shown here\n"
+  }
+
+  private static let claimsShown = 12
 
   /// A line below a table of which only the newest rows are shown; nothing below one that is whole.
   private func rest(of count: Int, _ what: String) -> String {
