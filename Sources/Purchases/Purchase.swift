@@ -67,6 +67,14 @@ public struct Purchase: Hashable, Sendable {
     return folded.signed.map { Purchase(key: key, folded: $0, statements: statements.filter(\.source.isSigned)) }
   }
 
+  /// The purchase as the policy has it shown: under `deny` by the signed sources alone, if there is any.
+  public func shown(under legacy: LegacyEntitlements) -> Purchase {
+    switch legacy {
+    case .allow: self
+    case .deny: signed ?? self
+    }
+  }
+
   /// Whether a signed source vouches for it, and no other contradicts it about a revocation.
   public var isConfirmed: Bool {
     guard let signed = folded.signed else { return false }

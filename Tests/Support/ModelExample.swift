@@ -84,8 +84,14 @@ package struct ModelExample: Sendable {
       Dictionary(grouping: originals) { labels.label(of: .originalTransactionID($0)) }.values.map(Set.init))
     for id in ids {
       let users = kept.attributions.filter { $0.kind == .userID && $0.value == id }.map(\.originalTransactionID)
-      let aliases = messages.flatMap(\.aliases).filter { $0.id == id }.map(\.originalTransactionID)
-      kept.found[id] = Set(users + aliases + originals.filter { $0 == id })
+      let aliases = messages.flatMap(\.aliases).filter { $0.id == id }
+      let proven = aliases.filter { !$0.isClaimed }.map(\.originalTransactionID)
+      let found = Set(users + proven + originals.filter { $0 == id })
+      // A claim leads where nothing else is known under the id, and to nothing that is signed.
+      let signed = Set(
+        kept.purchases.filter(\.source.isSigned).map(\.key.originalTransactionID)
+          + kept.renewals.filter(\.source.isSigned).map(\.key.originalTransactionID))
+      kept.found[id] = found.isEmpty ? Set(aliases.map(\.originalTransactionID)).subtracting(signed) : found
     }
     return kept
   }

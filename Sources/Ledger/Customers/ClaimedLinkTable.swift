@@ -54,7 +54,9 @@ enum ClaimedLinkTable {
           WHERE \(known) AND b IN (\(list: nodes)) ORDER BY b, a LIMIT \(mostRead))
         """
       ) { row throws(DatabaseError) in
-        guard let a = CustomerNode(text: try row.text("a")), let b = CustomerNode(text: try row.text("b")) else { return }
+        guard let a = CustomerNode(text: try row.text("a")), let b = CustomerNode(text: try row.text("b")) else {
+          return
+        }
         // Apple has joined the others by now.
         if members.contains(a) != members.contains(b) {
           found.insert(ClaimedLink(a: a, b: b, message: try row.bytes("message")))

@@ -14,6 +14,7 @@ struct ResultPage {
   private let isLater: Bool
   private var subscriptions: [JSONValue] = []
   private var claimedLinks: [JSONValue] = []
+  private var legacy = LegacyEntitlements.deny
   private var members: PageList<CustomerNode>
   private var purchases: PageList<Purchase>
   private var appTransactions: PageList<Folded<AppTransactionField>>
@@ -51,6 +52,7 @@ struct ResultPage {
   /// Adds what is known below some originalTransactionIds, those of a later piece after all of these.
   mutating func add(_ piece: Dossier) {
     let vocabulary = document.vocabulary
+    legacy = piece.legacyEntitlements
     claimedLinks += piece.claimedLinks.map { .object(Document.describe($0, of: customers)) }
     claimedLinks += piece.claimedOriginals.map { ["originalTransactionId": .string($0)] }
     let folded = Purchase.fold(piece.purchases, rules: vocabulary.purchases.rules)
@@ -62,7 +64,7 @@ struct ResultPage {
         appTransactions.add(folded, at: ListPosition(id: id))
       }
     }
-    let periods = PeriodIndex(subscriptions)
+    let periods = PeriodIndex(subscriptions.map { $0.shown(under: legacy, at: document.now) })
     let occurrences = Occurrence.toldAndLearned(in: piece.events, purchases: folded)
     // What was learned stands where its purchase does.
     let sources =
@@ -100,7 +102,7 @@ struct ResultPage {
     case .customers: object["customers"] = .array(customers(showing: take(.members, &members)))
     }
     if !isLater, !claimedLinks.isEmpty { object["claimedLinks"] = .array(claimedLinks) }
-    object["purchases"] = .array(take(.purchases, &purchases).map { .object(document.describe($0)) })
+    object["purchases"] = .array(take(.purchases, &purchases).map { .object(document.describe($0, under: legacy)) })
     object["subscriptions"] = .array(subscriptions)
     object["appTransactions"] = .array(
       take(.appTransactions, &appTransactions).map { .object(document.describe($0)) })

@@ -42,7 +42,7 @@ struct LedgerChecks {
     guard let count = try UnmendedJoins.count(in: session) else { return [] }
     return [
       .warn(
-        "customers", "up to \(count) links between purchases rest on unsigned messages that an older version believed",
+        "customers", "up to \(count) links between purchases rest on unsigned messages, which an older version took",
         "upgrade every node, then run `switchyard db rebuild`: only what Apple vouches for joins customers")
     ]
   }

@@ -53,7 +53,13 @@ extension ExplainedSubscription {
       "confirmed": .bool(standing?.isConfirmed ?? false), "grantsAccess": .bool(standing?.grantsAccess ?? false),
       "accessHeldUntil": JSONValue(standing?.accessHeldUntil?.sinceEpoch),
       "lookUp": lookUp.map { .object($0.json) } ?? .null, "lookUpFailure": JSONValue(lookUp?.failure),
-      "decidedBy": JSONValue(standing?.period?.key.line.text), "renewal": renewal.map { .object($0.json) } ?? .null,
+      "decidedBy": JSONValue(standing?.period?.key.line.text),
+      "claimed": standing?.claim.map { claim in
+        [
+          "status": .integer(Int64(claim.status.rawValue)), "statusName": .string(claim.status.name),
+          "decidedBy": JSONValue(claim.period?.key.line.text),
+        ]
+      } ?? .null, "renewal": renewal.map { .object($0.json) } ?? .null,
     ]
   }
 }

@@ -72,7 +72,12 @@ extension Explanation {
       standing.isConfirmed
       ? "confirmed by Apple's signature"
       : "NOT confirmed by any signature; the policy for V1 alone is \(dossier.legacyEntitlements.rawValue)"
-    var lines = ["subscription \(original): \(status), \(access)", "  \(proof)"] + lookUpLines(explained, standing)
+    var lines = ["subscription \(original): \(status), \(access)", "  \(proof)"]
+    if let claim = standing.claim {
+      let line = claim.period.map { " by line \($0.key.line.shown)" } ?? ""
+      lines.append("  claimed by unsigned messages, and not counted: \(claim.status.name)\(line)")
+    }
+    lines += lookUpLines(explained, standing)
     if let period = standing.period ?? subscription.current {
       let ends = period.expiresDate.map(\.iso8601) ?? "?"
       lines.append("  decided by line \(period.key.line.shown), \(period.productID?.shown ?? "?"), until \(ends)")
@@ -93,7 +98,7 @@ extension Explanation {
   /// Whether Apple is being asked, why, and what that means for access.
   private func lookUpLines(_ explained: ExplainedSubscription, _ standing: Purchases.Standing) -> [String] {
     guard let lookUp = explained.lookUp else {
-      guard !standing.isConfirmed, !dossier.canAskApple else { return [] }
+      guard standing.hasUnconfirmedWord, !dossier.canAskApple else { return [] }
       return [
         "  Apple cannot be asked: the app has no API key. Add it with `switchyard app add \(app) --key-file FILE`"
       ]
@@ -121,12 +126,16 @@ extension Explanation {
       .init("ORIGINAL"), .init("LINE"), .init("PRODUCT"), .init("BOUGHT"), .init("EXPIRES"), .init("STATE"),
       .init("TOLD BY"),
     ])
-    for purchase in limit.newest(of: purchases) {
+    for told in limit.newest(of: purchases) {
+      let purchase = told.shown(under: dossier.legacyEntitlements)
       var states: [String] = []
       if let revoked = purchase.revocationDate { states.append("revoked \(revoked.iso8601)") }
       if purchase.isUpgraded { states.append("upgraded") }
       if !purchase.isConfirmed { states.append("unconfirmed") }
-      let sources = Set(purchase.statements.map(\.source)).sorted(by: >).map(\.name)
+      if purchase.revocationDate == nil, let claimed = told.revocationDate {
+        states.append("claimed revoked \(claimed.iso8601)")
+      }
+      let sources = Set(told.statements.map(\.source)).sorted(by: >).map(\.name)
       table.add([
         purchase.key.originalTransactionID, purchase.key.line.shown, purchase.productID ?? "?",
         purchase.purchaseDate?.iso8601 ?? "?", purchase.expiresDate?.iso8601 ?? "",
