@@ -33,6 +33,19 @@ package struct Adapter: Sendable {
     return object.encoded()
   }
 
+  /// The body of a notification as it is kept: a signed payload alone, without what anybody can wrap around it.
+  ///
+  /// Apple sends nothing around it but the object that names it; a body of that size is kept as it came. A V1 body is
+  /// forwarded byte for byte, and is kept so.
+  package static func kept(ofNotification body: [UInt8]) -> [UInt8] {
+    guard let jws = (try? JSONReader.read(body).object)?["signedPayload"]?.string else { return body }
+    let plain = JSONObject([("signedPayload", .string(jws))]).encoded()
+    return body.count <= plain.count + wrapping ? body : plain
+  }
+
+  /// Bytes around a signed payload that may be white space of Apple's.
+  private static let wrapping = 64
+
   /// What makes two pieces of evidence one: the body, and what the caller says of it where it does not say so itself.
   package static func identity(
     ofEvidence body: [UInt8], app: String, environment: Environment?, userID: String? = nil

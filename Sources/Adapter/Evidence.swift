@@ -121,7 +121,8 @@ struct Evidence {
     if let other = keys.first(where: { $0 != (app, environment) }) {
       throw Refusal(
         VerificationError(
-          .contradictsEnvelope, "one answer speaks of \(app) in \(environment) and of \(other.0) in \(other.1)"))
+          .contradictsEnvelope, "one answer speaks of \(app) in \(environment) and of \(other.0) in \(other.1)"
+        ).proven())
     }
     let latest = (purchases.map(\.rank.asOf) + renewals.map(\.rank.asOf)).max()
     let count = purchases.count + renewals.count
@@ -140,7 +141,9 @@ struct Evidence {
         kind == .transaction
         ? try verifier.verifyTransaction(Array(jws.utf8), expecting: expected, now: now)
         : try verifier.verifyRenewal(Array(jws.utf8), expecting: expected, now: now)
-      try envelope.check(verified.payload, originalTransactionID: originalTransactionID)
+      do throws(VerificationError) {
+        try envelope.check(verified.payload, originalTransactionID: originalTransactionID)
+      } catch { throw error.proven() }
       return verified
     } catch { throw Refusal(error, claimedApp: envelope.bundleID) }
   }
@@ -176,7 +179,8 @@ struct Evidence {
       throw Refusal(
         VerificationError(
           .contradictsEnvelope,
-          "the request says environment \(fallback.rawValue), the payload is of \(signed.rawValue)"),
+          "the request says environment \(fallback.rawValue), the payload is of \(signed.rawValue)"
+        ).proven(),
         claimedApp: app)
     }
     return signed

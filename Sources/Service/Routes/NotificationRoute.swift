@@ -60,7 +60,8 @@ package struct NotificationRoute: Sendable {
     // Whatever else it is: no secret is kept because a signature stands beside it.
     let body = LegacyPassword.mayBe(in: received) ? LegacyPassword.redacted(received, key: key) : received
     return InboxMessage(
-      kind: .notification, body: body, identity: Adapter.identity(ofNotification: body), receivedAt: clock.now())
+      kind: .notification, body: Adapter.kept(ofNotification: body),
+      identity: Adapter.identity(ofNotification: body), receivedAt: clock.now())
   }
 
   private func receive(

@@ -23,7 +23,8 @@ struct LedgerChecks {
       ? .ok("schema", "version \(status.installed)")
       : .warn("schema", "version \(status.installed), one ahead of this build", "upgrade this node too")
     all =
-      [schema] + (try Self.rebuild(session)) + (try Self.joins(session)) + (try Self.apps(session)) + (try SetupChecks(session).all)
+      [schema] + (try Self.rebuild(session)) + (try Self.joins(session)) + (try Self.apps(session))
+      + (try SetupChecks(session).all)
       + (try OutboxChecks(session, now: now).all) + (try Self.quarantine(session))
       + (try Self.certificates(session)) + (try Self.heartbeats(session))
       + (try AskingChecks(session, keys, now: now).all)
