@@ -148,7 +148,7 @@ extension RunningService {
   fileprivate func set(_ policy: LegacyEntitlements) async throws {
     try await pool.transaction { session throws(DatabaseError) in
       guard let app = try AppTable.all(in: session).first else { throw DatabaseError(.column, "no app") }
-      try PolicyTable.set(policy, of: app, at: Self.now, in: session)
+      try PolicyTable.set(legacyEntitlements: policy, of: app, at: Self.now, in: session)
     }
   }
 }

@@ -8,7 +8,9 @@ import Time
 
 /// Whose quota of quarantine a message counts against: decided by what vouches for it.
 @Suite struct `The quota of a message in quarantine` {
-  private func kept(_ body: [UInt8], _ service: RunningService) async throws -> (source: String, code: String, size: Int) {
+  private func kept(
+    _ body: [UInt8], _ service: RunningService
+  ) async throws -> (source: String, code: String, size: Int) {
     let answer = try await service.post("/notifications", body)
     #expect(answer.body["status"] == "quarantined", "\(answer)")
     return try await service.pool.read { session throws(DatabaseError) in
