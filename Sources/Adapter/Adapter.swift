@@ -38,10 +38,22 @@ package struct Adapter: Sendable {
   /// Apple sends nothing around it but the object that names it; a body of that size is kept as it came. A V1 body is
   /// forwarded byte for byte, and is kept so.
   package static func kept(ofNotification body: [UInt8]) -> [UInt8] {
+    // As nearly every body is: no need to read it once more.
+    if isPlain(body) { return body }
     guard let jws = (try? JSONReader.read(body).object)?["signedPayload"]?.string else { return body }
     let plain = JSONObject([("signedPayload", .string(jws))]).encoded()
     return body.count <= plain.count + wrapping ? body : plain
   }
+
+  /// Whether a body is `{"signedPayload":"…"}` and nothing else, with no escape in it.
+  private static func isPlain(_ body: [UInt8]) -> Bool {
+    guard body.starts(with: plainHead), body.count > plainHead.count + 2,
+      body.suffix(2).elementsEqual(Array("\"}".utf8))
+    else { return false }
+    return !body[plainHead.count..<(body.count - 2)].contains { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+  }
+
+  private static let plainHead = Array("{\"signedPayload\":\"".utf8)
 
   /// Bytes around a signed payload that may be white space of Apple's.
   private static let wrapping = 64

@@ -139,7 +139,7 @@ public final class SignedDataVerifier: Sendable {
     for environment in [AppStoreEnvironment.production, .sandbox] {
       let payload = try? verifier.verify(jws, now: now) { payload throws(VerificationError) in
         JWSVerifier.Claims(
-          environment: environment, signedAt: (try? payload.claim(date: "signedDate")) ?? nil,
+          environment: environment, signedAt: try? payload.claim(date: "signedDate"),
           allowsUnsignedTestData: false)
       }
       if let payload { return PayloadKind(of: payload.payload) == .notification }

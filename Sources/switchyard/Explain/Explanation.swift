@@ -55,13 +55,16 @@ struct Explanation {
   }
 
   /// Purchases that only unsigned messages put beside these, or call by the id that was asked for.
-  ///
-  /// `member` is the customer's own id, nil for the id that was asked for; `message` says so.
-  var claimedLinks: [(other: String, member: String?, message: [UInt8]?)] {
-    dossier.claimedLinks.map { link in
+  var claimedNeighbours: [ClaimedNeighbour] {
+    var found = dossier.claimedLinks.map { link -> ClaimedNeighbour in
       let isFirst = dossier.customers.values.contains { $0.contains(link.a) }
-      return isFirst ? (link.b.id, link.a.id, link.message) : (link.a.id, link.b.id, link.message)
-    } + dossier.claimedOriginals.map { ($0, nil, nil) }
+      let (member, other) = isFirst ? (link.a, link.b) : (link.b, link.a)
+      return ClaimedNeighbour(originalTransactionID: other.id, member: member.id, message: link.message)
+    }
+    for original in dossier.claimedOriginals {
+      found.append(ClaimedNeighbour(originalTransactionID: original, member: nil, message: nil))
+    }
+    return found
   }
 
   /// How long each list is, whatever of it is shown.
@@ -117,6 +120,15 @@ struct ExplainedSubscription {
   /// By which Apple is being asked now because of what V1 alone reported.
   let lookUp: OpenLookUp?
   let renewal: ExplainedThing?
+}
+
+/// A purchase that only unsigned messages put beside the customer's.
+struct ClaimedNeighbour {
+  let originalTransactionID: String
+  /// The customer's id that the message names with it; nil where the message gives it the id that was asked for.
+  let member: String?
+  /// The message's digest, where a link was noted.
+  let message: [UInt8]?
 }
 
 struct ExplainedEvent {

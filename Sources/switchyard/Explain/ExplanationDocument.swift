@@ -18,12 +18,7 @@ extension Explanation {
     try writer.add("customers", dossier.customers.sorted { $0.key < $1.key }) { customer in
       .array(limit.first(of: customer.value.sorted()).map { .string($0.id) })
     }
-    try writer.add("claimedLinks", claimedLinks) { link in
-      [
-        "originalTransactionId": .string(link.other), "with": JSONValue(link.member),
-        "message": JSONValue(link.message.flatMap { Digest(bytes: $0)?.hex }),
-      ]
-    }
+    try writer.add("claimedLinks", claimedNeighbours) { .object($0.json) }
     try writer.add("subscriptions", subscriptions) { .object($0.json) }
     try writer.add("purchases", limit.newest(of: purchases)) { .object(json($0)) }
     try writer.add("appTransactions", appTransactions) { .object($0.json) }
@@ -54,12 +49,27 @@ extension ExplainedSubscription {
       "accessHeldUntil": JSONValue(standing?.accessHeldUntil?.sinceEpoch),
       "lookUp": lookUp.map { .object($0.json) } ?? .null, "lookUpFailure": JSONValue(lookUp?.failure),
       "decidedBy": JSONValue(standing?.period?.key.line.text),
-      "claimed": standing?.claim.map { claim in
-        [
-          "status": .integer(Int64(claim.status.rawValue)), "statusName": .string(claim.status.name),
-          "decidedBy": JSONValue(claim.period?.key.line.text),
-        ]
-      } ?? .null, "renewal": renewal.map { .object($0.json) } ?? .null,
+      "claimed": claimed, "renewal": renewal.map { .object($0.json) } ?? .null,
+    ]
+  }
+}
+
+extension ExplainedSubscription {
+  /// The status that unsigned sources claim; null where they say nothing else.
+  private var claimed: JSONValue {
+    guard let claim = standing?.claim else { return .null }
+    return [
+      "status": .integer(Int64(claim.status.rawValue)), "statusName": .string(claim.status.name),
+      "decidedBy": JSONValue(claim.period?.key.line.text),
+    ]
+  }
+}
+
+extension ClaimedNeighbour {
+  fileprivate var json: JSONObject {
+    [
+      "originalTransactionId": .string(originalTransactionID), "with": JSONValue(member),
+      "message": JSONValue(message.flatMap { Digest(bytes: $0)?.hex }),
     ]
   }
 }

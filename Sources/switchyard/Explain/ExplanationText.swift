@@ -46,7 +46,7 @@ extension Explanation {
 
   /// A line that names purchases of others to which only unsigned messages lead; empty when there are none.
   private var claimedLinksLine: String {
-    let others = Set(claimedLinks.map(\.other)).sorted()
+    let others = Set(claimedNeighbours.map(\.originalTransactionID)).sorted()
     guard !others.isEmpty else { return "" }
     let shown = others.prefix(Self.claimsShown).map(\.shown).joined(separator: " ")
     let more = others.count > Self.claimsShown ? " and \(others.count - Self.claimsShown) more" : ""
