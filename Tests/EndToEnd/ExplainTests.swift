@@ -64,9 +64,10 @@ import Time
     let object = try #require(try outcome.objects.first)
     #expect(object["environment"] == "Sandbox" && object["legacyEntitlements"] == "deny")
     let subscription = object["subscriptions"]?.array?.first?.object
-    #expect(subscription?["statusName"] == "revoked" && subscription?["confirmed"] == false)
+    #expect(subscription?["confirmed"] == true && subscription?["statusName"] != "revoked")
+    #expect(subscription?["claimed"]?.object?["statusName"] == "revoked")
     let purchase = object["purchases"]?.array?.first?.object
-    #expect(purchase?["confirmed"] == false)
+    #expect(purchase?["confirmed"] == true)
     func words(_ field: String) -> [String] {
       (purchase?["fields"]?.object?[field]?.object?["words"]?.array ?? []).map { word in
         "\(word.object?["source"]?.string ?? "") \(word.object?["verdict"]?.string ?? "")"

@@ -33,7 +33,7 @@ extension Explanation {
   private func json(_ purchase: Purchase) -> JSONObject {
     var object: JSONObject = [
       "originalTransactionId": .string(purchase.key.originalTransactionID), "line": .string(purchase.key.line.text),
-      "confirmed": .bool(purchase.isConfirmed),
+      "confirmed": .bool(purchase.shown(under: dossier.legacyEntitlements).isConfirmed),
     ]
     object["fields"] = thing(purchase)?.json["fields"]
     return object
