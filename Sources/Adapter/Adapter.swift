@@ -158,8 +158,10 @@ package struct Adapter: Sendable {
 
   /// An answer of the App Store Server API to a question of ours: a history, statuses, an order, a transaction.
   ///
-  /// As evidence, but what stands in it is of one customer, and its ids are no news by which to ask again. A member `orderId`, which is not Apple's
-  /// but ours, says which order was asked about: it becomes an alias of what the answer holds.
+  /// Read as evidence, but everything in it is of one customer, and its ids are no news by which to ask again.
+  ///
+  /// A member `orderId`, which is not Apple's but ours, says which order was asked about: it becomes an alias of what the
+  /// answer holds.
   package func apiAnswer(
     _ body: [UInt8], app: String, environment: Environment?, message: Digest, now: Milliseconds
   ) throws(Refusal) -> Reading {

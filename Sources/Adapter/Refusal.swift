@@ -10,7 +10,7 @@ package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
     case unreadable
     /// Readable, but nothing vouches for it.
     case unproven
-    /// Signed by Apple, and still not to be used as it is; of a V1 body, with the right shared secret.
+    /// Signed by Apple, and still not to be used as it is; in quarantine no V1 body counts as such.
     case authentic
     /// A body of the old generation.
     case legacy
