@@ -121,8 +121,8 @@ import Time
     }
     let running = try subscription(at: start + .days(29))
     #expect(running["grantsAccess"] == true && running["accessHeldUntil"] == nil && running["confirmed"] == true)
-    let claimed = running["claimed"]?.object
-    #expect(claimed?["statusName"] == "active" && claimed?["expiresDate"] != running["expiresDate"])
+    let told = running["claimed"]?.object
+    #expect(told?["statusName"] == "active" && told?["expiresDate"] != running["expiresDate"])
     let lookUp: JSONObject = [
       "state": "open", "since": .integer((start + .days(29)).sinceEpoch), "because": ["period", "refund"],
       "message": .string(String(repeating: "cd", count: 32)),

@@ -1,5 +1,6 @@
 import Database
 package import Purchases
+import Signing
 
 /// Two ids that an unsigned message names together, with the message.
 package struct ClaimedLink: Hashable, Sendable {
