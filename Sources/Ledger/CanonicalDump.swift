@@ -120,12 +120,14 @@ extension AppTransactionStatement {
 
 extension Attribution {
   fileprivate func canonical(_ scope: Ledger.Scope, _ app: App) -> JSONObject {
-    [
+    var object: JSONObject = [
       kind.name: .string(value), "app": .string(app.bundleID), "environment": .string(scope.environment.rawValue),
       "originalTransactionId": .string(originalTransactionID), "line": .string(line.text),
       "firstAsOf": .integer(firstAsOf.sinceEpoch), "lastAsOf": .integer(lastAsOf.sinceEpoch),
       "message": .string(Digest(bytes: message)?.hex ?? ""),
     ]
+    if isClaimed { object["claimed"] = true }
+    return object
   }
 }
 

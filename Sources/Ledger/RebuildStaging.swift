@@ -15,6 +15,7 @@ extension Rebuild {
     private static let derived = [
       "purchases", "purchase_marks", "renewals", "app_transactions", "aliases", "attributions", "user_ids",
       "waiting_user_ids", "links", "customers", "events", "seeds", "claimed_links", "claimed_aliases",
+      "claimed_attributions",
     ]
     private static let oldPrefix = "old_"
 

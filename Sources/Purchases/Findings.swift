@@ -63,6 +63,19 @@ public struct Findings: Hashable, Sendable {
     }
   }
 
+  /// Whether Apple vouches for what `source` states in this message.
+  func isProven(_ source: Source) -> Bool { isFetched || source.isSigned }
+
+  /// The originalTransactionIds of which Apple vouches for a statement in this message.
+  var provenOriginals: Set<String> {
+    Set(
+      purchases.filter { isProven($0.source) }.map(\.key.originalTransactionID)
+        + renewals.filter { isProven($0.source) }.map(\.key.originalTransactionID))
+  }
+
+  /// The originalTransactionIds that unsigned data alone names in this message.
+  public var claimedIDs: Set<String> { Set(originalTransactionIDs).subtracting(provenOriginals) }
+
   /// The originalTransactionIds that the statements are about, each once, in order.
   public var originalTransactionIDs: [String] {
     Set(purchases.map(\.key.originalTransactionID) + renewals.map(\.key.originalTransactionID)).sorted()

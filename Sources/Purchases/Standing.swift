@@ -70,10 +70,10 @@ extension Subscription {
       case .deny: (signedStatus, lookUp == nil ? nil : accessHeld(at: now, hold))
       }
     let (told, teller) = (self.status(at: now), current(at: now))
-    let isTold = told == status && teller?.key == period?.key
+    let isTold = told == status && teller?.signedKey == period?.signedKey
     return Standing(
       status: status, period: status == nil ? nil : period,
-      isConfirmed: status != nil && signedStatus == status && signed?.current(at: now)?.key == period?.key,
+      isConfirmed: status != nil && signedStatus == status && signed?.current(at: now)?.key == period?.signedKey,
       claim: isTold ? nil : told.map { Standing.Claim(status: $0, period: teller) },
       grantsAccess: deciding?.grantsAccess ?? false || held != nil, accessHeldUntil: held)
   }

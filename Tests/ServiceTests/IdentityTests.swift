@@ -141,6 +141,89 @@ import Time
       #expect(subscription["claimed"]?.object?["statusName"] == "revoked")
     }
   }
+  /// The members of a list that say `value` under `name`.
+  private func said(_ value: String, as name: String, in result: JSONObject, _ list: String = "accounts")
+    -> [JSONObject]
+  {
+    (result[list]?.array ?? []).compactMap(\.object).filter { $0[name]?.string == value }
+  }
+
+  @Test func `gives nobody's purchase to an account by a row`() async throws {
+    try await withTwoCustomers { service in
+      let token = "aaaaaaaa-0000-4000-8000-000000000002"
+      let body = v1("DID_RENEW", [row(Self.victim, nil, ["app_account_token": .string(token)])])
+      #expect(try await service.post("/notifications", body.encoded()).body["status"] == "stored")
+      let result = try await customer(Self.victim, of: service)
+      #expect(said(token, as: "appAccountToken", in: result).map { $0["claimed"] } == [true])
+      #expect(said("7e3f2a5c-0000-4000-8000-000000000001", as: "appAccountToken", in: result).count == 1)
+      #expect(result["transfers"]?.array?.isEmpty == true)
+      let found = try await customer(token, of: service)
+      #expect(originals(found).isEmpty && originals(found, "claimedLinks") == [Self.victim])
+    }
+  }
+
+  @Test func `is given nobody's purchase by a user id beside an unsigned answer`() async throws {
+    try await withTwoCustomers { service in
+      for (user, id) in [("alice", Self.victim), ("mallory", Self.attacker)] {
+        let seen = "{\"originalTransactionId\":\"\(id)\",\"userId\":\"\(user)\"}"
+        #expect(try await service.post("/v1/evidence", Array(seen.utf8), token: service.token).status == 200)
+      }
+      let answer: JSONObject = [
+        "status": 0, "environment": "Sandbox",
+        "receipt": ["bundle_id": .string(RunningService.app), "receipt_type": "ProductionSandbox", "in_app": []],
+        "latest_receipt_info": [.object(row(Self.victim)), .object(row(Self.attacker))],
+      ]
+      for user in ["mallory", "trudy"] {
+        let taken = try await service.post("/v1/evidence?userId=\(user)", answer.encoded(), token: service.token)
+        #expect(taken.body["status"] == "stored", "\(taken)")
+        let found = try await customer(user, of: service)
+        #expect(originals(found) == (user == "mallory" ? [Self.attacker] : []), "\(user)")
+        #expect(originals(found, "claimedLinks").contains(Self.victim), "\(user)")
+      }
+      let result = try await customer(Self.victim, of: service)
+      #expect(said("mallory", as: "userID", in: result).map { $0["claimed"] } == [true])
+      #expect(said("alice", as: "userID", in: result).map { $0["claimed"] } == [nil])
+      #expect(result["transfers"]?.array?.isEmpty == true)
+      let own = try await customer(Self.attacker, of: service)
+      #expect(said("mallory", as: "userID", in: own).map { $0["claimed"] } == [nil])
+    }
+  }
+
+  @Test func `is told of nobody's purchase without a mark by an unsigned answer that is waited for`() async throws {
+    try await withTwoCustomers { service in
+      let answer: JSONObject = [
+        "status": 0, "environment": "Sandbox",
+        "receipt": ["bundle_id": .string(RunningService.app), "receipt_type": "ProductionSandbox", "in_app": []],
+        "latest_receipt_info": [.object(row(Self.victim))],
+      ]
+      let bare = "{\"originalTransactionId\":\"\(Self.victim)\"}"
+      for (body, claimed) in [(answer.encoded(), true), (Array(bare.utf8), nil)] as [([UInt8], JSONValue?)] {
+        let taken = try await service.post("/v1/evidence?wait=1", body, token: service.token)
+        let result = try #require(taken.body["results"]?.array?.first?.object, "\(taken)")
+        #expect(originals(result) == [Self.victim] && result["claimed"] == claimed)
+      }
+    }
+  }
+
+  @Test func `has no event shown as Apple's by a CANCEL`() async throws {
+    try await withTwoCustomers { service in
+      let cancelled = String((RunningService.now - .minutes(5)).sinceEpoch)
+      let rows = [row(Self.victim, nil, ["cancellation_date_ms": .string(cancelled)])]
+      // As a renewal, so that it tells of no refund itself; then as a CANCEL.
+      for type in ["DID_RENEW", "CANCEL"] {
+        let body = v1(
+          type, rows,
+          type == "CANCEL"
+            ? ["cancellation_date_ms": .string(cancelled), "web_order_line_item_id": .string("1" + Self.victim)] : [:])
+        #expect(try await service.post("/notifications", body.encoded()).body["status"] == "stored")
+        let result = try await customer(Self.victim, of: service)
+        let events = (result["events"]?.array ?? []).compactMap(\.object)
+        let refunds = events.filter { $0["notificationType"] == "REFUND" }
+        #expect(refunds.map { $0["claimed"] } == (type == "CANCEL" ? [true] : []), "\(type)")
+        #expect(events.contains { $0["source"] == "signedV2" && $0["claimed"] == nil })
+      }
+    }
+  }
 }
 
 extension RunningService {

@@ -83,7 +83,8 @@ package struct ModelExample: Sendable {
     kept.customers = Set(
       Dictionary(grouping: originals) { labels.label(of: .originalTransactionID($0)) }.values.map(Set.init))
     for id in ids {
-      let users = kept.attributions.filter { $0.kind == .userID && $0.value == id }.map(\.originalTransactionID)
+      let attributed = messages.flatMap(\.attributions).filter { $0.kind == .userID && $0.value == id }
+      let users = attributed.filter { !$0.isClaimed }.map(\.originalTransactionID)
       let aliases = messages.flatMap(\.aliases).filter { $0.id == id }
       let proven = aliases.filter { !$0.isClaimed }.map(\.originalTransactionID)
       let found = Set(users + proven + originals.filter { $0 == id })
@@ -91,7 +92,8 @@ package struct ModelExample: Sendable {
       let signed = Set(
         kept.purchases.filter(\.source.isSigned).map(\.key.originalTransactionID)
           + kept.renewals.filter(\.source.isSigned).map(\.key.originalTransactionID))
-      kept.found[id] = found.isEmpty ? Set(aliases.map(\.originalTransactionID)).subtracting(signed) : found
+      let claimed = Set(aliases.map(\.originalTransactionID) + attributed.map(\.originalTransactionID))
+      kept.found[id] = found.isEmpty ? claimed.subtracting(signed) : found
     }
     return kept
   }

@@ -102,6 +102,8 @@ enum AliasTable {
 extension AliasTable {
   /// Hands out the originalTransactionIds to which only unsigned messages give `id`, those of one environment in order.
   ///
+  /// A user id that came beside an unsigned answer is such an id too.
+  ///
   /// `tooLarge` when there are more than `limit`.
   static func resolveClaimed(
     _ id: String, app: App, atMost limit: Int, in session: borrowing Session,
@@ -116,6 +118,8 @@ extension AliasTable {
         WHERE \(known) AND alias = \(id) AND kind <> \(Alias.Kind.appAccountToken.rawValue)
       UNION SELECT environment, original_transaction_id FROM claimed_aliases
         WHERE \(known) AND alias = \(token) AND kind = \(Alias.Kind.appAccountToken.rawValue)
+      UNION SELECT environment, original_transaction_id FROM claimed_attributions
+        WHERE \(known) AND value = \(id) AND kind = \(Attribution.Kind.userID.rawValue)
       ORDER BY environment, original_transaction_id LIMIT \(limit + 1)
       """
     ) { row throws(DatabaseError) in

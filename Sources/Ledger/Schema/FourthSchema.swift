@@ -4,8 +4,8 @@ extension Migration {
   // New tables only. The binary before this one leaves them alone, and writes claims into `links` and `aliases` as it
   // always did: `db rebuild` takes them out once every node runs this version.
   static let fourth = Migration(
-    version: 4, title: "claimed links and ids apart from those that Apple vouches for",
-    statements: [claimedLinks, claimedAliases, unmendedJoins, noteUnmendedJoins])
+    version: 4, title: "claimed links, ids and accounts apart from those that Apple vouches for",
+    statements: [claimedLinks, claimedAliases, claimedAttributions, unmendedJoins, noteUnmendedJoins])
 
   // Ids that one unsigned message names together. `message`: of several the smallest digest, whatever their order.
   private static let claimedLinks: SQL = """
@@ -35,7 +35,26 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // A row while `links` and `aliases` hold what a binary before this schema took on an unsigned word. A rebuild deletes it.
+  // As `attributions`: the accounts and user ids that rest on unsigned data alone. By value for user ids, which have no
+  // other table here; account tokens are looked up in `claimed_aliases`.
+  private static let claimedAttributions: SQL = """
+    CREATE TABLE IF NOT EXISTS claimed_attributions (
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      original_transaction_id VARBINARY(64) NOT NULL,
+      kind TINYINT UNSIGNED NOT NULL,
+      line VARBINARY(64) NOT NULL,
+      value VARBINARY(255) NOT NULL,
+      first_as_of BIGINT NOT NULL,
+      last_as_of BIGINT NOT NULL,
+      message BINARY(32) NOT NULL,
+      PRIMARY KEY (app, environment, original_transaction_id, kind, line, value),
+      KEY by_value (app, environment, kind, value)
+    ) ENGINE=InnoDB
+    """
+
+  // A row while `links`, `aliases` and `attributions` hold what a binary before this schema took on an unsigned word. A
+  // rebuild deletes it.
   private static let unmendedJoins: SQL = """
     CREATE TABLE IF NOT EXISTS unmended_joins (
       schema_version INT UNSIGNED NOT NULL PRIMARY KEY

@@ -110,6 +110,7 @@ struct Document {
     var object = event.json
     object["source"] = .string(event.source.name)
     object["rule"] = event.rule.map(JSONValue.string)
+    if occurrence.isClaimed { object["claimed"] = true }
     if isSuperseded { object["superseded"] = true }
     if occurrence.tellings.count > 1 { object["tellings"] = .integer(Int64(occurrence.tellings.count)) }
     return object
@@ -132,6 +133,7 @@ struct Document {
       "firstAsOf": .integer(attribution.firstAsOf.sinceEpoch), "lastAsOf": .integer(attribution.lastAsOf.sinceEpoch),
     ]
     if attribution.line.text != "" { object["line"] = .string(attribution.line.text) }
+    if attribution.isClaimed { object["claimed"] = true }
     return object
   }
 

@@ -69,7 +69,7 @@ struct ResultPage {
     // What was learned stands where its purchase does.
     let sources =
       occurrences.contains(where: \.isLearned)
-      ? Dictionary(folded.map { ($0.key, $0) }) { first, _ in first } : [:]
+      ? Dictionary(folded.map { ($0.signedKey, $0) }) { first, _ in first } : [:]
     for occurrence in occurrences {
       let isSuperseded = periods.isSuperseded(occurrence.event)
       let source = occurrence.isLearned ? occurrence.event.purchaseKey.flatMap { sources[$0] } : nil

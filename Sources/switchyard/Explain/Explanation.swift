@@ -48,7 +48,8 @@ struct Explanation {
     }
     accounts = Attribution.merged(dossier.attributions)
     transfers = Transfer.all(in: dossier.attributions, purchases: purchases)
-    let index = PeriodIndex(subscriptions.compactMap(\.subscription))
+    let index = PeriodIndex(
+      subscriptions.compactMap { $0.subscription?.shown(under: dossier.legacyEntitlements, at: now) })
     events = Occurrence.toldAndLearned(in: dossier.events, purchases: purchases).map { occurrence in
       ExplainedEvent(occurrence: occurrence, isSuperseded: index.isSuperseded(occurrence.event))
     }

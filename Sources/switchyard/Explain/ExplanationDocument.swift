@@ -31,9 +31,10 @@ extension Explanation {
   }
 
   private func json(_ purchase: Purchase) -> JSONObject {
+    let shown = purchase.shown(under: dossier.legacyEntitlements)
     var object: JSONObject = [
-      "originalTransactionId": .string(purchase.key.originalTransactionID), "line": .string(purchase.key.line.text),
-      "confirmed": .bool(purchase.shown(under: dossier.legacyEntitlements).isConfirmed),
+      "originalTransactionId": .string(shown.key.originalTransactionID), "line": .string(shown.key.line.text),
+      "confirmed": .bool(shown.isConfirmed),
     ]
     object["fields"] = thing(purchase)?.json["fields"]
     return object
@@ -102,6 +103,7 @@ extension ExplainedEvent {
       "notificationType": .string(event.notificationType), "subtype": JSONValue(event.subtype),
       "date": .integer(event.date.sinceEpoch), "originalTransactionId": JSONValue(event.originalTransactionID),
       "line": JSONValue(event.line?.text), "superseded": .bool(isSuperseded), "learned": .bool(occurrence.isLearned),
+      "claimed": .bool(occurrence.isClaimed),
       "rule": JSONValue(event.rule),
       "tellings": .array(
         occurrence.tellings.map { telling in
@@ -121,6 +123,7 @@ extension Attribution {
       "kind": .string(kind.name), "value": .string(value), "originalTransactionId": .string(originalTransactionID),
       "line": .string(line.text), "firstAsOf": .integer(firstAsOf.sinceEpoch),
       "lastAsOf": .integer(lastAsOf.sinceEpoch), "message": .string(Digest(bytes: message)?.hex ?? ""),
+      "claimed": .bool(isClaimed),
     ]
   }
 }

@@ -16,7 +16,8 @@ extension Explanation {
     if !transfers.isEmpty { parts.append(transferTable.render(for: terminal) + rest(of: transfers.count, "transfers")) }
     if withSources {
       for purchase in limit.newest(of: purchases) {
-        let title = "purchase \(purchase.key.originalTransactionID) line \(purchase.key.line.shown)"
+        let key = purchase.shown(under: dossier.legacyEntitlements).key
+        let title = "purchase \(key.originalTransactionID) line \(key.line.shown)"
         if let thing = thing(purchase) { parts.append(sources(title, thing, terminal)) }
       }
       for subscription in subscriptions {
@@ -156,7 +157,8 @@ extension Explanation {
       let tellings = explained.occurrence.tellings
       table.add([
         event.date.iso8601,
-        title + (explained.isSuperseded ? " (superseded)" : "") + (explained.occurrence.isLearned ? " (learned)" : ""),
+        title + (explained.isSuperseded ? " (superseded)" : "") + (explained.occurrence.isLearned ? " (learned)" : "")
+          + (explained.occurrence.isClaimed ? " (claimed)" : ""),
         event.originalTransactionID ?? "",
         event.line?.text ?? "", tellings.map(\.source.name).joined(separator: ", "), event.rule ?? "",
         tellings.map { Self.short($0.message) }.joined(separator: " "),
@@ -172,7 +174,8 @@ extension Explanation {
     ])
     for attribution in limit.newest(of: accounts, by: \.lastAsOf) {
       table.add([
-        attribution.value, attribution.kind.name, attribution.originalTransactionID, attribution.line.text,
+        attribution.value, attribution.kind.name + (attribution.isClaimed ? " (claimed)" : ""),
+        attribution.originalTransactionID, attribution.line.text,
         attribution.firstAsOf.iso8601, attribution.lastAsOf.iso8601, Self.short(attribution.message),
       ])
     }
