@@ -86,7 +86,7 @@ package struct Intake: Sendable {
       return Decision(entry: Self.entry(message, reading, app), reading: reading, refusal: nil)
     } catch {
       let refusal = Entry.Refusal(
-        source: .legacy, code: error.code, detail: error.detail, claimedApp: app.bundleID)
+        source: .fetched, code: error.code, detail: error.detail, claimedApp: app.bundleID)
       return Decision(entry: Entry(message, .quarantined(refusal)), reading: nil, refusal: error)
     }
   }
@@ -113,8 +113,7 @@ package struct Intake: Sendable {
       return Decision(entry: Self.entry(message, reading, app), reading: reading, refusal: nil)
     } catch {
       let refusal = Entry.Refusal(
-        // We asked Apple for it.
-        source: .authentic, code: error.code, detail: error.detail, claimedApp: app.bundleID)
+        source: .fetched, code: error.code, detail: error.detail, claimedApp: app.bundleID)
       return Decision(entry: Entry(message, .quarantined(refusal)), reading: nil, refusal: error)
     }
   }

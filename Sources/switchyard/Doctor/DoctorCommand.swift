@@ -14,13 +14,14 @@ enum DoctorCommand {
     examples: [
       Command.Example("switchyard doctor"), Command.Example("switchyard doctor --json", "for monitoring"),
     ],
-    options: [JSONOutput.option] + DatabaseOptions.options + MasterKeyOptions.options + TrustOptions.options
+    options: [JSONOutput.option] + DatabaseOptions.options + [DiskHeadroom.option] + MasterKeyOptions.options
+      + TrustOptions.options
   ) { arguments, terminal in
     let options = try DatabaseOptions(arguments)
     let trust = try TrustOptions(arguments)
     let clock = WallClock.system
     let key = MasterKeyOptions(arguments, database: options)
-    var checks = DirectoryChecks(options, key).all
+    var checks = DirectoryChecks(options, key, headroom: try DiskHeadroom.size(arguments)).all
     checks += RootChecks(trust, now: clock.now()).all
     checks += await database(options, key, clock, terminal)
     let worst: Check.Level =
