@@ -103,6 +103,7 @@ package final class Ledger: Sendable {
     try WaitingUserIDTable.note(findings, in: session)
     try EventTable.note(findings.flatMap { app, found in found.events.map { (app, $0) } }, in: session)
     try CustomerTable.note(findings, in: session)
+    try ClaimedLinkTable.note(messages, in: session)
     try SeedTable.note(messages, in: session)
   }
 }

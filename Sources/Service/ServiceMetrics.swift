@@ -10,6 +10,7 @@ package struct ServiceMetrics: Sendable {
   let receiveSeconds: MetricFamily<Histogram>
   let verifySeconds: MetricFamily<Histogram>
   let quarantined: MetricFamily<Gauge>
+  let notKept: MetricFamily<Counter>
   let receiptCalls: MetricFamily<Counter>
   let receiptAnswers: MetricFamily<Counter>
   let receiptSeconds: MetricFamily<Histogram>
@@ -35,6 +36,10 @@ package struct ServiceMetrics: Sendable {
       "switchyard_verify_seconds", help: "Verifying, decoding and mapping one message.", labels: ["road"])
     quarantined = registry.gauge(
       "switchyard_quarantine_messages", help: "Messages in quarantine, by source.", labels: ["source"])
+    notKept = registry.counter(
+      "switchyard_not_kept_total",
+      help: "Refused messages that were not kept in quarantine: rate, quota or disk, by source.",
+      labels: ["source", "reason"])
     receiptCalls = registry.counter(
       "switchyard_verify_receipt_calls_total",
       help: "verifyReceipt calls, by endpoint and by the status in Apple's answer, or why there was none.",

@@ -22,7 +22,7 @@ enum DoctorCommand {
       Command.Example("switchyard doctor --public https://switchyard.example.com"),
     ],
     options: [.flag("public", "Ask a running service what it shows to strangers."), JSONOutput.option]
-      + DatabaseOptions.options + MasterKeyOptions.options + TrustOptions.options,
+      + DatabaseOptions.options + [DiskHeadroom.option] + MasterKeyOptions.options + TrustOptions.options,
     arguments: [Positional("URL", count: .optional, "With --public: where the service is reached.")]
   ) { arguments, terminal in
     guard arguments.flag("public") || arguments.positionals.isEmpty else {
@@ -33,7 +33,7 @@ enum DoctorCommand {
     let trust = try TrustOptions(arguments)
     let clock = WallClock.system
     let key = MasterKeyOptions(arguments, database: options)
-    var checks = DirectoryChecks(options, key).all
+    var checks = DirectoryChecks(options, key, headroom: try DiskHeadroom.size(arguments)).all
     checks += RootChecks(trust, now: clock.now()).all
     checks += await database(options, key, clock, terminal)
     return try report(checks, arguments, terminal)
