@@ -101,7 +101,7 @@ import Time
         let kept = try await service.pool.read { session throws(DatabaseError) in
           let kept = try QuarantineTable.reasons(in: session)
           for message in try QuarantineTable.page(after: nil, code: nil, digestPrefix: nil, limit: 10, in: session) {
-            try QuarantineTable.release(message.message.digest, in: session)
+            try QuarantineTable.release([message.message.digest], in: session)
           }
           return kept
         }
