@@ -4,8 +4,8 @@ import Simulator
 
 /// What Apple and the old back end notice of strangers who attack the service.
 ///
-/// `switchyard serve` with its private database. Apple calls from 127.0.0.1, which has Apple's share; the strangers call
-/// from 127.0.0.2 to 127.0.0.9. First as fast as answered (that is `http.durable` of this run), then a third of that rate
+/// `switchyard serve` with its private database. Apple calls from 127.0.0.1, the strangers from 127.0.0.2 to
+/// 127.0.0.9. First as fast as answered (that is `http.durable` of this run), then a third of that rate
 /// without anybody else, then the same rate for `--seconds` beside the attack: `rate` requests a second in turn of forged
 /// V1 and V2 notifications, verifyReceipt calls and evidence without a token (`HostileRequests`), connections that say
 /// nothing, and uploads that stop half-way (`HostileConnections`). Apple's verifyReceipt is a port that never answers.
@@ -26,7 +26,7 @@ enum Attack {
     let service = try await ServedProcess.start(
       trusting: samples.pki, app: NotificationSamples.app,
       options: [
-        "--apple-networks", "127.0.0.1/32", "--verify-receipt-url", upstream, "--verify-receipt-sandbox-url", upstream,
+        "--verify-receipt-url", upstream, "--verify-receipt-sandbox-url", upstream,
       ])
     var load = try ForwardingLoad(
       samples, app: NotificationSamples.app, seed: 8, perCustomer: perCustomer, to: backEnd)

@@ -83,7 +83,7 @@ import Time
       _ = try session.query("SELECT COUNT(*) FROM purchases")
     }
     async let summary = fixture.rebuild().run(now: Self.now)
-    #expect(await eventually(within: .seconds(30)) { (try? await fixture.isWaitingForExchange()) == true })
+    #expect(await eventually(within: .seconds(90)) { (try? await fixture.isWaitingForExchange()) == true })
     try fixture.ledger.statement("UPDATE purchases SET as_of = as_of + 1")
     try await reader.read { session throws(DatabaseError) in try session.run("ROLLBACK") }
     #expect(try await summary.messages == fixture.story.messages.count)
