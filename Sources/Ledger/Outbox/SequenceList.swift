@@ -9,6 +9,7 @@ extension SQL {
   /// sequence on every server. One statement, however many sequences there are.
   static func listed(_ sequences: [Int64]) -> SQL {
     let json = "[" + sequences.map(String.init).joined(separator: ",") + "]"
-    return "JSON_TABLE(\(json), '$[*]' COLUMNS (sequence BIGINT UNSIGNED PATH '$')) listed"
+    // Inside of a derived table: MySQL refuses FOR UPDATE beside a JSON_TABLE (error 3569).
+    return "(SELECT j.sequence FROM JSON_TABLE(\(json), '$[*]' COLUMNS (sequence BIGINT UNSIGNED PATH '$')) j) listed"
   }
 }
