@@ -161,7 +161,7 @@ package struct Installation: Sendable {
     } else {
       (keepingUp, consumption) = (nil, nil)
     }
-    housekeeping = Housekeeping(pool: pool, metrics: counts, clock: clock, logger: logger)
+    housekeeping = Housekeeping(pool: pool, ledger: ledger, metrics: counts, clock: clock, logger: logger)
     declareGauges(metrics, lookUps)
   }
 

@@ -17,6 +17,7 @@ package struct ServiceMetrics: Sendable {
   let outboxWaiting: MetricFamily<Gauge>
   let outboxOldestSeconds: MetricFamily<Gauge>
   let outboxDead: MetricFamily<Gauge>
+  let unforwarded: MetricFamily<Counter>
 
   package init(_ registry: MetricsRegistry) {
     self.registry = registry
@@ -55,6 +56,10 @@ package struct ServiceMetrics: Sendable {
     outboxOldestSeconds = registry.gauge(
       "switchyard_outbox_oldest_age_seconds", help: "For how long the oldest of them has waited; 0 when none does.",
       labels: ["app", "environment", "destination"])
+    unforwarded = registry.counter(
+      "switchyard_unproven_not_forwarded_total",
+      help: "Messages that nobody vouches for, set aside and not forwarded because too many of them waited.")
+    unforwarded[].increment(by: 0)
     outboxDead = registry.gauge(
       "switchyard_outbox_dead_messages", help: "Messages that were given up, until they are replayed.",
       labels: ["app", "environment", "destination"])

@@ -18,16 +18,3 @@ package enum QuarantineSource: String, Sendable, CaseIterable {
     }
   }
 }
-
-/// How much quarantine keeps of one source.
-package struct QuarantineUsage: Hashable, Sendable {
-  package var messages = 0
-  package var bytes = 0
-
-  func isBelow(_ quota: QuarantineUsage) -> Bool { messages < quota.messages && bytes < quota.bytes }
-
-  mutating func add(_ body: [UInt8]) {
-    messages += 1
-    bytes += body.count
-  }
-}

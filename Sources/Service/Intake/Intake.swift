@@ -45,11 +45,11 @@ package struct Intake: Sendable {
       guard let source = error.quarantine else { throw error }
       let refusal = Entry.Refusal(
         source: source, code: error.code, detail: error.detail, claimedApp: error.claimedApp ?? pathApp)
-      // The app's own back end hears it all the same, as it would have without us.
+      // The app's own back end hears it all the same, as it would have without us, unless the app's policy is against it.
       let sender = ClaimedSender(ofNotification: message.body)
       var entry = Entry(message, .quarantined(refusal))
       if let app = (pathApp ?? error.claimedApp ?? sender.app).flatMap({ directory[$0] }),
-        let environment = sender.environment
+        let environment = sender.environment, directory.forwardsUnproven(app)
       {
         entry.addressee = directory.addressee(app, environment, at: now, proof: .unproven)
       }
