@@ -9,6 +9,9 @@ import Testing
 @Suite struct `Forwarding reads` {
   private static let sizes = [10_000, 100_000]
 
+  private static let isPrinted = unsafe getenv("SWITCHYARD_MEASURE") != nil
+
+  /// With SWITCHYARD_MEASURE what each step read is printed.
   @Test func `no more rows the more messages wait`() async throws {
     let fixture = try await OutboxFixture()
     let backlog = Backlog(fixture: fixture)
@@ -17,6 +20,7 @@ import Testing
       try await backlog.grow(to: size)
       try await OutboxSteps(fixture: fixture, size: size).each { name, most, step in
         let read = try await RowsRead.during(fixture.pool, step)
+        if Self.isPrinted { Swift.print("| \(name) | \(size) | \(most) | \(read) |") }
         #expect(read.total <= most, "\(name) at \(size) waiting messages: \(read)")
       }
     }
@@ -29,7 +33,6 @@ import Testing
     try await Backlog.prepare(fixture.pool)
     let size = Self.sizes[1]
     try await Backlog(fixture: fixture).grow(to: size)
-    let isPrinted = unsafe getenv("SWITCHYARD_MEASURE") != nil
     var explained: Set<String> = []
     try await OutboxSteps(fixture: fixture, size: size).each { name, _, step in
       for plan in try await StatementPlan.during(fixture.pool, step) {
@@ -37,7 +40,7 @@ import Testing
           #expect(Self.small.contains(access.table), "\(name): \(access) of \(plan.statement)")
         }
         explained.formUnion(plan.accesses.map(\.table))
-        if isPrinted { Self.print(plan, of: name) }
+        if Self.isPrinted { Self.print(plan, of: name) }
       }
     }
     // Otherwise nothing was explained, or nothing by these names.
@@ -46,7 +49,7 @@ import Testing
   }
 
   /// What may be read whole, by its name in the statements: lists of sequences, and tables of a few rows.
-  private static let small: Set<String> = ["j", "<derived2>", "d", "destinations", "f", "t", "outbox_turns"]
+  private static let small: Set<String> = ["j", "<derived2>", "d", "destinations", "f", "t", "outbox_turns", "headers"]
 
   private static func print(_ plan: StatementPlan, of step: String) {
     let accesses = plan.accesses.map { "\($0.table) \($0.type) \($0.key) \($0.rows) \($0.filtered)" }
