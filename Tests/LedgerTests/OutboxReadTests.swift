@@ -49,7 +49,7 @@ import Testing
   }
 
   /// What may be read whole, by its name in the statements: lists of sequences, and tables of a few rows.
-  private static let small: Set<String> = ["j", "<derived2>", "d", "destinations", "f", "t", "outbox_turns", "headers"]
+  private static let small: Set<String> = ["j", "<derived2>", "d", "destinations", "f", "t", "outbox_turns"]
 
   private static func print(_ plan: StatementPlan, of step: String) {
     let accesses = plan.accesses.map { "\($0.table) \($0.type) \($0.key) \($0.rows) \($0.filtered)" }
