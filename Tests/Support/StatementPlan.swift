@@ -48,10 +48,8 @@ package struct StatementPlan: Sendable {
   }
 
   private static func plan(of sql: SQL, in session: Session) throws(DatabaseError) -> StatementPlan {
-    // MySQL would draw a tree by default; MariaDB does not know the format that it always has.
-    let explain: SQL = session.serverVersion.contains("MariaDB") ? "EXPLAIN EXTENDED " : "EXPLAIN FORMAT=TRADITIONAL "
     var accesses: [Access] = []
-    for row in try session.query(explain + sql) {
+    for row in try explain(sql, in: session) {
       func text(_ column: Row.Column) throws(DatabaseError) -> String {
         switch try row.value(column) {
         case .null: ""
@@ -69,5 +67,18 @@ package struct StatementPlan: Sendable {
     }
     return StatementPlan(
       statement: sql.text.split(whereSeparator: \.isWhitespace).joined(separator: " "), accesses: accesses)
+  }
+
+  private static func explain(_ sql: SQL, in session: Session) throws(DatabaseError) -> [Row] {
+    if session.serverVersion.contains("MariaDB") { return try session.query("EXPLAIN EXTENDED " + sql) }
+    // MySQL says of an EXPLAIN only when it runs that it has a result: too late for a prepared statement.
+    _ = try session.execute("SET SESSION explain_json_format_version = 1")
+    _ = try session.execute("EXPLAIN FORMAT=JSON INTO @plan " + sql)
+    return try session.query(
+      """
+      SELECT p.* FROM JSON_TABLE(JSON_EXTRACT(@plan, '$**.table'), '$[*]' COLUMNS (
+        `table` VARCHAR(64) PATH '$.table_name', type VARCHAR(64) PATH '$.access_type', `key` VARCHAR(64) PATH '$.key',
+        `rows` VARCHAR(64) PATH '$.rows_examined_per_scan', filtered VARCHAR(64) PATH '$.filtered')) p
+      """)
   }
 }

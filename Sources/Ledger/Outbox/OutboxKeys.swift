@@ -257,8 +257,8 @@ enum OutboxKeys {
         guard !moved.isEmpty else { continue }
         _ = try session.execute(
           """
-          DELETE k FROM outbox_keys k FORCE INDEX (PRIMARY)
-          WHERE k.destination = \(destination) AND k.customer IN (\(list: part))
+          DELETE k FROM \(.listed(customers: part)) STRAIGHT_JOIN outbox_keys k FORCE INDEX (PRIMARY)
+            ON k.destination = \(destination) AND k.customer = listed.customer
           """)
       }
       try insert(moved, in: session)
