@@ -94,7 +94,12 @@ import Time
         "notification_type": "DID_RENEW", "password": "guessed", "bid": .string(RunningService.app),
         "environment": "Sandbox",
       ]
-      #expect(try await service.post("/notifications", legacy.encoded()).status == 429)
+      // Before its secret is registered, an app's genuine messages look the same.
+      #expect(try await service.post("/notifications", legacy.encoded()).body["status"] == "quarantined")
+      try await service.register(secret: "registered now")
+      var another = legacy
+      another["auto_renew_product_id"] = "monthly"
+      #expect(try await service.post("/notifications", another.encoded()).status == 429)
       // Set aside too, but Apple's.
       let unregistered = try service.notification(id: "3000000000000090") { transaction, data, _ in
         transaction["bundleId"] = "com.example.unregistered"
@@ -102,7 +107,7 @@ import Time
       }
       #expect(try await service.post("/notifications", unregistered).body["status"] == "quarantined")
       #expect(try await service.post("/notifications", service.notification()).body["status"] == "stored")
-      #expect(try await service.rowCount("quarantine") == 3)
+      #expect(try await service.rowCount("quarantine") == 4)
       #expect(try await service.rowCount("inbox") == 1)
       let metrics = try await service.text("/metrics").text
       for line in [

@@ -189,9 +189,14 @@ package struct NotificationRoute: Sendable {
 }
 
 extension Intake.Decision {
-  /// The source of a message that nothing of Apple's vouches for; nil for every other.
+  /// The source of an unproven message; nil for every other.
+  ///
+  /// A V1 message of an app without a registered shared secret does not count: until the operator registers it, Apple's own
+  /// messages look like that, and they come from one address if the proxy is not named yet.
   fileprivate var junkSource: QuarantineSource? {
-    guard case .quarantined(let refusal) = entry.content, !refusal.source.isApple else { return nil }
+    guard case .quarantined(let refusal) = entry.content, !refusal.source.isApple,
+      refusal.code != Refusal.Code.noSharedSecret.rawValue
+    else { return nil }
     return refusal.source
   }
 }
