@@ -18,7 +18,7 @@ struct Housekeeping: Service {
   /// For how long it can be looked up what Apple was told; as long as Apple remembers that it asked.
   private static let consumptionKept = Interval.days(180)
   private static let purgedAtOnce = 1_000
-  /// How often what quarantine keeps is counted anew: after a binary of before, or a hand, that changed rows alone.
+  /// The interval between recounts of the quarantine, which correct rows that were changed without counting.
   private static let recountedEvery = Duration.seconds(3_600)
   /// For how long it can be looked up that a claimed change was settled, and is known that Apple was asked: the comparison
   /// with Apple asks first about ids that were not asked about for longest.
