@@ -68,17 +68,27 @@ enum Attack {
     let forged = try await HostileRequests(samples).requests(rate * settings.seconds)
     let silent = try HostileConnections(port: service.port, from: strangers)
     let port = service.port
+    // Calls that wait for Apple hold their connections, so they have connections of their own.
+    let calls = forged.indices.filter { $0 % HostileRequests.kinds == HostileRequests.verifyReceipt }
+    let waiting = Set(calls)
+    let (held, quick) = (calls.map { forged[$0] }, forged.indices.filter { !waiting.contains($0) }.map { forged[$0] })
+    let share = rate / HostileRequests.kinds
     async let hostile = LoadGenerator(
-      port: port, connections: 64, pace: .perSecond(rate), seconds: seconds, sources: strangers
-    ).run(forged)
+      port: port, connections: 64, pace: .perSecond(rate - share), seconds: seconds, sources: strangers
+    ).run(quick)
+    async let waited = LoadGenerator(
+      port: port, connections: 256, pace: .perSecond(share), seconds: seconds, sources: strangers
+    ).run(held)
     let beside = try await load.send(batch, to: service.port, .perSecond(third), seconds: seconds)
-    let answered = try await hostile
+    let (answered, called) = (try await hostile, try await waited)
     let opened = silent.end()
     let end = ContinuousClock.now + .seconds(patience)
     while backEnd.missing > 0, ContinuousClock.now < end { try? await Task.sleep(for: .milliseconds(50)) }
     let heard = backEnd.heard
     let statuses = answered.statuses.sorted { $0.key < $1.key }.map { "\($0.value) of \($0.key)" }
     settings.note("  strangers: \(statuses.joined(separator: ", ")), \(answered.unanswered) cut off")
+    let receipts = called.statuses.sorted { $0.key < $1.key }.map { "\($0.value) of \($0.key)" }
+    settings.note("  verifyReceipt: \(receipts.joined(separator: ", ")), \(called.unanswered) cut off")
     return [
       Measurement(name: "\(name).durable", value: full.perSecond, unit: "taken/s without anybody else"),
       Measurement(

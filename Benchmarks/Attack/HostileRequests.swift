@@ -4,6 +4,11 @@ import Simulator
 
 /// Requests of strangers, each different: what anybody on the internet can send.
 struct HostileRequests {
+  /// How many kinds there are.
+  static let kinds = 6
+  /// The kind that calls verifyReceipt.
+  static let verifyReceipt = 4
+
   /// A genuine notification's body, whose signature is broken anew for each forgery.
   private let genuine: [UInt8]
 
@@ -17,12 +22,13 @@ struct HostileRequests {
   /// So many, of each kind in turn.
   func requests(_ count: Int) -> [[UInt8]] {
     (0..<count).map { number in
-      switch number % 6 {
+      switch number % Self.kinds {
       case 0: LoadGenerator.request(DurableHTTP.path, legacy(number, password: nil))
       case 1: LoadGenerator.request(DurableHTTP.path, legacy(number, password: "guess \(number)"))
       case 2: LoadGenerator.request(DurableHTTP.path, tampered(number))
       case 3: LoadGenerator.request(DurableHTTP.path, unsigned(number))
-      case 4: LoadGenerator.request("/verifyReceipt", Array(#"{"receipt-data":"QQ\#(number)=="}"#.utf8))
+      case Self.verifyReceipt:
+        LoadGenerator.request("/verifyReceipt", Array(#"{"receipt-data":"QQ\#(number)=="}"#.utf8))
       default: LoadGenerator.request("/v1/evidence", Array(#"{"transactionId":"\#(number)"}"#.utf8))
       }
     }
