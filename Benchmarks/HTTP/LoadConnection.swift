@@ -19,9 +19,14 @@ struct LoadConnection: ~Copyable {
   private var sent = 0
   private var received: [UInt8] = []
 
-  init(port: UInt16) throws {
-    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+  /// - Parameter source: the loopback address from which it calls, as 0x7F000001.
+  init(port: UInt16, from source: UInt32 = 0x7F00_0001) throws {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw BenchmarkError("no socket") }
+    guard SourceAddress(source).bind(descriptor) else {
+      close(descriptor)
+      throw BenchmarkError("no connection from another loopback address")
+    }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian
@@ -39,6 +44,8 @@ struct LoadConnection: ~Copyable {
       throw BenchmarkError("no connection to port \(port): \(reason)")
     }
     received.reserveCapacity(4_096)
+    // Set last: what throws with everything set is deinitialised, and its descriptor would be closed twice.
+    self.descriptor = descriptor
   }
 
   deinit { close(descriptor) }

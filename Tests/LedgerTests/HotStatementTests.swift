@@ -70,12 +70,17 @@ import Time
       #expect(outcomes.allSatisfy { $0 == .quarantined })
     }
 
+    // As when the tests beside have pushed our tables out of the server's cache.
+    _ = try await pool.read { session throws(DatabaseError) in try session.run("FLUSH TABLES") }
     let known = GrownLedger.original(size - 9)
+    // MySQL reads its dictionary through the same counters when a session first uses a table.
+    _ = try await ledger.dossiers(of: GrownLedger.original(size - 8), app: app, extent: .customers)
     for (name, id) in [
       ("by originalTransactionId", known), ("by transactionId", "2\(known)1"), ("by line item", "1\(known)0"),
       ("by user id", "user \(size - 9)"), ("by appTransactionId", "\(size - 9)"),
     ] {
-      try await note("looking up \(name)", most: 120) {
+      // The first of them opens the tables, which reads what the server knows of them.
+      try await note("looking up \(name)", most: 240) {
         let found = try await ledger.dossiers(of: id, app: app, extent: .customers)
         #expect(found.first?.originalTransactionIDs == [known], "\(name)")
       }

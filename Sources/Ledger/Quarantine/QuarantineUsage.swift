@@ -6,6 +6,11 @@ package struct QuarantineUsage: Hashable, Sendable {
   /// Of their bodies.
   package var bytes = 0
 
+  package init(messages: Int = 0, bytes: Int = 0) {
+    self.messages = messages
+    self.bytes = bytes
+  }
+
   func isBelow(_ quota: QuarantineUsage) -> Bool { messages < quota.messages && bytes < quota.bytes }
 
   mutating func add(_ size: Int) {
@@ -14,9 +19,10 @@ package struct QuarantineUsage: Hashable, Sendable {
   }
 }
 
-/// `quarantine_usage`: what each source keeps, so that nobody has to sum the quarantine to know whether it is full.
+/// `quarantine_usage`: how many messages and bytes each source keeps.
 ///
-/// A transaction changes it after all rows of `quarantine` that it writes: whoever holds a count never waits for a row.
+/// Whether quarantine is full is read here, without a sum over the quarantine. A transaction changes these counts after the
+/// rows of `quarantine`, so a transaction that holds a count never waits for a row.
 package enum QuarantineUsageTable {
   static func all(in session: borrowing Session) throws(DatabaseError) -> [QuarantineSource: QuarantineUsage] {
     var usage: [QuarantineSource: QuarantineUsage] = [:]
@@ -52,10 +58,10 @@ package enum QuarantineUsageTable {
     }
   }
 
-  /// Counts what is kept anew, one source after the other; in a transaction of its own for each.
+  /// Recounts each source, in one transaction per source.
   ///
-  /// Mends what a binary of schema 2, or a hand, changed without counting. Reads an index of as many rows as are kept, and
-  /// who sets aside a message of that source waits meanwhile.
+  /// Corrects the counts after a binary of schema 2, or an operator, changed rows without counting. Reads one index entry per
+  /// message. Other transactions that quarantine a message of the same source wait until it ends.
   package static func recount(in pool: Pool) async throws(DatabaseError) {
     for source in QuarantineSource.allCases {
       try await pool.transaction(replayable: true) { session throws(DatabaseError) in
@@ -64,9 +70,9 @@ package enum QuarantineUsageTable {
     }
   }
 
-  /// Counts what is kept of a source anew.
+  /// Recounts a source.
   package static func recount(_ source: QuarantineSource, in session: borrowing Session) throws(DatabaseError) {
-    // Locks the count first: who changed rows before has committed then, and who does it now adds to what is found here.
+    // The count is locked first. Transactions that changed rows before have committed then; later ones add to this count.
     try add([source: QuarantineUsage(messages: 1, bytes: 0)], in: session)
     guard
       let row = try session.query(
