@@ -184,9 +184,8 @@ package struct Installation: Sendable {
       CommitService(commit: commit), delivery,
       revocationChecks, registry, housekeeping, readiness,
     ] + (seeding.map { [$0] } ?? []) + (keepingUp.map { [$0] } ?? []) + (consumption.map { [$0] } ?? [])
-      + (diskWatch.map { [$0] } ?? []) + [
-        ServerService(server: server)
-      ]
+      + (diskWatch.map { [$0] } ?? []) + [ServerService(server: server)]
+      + (seeding.map { [EndOfWaits(seeding: $0)] } ?? [])
   }
 
   private func declareGauges(_ metrics: MetricsRegistry, _ lookUps: LookUps) {
@@ -248,6 +247,16 @@ private struct ClientService: Service {
   func run() async throws {
     await untilCancelled()
     await client.shutdown()
+  }
+}
+
+/// Stopped first: requests that wait for a look-up are answered with what is known, and do not hold up the server's stop.
+private struct EndOfWaits: Service {
+  let seeding: Seeding
+
+  func run() async throws {
+    await untilCancelled()
+    seeding.endWaits()
   }
 }
 
