@@ -76,7 +76,7 @@ import Synchronization
     core.tally.received(bytes: size)
     guard size <= core.limits.head else { return refuseAtOnce(.headTooLarge, status: 431) }
     let headers = unsafe RequestHeaders.read(from: handle, size: size)
-    guard let framing = BodyFraming(headers),
+    guard let framing = try? BodyFraming(headers, version: .http11),
       let target = RequestTarget(rawTarget, takesEscapedSlashes: core.limits.takesEscapedSlashes)
     else {
       return refuseAtOnce(.malformed, status: 400)

@@ -71,6 +71,29 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     packed.append(0)
   }
 
+  /// Appends a field that was read in place; the bytes are UTF-8 or kept as they are.
+  mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
+    let start = packed.count
+    for index in 0..<name.count { packed.append(name[index]) }
+    let nameEnd = packed.count
+    packed.append(0)
+    for index in 0..<value.count { packed.append(value[index]) }
+    layout.append(Field(name: start..<nameEnd, value: nameEnd + 1..<packed.count))
+    packed.append(0)
+  }
+
+  /// Returns whether `item` is in the comma-separated values of the fields called `name`, without regard to case.
+  func lists(_ item: String, in name: String) -> Bool {
+    layout.contains { field in
+      matches(field, name)
+        && packed[field.value].split(separator: UInt8(ascii: ",")).contains { part in
+          let trimmed = part.drop(while: \.isBlank)
+          let end = trimmed.lastIndex { !$0.isBlank }.map { $0 + 1 } ?? trimmed.startIndex
+          return Self.sameLetters(trimmed[..<end], item.utf8)
+        }
+    }
+  }
+
   private func text(in range: Range<Int>) -> String { String(decoding: packed[range], as: UTF8.self) }
 
   private func matches(_ field: Field, _ name: String) -> Bool {
@@ -82,6 +105,6 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
   }
 
   private static func lowercase(_ byte: UInt8) -> UInt8 {
-    (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
+    byte.isCapital ? byte | 0x20 : byte
   }
 }

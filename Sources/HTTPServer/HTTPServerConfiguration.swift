@@ -47,6 +47,10 @@ package struct HTTPServerLimits: Sendable {
   package var bodiesInFlight = 64 << 20
   /// Bytes of the request line and the headers together.
   package var head = 16 << 10
+  /// Bytes of the request line, and of each header.
+  package var line = 8 << 10
+  /// Headers of one request.
+  package var fields = 100
   /// Open connections; more are answered 503 and closed.
   package var connections = 1_024
   /// Open connections from one address (IPv6: one /64); no limit if `nil` (behind a proxy all have the same).

@@ -5,11 +5,18 @@
 /// bytes that are not UTF-8.
 struct RequestTarget {
   let path: String
+  /// What stands between `http://` and the path in an absolute target, unchecked.
+  let authority: String?
 
   /// - Parameter takesEscapedSlashes: for servers that no proxy stands in front of.
   init?(_ raw: String, takesEscapedSlashes: Bool = false) {
     var target = raw[...]
-    if let origin = Self.afterAuthority(of: target) { target = origin }
+    if let absolute = Self.absolute(target) {
+      authority = String(absolute.authority)
+      target = absolute.origin
+    } else {
+      authority = nil
+    }
     let end = target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
     let written = target[..<end]
     guard target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
@@ -46,12 +53,12 @@ struct RequestTarget {
     }
   }
 
-  /// What follows `http://authority` in a target written for a proxy.
-  private static func afterAuthority(of target: Substring) -> Substring? {
+  /// The parts of a target written for a proxy: `http://authority/path`.
+  private static func absolute(_ target: Substring) -> (authority: Substring, origin: Substring)? {
     for scheme in ["http://", "https://"] where target.utf8.starts(with: scheme.utf8) {
       let rest = target.dropFirst(scheme.count)
-      guard let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) else { return "/" }
-      return rest[slash...]
+      guard let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) else { return (rest, "/") }
+      return (rest[..<slash], rest[slash...])
     }
     return nil
   }
