@@ -18,8 +18,9 @@ struct RequestLine: Sendable {
     target = try Self.target(input.extracting(first + 1..<second))
   }
 
-  /// All registered methods are capital letters and hyphens; others would only be guessed at by readers that do not
-  /// look at case. `CONNECT` would ask for a tunnel.
+  /// Returns a method of capital letters and hyphens, as all registered ones are.
+  ///
+  /// Readers that do not look at case would guess at another. `CONNECT` would ask for a tunnel.
   private static func method(_ bytes: Span<UInt8>) throws(RequestFault) -> String {
     guard (1...longestMethod).contains(bytes.count), bytes.holdsOnly({ $0.isCapital || $0 == UInt8(ascii: "-") }),
       let method = String(ascii: bytes), method != "CONNECT"
@@ -40,7 +41,7 @@ struct RequestLine: Sendable {
     }
   }
 
-  /// A fragment is never sent; what it would hide from one reader is part of the path for another.
+  /// Returns a target of visible ASCII without a fragment, which hides from one reader what another takes for the path.
   ///
   /// The marks that RFC 3986 wants escaped are let through where no reader takes them for a delimiter: `|` stands in
   /// user ids, and browsers' URL rules leave it as it is.
