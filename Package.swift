@@ -153,13 +153,13 @@ let package = Package(
 // The fuzzers link libFuzzer, which is not everywhere: built on demand only, by scripts/fuzz.
 if Context.environment["SWITCHYARD_FUZZ"] == "1" {
   package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"))
-  for name in ["FuzzJWS", "FuzzJSON", "FuzzReceipt", "FuzzLegacy", "FuzzRows"] {
+  for name in ["FuzzJWS", "FuzzJSON", "FuzzReceipt", "FuzzLegacy", "FuzzRows", "FuzzHeads"] {
     package.targets.append(
       .executableTarget(
         name: name,
         dependencies: [
-          "CLibFuzzer", "Adapter", "Backfill", "Purchases", "Receipts", "Runtime", "Signing", "Simulator", "Tables",
-          "JSON", "Time",
+          "CLibFuzzer", "Adapter", "Backfill", "HTTPServer", "Purchases", "Receipts", "Runtime", "Signing", "Simulator",
+          "Tables", "JSON", "Time",
         ],
         path: "Tests/Fuzz/\(name)",
         swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
