@@ -68,6 +68,35 @@ import Testing
     let head = try reader.read(Array("POST / \(version)\r\nHost: x\r\n\(fields)\r\n\r\n".utf8).span)
     #expect(head?.awaitsContinue == waits)
   }
+
+  @Test(arguments: [10_000, 1, 3])
+  func `follows the one before it on the same connection`(part: Int) {
+    let bytes = Array(
+      "POST /1 HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\none\(chunked("3\r\ntwo\r\n0\r\n\r\n"))GET /3 HTTP/1.1\r\nHost : x\r\n"
+        .utf8)
+    var stream = RequestStream(limits: HTTPServerLimits())
+    var seen: [String] = []
+    var arrived = 0
+    var body: [UInt8] = []
+    while seen.count < 10 {
+      switch stream.next() {
+      case .needsMore:
+        let end = min(bytes.count, arrived + part)
+        stream.append(bytes.span.extracting(arrived..<end))
+        arrived = end
+      case .head(let head): seen.append(head.path)
+      case .body(let range): body += stream.buffer[range]
+      case .end:
+        seen.append(String(decoding: body, as: UTF8.self))
+        body = []
+      case .fault(let fault): seen.append(fault.rawValue)
+      }
+      if arrived == bytes.count, !stream.hasUnread, seen.last == "two" { break }
+    }
+    #expect(seen.prefix(4) == ["/1", "one", "/", "two"])
+    // A fault is final, whatever is appended.
+    #expect(Set(seen.dropFirst(4)) == ["spaceBeforeColon"])
+  }
 }
 
 private func chunked(_ body: String) -> String {

@@ -12,58 +12,30 @@ enum Reading: Equatable, Sendable {
 extension Reading {
   /// Reads `bytes` as a connection does, with no more than `part` of them arriving at once.
   init(of bytes: [UInt8], inPartsOf part: Int, limits: HTTPServerLimits = HTTPServerLimits()) {
-    var connection = Connection(limits: limits)
+    var stream = RequestStream(limits: limits)
     var arrived = 0
-    do throws(RequestFault) {
-      repeat {
-        let end = min(bytes.count, arrived + part)
-        connection.buffer += bytes[arrived..<end]
-        arrived = end
-        guard try connection.read() else { continue }
-        self = connection.request(rest: connection.buffer + bytes[arrived...])
-        return
-      } while arrived < bytes.count
-      self = .unfinished
-    } catch {
-      self = .refused(error)
-    }
-  }
-
-  /// What a connection keeps between two arrivals.
-  private struct Connection {
-    var buffer: [UInt8] = []
-    private var headReader: HeadReader
-    private var head: RequestHead?
-    private var bodyReader = BodyReader(.length(0))
-    private var body: [UInt8] = []
-
-    init(limits: HTTPServerLimits) { headReader = HeadReader(limits: limits) }
-
-    /// True once the request is whole.
-    mutating func read() throws(RequestFault) -> Bool {
-      if head == nil {
-        guard let head = try headReader.read(buffer.span) else { return false }
-        self.head = head
-        buffer.removeFirst(head.size)
-        bodyReader = BodyReader(head.framing)
-      }
-      var position = 0
-      var isWhole: Bool?
-      while isWhole == nil {
-        switch try bodyReader.next(in: buffer.span, at: &position) {
-        case .needsMore: isWhole = false
-        case .part(let range): body += buffer[range]
-        case .end: isWhole = true
+    var (path, body) = ("", [UInt8]())
+    while true {
+      switch stream.next() {
+      case .needsMore:
+        guard arrived < bytes.count else {
+          self = .unfinished
+          return
         }
+        let end = min(bytes.count, arrived + part)
+        stream.append(bytes.span.extracting(arrived..<end))
+        arrived = end
+      case .head(let head): path = head.path
+      case .body(let range): body += stream.buffer[range]
+      case .end:
+        let rest = stream.unread + bytes[arrived...]
+        self = .request(
+          path: path, body: String(decoding: body, as: UTF8.self), rest: String(decoding: rest, as: UTF8.self))
+        return
+      case .fault(let fault):
+        self = .refused(fault)
+        return
       }
-      buffer.removeFirst(position)
-      return isWhole == true
     }
-
-    func request(rest: [UInt8]) -> Reading {
-      .request(path: head?.path ?? "", body: text(body), rest: text(rest))
-    }
-
-    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
   }
 }
