@@ -81,6 +81,10 @@ import Testing
     while seen.count < 10 {
       switch stream.next() {
       case .needsMore:
+        guard arrived < bytes.count else {
+          Issue.record("waits for more after \(seen)")
+          return
+        }
         let end = min(bytes.count, arrived + part)
         stream.append(bytes.span.extracting(arrived..<end))
         arrived = end
@@ -91,7 +95,6 @@ import Testing
         body = []
       case .fault(let fault): seen.append(fault.rawValue)
       }
-      if arrived == bytes.count, !stream.hasUnread, seen.last == "two" { break }
     }
     #expect(seen.prefix(4) == ["/1", "one", "/", "two"])
     // A fault is final, whatever is appended.
