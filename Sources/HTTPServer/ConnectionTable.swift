@@ -23,8 +23,8 @@ final class ConnectionTable: Sendable {
     contents.withLock { contents in
       guard contents.open.count < limits.connections else { return .tooManyConnections }
       if let most = limits.connectionsPerAddress {
-        guard contents.perAddress[Self.site(of: connection), default: 0] < most else { return .tooManyFromAddress }
-        contents.perAddress[Self.site(of: connection), default: 0] += 1
+        guard contents.perAddress[connection.peer.site, default: 0] < most else { return .tooManyFromAddress }
+        contents.perAddress[connection.peer.site, default: 0] += 1
       }
       contents.open[connection.descriptor] = connection
       return nil
@@ -38,16 +38,10 @@ final class ConnectionTable: Sendable {
       guard contents.open[connection.descriptor] === connection else { return }
       contents.open[connection.descriptor] = nil
       guard limits.connectionsPerAddress != nil else { return }
-      let site = Self.site(of: connection)
+      let site = connection.peer.site
       let left = contents.perAddress[site, default: 1] - 1
       contents.perAddress[site] = left > 0 ? left : nil
     }
-  }
-
-  /// What is counted as one address: of IPv6 the /64, all of whose addresses one host may use.
-  private static func site(of connection: OpenConnection) -> [UInt8] {
-    let bytes = connection.peer.bytes
-    return bytes.count == 16 ? Array(bytes.prefix(8)) : bytes
   }
 
   /// Forgets all; for when the library, which closes them, has ended.

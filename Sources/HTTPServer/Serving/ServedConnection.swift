@@ -3,8 +3,9 @@
 
   /// One connection as its loop serves it, from the first byte to the close.
   ///
-  /// Only the loop's thread touches it. The steps of one request: head → admission → body → handler → answer; then the next, or the end. Reading stops while
-  /// an answer is awaited or sent, so that a client cannot make the server read ahead of its answers.
+  /// Only the loop's thread touches it. The steps of one request: head → admission → body → handler → answer; then the
+  /// next, or the end. Reading stops while an answer is awaited or sent, so that a client cannot make the server read
+  /// ahead of its answers.
   final class ServedConnection {
     enum Progress { case waits, hasMore, over }
 
