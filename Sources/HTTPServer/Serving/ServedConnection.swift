@@ -13,7 +13,7 @@
       case reading
       /// What is left of a refused body is read and dropped, so that the client gets to read the answer.
       case discarding(HTTPResponse, left: Int)
-      case answering(Exchange)
+      case answering(PendingAnswer)
       case sending(from: Int)
       /// The answer is out and the end announced; what still comes is dropped for a moment, since closing with unread
       /// bytes resets the connection and takes the answer with it.
@@ -51,8 +51,8 @@
         case .reading, .discarding:
           if advance() { continue }
           guard case .bytes = fill(&room) else { return .waits }  // .over when the stream has ended
-        case .answering(let exchange):
-          guard let response = exchange.taken() else { return .waits }
+        case .answering(let pending):
+          guard let response = pending.take() else { return .waits }
           queue(response)
         case .sending(let start): _ = start  // write; at the end: .reading, or finish() and .lingering
         case .lingering(let left): _ = left  // read and drop; .over at the stream's end
@@ -78,7 +78,7 @@
         self.head = head
         admit(head)  // as Exchange.receiveHead: admission, 413, `IncomingBody`, `100 Continue` if head.awaitsContinue
       case .body(let range): _ = range  // body?.append(requests.buffer[range]); .tooLong → 413, .overBudget → 503
-      case .end: start()  // as Exchange.start, then .answering
+      case .end: start()  // `PendingAnswer.start`, then .answering; 503 if core.isClosing
       case .fault(let fault):
         core.refused(fault.status == 431 || fault.status == 414 ? .headTooLarge : .malformed, connection.peer)
         closesAfterAnswer = true
