@@ -63,8 +63,9 @@ package struct RequestStream: Sendable {
         state = .body(BodyReader(head.framing))
         return .head(head)
       case .body(var reader):
-        let step = try reader.next(in: buffer.span, at: &position)
-        state = .body(reader)
+        var next = position
+        let step = try reader.next(in: buffer.span, at: &next)
+        (position, state) = (next, .body(reader))
         switch step {
         case .needsMore: return .needsMore
         case .part(let range): return .body(range)
