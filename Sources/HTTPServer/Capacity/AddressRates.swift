@@ -1,3 +1,5 @@
+import Time
+
 /// One rate for each address (IPv6: each /64, all of whose addresses one host may use), in bounded memory.
 ///
 /// When more addresses are at work than are kept, new ones share one bucket: a stranger with many addresses exhausts

@@ -1,5 +1,3 @@
-import Time
-
 /// How often something may happen: `burst` times at once, and then `perSecond` times a second.
 package struct Rate: Hashable, Sendable {
   package let burst: Int
