@@ -24,10 +24,8 @@ actor RawClient {
         unsafe connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
-    guard status == 0 else {
-      Glibc.close(descriptor)
-      throw Failure(reason: unsafe String(cString: strerror(errno)))
-    }
+    // Not closed here: whoever throws with everything set is deinitialised, and a descriptor closed twice is somebody else's.
+    guard status == 0 else { throw Failure(reason: unsafe String(cString: strerror(errno))) }
   }
 
   deinit { if descriptor >= 0 { Glibc.close(descriptor) } }

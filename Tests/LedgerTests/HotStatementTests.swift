@@ -23,7 +23,8 @@ import Time
       for (name, most, read) in try await measure(grown, size) {
         #expect(read.total <= most, "\(name) with \(size) customers: \(read)")
         if let before = few[name] {
-          // A few rows more or less: a small table is read as a whole.
+          // The 32 messages that were set aside before are read again: what the quarantine keeps is summed, which grows with
+          // it and is not tested here.
           #expect(read.total <= before.total + before.total / 4 + 64, "\(name): \(before), then \(read)")
         }
         few[name] = read

@@ -88,7 +88,8 @@ import Time
       let events = try await service.pool.read { session throws(DatabaseError) in
         try session.query("SELECT notification_type, rule FROM events")
       }
-      #expect(try events[0].text("notification_type") == "BRAND_NEW" && events[0].optionalText("rule") == nil)
+      let event = try #require(events.first)
+      #expect(try event.text("notification_type") == "BRAND_NEW" && event.optionalText("rule") == nil)
     }
   }
 
