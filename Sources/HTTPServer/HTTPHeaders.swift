@@ -74,10 +74,10 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
   /// Appends a field that was read in place; the bytes are UTF-8 or kept as they are.
   mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
     let start = packed.count
-    for index in 0..<name.count { packed.append(name[index]) }
+    unsafe name.withUnsafeBufferPointer { unsafe packed.append(contentsOf: $0) }
     let nameEnd = packed.count
     packed.append(0)
-    for index in 0..<value.count { packed.append(value[index]) }
+    unsafe value.withUnsafeBufferPointer { unsafe packed.append(contentsOf: $0) }
     layout.append(Field(name: start..<nameEnd, value: nameEnd + 1..<packed.count))
     packed.append(0)
   }

@@ -15,6 +15,7 @@ package struct Installation: Sendable {
   package struct Settings: Sendable {
     package var http: HTTPServerConfiguration
     package var sources = AllowedSources.anywhere
+    package var callers = Callers()
     package var commit = GroupCommit.Limits()
     package var verifyReceipt = VerifyReceiptUpstream()
     package var delivery = Delivery.Settings()
@@ -133,17 +134,21 @@ package struct Installation: Sendable {
         answers: ReceiptAnswers(
           intake: intake, registry: registry, commit: commit, within: settings.verifyReceipt.recordWithin,
           metrics: counts, clock: clock, logger: logger),
-        metrics: counts, logger: logger),
+        callers: settings.callers, metrics: counts, logger: logger),
       evidence: EvidenceRoute(
         intake: intake, ledger: ledger, commit: commit, lookUps: lookUps, seeding: seeding, metrics: counts,
         clock: clock, logger: logger),
       purchases: PurchasesRoute(lookUps: lookUps, clock: clock, logger: logger),
       health: HealthRoute(metrics: metrics) { readiness.reason },
-      sources: settings.sources, registry: registry)
+      sources: settings.sources, callers: settings.callers, registry: registry)
     var http = settings.http
+    http.classify = { [callers = settings.callers] in callers.connection(of: $0) }
+    http.limits.reservedPercent = [.apple: 25, .known: 25, .anonymous: 25]
     // Whoever waits for Apple to the last is answered when what has begun is finished: the grace, and the way.
     http.limits.answer = max(http.limits.answer, .seconds(HistoryWait.longest + 10))
-    server = HTTPServer(http, handler: router) { event in logger.note(event) }
+    let httpMetrics = HTTPServerMetrics(metrics, logger: logger)
+    server = HTTPServer(http, handler: router) { httpMetrics.note($0) }
+    httpMetrics.observe(server, in: metrics)
     if let settings = settings.appStore, let asking = appStore, let seeding {
       let reconciler = Reconciler(
         client: asking, verifier: settings.verifier, intake: intake, ledger: ledger, seeding: seeding,
@@ -193,9 +198,6 @@ package struct Installation: Sendable {
       "switchyard_distrusted_key_tables",
       help: "Tables of keys that contradicted OpenSSL since the start and are not used; above 0 is a bug, and harmless."
     ) { Double(KeyTables.distrustedInProcess) }
-    metrics.gauge("switchyard_http_open_connections", help: "Open HTTP connections.") { [server] in
-      Double(server.counters.openConnections)
-    }
     metrics.gauge("switchyard_database_connections_in_use", help: "Database connections at work.") { [pool] in
       Double(pool.figures.inUse)
     }
@@ -260,22 +262,6 @@ extension GroupCommit {
       var appended = [Appended](repeating: .stageChanged, count: entries.count)
       for try await (place, one) in group { appended[place] = one }
       return appended
-    }
-  }
-}
-
-extension Logger {
-  /// What the HTTP server remarks.
-  fileprivate func note(_ event: HTTPServerEvent) {
-    switch event {
-    case .listening(let address, let port): info("listening", metadata: ["address": "\(address)", "port": "\(port)"])
-    case .refused(let reason, let peer):
-      debug("request refused", metadata: ["reason": "\(reason.rawValue)", "peer": "\(peer)"])
-    case .acceptFailed(let reason): warning("a connection was not accepted", metadata: ["reason": "\(reason)"])
-    case .unsayableResponse(let status): error("an answer could not be sent", metadata: ["status": "\(status)"])
-    case .library(let remark): debug("http library", metadata: ["remark": "\(remark)"])
-    case .stopped(let unfinished):
-      if unfinished > 0 { warning("stopped with requests unfinished", metadata: ["count": "\(unfinished)"]) }
     }
   }
 }

@@ -3,14 +3,16 @@ enum ResponseHead {
   /// Returns the head of `response`, or nil if it cannot be said in HTTP: a status outside 200 to 599, a name that is no
   /// token, or a value with a control byte, which could end the head early.
   ///
-  /// Length, date, connection and encoding are the server's to say; what the handler says of them is left out.
+  /// Length, connection and encoding are the server's to say; what the handler says of them is left out. The date is the
+  /// handler's if it gives one: a simulated server may live at another time.
   /// - Parameter closing: whether the connection ends with the answer.
   static func bytes(of response: HTTPResponse, closing: Bool, date: String) -> [UInt8]? {
     guard (200...599).contains(response.status) else { return nil }
     let headers = response.headers
     var bytes: [UInt8] = []
     bytes.reserveCapacity(160 + headers.packed.count)
-    bytes += "HTTP/1.1 \(response.status) \(ReasonPhrase.of(response.status))\r\nDate: \(date)\r\n".utf8
+    bytes += "HTTP/1.1 \(response.status) \(ReasonPhrase.of(response.status))\r\n".utf8
+    if !headers.contains("Date") { bytes += "Date: \(date)\r\n".utf8 }
     for field in headers.layout {
       let (name, value) = (headers.packed[field.name], headers.packed[field.value])
       guard !name.isEmpty, name.allSatisfy(\.isTokenCharacter),
@@ -30,13 +32,20 @@ enum ResponseHead {
   }
 
   /// Whether a body follows the head at all.
-  static func hasBody(_ response: HTTPResponse, to method: String) -> Bool {
-    method != "HEAD" && response.status != 204 && response.status != 304
+  static func hasBody(_ response: HTTPResponse, isHead: Bool) -> Bool {
+    !isHead && response.status != 204 && response.status != 304
   }
 
   private static func isOurs(_ name: ArraySlice<UInt8>) -> Bool {
-    ["content-length", "date", "connection", "transfer-encoding"].contains { ours in
-      name.count == ours.utf8.count && name.elementsEqual(ours.utf8) { ($0.isCapital ? $0 | 0x20 : $0) == $1 }
+    let ours: StaticString
+    switch name.count {
+    case 10: ours = "connection"
+    case 14: ours = "content-length"
+    case 17: ours = "transfer-encoding"
+    case _: return false
+    }
+    return ours.withUTF8Buffer { ours in
+      unsafe name.elementsEqual(ours) { ($0.isCapital ? $0 | 0x20 : $0) == $1 }
     }
   }
 }

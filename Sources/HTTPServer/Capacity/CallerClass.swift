@@ -10,3 +10,31 @@ package enum CallerClass: String, Hashable, Sendable, CaseIterable {
   /// Everybody else.
   case anonymous
 }
+
+/// One value for each class of callers.
+struct PerClass<Value: Sendable>: Sendable {
+  private var apple: Value
+  private var known: Value
+  private var anonymous: Value
+
+  init(_ value: (CallerClass) -> Value) {
+    (apple, known, anonymous) = (value(.apple), value(.known), value(.anonymous))
+  }
+
+  subscript(caller: CallerClass) -> Value {
+    get {
+      switch caller {
+      case .apple: apple
+      case .known: known
+      case .anonymous: anonymous
+      }
+    }
+    set {
+      switch caller {
+      case .apple: apple = newValue
+      case .known: known = newValue
+      case .anonymous: anonymous = newValue
+      }
+    }
+  }
+}

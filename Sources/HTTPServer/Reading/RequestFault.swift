@@ -78,6 +78,14 @@ package enum RequestFault: String, Error, Hashable, Sendable, CaseIterable {
   case chunkEnd
   case trailerTooLong
 
+  /// What it counts as among the reasons for refusals.
+  package var refusal: HTTPRefusal {
+    switch status {
+    case 414, 431: .headTooLarge
+    case _: .malformed
+    }
+  }
+
   /// The status that answers it.
   package var status: Int {
     switch self {

@@ -39,15 +39,9 @@ package struct RequestStream: Sendable {
   package var unread: ArraySlice<UInt8> { buffer[position...] }
 
   package mutating func append(_ bytes: Span<UInt8>) {
-    if position == buffer.count {
-      // One long body must not keep its memory while the connection idles.
-      buffer.removeAll(keepingCapacity: buffer.capacity <= Self.mostKept)
-    } else if position > 0 {
-      buffer.removeFirst(position)
-    }
-    position = 0
+    forgetRead()
     buffer.reserveCapacity(buffer.count + bytes.count)
-    for index in 0..<bytes.count { buffer.append(bytes[index]) }
+    unsafe bytes.withUnsafeBufferPointer { unsafe buffer.append(contentsOf: $0) }
   }
 
   package mutating func next() -> Event {
@@ -67,7 +61,9 @@ package struct RequestStream: Sendable {
         let step = try reader.next(in: buffer.span, at: &next)
         (position, state) = (next, .body(reader))
         switch step {
-        case .needsMore: return .needsMore
+        case .needsMore:
+          forgetRead()
+          return .needsMore
         case .part(let range): return .body(range)
         case .end:
           state = .head(HeadReader(limits: limits))
@@ -79,6 +75,17 @@ package struct RequestStream: Sendable {
       state = .fault(error)
       return .fault(error)
     }
+  }
+
+  /// Drops what has been read, and the memory of a long part of a body with it: that would be held by each connection
+  /// that waits for more, and be counted nowhere.
+  private mutating func forgetRead() {
+    if position == buffer.count {
+      buffer.removeAll(keepingCapacity: buffer.capacity <= Self.mostKept)
+    } else if position > 0 {
+      buffer.removeFirst(position)
+    }
+    position = 0
   }
 
   /// Bytes of capacity that an idle connection may keep.

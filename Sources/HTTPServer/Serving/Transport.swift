@@ -1,42 +1,33 @@
-#if SWITCHYARD_OWN_LOOP
-  import Glibc
+/// A connection's bytes, in clear or through TLS.
+///
+/// Only the thread of the connection's loop uses it. When the last reference goes, the socket closes.
+protocol Transport: AnyObject {
+  /// Whether a read of less than there was room for means that nothing more has arrived.
+  var endsShortReads: Bool { get }
+  func read(into room: UnsafeMutableRawBufferPointer) -> Moved
+  /// Writes as much as goes without waiting.
+  /// - Parameter hasMore: whether other bytes follow at once.
+  func write(_ bytes: UnsafeRawBufferPointer, hasMore: Bool) -> Moved
+  /// Tells the other side that nothing more will be written.
+  func finish()
+  /// Reads what is only to be thrown away, after `finish`.
+  func discard(into room: UnsafeMutableRawBufferPointer) -> Moved
+}
 
-  /// What became of an attempt to move bytes.
-  enum Moved {
-    case bytes(Int)
-    /// Nothing now; the poller will say when.
-    case wouldBlock
-    /// The other side has ended the stream, or it broke.
-    case ended
-  }
+/// A connection in clear.
+final class PlainTransport: Transport {
+  private let socket: Socket
 
-  /// A connection's bytes, in clear or through TLS (`TLSSession`, over `SSL_read_ex` and `SSL_write_ex` on the same
-  /// descriptor; its WANT_READ and WANT_WRITE are `wouldBlock`: whichever comes, all is tried again).
-  protocol Transport: AnyObject {
-    func read(into room: UnsafeMutableRawBufferPointer) -> Moved
-    func write(_ bytes: UnsafeRawBufferPointer) -> Moved
-    /// Says that nothing more will be written.
-    func finish()
-  }
+  init(_ socket: consuming Socket) { self.socket = socket }
 
-  final class PlainTransport: Transport {
-    private let descriptor: Int32
+  /// Measuring against the room is how epoll(7) has an edge-triggered reader find the end.
+  var endsShortReads: Bool { true }
 
-    init(_ descriptor: Int32) { self.descriptor = descriptor }
+  func read(into room: UnsafeMutableRawBufferPointer) -> Moved { unsafe socket.receive(into: room) }
 
-    func read(into room: UnsafeMutableRawBufferPointer) -> Moved {
-      unsafe moved(recv(descriptor, room.baseAddress, room.count, 0))
-    }
+  func write(_ bytes: UnsafeRawBufferPointer, hasMore: Bool) -> Moved { unsafe socket.send(bytes, hasMore: hasMore) }
 
-    func write(_ bytes: UnsafeRawBufferPointer) -> Moved {
-      unsafe moved(send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL)))
-    }
+  func finish() { socket.finishSending() }
 
-    func finish() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
-
-    private func moved(_ count: Int) -> Moved {
-      if count > 0 { return .bytes(count) }
-      return count < 0 && (errno == EAGAIN || errno == EINTR) ? .wouldBlock : .ended
-    }
-  }
-#endif
+  func discard(into room: UnsafeMutableRawBufferPointer) -> Moved { unsafe socket.receive(into: room) }
+}

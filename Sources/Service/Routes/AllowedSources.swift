@@ -24,15 +24,21 @@ package struct AllowedSources: Sendable {
   /// Behind a trusted proxy the sender is the last address in the header that is no trusted proxy itself.
   package func allow(peer: PeerAddress, forwardedFor: [String]) -> Bool {
     guard !networks.isEmpty else { return true }
-    var sender = peer.bytes
+    guard let sender = sender(peer: peer, forwardedFor: forwardedFor) else { return false }
+    return networks.contains { $0.contains(sender.bytes) }
+  }
+
+  /// The address that a request comes from; nil if what stands in its place behind a trusted proxy is none.
+  func sender(peer: PeerAddress, forwardedFor: [String]) -> PeerAddress? {
+    var sender = peer
     var hops: [String] = forwardedFor.flatMap { header in
       header.split(separator: ",").map { hop in String(hop.filter { $0 != " " }) }
     }
-    while proxies.contains(where: { $0.contains(sender) }), let hop = hops.popLast() {
-      guard let address = PeerAddress(numeric: hop) else { return false }
-      sender = address.bytes
+    while proxies.contains(where: { $0.contains(sender.bytes) }), let hop = hops.popLast() {
+      guard let address = PeerAddress(numeric: hop) else { return nil }
+      sender = address
     }
-    return networks.contains { $0.contains(sender) }
+    return sender
   }
 }
 

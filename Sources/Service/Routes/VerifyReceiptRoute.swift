@@ -3,7 +3,6 @@ import HTTPServer
 import JSON
 import Purchases
 import Runtime
-import Synchronization
 package import Time
 
 /// Where verifyReceipt calls are passed on to.
@@ -35,12 +34,16 @@ final class VerifyReceiptRoute: Sendable {
   private let answers: ReceiptAnswers
   private let metrics: ServiceMetrics
   private let logger: Logger
-  private let calls = Mutex(0)
+  private let callers: Callers
+  /// Everybody on one address: some hundred users behind one exchange point; a back end is named, and not among them.
+  private let calls = CallSlots(
+    total: callsAtOnce, mostOfAddress: callsAtOnce / 4, rate: Rate(burst: 256, perSecond: 64))
 
   init(
-    client: HTTPClient, upstream: VerifyReceiptUpstream, answers: ReceiptAnswers, metrics: ServiceMetrics,
-    logger: Logger
+    client: HTTPClient, upstream: VerifyReceiptUpstream, answers: ReceiptAnswers, callers: Callers,
+    metrics: ServiceMetrics, logger: Logger
   ) {
+    self.callers = callers
     self.client = client
     self.upstream = upstream
     self.answers = answers
@@ -54,13 +57,11 @@ final class VerifyReceiptRoute: Sendable {
   func respond(to request: HTTPRequest, environment: Environment) async -> HTTPResponse {
     let start = ContinuousClock.now
     defer { metrics.receiptSeconds[environment.rawValue].record(ContinuousClock.now - start) }
-    let isAdmitted = calls.withLock { calls in
-      guard calls < Self.callsAtOnce else { return false }
-      calls += 1
-      return true
-    }
-    guard isAdmitted else { return unanswered("overloaded", environment) }
-    defer { calls.withLock { $0 -= 1 } }
+    let sender = callers.client(of: request.head)
+    let caller = callers.caller(at: sender.bytes)
+    let limited = caller == .anonymous && !callers.standsForMany(sender) ? sender : nil
+    if let reason = calls.take(for: caller, at: limited) { return unanswered(reason, environment) }
+    defer { calls.give(back: caller, at: limited) }
     let asked = ClientRequest(
       method: "POST", url: environment == .production ? upstream.production : upstream.sandbox,
       headers: [("Content-Type", request.headers["Content-Type"] ?? "application/json")], body: request.body,

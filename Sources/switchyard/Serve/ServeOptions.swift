@@ -13,7 +13,13 @@ struct ServeOptions: Sendable {
     .value("tls-key-file", "FILE", "The certificate's private key (PEM)."),
     .value(
       "allow-from", "NETWORK", repeats: true,
-      "Take notifications from these addresses only: `apple` (17.0.0.0/8), 192.0.2.0/24, …"),
+      "Take notifications from these addresses only: `apple` (those of --apple-networks), `anywhere`, 192.0.2.0/24, …"),
+    .value(
+      "apple-networks", "NETWORK", repeats: true,
+      "The addresses that have Apple's share of connections and memory. Default: 17.0.0.0/8."),
+    .value(
+      "back-end-networks", "NETWORK", repeats: true,
+      "Your own back ends: they have a share of their own, and no limit for each address."),
     .value(
       "trusted-proxy", "NETWORK", repeats: true, "Believe X-Forwarded-For of these addresses, and of nobody else."),
     .value(
@@ -46,17 +52,24 @@ struct ServeOptions: Sendable {
     if let bodies = try arguments.integer("bodies-in-flight", in: 1...65_536) {
       http.limits.bodiesInFlight = bodies << 20
     }
-    let proxies = try arguments.values("trusted-proxy").flatMap { try Self.networks($0, "trusted-proxy", arguments) }
+    let proxies = try arguments.values("trusted-proxy").map { try Self.network($0, "trusted-proxy", arguments) }
     if let most = try arguments.integer("connections-per-address", in: 0...65_536) {
       http.limits.connectionsPerAddress = most == 0 ? nil : most
     } else if !proxies.isEmpty || address == "::1" || address.hasPrefix("127.") {
       // A proxy, or as good as one: all come from its address.
       http.limits.connectionsPerAddress = nil
     }
+    var callers = Callers()
+    let apple = try arguments.values("apple-networks").map { try Self.network($0, "apple-networks", arguments) }
+    if !apple.isEmpty { callers.apple = apple }
+    callers.backEnds = try arguments.values("back-end-networks")
+      .map { try Self.network($0, "back-end-networks", arguments) }
+    callers.proxies = proxies
+    if http.limits.connectionsPerAddress != nil { http.limits.connectionRate = Rate(burst: 256, perSecond: 32) }
     var settings = Installation.Settings(http: http)
+    settings.callers = callers
     settings.sources = AllowedSources(
-      networks: try arguments.values("allow-from").flatMap { try Self.networks($0, "allow-from", arguments) },
-      proxies: proxies)
+      networks: try Self.sources(arguments, callers, address: address), proxies: proxies)
     settings.verifyReceipt.production = try Self.url("verify-receipt-url", arguments)
     settings.verifyReceipt.sandbox = try Self.url("verify-receipt-sandbox-url", arguments)
     settings.revocations = Revocations(try RevocationOption.policy(arguments))
@@ -94,14 +107,24 @@ struct ServeOptions: Sendable {
     }
   }
 
-  private static func networks(
-    _ text: String, _ option: String, _ arguments: ParsedArguments
+  /// Whose notifications are taken; nobody named: Apple's alone where others than this machine can connect.
+  private static func sources(
+    _ arguments: ParsedArguments, _ callers: Callers, address: String
   ) throws -> [Network] {
-    if text == "apple" { return AllowedSources.apple }
+    let names = arguments.values("allow-from")
+    if names.contains("anywhere") { return [] }
+    let isLocal = address == "::1" || address.hasPrefix("127.")
+    if names.isEmpty { return isLocal ? [] : callers.apple }
+    return try names.flatMap { $0 == "apple" ? callers.apple : [try network($0, "allow-from", arguments)] }
+  }
+
+  private static func network(_ text: String, _ option: String, _ arguments: ParsedArguments) throws -> Network {
+    if text == "apple", let network = AllowedSources.apple.first { return network }
     guard let network = Network(text) else {
+      let names = option == "allow-from" ? "`apple`, `anywhere`" : "`apple`"
       throw UsageError(
-        .invalidValue, "--\(option) takes `apple` or an address range as 192.0.2.0/24.", path: arguments.path)
+        .invalidValue, "--\(option) takes \(names) or an address range as 192.0.2.0/24.", path: arguments.path)
     }
-    return [network]
+    return network
   }
 }

@@ -29,6 +29,12 @@ import Time
     #expect(head(response) == nil)
   }
 
+  @Test func `has the date of the handler if it gives one`() {
+    let text = head(HTTPResponse(status: 200, headers: ["date": "none"]))
+    #expect(text?.hasPrefix("HTTP/1.1 200 OK\r\ndate: none\r\n") == true)
+    #expect(text?.contains(Self.date) == false)
+  }
+
   @Test(arguments: [
     (200, "GET", true, true), (200, "HEAD", true, false), (204, "GET", false, false), (304, "GET", false, false),
     (404, "HEAD", true, false),
@@ -36,7 +42,7 @@ import Time
   func `has a length unless there is no body by rule`(status: Int, method: String, hasLength: Bool, hasBody: Bool) {
     let response = HTTPResponse(status: status, body: [1])
     #expect(head(response)?.contains("Content-Length: 1\r\n") == hasLength)
-    #expect(ResponseHead.hasBody(response, to: method) == hasBody)
+    #expect(ResponseHead.hasBody(response, isHead: method == "HEAD") == hasBody)
   }
 
   @Test(arguments: [

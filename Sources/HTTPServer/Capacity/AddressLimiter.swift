@@ -1,0 +1,11 @@
+import Synchronization
+
+/// A rate for each address, as many threads use it.
+package final class AddressLimiter: Sendable {
+  private let rates: Mutex<AddressRates>
+
+  package init(_ rate: Rate) { rates = Mutex(AddressRates(rate, at: .now())) }
+
+  /// Returns whether the address may, and counts it.
+  package func take(_ peer: PeerAddress) -> Bool { rates.withLock { $0.take(peer, at: .now()) } }
+}
