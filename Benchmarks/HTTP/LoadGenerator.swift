@@ -17,6 +17,8 @@ struct LoadGenerator: Sendable {
   let pace: Pace
   /// Nothing new is sent after so long; what was sent is waited for.
   let seconds: Double
+  /// The loopback addresses from which it calls, in turn.
+  var sources: [UInt32] = [0x7F00_0001]
   /// Told of each request when it begins to be sent: its place, and the monotonic clock in nanoseconds.
   var noteSent: @Sendable (Int, UInt64) -> Void = { _, _ in }
 
@@ -53,7 +55,9 @@ private struct Run: ~Copyable {
 
   consuming func run(_ requests: [[UInt8]]) throws -> LoadReport {
     // Boxed, since an array holds no noncopyable value.
-    let connections = try (0..<load.connections).map { _ in Box(try LoadConnection(port: load.port)) }
+    let connections = try (0..<load.connections).map {
+      Box(try LoadConnection(port: load.port, from: load.sources[$0 % load.sources.count]))
+    }
     idle = Array(connections.indices.reversed())
     latencies.reserveCapacity(requests.count)
     answers.reserveCapacity(requests.count)
@@ -127,7 +131,8 @@ private struct Run: ~Copyable {
       answers.append(UInt32(clamping: (now - begun) / 1_000_000))
     case .broken:
       unanswered += 1
-      connections[index].connection = try LoadConnection(port: load.port)
+      connections[index].connection = try LoadConnection(
+        port: load.port, from: load.sources[index % load.sources.count])
     }
     idle.append(index)
   }

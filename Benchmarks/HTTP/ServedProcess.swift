@@ -21,8 +21,10 @@ final class ServedProcess {
   }
 
   /// The program beside this one, with one registered app.
-  static func start(trusting pki: ApplePKI, app: SimulatedApp) async throws -> ServedProcess {
-    let service = try await start(root: pki.root.certificate.der)
+  static func start(
+    trusting pki: ApplePKI, app: SimulatedApp, options: [String] = []
+  ) async throws -> ServedProcess {
+    let service = try await start(root: pki.root.certificate.der, options: options)
     try await service.register(app)
     return service
   }
@@ -79,6 +81,14 @@ final class ServedProcess {
     }
     await connection.close()
     return count
+  }
+
+  /// What quarantine keeps.
+  func quarantine() async throws -> [QuarantineSource: QuarantineUsage] {
+    let connection = try await Connection.open(database)
+    let usage = try await connection.read { session throws(DatabaseError) in try QuarantineTable.usage(in: session) }
+    await connection.close()
+    return usage
   }
 
   /// The most memory it ever had, in megabytes; its database not counted.

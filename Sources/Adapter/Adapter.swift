@@ -33,6 +33,31 @@ package struct Adapter: Sendable {
     return object.encoded()
   }
 
+  /// The body of a notification as it is kept: a signed payload alone, without what anybody can wrap around it.
+  ///
+  /// Apple sends nothing around it but the object that names it; a body of that size is kept as it came. A V1 body is
+  /// forwarded byte for byte, and is kept so.
+  package static func kept(ofNotification body: [UInt8]) -> [UInt8] {
+    // As nearly every body is: no need to read it once more.
+    if isPlain(body) { return body }
+    guard let jws = (try? JSONReader.read(body).object)?["signedPayload"]?.string else { return body }
+    let plain = JSONObject([("signedPayload", .string(jws))]).encoded()
+    return body.count <= plain.count + wrapping ? body : plain
+  }
+
+  /// Whether a body is `{"signedPayload":"…"}` and nothing else, with no escape in it.
+  private static func isPlain(_ body: [UInt8]) -> Bool {
+    guard body.starts(with: plainHead), body.count > plainHead.count + 2,
+      body.suffix(2).elementsEqual(Array("\"}".utf8))
+    else { return false }
+    return !body[plainHead.count..<(body.count - 2)].contains { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+  }
+
+  private static let plainHead = Array("{\"signedPayload\":\"".utf8)
+
+  /// Bytes around a signed payload that may be white space of Apple's.
+  private static let wrapping = 64
+
   /// What makes two pieces of evidence one: the body, and what the caller says of it where it does not say so itself.
   package static func identity(
     ofEvidence body: [UInt8], app: String, environment: Environment?, userID: String? = nil
@@ -77,8 +102,16 @@ package struct Adapter: Sendable {
   package func evidence(
     _ body: [UInt8], app: String, environment: Environment?, userID: String? = nil, message: Digest, now: Milliseconds
   ) throws(Refusal) -> Reading {
+    try evidence(
+      body, app: app, environment: environment, userID: userID, message: message, isFetched: false, now: now)
+  }
+
+  private func evidence(
+    _ body: [UInt8], app: String, environment: Environment?, userID: String?, message: Digest, isFetched: Bool,
+    now: Milliseconds
+  ) throws(Refusal) -> Reading {
     let evidence = Evidence(
-      verifier: verifier, message: message, app: app, fallback: environment, now: now)
+      verifier: verifier, message: message, app: app, isFetched: isFetched, fallback: environment, now: now)
     let origin = LegacyOrigin(app: app, environment: environment, trust: .none, receivedAt: now)
     var userID = userID
     var reading: Reading
@@ -125,12 +158,15 @@ package struct Adapter: Sendable {
 
   /// An answer of the App Store Server API to a question of ours: a history, statuses, an order, a transaction.
   ///
-  /// As evidence, but for its ids, which are no news by which to ask again. A member `orderId`, which is not Apple's
-  /// but ours, says which order was asked about: it becomes an alias of what the answer holds.
+  /// Read as evidence, but everything in it is of one customer, and its ids are no news by which to ask again.
+  ///
+  /// A member `orderId`, which is not Apple's but ours, says which order was asked about: it becomes an alias of what the
+  /// answer holds.
   package func apiAnswer(
     _ body: [UInt8], app: String, environment: Environment?, message: Digest, now: Milliseconds
   ) throws(Refusal) -> Reading {
-    var reading = try evidence(body, app: app, environment: environment, message: message, now: now)
+    var reading = try evidence(
+      body, app: app, environment: environment, userID: nil, message: message, isFetched: true, now: now)
     reading.findings.seeds = []
     // Ours, and therefore the first: an answer of 200 KB need not be read again to find that there is none.
     if body.starts(with: Self.orderMember),

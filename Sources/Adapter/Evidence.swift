@@ -10,6 +10,8 @@ struct Evidence {
   let message: Digest
   /// The app whose back end hands it in.
   let app: String
+  /// Whether Apple gave it to us, in answer to a question of ours.
+  let isFetched: Bool
   /// The environment of payloads that name none, as the request says.
   let fallback: Environment?
   let now: Milliseconds
@@ -107,7 +109,7 @@ struct Evidence {
     return try answered(purchases, [], envelope, title, survey)
   }
 
-  /// All statements of one answer: one app, one environment, one customer.
+  /// All statements of one answer: one app, one environment, and one customer if we fetched it.
   private func answered(
     _ purchases: [PurchaseStatement], _ renewals: [RenewalStatement], _ envelope: AnswerEnvelope, _ title: String,
     _ survey: Survey
@@ -119,19 +121,14 @@ struct Evidence {
     if let other = keys.first(where: { $0 != (app, environment) }) {
       throw Refusal(
         VerificationError(
-          .contradictsEnvelope, "one answer speaks of \(app) in \(environment) and of \(other.0) in \(other.1)"))
+          .contradictsEnvelope, "one answer speaks of \(app) in \(environment) and of \(other.0) in \(other.1)"
+        ).proven())
     }
     let latest = (purchases.map(\.rank.asOf) + renewals.map(\.rank.asOf)).max()
     let count = purchases.count + renewals.count
     return try reading(app, environment, latest, "\(title) of \(count)", survey, appAppleID: envelope.appAppleID) {
       $0.purchases = purchases
       $0.renewals = renewals
-      let customer = $0.originalTransactionIDs
-      for other in customer.dropFirst() {
-        $0.links.append(
-          CustomerLink(
-            app: app, environment: environment, .originalTransactionID(customer[0]), .originalTransactionID(other)))
-      }
     }
   }
 
@@ -144,7 +141,9 @@ struct Evidence {
         kind == .transaction
         ? try verifier.verifyTransaction(Array(jws.utf8), expecting: expected, now: now)
         : try verifier.verifyRenewal(Array(jws.utf8), expecting: expected, now: now)
-      try envelope.check(verified.payload, originalTransactionID: originalTransactionID)
+      do throws(VerificationError) {
+        try envelope.check(verified.payload, originalTransactionID: originalTransactionID)
+      } catch { throw error.proven() }
       return verified
     } catch { throw Refusal(error, claimedApp: envelope.bundleID) }
   }
@@ -180,7 +179,8 @@ struct Evidence {
       throw Refusal(
         VerificationError(
           .contradictsEnvelope,
-          "the request says environment \(fallback.rawValue), the payload is of \(signed.rawValue)"),
+          "the request says environment \(fallback.rawValue), the payload is of \(signed.rawValue)"
+        ).proven(),
         claimedApp: app)
     }
     return signed
@@ -192,7 +192,9 @@ struct Evidence {
   ) throws(Refusal) -> Reading {
     var findings = Findings(app: app, environment: environment)
     fill(&findings)
-    findings.links += findings.derivedLinks
+    findings.links = findings.derivedLinks
+    // Only its rows are signed: that they stand in one body is Apple's word if Apple gave it to us.
+    if isFetched { findings.linkCustomers() } else { findings.claimLinks() }
     try Refusal.checkLengths(findings)
     return Reading(
       app: app, appAppleID: appAppleID, environment: environment, signedAt: signedAt, title: title,

@@ -27,12 +27,8 @@ package struct ReceiptMapping: Sendable {
       var findings = findings(
         of: receipt.receipt, .verifiedReceipt, asOf: receipt.proof.validAt, environment, message)
     else { return nil }
-    let ids = receipt.receipt.originalTransactionIDs
-    findings.links = zip(ids, ids.dropFirst()).map { first, second in
-      CustomerLink(
-        app: findings.app, environment: findings.environment, .originalTransactionID(first),
-        .originalTransactionID(second))
-    }
+    findings.links = CustomerLink.chain(
+      receipt.receipt.originalTransactionIDs, app: findings.app, environment: findings.environment)
     return findings
   }
 

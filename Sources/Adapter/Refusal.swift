@@ -10,7 +10,7 @@ package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
     case unreadable
     /// Readable, but nothing vouches for it.
     case unproven
-    /// Signed by Apple, and still not to be used as it is.
+    /// Signed by Apple, and still not to be used as it is; in quarantine no V1 body counts as such.
     case authentic
     /// A body of the old generation.
     case legacy
@@ -78,7 +78,7 @@ package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
 
   /// - Parameter isMessage: whether the body had the form of a message, so that it is kept whatever is wrong inside it.
   package init(_ error: VerificationError, isMessage: Bool = false, claimedApp: String? = nil) {
-    let kind = Self.kind(of: error.code)
+    let kind = error.isProven ? .authentic : Self.kind(of: error.code)
     self.init(
       kind == .unreadable && isMessage ? .unproven : kind, error.code.rawValue, error.detail, claimedApp: claimedApp)
   }
@@ -96,16 +96,14 @@ package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
     self.init(kind, error.code.rawValue, error.detail, claimedApp: claimedApp)
   }
 
+  /// How far a message got whose signature was not verified.
   private static func kind(of code: VerificationError.Code) -> Class {
     switch code {
     case .notAJWS, .invalidBase64: .unreadable
-    // Checked after the signature: Apple said it, but not to us or not consistently.
-    case .wrongBundle, .wrongAppAppleId, .wrongEnvironment, .contradictsEnvelope: .authentic
-    // Rightly signed; whether with a key that still counts will be known.
-    case .revocationNotKnown, .noResponderNamed: .authentic
-    // Signed by Apple too, but anybody who bought something has a signed transaction to send.
-    case .unexpectedKind: .unproven
-    case .tooLarge, .invalidJSON, .duplicateKey, .tooDeep, .unsupportedCriticalHeader, .missingCertificates,
+    // A code says what was wrong, never whether the signature was verified before: the error itself does.
+    case .wrongBundle, .wrongAppAppleId, .wrongEnvironment, .contradictsEnvelope, .revocationNotKnown,
+      .noResponderNamed, .unexpectedKind, .tooLarge, .invalidJSON, .duplicateKey, .tooDeep, .unsupportedCriticalHeader,
+      .missingCertificates,
       .wrongCertificateCount, .unsupportedAlgorithm, .unsignedTestData, .malformedCertificate, .swappedCertificates,
       .missingLeafMarker, .missingIntermediateMarker, .unknownRoot, .brokenChain, .leafKeyNotP256, .notValidAtSigning,
       .malformedSignature, .badSignature, .revoked, .missingClaim, .malformedClaim:

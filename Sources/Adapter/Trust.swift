@@ -12,11 +12,14 @@ extension Adapter {
     /// Nobody but whoever sent it.
     case none
 
-    /// Whether what stands in it together may be taken for one customer's: a stranger's word joins nobody.
+    /// Whether everything in one body belongs to one customer.
+    ///
+    /// Only Apple can say so. A proven receipt joins its own lines and nothing that stands beside it; a back end that
+    /// hands in a history may have put two customers' signed transactions into it.
     var joinsCustomers: Bool {
       switch self {
-      case .signature, .receipt, .sharedSecret, .apple: true
-      case .none: false
+      case .apple: true
+      case .signature, .receipt, .sharedSecret, .none: false
       }
     }
   }

@@ -11,8 +11,8 @@ import CZlib
   init() throws(CompressionError) {
     unsafe stream = .allocate(capacity: 1)
     unsafe stream.initialize(to: z_stream())
+    // `deinit` runs although this throws, since every property is set; zlib ignores a stream that was not opened.
     guard unsafe switchyard_gzip_init(stream) == Z_OK else {
-      unsafe stream.deallocate()
       throw CompressionError(.noMemory, "no memory to open gzip")
     }
   }

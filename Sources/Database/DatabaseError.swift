@@ -64,6 +64,17 @@ package struct DatabaseError: Error, Equatable, Sendable, CustomStringConvertibl
     }
   }
 
+  /// Whether the server found no room on its disk.
+  ///
+  /// 1021 and 1114 say so; 1026 and 1030 pass on the number of the operating system's error, 28.
+  package var isDiskFull: Bool {
+    switch code {
+    case .other(1021), .other(1114): true
+    case .other(1026), .other(1030): detail.contains("28")
+    default: false
+    }
+  }
+
   /// Whether the server has ended the transaction by itself, so that nothing more may be said on its behalf.
   var endsTransaction: Bool {
     switch code {

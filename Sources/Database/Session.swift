@@ -35,6 +35,10 @@ package final class Session {
   private var endOfTransaction: DatabaseError?
   /// Whether the connection is of no further use.
   private(set) var isBroken = false
+  /// Called with each statement before it is sent, except inserts of many rows; not with what it sends itself.
+  ///
+  /// For tests that ask the server for the plan of what the code sends.
+  package var onStatement: ((Session, SQL) throws(DatabaseError) -> Void)?
 
   package init(_ configuration: DatabaseConfiguration) throws(DatabaseError) {
     self.configuration = configuration
@@ -114,6 +118,11 @@ package final class Session {
     _ sql: SQL, _ body: (PreparedStatement) throws(DatabaseError) -> R
   ) throws(DatabaseError) -> R {
     try checkSize(sql.arguments.reduce(sql.text.utf8.count) { $0 + $1.size })
+    if let onStatement {
+      self.onStatement = nil
+      defer { self.onStatement = onStatement }
+      try onStatement(self, sql)
+    }
     return try withStatement(sql.text, in: statements, body)
   }
 

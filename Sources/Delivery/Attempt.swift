@@ -24,17 +24,28 @@ package enum Attempt: Hashable, Sendable {
       }
     }
 
-    /// Whether it tells something of the destination, not of the message alone.
+    /// Whether the destination seems to be down: it answered with 5xx, or not at all.
     ///
-    /// 400, 409, 413 and 422 are what a back end that is up says of a body it will not have: a few customers' messages
-    /// refused that way must not make it count as down for everybody.
+    /// 4xx is what a back end that is up says of a body it will not have: anybody can make such bodies, and they must not
+    /// make it count as down for others.
     package var isOfDestination: Bool {
       switch self {
-      case .status(let status): ![400, 409, 413, 422].contains(status)
+      case .status(let status): !(400..<500).contains(status)
       case .noAnswer: true
       case .bodyMissing, .notRestored: false
       }
     }
+
+    /// Whether the destination will not have this message: 4xx, but for those that ask for another attempt.
+    package var isRefusal: Bool {
+      switch self {
+      case .status(let status): (400..<500).contains(status) && ![408, 425, 429].contains(status)
+      case .noAnswer, .bodyMissing, .notRestored: false
+      }
+    }
+
+    /// Whether the destination asks for fewer at once.
+    var asksForLess: Bool { self == .status(429) || isOfDestination }
   }
 
   /// A redirect is no receipt: it is not followed, so nobody has taken the body.

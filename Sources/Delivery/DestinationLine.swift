@@ -227,8 +227,10 @@ final class DestinationLine: Sendable {
     let (destination, start) = (destination, means.pacing.elapsed())
     let attempt = await post(work, to: destination)
     let (took, now) = (means.pacing.elapsed().milliseconds - start.milliseconds, means.clock.now())
+    let refusals = state.withLock { $0.refusals(of: work, attempt) }
     let outcome = Settlement.Outcome(
-      after: attempt, of: work.delivery, backoff: means.settings.backoff, at: now, random: means.pacing.random)
+      after: attempt, of: work.delivery, refusals: refusals, backoff: means.settings.backoff, at: now,
+      random: means.pacing.random)
     let change = state.withLock {
       $0.note(attempt, of: work, outcome, within: took, at: now, random: means.pacing.random)
     }

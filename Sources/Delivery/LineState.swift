@@ -25,6 +25,10 @@ struct LineState {
     var mayBeDue = false
     /// How far the search has come: what was due earlier is gone, but for what others made ready.
     var reached: Milliseconds?
+    /// How many messages the destination took.
+    var taken = 0
+    /// Of messages that the destination refused: how often after it took others, and how many it had taken then.
+    var refusals: [Int64: (count: Int, taken: Int)] = [:]
     /// From then on it is looked for everything again, however long it is due.
     var looksWhollyAt = Milliseconds(.min)
 
@@ -138,6 +142,27 @@ struct LineState {
 
   mutating func pause(until: Milliseconds) { pausedUntil = max(pausedUntil, until) }
 
+  /// The most messages of a lane whose refusals are counted.
+  private static let mostRefused = 10_000
+
+  /// Notes that a message was refused, if it was; how often it was refused after the destination took others of the lane.
+  ///
+  /// What is counted ends with the process: then a message is given up later.
+  mutating func refusals(of work: Work, _ attempt: Attempt) -> Int {
+    let (proof, sequence) = (work.delivery.proof, work.delivery.sequence)
+    guard case .failed(let reason) = attempt, reason.isRefusal else {
+      lanes[proof]?.refusals[sequence] = nil
+      return 0
+    }
+    var lane = lanes[proof] ?? Lane()
+    if lane.refusals.count >= Self.mostRefused { lane.refusals = [:] }
+    var known = lane.refusals[sequence] ?? (count: 0, taken: lane.taken)
+    if lane.taken > known.taken { known = (count: known.count + 1, taken: lane.taken) }
+    lane.refusals[sequence] = known
+    lanes[proof] = lane
+    return known.count
+  }
+
   /// Whether a destination seems to be up, when an attempt has changed that.
   struct Change: Equatable {
     let isDown: Bool
@@ -155,14 +180,15 @@ struct LineState {
     let wasOpen = lane.circuit.isOpen
     switch attempt {
     case .delivered:
+      lane.taken += 1
       lane.circuit.noteSuccess()
       lane.slots.noteAnswer(within: milliseconds, underWay: lane.underWay)
     case .failed(let reason):
-      if reason.isOfDestination && outcome != .released {
-        lane.circuit.noteFailure(at: now, random: random)
-        lane.slots.noteFailure()
-      }
+      guard outcome != .released else { break }
+      if reason.isOfDestination { lane.circuit.noteFailure(at: now, random: random) }
+      if reason.asksForLess { lane.slots.noteFailure() }
     }
+    if case .dead = outcome { lane.refusals[work.delivery.sequence] = nil }
     lane.underWay -= 1
     lane.ended += 1
     let isOpen = lane.circuit.isOpen

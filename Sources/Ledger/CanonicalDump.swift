@@ -33,7 +33,11 @@ package enum CanonicalDump {
         for event in Event.fold(try EventTable.read(selected, bundleIDs: names, in: session)) {
           try line(event.canonical)
         }
-        try aliases(in: scope, app: app.bundleID, session, line)
+        try aliases("aliases", "alias", in: scope, app: app.bundleID, session, line)
+        try aliases("claimed_aliases", "claimedAlias", in: scope, app: app.bundleID, session, line)
+        try ClaimedLinkTable.read(in: scope, session) { link throws(DatabaseError) in
+          try line(link.canonical(scope, app))
+        }
         for attribution in try AttributionTable.read(selected, in: session) {
           try line(attribution.canonical(scope, app))
         }
@@ -46,18 +50,18 @@ package enum CanonicalDump {
   }
 
   private static func aliases(
-    in scope: Ledger.Scope, app: String, _ session: borrowing Session,
+    _ table: String, _ what: String, in scope: Ledger.Scope, app: String, _ session: borrowing Session,
     _ line: (JSONObject) throws(DatabaseError) -> Void
   ) throws(DatabaseError) {
     try session.query(
       """
-      SELECT alias, kind, original_transaction_id, line, first_as_of, last_as_of FROM aliases
+      SELECT alias, kind, original_transaction_id, line, first_as_of, last_as_of FROM \(identifier: table)
       WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
       ORDER BY alias, kind, original_transaction_id, line
       """
     ) { row throws(DatabaseError) in
       try line([
-        "alias": .string(try row.text("alias")), "app": .string(app),
+        what: .string(try row.text("alias")), "app": .string(app),
         "environment": .string(scope.environment.rawValue), "kind": .integer(try row.int64("kind")),
         "originalTransactionId": .string(try row.text("original_transaction_id")),
         "line": .string(try row.text("line")), "firstAsOf": .integer(try row.int64("first_as_of")),
@@ -116,11 +120,22 @@ extension AppTransactionStatement {
 
 extension Attribution {
   fileprivate func canonical(_ scope: Ledger.Scope, _ app: App) -> JSONObject {
-    [
+    var object: JSONObject = [
       kind.name: .string(value), "app": .string(app.bundleID), "environment": .string(scope.environment.rawValue),
       "originalTransactionId": .string(originalTransactionID), "line": .string(line.text),
       "firstAsOf": .integer(firstAsOf.sinceEpoch), "lastAsOf": .integer(lastAsOf.sinceEpoch),
       "message": .string(Digest(bytes: message)?.hex ?? ""),
+    ]
+    if isClaimed { object["claimed"] = true }
+    return object
+  }
+}
+
+extension ClaimedLink {
+  fileprivate func canonical(_ scope: Ledger.Scope, _ app: App) -> JSONObject {
+    [
+      "claimedLink": .string(a.text), "with": .string(b.text), "app": .string(app.bundleID),
+      "environment": .string(scope.environment.rawValue), "message": .string(Digest(bytes: message)?.hex ?? ""),
     ]
   }
 }

@@ -26,6 +26,8 @@ package final class GroupCommit: Sendable {
     case stopping
     /// The app's stage is not the one that was decided by: nothing was written, decide anew.
     case stageChanged
+    /// The disk has less free than is to stay free, or the database found none: nothing was written.
+    case diskFull
     case database(DatabaseError)
   }
 
@@ -50,24 +52,30 @@ package final class GroupCommit: Sendable {
   private let limits: Limits
   private let write: @Sendable ([Entry]) async throws(DatabaseError) -> [Appended]
   private let announce: @Sendable (News) -> Void
+  private let disk: @Sendable () -> DiskLevel
 
   /// What a commit put into the outbox: classes of messages, by app and environment.
   package typealias News = [Ledger.Scope: Set<ProofClass>]
 
-  /// - Parameter announce: told after each commit what it put into the outbox, if anything; must not block.
+  /// - Parameters:
+  ///   - announce: told after each commit what it put into the outbox, if anything; must not block.
+  ///   - disk: how much room the database has, asked for each entry; must not block.
   package convenience init(
-    _ ledger: Ledger, limits: Limits = Limits(), announce: @escaping @Sendable (News) -> Void = { _ in }
+    _ ledger: Ledger, limits: Limits = Limits(), announce: @escaping @Sendable (News) -> Void = { _ in },
+    disk: @escaping @Sendable () -> DiskLevel = { .ample }
   ) {
     self.init(
-      limits: limits, write: { entries throws(DatabaseError) in try await ledger.append(entries) }, announce: announce)
+      limits: limits, write: { entries throws(DatabaseError) in try await ledger.append(entries) },
+      announce: announce, disk: disk)
   }
 
   /// For tests: anything that writes a batch.
   package init(
     limits: Limits = Limits(), write: @escaping @Sendable ([Entry]) async throws(DatabaseError) -> [Appended],
-    announce: @escaping @Sendable (News) -> Void = { _ in }
+    announce: @escaping @Sendable (News) -> Void = { _ in }, disk: @escaping @Sendable () -> DiskLevel = { .ample }
   ) {
     self.limits = limits
+    self.disk = disk
     self.write = write
     self.announce = announce
   }
@@ -82,6 +90,7 @@ package final class GroupCommit: Sendable {
   ///
   /// A caller that is cancelled before its entry's commit has begun gets `overloaded`, and nothing is written.
   package func append(_ entry: Entry) async throws(Failure) -> Appended {
+    guard entry.isKept(at: disk()) else { throw .diskFull }
     let number = numbers.wrappingAdd(1, ordering: .relaxed).newValue
     let answer = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -178,7 +187,7 @@ package final class GroupCommit: Sendable {
     } catch  where batch.count > 1 && error.mayBeOneRow {
       await commitOneByOne(batch)
     } catch {
-      for waiting in batch { settle(waiting, .failure(.database(error))) }
+      for waiting in batch { settle(waiting, .failure(Failure(error))) }
     }
   }
 
@@ -192,7 +201,7 @@ package final class GroupCommit: Sendable {
       } catch  where error.mayBeOneRow {
         settle(waiting, .failure(.database(error)))
       } catch {
-        for waiting in batch[index...] { settle(waiting, .failure(.database(error))) }
+        for waiting in batch[index...] { settle(waiting, .failure(Failure(error))) }
         return
       }
     }
@@ -213,6 +222,10 @@ package final class GroupCommit: Sendable {
   }
 }
 
+extension GroupCommit.Failure {
+  fileprivate init(_ error: DatabaseError) { self = error.isDiskFull ? .diskFull : .database(error) }
+}
+
 extension Entry {
   /// What it counts for while it waits: its body's bytes.
   package var size: Int { message.body.count }
@@ -221,7 +234,8 @@ extension Entry {
 extension DatabaseError {
   /// Whether one row may have spoiled it for the others; after any other error each alone would only fail again, later.
   package var mayBeOneRow: Bool {
-    switch code {
+    if isDiskFull { return false }
+    return switch code {
     case .duplicateKey, .tooLarge, .column, .other: true
     case .connectionLost, .connectionRefused, .accessDenied, .unknownDatabase, .tlsFailed, .timedOut, .deadlock,
       .lockWaitTimeout, .recordChanged, .nodeNotReady, .commitOutcomeUnknown, .misuse, .abandoned, .closed:

@@ -21,7 +21,18 @@ package final class Ledger: Sendable {
   private let quarantined = Mutex<Known?>(nil)
   private static let usageLifetime = Duration.seconds(5)
 
+  /// Messages of this process that nobody vouches for and that were set aside without being forwarded.
+  private let unforwarded = Mutex(0)
+
   package init(pool: Pool) { self.pool = pool }
+
+  /// How many messages that nobody vouches for were not forwarded since this was last asked, because too many waited.
+  package func takeUnforwarded() -> Int {
+    unforwarded.withLock { count in
+      defer { count = 0 }
+      return count
+    }
+  }
 
   /// An app in one environment: the world within which ids mean something.
   package struct Scope: Hashable, Sendable, Comparable {
@@ -47,9 +58,10 @@ package final class Ledger: Sendable {
     let arrival = [UInt8].random(count: 16)
     let headers = writtenHeaders.withLock { $0 }
     let usage = entries.allSatisfy(\.isAccepted) ? [:] : try await quarantineUsage()
-    let appended = try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+    let (appended, left) = try await pool.transaction(replayable: true) { session throws(DatabaseError) in
       try Batch(entries).write(arrival: arrival, knownHeaders: headers, quarantine: usage, in: session)
     }
+    if left > 0 { unforwarded.withLock { $0 += left } }
     noteQuarantined(entries, appended)
     writtenHeaders.withLock { written in
       if written.count > Self.headersRemembered { written.removeAll() }
@@ -72,7 +84,7 @@ package final class Ledger: Sendable {
     quarantined.withLock { known in
       for (entry, outcome) in zip(entries, appended) where outcome == .quarantined {
         guard case .quarantined(let refusal) = entry.content else { continue }
-        known?.usage[refusal.source, default: QuarantineUsage()].add(entry.message.body)
+        known?.usage[refusal.source, default: QuarantineUsage()].add(entry.message.body.count)
       }
     }
   }
@@ -91,6 +103,7 @@ package final class Ledger: Sendable {
     try WaitingUserIDTable.note(findings, in: session)
     try EventTable.note(findings.flatMap { app, found in found.events.map { (app, $0) } }, in: session)
     try CustomerTable.note(findings, in: session)
+    try ClaimedLinkTable.note(messages, in: session)
     try SeedTable.note(messages, in: session)
   }
 }
@@ -104,7 +117,7 @@ private struct Batch {
   func write(
     arrival: [UInt8], knownHeaders: Set<Digest>, quarantine usage: [QuarantineSource: QuarantineUsage],
     in session: borrowing Session
-  ) throws(DatabaseError) -> [Appended] {
+  ) throws(DatabaseError) -> (appended: [Appended], unforwarded: Int) {
     let roads = try OutboxTable.roads(of: Set(entries.compactMap { $0.addressee?.scope.app }), in: session)
     let isStale = try stale(by: roads, in: session)
     // The first of each body counts; one that was accepted before any that was refused, whatever their order.
@@ -166,8 +179,8 @@ private struct Batch {
           .init(message: digest, addressee: addressee, proof: .unproven, size: entry.size, members: []))
       }
     }
-    try OutboxTable.enqueue(outgoing, roads, in: session)
-    return entries.enumerated().map { index, entry in
+    let unforwarded = try OutboxTable.enqueue(outgoing, roads, in: session)
+    let appended = entries.enumerated().map { index, entry -> Appended in
       if isStale[index] { return .stageChanged }
       let (digest, isRepeated) = (entry.message.digest, first[entry.message.digest] != index)
       switch entry.content {
@@ -177,6 +190,7 @@ private struct Batch {
         return full.contains(refusal.source) ? .quarantineFull : .quarantined
       }
     }
+    return (appended, unforwarded)
   }
 
   /// The seeds, those without an environment in the environments in which their ids are known.

@@ -61,6 +61,7 @@ package struct Rebuild: Sendable {
           let late = try await catchUp(stage, into: stage.source)
           try await stage.source.read { session throws(DatabaseError) in
             _ = try session.execute("DELETE FROM unfinished_rebuilds")
+            try UnmendedJoins.forget(in: session)
           }
           return late
         } catch {

@@ -14,7 +14,8 @@ extension Rebuild {
     private static let marker = "seen_messages"
     private static let derived = [
       "purchases", "purchase_marks", "renewals", "app_transactions", "aliases", "attributions", "user_ids",
-      "waiting_user_ids", "links", "customers", "events", "seeds",
+      "waiting_user_ids", "links", "customers", "events", "seeds", "claimed_links", "claimed_aliases",
+      "claimed_attributions",
     ]
     private static let oldPrefix = "old_"
 

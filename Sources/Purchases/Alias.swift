@@ -20,23 +20,28 @@ public struct Alias: Hashable, Sendable {
   /// Empty for what is said of the whole subscription.
   public var line: Line
   public var asOf: Milliseconds
+  /// Whether only an unsigned message gives the purchase this id.
+  public internal(set) var isClaimed: Bool
 
-  init(_ kind: Kind, _ id: String, _ originalTransactionID: String, _ line: Line, asOf: Milliseconds) {
+  init(
+    _ kind: Kind, _ id: String, _ originalTransactionID: String, _ line: Line, asOf: Milliseconds, isClaimed: Bool
+  ) {
     self.kind = kind
     self.id = kind == .appAccountToken ? Alias.normalized(accountToken: id) : id
     self.originalTransactionID = originalTransactionID
     self.line = line
     self.asOf = asOf
+    self.isClaimed = isClaimed
   }
 
-  /// Another transaction id of `key`: V1 makes a new one with every restore.
+  /// Another transaction id of `key`, as an unsigned body says: V1 makes a new one with every restore.
   public init(transactionID: String, of key: PurchaseKey, asOf: Milliseconds) {
-    self.init(.transactionID, transactionID, key.originalTransactionID, key.line, asOf: asOf)
+    self.init(.transactionID, transactionID, key.originalTransactionID, key.line, asOf: asOf, isClaimed: true)
   }
 
-  /// The order in which `key` was bought.
+  /// The order in which `key` was bought, as Apple answered when it was asked about the order.
   public init(orderID: String, of key: PurchaseKey, asOf: Milliseconds) {
-    self.init(.orderID, orderID, key.originalTransactionID, key.line, asOf: asOf)
+    self.init(.orderID, orderID, key.originalTransactionID, key.line, asOf: asOf, isClaimed: false)
   }
 
   /// Apple writes UUIDs in either case; they are compared in lower case.
@@ -47,7 +52,9 @@ public struct Alias: Hashable, Sendable {
     var aliases: [Alias] = []
     func add(_ kind: Kind, _ field: PurchaseField, line: Line) {
       guard let id = facts.text(field), id != "", id != "0" else { return }
-      aliases.append(Alias(kind, id, key.originalTransactionID, line, asOf: statement.rank.asOf))
+      aliases.append(
+        Alias(
+          kind, id, key.originalTransactionID, line, asOf: statement.rank.asOf, isClaimed: !statement.source.isSigned))
     }
     add(.transactionID, .transactionId, line: key.line)
     add(.webOrderLineItemID, .webOrderLineItemId, line: key.line)
@@ -61,7 +68,9 @@ public struct Alias: Hashable, Sendable {
     func add(_ kind: Kind, _ field: RenewalField) {
       guard let id = statement.facts.text(field), id != "", id != "0" else { return }
       aliases.append(
-        Alias(kind, id, statement.key.originalTransactionID, Line(text: ""), asOf: statement.rank.asOf))
+        Alias(
+          kind, id, statement.key.originalTransactionID, Line(text: ""), asOf: statement.rank.asOf,
+          isClaimed: !statement.source.isSigned))
     }
     add(.appTransactionID, .appTransactionId)
     add(.appAccountToken, .appAccountToken)

@@ -23,10 +23,12 @@ public struct Attribution: Hashable, Sendable {
   public var lastAsOf: Milliseconds
   /// The SHA-256 of the message that said it last.
   public var message: [UInt8]
+  /// Whether it rests on unsigned data alone, which anybody who has an old copy of the app can make.
+  public var isClaimed: Bool
 
   public init(
     _ kind: Kind, _ value: String, of originalTransactionID: String, line: Line = Line(text: ""),
-    from firstAsOf: Milliseconds, to lastAsOf: Milliseconds, message: [UInt8]
+    from firstAsOf: Milliseconds, to lastAsOf: Milliseconds, message: [UInt8], isClaimed: Bool = false
   ) {
     self.kind = kind
     self.value = kind == .appAccountToken ? Alias.normalized(accountToken: value) : value
@@ -35,13 +37,22 @@ public struct Attribution: Hashable, Sendable {
     self.firstAsOf = firstAsOf
     self.lastAsOf = lastAsOf
     self.message = message
+    self.isClaimed = isClaimed
   }
 
   private struct Key: Hashable {
-    var kind: Kind, value: String, original: String, line: Line
+    var kind: Kind, value: String, original: String, line: Line, isClaimed: Bool
   }
 
+  private struct Account: Hashable {
+    var kind: Kind, value: String, original: String
+  }
+
+  private var account: Account { Account(kind: kind, value: value, original: originalTransactionID) }
+
   /// Each once, over all the time in which it was said; the same for any order and repetition.
+  ///
+  /// A claim that only repeats what is proven is left out.
   public static func merged(_ attributions: [Attribution]) -> [Attribution] {
     // As a table has them: in order, and of every purchase one account.
     if zip(attributions, attributions.dropFirst()).allSatisfy({ $0.isOfEarlierPurchase(than: $1) }) {
@@ -49,7 +60,9 @@ public struct Attribution: Hashable, Sendable {
     }
     var known: [Key: Attribution] = [:]
     for other in attributions {
-      let key = Key(kind: other.kind, value: other.value, original: other.originalTransactionID, line: other.line)
+      let key = Key(
+        kind: other.kind, value: other.value, original: other.originalTransactionID, line: other.line,
+        isClaimed: other.isClaimed)
       guard var merged = known[key] else {
         known[key] = other
         continue
@@ -60,9 +73,16 @@ public struct Attribution: Hashable, Sendable {
       }
       known[key] = merged
     }
+    if attributions.contains(where: \.isClaimed) {
+      let proven = Set(known.values.filter { !$0.isClaimed }.map(\.account))
+      known = known.filter { !$0.key.isClaimed || !proven.contains($0.value.account) }
+    }
     return known.values.sorted { a, b in
-      (a.originalTransactionID, a.kind.rawValue, a.line, a.firstAsOf, a.value)
-        < (b.originalTransactionID, b.kind.rawValue, b.line, b.firstAsOf, b.value)
+      let (first, second) = (
+        (a.originalTransactionID, a.kind.rawValue, a.line, a.firstAsOf, a.value),
+        (b.originalTransactionID, b.kind.rawValue, b.line, b.firstAsOf, b.value)
+      )
+      return first != second ? first < second : !a.isClaimed && b.isClaimed
     }
   }
 
@@ -83,10 +103,15 @@ public struct Attribution: Hashable, Sendable {
 extension Findings {
   /// Notes that the back end knows the user of everything in here by `userID`.
   ///
-  /// For a seed of which no purchase is in here the user id waits.
+  /// Of purchases that only unsigned data names it is a claim: a client can put anybody's ids into an unsigned answer. For
+  /// a seed of which no purchase is in here the user id waits.
   public mutating func attribute(toUser userID: String, asOf: Milliseconds, message: [UInt8]) {
     let originals = originalTransactionIDs
-    userIDs += originals.map { Attribution(.userID, userID, of: $0, from: asOf, to: asOf, message: message) }
+    let proven = provenOriginals
+    userIDs += originals.map { original in
+      Attribution(
+        .userID, userID, of: original, from: asOf, to: asOf, message: message, isClaimed: !proven.contains(original))
+    }
     let known = Set(originals)
     waitingUserIDs += seeds.filter { !known.contains($0.transactionID) }.map { seed in
       WaitingUserID(
@@ -101,7 +126,7 @@ extension Findings {
       let asOf = statement.rank.asOf
       return Attribution(
         .appAccountToken, token, of: statement.key.originalTransactionID, line: statement.key.line, from: asOf,
-        to: asOf, message: statement.message)
+        to: asOf, message: statement.message, isClaimed: !isProven(statement.source))
     }
     return Attribution.merged(tokens + userIDs)
   }

@@ -1,6 +1,8 @@
 /// A fact that two originalTransactionIds belong to one customer, or that one belongs to an appTransactionId.
 ///
-/// The set of links only grows. The account token makes none: people share accounts.
+/// A link comes from what nobody but Apple can make: the lines of one verified receipt, an equal signed
+/// appTransactionId, or one answer that Switchyard fetched from Apple. The set of links only grows. The account token
+/// makes none: people share accounts.
 public struct CustomerLink: Hashable, Sendable {
   public let app: String
   public let environment: Environment
@@ -14,6 +16,13 @@ public struct CustomerLink: Hashable, Sendable {
     self.environment = environment
     self.a = min(a, b)
     self.b = max(a, b)
+  }
+
+  /// Returns the links that make one customer of these originalTransactionIds: one between each id and the next.
+  public static func chain(_ ids: [String], app: String, environment: Environment) -> [CustomerLink] {
+    zip(ids, ids.dropFirst()).map { first, second in
+      CustomerLink(app: app, environment: environment, .originalTransactionID(first), .originalTransactionID(second))
+    }
   }
 }
 

@@ -7,6 +7,14 @@ public struct Occurrence: Hashable, Sendable {
   public let event: Event
   /// All of them, the best first.
   public let tellings: [Event]
+  /// Whether unsigned messages alone tell of it, and no signed purchase shows the same.
+  public internal(set) var isClaimed: Bool
+
+  init(event: Event, tellings: [Event]) {
+    self.event = event
+    self.tellings = tellings
+    isClaimed = !tellings.contains(where: \.source.isSigned)
+  }
 
   /// Each event once, by date, with its tellings.
   ///

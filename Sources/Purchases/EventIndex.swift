@@ -63,6 +63,30 @@ struct EventIndex {
   }
 }
 
+/// What signed purchases show to have happened, by the names and types that an event about it would have.
+struct ConfirmedEvents {
+  private struct Entry: Hashable {
+    let name: EventName, second: Int64, notificationType: String
+  }
+
+  private var entries: Set<Entry> = []
+
+  /// Notes that an event of this type happened to `purchase`.
+  mutating func insert(_ notificationType: String, of purchase: Purchase, at date: Milliseconds) {
+    _ = EventName.anyName(of: purchase) { name in
+      entries.insert(Entry(name: name, second: date.wholeSeconds, notificationType: notificationType))
+      return false
+    }
+  }
+
+  func contains(_ event: Event) -> Bool {
+    if entries.isEmpty { return false }
+    return EventName.names(of: event).contains { name in
+      entries.contains(Entry(name: name, second: event.date.wholeSeconds, notificationType: event.notificationType))
+    }
+  }
+}
+
 /// The periods of subscriptions by the names that events use, to say which events are no longer news.
 public struct PeriodIndex: Sendable {
   /// For each name whether a later period was bought than the last that has it.

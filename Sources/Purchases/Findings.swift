@@ -2,11 +2,18 @@
 public struct Findings: Hashable, Sendable {
   public var app: String
   public var environment: Environment
+  /// Whether Apple gave us the message in answer to a question of ours: what is unsigned in it is proven all the same.
+  public var isFetched = false
   public var purchases: [PurchaseStatement] = []
   public var renewals: [RenewalStatement] = []
   public var appTransactions: [AppTransactionStatement] = []
   public var events: [Event] = []
+  /// Who belongs together, by Apple's word alone.
   public var links: [CustomerLink] = []
+  /// Ids that an unsigned message names together.
+  ///
+  /// They join nobody: anybody who has an old copy of the app can make such a message.
+  public var claimedLinks: [CustomerLink] = []
   /// The ids under which the app's back end knows the users, as it said.
   public var userIDs: [Attribution] = []
   /// The user ids that came with an id of which nothing else is known.
@@ -23,16 +30,17 @@ public struct Findings: Hashable, Sendable {
 
   /// Every id by which one of the statements may be asked for.
   public var aliases: [Alias] {
-    purchases.flatMap { statement in
-      Alias.all(of: statement)
-    } + renewals.flatMap { statement in Alias.all(of: statement) } + furtherAliases
+    var aliases =
+      purchases.flatMap { Alias.all(of: $0) } + renewals.flatMap { Alias.all(of: $0) } + furtherAliases
+    if isFetched { for place in aliases.indices { aliases[place].isClaimed = false } }
+    return aliases
   }
 
-  /// The links that the statements themselves make: an appTransactionId is of one customer.
+  /// The links that the signed statements themselves make: an appTransactionId is of one customer.
   public var derivedLinks: [CustomerLink] {
     let pairs =
-      purchases.map { ($0.key.originalTransactionID, $0.facts.text(.appTransactionId)) }
-      + renewals.map { ($0.key.originalTransactionID, $0.facts.text(.appTransactionId)) }
+      purchases.filter(\.source.isSigned).map { ($0.key.originalTransactionID, $0.facts.text(.appTransactionId)) }
+      + renewals.filter(\.source.isSigned).map { ($0.key.originalTransactionID, $0.facts.text(.appTransactionId)) }
     let links = pairs.compactMap { original, appTransaction -> CustomerLink? in
       guard let appTransaction, appTransaction != "", appTransaction != "0" else { return nil }
       return CustomerLink(
@@ -40,6 +48,33 @@ public struct Findings: Hashable, Sendable {
     }
     return Array(Set(links))
   }
+
+  /// Makes one customer of everything that the statements are about.
+  public mutating func linkCustomers() {
+    links += CustomerLink.chain(originalTransactionIDs, app: app, environment: environment)
+  }
+
+  /// Notes as claimed links that one message names all these purchases; leaves out what `links` joins already.
+  public mutating func claimLinks() {
+    var joined = CustomerLabels()
+    for link in links { joined.join(link.a, link.b) }
+    claimedLinks += CustomerLink.chain(originalTransactionIDs, app: app, environment: environment).filter {
+      joined.label(of: $0.a) != joined.label(of: $0.b)
+    }
+  }
+
+  /// Whether Apple vouches for what `source` states in this message.
+  func isProven(_ source: Source) -> Bool { isFetched || source.isSigned }
+
+  /// The originalTransactionIds of which Apple vouches for a statement in this message.
+  var provenOriginals: Set<String> {
+    Set(
+      purchases.filter { isProven($0.source) }.map(\.key.originalTransactionID)
+        + renewals.filter { isProven($0.source) }.map(\.key.originalTransactionID))
+  }
+
+  /// The originalTransactionIds that unsigned data alone names in this message.
+  public var claimedIDs: Set<String> { Set(originalTransactionIDs).subtracting(provenOriginals) }
 
   /// The originalTransactionIds that the statements are about, each once, in order.
   public var originalTransactionIDs: [String] {

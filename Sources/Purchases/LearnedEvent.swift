@@ -4,8 +4,22 @@ import Time
 extension Occurrence {
   /// What was told of, and what is learned beside it, by date.
   public static func toldAndLearned(in events: [Event], purchases: [Purchase]) -> [Occurrence] {
-    let told = all(in: events, purchases: purchases)
-    let learned = learned(from: purchases, beside: told)
+    var told = all(in: events, purchases: purchases)
+    let claimed = Dictionary(grouping: told.lazy.filter(\.isClaimed).flatMap(\.tellings), by: \.notificationType)
+      .mapValues(EventIndex.init)
+    var confirmed = ConfirmedEvents()
+    var learned: [Occurrence] = []
+    for (purchase, event) in unheard(of: purchases, beside: told) {
+      // What a claim says too is told already, and is proven by the purchase.
+      if let index = claimed[event.notificationType], index.tells(of: purchase, at: event.date) {
+        confirmed.insert(event.notificationType, of: purchase, at: event.date)
+      } else {
+        learned.append(Occurrence(event: event, tellings: [event]))
+      }
+    }
+    for place in told.indices where told[place].isClaimed && confirmed.contains(told[place].event) {
+      told[place].isClaimed = false
+    }
     // Of one date what was told comes first, and what is learned in the order of the purchases.
     return learned.isEmpty ? told : inOrder(told + learned) { _, _ in false }
   }
@@ -13,27 +27,28 @@ extension Occurrence {
   /// Whether no notification told of it.
   public var isLearned: Bool { event.notificationUUID == nil && event.details["learned"] == true }
 
-  /// What happened without a notification that told of it: read off the purchases that Apple signed.
+  /// What happened without a signed notification that told of it: read off what Apple signed of the purchases.
   ///
   /// Nothing of it is stored. A notification that comes late tells of the same purchase in the same second, and stands in
   /// its place from then on. Only what has a date of its own in the purchase is learned: that it was bought or renewed,
   /// that it was refunded. Each has `"learned": true` among its details, the source that showed it, and no rule.
-  public static func learned(from purchases: [Purchase], beside told: [Occurrence]) -> [Occurrence] {
-    let bySubscription = Dictionary(grouping: purchases, by: \.key.subscription)
-    let tellings = EventIndex(told.lazy.flatMap(\.tellings))
-    return purchases.flatMap { purchase -> [Occurrence] in
-      guard purchase.folded.signed != nil, let word = purchase.statements.first else { return [] }
+  private static func unheard(of purchases: [Purchase], beside told: [Occurrence]) -> [(Purchase, Event)] {
+    let signed = purchases.compactMap { whole in whole.signed.map { (whole: whole, signed: $0) } }
+    let bySubscription = Dictionary(grouping: signed.map(\.signed), by: \.key.subscription).mapValues(Purchase.inOrder)
+    let tellings = EventIndex(told.lazy.filter { !$0.isClaimed }.flatMap(\.tellings))
+    return signed.flatMap { whole, purchase -> [(Purchase, Event)] in
+      guard let word = purchase.statements.first else { return [] }
       var events: [Event] = []
-      if let date = purchase.purchaseDate, !tellings.tells(of: purchase, at: date),
+      if let date = purchase.purchaseDate, !tellings.tells(of: whole, at: date),
         let (type, subtype) = purchase.beginning(among: bySubscription[purchase.key.subscription] ?? [])
       {
         events.append(purchase.event(type, subtype, at: date, said: word))
       }
-      if let date = purchase.revocationDate, !tellings.tells(of: purchase, at: date) {
+      if let date = purchase.revocationDate, !tellings.tells(of: whole, at: date) {
         let isShared = purchase.facts.text(.inAppOwnershipType) == "FAMILY_SHARED"
         events.append(purchase.event(isShared ? "REVOKE" : "REFUND", nil, at: date, said: word))
       }
-      return events.map { Occurrence(event: $0, tellings: [$0]) }
+      return events.map { (whole, $0) }
     }
   }
 }

@@ -64,7 +64,26 @@ public struct Purchase: Hashable, Sendable {
   public var signed: Purchase? {
     // As most are: nobody else told of it.
     if folded.isSigned { return self }
-    return folded.signed.map { Purchase(key: key, folded: $0, statements: statements.filter(\.source.isSigned)) }
+    return folded.signed.map {
+      Purchase(key: signedKey, folded: $0, statements: statements.filter(\.source.isSigned))
+    }
+  }
+
+  /// The best key that signed sources have for it; `key` where nothing is signed.
+  ///
+  /// A claim brings what it says to the purchase. It does not name it: the line may be made up.
+  public var signedKey: PurchaseKey {
+    if folded.isSigned { return key }
+    let keys = statements.filter(\.source.isSigned).map(\.key)
+    return keys.dropFirst().reduce(keys.first ?? key, PurchaseIdentities.better)
+  }
+
+  /// The purchase as the policy has it shown: under `deny` by the signed sources alone, if there is any.
+  public func shown(under legacy: LegacyEntitlements) -> Purchase {
+    switch legacy {
+    case .allow: self
+    case .deny: signed ?? self
+    }
   }
 
   /// Whether a signed source vouches for it, and no other contradicts it about a revocation.

@@ -107,7 +107,7 @@ struct PurchaseIdentities {
   subscript(key: PurchaseKey) -> PurchaseKey { canonical[key] ?? key }
 
   /// A named line before a derived one, a derived one before none; of equals the smaller.
-  private static func better(_ a: PurchaseKey, _ b: PurchaseKey) -> PurchaseKey {
+  static func better(_ a: PurchaseKey, _ b: PurchaseKey) -> PurchaseKey {
     func rank(_ key: PurchaseKey) -> Int { key.line.isNamed ? 0 : key.line.text != "" ? 1 : 2 }
     return (rank(a), a) < (rank(b), b) ? a : b
   }

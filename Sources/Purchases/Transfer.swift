@@ -10,11 +10,12 @@ public struct Transfer: Hashable, Sendable {
   /// When the later account was first said, or bought the period that it was said of.
   public let date: Milliseconds
 
-  /// Every change of account among `attributions`, by date.
+  /// Every change of account among `attributions`, by date; claims change no account.
   ///
   /// Of a period the accounts come in the order in which they were first said, and the periods in that of purchase: a
   /// history that is read in one go says everything at one time.
   public static func all(in attributions: [Attribution], purchases: [Purchase]) -> [Transfer] {
+    let attributions = attributions.contains(where: \.isClaimed) ? attributions.filter { !$0.isClaimed } : attributions
     struct Subject: Hashable {
       var kind: Attribution.Kind, original: String
     }

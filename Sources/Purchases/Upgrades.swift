@@ -38,7 +38,7 @@ struct Upgrades {
     if all.isEmpty, signed.isEmpty { return purchases }
     return purchases.map { purchase in
       let folded = purchase.folded.supposing(
-        .isUpgraded, true, as: all[purchase.key], ofSigned: signed[purchase.key])
+        .isUpgraded, true, as: all[purchase.key], ofSigned: signed[purchase.signedKey])
       return Purchase(key: purchase.key, folded: folded, statements: purchase.statements)
     }
   }

@@ -7,6 +7,7 @@ import Time
 /// What must be done now and then: next months' partitions, and figures that only the database can tell.
 struct Housekeeping: Service {
   let pool: Pool
+  let ledger: Ledger
   let metrics: ServiceMetrics
   let clock: WallClock
   let logger: Logger
@@ -17,18 +18,26 @@ struct Housekeeping: Service {
   /// For how long it can be looked up what Apple was told; as long as Apple remembers that it asked.
   private static let consumptionKept = Interval.days(180)
   private static let purgedAtOnce = 1_000
+  /// The interval between recounts of the quarantine, which correct rows that were changed without counting.
+  private static let recountedEvery = Duration.seconds(3_600)
   /// For how long it can be looked up that a claimed change was settled, and is known that Apple was asked: the comparison
   /// with Apple asks first about ids that were not asked about for longest.
   private static let claimsKept = Interval.days(30)
 
   func run() async throws {
+    var recountedAt: ContinuousClock.Instant?
     while !Task.isCancelled {
       do {
         let now = clock.now()
+        if recountedAt.map({ .now - $0 >= Self.recountedEvery }) ?? true {
+          try await QuarantineUsageTable.recount(in: pool)
+          recountedAt = .now
+        }
         let usage = try await pool.read { session throws(DatabaseError) in
           try BodyPartitions.prepare(for: now, in: session)
           return try QuarantineTable.usage(in: session)
         }
+        tellUnforwarded()
         try await measureOutbox(at: now)
         try await purge { session throws(DatabaseError) in
           try OutboxTable.purge(deliveredBefore: now - Self.deliveredKept, limit: Self.purgedAtOnce, in: session)
@@ -47,6 +56,15 @@ struct Housekeeping: Service {
       }
       try? await Task.sleep(for: Self.period)
     }
+  }
+
+  private func tellUnforwarded() {
+    let count = ledger.takeUnforwarded()
+    guard count > 0 else { return }
+    metrics.unforwarded[].increment(by: UInt64(count))
+    logger.warning(
+      "unproven messages not forwarded: too many are queued for the old back end",
+      metadata: ["count": "\(count)", "limit": "\(OutboxTable.mostUnproven)"])
   }
 
   private func purgeClaims(at now: Milliseconds) async throws(DatabaseError) {

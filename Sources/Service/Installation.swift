@@ -16,6 +16,9 @@ package struct Installation: Sendable {
     package var http: HTTPServerConfiguration
     package var sources = AllowedSources.anywhere
     package var callers = Callers()
+    package var junk = JunkAllowance.Settings()
+    /// Nil: the disk of the database cannot be seen from here.
+    package var disk: DiskWatch.Settings?
     package var commit = GroupCommit.Limits()
     package var verifyReceipt = VerifyReceiptUpstream()
     package var delivery = Delivery.Settings()
@@ -38,6 +41,8 @@ package struct Installation: Sendable {
   private let registry: Registry
   private let pool: Pool
   private let housekeeping: Housekeeping
+  /// Nil: the disk of the database cannot be seen from here.
+  private let diskWatch: DiskWatch?
   private let readiness: Readiness
   private let delivery: Delivery
   private let revocationChecks: RevocationChecks
@@ -87,7 +92,10 @@ package struct Installation: Sendable {
       pool: pool, settings: settings.delivery, post: Delivery.posting(over: forwarder),
       restore: LegacyPassword.restoring(from: registry, keys: keys), metrics: metrics, clock: clock, logger: logger)
     self.delivery = delivery
-    let commit = GroupCommit(ledger, limits: settings.commit) { delivery.wake($0) }
+    let diskWatch = settings.disk.map { DiskWatch($0, logger: logger) }
+    self.diskWatch = diskWatch
+    let commit = GroupCommit(
+      ledger, limits: settings.commit, announce: { delivery.wake($0) }, disk: { diskWatch?.level ?? .ample })
     self.commit = commit
     revocationChecks = RevocationChecks(
       settings.revocations, pool: pool, responder: Responder(client: client), metrics: metrics, clock: clock,
@@ -128,7 +136,8 @@ package struct Installation: Sendable {
         passThrough: PassThrough(
           post: Delivery.posting(over: passing), within: settings.passThroughWithin, key: keys.current, metrics: counts,
           logger: logger),
-        key: keys.current, metrics: counts, clock: clock, logger: logger),
+        key: keys.current, sources: settings.sources, junk: JunkAllowance(settings.junk), metrics: counts,
+        clock: clock, logger: logger),
       receipts: VerifyReceiptRoute(
         client: apple, upstream: settings.verifyReceipt,
         answers: ReceiptAnswers(
@@ -136,10 +145,12 @@ package struct Installation: Sendable {
           metrics: counts, clock: clock, logger: logger),
         callers: settings.callers, metrics: counts, logger: logger),
       evidence: EvidenceRoute(
-        intake: intake, ledger: ledger, commit: commit, lookUps: lookUps, seeding: seeding, metrics: counts,
-        clock: clock, logger: logger),
+        intake: intake, ledger: ledger, commit: commit, lookUps: lookUps, seeding: seeding, registry: registry,
+        key: keys.current, metrics: counts, clock: clock, logger: logger),
       purchases: PurchasesRoute(lookUps: lookUps, clock: clock, logger: logger),
-      health: HealthRoute(metrics: metrics) { readiness.reason },
+      health: HealthRoute(metrics: metrics) {
+        diskWatch?.level == .full ? "disk full" : readiness.reason
+      },
       sources: settings.sources, callers: settings.callers, registry: registry)
     var http = settings.http
     http.classify = { [callers = settings.callers] in callers.connection(of: $0) }
@@ -166,7 +177,7 @@ package struct Installation: Sendable {
     } else {
       (keepingUp, consumption) = (nil, nil)
     }
-    housekeeping = Housekeeping(pool: pool, metrics: counts, clock: clock, logger: logger)
+    housekeeping = Housekeeping(pool: pool, ledger: ledger, metrics: counts, clock: clock, logger: logger)
     declareGauges(metrics, lookUps)
   }
 
@@ -177,12 +188,22 @@ package struct Installation: Sendable {
       ClientService(client: passing), ClientService(client: apple), ClientService(client: api),
       CommitService(commit: commit), delivery,
       revocationChecks, registry, housekeeping, readiness,
-    ] + (seeding.map { [$0] } ?? []) + (keepingUp.map { [$0] } ?? []) + (consumption.map { [$0] } ?? []) + [
-      ServerService(server: server)
-    ]
+    ] + (seeding.map { [$0] } ?? []) + (keepingUp.map { [$0] } ?? []) + (consumption.map { [$0] } ?? [])
+      + (diskWatch.map { [$0] } ?? []) + [
+        ServerService(server: server)
+      ]
   }
 
   private func declareGauges(_ metrics: MetricsRegistry, _ lookUps: LookUps) {
+    if let diskWatch {
+      metrics.gauge(
+        "switchyard_disk_free_bytes", help: "Bytes that may still be written where the private database is."
+      ) { Double(diskWatch.free ?? 0) }
+      metrics.gauge(
+        "switchyard_disk_headroom_bytes",
+        help: "Bytes that are to stay free: below it nothing unproven is kept, below a quarter nothing at all."
+      ) { Double(diskWatch.headroom) }
+    }
     metrics.gauge(
       "switchyard_large_look_ups_waiting",
       help: "Look-ups of customers with hundreds of purchases that wait for one of the slots of this process."

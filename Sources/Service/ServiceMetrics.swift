@@ -10,6 +10,7 @@ package struct ServiceMetrics: Sendable {
   let receiveSeconds: MetricFamily<Histogram>
   let verifySeconds: MetricFamily<Histogram>
   let quarantined: MetricFamily<Gauge>
+  let notKept: MetricFamily<Counter>
   let receiptCalls: MetricFamily<Counter>
   let receiptAnswers: MetricFamily<Counter>
   let receiptSeconds: MetricFamily<Histogram>
@@ -17,6 +18,7 @@ package struct ServiceMetrics: Sendable {
   let outboxWaiting: MetricFamily<Gauge>
   let outboxOldestSeconds: MetricFamily<Gauge>
   let outboxDead: MetricFamily<Gauge>
+  let unforwarded: MetricFamily<Counter>
 
   package init(_ registry: MetricsRegistry) {
     self.registry = registry
@@ -34,6 +36,10 @@ package struct ServiceMetrics: Sendable {
       "switchyard_verify_seconds", help: "Verifying, decoding and mapping one message.", labels: ["road"])
     quarantined = registry.gauge(
       "switchyard_quarantine_messages", help: "Messages in quarantine, by source.", labels: ["source"])
+    notKept = registry.counter(
+      "switchyard_not_kept_total",
+      help: "Refused messages that were not kept in quarantine: rate, quota or disk, by source.",
+      labels: ["source", "reason"])
     receiptCalls = registry.counter(
       "switchyard_verify_receipt_calls_total",
       help: "verifyReceipt calls, by endpoint and by the status in Apple's answer, or why there was none.",
@@ -55,6 +61,10 @@ package struct ServiceMetrics: Sendable {
     outboxOldestSeconds = registry.gauge(
       "switchyard_outbox_oldest_age_seconds", help: "For how long the oldest of them has waited; 0 when none does.",
       labels: ["app", "environment", "destination"])
+    unforwarded = registry.counter(
+      "switchyard_unproven_not_forwarded_total",
+      help: "Unproven messages that were quarantined and not forwarded, because too many were queued already.")
+    unforwarded[].increment(by: 0)
     outboxDead = registry.gauge(
       "switchyard_outbox_dead_messages", help: "Messages that were given up, until they are replayed.",
       labels: ["app", "environment", "destination"])

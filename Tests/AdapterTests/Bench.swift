@@ -63,6 +63,15 @@ enum Bench {
     return body.encoded()
   }
 
+  /// A notification with a chain of empty certificates and no signature.
+  static func unsigned(_ payload: JSONObject) -> [UInt8] {
+    let header: JSONObject = ["alg": "ES256", "x5c": ["", "", ""]]
+    let parts = [header.encoded(), payload.encoded(), [UInt8](repeating: 0, count: 64)]
+    let jws = parts.map { String(decoding: Base64.url.encode($0), as: UTF8.self) }.joined(separator: ".")
+    let body: JSONObject = ["signedPayload": .string(jws)]
+    return body.encoded()
+  }
+
   static func read(_ body: [UInt8], at now: Milliseconds = now) throws(Refusal) -> Reading {
     try adapter.notification(body, message: .sha256(body), now: now)
   }
@@ -77,6 +86,12 @@ enum Bench {
 
   static func evidence(_ answer: JSONObject, in environment: Environment? = nil) throws(Refusal) -> Reading {
     try evidence(answer.encoded(), in: environment)
+  }
+
+  /// The same answer, fetched from Apple by us.
+  static func fetched(_ answer: JSONObject, in environment: Environment? = nil) throws(Refusal) -> Reading {
+    let body = answer.encoded()
+    return try adapter.apiAnswer(body, app: app, environment: environment, message: .sha256(body), now: now)
   }
 
   /// A bare JWS as evidence.

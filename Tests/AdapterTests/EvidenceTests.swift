@@ -20,7 +20,7 @@ import Time
     return changed
   }
 
-  @Test func `of statuses states every transaction and renewal, and makes one customer of them`() throws {
+  @Test func `of statuses states all there is, and makes one customer of it if we fetched it`() throws {
     let answer: JSONObject = [
       "bundleId": .string(Bench.app), "appAppleId": 5, "environment": "Sandbox",
       "data": [
@@ -39,7 +39,12 @@ import Time
     #expect(reading.findings.purchases.count == 2 && reading.findings.renewals.count == 2)
     #expect(reading.findings.events.isEmpty)
     let links = Set(reading.findings.links.map { "\($0.a.text) \($0.b.text)" })
-    #expect(links == ["o\(Bench.original) o9", "o\(Bench.original) t700001"])
+    // Each row is signed, that they are of one customer is not: anybody can put two customers' rows into one body.
+    #expect(links == ["o\(Bench.original) t700001"])
+    #expect(reading.findings.claimedLinks.map { "\($0.a.text) \($0.b.text)" } == ["o\(Bench.original) o9"])
+    let fetched = try Bench.fetched(answer).findings
+    #expect(Set(fetched.links.map { "\($0.a.text) \($0.b.text)" }) == links.union(["o\(Bench.original) o9"]))
+    #expect(fetched.claimedLinks.isEmpty)
   }
 
   @Test func `of a renewal alone is of the envelope's app`() throws {
@@ -67,7 +72,8 @@ import Time
     let reading = try Bench.evidence(answer)
     #expect(reading.title == "history of 2" && reading.signedAt == Bench.signed + .minutes(1))
     #expect(reading.findings.originalTransactionIDs == [Bench.original, "9"])
-    #expect(reading.findings.links.count == 2)
+    #expect(reading.findings.links.count == 1 && reading.findings.claimedLinks.count == 1)
+    #expect(try Bench.fetched(answer).findings.links.count == 2)
   }
 
   @Test func `of one signed payload is the same bare and in its answer`() throws {

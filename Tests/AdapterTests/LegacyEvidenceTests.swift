@@ -53,12 +53,33 @@ import Time
     #expect(joined.purchases.first { $0.key.originalTransactionID == "1000" }?.facts.text(.transactionId) == "1000")
   }
 
-  @Test func `joins what stands in one answer, and nobody by a stranger's notification`() throws {
-    let answered = try Bench.legacyEvidence(answer(0).encoded()).findings
-    #expect(answered.links.count == 1)
+  @Test func `joins nobody by what only a secret or an unsigned answer says, and keeps it as a claim`() throws {
     let rows = [Bench.row("1000", 30, 60), HappeningFixture.coins([:])]
-    #expect(try Bench.legacy(Bench.v1("DID_RENEW", rows), trust: .none).findings.links.isEmpty)
-    #expect(try Bench.legacy(Bench.v1("DID_RENEW", rows), trust: .sharedSecret).findings.links.count == 1)
+    for findings in [
+      try Bench.legacyEvidence(answer(0).encoded()).findings,
+      try Bench.legacy(Bench.v1("DID_RENEW", rows), trust: .none).findings,
+      try Bench.legacy(Bench.v1("DID_RENEW", rows), trust: .sharedSecret).findings,
+    ] {
+      #expect(findings.links.isEmpty)
+      let ids = findings.originalTransactionIDs
+      #expect(ids.count == 2 && findings.claimedLinks == Self.chain(ids))
+    }
+  }
+
+  @Test func `joins what stands in an answer that we fetched`() throws {
+    let body = answer(0).encoded()
+    let fetched = try Bench.legacyAdapter.answer(
+      body, app: Bench.app, environment: nil, message: .sha256(body), now: Bench.now
+    ).findings
+    #expect(fetched.links == Self.chain(fetched.originalTransactionIDs) && fetched.links.count == 1)
+    #expect(fetched.claimedLinks.isEmpty)
+  }
+
+  /// The links between each id and the next.
+  private static func chain(_ ids: [String]) -> [CustomerLink] {
+    zip(ids, ids.dropFirst()).map {
+      CustomerLink(app: Bench.app, environment: .sandbox, .originalTransactionID($0), .originalTransactionID($1))
+    }
   }
 
   @Test func `that we fetched ourselves is Apple's own word`() throws {
@@ -153,7 +174,13 @@ import Time
     #expect(Set(told.map(\.rank.asOf)) == [Bench.day(day)])
     let proven = reading.findings.purchases.filter { $0.source == .verifiedReceipt }
     #expect(Set(proven.map { $0.facts.text(.type) }) == ["Consumable", "Non-Consumable"])
-    #expect(reading.findings.links.count == 2 && reading.findings.seeds.count == 3)
+    #expect(reading.findings.seeds.count == 3)
+    // A receipt joins its own lines. What the body lists beside them may be anybody's.
+    let signed = Set(proven.map(\.key.originalTransactionID))
+    #expect(signed.count == 2 && !signed.contains("1000"))
+    #expect(reading.findings.links == Self.chain(signed.sorted()))
+    let claimed = Set(reading.findings.claimedLinks.flatMap { [$0.a.id, $0.b.id] })
+    #expect(reading.findings.claimedLinks.count == 1 && claimed.contains("1000"))
   }
 
   @Test func `is not refused for a receipt that proves nothing`() throws {
@@ -174,7 +201,7 @@ import Time
     }
     let stranger = try receipt(.generate(at: Bench.now), at: (Bench.now - Bench.day0).milliseconds / 86_400_000)
     let unproven = try Bench.legacyEvidence(Array(stranger.utf8))
-    #expect(unproven.trust == .none && unproven.findings.links.isEmpty)
+    #expect(unproven.trust == .none && unproven.findings.links.isEmpty && unproven.findings.claimedLinks.count == 1)
     #expect(Set(unproven.findings.purchases.map(\.source)) == [.unverifiedReceipt])
     #expect(throws: Refusal(.authentic, .wrongBundle, "")) {
       try Bench.legacyEvidence(Array(text.utf8), of: "com.example.other")

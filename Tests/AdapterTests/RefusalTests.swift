@@ -54,7 +54,14 @@ struct Refused: CustomTestStringConvertible, Sendable {
     Refused("an environment of its own", verifying: .wrongEnvironment, .authentic) {
       try Bench.read(Bench.payload(Bench.with(Bench.data(), "environment", "Mars")))
     },
-    Refused("no bundle id", verifying: .missingClaim, .unproven) {
+    Refused("an environment of its own, by a stranger", verifying: .wrongEnvironment, .unproven) {
+      try Bench.read(
+        Bench.body(Bench.payload(Bench.with(Bench.data(), "environment", "Mars")), by: Bench.stranger))
+    },
+    Refused("an environment of its own, by nobody", verifying: .wrongEnvironment, .unproven) {
+      try Bench.read(Bench.unsigned(Bench.payload(Bench.with(Bench.data(), "environment", "Moon"))))
+    },
+    Refused("no bundle id", verifying: .missingClaim, .authentic) {
       try Bench.read(Bench.payload(Bench.with(Bench.data(), "bundleId", nil)))
     },
     Refused("a transaction of another app", verifying: .contradictsEnvelope, .authentic) {
@@ -98,7 +105,7 @@ struct Refused: CustomTestStringConvertible, Sendable {
     Refused("a request of another environment than the payload", verifying: .contradictsEnvelope, .authentic) {
       try Bench.evidence(signing: Bench.transaction, in: .production)
     },
-    Refused("a request of another environment than the answer", verifying: .contradictsEnvelope, .authentic) {
+    Refused("a request of another environment than the answer", verifying: .contradictsEnvelope, .unproven) {
       let unnamed = Bench.with(Bench.transaction, "environment", nil)
       return try Bench.evidence(
         ["environment": "Sandbox", "signedTransactions": [Bench.signedValue(unnamed)]], in: .production)
@@ -243,7 +250,7 @@ struct Refused: CustomTestStringConvertible, Sendable {
 
   @Test func `of what had the form of a message is no longer unreadable`() throws {
     #expect(Refusal(VerificationError(.invalidBase64, ""), isMessage: true).kind == .unproven)
-    #expect(Refusal(VerificationError(.wrongBundle, ""), isMessage: true).kind == .authentic)
+    #expect(Refusal(VerificationError(.wrongBundle, ""), isMessage: true).kind == .unproven)
   }
 
   @Test(arguments: notifications + evidence)
@@ -273,13 +280,10 @@ struct Refused: CustomTestStringConvertible, Sendable {
     let refusal = Refusal(VerificationError(code, "why"), claimedApp: "a")
     #expect(refusal.code == code.rawValue && refusal.detail == "why" && refusal.claimedApp == "a")
     let unreadable: [VerificationError.Code] = [.notAJWS, .invalidBase64]
-    let authentic: [VerificationError.Code] = [
-      .wrongBundle, .wrongAppAppleId, .wrongEnvironment, .contradictsEnvelope, .revocationNotKnown,
-      .noResponderNamed,
-    ]
-    let expected: Refusal.Class =
-      unreadable.contains(code) ? .unreadable : authentic.contains(code) ? .authentic : .unproven
-    #expect(refusal.kind == expected)
+    #expect(refusal.kind == (unreadable.contains(code) ? .unreadable : .unproven))
+    // No code proves anything. The verified signature does, whatever is found wrong after it.
+    let signed = Refusal(VerificationError(code, "why").proven(), isMessage: true, claimedApp: "a")
+    #expect(signed.kind == .authentic && signed.code == code.rawValue)
   }
 
   @Test func `of a V1 notification tells which app it claims`() throws {

@@ -111,7 +111,7 @@ import Time
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await server.run() }
       kill(first, SIGKILL)
-      #expect(await eventually(within: .seconds(20)) { events.value.count { $0.isStart } == 2 })
+      #expect(await eventually(within: .seconds(90)) { events.value.count { $0.isStart } == 2 })
       #expect(try await Self.values(configuration) == [1])
       #expect(events.value.contains(.died(code: 128 + SIGKILL, restartingAfter: .milliseconds(100))))
       group.cancelAll()
@@ -151,7 +151,7 @@ import Time
           "--no-defaults", "--datadir=\(paths.data)", "--socket=\(paths.run)/mariadbd.sock", "--skip-networking",
           "--innodb-log-file-size=8M",
         ], directory: paths.data, user: paths.user, output: paths.errorLog))
-    #expect(await eventually(within: .seconds(20)) { Files.status("\(paths.run)/mariadbd.sock") != nil })
+    #expect(await eventually(within: .seconds(90)) { Files.status("\(paths.run)/mariadbd.sock") != nil })
 
     let events = Shared<[EmbeddedServer.Event]>([])
     let next = EmbeddedServer(directory: directory.path, settings: Self.small) { event in
@@ -174,7 +174,7 @@ import Time
     }
     let pid = Int32(String(decoding: Files.contents(of: "\(directory.path)/pid", limit: 20) ?? [], as: UTF8.self)) ?? 0
     #expect(pid > 0)
-    #expect(await eventually(within: .seconds(20)) { kill(pid, 0) != 0 })
+    #expect(await eventually(within: .seconds(90)) { kill(pid, 0) != 0 })
     let next = EmbeddedServer(directory: directory.path, settings: EmbeddedServer.Settings())
     #expect(try await Self.values(try await next.start()) == [7])
     await next.stop()

@@ -5,6 +5,7 @@ import Ledger
 import Purchases
 import Runtime
 import Support
+import Synchronization
 import Testing
 import Time
 
@@ -212,6 +213,78 @@ import Time
     back.answer(.delivered(status: 200))
     #expect(await bench.delivery(to: back).round() == 1, "due at once")
     #expect(back.taken == ["0/0"])
+    await bench.pool.close()
+  }
+
+  /// What anybody can send must not stand in the way of what Apple signed, whatever the old back end says of it.
+  @Test(arguments: [400, 403, 500, 503])
+  func `brings what Apple signed at once beside junk that the old back end refuses, and junk once`(status: Int)
+    async throws
+  {
+    let bench = try await DeliveryBench()
+    let back = OldBackEnd()
+    let attempts = Mutex<[String: Int]>([:])
+    let delivery = bench.delivery(
+      over: { request in
+        let text = String(decoding: request.body, as: UTF8.self)
+        attempts.withLock { $0[text, default: 0] += 1 }
+        return text.hasPrefix("junk") ? .failed(.status(status)) : await back.post(request)
+      })
+    _ = try await bench.ledger.append((0..<20).map { bench.junk("junk \($0)") })
+    _ = await delivery.round()
+    try await bench.store(customers: 0..<3, numbers: 0..<1)
+    _ = await delivery.round()
+    #expect(back.taken.sorted() == ["0/0", "1/0", "2/0"])
+    for _ in 0..<100 {
+      bench.clock.advance(by: .minutes(1))
+      _ = await delivery.round()
+    }
+    let junk = attempts.withLock { $0.filter { $0.key.hasPrefix("junk") } }
+    #expect(junk.count == 20 && junk.values.allSatisfy { $0 == 1 }, "\(junk)")
+    #expect(try await bench.depth().waiting == 0)
+    await bench.pool.close()
+  }
+
+  @Test func `loses nothing in an hour in which everything is refused`() async throws {
+    let bench = try await DeliveryBench()
+    let back = OldBackEnd(.failed(.status(401)))
+    let delivery = bench.delivery(to: back)
+    try await bench.store(customers: 0..<5, numbers: 0..<2)
+    for _ in 0..<70 {
+      _ = await delivery.round()
+      bench.clock.advance(by: .minutes(1))
+    }
+    #expect(try await bench.depth().waiting == 10)
+    back.answer(.delivered(status: 200))
+    for _ in 0..<40 {
+      _ = await delivery.round()
+      bench.clock.advance(by: .minutes(1))
+    }
+    #expect(back.taken.count == 10 && DeliveryBench.orders(back.taken).values.allSatisfy { $0 == [0, 1] })
+    #expect(try await bench.depth() == OutboxDepth())
+    await bench.pool.close()
+  }
+
+  @Test func `gives up what is refused alone, after an hour, and goes on with the customer's next`() async throws {
+    let bench = try await DeliveryBench()
+    let back = OldBackEnd()
+    let delivery = bench.delivery(
+      over: { request in
+        request.body == Array("0/0".utf8) ? .failed(.status(400)) : await back.post(request)
+      })
+    try await bench.store(customers: 0..<1, numbers: 0..<2)
+    var minutes = 0
+    while minutes < 600, try await bench.depth().waiting > 0 {
+      // Other customers' messages are taken meanwhile.
+      try await bench.store(customers: (100 + minutes)..<(101 + minutes), numbers: 0..<1)
+      _ = await delivery.round()
+      _ = await delivery.round()
+      bench.clock.advance(by: .minutes(1))
+      minutes += 1
+    }
+    #expect(minutes > 60 && minutes < 200, "\(minutes) minutes")
+    #expect(back.taken.contains("0/1"))
+    #expect(try await bench.depth().dead == 1)
     await bench.pool.close()
   }
 }

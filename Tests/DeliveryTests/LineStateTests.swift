@@ -208,4 +208,32 @@ import Time
     #expect(written.settlements.map(\.outcome) == [.released] && written.wanted == [:])
     #expect(turn(&line) == nil)
   }
+
+  @Test(arguments: [400, 401, 403, 404, 409, 410, 422, 429])
+  func `is not taken for down because of what it refuses`(status: Int) {
+    var line = line()
+    line.admit((0..<20).map { work($0) })
+    for one in line.start() {
+      let outcome = Settlement.Outcome.failed(error: "answered \(status)", retryAt: Self.now)
+      #expect(end(&line, one, .failed(.status(status)), outcome) == nil)
+    }
+  }
+
+  @Test func `counts refusals of a message only after others of its lane were taken`() {
+    var line = line()
+    let (stubborn, other, elsewhere) = (work(1), work(2), work(3, .claimed))
+    let refused = Attempt.failed(.status(401))
+    for _ in 0..<20 { #expect(line.refusals(of: stubborn, refused) == 0, "everything is refused") }
+    end(&line, elsewhere, .delivered(status: 200), .delivered)
+    #expect(line.refusals(of: stubborn, refused) == 0, "another lane")
+    for round in 1...3 {
+      end(&line, other, .delivered(status: 200), .delivered)
+      #expect(line.refusals(of: stubborn, refused) == round)
+      #expect(line.refusals(of: stubborn, refused) == round, "nothing was taken since")
+    }
+    for waits in [408, 425, 429, 500] {
+      end(&line, other, .delivered(status: 200), .delivered)
+      #expect(line.refusals(of: stubborn, .failed(.status(waits))) == 0, "\(waits) asks for another attempt")
+    }
+  }
 }

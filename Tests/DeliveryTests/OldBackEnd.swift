@@ -121,6 +121,15 @@ struct DeliveryBench {
       addressee: .init(scope, epoch: nil, at: clock.clock.now(), proof: .proven))
   }
 
+  /// A message that nobody vouches for.
+  func junk(_ text: String) -> Entry {
+    let message = InboxMessage(kind: .notification, body: Array(text.utf8), receivedAt: clock.clock.now())
+    let refusal = Entry.Refusal(source: .unproven, code: "test", detail: "", claimedApp: Self.app)
+    return Entry(
+      message, .quarantined(refusal),
+      addressee: .init(scope, epoch: nil, at: clock.clock.now(), proof: .unproven))
+  }
+
   func depth() async throws -> OutboxDepth {
     try await pool.read { session throws(DatabaseError) in
       try OutboxTable.depths(in: session).values.first ?? OutboxDepth()

@@ -8,14 +8,22 @@ import Time
 @Suite struct `What is noted of an attempt` {
   private static let now = Milliseconds(1_780_000_000_000)
 
-  private static func delivery(attempt: Int = 1, expiresAfter: Interval = .days(3)) -> LeasedDelivery {
+  private static func delivery(
+    _ proof: ProofClass = .proven, attempt: Int = 1, expiresAfter: Interval = .days(3), age: Interval = .seconds(0)
+  ) -> LeasedDelivery {
     LeasedDelivery(
-      sequence: 1, destination: Destination.ID(1), message: .sha256([]), proof: .proven, size: 0, attempt: attempt,
-      createdAt: now, expiresAt: now + expiresAfter, leasedUntil: now + .seconds(60), owner: [])
+      sequence: 1, destination: Destination.ID(1), message: .sha256([]), proof: proof, size: 0, attempt: attempt,
+      createdAt: now - age, expiresAt: now + expiresAfter, leasedUntil: now + .seconds(60), owner: [])
   }
 
-  private func outcome(of attempt: Attempt, _ delivery: LeasedDelivery = Self.delivery()) -> Settlement.Outcome {
-    Settlement.Outcome(after: attempt, of: delivery, backoff: Backoff(), at: Self.now) { $0 }
+  private static func isRetried(_ outcome: Settlement.Outcome) -> Bool {
+    if case .failed = outcome { true } else { false }
+  }
+
+  private func outcome(
+    of attempt: Attempt, _ delivery: LeasedDelivery = Self.delivery(), refusals: Int = 0
+  ) -> Settlement.Outcome {
+    Settlement.Outcome(after: attempt, of: delivery, refusals: refusals, backoff: Backoff(), at: Self.now) { $0 }
   }
 
   @Test func `is that it was delivered, or given back unused when the process stops`() {
@@ -37,5 +45,32 @@ import Time
     #expect(outcome(of: .failed(.bodyMissing)) == .dead(error: "the body was purged or is damaged"))
     let unrestored = outcome(of: .failed(.notRestored))
     #expect(unrestored != .dead(error: "\(Attempt.Reason.notRestored)"), "it may be mended")
+  }
+
+  @Test(arguments: [301, 400, 401, 403, 500, 503])
+  func `is that a message without proof is given up once anybody has answered`(status: Int) {
+    #expect(outcome(of: .failed(.status(status)), Self.delivery(.unproven)) == .dead(error: "answered \(status)"))
+  }
+
+  @Test func `is that a message without proof is tried three times more if nobody answers`() {
+    for attempt in 1...3 {
+      let outcome = outcome(of: .failed(.noAnswer(.couldNotConnect)), Self.delivery(.unproven, attempt: attempt))
+      #expect(Self.isRetried(outcome), "attempt \(attempt)")
+    }
+    let last = outcome(of: .failed(.noAnswer(.couldNotConnect)), Self.delivery(.unproven, attempt: 4))
+    #expect(last == .dead(error: "no answer: couldNotConnect"))
+  }
+
+  @Test func `is that a message is given up early where the destination refuses it alone, after an hour`() {
+    let refused = Attempt.failed(.status(401))
+    for proof in [ProofClass.proven, .claimed] {
+      let old = Self.delivery(proof, attempt: 30, age: .hours(1))
+      #expect(outcome(of: refused, old, refusals: 8) == .dead(error: "answered 401"))
+      // A bad deploy refuses everything: nothing was taken meanwhile, and nothing is lost.
+      for (delivery, refusals) in [(old, 7), (Self.delivery(proof, attempt: 30, age: .minutes(59)), 8)] {
+        let outcome = outcome(of: refused, delivery, refusals: refusals)
+        #expect(Self.isRetried(outcome), "\(proof) after \(refusals) refusals")
+      }
+    }
   }
 }

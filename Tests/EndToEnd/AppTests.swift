@@ -58,6 +58,27 @@ import Testing
     #expect(try audit.map { try $0.text("reason") } == ["legacy entitlements deny to allow"])
   }
 
+  @Test func `sets whether messages that nobody vouches for are forwarded`() async throws {
+    let database = try await TestDatabase.migrated()
+    let program = database.program
+    _ = try await program.run("app", "add", Self.app)
+    func policy() async throws -> JSONValue? {
+      try await program.run("app", "show", Self.app, "--json").objects.first?["forwardUnproven"]
+    }
+    #expect(try await policy() == "allow")
+    let dry = try await program.run("app", "set", Self.app, "--forward-unproven", "deny", "--dry-run")
+    #expect(dry.output == "would: forward unproven messages allow to deny\n")
+    #expect(try await policy() == "allow")
+    let changed = try await program.run("app", "set", Self.app, "--forward-unproven", "deny", "--json")
+    let object = try #require(try changed.objects.first)
+    #expect(object["forwardUnproven"] == "deny" && object["forwardUnprovenBefore"] == "allow", "\(changed)")
+    #expect(try await policy() == "deny")
+    #expect(try await program.run("app", "show", Self.app).output.contains("unproven  deny: "))
+    #expect(try await program.run("app", "set", Self.app, "--forward-unproven", "maybe").status == 2)
+    let audit = try await database.rows("SELECT reason FROM audit WHERE action = 'app.set'")
+    #expect(try audit.map { try $0.text("reason") } == ["forward unproven messages allow to deny"])
+  }
+
   @Test func `sets for how many hours access is held, 72 unless told`() async throws {
     let database = try await TestDatabase.migrated()
     let program = database.program

@@ -196,7 +196,7 @@ import Time
     let words = ["extract", "--unverified", input] + (isJSON ? ["--json"] : [])
     let id = try Program().spawn(words, place.path)
     var held: Int32 = 0
-    let isFull = await eventually(within: .seconds(30)) {
+    let isFull = await eventually(within: .seconds(90)) {
       unsafe ioctl(reader, UInt(FIONREAD), &held) == 0 && held > 60_000
     }
     #expect(isFull)
@@ -228,13 +228,13 @@ import Time
     try Program().write([], to: "\(place.path)/input")
     let id = try Program().spawn(["extract", "--json", "--root", "\(place.path)/root.der", pipe], place.path)
     var rest = (rows + rows)[...]
-    let isTaken = await eventually(within: .seconds(30)) {
+    let isTaken = await eventually(within: .seconds(90)) {
       let count = unsafe rest.withUnsafeBytes { unsafe write(writer, $0.baseAddress, $0.count) }
       if count > 0 { rest = rest.dropFirst(count) }
       return rest.isEmpty
     }
     #expect(isTaken)
-    #expect(await eventually(within: .seconds(30)) { !Program.text("\(place.path)/output").isEmpty })
+    #expect(await eventually(within: .seconds(90)) { !Program.text("\(place.path)/output").isEmpty })
     kill(id, signal)
     #expect(await Program.ended(id) == 128 + signal)
     let output = Program.text("\(place.path)/output")

@@ -133,6 +133,14 @@ import Time
     #expect(dry.output == "would: forward to old.example.com\n")
     #expect(try await program.run("app", "legacy-url", app, url, "--environment", "sandbox").status == 0)
     #expect(try await program.run("app", "legacy-url", app, "ftp://x", "--environment", "sandbox").status == 2)
+    for (url, isWarned) in [
+      ("http://back.example.com/a", true), ("http://127.evil.example.com", true), ("http://10.0.0.1:80", true),
+      ("https://back.example.com", false), ("http://127.0.0.1:1/a", false), ("http://localhost", false),
+      ("http://[::1]:8080/a", false),
+    ] {
+      let named = try await program.run("app", "legacy-url", app, url, "--environment", "sandbox", "--dry-run")
+      #expect(named.status == 0 && named.notes.contains("plain http") == isWarned, "\(url): \(named)")
+    }
     let legacy = ["rollout", "set", app, "legacy", "--environment", "Sandbox", "--reason", "a day back"]
     #expect(try await program.run(legacy + ["--dry-run"]).output.hasPrefix("would: "))
     let set = try await program.run(legacy)
@@ -161,6 +169,34 @@ import Time
     #expect(try await program.run("outbox", "show", "abab").output.contains("waiting"))
     #expect(try await program.run("outbox", "replay", "abab").status == 1)
     #expect(try await program.run("outbox", "replay").status == 2)
+    for wrong in [
+      ["--class", "forged"], ["--all", "--class", "proven"], ["abab", "--reason", "x"], ["--older-than", "-1"],
+    ] {
+      #expect(try await program.run(["outbox", "dead"] + wrong).status == 2, "\(wrong)")
+    }
+    try await database.execute(
+      """
+      INSERT INTO outbox (destination, message, state, created_at, due_at, expires_at, class, error)
+      SELECT d.id, UNHEX(SHA2(CONCAT(c.class, e.error), 256)), 2, UNIX_TIMESTAMP() * 1000 - e.hours * 3600000, 1, 1, c.class,
+        e.error
+      FROM destinations d, (SELECT 1 AS class UNION SELECT 2 UNION SELECT 3) c,
+        (SELECT 'answered 401' AS error, 2 AS hours UNION SELECT 'no answer: 100% lost', 30) e
+      """)
+    for (filter, count) in [
+      (["--class", "unproven"], 2), (["--class", "proven"], 2), (["--reason", "Answered 4"], 3),
+      (["--reason", "100%"], 3), (["--reason", "_"], 0), (["--older-than", "24"], 3), (["--newer-than", "24"], 3),
+      (["--class", "claimed", "--reason", "401", "--newer-than", "3"], 1),
+    ] {
+      let dry = try await program.run(["outbox", "replay", "--dry-run"] + filter)
+      #expect(dry.output == "would be: \(count) to be sent again\n", "\(filter): \(dry)")
+      let rows = try await program.run(["outbox", "list", "--state", "dead", "--json"] + filter).objects
+      #expect(rows.count == count, "\(filter)")
+    }
+    let some = try await program.run("outbox", "replay", "--class", "claimed", "--reason", "401", "--newer-than", "3")
+    #expect(some.output == "1 to be sent again\n", "\(some)")
+    let noted = try await database.rows("SELECT reason FROM audit WHERE action = 'outbox.replay' ORDER BY at DESC")
+    #expect(try noted.contains { try $0.text("reason") == "class claimed, reason 401, newer than 3 h: 1 messages" })
+    try await database.execute("DELETE FROM outbox WHERE error IS NOT NULL AND state = 2 OR class = 2")
 
     let sandbox = ["--environment", "Sandbox", "--reason", "again"]
     #expect(try await program.run(["rollout", "set", app, "record"] + sandbox).status == 0)

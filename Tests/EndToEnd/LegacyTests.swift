@@ -76,7 +76,7 @@ import Time
     #expect(third.status == 1 && third.notes.contains("--retire"))
     #expect(try await program.run("app", "secret", Self.app, "--retire", name).status == 0)
     #expect(try await program.run("app", "secret", Self.app, "--retire", name).status == 1)
-    let isEnded = try await eventually(within: .seconds(30)) {
+    let isEnded = try await eventually(within: .seconds(90)) {
       try await post(Self.notification(Int.random(in: 100..<1_000_000), password: Self.secret)) == "quarantined"
     }
     #expect(isEnded)

@@ -294,7 +294,8 @@ import Time
     #expect(patient.notes.contains("stopped by SIGINT"), "\(patient.notes)")
     #expect(patient.notes.contains("What was under way did not end in time."))
     let hurried = try await rebuild(again: true)
-    #expect(hurried.status == 130 && hurried.length < .seconds(2))
+    // Before the five seconds that one signal leaves it, also on a machine that is busy with other tests.
+    #expect(hurried.status == 130 && hurried.length < min(patient.length, .seconds(4)), "\(hurried)")
     await blocker.close()
   }
 

@@ -23,9 +23,7 @@ import Time
       for (name, most, read) in try await measure(grown, size) {
         #expect(read.total <= most, "\(name) with \(size) customers: \(read)")
         if let before = few[name] {
-          // The 32 messages that were set aside before are read again: what the quarantine keeps is summed, which grows with
-          // it and is not tested here.
-          #expect(read.total <= before.total + before.total / 4 + 64, "\(name): \(before), then \(read)")
+          #expect(read.total <= before.total + before.total / 4 + 16, "\(name): \(before), then \(read)")
         }
         few[name] = read
       }
@@ -73,11 +71,14 @@ import Time
     }
 
     let known = GrownLedger.original(size - 9)
+    // MySQL reads its dictionary through the same counters when a session first uses a table.
+    _ = try await ledger.dossiers(of: GrownLedger.original(size - 8), app: app, extent: .customers)
     for (name, id) in [
       ("by originalTransactionId", known), ("by transactionId", "2\(known)1"), ("by line item", "1\(known)0"),
       ("by user id", "user \(size - 9)"), ("by appTransactionId", "\(size - 9)"),
     ] {
-      try await note("looking up \(name)", most: 120) {
+      // The first of them opens the tables, which reads what the server knows of them.
+      try await note("looking up \(name)", most: 240) {
         let found = try await ledger.dossiers(of: id, app: app, extent: .customers)
         #expect(found.first?.originalTransactionIDs == [known], "\(name)")
       }

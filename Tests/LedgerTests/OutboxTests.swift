@@ -214,4 +214,25 @@ import Time
       #expect(fixture.destination.host == "old.example.com")
     }
   }
+
+  @Test func `has room for so many messages that nobody vouches for, and for all others`() async throws {
+    try await with { fixture in
+      let most = OutboxTable.mostUnproven
+      let refused = (0..<most + 5).map { fixture.refused("junk \($0)") }
+      for part in refused.parts(of: 250) {
+        let outcomes = try await fixture.ledger.append(Array(part))
+        #expect(outcomes.allSatisfy { $0 == .quarantined })
+      }
+      #expect(try await fixture.count("SELECT COUNT(*) FROM outbox WHERE class = 3") == most)
+      #expect(fixture.ledger.takeUnforwarded() == 5 && fixture.ledger.takeUnforwarded() == 0)
+      #expect(try await fixture.count("SELECT COUNT(*) FROM quarantine") == most + 5, "set aside all the same")
+      _ = try await fixture.ledger.append([fixture.entry("signed", ["1"]), fixture.entry("V1", ["2"], proof: .claimed)])
+      #expect(try await fixture.count("SELECT COUNT(*) FROM outbox") == most + 2)
+      try await fixture.pool.transaction { session throws(DatabaseError) in
+        _ = try session.execute("UPDATE outbox SET state = 2 WHERE class = 3 LIMIT 1")
+      }
+      _ = try await fixture.ledger.append([fixture.refused("one more"), fixture.refused("one too many")])
+      #expect(fixture.ledger.takeUnforwarded() == 1)
+    }
+  }
 }

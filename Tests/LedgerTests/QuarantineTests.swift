@@ -66,8 +66,8 @@ import Time
         digest, Entry.Refusal(source: .authentic, code: "wrongBundle", detail: "again", claimedApp: nil), in: session)
       let page = try QuarantineTable.page(after: nil, code: "wrongBundle", digestPrefix: nil, limit: 9, in: session)
       #expect(page.map(\.replays) == [1] && page.map(\.detail) == ["again"])
-      try QuarantineTable.release(digest, in: session)
-      try QuarantineTable.release(digest, in: session)
+      try QuarantineTable.release([digest], in: session)
+      try QuarantineTable.release([digest], in: session)
       #expect(try QuarantineTable.known([digest, message(2).digest], in: session) == [message(2).digest])
     }
     #expect(try await fixture.ledger.append([entry(message(1))]) == [.quarantined])
@@ -84,6 +84,7 @@ import Time
         SELECT UNHEX(SHA2(CONCAT('seed ', seq), 256)), seq, 'unproven', 'c', 'd', '', 1, 'b', 1
         FROM seq_1_to_\(digits: Int64(quota))
         """)
+      try QuarantineUsageTable.recount(.unproven, in: session)
     }
     let outcomes = try await fixture.ledger.append([
       entry(message(1)), entry(message(2), "unknownApp", .authentic), entry(message(3), "legacy", .legacy),
@@ -106,6 +107,79 @@ import Time
         digest, Entry.Refusal(source: .unproven, code: "unknownRoot", detail: "", claimedApp: nil), in: session)
       let page = try QuarantineTable.page(after: nil, code: nil, digestPrefix: nil, limit: 9, in: session)
       #expect(page.map(\.code) == ["unknownApp"] && page.map(\.replays) == [1])
+    }
+    await fixture.pool.close()
+  }
+
+  @Test func `counts what it keeps, however it comes and goes`() async throws {
+    let fixture = try await LedgerFixture()
+    let messages = (0..<9).map { message($0) }
+    let entries = messages.enumerated().map { entry($1, "c", $0 < 5 ? .unproven : .authentic) }
+    _ = try await fixture.ledger.append(entries)
+    _ = try await fixture.ledger.append(entries + [entry(messages[0])])
+    func counts() async throws -> [QuarantineSource: QuarantineUsage] {
+      try await fixture.pool.read { session throws(DatabaseError) in
+        let counted = try QuarantineTable.usage(in: session)
+        for source in QuarantineSource.allCases { try QuarantineUsageTable.recount(source, in: session) }
+        #expect(try QuarantineTable.usage(in: session) == counted, "counted anew")
+        return counted
+      }
+    }
+    #expect(try await counts().mapValues(\.messages) == [.unproven: 5, .authentic: 4])
+    try await fixture.pool.transaction { session throws(DatabaseError) in
+      try QuarantineTable.release([messages[0].digest, messages[8].digest, messages[0].digest], in: session)
+    }
+    #expect(try await counts().mapValues(\.messages) == [.unproven: 4, .authentic: 3])
+    try await fixture.pool.transaction { session throws(DatabaseError) in
+      let late = SignedStory.start + .days(1)
+      #expect(try QuarantineTable.purge(receivedBefore: late, code: nil, limit: 9, in: session) == 7)
+    }
+    #expect(try await counts() == [:])
+    await fixture.pool.close()
+  }
+
+  /// A binary of schema 2 writes rows and no count.
+  @Test func `counts anew what was set aside or deleted without being counted`() async throws {
+    let fixture = try await LedgerFixture()
+    _ = try await fixture.ledger.append((0..<4).map { entry(message($0), "c", .legacy) })
+    try await fixture.pool.transaction { session throws(DatabaseError) in
+      _ = try session.execute("DELETE FROM quarantine LIMIT 1")
+      _ = try session.execute("UPDATE quarantine SET source = 'authentic' LIMIT 1")
+    }
+    try await QuarantineUsageTable.recount(in: fixture.pool)
+    let usage = try await fixture.pool.read { session throws(DatabaseError) in
+      try QuarantineTable.usage(in: session)
+    }
+    #expect(usage.mapValues(\.messages) == [.legacy: 2, .authentic: 1])
+    #expect(usage[.authentic]?.bytes == message(0).body.count)
+    await fixture.pool.close()
+  }
+
+  @Test func `counts right beside others who write and purge it`() async throws {
+    let fixture = try await LedgerFixture()
+    let others = [fixture.ledger, Ledger(pool: fixture.pool), Ledger(pool: fixture.pool)]
+    try await withThrowingDiscardingTaskGroup { group in
+      for (index, ledger) in others.enumerated() {
+        group.addTask {
+          for number in 0..<40 {
+            _ = try await ledger.append((0..<4).map { entry(message(1_000 * index + 4 * number + $0)) })
+          }
+        }
+      }
+      group.addTask {
+        for _ in 0..<40 {
+          _ = try await fixture.pool.transaction(replayable: true) { session throws(DatabaseError) in
+            try QuarantineTable.purge(
+              receivedBefore: SignedStory.start + .days(1), code: nil, limit: 3, in: session)
+          }
+          try await QuarantineUsageTable.recount(in: fixture.pool)
+        }
+      }
+    }
+    try await fixture.pool.read { session throws(DatabaseError) in
+      let usage = try QuarantineTable.usage(in: session)
+      let kept = try session.query("SELECT COUNT(*) AS n FROM quarantine").first?.int("n")
+      #expect(usage[.unproven]?.messages == kept && kept ?? 0 > 300)
     }
     await fixture.pool.close()
   }

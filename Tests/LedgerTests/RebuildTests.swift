@@ -83,12 +83,30 @@ import Time
       _ = try session.query("SELECT COUNT(*) FROM purchases")
     }
     async let summary = fixture.rebuild().run(now: Self.now)
-    #expect(await eventually(within: .seconds(30)) { (try? await fixture.isWaitingForExchange()) == true })
+    #expect(await eventually(within: .seconds(90)) { (try? await fixture.isWaitingForExchange()) == true })
     try fixture.ledger.statement("UPDATE purchases SET as_of = as_of + 1")
     try await reader.read { session throws(DatabaseError) in try session.run("ROLLBACK") }
     #expect(try await summary.messages == fixture.story.messages.count)
     #expect(try await fixture.ledger.dump() == fixture.before)
     await reader.close()
+    await fixture.ledger.pool.close()
+  }
+
+  @Test func `takes out what an older version joined on an unsigned word`() async throws {
+    let fixture = try await RebuildFixture()
+    let joins: [SQL] = [
+      "INSERT INTO links (app, environment, a, b) SELECT DISTINCT app, environment, 'o1', 'o2' FROM purchases",
+      "INSERT INTO customers (app, environment, node, label) SELECT DISTINCT app, environment, 'o1', 'o1' FROM purchases",
+      "INSERT INTO customers (app, environment, node, label) SELECT DISTINCT app, environment, 'o2', 'o1' FROM purchases",
+      "INSERT INTO unmended_joins (schema_version) VALUES (3)",
+    ]
+    for join in joins { try fixture.ledger.statement(join) }
+    #expect(try await fixture.ledger.dump() != fixture.before)
+    let doubtful = try await fixture.doubtfulJoins()
+    #expect(doubtful.map { $0 >= 1 } == true)
+    _ = try await fixture.rebuild().run(now: Self.now)
+    #expect(try await fixture.ledger.dump() == fixture.before)
+    #expect(try await fixture.doubtfulJoins() == nil)
     await fixture.ledger.pool.close()
   }
 
@@ -232,6 +250,10 @@ struct RebuildFixture: Sendable {
 
   func unfinished() async throws -> Milliseconds? {
     try await ledger.pool.read { session throws(DatabaseError) in try Rebuild.unfinished(in: session) }
+  }
+
+  func doubtfulJoins() async throws -> Int? {
+    try await ledger.pool.read { session throws(DatabaseError) in try UnmendedJoins.count(in: session) }
   }
 
   /// The database and what is left of a rebuild beside it.

@@ -44,7 +44,8 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
     let before = try standing(renewed, at: end - 1)
     #expect(before.grantsAccess && before.accessHeldUntil == nil)
     let held = try standing(renewed, at: end)
-    #expect(held.grantsAccess && held.accessHeldUntil == Milliseconds(end + 72 * hour) && !held.isConfirmed)
+    #expect(held.grantsAccess && held.accessHeldUntil == Milliseconds(end + 72 * hour))
+    #expect(held.status == .expired && held.isConfirmed && held.claim?.status == .active)
     #expect(try standing(renewed, at: end + 72 * hour - 1).grantsAccess)
     #expect(try !standing(renewed, at: end + 72 * hour).grantsAccess)
     #expect(try standing(renewed, at: end + 5 * hour, hours: 6).accessHeldUntil == Milliseconds(end + 6 * hour))
@@ -102,8 +103,10 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
       period(.notificationV1, at: 50 * hour, line: "1", 0..<end, revoked: 50 * hour),
     ]
     let standing = try standing(claimed, at: 60 * hour)
-    #expect(standing.status == .revoked && standing.grantsAccess && !standing.isConfirmed)
-    #expect(try !self.standing(claimed, at: 60 * hour, legacy: .allow).grantsAccess)
+    #expect(standing.status == .active && standing.grantsAccess && standing.isConfirmed)
+    #expect(standing.claim?.status == .revoked && standing.period?.revocationDate == nil)
+    let believed = try self.standing(claimed, at: 60 * hour, legacy: .allow)
+    #expect(believed.status == .revoked && !believed.grantsAccess && !believed.isConfirmed && believed.claim == nil)
     let allowed = try self.standing(renewed, at: end + 1, legacy: .allow)
     #expect(allowed.grantsAccess && allowed.accessHeldUntil == nil)
   }
@@ -128,6 +131,13 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
         let asked = all.standing(at: now, legacy: .deny, lookUp: lookUp, hold: hold)
         let closed = all.standing(at: now, legacy: .deny, hold: hold)
         #expect(closed.grantsAccess == own && closed.accessHeldUntil == nil, "\(context)")
+        if let alone, alone.status(at: now) != nil {
+          let shown = alone.standing(at: now, legacy: .deny)
+          for standing in [asked, closed] {
+            #expect(standing.status == shown.status && standing.period?.facts == shown.period?.facts, "\(context)")
+            #expect(standing.isConfirmed == shown.isConfirmed, "\(context)")
+          }
+        }
         if own { #expect(asked.grantsAccess && asked.accessHeldUntil == nil, "\(context)") }
         guard asked.grantsAccess, !own else { continue }
         let until = try #require(asked.accessHeldUntil, "\(context)")

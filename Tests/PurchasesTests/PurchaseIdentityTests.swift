@@ -44,6 +44,21 @@ import Time
     #expect(purchases.map(\.key.line.text) == lines)
   }
 
+  /// The line by which a signed purchase is shown is one that somebody signed.
+  @Test(arguments: ["p1000", ""], ["10", "p1049"])
+  func `is named by no claim`(signed: String, claimed: String) throws {
+    func statement(_ source: Source, _ line: String) -> PurchaseStatement {
+      said(source, at: 10, line: line, [.transactionId: "7", .purchaseDate: 1_049])
+    }
+    let told = Purchase.fold(
+      [statement(.verifiedReceipt, signed), statement(.notificationV1, claimed)], rules: purchaseRules)
+    // What is claimed of it is shown beside it all the same.
+    let purchase = try #require(told.count == 1 ? told.first : nil)
+    #expect(purchase.signed?.key.line.text == signed)
+    #expect(purchase.shown(under: .deny).key.line.text == signed)
+    #expect(purchase.shown(under: .allow).statements.count == 2)
+  }
+
   @Test func `never makes one of two signed purchases because a claim says so`() {
     let signed = [
       said(.verifiedReceipt, at: 10, line: "p1000", [.transactionId: "7", .purchaseDate: 1_000]),

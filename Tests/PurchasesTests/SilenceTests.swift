@@ -83,4 +83,41 @@ private func hourly(
     let after = Occurrence.toldAndLearned(in: [told, late], purchases: purchases)
     #expect(after.map(\.isLearned) == [true, false, false])
   }
+
+  /// A refund that only V1 tells of is no event that Apple's signed word teaches; nor does a claim hide one that is.
+  @Test func `learns no event from a claim, and none is hidden by one`() throws {
+    func refunded(_ source: Source) -> [PurchaseStatement] {
+      let period: [PurchaseField: JSONValue] = [
+        .transactionId: "1", .purchaseDate: 1_000, .expiresDate: 900_000, .transactionReason: "PURCHASE",
+      ]
+      return [
+        said(
+          .signedV2, at: 1_000, line: "10",
+          source == .signedV2 ? period.merging([.revocationDate: 5_000]) { $1 } : period),
+        said(.notificationV1, at: 6_000, line: "10", period.merging([.revocationDate: 5_000]) { $1 }),
+      ]
+    }
+    func event(_ type: String, at date: Int64) -> Event {
+      Event(
+        app: app, environment: .production, notificationUUID: nil, notificationType: type, subtype: nil,
+        originalTransactionID: "1", transactionID: nil, line: Line(text: "10"), date: Milliseconds(date),
+        source: .notificationV1, rank: Rank(asOf: Milliseconds(date), tieBreak: []), details: [:], message: [1],
+        rule: nil)
+    }
+    let claimed = Purchase.fold(refunded(.notificationV1), rules: purchaseRules)
+    #expect(claimed.map(\.revocationDate) == [Milliseconds(5_000)])
+    let learned = Occurrence.toldAndLearned(in: [], purchases: claimed)
+    #expect(learned.map(\.event.notificationType) == ["SUBSCRIBED"])
+    let told = Occurrence.toldAndLearned(in: [event("REFUND", at: 5_000)], purchases: claimed)
+    #expect(told.map(\.isClaimed) == [false, true])
+
+    let signed = Purchase.fold(refunded(.signedV2), rules: purchaseRules)
+    // It tells of what was signed: no claim. Another in the same second hides nothing.
+    let confirmed = Occurrence.toldAndLearned(in: [event("REFUND", at: 5_000)], purchases: signed)
+    #expect(confirmed.map(\.event.notificationType) == ["SUBSCRIBED", "REFUND"])
+    #expect(confirmed.map(\.isClaimed) == [false, false] && confirmed.map(\.isLearned) == [true, false])
+    let beside = Occurrence.toldAndLearned(in: [event("DID_RENEW", at: 5_000)], purchases: signed)
+    #expect(beside.map(\.event.notificationType).sorted() == ["DID_RENEW", "REFUND", "SUBSCRIBED"])
+    #expect(beside.filter(\.isClaimed).map(\.event.notificationType) == ["DID_RENEW"])
+  }
 }

@@ -46,6 +46,32 @@ import Testing
 }
 
 @Suite struct `The terminal` {
+  @Test(
+    arguments: [
+      ("plain\ttext\n\nas it is\n", "plain\ttext\n\nas it is\n"), ("", ""), ("\n", "\n"),
+      ("é — 漢字 …\n", "é — 漢字 …\n"), ("\u{1B}[2J\u{7}", "\\u001b[2J\\u0007"), ("a\rb\r\n", "a\\rb\\r\n"),
+      ("\u{202E}txt\u{2066}\u{200F}", "\\u202etxt\\u2066\\u200f"), ("\u{9B}31m\u{7F}", "\\u009b31m\\u007f"),
+      ("\u{FEFF}x\u{2028}", "\\ufeffx\\u2028"),
+    ])
+  func `is shown nothing that it would obey`(text: String, shown: String) throws {
+    let (terminal, recording) = Terminal.recording(isTTY: true)
+    try terminal.write(text)
+    try terminal.write(Array(text.utf8))
+    #expect(recording.output == shown + shown)
+    terminal.note(text)
+    #expect(recording.notes == shown + "\n")
+  }
+
+  @Test func `is shown no byte that is not UTF-8, and a file gets every byte`() throws {
+    let bytes: [UInt8] = [0x9B, 0x41, 0xFF, 0x0A, 0x00]
+    let (terminal, shown) = Terminal.recording(isTTY: true)
+    try terminal.write(bytes)
+    #expect(shown.output == "\u{FFFD}A\u{FFFD}\n\\u0000")
+    let (file, kept) = Terminal.recording()
+    try file.write([0x41, 0x1B])
+    #expect(kept.output == "A\u{1B}")
+  }
+
   @Test func `keeps data and talk apart`() async throws {
     let result = try await #require(
       processExitsWith: .success, observing: [\.standardOutputContent, \.standardErrorContent]

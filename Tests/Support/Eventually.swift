@@ -4,7 +4,7 @@ package import Time
 ///
 /// The wait of every test that would otherwise sleep: `#expect(await eventually { … })`.
 package func eventually(
-  within limit: Interval = .seconds(30), _ condition: () async throws -> Bool
+  within limit: Interval = .seconds(120), _ condition: () async throws -> Bool
 ) async rethrows -> Bool {
   let deadline = ContinuousClock.now + .milliseconds(limit.milliseconds)
   while true {

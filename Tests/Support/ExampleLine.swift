@@ -39,7 +39,10 @@ struct ExampleLine {
     case "event": findings.events = [try event(rest, source, rank)]
     case "user":
       guard rest.count == 2 else { throw Self.unreadable(words) }
-      findings.userIDs = [Attribution(.userID, rest[1], of: rest[0], from: asOf, to: asOf, message: message)]
+      findings.userIDs = [
+        Attribution(
+          .userID, rest[1], of: rest[0], from: asOf, to: asOf, message: message, isClaimed: !source.isSigned)
+      ]
     default:
       let key = Self.key(words[2])
       var facts: Facts<PurchaseField> = try Self.facts(rest)

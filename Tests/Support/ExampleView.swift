@@ -31,7 +31,7 @@ struct ExampleView {
       (["customers"] + kept.customers.map { $0.sorted().joined(separator: "+") }.sorted()).joined(separator: " ")
     case "events": (["events"] + events).joined(separator: " ")
     case "transfers": (["transfers"] + transfers).joined(separator: " ")
-    case "found": "found \(words[1]) \((kept.found[words[1]] ?? []).sorted().joined(separator: " "))"
+    case "found": (["found", words[1]] + (kept.found[words[1]] ?? []).sorted()).joined(separator: " ")
     case "at": standing(words)
     case "renewal": fact("renewal", words, renewal)
     case let word?: fact(word, words, purchases.first { name($0) == word }?.folded)
@@ -61,7 +61,8 @@ struct ExampleView {
     return "\(what) \(name)=\(text) \(provenance.source.name)\(provenance.isInferred ? " inferred" : "")"
   }
 
-  /// `at TIME STATUS confirmed|unconfirmed allow:yes|no deny:yes|no`, and `held:TIME` when access is held.
+  /// `at TIME STATUS confirmed|unconfirmed allow:yes|no deny:yes|no`, with `held:TIME` when access is held and
+  /// `claimed:STATUS` when unsigned sources say otherwise.
   private func standing(_ words: [String]) -> String {
     guard words.count > 1, let now = try? ExampleLine.instant(words[1]), let subscription else {
       return "no subscription"
@@ -74,9 +75,10 @@ struct ExampleView {
     }
     let denied = standing(.deny)
     let held = denied.accessHeldUntil.map { ["held:\(seconds($0))"] } ?? []
+    let claimed = denied.claim.map { ["claimed:\($0.status.name)"] } ?? []
     return
       (["at", words[1], denied.status?.name ?? "unknown", denied.isConfirmed ? "confirmed" : "unconfirmed"] + grants
-      + held)
+      + held + claimed)
       .joined(separator: " ")
   }
 

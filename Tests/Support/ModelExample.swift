@@ -83,9 +83,17 @@ package struct ModelExample: Sendable {
     kept.customers = Set(
       Dictionary(grouping: originals) { labels.label(of: .originalTransactionID($0)) }.values.map(Set.init))
     for id in ids {
-      let users = kept.attributions.filter { $0.kind == .userID && $0.value == id }.map(\.originalTransactionID)
-      let aliases = messages.flatMap(\.aliases).filter { $0.id == id }.map(\.originalTransactionID)
-      kept.found[id] = Set(users + aliases + originals.filter { $0 == id })
+      let attributed = messages.flatMap(\.attributions).filter { $0.kind == .userID && $0.value == id }
+      let users = attributed.filter { !$0.isClaimed }.map(\.originalTransactionID)
+      let aliases = messages.flatMap(\.aliases).filter { $0.id == id }
+      let proven = aliases.filter { !$0.isClaimed }.map(\.originalTransactionID)
+      let found = Set(users + proven + originals.filter { $0 == id })
+      // A claim leads where nothing else is known under the id, and to nothing that is signed.
+      let signed = Set(
+        kept.purchases.filter(\.source.isSigned).map(\.key.originalTransactionID)
+          + kept.renewals.filter(\.source.isSigned).map(\.key.originalTransactionID))
+      let claimed = Set(aliases.map(\.originalTransactionID) + attributed.map(\.originalTransactionID))
+      kept.found[id] = found.isEmpty ? claimed.subtracting(signed) : found
     }
     return kept
   }

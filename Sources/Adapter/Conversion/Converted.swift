@@ -39,6 +39,7 @@ package struct Converted: Sendable {
     findings.appTransactions += other.findings.appTransactions
     findings.events += other.findings.events
     findings.links += other.findings.links
+    findings.claimedLinks += other.findings.claimedLinks
     survey.add(other.survey)
   }
 }

@@ -11,7 +11,8 @@ enum NextStep {
     "It is not Apple's. Of a simulator or a test: name its root with --root. Otherwise do not believe it."
   private static let forged = "Do not believe it: it is not as Apple signed it. Ask for the original."
   private static let smaller = "It is larger than anything of Apple's; hand in one message at a time."
-  private static let named = "Say which with --environment, if you know it from Apple."
+  private static let named =
+    "Say which with --environment, if you know it from Apple; leave that out where the input names another."
   private static let vouched =
     "Nobody vouches for it. Hand in what Apple signed, or add --allow-unsigned to look at it all the same."
   private static let useless = "There is nothing in it to convert: no id by which a purchase could be known."

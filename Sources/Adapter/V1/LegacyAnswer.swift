@@ -59,8 +59,6 @@ struct LegacyAnswer {
       pending, rows: purchases.rows, top: answer.json, current: current)
     let trust: Adapter.Trust = inner?.isProven == true && origin.trust != .apple ? .receipt : origin.trust
     findings = try statements.completed(findings, receipt: inner, trust: trust)
-    // One receipt is one customer's; whoever hands in the answer of an app is that app's back end.
-    if findings.links.isEmpty { findings.linkCustomers() }
     var survey = answer.survey()
     for _ in 0..<purchases.unusable { survey.add(unusable: "latest_receipt_info[].transaction_id") }
     return Reading(

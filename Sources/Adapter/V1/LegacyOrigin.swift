@@ -40,7 +40,12 @@ package struct LegacyOrigin: Sendable {
   func environment(named names: String?..., app: String) throws(Refusal) -> Environment {
     let named = NamedEnvironments(names)
     if let environment, named.known.isEmpty || named.known.contains(environment) { return environment }
-    if let environment, let other = named.known.first { throw Self.contradiction(environment, other, app) }
+    if let environment, let other = named.known.first {
+      throw Refusal(
+        .legacy, .environmentUnknown,
+        "the request says \(environment.rawValue), the body says \(other.rawValue); hand it in without an environment, or as \(other.rawValue)",
+        claimedApp: app)
+    }
     if named.known.count > 1 { throw Self.contradiction(named.known[0], named.known[1], app) }
     guard !named.hasUndocumented else {
       throw Refusal(

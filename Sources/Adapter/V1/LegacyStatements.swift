@@ -66,15 +66,24 @@ struct LegacyStatements {
     return candidates.count == 1 ? candidates.first : nil
   }
 
-  /// Adds what a proven receipt states, the links that one receipt makes, and the seeds; nothing longer than Apple's.
+  /// Adds what a proven receipt states, the links that it makes, and the seeds; nothing longer than Apple's.
+  ///
+  /// What the body lists beside the receipt is linked if Apple gave us the body, and else claimed to be.
   func completed(
     _ findings: Findings, receipt: InnerReceipt?, trust: Adapter.Trust
   ) throws(Refusal) -> Findings {
     var findings = findings
     if let proven = receipt?.findings(vocabulary, message: message) {
       findings.purchases += proven.purchases
+      findings.links += proven.links
     }
-    if trust.joinsCustomers { findings.linkCustomers() }
+    if trust.joinsCustomers {
+      findings.isFetched = true
+      findings.links = []
+      findings.linkCustomers()
+    } else {
+      findings.claimLinks()
+    }
     findings.noteSeeds(userID: nil)
     try Refusal.checkLengths(findings)
     return findings
@@ -119,14 +128,6 @@ struct LegacyStatements {
 }
 
 extension Findings {
-  /// Makes one customer of all that stands in it.
-  mutating func linkCustomers() {
-    let ids = originalTransactionIDs
-    links = zip(ids, ids.dropFirst()).map { first, second in
-      CustomerLink(app: app, environment: environment, .originalTransactionID(first), .originalTransactionID(second))
-    }
-  }
-
   /// Notes each originalTransactionId, once, as one by which history can be asked.
   mutating func noteSeeds(userID: String?) {
     let known = seeds.map { seed in

@@ -46,6 +46,7 @@ struct ReceiptEvidence {
         .authentic, .missingIdentity, "no purchase with an id in the receipt; hand in a transaction id instead",
         claimedApp: app)
     }
+    findings.claimLinks()
     findings.noteSeeds(userID: nil)
     try Refusal.checkLengths(findings)
     return Reading(

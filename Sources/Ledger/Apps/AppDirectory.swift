@@ -9,6 +9,7 @@ package struct AppDirectory: Sendable {
   private let legacy: [Ledger.Scope: Destination]
   private let secrets: [App.ID: [SecretCode]]
   private let sealed: [App.ID: [CredentialTable.SealedSecret]]
+  private let denyingUnproven: Set<App.ID>
   /// Shared secrets that are registered and cannot be read here.
   package let unopened: [CredentialTable.Unopened]
   /// What registered apps still lack, app by app.
@@ -19,11 +20,13 @@ package struct AppDirectory: Sendable {
   /// - Parameters:
   ///   - secrets: the codes of each app's valid shared secrets, under every master key.
   ///   - sealed: the secrets themselves, as they are stored, the retired ones too.
+  ///   - denyingUnproven: the apps whose unproven messages are not forwarded.
   package init(
     apps: [App], tokens: [Digest: App.ID], flags: [Ledger.Scope: Flag] = [:], destinations: [Destination] = [],
     secrets: [App.ID: [SecretCode]] = [:], sealed: [App.ID: [CredentialTable.SealedSecret]] = [:],
-    unopened: [CredentialTable.Unopened] = [], gaps: [SetupGap] = []
+    unopened: [CredentialTable.Unopened] = [], gaps: [SetupGap] = [], denyingUnproven: Set<App.ID> = []
   ) {
+    self.denyingUnproven = denyingUnproven
     self.flags = flags
     passesAnythingThrough = flags.values.contains { $0.stage.notifications == .passThrough }
     let enabled = destinations.filter { $0.isEnabled && $0.name == Destination.legacy }
@@ -46,6 +49,9 @@ package struct AppDirectory: Sendable {
 
   /// The app's old back end, when it is enabled.
   package func legacyDestination(of scope: Ledger.Scope) -> Destination? { legacy[scope] }
+
+  /// Whether messages of the app that nobody vouches for go to its old back end.
+  package func forwardsUnproven(_ app: App) -> Bool { !denyingUnproven.contains(app.id) }
 
   /// The app that a bearer token is for; what is compared is the token's SHA-256, so its secret cannot be timed.
   package func app(token: String) -> App? { byToken[.sha256(Array(token.utf8))] }

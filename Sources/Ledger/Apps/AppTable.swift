@@ -51,7 +51,8 @@ package enum AppTable {
       gaps: SetupGap.all(
         of: apps, forwarding: destinations,
         withSecret: try CredentialTable.apps(with: .sharedSecret, in: session),
-        withKey: try CredentialTable.apps(with: .apiKey, in: session)))
+        withKey: try CredentialTable.apps(with: .apiKey, in: session)),
+      denyingUnproven: try UnprovenForwardingTable.denying(in: session))
   }
 
   package static func find(_ bundleID: String, in session: borrowing Session) throws(DatabaseError) -> App? {

@@ -2,7 +2,10 @@ package import Database
 package import Purchases
 import Time
 
-/// `aliases`: every id that was ever said of a purchase, with the span of time in which it was said.
+/// `aliases` and `claimed_aliases`: every id that was ever said of a purchase, with the span of time in which it was said.
+///
+/// An id that only unsigned messages give to a purchase is a claim, kept apart: anybody who has an old copy of the app
+/// could otherwise give an id of his own to somebody else's purchase, and be shown it under that id.
 enum AliasTable {
   private static let upsert = RowsInsert(
     into: """
@@ -13,18 +16,32 @@ enum AliasTable {
         first_as_of = LEAST(first_as_of, VALUES(first_as_of)), last_as_of = GREATEST(last_as_of, VALUES(last_as_of))
       """)
 
+  private static let upsertClaimed = RowsInsert(
+    into: """
+      INSERT INTO claimed_aliases
+        (app, environment, alias, kind, original_transaction_id, line, first_as_of, last_as_of) VALUES
+      """,
+    then: """
+      ON DUPLICATE KEY UPDATE
+        first_as_of = LEAST(first_as_of, VALUES(first_as_of)), last_as_of = GREATEST(last_as_of, VALUES(last_as_of))
+      """)
+
   static func note(_ findings: [(App.ID, Findings)], in session: borrowing Session) throws(DatabaseError) {
-    let rows: [[SQLValue]] = findings.flatMap { app, findings in
-      let (app, environment) = (SQLValue.integer(Int64(app.number)), SQLValue.integer(Int64(findings.environment.code)))
-      return findings.aliases.map { alias in
+    var (proven, claimed): ([[SQLValue]], [[SQLValue]]) = ([], [])
+    for (app, findings) in findings {
+      let scope = Ledger.Scope(app: app, environment: findings.environment).columns
+      for alias in findings.aliases {
         let asOf = SQLValue.integer(alias.asOf.sinceEpoch)
-        return [
-          app, environment, .text(alias.id), .integer(Int64(alias.kind.rawValue)), .text(alias.originalTransactionID),
-          .text(alias.line.text), asOf, asOf,
-        ]
+        let row: [SQLValue] =
+          scope + [
+            .text(alias.id), .integer(Int64(alias.kind.rawValue)), .text(alias.originalTransactionID),
+            .text(alias.line.text), asOf, asOf,
+          ]
+        if alias.isClaimed { claimed.append(row) } else { proven.append(row) }
       }
     }
-    _ = try session.insert(upsert, rows: merged(rows.inKeyOrder(columns: 7)))
+    _ = try session.insert(upsert, rows: merged(proven.inKeyOrder(columns: 7)))
+    if !claimed.isEmpty { _ = try session.insert(upsertClaimed, rows: merged(claimed.inKeyOrder(columns: 7))) }
   }
 
   /// A transaction and its renewal say the same, and every period names the same account: one row for all.
@@ -79,6 +96,58 @@ enum AliasTable {
         try each(try Environment(code: row.int("environment")), node)
       }
     }
+  }
+}
+
+extension AliasTable {
+  /// Hands out the originalTransactionIds to which only unsigned messages give `id`, those of one environment in order.
+  ///
+  /// A user id that came beside an unsigned answer is such an id too.
+  ///
+  /// `tooLarge` when there are more than `limit`.
+  static func resolveClaimed(
+    _ id: String, app: App, atMost limit: Int, in session: borrowing Session,
+    each: (Environment, String) throws(DatabaseError) -> Void
+  ) throws(DatabaseError) {
+    let token = Alias.normalized(accountToken: id)
+    let known: SQL = "app = \(app.id.number) AND environment IN (\(list: Environment.allCases.map(\.code)))"
+    var count = 0
+    try session.query(
+      """
+      SELECT environment, original_transaction_id FROM claimed_aliases
+        WHERE \(known) AND alias = \(id) AND kind <> \(Alias.Kind.appAccountToken.rawValue)
+      UNION SELECT environment, original_transaction_id FROM claimed_aliases
+        WHERE \(known) AND alias = \(token) AND kind = \(Alias.Kind.appAccountToken.rawValue)
+      UNION SELECT environment, original_transaction_id FROM claimed_attributions
+        WHERE \(known) AND value = \(id) AND kind = \(Attribution.Kind.userID.rawValue)
+      ORDER BY environment, original_transaction_id LIMIT \(limit + 1)
+      """
+    ) { row throws(DatabaseError) in
+      count += 1
+      guard count <= limit else { throw IDMatch.tooLarge(limit) }
+      try each(try Environment(code: row.int("environment")), try row.text("original_transaction_id"))
+    }
+  }
+
+  /// Returns those of these originalTransactionIds of which something signed is known.
+  static func signed(
+    _ originals: [String], in scope: Ledger.Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> Set<String> {
+    let sources = Source.allCases.filter(\.isSigned).map(\.rawValue)
+    var signed: Set<String> = []
+    for originals in originals.parts() {
+      let known: SQL = """
+        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND original_transaction_id IN (\(list: originals)) AND source IN (\(list: sources))
+        """
+      try session.query(
+        """
+        SELECT original_transaction_id FROM purchases \(known)
+        UNION SELECT original_transaction_id FROM renewals \(known)
+        """
+      ) { row throws(DatabaseError) in signed.insert(try row.text("original_transaction_id")) }
+    }
+    return signed
   }
 }
 

@@ -3,19 +3,26 @@ import Purchases
 import Time
 
 /// `attributions`: to whose account each originalTransactionId was said to belong, with the span of time; `user_ids`: of
-/// which originalTransactionIds a user id was said.
+/// which originalTransactionIds a user id was said; `claimed_attributions`: both, as unsigned data alone says.
 enum AttributionTable {
   private static let upsert = RowsInsert(
     into: """
       INSERT INTO attributions (app, environment, original_transaction_id, kind, line, value, first_as_of, last_as_of,
         message) VALUES
-      """,
-    then: """
-      ON DUPLICATE KEY UPDATE
-        message = IF(VALUES(last_as_of) > last_as_of OR VALUES(last_as_of) = last_as_of AND VALUES(message) > message,
-          VALUES(message), message),
-        first_as_of = LEAST(first_as_of, VALUES(first_as_of)), last_as_of = GREATEST(last_as_of, VALUES(last_as_of))
-      """)
+      """, then: spanning)
+
+  private static let upsertClaimed = RowsInsert(
+    into: """
+      INSERT INTO claimed_attributions (app, environment, original_transaction_id, kind, line, value, first_as_of,
+        last_as_of, message) VALUES
+      """, then: spanning)
+
+  private static let spanning: StaticString = """
+    ON DUPLICATE KEY UPDATE
+      message = IF(VALUES(last_as_of) > last_as_of OR VALUES(last_as_of) = last_as_of AND VALUES(message) > message,
+        VALUES(message), message),
+      first_as_of = LEAST(first_as_of, VALUES(first_as_of)), last_as_of = GREATEST(last_as_of, VALUES(last_as_of))
+    """
 
   private static let insertUserID = RowsInsert(
     into: "INSERT INTO user_ids (app, environment, user_id, original_transaction_id) VALUES",
@@ -32,30 +39,43 @@ enum AttributionTable {
   static func note(
     _ attributions: [(Ledger.Scope, Attribution)], in session: borrowing Session
   ) throws(DatabaseError) {
-    let rows: [[SQLValue]] = attributions.map { scope, attribution in
-      scope.columns + [
-        .text(attribution.originalTransactionID), .integer(Int64(attribution.kind.rawValue)),
-        .text(attribution.line.text), .text(attribution.value), .integer(attribution.firstAsOf.sinceEpoch),
-        .integer(attribution.lastAsOf.sinceEpoch), .bytes(attribution.message),
-      ]
+    var (proven, claimed): ([[SQLValue]], [[SQLValue]]) = ([], [])
+    for (scope, attribution) in attributions {
+      let row: [SQLValue] =
+        scope.columns + [
+          .text(attribution.originalTransactionID), .integer(Int64(attribution.kind.rawValue)),
+          .text(attribution.line.text), .text(attribution.value), .integer(attribution.firstAsOf.sinceEpoch),
+          .integer(attribution.lastAsOf.sinceEpoch), .bytes(attribution.message),
+        ]
+      if attribution.isClaimed { claimed.append(row) } else { proven.append(row) }
     }
-    _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 6))
-    let userIDs: [[SQLValue]] = attributions.filter { $0.1.kind == .userID }.map { scope, attribution in
+    _ = try session.insert(upsert, rows: proven.inKeyOrder(columns: 6))
+    if !claimed.isEmpty { _ = try session.insert(upsertClaimed, rows: claimed.inKeyOrder(columns: 6)) }
+    let userIDs: [[SQLValue]] = attributions.filter { $0.1.kind == .userID && !$0.1.isClaimed }.map {
+      scope, attribution in
       scope.columns + [.text(attribution.value), .text(attribution.originalTransactionID)]
     }
     _ = try session.insert(insertUserID, rows: userIDs.inKeyOrder(columns: 4))
   }
 
-  /// Every attribution that `condition` selects, in key order.
+  /// Returns every attribution that `condition` selects: those that are proven, then the claims, each in key order.
   ///
-  /// - Parameter limit: rows that are read; nil: all.
+  /// - Parameter limit: rows that are read of either; nil: all.
   static func read(
     _ condition: SQL, atMost limit: Int? = nil, in session: borrowing Session
+  ) throws(DatabaseError) -> [Attribution] {
+    try read("attributions", isClaimed: false, condition, atMost: limit, in: session)
+      + read("claimed_attributions", isClaimed: true, condition, atMost: limit, in: session)
+  }
+
+  private static func read(
+    _ table: String, isClaimed: Bool, _ condition: SQL, atMost limit: Int?, in session: borrowing Session
   ) throws(DatabaseError) -> [Attribution] {
     var attributions: [Attribution] = []
     try session.query(
       """
-      SELECT original_transaction_id, kind, line, value, first_as_of, last_as_of, message FROM attributions \(condition)
+      SELECT original_transaction_id, kind, line, value, first_as_of, last_as_of, message
+      FROM \(identifier: table) \(condition)
       ORDER BY app, environment, original_transaction_id, kind, line, value \(.limit(limit))
       """
     ) { row throws(DatabaseError) in
@@ -66,7 +86,7 @@ enum AttributionTable {
         Attribution(
           kind, try row.text("value"), of: try row.text("original_transaction_id"),
           line: Line(text: try row.text("line")), from: try row.milliseconds("first_as_of"),
-          to: try row.milliseconds("last_as_of"), message: try row.bytes("message")))
+          to: try row.milliseconds("last_as_of"), message: try row.bytes("message"), isClaimed: isClaimed))
     }
     return attributions
   }

@@ -59,7 +59,8 @@ enum WaitingUserIDTable {
       for original in findings.originalTransactionIDs {
         named[scope, default: [:]][original, default: []].insert(original)
       }
-      for alias in findings.aliases where kinds.contains(alias.kind) {
+      // What an unsigned message calls somebody's purchase gives it to no account.
+      for alias in findings.aliases where !alias.isClaimed && kinds.contains(alias.kind) {
         named[scope, default: [:]][alias.id, default: []].insert(alias.originalTransactionID)
       }
     }

@@ -26,6 +26,12 @@ package struct Dossier: Sendable {
   package internal(set) var lookUps: [String: OpenLookUp] = [:]
   /// Whether the app has a key of the App Store Server API: without one nothing can be confirmed.
   package internal(set) var canAskApple = false
+  /// Links of the customers to others that only unsigned messages make.
+  ///
+  /// Of a dossier in pieces they are in the first.
+  package internal(set) var claimedLinks: [ClaimedLink] = []
+  /// OriginalTransactionIds to which only unsigned messages give the id that was asked for, and that are not told of.
+  package internal(set) var claimedOriginals: [String] = []
 
   /// How a subscription among these purchases stands at `now`, by the app's policies and the look-ups that are open.
   package func standing(of subscription: Subscription, at now: Milliseconds) -> Standing {
@@ -111,7 +117,8 @@ extension Ledger {
       events: try EventTable.read(below, bundleIDs: names, atMost: limit, in: session),
       attributions: try AttributionTable.read(below, atMost: limit, in: session),
       legacyEntitlements: match.policies.legacyEntitlements, hold: match.policies.hold,
-      lookUps: try lookUps(of: originals, match, app, in: session), canAskApple: match.policies.canAskApple)
+      lookUps: try lookUps(of: originals, match, app, in: session), canAskApple: match.policies.canAskApple,
+      claimedLinks: piece == 0 ? match.claimedLinks : [], claimedOriginals: piece == 0 ? match.claimedOriginals : [])
   }
 
   private static func lookUps(

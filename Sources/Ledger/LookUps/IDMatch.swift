@@ -9,6 +9,11 @@ package struct IDMatch: Sendable {
   /// The originalTransactionIds that are told of, in order, as many at a time as are read at once; one at least, which is
   /// empty when no purchase is known.
   package let pieces: [[String]]
+  /// Links of the customers to others that only unsigned messages make: shown, and followed by nobody.
+  let claimedLinks: [ClaimedLink]
+  /// OriginalTransactionIds to which only unsigned messages give the id, of purchases that are otherwise known: shown,
+  /// and not told of.
+  let claimedOriginals: [String]
   let policies: LookUpPolicies
 
   /// OriginalTransactionIds that one id may lead to.
@@ -17,10 +22,13 @@ package struct IDMatch: Sendable {
   package static let mostRows = 25_000
 
   init(
-    environment: Environment, customers: [String: Set<CustomerNode>], originals: [String], policies: LookUpPolicies
+    environment: Environment, customers: [String: Set<CustomerNode>], originals: [String],
+    claimedLinks: [ClaimedLink] = [], claimedOriginals: [String] = [], policies: LookUpPolicies
   ) {
     self.environment = environment
     self.customers = customers
+    self.claimedLinks = claimedLinks
+    self.claimedOriginals = claimedOriginals
     pieces = originals.isEmpty ? [[]] : originals.parts()
     self.policies = policies
   }
@@ -48,6 +56,9 @@ struct LookUpPolicies: Sendable {
 
 extension Ledger {
   /// Whom `id` leads to, in each environment that knows it; `tooLarge` when it leads to more than one look-up may hold.
+  ///
+  /// An id that only unsigned messages give to a purchase leads to it where nothing else is known under the id, and
+  /// nothing signed of the purchase.
   package static func matches(
     of id: String, app: App, extent: Extent, in session: borrowing Session
   ) throws(DatabaseError) -> [IDMatch] {
@@ -55,10 +66,21 @@ extension Ledger {
     try AliasTable.resolve(id, app: app, atMost: IDMatch.mostOriginals, in: session) {
       found[$0, default: []].append($1)
     }
+    var claimed: [Environment: [String]] = [:]
+    try AliasTable.resolveClaimed(id, app: app, atMost: IDMatch.mostOriginals, in: session) {
+      claimed[$0, default: []].append($1)
+    }
     var matches: [IDMatch] = []
     for environment in Environment.allCases {
-      guard let nodes = found[environment] else { continue }
       let scope = Scope(app: app.id, environment: environment)
+      var nodes = found[environment] ?? []
+      var withheld = claimed[environment] ?? []
+      if nodes.isEmpty {
+        let signed = try AliasTable.signed(withheld, in: scope, session)
+        nodes = withheld.filter { !signed.contains($0) }.map(CustomerNode.originalTransactionID)
+        withheld = withheld.filter(signed.contains)
+      }
+      guard !nodes.isEmpty || !withheld.isEmpty else { continue }
       let purchased = nodes.filter { $0.originalTransactionID != nil }
       // By its own id an app transaction is asked for only where it is no purchase's.
       let customers = try CustomerMembers.customers(of: purchased.isEmpty ? nodes : purchased, in: scope, session)
@@ -68,9 +90,16 @@ extension Ledger {
       case .customers: originals = Set(customers.values.joined().compactMap(\.originalTransactionID)).sorted()
       }
       guard originals.count <= IDMatch.mostOriginals else { throw IDMatch.tooLarge(IDMatch.mostOriginals) }
+      let members = Set(customers.values.joined())
+      let claimedLinks: [ClaimedLink] =
+        switch extent {
+        case .purchases: []
+        case .customers: try ClaimedLinkTable.links(from: members, in: scope, session)
+        }
       matches.append(
         IDMatch(
-          environment: environment, customers: customers, originals: originals,
+          environment: environment, customers: customers, originals: originals, claimedLinks: claimedLinks,
+          claimedOriginals: withheld.filter { !members.contains(.originalTransactionID($0)) },
           policies: try LookUpPolicies(of: app, environment, in: session)))
     }
     return matches

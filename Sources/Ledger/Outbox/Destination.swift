@@ -37,6 +37,16 @@ package struct Destination: Hashable, Sendable {
     guard let start = url.firstRange(of: "://") else { return "?" }
     return String(url[start.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" })
   }
+
+  /// Whether a URL is of this machine: `localhost`, `[::1]` or an address of 127.0.0.0/8.
+  package static func isLoopback(_ url: String) -> Bool {
+    let authority = host(of: url)
+    if authority.hasPrefix("[") { return authority.hasPrefix("[::1]") }
+    let name = authority.prefix { $0 != ":" }
+    // A name may begin with 127., too.
+    let isAddress = name.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) }
+    return name.lowercased() == "localhost" || (isAddress && name.hasPrefix("127."))
+  }
 }
 
 /// `destinations`: where an app's messages go.

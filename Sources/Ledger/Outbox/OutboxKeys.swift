@@ -80,7 +80,10 @@ enum OutboxKeys {
     var customers: Set<String> = []
     for part in sequences.sorted().parts() {
       for row in try session.query(
-        "SELECT customer FROM outbox_keys FORCE INDEX (by_sequence) WHERE sequence IN (\(list: part)) FOR UPDATE")
+        """
+        SELECT k.customer FROM \(.listed(part)) STRAIGHT_JOIN outbox_keys k FORCE INDEX (by_sequence)
+          ON k.sequence = listed.sequence FOR UPDATE
+        """)
       {
         customers.insert(try row.text(0))
       }
@@ -89,9 +92,11 @@ enum OutboxKeys {
     return customers
   }
 
-  // With two tables' grammar, since a DELETE from one table takes no index hint.
   private static func deletion(of sequences: [Int64]) -> SQL {
-    "DELETE k FROM outbox_keys k FORCE INDEX (by_sequence) WHERE k.sequence IN (\(list: sequences))"
+    """
+    DELETE k FROM \(.listed(sequences)) STRAIGHT_JOIN outbox_keys k FORCE INDEX (by_sequence)
+      ON k.sequence = listed.sequence
+    """
   }
 
   /// The first rows that wait under a customer; nil where none of the class does.
@@ -162,7 +167,7 @@ enum OutboxKeys {
         """
         SELECT k.sequence, k.class, k.destination, k.customer,
           \(Self.head(of: .proven)) AS proven, \(Self.head(of: .claimed)) AS claimed
-        FROM outbox_keys k FORCE INDEX (by_sequence) WHERE k.sequence IN (\(list: part))
+        FROM \(.listed(part)) STRAIGHT_JOIN outbox_keys k FORCE INDEX (by_sequence) ON k.sequence = listed.sequence
         """)
       {
         let (sequence, destination) = (try row.int64("sequence"), try row.int("destination"))
@@ -252,8 +257,8 @@ enum OutboxKeys {
         guard !moved.isEmpty else { continue }
         _ = try session.execute(
           """
-          DELETE k FROM outbox_keys k FORCE INDEX (PRIMARY)
-          WHERE k.destination = \(destination) AND k.customer IN (\(list: part))
+          DELETE k FROM \(.listed(customers: part)) STRAIGHT_JOIN outbox_keys k FORCE INDEX (PRIMARY)
+            ON k.destination = \(destination) AND k.customer = listed.customer
           """)
       }
       try insert(moved, in: session)

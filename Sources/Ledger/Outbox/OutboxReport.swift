@@ -64,6 +64,11 @@ extension OutboxTable {
     package var states: [State] = []
     /// The first bytes of a message's digest.
     package var digestPrefix: [UInt8]?
+    package var proof: ProofClass?
+    /// A part of the last error; upper and lower case make no difference.
+    package var reason: String?
+    package var createdBefore: Milliseconds?
+    package var createdSince: Milliseconds?
 
     package init() {}
 
@@ -75,6 +80,11 @@ extension OutboxTable {
         let end = digestPrefix + [UInt8](repeating: 0xFF, count: max(0, Digest.count - digestPrefix.count))
         condition += " AND message BETWEEN \(digestPrefix) AND \(end)"
       }
+      if let proof { condition += " AND class = \(proof.rawValue)" }
+      // As bytes: what stands for anything in LIKE is no wildcard here.
+      if let reason { condition += " AND INSTR(LOWER(CONVERT(error USING utf8mb4)), LOWER(\(reason))) > 0" }
+      if let createdBefore { condition += " AND created_at < \(createdBefore)" }
+      if let createdSince { condition += " AND created_at >= \(createdSince)" }
       return condition
     }
   }

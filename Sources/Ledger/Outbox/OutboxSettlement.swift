@@ -62,7 +62,10 @@ extension OutboxTable {
         WHERE sequence IN (\(list: part))
         """)
       _ = try session.execute(
-        "DELETE m FROM outbox_members m FORCE INDEX (sequence) WHERE m.sequence IN (\(list: part))")
+        """
+        DELETE m FROM \(.listed(part)) STRAIGHT_JOIN outbox_members m FORCE INDEX (sequence)
+          ON m.sequence = listed.sequence
+        """)
     }
   }
 

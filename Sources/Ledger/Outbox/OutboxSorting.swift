@@ -120,7 +120,10 @@ extension OutboxTable {
     var members: Set<OutboxKeys.Member> = []
     for part in sequences.parts() {
       for row in try session.query(
-        "SELECT sequence, member FROM outbox_members FORCE INDEX (sequence) WHERE sequence IN (\(list: part))")
+        """
+        SELECT m.sequence, m.member FROM \(.listed(part)) STRAIGHT_JOIN outbox_members m FORCE INDEX (sequence)
+          ON m.sequence = listed.sequence
+        """)
       {
         let sequence = try row.int64("sequence")
         guard let node = CustomerNode(text: try row.text("member")), let (proof, enqueuedAt) = rows[sequence]

@@ -66,10 +66,11 @@ extension OutboxTable {
     for part in sequences.parts() {
       for row in try session.query(
         """
-        SELECT k.sequence FROM outbox_keys k FORCE INDEX (by_sequence)
-        JOIN customers c FORCE INDEX (PRIMARY)
+        SELECT k.sequence FROM \(.listed(part))
+        STRAIGHT_JOIN outbox_keys k FORCE INDEX (by_sequence) ON k.sequence = listed.sequence
+        STRAIGHT_JOIN customers c FORCE INDEX (PRIMARY)
           ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code) AND c.node = k.customer
-        WHERE k.sequence IN (\(list: part)) AND c.label <> k.customer
+        WHERE c.label <> k.customer
         """)
       {
         renamed.insert(try row.int64(0))

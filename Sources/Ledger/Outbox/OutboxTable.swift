@@ -96,15 +96,32 @@ package enum OutboxTable {
     into: "INSERT INTO outbox_members (destination, member, sequence) VALUES",
     then: "ON DUPLICATE KEY UPDATE member = VALUES(member)")
 
+  /// The most unproven rows that wait at a destination: what nobody vouches for must not fill the disk.
+  ///
+  /// Those that come later are set aside all the same, and not forwarded.
+  package static let mostUnproven = 1_000
+
   /// Puts the messages into the outbox of every destination of theirs, in their order; one that is there stays as it is.
+  ///
+  /// - Returns: How many unproven ones found no room at a destination.
+  @discardableResult
   static func enqueue(
     _ messages: [Outgoing], _ roads: Roads, in session: borrowing Session
-  ) throws(DatabaseError) {
+  ) throws(DatabaseError) -> Int {
     var rows: [[SQLValue]] = []
+    var (room, unforwarded): ([Int: Int], Int) = ([:], 0)
     var naming: [Digest: Outgoing] = [:]
     for outgoing in messages {
       let start = outgoing.addressee.at
       for destination in roads.destinations[outgoing.addressee.scope] ?? [] {
+        if outgoing.proof == .unproven {
+          if room[destination] == nil { room[destination] = try roomForUnproven(at: destination, in: session) }
+          guard let left = room[destination], left > 0 else {
+            unforwarded += 1
+            continue
+          }
+          room[destination] = left - 1
+        }
         rows.append([
           .integer(Int64(destination)), .bytes(outgoing.message.bytes), .integer(start.sinceEpoch),
           .integer(start.sinceEpoch), .integer((start + age).sinceEpoch), .integer(Int64(outgoing.proof.rawValue)),
@@ -113,9 +130,24 @@ package enum OutboxTable {
         if !outgoing.members.isEmpty { naming[outgoing.message] = outgoing }
       }
     }
-    guard !rows.isEmpty else { return }
+    guard !rows.isEmpty else { return unforwarded }
     _ = try session.insert(insertRow, rows: rows)
     try order(naming, in: session)
+    return unforwarded
+  }
+
+  /// How many unproven rows a destination has room for; reads an index of as many rows as may wait.
+  private static func roomForUnproven(
+    at destination: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> Int {
+    let row = try session.query(
+      """
+      SELECT COUNT(*) AS waiting FROM (SELECT 1 FROM outbox FORCE INDEX (by_readiness)
+        WHERE destination = \(destination) AND state = 0 AND readiness = \(Readiness.ready.rawValue)
+        AND class = \(ProofClass.unproven.rawValue) LIMIT \(mostUnproven)) AS unproven
+      """
+    ).first
+    return mostUnproven - (try row?.int("waiting") ?? 0)
   }
 
   /// Writes whom the rows of these messages name, and puts them into the order.

@@ -4,30 +4,32 @@
 package enum QuarantineSource: String, Sendable, CaseIterable {
   /// A notification proven to be Apple's, but of no app we know or with contradictions.
   case authentic
+  /// An answer that this service fetched from Apple itself and could not read.
+  ///
+  /// Apart from notifications: whoever calls /verifyReceipt has a say in how many answers there are.
+  case fetched
   /// A V1 body: no signature to prove anything by.
   case legacy
   /// Neither: forged, damaged, signed below a root we do not trust, or no notification at all.
+  ///
+  /// A signed transaction or renewal posted as a notification too: every customer has some to send.
   case unproven
 
+  /// Whether Apple said it: signed by it, or fetched from it.
+  package var isApple: Bool {
+    switch self {
+    case .authentic, .fetched: true
+    case .legacy, .unproven: false
+    }
+  }
+
   /// How much it may keep.
-  var quota: QuarantineUsage {
+  package var quota: QuarantineUsage {
     switch self {
     case .authentic: QuarantineUsage(messages: 200_000, bytes: 2 << 30)
+    case .fetched: QuarantineUsage(messages: 20_000, bytes: 512 << 20)
     case .legacy: QuarantineUsage(messages: 50_000, bytes: 1 << 30)
     case .unproven: QuarantineUsage(messages: 20_000, bytes: 256 << 20)
     }
-  }
-}
-
-/// How much quarantine keeps of one source.
-package struct QuarantineUsage: Hashable, Sendable {
-  package var messages = 0
-  package var bytes = 0
-
-  func isBelow(_ quota: QuarantineUsage) -> Bool { messages < quota.messages && bytes < quota.bytes }
-
-  mutating func add(_ body: [UInt8]) {
-    messages += 1
-    bytes += body.count
   }
 }

@@ -31,22 +31,24 @@ package enum QuarantineTable {
         .integer(Int64(message.kind.rawValue)), .bytes(message.body), .integer(Int64(message.body.count)),
       ]
     }
-    _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 1))
+    let inserted = Int(try session.insert(upsert, rows: rows.inKeyOrder(columns: 1)))
+    var added: [QuarantineSource: QuarantineUsage] = [:]
+    for (message, refusal) in messages { added[refusal.source, default: QuarantineUsage()].add(message.body.count) }
+    // Where another process kept one of them a moment ago, which one is not known: the next recount tells its size.
+    if inserted < messages.count {
+      added = added.mapValues { usage in
+        QuarantineUsage(
+          messages: usage.messages * inserted / messages.count, bytes: usage.bytes * inserted / messages.count)
+      }
+    }
+    try QuarantineUsageTable.add(added, in: session)
   }
 
   /// What each source keeps.
   package static func usage(
     in session: borrowing Session
   ) throws(DatabaseError) -> [QuarantineSource: QuarantineUsage] {
-    var usage: [QuarantineSource: QuarantineUsage] = [:]
-    for row in try session.query(
-      "SELECT source, COUNT(*) AS kept, CAST(SUM(size) AS UNSIGNED) AS bytes FROM quarantine GROUP BY source")
-    {
-      if let source = QuarantineSource(rawValue: try row.text("source")) {
-        usage[source] = QuarantineUsage(messages: try row.int("kept"), bytes: try row.int("bytes"))
-      }
-    }
-    return usage
+    try QuarantineUsageTable.all(in: session)
   }
 
   /// How many messages are kept for one reason.
@@ -133,9 +135,24 @@ package enum QuarantineTable {
     return messages
   }
 
-  /// Lets go of a message that has been accepted after all.
-  package static func release(_ digest: Digest, in session: borrowing Session) throws(DatabaseError) {
-    _ = try session.execute("DELETE FROM quarantine WHERE digest = \(digest.bytes)")
+  /// Lets go of messages that have been accepted after all; the last statements of their transaction.
+  package static func release(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) {
+    var removed: [QuarantineSource: QuarantineUsage] = [:]
+    for part in digests.map(\.bytes).parts() { _ = try delete(part, &removed, in: session) }
+    try QuarantineUsageTable.remove(removed, in: session)
+  }
+
+  /// Deletes rows, and adds what they took to what was removed of each source; how many.
+  private static func delete(
+    _ digests: [[UInt8]], _ removed: inout [QuarantineSource: QuarantineUsage], in session: borrowing Session
+  ) throws(DatabaseError) -> Int {
+    // Locked first: of two that delete the same row one alone counts it.
+    let rows = try session.query("SELECT source, size FROM quarantine WHERE digest IN (\(list: digests)) FOR UPDATE")
+    for row in rows {
+      guard let source = QuarantineSource(rawValue: try row.text("source")) else { continue }
+      removed[source, default: QuarantineUsage()].add(try row.int("size"))
+    }
+    return Int(try session.execute("DELETE FROM quarantine WHERE digest IN (\(list: digests))").affectedRows)
   }
 
   /// Notes that a replay was refused again, and why.
@@ -167,7 +184,8 @@ package enum QuarantineTable {
 
   /// Deletes the oldest messages that were received before `instant`, of one code when asked; how many.
   ///
-  /// At most `limit` at once, so that no lock is held for long: call it until it deletes none.
+  /// At most `limit` at once, so that no lock is held for long: call it until it deletes none. The last call of its
+  /// transaction.
   package static func purge(
     receivedBefore instant: Milliseconds, code: String?, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
@@ -184,6 +202,9 @@ package enum QuarantineTable {
       DELETE FROM claims WHERE digest IN (\(list: digests))
       AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.digest = claims.digest)
       """)
-    return Int(try session.execute("DELETE FROM quarantine WHERE digest IN (\(list: digests))").affectedRows)
+    var removed: [QuarantineSource: QuarantineUsage] = [:]
+    let count = try delete(digests, &removed, in: session)
+    try QuarantineUsageTable.remove(removed, in: session)
+    return count
   }
 }

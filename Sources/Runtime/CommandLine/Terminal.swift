@@ -46,16 +46,22 @@ package struct Terminal: Sendable {
   /// The format of log lines that suits stderr.
   package var logFormat: LogFormat { isErrorTTY ? .human(color: hasColor) : .json }
 
-  /// Writes data to stdout, all of it.
-  package func write(_ bytes: [UInt8]) throws(OutputError) { try sink(STDOUT_FILENO, bytes) }
-  package func write(_ text: String) throws(OutputError) { try write(Array(text.utf8)) }
+  /// Writes data to stdout, all of it; on a terminal without anything that the terminal would obey.
+  package func write(_ bytes: [UInt8]) throws(OutputError) {
+    try sink(STDOUT_FILENO, isOutputTTY ? SafeText.escaped(lines: bytes) : bytes)
+  }
+
+  /// Writes text to stdout, without anything that a terminal would obey: it may hold what a stranger wrote.
+  package func write(_ text: String) throws(OutputError) {
+    try sink(STDOUT_FILENO, SafeText.escaped(lines: Array(text.utf8)))
+  }
 
   /// Says something on stderr; a newline is added, and nobody listening is no error.
-  package func note(_ text: String) { try? sink(STDERR_FILENO, Array((text + "\n").utf8)) }
+  package func note(_ text: String) { try? sink(STDERR_FILENO, SafeText.escaped(lines: Array((text + "\n").utf8))) }
 
   /// Replaces the last line on stderr, for progress on a TTY; the next `note` stands after an empty one.
   package func noteInPlace(_ text: String) {
-    try? sink(STDERR_FILENO, Array(("\r\u{1B}[K" + String(text.prefix(max(1, width - 1)))).utf8))
+    try? sink(STDERR_FILENO, Array(("\r\u{1B}[K" + SafeText.escaped(text, limit: max(1, width - 2))).utf8))
   }
 
   /// From now on nothing ends the process because nobody reads what it writes: `write` throws `closed`.

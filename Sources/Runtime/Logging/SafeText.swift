@@ -40,6 +40,32 @@ package enum SafeText {
     }
   }
 
+  /// The same text with every dangerous scalar but line feeds and tabs as `\r` or `\u001b`, in UTF-8.
+  ///
+  /// Of JSON the outcome is the same JSON: outside of strings it has no such scalar.
+  package static func escaped(lines bytes: [UInt8]) -> [UInt8] {
+    guard bytes.contains(where: mayBeDangerous) else { return bytes }
+    var out: [UInt8] = []
+    out.reserveCapacity(bytes.count + 64)
+    for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+      if line.startIndex > bytes.startIndex { out.append(UInt8(ascii: "\n")) }
+      for (index, part) in line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false).enumerated() {
+        if index > 0 { out.append(UInt8(ascii: "\t")) }
+        if part.contains(where: mayBeDangerous) {
+          append(String(decoding: part, as: UTF8.self), to: &out, limit: .max, quotes: false)
+        } else {
+          out += part
+        }
+      }
+    }
+    return out
+  }
+
+  /// Whether a byte is a control character, or not ASCII.
+  private static func mayBeDangerous(_ byte: UInt8) -> Bool {
+    byte < 0x20 ? byte != UInt8(ascii: "\n") && byte != UInt8(ascii: "\t") : byte >= 0x7f
+  }
+
   private static func isDangerous(_ value: UInt32) -> Bool {
     switch value {
     case 0..<0x20, 0x7f..<0xa0, 0x61c, 0x200b, 0x200e...0x200f, 0x2028...0x202e, 0x2060...0x2069, 0xfeff: true

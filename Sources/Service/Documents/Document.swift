@@ -29,11 +29,26 @@ struct Document {
     }
   }
 
-  func describe(_ purchase: Purchase) -> JSONObject {
-    var object = describe(purchase.folded)
-    object["line"] = .string(purchase.key.line.text)
-    object["confirmed"] = .bool(purchase.isConfirmed)
+  /// A purchase as the app's policy has it shown, with what unsigned sources claim beside it.
+  func describe(_ purchase: Purchase, under legacy: LegacyEntitlements) -> JSONObject {
+    let shown = purchase.shown(under: legacy)
+    var object = describe(shown.folded)
+    object["line"] = .string(shown.key.line.text)
+    object["confirmed"] = .bool(shown.isConfirmed)
+    object["claimed"] = claim(purchase.folded, beside: shown.folded).map(JSONValue.object)
     return object
+  }
+
+  /// The fields of `whole` that `shown` has otherwise or not at all, each with who says so; nil when there are none.
+  private func claim<Field>(_ whole: Folded<Field>?, beside shown: Folded<Field>?) -> JSONObject? {
+    guard let whole else { return nil }
+    let fields = whole.facts.known.compactMap { field, value -> (String, JSONValue)? in
+      guard shown?.facts[field] != value, let provenance = whole.provenance[field] else { return nil }
+      var object: JSONObject = ["value": value]
+      for member in describe(provenance) { object[member.key] = member.value }
+      return (field.name, .object(object))
+    }
+    return fields.isEmpty ? nil : JSONObject(fields)
   }
 
   func describe(_ subscription: Subscription, in dossier: Dossier) -> JSONObject {
@@ -47,15 +62,25 @@ struct Document {
     object["accessHeldUntil"] = standing.accessHeldUntil.map { .integer($0.sinceEpoch) }
     if let lookUp = dossier.lookUps[subscription.key.originalTransactionID] {
       object["lookUp"] = .object(lookUp.json)
-    } else if !standing.isConfirmed, !dossier.canAskApple {
+    } else if standing.hasUnconfirmedWord, !dossier.canAskApple {
       // Nobody will confirm it, so it is not to be waited for.
       object["lookUp"] = ["state": "noAPIKey"]
     }
-    if let current = subscription.current {
+    let shown = subscription.shown(under: dossier.legacyEntitlements, at: now)
+    if let current = shown.current {
       object["productId"] = current.productID.map(JSONValue.string)
       object["expiresDate"] = current.expiresDate.map { .integer($0.sinceEpoch) }
     }
-    object["renewal"] = subscription.renewal.map { .object(describe($0)) }
+    object["renewal"] = shown.renewal.map { .object(describe($0)) }
+    var claimed: JSONObject = [:]
+    if let claim = standing.claim {
+      claimed["status"] = .integer(Int64(claim.status.rawValue))
+      claimed["statusName"] = .string(claim.status.name)
+      claimed["productId"] = claim.period?.productID.map(JSONValue.string)
+      claimed["expiresDate"] = claim.period?.expiresDate.map { .integer($0.sinceEpoch) }
+    }
+    claimed["renewal"] = claim(subscription.renewal, beside: shown.renewal).map(JSONValue.object)
+    if !claimed.isEmpty { object["claimed"] = .object(claimed) }
     return object
   }
 
@@ -85,9 +110,20 @@ struct Document {
     var object = event.json
     object["source"] = .string(event.source.name)
     object["rule"] = event.rule.map(JSONValue.string)
+    if occurrence.isClaimed { object["claimed"] = true }
     if isSuperseded { object["superseded"] = true }
     if occurrence.tellings.count > 1 { object["tellings"] = .integer(Int64(occurrence.tellings.count)) }
     return object
+  }
+
+  /// A link to another customer that only an unsigned message makes: `with` is the customer's own id.
+  static func describe(_ link: ClaimedLink, of customers: [String: Set<CustomerNode>]) -> JSONObject {
+    let isFirst = customers.values.contains { $0.contains(link.a) }
+    let (member, other) = isFirst ? (link.a, link.b) : (link.b, link.a)
+    return [
+      "originalTransactionId": .string(other.id), "with": .string(member.id),
+      "message": .string(Digest(bytes: link.message)?.hex ?? ""),
+    ]
   }
 
   func describe(_ attribution: Attribution) -> JSONObject {
@@ -97,6 +133,7 @@ struct Document {
       "firstAsOf": .integer(attribution.firstAsOf.sinceEpoch), "lastAsOf": .integer(attribution.lastAsOf.sinceEpoch),
     ]
     if attribution.line.text != "" { object["line"] = .string(attribution.line.text) }
+    if attribution.isClaimed { object["claimed"] = true }
     return object
   }
 

@@ -30,8 +30,9 @@ package struct Intake: Sendable {
     _ message: InboxMessage, pathApp: String? = nil, claimedApp: String? = nil, directory: AppDirectory,
     now: Milliseconds
   ) throws(Refusal) -> Decision {
+    let legacyBody = Adapter.legacyBody(message.body)
     do throws(Refusal) {
-      let sender = try Adapter.legacyBody(message.body).map { body throws(Refusal) in
+      let sender = try legacyBody.map { body throws(Refusal) in
         try LegacySender(body, pathApp: pathApp ?? claimedApp, in: directory)
       }
       let origin = sender.map { Self.origin(of: message, app: $0.app.bundleID) }
@@ -42,14 +43,16 @@ package struct Intake: Sendable {
         app, reading.environment, at: now, proof: ProofClass(reading.trust))
       return Decision(entry: entry, reading: reading, refusal: nil)
     } catch {
-      guard let source = error.quarantine else { throw error }
+      guard let kept = error.quarantine else { throw error }
+      // Whatever is wrong with a V1 body, nothing about it is signed.
+      let source = legacyBody == nil ? kept : .legacy
       let refusal = Entry.Refusal(
         source: source, code: error.code, detail: error.detail, claimedApp: error.claimedApp ?? pathApp)
-      // The app's own back end hears it all the same, as it would have without us.
+      // The app's own back end hears it all the same, as it would have without us, unless the app's policy is against it.
       let sender = ClaimedSender(ofNotification: message.body)
       var entry = Entry(message, .quarantined(refusal))
       if let app = (pathApp ?? error.claimedApp ?? sender.app).flatMap({ directory[$0] }),
-        let environment = sender.environment
+        let environment = sender.environment, directory.forwardsUnproven(app)
       {
         entry.addressee = directory.addressee(app, environment, at: now, proof: .unproven)
       }
@@ -83,7 +86,7 @@ package struct Intake: Sendable {
       return Decision(entry: Self.entry(message, reading, app), reading: reading, refusal: nil)
     } catch {
       let refusal = Entry.Refusal(
-        source: .legacy, code: error.code, detail: error.detail, claimedApp: app.bundleID)
+        source: .fetched, code: error.code, detail: error.detail, claimedApp: app.bundleID)
       return Decision(entry: Entry(message, .quarantined(refusal)), reading: nil, refusal: error)
     }
   }
@@ -110,7 +113,7 @@ package struct Intake: Sendable {
       return Decision(entry: Self.entry(message, reading, app), reading: reading, refusal: nil)
     } catch {
       let refusal = Entry.Refusal(
-        source: error.quarantine ?? .unproven, code: error.code, detail: error.detail, claimedApp: app.bundleID)
+        source: .fetched, code: error.code, detail: error.detail, claimedApp: app.bundleID)
       return Decision(entry: Entry(message, .quarantined(refusal)), reading: nil, refusal: error)
     }
   }
@@ -151,7 +154,7 @@ package struct Intake: Sendable {
 }
 
 extension Refusal {
-  /// Whose quota it counts against; nil for what is not worth keeping.
+  /// Whose quota it counts against, by what vouches for the message; nil for what is not worth keeping.
   package var quarantine: QuarantineSource? {
     switch kind {
     case .unreadable: nil

@@ -13,26 +13,57 @@ package enum LegacyPassword {
     return marks > 4
   }
 
-  /// The body with every `password`, at whatever depth, and every other text that repeats one replaced; the same body
-  /// when there is none.
+  /// The body with every `password`, at whatever depth, and every other text that repeats one replaced by its code, and
+  /// what `HiddenSecrets` finds by a marker; the same body when there is nothing of the kind.
   ///
   /// Only for a body as it came: a code in it is a stranger's, and is a secret like any other.
-  static func redacted(_ body: [UInt8], key: MasterKey) -> [UInt8] {
-    guard let value = try? JSONReader.read(body) else { return body }
+  ///
+  /// - Parameter isKnown: whether a code is of a registered secret.
+  static func redacted(
+    _ body: [UInt8], limits: JSONLimits = .standard, key: MasterKey,
+    isKnown: @escaping HiddenSecrets.Known = { _ in false }
+  ) -> [UInt8] {
+    guard let value = try? JSONReader.read(body, limits: limits) else {
+      var hidden = HiddenSecrets(key: key, isKnown: isKnown)
+      return HiddenSecrets.hasDigits(in: body) ? hidden.removed(fromText: body) : body
+    }
     var secrets: Set<JSONValue> = []
     collect(from: value, into: &secrets)
+    // Apple sends one. Of more than a few no code is made: nobody will ask to have them back.
+    let codes: [JSONValue: String] =
+      secrets.count > mostCoded
+      ? Dictionary(uniqueKeysWithValues: secrets.map { ($0, HiddenSecrets.marker) })
+      : Dictionary(uniqueKeysWithValues: secrets.map { ($0, code(for: $0, key).text) })
+    let short = codes.isEmpty ? value : replaced(value, codes.mapValues(JSONValue.string))
+    var hidden = HiddenSecrets(key: key, told: told(codes), isKnown: isKnown)
+    _ = hidden.removed(from: short)
+    if hidden.isFound {
+      let marked = codes.mapValues { $0 == HiddenSecrets.marker ? $0 : $0 + rewritten }
+      var again = HiddenSecrets(key: key, told: told(marked), isKnown: isKnown)
+      return again.removed(from: replaced(value, marked.mapValues(JSONValue.string))).encoded()
+    }
     guard !secrets.isEmpty else { return body }
-    let codes = Dictionary(uniqueKeysWithValues: secrets.map { ($0, code(for: $0, key)) })
     // Byte for byte as it came but for the secret, if that is all that stands in the way of it; else (a decoy, a
     // second place, escapes we would not write, a number) the whole is written anew, members in their order.
-    if let secret = secrets.first, secret.string != nil, let code = codes[secret],
+    if secrets.count == 1, let secret = secrets.first, secret.string != nil, let code = codes[secret],
       let range = body.firstRange(of: secret.encoded())
     {
-      var short = body
-      short.replaceSubrange(range, with: JSONValue.string(code.text).encoded())
-      if (try? JSONReader.read(short)) == replaced(value, codes.mapValues { .string($0.text) }) { return short }
+      var bytes = body
+      bytes.replaceSubrange(range, with: JSONValue.string(code).encoded())
+      if (try? JSONReader.read(bytes, limits: limits)) == short { return bytes }
     }
-    return replaced(value, codes.mapValues { .string($0.text + rewritten) }).encoded()
+    return replaced(value, codes.mapValues { .string($0 == HiddenSecrets.marker ? $0 : $0 + rewritten) }).encoded()
+  }
+
+  /// Distinct passwords of one body that get a code each.
+  private static let mostCoded = 16
+
+  /// As texts, with what stands in their places: a number and the text of its digits have the same code.
+  private static func told(_ codes: [JSONValue: String]) -> [String: String] {
+    let texts = codes.map { secret, code in
+      (secret.string ?? String(decoding: secret.encoded(), as: UTF8.self), code)
+    }
+    return Dictionary(texts) { first, _ in first }
   }
 
   /// The code of the secret in a body as it came; nil when it has no `password`.

@@ -84,6 +84,7 @@ extension ListPosition {
     append(attribution.line.text)
     append(attribution.firstAsOf)
     append(attribution.value)
+    if attribution.isClaimed { append(1) }
   }
 
   /// - Parameter repetition: how many equal ones come before it: two accounts may pass something to and fro at one time.

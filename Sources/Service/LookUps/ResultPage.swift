@@ -13,6 +13,8 @@ struct ResultPage {
   private let extent: Ledger.Extent
   private let isLater: Bool
   private var subscriptions: [JSONValue] = []
+  private var claimedLinks: [JSONValue] = []
+  private var legacy = LegacyEntitlements.deny
   private var members: PageList<CustomerNode>
   private var purchases: PageList<Purchase>
   private var appTransactions: PageList<Folded<AppTransactionField>>
@@ -50,6 +52,9 @@ struct ResultPage {
   /// Adds what is known below some originalTransactionIds, those of a later piece after all of these.
   mutating func add(_ piece: Dossier) {
     let vocabulary = document.vocabulary
+    legacy = piece.legacyEntitlements
+    claimedLinks += piece.claimedLinks.map { .object(Document.describe($0, of: customers)) }
+    claimedLinks += piece.claimedOriginals.map { ["originalTransactionId": .string($0)] }
     let folded = Purchase.fold(piece.purchases, rules: vocabulary.purchases.rules)
     for purchase in folded { purchases.add(purchase, at: ListPosition(purchase)) }
     let subscriptions = document.subscriptions(folded, piece.renewals)
@@ -59,12 +64,12 @@ struct ResultPage {
         appTransactions.add(folded, at: ListPosition(id: id))
       }
     }
-    let periods = PeriodIndex(subscriptions)
+    let periods = PeriodIndex(subscriptions.map { $0.shown(under: legacy, at: document.now) })
     let occurrences = Occurrence.toldAndLearned(in: piece.events, purchases: folded)
     // What was learned stands where its purchase does.
     let sources =
       occurrences.contains(where: \.isLearned)
-      ? Dictionary(folded.map { ($0.key, $0) }) { first, _ in first } : [:]
+      ? Dictionary(folded.map { ($0.signedKey, $0) }) { first, _ in first } : [:]
     for occurrence in occurrences {
       let isSuperseded = periods.isSuperseded(occurrence.event)
       let source = occurrence.isLearned ? occurrence.event.purchaseKey.flatMap { sources[$0] } : nil
@@ -96,7 +101,8 @@ struct ResultPage {
     case .purchases: break
     case .customers: object["customers"] = .array(customers(showing: take(.members, &members)))
     }
-    object["purchases"] = .array(take(.purchases, &purchases).map { .object(document.describe($0)) })
+    if !isLater, !claimedLinks.isEmpty { object["claimedLinks"] = .array(claimedLinks) }
+    object["purchases"] = .array(take(.purchases, &purchases).map { .object(document.describe($0, under: legacy)) })
     object["subscriptions"] = .array(subscriptions)
     object["appTransactions"] = .array(
       take(.appTransactions, &appTransactions).map { .object(document.describe($0)) })

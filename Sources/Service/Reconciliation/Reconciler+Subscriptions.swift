@@ -144,7 +144,7 @@ extension Reconciler {
       if subscription.counting(legacy).silence(at: now, allowing: Self.allowance) != nil {
         found[original]?.isQuiet = true
       }
-      if legacy == .deny, !subscription.standing(at: now, legacy: legacy).isConfirmed {
+      if legacy == .deny, subscription.standing(at: now, legacy: legacy).hasUnconfirmedWord {
         found[original]?.claimedAt = subscription.lastClaimed
       }
     }

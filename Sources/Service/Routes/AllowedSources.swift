@@ -28,8 +28,9 @@ package struct AllowedSources: Sendable {
     return networks.contains { $0.contains(sender.bytes) }
   }
 
-  /// The address that a request comes from; nil if what stands in its place behind a trusted proxy is none.
-  func sender(peer: PeerAddress, forwardedFor: [String]) -> PeerAddress? {
+  /// Returns who sent a request of `peer`, through the proxies that are trusted; nil when one of them names no address.
+  package func sender(peer: PeerAddress, forwardedFor: [String]) -> PeerAddress? {
+    guard !proxies.isEmpty else { return peer }
     var sender = peer
     var hops: [String] = forwardedFor.flatMap { header in
       header.split(separator: ",").map { hop in String(hop.filter { $0 != " " }) }

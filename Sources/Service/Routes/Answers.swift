@@ -33,6 +33,8 @@ extension HTTPResponse {
     case .overloaded: .unavailable("overloaded", "too many messages wait to be stored")
     case .stopping: .unavailable("stopping", "the service is stopping")
     case .stageChanged: .unavailable("stageChanged", "the app's stage is changing at this moment")
+    case .diskFull:
+      .unavailable("diskFull", "disk full: less is free than --disk-headroom; the operator must make room")
     case .database: .unavailable("databaseUnavailable", "the message could not be stored")
     }
   }

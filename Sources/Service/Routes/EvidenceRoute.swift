@@ -6,7 +6,7 @@ package import Ledger
 import Purchases
 package import Runtime
 package import Seeding
-import Signing
+package import Signing
 package import Time
 import Wire
 
@@ -24,19 +24,23 @@ package struct EvidenceRoute: Sendable {
   private let commit: GroupCommit
   private let lookUps: LookUps
   private let seeding: Seeding?
+  private let registry: Registry
+  private let key: MasterKey
   private let metrics: ServiceMetrics
   private let clock: WallClock
   private let logger: Logger
 
   package init(
-    intake: Intake, ledger: Ledger, commit: GroupCommit, lookUps: LookUps, seeding: Seeding?, metrics: ServiceMetrics,
-    clock: WallClock, logger: Logger
+    intake: Intake, ledger: Ledger, commit: GroupCommit, lookUps: LookUps, seeding: Seeding?, registry: Registry,
+    key: MasterKey, metrics: ServiceMetrics, clock: WallClock, logger: Logger
   ) {
     self.intake = intake
     self.ledger = ledger
     self.commit = commit
     self.lookUps = lookUps
     self.seeding = seeding
+    self.registry = registry
+    self.key = key
     self.metrics = metrics
     self.clock = clock
     self.logger = logger
@@ -60,10 +64,11 @@ package struct EvidenceRoute: Sendable {
     let now = clock.now()
     let userID = request.queryValue("userId").flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
     let claim = Claim(environment: environment, userID: userID)
+    let body = withoutSecrets(request.body)
     let identity = Adapter.identity(
-      ofEvidence: request.body, app: app.bundleID, environment: environment, userID: claim.userID)
+      ofEvidence: body, app: app.bundleID, environment: environment, userID: claim.userID)
     let message = InboxMessage(
-      kind: .evidence, body: request.body, identity: identity, claim: claim, receivedAt: now)
+      kind: .evidence, body: body, identity: identity, claim: claim, receivedAt: now)
     do {
       let decision = try intake.evidence(message, app: app, now: now)
       try await requirePurchases(of: decision, app: app)
@@ -95,6 +100,14 @@ package struct EvidenceRoute: Sendable {
     } catch {
       return .error(500, "unexpected", "the evidence could not be taken")
     }
+  }
+
+  /// The body without shared secrets: a back end may hand in what it sent to verifyReceipt, or a V1 body.
+  private func withoutSecrets(_ body: [UInt8]) -> [UInt8] {
+    guard HiddenSecrets.mayBe(in: body) else { return body }
+    let directory = registry.directory
+    let limits = JSONLimits(bytes: Self.bodyLimit, depth: JSONLimits.standard.depth)
+    return LegacyPassword.redacted(body, limits: limits, key: key) { !directory.apps(withSecret: $0).isEmpty }
   }
 
   /// Refuses a signed renewal of a subscription nobody knows.

@@ -31,8 +31,10 @@ struct HistoryWait: Sendable {
 
   /// Asks Apple about the customer and adds what is known then; whatever happens, the evidence itself is stored.
   func add(to answer: inout JSONObject, _ findings: Findings, app: App, within limit: Interval) async {
-    let ids = Array(
-      (findings.seeds.map(\.transactionID) + findings.originalTransactionIDs).uniqued.prefix(Self.idsAtOnce))
+    let named = (findings.seeds.map(\.transactionID) + findings.originalTransactionIDs).uniqued
+    // A client can put anybody's ids into an unsigned answer: they come last, and are told to be claims.
+    let claimed = findings.claimedIDs
+    let ids = Array((named.filter { !claimed.contains($0) } + named.filter(claimed.contains)).prefix(Self.idsAtOnce))
     guard !ids.isEmpty else {
       answer["history"] = .string("nothingToAskBy")
       return
@@ -59,6 +61,7 @@ struct HistoryWait: Sendable {
           let customer = "\(result.environment.rawValue) \(result.customers.keys.sorted())"
           guard told.insert(customer).inserted else { continue }
           members.formUnion(result.customers.values.joined())
+          if claimed.contains(id) { result.object["claimed"] = true }
           if let next = answer.next {
             result.object["id"] = .string(id)
             result.object["next"] = .string(next)

@@ -18,19 +18,23 @@ package struct NotificationRoute: Sendable {
   private let commit: GroupCommit
   private let passThrough: PassThrough
   private let key: MasterKey
+  private let sources: AllowedSources
+  private let junk: JunkAllowance
   private let metrics: ServiceMetrics
   private let clock: WallClock
   private let logger: Logger
 
   init(
     intake: Intake, registry: Registry, commit: GroupCommit, passThrough: PassThrough, key: MasterKey,
-    metrics: ServiceMetrics, clock: WallClock, logger: Logger
+    sources: AllowedSources, junk: JunkAllowance, metrics: ServiceMetrics, clock: WallClock, logger: Logger
   ) {
     self.intake = intake
     self.registry = registry
     self.commit = commit
     self.passThrough = passThrough
     self.key = key
+    self.sources = sources
+    self.junk = junk
     self.metrics = metrics
     self.clock = clock
     self.logger = logger
@@ -38,6 +42,8 @@ package struct NotificationRoute: Sendable {
 
   func respond(to request: HTTPRequest, pathApp: String?) async -> HTTPResponse {
     let start = ContinuousClock.now
+    // What is logged of a request must not be a secret that somebody put into the URL.
+    let pathApp = pathApp.map(HiddenSecrets.shown)
     let response = await take(request, pathApp: pathApp, attemptsLeft: Self.attempts)
     metrics.receiveSeconds["notifications"].record(ContinuousClock.now - start)
     return response
@@ -58,9 +64,14 @@ package struct NotificationRoute: Sendable {
 
   private func message(_ received: [UInt8]) -> InboxMessage {
     // Whatever else it is: no secret is kept because a signature stands beside it.
-    let body = LegacyPassword.mayBe(in: received) ? LegacyPassword.redacted(received, key: key) : received
+    var body = received
+    if LegacyPassword.mayBe(in: received) || HiddenSecrets.hasDigits(in: received) {
+      let directory = registry.directory
+      body = LegacyPassword.redacted(received, key: key) { !directory.apps(withSecret: $0).isEmpty }
+    }
     return InboxMessage(
-      kind: .notification, body: body, identity: Adapter.identity(ofNotification: body), receivedAt: clock.now())
+      kind: .notification, body: Adapter.kept(ofNotification: body),
+      identity: Adapter.identity(ofNotification: body), receivedAt: clock.now())
   }
 
   private func receive(
@@ -83,11 +94,22 @@ package struct NotificationRoute: Sendable {
       note("unreadable", app: pathApp, refusal: error)
       return .error(400, error.code, error.detail)
     }
+    if let source = decision.junkSource, !mayKeep(message, from: request.head) {
+      notKept(source, "rate", decision, message)
+      return .tooMuchJunk
+    }
     do throws(GroupCommit.Failure) {
       return answer(try await commit.append(decision.entry), decision, message)
     } catch GroupCommit.Failure.stageChanged where attemptsLeft > 1 {
       _ = await registry.refreshed(atMostEvery: Router.patience)
       return await take(request, pathApp: pathApp, attemptsLeft: attemptsLeft - 1)
+    } catch GroupCommit.Failure.diskFull {
+      // Said once in the log, when the disk filled.
+      metrics.messages["notifications", decision.reading?.app ?? "", "failed"].increment()
+      if case .quarantined(let refusal) = decision.entry.content {
+        metrics.notKept[refusal.source.rawValue, "disk"].increment()
+      }
+      return .notWritten(.diskFull)
     } catch {
       metrics.messages["notifications", decision.reading?.app ?? "", "failed"].increment()
       logger.error("not stored", metadata: ["error": "\(error)", "message": "\(message.digest.hex.prefix(12))"])
@@ -125,9 +147,32 @@ package struct NotificationRoute: Sendable {
       return .object(200, ["status": .string(appended.rawValue)])
     case .stageChanged: return .notWritten(.stageChanged)
     case .quarantineFull:
+      if case .quarantined(let refusal) = decision.entry.content {
+        metrics.notKept[refusal.source.rawValue, "quota"].increment()
+      }
       return .unavailable(
         "quarantineFull", "quarantine keeps no more of this kind; `switchyard quarantine replay` or `purge` makes room")
     }
+  }
+
+  /// Whether the sender's address has not sent more junk than is kept of one.
+  private func mayKeep(_ message: InboxMessage, from head: HTTPRequestHead) -> Bool {
+    let sender = sources.sender(peer: head.peer, forwardedFor: head.headers.all("X-Forwarded-For")) ?? head.peer
+    return junk.take(message.body.count, from: sender, at: message.receivedAt)
+  }
+
+  /// Counts what is not kept; a stranger must not fill the log either.
+  private func notKept(
+    _ source: QuarantineSource, _ reason: String, _ decision: Intake.Decision, _ message: InboxMessage
+  ) {
+    metrics.messages["notifications", "", "notKept"].increment()
+    if let refusal = decision.refusal { metrics.refusals["notifications", refusal.code].increment() }
+    metrics.notKept[source.rawValue, reason].increment()
+    logger.debug(
+      "not kept",
+      metadata: [
+        "reason": "\(reason)", "source": "\(source.rawValue)", "message": "\(message.digest.hex.prefix(12))",
+      ])
   }
 
   private func note(_ outcome: String, app: String?, refusal: Refusal, _ message: InboxMessage? = nil) {
@@ -140,5 +185,29 @@ package struct NotificationRoute: Sendable {
         "reason": "\(refusal.code)", "detail": "\(refusal.detail)", "claimedApp": "\(app ?? "-")",
         "outcome": "\(outcome)", "message": "\(message.map { String($0.digest.hex.prefix(12)) } ?? "-")",
       ])
+  }
+}
+
+extension Intake.Decision {
+  /// The source of an unproven message; nil for every other.
+  ///
+  /// A V1 message of an app without a registered shared secret does not count: until the operator registers it, Apple's own
+  /// messages look like that, and they come from one address if the proxy is not named yet.
+  fileprivate var junkSource: QuarantineSource? {
+    guard case .quarantined(let refusal) = entry.content, !refusal.source.isApple,
+      refusal.code != Refusal.Code.noSharedSecret.rawValue
+    else { return nil }
+    return refusal.source
+  }
+}
+
+extension HTTPResponse {
+  /// Nothing was stored; Apple, whose addresses have no such limit, would send it again.
+  fileprivate static var tooMuchJunk: Self {
+    var response = error(
+      429, "tooManyUnproven", "too many messages of this address that nothing vouches for; none of them is kept for now"
+    )
+    response.headers.append("Retry-After", "60")
+    return response
   }
 }

@@ -129,7 +129,9 @@ final class JWSVerifier: Sendable {
       throw VerificationError(.badSignature, "not signed by the leaf's key, or changed since")
     }
     if known == nil { headers.insert(candidate, segment: jws.header, of: bytes) }
-    try revocations?.check(chain.links, signedAt: claims.signedAt ?? now, now: now)
+    do throws(VerificationError) {
+      try revocations?.check(chain.links, signedAt: claims.signedAt ?? now, now: now)
+    } catch { throw error.code == .revoked ? error : error.signed() }
     return Verified(
       payload: payload, signedAt: claims.signedAt, environment: claims.environment,
       trust: .chain(

@@ -71,6 +71,12 @@ public struct VerificationError: Error, Equatable, Sendable, CustomStringConvert
   public let code: Code
   /// What was seen and what was expected, for people; never contents.
   public let detail: String
+  /// Whether the signature had been verified by then, and the chain is not known to be revoked.
+  package private(set) var isSigned = false
+  /// Whether Apple signed what is refused as a notification.
+  ///
+  /// Other signed payloads prove nothing about who posts them: whoever bought something has a signed transaction.
+  package private(set) var isProven = false
 
   package init(_ code: Code, _ detail: String) {
     self.code = code
@@ -80,6 +86,20 @@ public struct VerificationError: Error, Equatable, Sendable, CustomStringConvert
   public var description: String { "\(code.rawValue): \(detail)" }
 
   public static func == (a: Self, b: Self) -> Bool { a.code == b.code }
+
+  /// The same refusal, of data whose signature was verified.
+  func signed() -> Self {
+    var error = self
+    error.isSigned = true
+    return error
+  }
+
+  /// The same refusal, of a notification whose signature was verified.
+  package func proven() -> Self {
+    var error = signed()
+    error.isProven = true
+    return error
+  }
 
   /// The same refusal, said of a part of the whole.
   func within(_ place: String) -> Self { Self(code, "\(place): \(detail)") }

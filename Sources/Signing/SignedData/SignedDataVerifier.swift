@@ -47,7 +47,11 @@ public final class SignedDataVerifier: Sendable {
   public func verifyNotification(
     _ jws: [UInt8], expecting expectation: ExpectedClaims, now: Milliseconds
   ) throws(VerificationError) -> VerifiedNotification {
-    try notification(verify(jws, due: .notification, expectation, now: now), expectation, now: now)
+    let outer = try verify(jws, due: .notification, expectation, now: now)
+    // Whatever is wrong inside it: Apple signed it.
+    do throws(VerificationError) { return try notification(outer, expectation, now: now) } catch {
+      throw outer.payload.isSigned ? error.proven() : error
+    }
   }
 
   /// A `signedTransactionInfo`.
@@ -96,23 +100,61 @@ public final class SignedDataVerifier: Sendable {
     now: Milliseconds
   ) throws(VerificationError) -> Checked {
     var read: CheckedClaims?
-    let payload = try verifier.verify(jws, now: now) { payload throws(VerificationError) in
-      let claims = try CheckedClaims(payload)
-      read = claims
-      let mayNameNone = claims.kind?.namesItsEnvironment == false
-      return JWSVerifier.Claims(
-        environment: claims.environment ?? (mayNameNone ? fallback ?? expectation.fallback : nil),
-        signedAt: claims.signedAt, allowsUnsignedTestData: expectation.allowsUnsignedTestData)
+    var isMisread = false
+    let payload: Verified<JSONObject>
+    do throws(VerificationError) {
+      payload = try verifier.verify(jws, now: now) { payload throws(VerificationError) in
+        let claims: CheckedClaims
+        do throws(VerificationError) { claims = try CheckedClaims(payload) } catch {
+          isMisread = true
+          throw error
+        }
+        read = claims
+        let mayNameNone = claims.kind?.namesItsEnvironment == false
+        return JWSVerifier.Claims(
+          environment: claims.environment ?? (mayNameNone ? fallback ?? expectation.fallback : nil),
+          signedAt: claims.signedAt, allowsUnsignedTestData: expectation.allowsUnsignedTestData)
+      }
+    } catch {
+      if isMisread { throw isSignedNotification(jws, now: now) ? error.proven() : error }
+      throw error.isSigned && read?.kind == .notification ? error.proven() : error
     }
     guard let claims = read, let kind = claims.kind, due == nil || kind == due else {
       let seen = read?.kind?.rawValue ?? "nothing known"
       throw VerificationError(.unexpectedKind, "the payload is of kind \(seen) instead of \(due?.rawValue ?? "any")")
     }
-    if kind == .notification, claims.carrier == nil {
-      throw VerificationError(.missingClaim, "none of data, summary, externalPurchaseToken, appData")
-    }
-    try expectation.check(claims, in: payload.environment)
+    do throws(VerificationError) {
+      if kind == .notification, claims.carrier == nil {
+        throw VerificationError(.missingClaim, "none of data, summary, externalPurchaseToken, appData")
+      }
+      try expectation.check(claims, in: payload.environment)
+    } catch { throw kind == .notification && payload.isSigned ? error.proven() : error }
     return Checked(kind: kind, payload: payload, claims: claims)
+  }
+
+  /// Whether a payload whose claims cannot be read is nevertheless a notification that Apple signed.
+  ///
+  /// Its environment is not known: the roots of Production or of the sandbox may vouch for it.
+  private func isSignedNotification(_ jws: [UInt8], now: Milliseconds) -> Bool {
+    for environment in [AppStoreEnvironment.production, .sandbox] {
+      let payload = try? verifier.verify(jws, now: now) { payload throws(VerificationError) in
+        JWSVerifier.Claims(
+          environment: environment, signedAt: try? payload.claim(date: "signedDate"),
+          allowsUnsignedTestData: false)
+      }
+      if let payload { return PayloadKind(of: payload.payload) == .notification }
+    }
+    return false
+  }
+}
+
+extension Verified {
+  /// Whether a chain vouches for it: no data of Xcode.
+  fileprivate var isSigned: Bool {
+    switch trust {
+    case .chain: true
+    case .unsignedTestData: false
+    }
   }
 }
 

@@ -42,13 +42,15 @@ enum AppLegacyURL {
       if !isDry, let change {
         try await write(url, over: before, scope, record.app.bundleID, change, connection)
       }
+      let warning = isReadable(url) ? plainHTTP : nil
       if arguments.wantsJSON {
         try terminal.write([
           "app": .string(record.app.bundleID), "environment": .string(environment.rawValue), "dryRun": .bool(isDry),
-          "change": JSONValue(change),
+          "change": JSONValue(change), "warning": JSONValue(warning),
         ])
       } else {
         try terminal.write("\(isDry && change != nil ? "would: " : "")\(change ?? "nothing to change")\n")
+        if let warning { terminal.note("warning: \(warning)") }
       }
       return .done
     }
@@ -64,6 +66,12 @@ enum AppLegacyURL {
         path: arguments.path)
     }
   }
+
+  private static let plainHTTP =
+    "the URL is plain http: the app's shared secret and its customers' purchases can be read on the way; name an https URL"
+
+  /// Whether others can read what is sent there: plain http to another host.
+  private static func isReadable(_ url: String) -> Bool { url.hasPrefix("http://") && !Destination.isLoopback(url) }
 
   /// Hosts only, in the audit as well: paths and queries may hold secrets.
   private static func change(from before: Destination?, to url: String) -> String? {

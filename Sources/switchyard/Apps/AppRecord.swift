@@ -14,6 +14,7 @@ struct AppRecord {
   let credentials: [CredentialTable.Entry]
   let legacyEntitlements: LegacyEntitlements
   let accessHold: AccessHold
+  let unprovenForwarding: UnprovenForwarding
   let consumption: ConsumptionPolicy
 
   init(_ app: App, in session: Session) throws(DatabaseError) {
@@ -23,6 +24,7 @@ struct AppRecord {
     credentials = try CredentialTable.list(of: app, in: session)
     legacyEntitlements = try PolicyTable.legacyEntitlements(of: app, in: session)
     accessHold = try PolicyTable.accessHold(of: app, in: session)
+    unprovenForwarding = try UnprovenForwardingTable.policy(of: app, in: session)
     consumption = try ConsumptionPolicyTable.policy(of: app.id, in: session)
   }
 
@@ -45,7 +47,8 @@ struct AppRecord {
       "bundleId": .string(app.bundleID), "appAppleId": JSONValue(app.appAppleID),
       "stages": .object(JSONObject(flags.map { ($0.environment.rawValue, .string($0.stage.rawValue)) })),
       "legacyEntitlements": .string(legacyEntitlements.rawValue),
-      "holdAccessHours": .integer(Int64(accessHold.hours)), "consumption": .string(consumption.summary),
+      "holdAccessHours": .integer(Int64(accessHold.hours)),
+      "forwardUnproven": .string(unprovenForwarding.rawValue), "consumption": .string(consumption.summary),
       "tokens": .array(tokens.map { .object(Self.json($0)) }),
       "credentials": .array(credentials.map { .object(Self.json($0)) }),
     ]

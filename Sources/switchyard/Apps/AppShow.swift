@@ -29,6 +29,7 @@ enum AppShow {
       try terminal.write("stages    \(record.stages)\n")
       try terminal.write("V1 alone  \(record.legacyEntitlements.rawValue): \(record.legacyEntitlements.summary)\n")
       try terminal.write("hold      \(record.accessHold.summary)\n")
+      try terminal.write("unproven  \(record.unprovenForwarding.summary)\n")
       try terminal.write("consumed  \(record.consumption.summary)\n")
       try show(record, terminal)
       var table = TextTable([.init("AT"), .init("WHO"), .init("WHAT"), .init("WHY")])

@@ -45,7 +45,8 @@ struct KnownReport {
     let subscription = result["subscriptions"]?.array?.first?.object
     let last = purchases.last
     let isRevoked = last?["revocationDate"] != nil
-    let isConfirmed = (subscription ?? last)?["confirmed"]?.bool ?? false
+    let isDisputed = subscription?["claimed"]?.object?["status"] != nil
+    let isConfirmed = (subscription ?? last)?["confirmed"]?.bool == true && !isDisputed
     table.add([
       app.split(separator: ".").last.map(String.init) ?? app, last?["originalTransactionId"]?.string ?? "-",
       subscription?["productId"]?.string ?? last?["productId"]?.string ?? "-", "\(purchases.count)",

@@ -1,3 +1,4 @@
+import Ledger
 import Runtime
 import Signing
 
@@ -5,11 +6,8 @@ import Signing
 struct DirectoryChecks {
   let all: [Check]
 
-  private static let little: UInt64 = 1 << 30
-  private static let tooLittle: UInt64 = 200 << 20
-
-  init(_ options: DatabaseOptions, _ key: MasterKeyOptions) {
-    all = [Self.directory(options.dataDirectory), Self.space(options.dataDirectory), Self.key(key)]
+  init(_ options: DatabaseOptions, _ key: MasterKeyOptions, headroom: UInt64) {
+    all = [Self.directory(options.dataDirectory), Self.space(options, headroom), Self.key(key)]
   }
 
   private static func directory(_ path: String) -> Check {
@@ -26,15 +24,19 @@ struct DirectoryChecks {
     return .ok("data directory", path)
   }
 
-  private static func space(_ path: String) -> Check {
+  private static func space(_ options: DatabaseOptions, _ headroom: UInt64) -> Check {
     // Where the directory is to be made, when it is not there yet.
-    guard let free = FileFacts.freeSpace(at: path) ?? FileFacts.freeSpace(at: ".") else {
+    guard let free = DiskHeadroom.free(options) ?? FileFacts.freeSpace(at: ".") else {
       return .warn("disk space", "cannot be asked", "look at df")
     }
-    let text = "\(free >> 20) MiB free"
-    if free < tooLittle { return .fail("disk space", text, "the database stops without space: make room") }
-    return free < little
-      ? .warn("disk space", text, "a million notifications take about 3 GiB") : .ok("disk space", text)
+    let text = "\(free >> 20) MiB free, the headroom is \(headroom >> 20) MiB"
+    return switch DiskLevel(free: free, headroom: headroom) {
+    case .ample: .ok("disk space", text)
+    case .low:
+      .warn(
+        "disk space", text, "make room: unproven messages are not kept; a million notifications take about 3 GiB")
+    case .full: .fail("disk space", "disk full: \(text)", "make room: `serve` stores nothing and answers 503")
+    }
   }
 
   private static func key(_ options: MasterKeyOptions) -> Check {

@@ -1,4 +1,5 @@
 import Database
+import HTTPClient
 import JSON
 import Ledger
 import Runtime
@@ -9,20 +10,49 @@ import Time
 enum DoctorCommand {
   static let command = Command(
     "doctor", "Check this installation and say what to do; no data is changed.",
-    discussion: "One line a check: ok, warn or fail. Exit status: 0 without a failure, 1 with one.",
+    discussion: """
+      One line a check: ok, warn or fail. Exit status: 0 without a failure, 1 with one.
+
+      --public asks a running service what it shows to strangers, and nothing else: at URL, else at 127.0.0.1:8080. \
+      Run it from outside of your network with the URL that Apple posts to.
+      """,
     whenStopped: "The other checks were not made.",
     examples: [
       Command.Example("switchyard doctor"), Command.Example("switchyard doctor --json", "for monitoring"),
+      Command.Example("switchyard doctor --public https://switchyard.example.com"),
     ],
-    options: [JSONOutput.option] + DatabaseOptions.options + MasterKeyOptions.options + TrustOptions.options
+    options: [.flag("public", "Ask a running service what it shows to strangers."), JSONOutput.option]
+      + DatabaseOptions.options + [DiskHeadroom.option] + MasterKeyOptions.options + TrustOptions.options,
+    arguments: [Positional("URL", count: .optional, "With --public: where the service is reached.")]
   ) { arguments, terminal in
+    guard arguments.flag("public") || arguments.positionals.isEmpty else {
+      throw UsageError(.unexpectedArgument, "URL goes with --public.", path: arguments.path)
+    }
+    if arguments.flag("public") { return try report(await publicChecks(arguments), arguments, terminal) }
     let options = try DatabaseOptions(arguments)
     let trust = try TrustOptions(arguments)
     let clock = WallClock.system
     let key = MasterKeyOptions(arguments, database: options)
-    var checks = DirectoryChecks(options, key).all
+    var checks = DirectoryChecks(options, key, headroom: try DiskHeadroom.size(arguments)).all
     checks += RootChecks(trust, now: clock.now()).all
     checks += await database(options, key, clock, terminal)
+    return try report(checks, arguments, terminal)
+  }
+
+  private static func publicChecks(_ arguments: ParsedArguments) async throws -> [Check] {
+    let url = arguments.positionals.first ?? "http://127.0.0.1:8080"
+    guard ["http://", "https://"].contains(where: { url.hasPrefix($0) }) else {
+      throw UsageError(.invalidValue, "URL is http://… or https://….", path: arguments.path)
+    }
+    let client = HTTPClient()
+    let checks = await PublicChecks(url, client: client).all
+    await client.shutdown()
+    return checks
+  }
+
+  private static func report(
+    _ checks: [Check], _ arguments: ParsedArguments, _ terminal: Terminal
+  ) throws -> ExitStatus {
     let worst: Check.Level =
       checks.contains { $0.level == .fail } ? .fail : checks.contains { $0.level == .warn } ? .warn : .ok
     if arguments.wantsJSON {

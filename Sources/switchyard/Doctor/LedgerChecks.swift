@@ -23,7 +23,8 @@ struct LedgerChecks {
       ? .ok("schema", "version \(status.installed)")
       : .warn("schema", "version \(status.installed), one ahead of this build", "upgrade this node too")
     all =
-      [schema] + (try Self.rebuild(session)) + (try Self.apps(session)) + (try SetupChecks(session).all)
+      [schema] + (try Self.rebuild(session)) + (try Self.joins(session)) + (try Self.apps(session))
+      + (try SetupChecks(session).all)
       + (try OutboxChecks(session, now: now).all) + (try Self.quarantine(session))
       + (try Self.certificates(session)) + (try Self.heartbeats(session))
       + (try AskingChecks(session, keys, now: now).all)
@@ -35,6 +36,15 @@ struct LedgerChecks {
       .fail(
         "rebuild", "the one of \(since.iso8601) was cut off: purchases that arrived during it do not show",
         "`switchyard db rebuild`: the messages are all there")
+    ]
+  }
+
+  private static func joins(_ session: Session) throws(DatabaseError) -> [Check] {
+    guard let count = try UnmendedJoins.count(in: session) else { return [] }
+    return [
+      .warn(
+        "customers", "up to \(count) links between purchases rest on unsigned messages, which an older version took",
+        "upgrade every node, then run `switchyard db rebuild`: only what Apple vouches for joins customers")
     ]
   }
 

@@ -48,10 +48,24 @@ struct Explanation {
     }
     accounts = Attribution.merged(dossier.attributions)
     transfers = Transfer.all(in: dossier.attributions, purchases: purchases)
-    let index = PeriodIndex(subscriptions.compactMap(\.subscription))
+    let index = PeriodIndex(
+      subscriptions.compactMap { $0.subscription?.shown(under: dossier.legacyEntitlements, at: now) })
     events = Occurrence.toldAndLearned(in: dossier.events, purchases: purchases).map { occurrence in
       ExplainedEvent(occurrence: occurrence, isSuperseded: index.isSuperseded(occurrence.event))
     }
+  }
+
+  /// Purchases that only unsigned messages put beside these, or call by the id that was asked for.
+  var claimedNeighbours: [ClaimedNeighbour] {
+    var found = dossier.claimedLinks.map { link -> ClaimedNeighbour in
+      let isFirst = dossier.customers.values.contains { $0.contains(link.a) }
+      let (member, other) = isFirst ? (link.a, link.b) : (link.b, link.a)
+      return ClaimedNeighbour(originalTransactionID: other.id, member: member.id, message: link.message)
+    }
+    for original in dossier.claimedOriginals {
+      found.append(ClaimedNeighbour(originalTransactionID: original, member: nil, message: nil))
+    }
+    return found
   }
 
   /// How long each list is, whatever of it is shown.
@@ -107,6 +121,15 @@ struct ExplainedSubscription {
   /// By which Apple is being asked now because of what V1 alone reported.
   let lookUp: OpenLookUp?
   let renewal: ExplainedThing?
+}
+
+/// A purchase that only unsigned messages put beside the customer's.
+struct ClaimedNeighbour {
+  let originalTransactionID: String
+  /// The customer's id that the message names with it; nil where the message gives it the id that was asked for.
+  let member: String?
+  /// The message's digest, where a link was noted.
+  let message: [UInt8]?
 }
 
 struct ExplainedEvent {

@@ -18,6 +18,7 @@ extension Explanation {
     try writer.add("customers", dossier.customers.sorted { $0.key < $1.key }) { customer in
       .array(limit.first(of: customer.value.sorted()).map { .string($0.id) })
     }
+    try writer.add("claimedLinks", claimedNeighbours) { .object($0.json) }
     try writer.add("subscriptions", subscriptions) { .object($0.json) }
     try writer.add("purchases", limit.newest(of: purchases)) { .object(json($0)) }
     try writer.add("appTransactions", appTransactions) { .object($0.json) }
@@ -30,9 +31,10 @@ extension Explanation {
   }
 
   private func json(_ purchase: Purchase) -> JSONObject {
+    let shown = purchase.shown(under: dossier.legacyEntitlements)
     var object: JSONObject = [
-      "originalTransactionId": .string(purchase.key.originalTransactionID), "line": .string(purchase.key.line.text),
-      "confirmed": .bool(purchase.isConfirmed),
+      "originalTransactionId": .string(shown.key.originalTransactionID), "line": .string(shown.key.line.text),
+      "confirmed": .bool(shown.isConfirmed),
     ]
     object["fields"] = thing(purchase)?.json["fields"]
     return object
@@ -47,7 +49,28 @@ extension ExplainedSubscription {
       "confirmed": .bool(standing?.isConfirmed ?? false), "grantsAccess": .bool(standing?.grantsAccess ?? false),
       "accessHeldUntil": JSONValue(standing?.accessHeldUntil?.sinceEpoch),
       "lookUp": lookUp.map { .object($0.json) } ?? .null, "lookUpFailure": JSONValue(lookUp?.failure),
-      "decidedBy": JSONValue(standing?.period?.key.line.text), "renewal": renewal.map { .object($0.json) } ?? .null,
+      "decidedBy": JSONValue(standing?.period?.key.line.text),
+      "claimed": claimed, "renewal": renewal.map { .object($0.json) } ?? .null,
+    ]
+  }
+}
+
+extension ExplainedSubscription {
+  /// The status that unsigned sources claim; null where they say nothing else.
+  private var claimed: JSONValue {
+    guard let claim = standing?.claim else { return .null }
+    return [
+      "status": .integer(Int64(claim.status.rawValue)), "statusName": .string(claim.status.name),
+      "decidedBy": JSONValue(claim.period?.key.line.text),
+    ]
+  }
+}
+
+extension ClaimedNeighbour {
+  fileprivate var json: JSONObject {
+    [
+      "originalTransactionId": .string(originalTransactionID), "with": JSONValue(member),
+      "message": JSONValue(message.flatMap { Digest(bytes: $0)?.hex }),
     ]
   }
 }
@@ -80,6 +103,7 @@ extension ExplainedEvent {
       "notificationType": .string(event.notificationType), "subtype": JSONValue(event.subtype),
       "date": .integer(event.date.sinceEpoch), "originalTransactionId": JSONValue(event.originalTransactionID),
       "line": JSONValue(event.line?.text), "superseded": .bool(isSuperseded), "learned": .bool(occurrence.isLearned),
+      "claimed": .bool(occurrence.isClaimed),
       "rule": JSONValue(event.rule),
       "tellings": .array(
         occurrence.tellings.map { telling in
@@ -99,6 +123,7 @@ extension Attribution {
       "kind": .string(kind.name), "value": .string(value), "originalTransactionId": .string(originalTransactionID),
       "line": .string(line.text), "firstAsOf": .integer(firstAsOf.sinceEpoch),
       "lastAsOf": .integer(lastAsOf.sinceEpoch), "message": .string(Digest(bytes: message)?.hex ?? ""),
+      "claimed": .bool(isClaimed),
     ]
   }
 }

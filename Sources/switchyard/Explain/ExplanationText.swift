@@ -16,7 +16,8 @@ extension Explanation {
     if !transfers.isEmpty { parts.append(transferTable.render(for: terminal) + rest(of: transfers.count, "transfers")) }
     if withSources {
       for purchase in limit.newest(of: purchases) {
-        let title = "purchase \(purchase.key.originalTransactionID) line \(purchase.key.line.shown)"
+        let key = purchase.shown(under: dossier.legacyEntitlements).key
+        let title = "purchase \(key.originalTransactionID) line \(key.line.shown)"
         if let thing = thing(purchase) { parts.append(sources(title, thing, terminal)) }
       }
       for subscription in subscriptions {
@@ -41,7 +42,19 @@ extension Explanation {
       return "customer  \(shown.map(\.shown).joined(separator: " "))\(others > 0 ? " and \(others) more ids" : "")\n"
     }
     return "\(app) in \(dossier.environment.rawValue), \(id.shown) at \(now.iso8601)\n" + customers.joined()
+      + claimedLinksLine
   }
+
+  /// A line that names purchases of others to which only unsigned messages lead; empty when there are none.
+  private var claimedLinksLine: String {
+    let others = Set(claimedNeighbours.map(\.originalTransactionID)).sorted()
+    guard !others.isEmpty else { return "" }
+    let shown = others.prefix(Self.claimsShown).map(\.shown).joined(separator: " ")
+    let more = others.count > Self.claimsShown ? " and \(others.count - Self.claimsShown) more" : ""
+    return "claimed   \(shown)\(more): only unsigned messages link them to this customer, so they are not shown here\n"
+  }
+
+  private static let claimsShown = 12
 
   /// A line below a table of which only the newest rows are shown; nothing below one that is whole.
   private func rest(of count: Int, _ what: String) -> String {
@@ -60,7 +73,12 @@ extension Explanation {
       standing.isConfirmed
       ? "confirmed by Apple's signature"
       : "NOT confirmed by any signature; the policy for V1 alone is \(dossier.legacyEntitlements.rawValue)"
-    var lines = ["subscription \(original): \(status), \(access)", "  \(proof)"] + lookUpLines(explained, standing)
+    var lines = ["subscription \(original): \(status), \(access)", "  \(proof)"]
+    if let claim = standing.claim {
+      let line = claim.period.map { " by line \($0.key.line.shown)" } ?? ""
+      lines.append("  claimed by unsigned messages, and not counted: \(claim.status.name)\(line)")
+    }
+    lines += lookUpLines(explained, standing)
     if let period = standing.period ?? subscription.current {
       let ends = period.expiresDate.map(\.iso8601) ?? "?"
       lines.append("  decided by line \(period.key.line.shown), \(period.productID?.shown ?? "?"), until \(ends)")
@@ -81,7 +99,7 @@ extension Explanation {
   /// Whether Apple is being asked, why, and what that means for access.
   private func lookUpLines(_ explained: ExplainedSubscription, _ standing: Purchases.Standing) -> [String] {
     guard let lookUp = explained.lookUp else {
-      guard !standing.isConfirmed, !dossier.canAskApple else { return [] }
+      guard standing.hasUnconfirmedWord, !dossier.canAskApple else { return [] }
       return [
         "  Apple cannot be asked: the app has no API key. Add it with `switchyard app add \(app) --key-file FILE`"
       ]
@@ -109,12 +127,16 @@ extension Explanation {
       .init("ORIGINAL"), .init("LINE"), .init("PRODUCT"), .init("BOUGHT"), .init("EXPIRES"), .init("STATE"),
       .init("TOLD BY"),
     ])
-    for purchase in limit.newest(of: purchases) {
+    for told in limit.newest(of: purchases) {
+      let purchase = told.shown(under: dossier.legacyEntitlements)
       var states: [String] = []
       if let revoked = purchase.revocationDate { states.append("revoked \(revoked.iso8601)") }
       if purchase.isUpgraded { states.append("upgraded") }
       if !purchase.isConfirmed { states.append("unconfirmed") }
-      let sources = Set(purchase.statements.map(\.source)).sorted(by: >).map(\.name)
+      if purchase.revocationDate == nil, let claimed = told.revocationDate {
+        states.append("claimed revoked \(claimed.iso8601)")
+      }
+      let sources = Set(told.statements.map(\.source)).sorted(by: >).map(\.name)
       table.add([
         purchase.key.originalTransactionID, purchase.key.line.shown, purchase.productID ?? "?",
         purchase.purchaseDate?.iso8601 ?? "?", purchase.expiresDate?.iso8601 ?? "",
@@ -135,7 +157,8 @@ extension Explanation {
       let tellings = explained.occurrence.tellings
       table.add([
         event.date.iso8601,
-        title + (explained.isSuperseded ? " (superseded)" : "") + (explained.occurrence.isLearned ? " (learned)" : ""),
+        title + (explained.isSuperseded ? " (superseded)" : "") + (explained.occurrence.isLearned ? " (learned)" : "")
+          + (explained.occurrence.isClaimed ? " (claimed)" : ""),
         event.originalTransactionID ?? "",
         event.line?.text ?? "", tellings.map(\.source.name).joined(separator: ", "), event.rule ?? "",
         tellings.map { Self.short($0.message) }.joined(separator: " "),
@@ -151,7 +174,8 @@ extension Explanation {
     ])
     for attribution in limit.newest(of: accounts, by: \.lastAsOf) {
       table.add([
-        attribution.value, attribution.kind.name, attribution.originalTransactionID, attribution.line.text,
+        attribution.value, attribution.kind.name + (attribution.isClaimed ? " (claimed)" : ""),
+        attribution.originalTransactionID, attribution.line.text,
         attribution.firstAsOf.iso8601, attribution.lastAsOf.iso8601, Self.short(attribution.message),
       ])
     }

@@ -32,7 +32,7 @@ enum QuarantinePurge {
       }
       var deleted = 0
       while !Task.isCancelled {
-        let some = try await connection.read { session throws(DatabaseError) in
+        let some = try await connection.transaction { session throws(DatabaseError) in
           try QuarantineTable.purge(receivedBefore: before, code: code, limit: step, in: session)
         }
         deleted += some

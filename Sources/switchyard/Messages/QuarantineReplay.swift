@@ -185,8 +185,8 @@ struct QuarantineReplay {
     if !entries.isEmpty { _ = try await ledger.append(entries) }
     let (released, noted) = (entries.map(\.message.digest), refusals)
     try await connection.transaction { session throws(DatabaseError) in
-      for digest in released { try QuarantineTable.release(digest, in: session) }
       for (digest, refusal) in noted { try QuarantineTable.noteReplay(digest, refusal, in: session) }
+      try QuarantineTable.release(released, in: session)
     }
   }
 

@@ -11,8 +11,10 @@ extension ParsedArguments {
 }
 
 extension Terminal {
-  /// Writes the object on a line of its own.
-  func write(_ object: JSONObject) throws(OutputError) { try write(object.encoded() + [UInt8(ascii: "\n")]) }
+  /// Writes the object on a line of its own; what a terminal would obey is escaped, which is the same JSON.
+  func write(_ object: JSONObject) throws(OutputError) {
+    try write(SafeText.escaped(lines: object.encoded()) + [UInt8(ascii: "\n")])
+  }
 }
 
 extension JSONObject {

@@ -15,11 +15,18 @@ enum OutboxChange: Sendable {
     case .replay:
       make(
         "replay", "Requeue dead messages at their original position and retry for three more days.",
-        [Command.Example("switchyard outbox replay --all"), Command.Example("switchyard outbox replay 9f86d081")])
+        [
+          Command.Example("switchyard outbox replay --all"), Command.Example("switchyard outbox replay 9f86d081"),
+          Command.Example("switchyard outbox replay --reason 'answered 401' --newer-than 12 --dry-run"),
+        ])
     case .dead:
       make(
         "dead", "Give up waiting messages, so that messages blocked behind them are sent.",
-        [Command.Example("switchyard outbox dead 9f86d081"), Command.Example("switchyard outbox dead --all --dry-run")])
+        [
+          Command.Example("switchyard outbox dead 9f86d081"),
+          Command.Example("switchyard outbox dead --class unproven --older-than 1"),
+          Command.Example("switchyard outbox dead --all --dry-run"),
+        ])
     }
   }
 
@@ -30,18 +37,22 @@ enum OutboxChange: Sendable {
       examples: examples,
       options: [
         .flag("all", "Every one of them."), OutboxCommand.app, EnvironmentOption.option,
+      ] + OutboxFilter.options + [
         .flag("dry-run", "Say how many and change nothing."), JSONOutput.option,
       ],
       arguments: [Positional("DIGEST", count: .optional, OutboxCommand.digest)]
     ) { arguments, terminal in
       let prefix = try arguments.positionals.first.map { try DigestPrefix($0, arguments) }
-      guard (prefix == nil) == arguments.flag("all") else {
-        throw UsageError(.missingArgument, "Say which: DIGEST or --all.", path: arguments.path)
+      let filter = try OutboxFilter(arguments)
+      guard [prefix != nil, arguments.flag("all"), !filter.isEmpty].count(where: \.self) == 1 else {
+        throw UsageError(
+          .missingArgument, "Say which: DIGEST, --all, or any of --class, --reason, --older-than and --newer-than.",
+          path: arguments.path)
       }
       let environment = try EnvironmentOption.environment(arguments)
       return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
         let places = try await OutboxPlace.all(app: arguments.value("app"), environment, connection)
-        let count = try await run(places, prefix, isDry: arguments.flag("dry-run"), connection)
+        let count = try await run(places, prefix, filter, isDry: arguments.flag("dry-run"), connection)
         if let prefix, count == 0, !Task.isCancelled {
           throw NoSuchMessage(where: "what \(selected)", prefix: prefix.text)
         }
@@ -82,9 +93,11 @@ enum OutboxChange: Sendable {
 
   /// How many were changed, page by page, each with its note in the audit.
   private func run(
-    _ places: [OutboxPlace], _ prefix: DigestPrefix?, isDry: Bool, _ connection: Connection
+    _ places: [OutboxPlace], _ prefix: DigestPrefix?, _ filter: OutboxFilter, isDry: Bool, _ connection: Connection
   ) async throws -> Int {
     var selection = OutboxTable.Selection()
+    filter.narrow(&selection, at: WallClock.system.now())
+    let which = prefix?.text ?? (filter.isEmpty ? "--all" : filter.summary)
     selection.destinations = places.map(\.destination.id)
     selection.states = [state]
     selection.digestPrefix = prefix?.bytes
@@ -98,13 +111,13 @@ enum OutboxChange: Sendable {
       guard let end = rows.last else { return count }
       last = end.sequence
       let sequences = rows.filter { prefix?.matches($0.message) ?? true }.map(\.sequence)
-      count += isDry || sequences.isEmpty ? sequences.count : try await change(sequences, prefix, connection)
+      count += isDry || sequences.isEmpty ? sequences.count : try await change(sequences, which, connection)
     }
     return count
   }
 
-  private func change(_ sequences: [Int64], _ prefix: DigestPrefix?, _ connection: Connection) async throws -> Int {
-    let (now, actor, which) = (WallClock.system.now(), OperatingSystemUser.name, prefix?.text ?? "--all")
+  private func change(_ sequences: [Int64], _ which: String, _ connection: Connection) async throws -> Int {
+    let (now, actor) = (WallClock.system.now(), OperatingSystemUser.name)
     return try await connection.transaction { session throws(DatabaseError) in
       let count: Int
       switch self {

@@ -32,11 +32,13 @@ enum OutboxCommand {
     options: [
       app, EnvironmentOption.option,
       .value("state", "STATE", "waiting, delivered or dead; without it waiting and dead."),
+    ] + OutboxFilter.options + [
       .value("limit", "N", default: "20", "How many are listed at most, 0 to 1000."), JSONOutput.option,
     ]
   ) { arguments, terminal in
     let limit = try arguments.integer("limit", in: 0...1_000) ?? 20
     let states = try states(arguments)
+    let filter = try OutboxFilter(arguments)
     let environment = try EnvironmentOption.environment(arguments)
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let places = try await OutboxPlace.all(app: arguments.value("app"), environment, connection)
@@ -44,6 +46,7 @@ enum OutboxCommand {
         var selection = OutboxTable.Selection()
         selection.destinations = places.map(\.destination.id)
         selection.states = states
+        filter.narrow(&selection, at: WallClock.system.now())
         let rows = places.isEmpty ? [] : try OutboxTable.rows(selection, limit: limit, in: session)
         return (try OutboxTable.depths(in: session), rows)
       }
@@ -121,7 +124,7 @@ enum OutboxCommand {
 }
 
 extension ProofClass {
-  fileprivate var name: String {
+  var name: String {
     switch self {
     case .proven: "proven"
     case .claimed: "claimed"

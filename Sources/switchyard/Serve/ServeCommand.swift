@@ -22,7 +22,8 @@ enum ServeCommand {
         "against a simulated App Store"),
       Command.Example("SWITCHYARD_DATABASE=mysql://switchyard@db.internal/switchyard switchyard serve"),
     ],
-    options: ServeOptions.options + KeepingUpOptions.options + DatabaseOptions.options + MasterKeyOptions.options
+    options: ServeOptions.options + KeepingUpOptions.options + DatabaseOptions.options + [DiskHeadroom.option]
+      + MasterKeyOptions.options
       + TrustOptions.options
   ) { arguments, terminal in
     let options = try ServeOptions(arguments)
@@ -33,9 +34,11 @@ enum ServeCommand {
       handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
     trust.warn(logger)
     let database = try DatabaseOptions(arguments)
+    let disk = try DiskHeadroom.settings(arguments, database)
     let started = try await ServiceGroup.start(logger: logger, gracePeriod: gracePeriod) {
       var settings = options.settings
       settings.appStore = appStore
+      settings.disk = disk
       return try await RunningInstallation.start(
         settings, database: database,
         keys: { hasSealed, note in

@@ -68,6 +68,7 @@ struct ServeOptions: Sendable {
     if http.limits.connectionsPerAddress != nil { http.limits.connectionRate = Rate(burst: 256, perSecond: 32) }
     var settings = Installation.Settings(http: http)
     settings.callers = callers
+    settings.junk.exempt = callers.apple
     settings.sources = AllowedSources(
       networks: try Self.sources(arguments, callers, address: address), proxies: proxies)
     settings.verifyReceipt.production = try Self.url("verify-receipt-url", arguments)

@@ -1,0 +1,74 @@
+import JSON
+import Signing
+import Simulator
+
+/// Requests of strangers, each different: what anybody on the internet can send.
+struct HostileRequests {
+  /// How many kinds there are.
+  static let kinds = 6
+  /// The kind that calls verifyReceipt.
+  static let verifyReceipt = 4
+
+  /// A genuine notification's body, whose signature is broken anew for each forgery.
+  private let genuine: [UInt8]
+
+  init(_ samples: NotificationSamples) async throws {
+    guard let body = try await samples.generate(1, from: 9_000_000, keeping: { $0.body }).first else {
+      throw BenchmarkError("no notification to forge")
+    }
+    genuine = body
+  }
+
+  /// So many, of each kind in turn.
+  func requests(_ count: Int) -> [[UInt8]] {
+    (0..<count).map { number in
+      switch number % Self.kinds {
+      case 0: LoadGenerator.request(DurableHTTP.path, legacy(number, password: nil))
+      case 1: LoadGenerator.request(DurableHTTP.path, legacy(number, password: "guess \(number)"))
+      case 2: LoadGenerator.request(DurableHTTP.path, tampered(number))
+      case 3: LoadGenerator.request(DurableHTTP.path, unsigned(number))
+      case Self.verifyReceipt:
+        LoadGenerator.request("/verifyReceipt", Array(#"{"receipt-data":"QQ\#(number)=="}"#.utf8))
+      default: LoadGenerator.request("/v1/evidence", Array(#"{"transactionId":"\#(number)"}"#.utf8))
+      }
+    }
+  }
+
+  /// A V1 body that names the app and a customer of its own.
+  private func legacy(_ number: Int, password: String?) -> [UInt8] {
+    var body: JSONObject = [
+      "notification_type": "DID_RENEW", "environment": "Sandbox", "bid": .string(NotificationSamples.app.bundleID),
+      "auto_renew_product_id": "monthly",
+      "unified_receipt": .object([
+        "environment": "Sandbox", "status": 0,
+        "latest_receipt_info": .array([
+          .object([
+            "original_transaction_id": .string("9\(number)"), "transaction_id": .string("9\(number)1"),
+            "product_id": "monthly", "purchase_date_ms": "1772323200000", "expires_date_ms": "1775001600000",
+          ])
+        ]),
+      ]),
+    ]
+    if let password { body["password"] = .string(password) }
+    return body.encoded()
+  }
+
+  /// A genuine body with other letters near its end, in the signature.
+  private func tampered(_ number: Int) -> [UInt8] {
+    var (body, rest) = (genuine, number)
+    for place in 0..<6 {
+      body[body.count - 12 - place] = UInt8(ascii: "A") + UInt8(rest % 26)
+      rest /= 26
+    }
+    return body
+  }
+
+  /// A JWS without a chain that names an environment of its own.
+  private func unsigned(_ number: Int) -> [UInt8] {
+    let payload = #"{"environment":"Moon","notificationType":"TEST","n":\#(number)}"#
+    let parts = [#"{"alg":"ES256","x5c":[]}"#, payload, "signature"].map {
+      String(decoding: Base64.url.encode(Array($0.utf8)), as: UTF8.self)
+    }
+    return (["signedPayload": .string(parts.joined(separator: "."))] as JSONObject).encoded()
+  }
+}

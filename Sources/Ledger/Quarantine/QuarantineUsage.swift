@@ -1,0 +1,91 @@
+package import Database
+
+/// How much quarantine keeps of one source.
+package struct QuarantineUsage: Hashable, Sendable {
+  package var messages = 0
+  /// Of their bodies.
+  package var bytes = 0
+
+  package init(messages: Int = 0, bytes: Int = 0) {
+    self.messages = messages
+    self.bytes = bytes
+  }
+
+  func isBelow(_ quota: QuarantineUsage) -> Bool { messages < quota.messages && bytes < quota.bytes }
+
+  mutating func add(_ size: Int) {
+    messages += 1
+    bytes += size
+  }
+}
+
+/// `quarantine_usage`: how many messages and bytes each source keeps.
+///
+/// Whether quarantine is full is read here, without a sum over the quarantine. A transaction changes these counts after the
+/// rows of `quarantine`, so a transaction that holds a count never waits for a row.
+package enum QuarantineUsageTable {
+  static func all(in session: borrowing Session) throws(DatabaseError) -> [QuarantineSource: QuarantineUsage] {
+    var usage: [QuarantineSource: QuarantineUsage] = [:]
+    for row in try session.query("SELECT source, messages, bytes FROM quarantine_usage") {
+      guard let source = QuarantineSource(rawValue: try row.text("source")) else { continue }
+      let kept = QuarantineUsage(messages: try row.int("messages"), bytes: try row.int("bytes"))
+      if kept.messages > 0 { usage[source] = kept }
+    }
+    return usage
+  }
+
+  static func add(
+    _ added: [QuarantineSource: QuarantineUsage], in session: borrowing Session
+  ) throws(DatabaseError) {
+    for (source, more) in added.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where more.messages > 0 {
+      _ = try session.execute(
+        """
+        INSERT INTO quarantine_usage (source, messages, bytes) VALUES (\(source.rawValue), \(more.messages), \(more.bytes))
+        ON DUPLICATE KEY UPDATE messages = messages + VALUES(messages), bytes = bytes + VALUES(bytes)
+        """)
+    }
+  }
+
+  static func remove(
+    _ removed: [QuarantineSource: QuarantineUsage], in session: borrowing Session
+  ) throws(DatabaseError) {
+    for (source, less) in removed.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      _ = try session.execute(
+        """
+        UPDATE quarantine_usage SET messages = GREATEST(0, messages - \(less.messages)),
+          bytes = GREATEST(0, bytes - \(less.bytes)) WHERE source = \(source.rawValue)
+        """)
+    }
+  }
+
+  /// Recounts each source, in one transaction per source.
+  ///
+  /// Corrects the counts after a binary of schema 2, or an operator, changed rows without counting. Reads one index entry per
+  /// message. Other transactions that quarantine a message of the same source wait until it ends.
+  package static func recount(in pool: Pool) async throws(DatabaseError) {
+    for source in QuarantineSource.allCases {
+      try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+        try recount(source, in: session)
+      }
+    }
+  }
+
+  /// Recounts a source.
+  package static func recount(_ source: QuarantineSource, in session: borrowing Session) throws(DatabaseError) {
+    // The count is locked first. Transactions that changed rows before have committed then; later ones add to this count.
+    try add([source: QuarantineUsage(messages: 1, bytes: 0)], in: session)
+    guard
+      let row = try session.query(
+        """
+        SELECT COUNT(*) AS kept, CAST(COALESCE(SUM(size), 0) AS SIGNED) AS bytes FROM quarantine
+        WHERE source = \(source.rawValue)
+        """
+      ).first
+    else { return }
+    _ = try session.execute(
+      """
+      UPDATE quarantine_usage SET messages = \(try row.int("kept")), bytes = \(try row.int("bytes"))
+      WHERE source = \(source.rawValue)
+      """)
+  }
+}

@@ -1,0 +1,99 @@
+import HTTPClient
+import Ledger
+import Time
+
+/// What an installation answers to a stranger at its public address: asked as anybody could, without a token.
+///
+/// To be run from outside of the network that the service trusts. Nothing that is sent is kept: requests are refused or
+/// hold nothing.
+struct PublicChecks {
+  let all: [Check]
+
+  /// What a stranger is told.
+  struct Answer: Sendable {
+    /// Nil when there was no answer.
+    let status: Int?
+    let reason: String
+  }
+
+  private static let patience = Interval.seconds(10)
+
+  init(_ url: String, client: HTTPClient) async {
+    let base = String(url.reversed().drop { $0 == "/" }.reversed())
+    func ask(
+      _ method: String, _ path: String, _ headers: [(name: String, value: String)] = [], body: String = ""
+    ) async -> Answer {
+      let request = ClientRequest(
+        method: method, url: base + path, headers: headers, body: Array(body.utf8), deadline: Self.patience)
+      do throws(HTTPClientError) {
+        let response = try await client.send(request)
+        return Answer(status: response.status, reason: "\(response.status)")
+      } catch {
+        return Answer(status: nil, reason: "\(error)")
+      }
+    }
+    let alive = await ask("GET", "/livez")
+    guard alive.status != nil else {
+      all = [.fail("public", "\(base) does not answer: \(alive.reason)", "give the address that Apple posts to")]
+      return
+    }
+    // No JSON: refused, and never kept.
+    var checks = [Self.notifications(await ask("POST", "/notifications", body: "doctor"))]
+    if Destination.isLoopback(base) {
+      checks.append(
+        .warn(
+          "public", "\(base) is this machine alone, to which more is shown",
+          "name the address that Apple posts to: `switchyard doctor --public https://…`"))
+    } else {
+      checks += [Self.transport(base), Self.metrics(await ask("GET", "/metrics"))]
+    }
+    let guess = [(name: "Authorization", value: "Bearer switchyard-doctor-guess")]
+    checks.append(
+      Self.closed(
+        "customers",
+        [
+          await ask("GET", "/v1/apps/com.example.app/customers/1"),
+          await ask("GET", "/v1/apps/com.example.app/customers/1", guess),
+        ]))
+    let evidence = [await ask("POST", "/v1/evidence", body: "{}"), await ask("POST", "/v1/evidence", guess)]
+    checks.append(Self.closed("evidence", evidence))
+    all = checks
+  }
+
+  static func transport(_ url: String) -> Check {
+    url.lowercased().hasPrefix("https://")
+      ? .ok("transport", "TLS")
+      : .fail(
+        "transport", "plain http: tokens, shared secrets and receipts can be read on the way",
+        "put a proxy with TLS in front, or serve with --tls-certificate-file and --tls-key-file")
+  }
+
+  static func notifications(_ answer: Answer) -> Check {
+    switch answer.status {
+    case 403: .ok("notifications", "are not taken from this address")
+    case 400, 413, 422:
+      .warn(
+        "notifications", "are taken from this address too, and from anybody's if this is not one of Apple's",
+        "serve with --allow-from apple, and behind a proxy with --trusted-proxy")
+    case 404: .warn("notifications", "answered 404", "let the proxy pass /notifications on")
+    default: .warn("notifications", "answered \(answer.reason), which is unexpected", "look at what stands in front")
+    }
+  }
+
+  static func metrics(_ answer: Answer) -> Check {
+    answer.status == 200
+      ? .fail(
+        "metrics", "anybody can read /metrics, which names the apps and their traffic",
+        "let the proxy refuse /metrics from outside, or serve it on a loopback address alone")
+      : .ok("metrics", "are not shown to strangers (\(answer.reason))")
+  }
+
+  /// What nobody without a token may reach.
+  static func closed(_ name: String, _ answers: [Answer]) -> Check {
+    let closed: Set<Int?> = [401, 403, 404, 429]
+    guard let open = answers.first(where: { !closed.contains($0.status) }) else {
+      return .ok(name, "ask for a token")
+    }
+    return .fail(name, "answered \(open.reason) to a stranger without a token", "look at what stands in front")
+  }
+}

@@ -1,0 +1,32 @@
+import Ledger
+import Runtime
+import Service
+
+/// How much of the disk is to stay free.
+enum DiskHeadroom {
+  static let option = Option.value(
+    "disk-headroom", "SIZE", default: ByteSize(Int(DiskWatch.Settings.standard)).exact,
+    environment: "SWITCHYARD_DISK_HEADROOM",
+    "Disk space that must stay free for the private database, as 512M or 2G. With less, unproven messages are not kept; "
+      + "with less than a quarter of it, every sender is answered 503 \"disk full\". 0 turns this off.")
+
+  /// In bytes.
+  static func size(_ arguments: ParsedArguments) throws(UsageError) -> UInt64 {
+    let size = try arguments.size("disk-headroom", in: ByteSize(0)...ByteSize(1 << 50))
+    return UInt64(size?.bytes ?? Int(DiskWatch.Settings.standard))
+  }
+
+  /// Bytes that may still be written where the private database is, or will be.
+  static func free(_ database: DatabaseOptions) -> UInt64? {
+    FileFacts.freeSpace(at: database.embeddedDirectory) ?? FileFacts.freeSpace(at: database.dataDirectory)
+  }
+
+  /// What `serve` watches; nil with --database, whose disk cannot be seen from here.
+  static func settings(
+    _ arguments: ParsedArguments, _ database: DatabaseOptions
+  ) throws(UsageError) -> DiskWatch.Settings? {
+    let headroom = try size(arguments)
+    guard database.url == nil, headroom > 0 else { return nil }
+    return DiskWatch.Settings(headroom: headroom) { free(database) }
+  }
+}

@@ -1,0 +1,91 @@
+import JSON
+import Ledger
+import Runtime
+import Simulator
+import Support
+import Synchronization
+import Testing
+
+@testable import Service
+
+@Suite struct `The disk of the database` {
+  private static let headroom: UInt64 = 1_000
+
+  /// Free bytes that a test decides.
+  private final class Disk: Sendable {
+    private let bytes = Atomic<UInt64>(5_000)
+    var free: UInt64 {
+      get { bytes.load(ordering: .sequentiallyConsistent) }
+      set { bytes.store(newValue, ordering: .sequentiallyConsistent) }
+    }
+  }
+
+  @Test(
+    arguments: [
+      (nil, .ample), (1_000, .ample), (999, .low), (250, .low), (249, .full), (0, .full),
+    ] as [(UInt64?, DiskLevel)])
+  func `has three levels`(free: UInt64?, level: DiskLevel) {
+    #expect(DiskLevel(free: free, headroom: Self.headroom) == level)
+    #expect(DiskLevel(free: free, headroom: 0) == .ample)
+  }
+
+  @Test func `is told of in the log once for each change`() {
+    let (disk, log) = (Disk(), RecordingLogHandler())
+    let watch = DiskWatch(
+      DiskWatch.Settings(headroom: Self.headroom) { disk.free }, logger: Logger(label: "test", handler: log))
+    for free: UInt64 in [5_000, 900, 800, 100, 50, 600, 5_000] {
+      disk.free = free
+      watch.check()
+    }
+    #expect(
+      log.messages == [
+        "disk below its headroom: unproven messages are not kept",
+        "disk full: nothing is stored, senders are answered 503",
+        "disk below its headroom: unproven messages are not kept", "disk has room again: everything is kept",
+      ])
+    #expect(log.records.allSatisfy { $0.metadata["headroomBytes"] != nil && $0.metadata["freeBytes"] != nil })
+  }
+
+  @Test func `is kept for what is proven first, and named when it is full`() async throws {
+    let disk = Disk()
+    try await RunningService.with({ $0.disk = DiskWatch.Settings(headroom: Self.headroom) { disk.free } }) { service in
+      let stranger = try ApplePKI.generate(at: RunningService.now)
+      func post(_ number: Int, forged: Bool = false) async throws -> (status: Int, body: JSONObject) {
+        let id = "30000000000000\(10 + number)"
+        return try await service.post(
+          "/notifications", service.notification(id: id, signedBy: forged ? stranger : nil))
+      }
+      func reach(_ free: UInt64) async throws {
+        disk.free = free
+        let gauge = "switchyard_disk_free_bytes \(free)"
+        #expect(await eventually { (try? await service.text("/metrics").text.contains(gauge)) == true })
+      }
+      #expect(try await post(0, forged: true).body["status"] == "quarantined")
+
+      try await reach(900)
+      let junk = try await post(1, forged: true)
+      #expect(junk.status == 503 && junk.body["error"]?.object?["detail"]?.string?.contains("disk full") == true)
+      #expect(try await post(2).body["status"] == "stored")
+      #expect(try await service.text("/readyz").status == 200)
+
+      try await reach(100)
+      for answer in [
+        try await post(3), try await post(4, forged: true),
+        try await service.post(
+          "/v1/evidence", Array("{\"originalTransactionId\":\"7\"}".utf8), token: service.token),
+      ] {
+        #expect(answer.status == 503 && answer.body["error"]?.object?["code"] == "diskFull")
+        #expect(answer.body["error"]?.object?["detail"]?.string?.contains("disk full") == true)
+      }
+      let ready = try await service.text("/readyz")
+      #expect(ready.status == 503 && ready.text.contains("disk full"))
+      let metrics = try await service.text("/metrics").text
+      #expect(metrics.contains("switchyard_disk_headroom_bytes 1000"))
+      #expect(metrics.contains("switchyard_not_kept_total{source=\"unproven\",reason=\"disk\"} 2"))
+
+      try await reach(5_000)
+      #expect(try await post(3).body["status"] == "stored")
+      #expect(try await service.rowCount("quarantine") == 1)
+    }
+  }
+}
