@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The bytes that all requests' bodies together may hold; each class of callers has a part of its own.
+/// The bytes that the bodies of all requests, and of all long answers on their way, may hold together; each class of callers has a part of its own.
 ///
 /// Counted is memory that is really taken, not what a `Content-Length` promises: a promise costs its maker nothing.
 final class BodyBudget: Sendable {
@@ -66,7 +66,8 @@ final class BodyShare: Sendable {
 
   deinit { budget.give(bytes.load(ordering: .relaxed), back: caller) }
 
-  fileprivate func grow(by more: Int) -> Bool {
+  /// Takes more of the budget; false, and nothing is taken, if it has no more for this class of callers.
+  func grow(by more: Int) -> Bool {
     guard budget.take(more, for: caller) else { return false }
     bytes.wrappingAdd(more, ordering: .relaxed)
     return true

@@ -23,6 +23,8 @@ package enum HTTPRefusal: String, Error, Sendable, CaseIterable {
   case malformed, headTooLarge, bodyTooLarge
   /// All bodies together would have taken more memory than they may.
   case bodyBudget
+  /// A long answer, kept for a client that may read slowly, would have taken more memory than all bodies may.
+  case answerBudget
   /// The handler would not admit it.
   case notAdmitted
   /// The request did not arrive, or its answer was not taken, in time.
@@ -36,6 +38,6 @@ package enum HTTPRefusal: String, Error, Sendable, CaseIterable {
 /// What is divided among the classes of callers.
 package enum HTTPCapacity: String, Sendable, CaseIterable {
   case connections
-  /// Bytes that bodies hold.
+  /// Bytes that the bodies of requests, and of long answers on their way, hold.
   case bodies
 }

@@ -5,30 +5,47 @@ enum ResponseHead {
   ///
   /// Length, connection and encoding are the server's to say; what the handler says of them is left out. The date is the
   /// handler's if it gives one: a simulated server may live at another time.
-  /// - Parameter closing: whether the connection ends with the answer.
-  static func bytes(of response: HTTPResponse, closing: Bool, date: String) -> [UInt8]? {
+  /// - Parameters:
+  ///   - closing: whether the connection ends with the answer.
+  ///   - room: how many bytes will be appended to it.
+  static func bytes(of response: HTTPResponse, closing: Bool, date: String, room: Int = 0) -> [UInt8]? {
     guard (200...599).contains(response.status) else { return nil }
     let headers = response.headers
     var bytes: [UInt8] = []
-    bytes.reserveCapacity(160 + headers.packed.count)
-    bytes += "HTTP/1.1 \(response.status) \(ReasonPhrase.of(response.status))\r\n".utf8
-    if !headers.contains("Date") { bytes += "Date: \(date)\r\n".utf8 }
+    bytes.reserveCapacity(160 + headers.packed.count + room)
+    // Piece by piece: interpolated strings are several times slower.
+    bytes += "HTTP/1.1 ".utf8
+    bytes.append(decimal: response.status)
+    bytes.append(0x20)
+    bytes += ReasonPhrase.of(response.status).utf8
+    if !headers.contains("Date") {
+      bytes += "\r\nDate: ".utf8
+      bytes += date.utf8
+    }
+    bytes += "\r\n".utf8
     for field in headers.layout {
-      let (name, value) = (headers.packed[field.name], headers.packed[field.value])
-      guard !name.isEmpty, name.allSatisfy(\.isTokenCharacter),
-        value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
-      else { return nil }
-      guard !isOurs(name) else { continue }
-      bytes += name
-      bytes += [UInt8(ascii: ":"), 0x20]
-      bytes += value
-      bytes += [0x0D, 0x0A]
+      guard isSayable(headers.packed.span.extracting(field.name), headers.packed.span.extracting(field.value)) else {
+        return nil
+      }
+      guard !isOurs(headers.packed[field.name]) else { continue }
+      bytes += headers.packed[field.name]
+      bytes += ": ".utf8
+      bytes += headers.packed[field.value]
+      bytes += "\r\n".utf8
     }
     // 204 and 304 have no body and, 204, no length either (RFC 9110, 8.6).
-    if response.status != 204, response.status != 304 { bytes += "Content-Length: \(response.body.count)\r\n".utf8 }
-    if closing { bytes += "Connection: close\r\n".utf8 }
-    bytes += [0x0D, 0x0A]
+    if response.status != 204, response.status != 304 {
+      bytes += "Content-Length: ".utf8
+      bytes.append(decimal: response.body.count)
+      bytes += "\r\n".utf8
+    }
+    bytes += (closing ? "Connection: close\r\n\r\n" : "\r\n").utf8
     return bytes
+  }
+
+  private static func isSayable(_ name: Span<UInt8>, _ value: Span<UInt8>) -> Bool {
+    !name.isEmpty && name.holdsOnly(\.isTokenCharacter)
+      && value.holdsOnly { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
   }
 
   /// Whether a body follows the head at all.
@@ -47,6 +64,14 @@ enum ResponseHead {
     return ours.withUTF8Buffer { ours in
       unsafe name.elementsEqual(ours) { ($0.isCapital ? $0 | 0x20 : $0) == $1 }
     }
+  }
+}
+
+extension [UInt8] {
+  /// Appends the digits of a number that is not negative.
+  fileprivate mutating func append(decimal number: Int) {
+    if number >= 10 { append(decimal: number / 10) }
+    append(UInt8(ascii: "0") + UInt8(number % 10))
   }
 }
 

@@ -9,6 +9,8 @@ package struct DividedCapacity: Sendable {
   private var used = PerClass { _ in 0 }
   /// How much of the common part is in use.
   private var borrowed = 0
+  /// How much is in use by all classes.
+  package private(set) var total = 0
 
   /// Creates a capacity of `total`; parts beyond it make it larger.
   package init(total: Int, reserved: [CallerClass: Int]) {
@@ -28,19 +30,18 @@ package struct DividedCapacity: Sendable {
     guard borrowed + more <= common else { return false }
     borrowed += more
     used[caller] = now
+    total += amount
     return true
   }
 
   package mutating func give(_ amount: Int, back caller: CallerClass) {
     let now = max(0, used[caller] - amount)
     borrowed -= beyondItsPart(used[caller], caller) - beyondItsPart(now, caller)
+    total -= used[caller] - now
     used[caller] = now
   }
 
   package func used(by caller: CallerClass) -> Int { used[caller] }
-
-  /// How much is in use by all classes.
-  package var total: Int { CallerClass.allCases.reduce(0) { $0 + used[$1] } }
 
   /// How full it is for a class, from 0 to 1: what it uses of all that it could have now.
   package func fullness(for caller: CallerClass) -> Double {

@@ -8,17 +8,17 @@ package enum BodyFraming: Hashable, Sendable {
   case chunked
 
   init(_ fields: HTTPHeaders, version: HTTPVersion) throws(RequestFault) {
-    let lengths = fields.occurrences(of: "Content-Length")
-    let encodings = fields.occurrences(of: "Transfer-Encoding")
-    guard lengths == 0 || encodings == 0 else { throw .lengthAndEncoding }
-    guard lengths <= 1 else { throw .repeatedContentLength }
-    guard encodings <= 1 else { throw .repeatedTransferEncoding }
-    if encodings == 1 {
+    let lengths = fields.find("Content-Length")
+    let encodings = fields.find("Transfer-Encoding")
+    guard lengths.count == 0 || encodings.count == 0 else { throw .lengthAndEncoding }
+    guard lengths.count <= 1 else { throw .repeatedContentLength }
+    guard encodings.count <= 1 else { throw .repeatedTransferEncoding }
+    if encodings.count == 1 {
       // In HTTP/1.0 the header says nothing, so that a proxy of that version passes it on without looking at it.
       guard version == .http11, fields.equals("Transfer-Encoding", "chunked") else { throw .transferEncoding }
       self = .chunked
-    } else if let text = fields["Content-Length"] {
-      guard let length = Self.length(text) else { throw .contentLength }
+    } else if let digits = lengths.first {
+      guard let length = Self.length(fields.packed.span.extracting(digits)) else { throw .contentLength }
       self = .length(length)
     } else {
       self = .length(0)
@@ -26,10 +26,13 @@ package enum BodyFraming: Hashable, Sendable {
   }
 
   /// Reads decimal digits alone, without leading zeros; `Int.init` would take a sign.
-  private static func length(_ text: String) -> Int? {
-    guard (1...mostDigits).contains(text.utf8.count), text.utf8.allSatisfy(\.isDigit), text == "0" || text.first != "0"
+  private static func length(_ digits: Span<UInt8>) -> Int? {
+    guard (1...mostDigits).contains(digits.count), digits.holdsOnly(\.isDigit),
+      digits.count == 1 || digits[0] != UInt8(ascii: "0")
     else { return nil }
-    return Int(text)
+    var length = 0
+    for index in digits.indices { length = length * 10 + Int(digits[index] - UInt8(ascii: "0")) }
+    return length
   }
 
   /// Far above every limit, far below overflow.

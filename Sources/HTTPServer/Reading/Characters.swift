@@ -1,6 +1,6 @@
 extension Span<UInt8> {
   /// Returns whether every byte is accepted.
-  func holdsOnly(_ accepted: (UInt8) -> Bool) -> Bool {
+  @inline(__always) func holdsOnly(_ accepted: (UInt8) -> Bool) -> Bool {
     for index in 0..<count where !accepted(self[index]) { return false }
     return true
   }
@@ -10,7 +10,7 @@ extension String {
   /// Creates a string of `bytes`; nil unless all of them are ASCII.
   init?(ascii bytes: Span<UInt8>) {
     guard bytes.holdsOnly({ $0 < 0x80 }) else { return nil }
-    do { self.init(copying: try UTF8Span(validating: bytes)) } catch { return nil }
+    self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
   }
 }
 

@@ -4,14 +4,29 @@
 /// arrived, and looks at each byte once. Whether and why it refuses depends on the bytes alone, not on how they were
 /// divided. Everything is bounded by `HTTPServerLimits`: a line, the number of fields, and the whole.
 package struct HeadReader: Sendable {
-  private let limits: HTTPServerLimits
+  private let limits: Limits
   private var scanner = LineScanner()
   /// Where the next line begins.
   private var position = 0
   private var requestLine: RequestLine?
   private var fields = HTTPHeaders()
 
-  package init(limits: HTTPServerLimits) { self.limits = limits }
+  /// Those of the server's limits that heads have.
+  struct Limits: Sendable {
+    let head: Int
+    let line: Int
+    let fields: Int
+    let takesEscapedSlashes: Bool
+
+    init(_ limits: HTTPServerLimits) {
+      (head, line, fields) = (limits.head, limits.line, limits.fields)
+      takesEscapedSlashes = limits.takesEscapedSlashes
+    }
+  }
+
+  init(_ limits: Limits) { self.limits = limits }
+
+  package init(limits: HTTPServerLimits) { self.init(Limits(limits)) }
 
   /// Returns the head once it is complete, nil while more is needed.
   ///
@@ -62,13 +77,14 @@ package struct HeadReader: Sendable {
 
   /// One host (3.2), and the same in an absolute target: a proxy may have judged by either.
   private func checkHost(_ target: RequestTarget, version: HTTPVersion) throws(RequestFault) {
-    if let authority = target.authority, !Authority.isValid(authority) { throw .target }
-    guard fields.occurrences(of: "Host") <= 1 else { throw .repeatedHost }
-    guard let host = fields["Host"] else {
+    if let authority = target.authority, !Authority.isValid(authority.utf8Span.span) { throw .target }
+    let hosts = fields.find("Host")
+    guard hosts.count <= 1 else { throw .repeatedHost }
+    guard let host = hosts.first else {
       guard version == .http10 else { throw .missingHost }
       return
     }
-    guard Authority.isValid(host) else { throw .host }
-    guard target.authority == nil || fields.equals("Host", target.authority ?? "") else { throw .hostMismatch }
+    guard Authority.isValid(fields.packed.span.extracting(host)) else { throw .host }
+    if let authority = target.authority, !fields.equals("Host", authority) { throw .hostMismatch }
   }
 }

@@ -29,15 +29,14 @@ struct RequestLine: Sendable {
   }
 
   private static func version(_ bytes: Span<UInt8>) throws(RequestFault) -> HTTPVersion {
-    guard bytes.count == 8, let text = String(ascii: bytes) else { throw .version }
-    switch text {
-    case "HTTP/1.1": return .http11
-    case "HTTP/1.0": return .http10
-    case _:
-      guard text.hasPrefix("HTTP/"), bytes[5].isDigit, bytes[6] == UInt8(ascii: "."), bytes[7].isDigit else {
-        throw .version
-      }
-      throw .unsupportedVersion
+    guard bytes.count == 8, bytes[0] == UInt8(ascii: "H"), bytes[1] == UInt8(ascii: "T"), bytes[2] == UInt8(ascii: "T"),
+      bytes[3] == UInt8(ascii: "P"), bytes[4] == UInt8(ascii: "/"), bytes[5].isDigit, bytes[6] == UInt8(ascii: "."),
+      bytes[7].isDigit
+    else { throw .version }
+    switch (bytes[5], bytes[7]) {
+    case (UInt8(ascii: "1"), UInt8(ascii: "1")): return .http11
+    case (UInt8(ascii: "1"), UInt8(ascii: "0")): return .http10
+    case _: throw .unsupportedVersion
     }
   }
 

@@ -17,21 +17,23 @@ package struct RequestStream: Sendable {
     case fault(RequestFault)
   }
 
-  private enum State {
-    case head(HeadReader)
-    case body(BodyReader)
+  private enum Part {
+    case head, body
     case fault(RequestFault)
   }
 
   package private(set) var buffer: [UInt8] = []
   /// Where the unread bytes begin.
   private var position = 0
-  private var state: State
-  private let limits: HTTPServerLimits
+  private var part = Part.head
+  // Beside the state, not in it: there each step would copy what a reader has.
+  private var head: HeadReader
+  private var body = BodyReader(.length(0))
+  private let limits: HeadReader.Limits
 
   package init(limits: HTTPServerLimits) {
-    self.limits = limits
-    state = .head(HeadReader(limits: limits))
+    self.limits = HeadReader.Limits(limits)
+    head = HeadReader(self.limits)
   }
 
   /// Whether bytes wait to be read: part of a request, or a whole one that the client sent ahead.
@@ -45,34 +47,37 @@ package struct RequestStream: Sendable {
   }
 
   package mutating func next() -> Event {
+    let event = read(buffer)
+    if case .needsMore = event { forgetRead() }
+    return event
+  }
+
+  /// - Parameter buffer: the property, since no reader may change itself while it reads from a property beside it.
+  private mutating func read(_ buffer: [UInt8]) -> Event {
     do throws(RequestFault) {
-      switch state {
-      case .head(var reader):
-        let head = try reader.read(buffer.span.extracting(position..<buffer.count))
-        guard let head else {
-          state = .head(reader)
-          return .needsMore
-        }
-        position += head.size
-        state = .body(BodyReader(head.framing))
-        return .head(head)
-      case .body(var reader):
+      switch part {
+      case .head:
+        guard let found = try head.read(buffer.span.extracting(position..<buffer.count)) else { return .needsMore }
+        position += found.size
+        head = HeadReader(limits)
+        body = BodyReader(found.framing)
+        part = .body
+        return .head(found)
+      case .body:
         var next = position
-        let step = try reader.next(in: buffer.span, at: &next)
-        (position, state) = (next, .body(reader))
+        let step = try body.next(in: buffer.span, at: &next)
+        position = next
         switch step {
-        case .needsMore:
-          forgetRead()
-          return .needsMore
+        case .needsMore: return .needsMore
         case .part(let range): return .body(range)
         case .end:
-          state = .head(HeadReader(limits: limits))
+          part = .head
           return .end
         }
       case .fault(let fault): return .fault(fault)
       }
     } catch {
-      state = .fault(error)
+      part = .fault(error)
       return .fault(error)
     }
   }

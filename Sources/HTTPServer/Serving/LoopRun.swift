@@ -40,8 +40,9 @@ final class LoopRun {
         for word in loop.words() { unanswered += obey(word) }
       }
       for event in events {
-        connections[event.id]?.notice(event)
-        proceed(event.id)
+        guard let connection = connections[event.id] else { continue }
+        connection.notice(event)
+        proceed(connection, event.id)
       }
       for id in take(&unfinished) { proceed(id) }
       if nextSweep <= Deadline.now() { sweep() }
@@ -88,8 +89,12 @@ final class LoopRun {
   }
 
   private func proceed(_ id: UInt64) {
-    switch connections[id]?.proceed() {
-    case .waits, nil: break
+    if let connection = connections[id] { proceed(connection, id) }
+  }
+
+  private func proceed(_ connection: ServedConnection, _ id: UInt64) {
+    switch connection.proceed() {
+    case .waits: break
     case .hasMore: unfinished.append(id)
     case .over: connections[id] = nil
     }

@@ -11,23 +11,48 @@ struct Outgoing {
     case close
   }
 
-  private var head: [UInt8]
-  private var body: [UInt8]
+  private let head: [UInt8]
+  private let body: [UInt8]
   /// How many bytes of `body` are sent; a simulated server breaks off before the end.
   private let end: Int
+  /// The part of the budget that `body` takes while a slow client reads it.
+  private let share: BodyShare?
   private var sent = 0
   let next: Next
 
-  init(_ head: [UInt8], body: [UInt8] = [], end: Int, then next: Next) {
-    self.head = head
-    self.next = next
-    if end <= Self.joined {
-      // One write for both.
-      self.head += body.prefix(end)
-      (self.body, self.end) = ([], 0)
-    } else {
-      (self.body, self.end) = (body, end)
+  /// Nothing.
+  static let none = Outgoing([], then: .close)
+  static let invitation = Outgoing(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8), then: .body)
+
+  private init(_ head: [UInt8], then next: Next) {
+    (self.head, self.next) = (head, next)
+    (body, end, share) = ([], 0, nil)
+  }
+
+  /// Writes an answer; nil if HTTP cannot say it.
+  ///
+  /// - Parameters:
+  ///   - isHead: whether `HEAD` asked for it.
+  ///   - share: the part of the budget that its body takes, if any.
+  init?(_ response: HTTPResponse, isHead: Bool, closing: Bool, date: String, share: BodyShare?) {
+    let whole = ResponseHead.hasBody(response, isHead: isHead) ? response.body.count : 0
+    var end = whole
+    switch response.ending {
+    case .cut(let count): (end, next) = (min(whole, max(0, count)), .close)
+    case .complete, .silent: next = closing ? .linger : .nextRequest
     }
+    let isJoined = end <= Self.joined
+    guard var head = ResponseHead.bytes(of: response, closing: closing, date: date, room: isJoined ? end : 0) else {
+      return nil
+    }
+    if isJoined {
+      // One write for both.
+      head += response.body.prefix(end)
+      (body, self.end, self.share) = ([], 0, nil)
+    } else {
+      (body, self.end, self.share) = (response.body, end, share)
+    }
+    self.head = head
   }
 
   /// Writes as much as goes; `bytes` means that all of it is out.
@@ -43,5 +68,5 @@ struct Outgoing {
   }
 
   /// Bodies up to so many bytes are copied behind the head.
-  private static let joined = 16 << 10
+  static let joined = 16 << 10
 }
