@@ -14,6 +14,10 @@ package import Time
 package struct Installation: Sendable {
   package struct Settings: Sendable {
     package var http: HTTPServerConfiguration
+    /// A listener for the metrics alone; nil: there is none.
+    package var metricsListener: HTTPServerConfiguration?
+    /// Whether `http` serves the metrics too: they name the apps, so strangers must not reach them.
+    package var showsMetrics = true
     package var sources = AllowedSources.anywhere
     package var callers = Callers()
     package var junk = JunkAllowance.Settings()
@@ -35,6 +39,8 @@ package struct Installation: Sendable {
   }
 
   package let server: HTTPServer
+  /// Serves the metrics alone; nil if there is no listener of that kind.
+  package let metricsServer: HTTPServer?
   package let ledger: Ledger
   package let metrics: MetricsRegistry
   private let commit: GroupCommit
@@ -130,6 +136,9 @@ package struct Installation: Sendable {
     }
     self.seeding = seeding
     let lookUps = LookUps(ledger)
+    let health = HealthRoute(metrics: metrics) {
+      diskWatch?.level == .full ? "disk full" : readiness.reason
+    }
     let router = Router(
       notifications: NotificationRoute(
         intake: intake, registry: registry, commit: commit,
@@ -143,15 +152,13 @@ package struct Installation: Sendable {
         answers: ReceiptAnswers(
           intake: intake, registry: registry, commit: commit, within: settings.verifyReceipt.recordWithin,
           metrics: counts, clock: clock, logger: logger),
-        callers: settings.callers, metrics: counts, logger: logger),
+        callers: settings.callers, registry: registry, key: keys.current, metrics: counts, logger: logger),
       evidence: EvidenceRoute(
         intake: intake, ledger: ledger, commit: commit, lookUps: lookUps, seeding: seeding, registry: registry,
         key: keys.current, metrics: counts, clock: clock, logger: logger),
       purchases: PurchasesRoute(lookUps: lookUps, clock: clock, logger: logger),
-      health: HealthRoute(metrics: metrics) {
-        diskWatch?.level == .full ? "disk full" : readiness.reason
-      },
-      sources: settings.sources, callers: settings.callers, registry: registry)
+      health: health, showsMetrics: settings.showsMetrics, sources: settings.sources, callers: settings.callers,
+      registry: registry)
     var http = settings.http
     http.classify = { [callers = settings.callers] in callers.connection(of: $0) }
     http.limits.reservedPercent = [.apple: 25, .known: 25, .anonymous: 25]
@@ -160,6 +167,7 @@ package struct Installation: Sendable {
     let httpMetrics = HTTPServerMetrics(metrics, logger: logger)
     server = HTTPServer(http, handler: router) { httpMetrics.note($0) }
     httpMetrics.observe(server, in: metrics)
+    metricsServer = settings.metricsListener.map { HTTPServer($0, handler: MetricsListener(health: health)) }
     if let settings = settings.appStore, let asking = appStore, let seeding {
       let reconciler = Reconciler(
         client: asking, verifier: settings.verifier, intake: intake, ledger: ledger, seeding: seeding,
@@ -191,7 +199,7 @@ package struct Installation: Sendable {
     ] + (seeding.map { [$0] } ?? []) + (keepingUp.map { [$0] } ?? []) + (consumption.map { [$0] } ?? [])
       + (diskWatch.map { [$0] } ?? []) + [
         ServerService(server: server)
-      ]
+      ] + (metricsServer.map { [ServerService(server: $0)] } ?? [])
   }
 
   private func declareGauges(_ metrics: MetricsRegistry, _ lookUps: LookUps) {

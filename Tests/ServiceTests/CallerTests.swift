@@ -1,3 +1,4 @@
+import HTTPClient
 import HTTPServer
 import Testing
 
@@ -36,29 +37,85 @@ private func network(_ text: String) throws -> Network { try #require(Network(te
 }
 
 @Suite struct `The slots for calls of verifyReceipt` {
-  private let slots = CallSlots(total: 16, mostOfAddress: 5, rate: Rate(burst: 100, perSecond: 1))
+  private let slots = CallSlots(
+    total: 16, mostOfAddress: 3, rate: Rate(burst: 100, perSecond: 1), appRate: Rate(burst: 150, perSecond: 1))
+
+  private func call(_ address: String, of app: String? = nil) -> CallSlots.Call {
+    CallSlots.Call(.anonymous, at: peer(address), of: app)
+  }
 
   @Test func `cannot be held by one address`() {
-    for _ in 0..<5 { #expect(slots.take(for: .anonymous, at: peer("203.0.113.9")) == nil) }
-    #expect(slots.take(for: .anonymous, at: peer("203.0.113.9")) == "tooManyFromAddress")
-    #expect(slots.take(for: .anonymous, at: peer("203.0.113.8")) == nil)
-    slots.give(back: .anonymous, at: peer("203.0.113.9"))
-    #expect(slots.take(for: .anonymous, at: peer("203.0.113.9")) == nil)
+    let call = call("203.0.113.9")
+    for _ in 0..<3 { #expect(slots.take(for: call) == nil) }
+    #expect(slots.take(for: call) == "tooManyFromAddress")
+    #expect(slots.take(for: self.call("203.0.113.8")) == nil)
+    slots.give(back: call)
+    #expect(slots.take(for: call) == nil)
   }
 
   @Test func `cannot be held by strangers alone`() {
-    for n in 0..<8 { #expect(slots.take(for: .anonymous, at: peer("203.0.113.\(n)")) == nil) }
-    #expect(slots.take(for: .anonymous, at: peer("203.0.113.9")) == "overloaded")
-    for _ in 0..<4 { #expect(slots.take(for: .known, at: nil) == nil) }
+    for app in ["a", "b"] {
+      for n in 0..<4 { #expect(slots.take(for: call("203.0.113.\(n)", of: app)) == nil) }
+    }
+    #expect(slots.take(for: call("203.0.113.9", of: "c")) == "overloaded")
+    for _ in 0..<4 { #expect(slots.take(for: CallSlots.Call(.known, at: nil)) == nil) }
   }
 
-  @Test func `are given to one address at a rate`() {
+  /// Every copy of the app has its secret, and so has whoever has a copy.
+  @Test func `cannot be held by one app's clients, nor by calls without a secret`() {
+    for n in 0..<4 { #expect(slots.take(for: call("203.0.113.\(n)", of: "a")) == nil) }
+    #expect(slots.take(for: call("203.0.113.9", of: "a")) == "tooManyOfApp")
+    for n in 10..<13 { #expect(slots.take(for: call("203.0.113.\(n)")) == nil) }
+    #expect(slots.take(for: call("203.0.113.9", of: "b")) == nil)
+    slots.give(back: call("203.0.113.0", of: "a"))
+    #expect(slots.take(for: call("203.0.113.9", of: "a")) == nil)
+    slots.give(back: call("203.0.113.9", of: "a"))
+    #expect(slots.take(for: call("203.0.113.13")) == nil)
+    #expect(slots.take(for: call("203.0.113.14")) == "tooManyUnnamed")
+  }
+
+  /// Behind a proxy that is not named all clients have one address: the half that everybody may have is theirs.
+  @Test func `are not limited by name for this machine's own address`() {
+    for _ in 0..<8 { #expect(slots.take(for: CallSlots.Call(.anonymous, at: nil)) == nil) }
+    #expect(slots.take(for: CallSlots.Call(.anonymous, at: nil)) == "overloaded")
+  }
+
+  @Test func `are given to one address, and to one app, at a rate`() {
     for _ in 0..<100 {
-      #expect(slots.take(for: .anonymous, at: peer("203.0.113.9")) == nil)
-      slots.give(back: .anonymous, at: peer("203.0.113.9"))
+      #expect(slots.take(for: call("203.0.113.9", of: "a")) == nil)
+      slots.give(back: call("203.0.113.9", of: "a"))
     }
-    #expect(slots.take(for: .anonymous, at: peer("203.0.113.9")) == "tooFastFromAddress")
-    #expect(slots.take(for: .anonymous, at: peer("203.0.113.8")) == nil)
+    #expect(slots.take(for: call("203.0.113.9", of: "a")) == "tooFastFromAddress")
+    for _ in 0..<50 {
+      #expect(slots.take(for: call("203.0.113.8", of: "a")) == nil)
+      slots.give(back: call("203.0.113.8", of: "a"))
+    }
+    #expect(slots.take(for: call("203.0.113.8", of: "a")) == "tooFastOfApp")
+    #expect(slots.take(for: call("203.0.113.8", of: "b")) == nil)
+  }
+}
+
+@Suite struct `The metrics` {
+  @Test func `are served on a listener of their own, and not to the public`() async throws {
+    let listener = HTTPServerConfiguration(port: 0, threads: 1)
+    try await RunningService.with({ ($0.showsMetrics, $0.metricsListener) = (false, listener) }) { service in
+      #expect(try await service.text("/metrics").status == 404)
+      #expect(try await service.text("/livez").status == 200)
+      let port = try #require(service.metricsPort)
+      let client = HTTPClient()
+      let base = "http://127.0.0.1:\(port)"
+      let page = try await client.send(ClientRequest(method: "GET", url: "\(base)/metrics"))
+      #expect(page.status == 200)
+      let text = String(decoding: page.body, as: UTF8.self)
+      #expect(text.contains("switchyard_http_refused_total{reason=\"notAdmitted\",detail=\"metricsElsewhere\"} 1\n"))
+      for (method, path, status) in [
+        ("GET", "/readyz", 200), ("GET", "/livez", 200), ("GET", "/v1/evidence", 404), ("POST", "/notifications", 405),
+      ] {
+        let answer = try await client.send(ClientRequest(method: method, url: base + path))
+        #expect(answer.status == status, "\(path)")
+      }
+      await client.shutdown()
+    }
   }
 }
 

@@ -24,6 +24,8 @@ struct RunningService {
   let log: RecordingLogHandler
   let master: MasterKey
   let database: DatabaseConfiguration
+  /// Where the metrics have a listener of their own.
+  let metricsPort: UInt16?
   private let client = HTTPClient()
 
   /// Runs `body` against a service with one app registered, then stops everything.
@@ -51,10 +53,11 @@ struct RunningService {
     let installation = try await Installation(
       pool: pool, adapter: Adapter(verifier: SignedDataVerifier(roots: roots)), keys: Keyring(current: master),
       settings: settings, clock: .fixed(at: now), logger: Logger(label: "test", level: .debug, handler: log))
+    try installation.metricsServer?.start()
     try installation.server.start()
     let service = RunningService(
       pki: pki, base: "http://127.0.0.1:\(installation.server.port)", token: token, pool: pool, log: log,
-      master: master, database: configuration)
+      master: master, database: configuration, metricsPort: installation.metricsServer?.port)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for part in installation.services { group.addTask { try await part.run() } }
       do {

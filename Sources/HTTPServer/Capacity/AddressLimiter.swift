@@ -8,4 +8,7 @@ package final class AddressLimiter: Sendable {
 
   /// Returns whether the address may, and counts it.
   package func take(_ peer: PeerAddress) -> Bool { rates.withLock { $0.take(peer, at: .now()) } }
+
+  /// The same for something else that has a name, an app.
+  package func take(_ name: String) -> Bool { rates.withLock { $0.take(Array(name.utf8), at: .now()) } }
 }

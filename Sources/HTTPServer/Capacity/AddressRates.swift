@@ -19,8 +19,10 @@ struct AddressRates: Sendable {
   }
 
   /// Returns whether the address may, and counts it.
-  mutating func take(_ peer: PeerAddress, at now: Deadline) -> Bool {
-    let site = peer.site
+  mutating func take(_ peer: PeerAddress, at now: Deadline) -> Bool { take(peer.site, at: now) }
+
+  /// The same for whatever else has a name in bytes.
+  mutating func take(_ site: [UInt8], at now: Deadline) -> Bool {
     if var bucket = buckets[site] {
       defer { buckets[site] = bucket }
       return bucket.take(rate, at: now)

@@ -10,6 +10,11 @@ struct RequestTarget {
 
   /// - Parameter takesEscapedSlashes: for servers that no proxy stands in front of.
   init?(_ raw: String, takesEscapedSlashes: Bool = false) {
+    if let end = Self.plainPath(raw.utf8Span.span) {
+      path = end == raw.utf8.count ? raw : String(decoding: raw.utf8.prefix(end), as: UTF8.self)
+      authority = nil
+      return
+    }
     var target = raw[...]
     if let absolute = Self.absolute(target) {
       authority = String(absolute.authority)
@@ -19,16 +24,12 @@ struct RequestTarget {
     }
     let end = target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
     let written = target[..<end]
-    guard target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
+    guard raw.utf8Span.span.holdsOnly({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
     if written == "*" {
       path = "*"
       return
     }
     guard written.utf8.first == UInt8(ascii: "/") else { return nil }
-    guard Self.needsWork(written) else {
-      path = written.utf8.count == raw.utf8.count ? raw : String(written)
-      return
-    }
     var bytes: [UInt8] = []
     for segment in written.utf8.split(separator: UInt8(ascii: "/")) {
       guard let decoded = Self.decoded(segment) else { return nil }
@@ -64,14 +65,19 @@ struct RequestTarget {
     return nil
   }
 
-  private static func needsWork(_ path: Substring) -> Bool {
+  /// Where the path ends in a target that is one already, as nearly all are: nothing to decode, collapse or refuse.
+  private static func plainPath(_ target: Span<UInt8>) -> Int? {
+    guard !target.isEmpty, target[0] == UInt8(ascii: "/") else { return nil }
+    var end = 0
     var previous: UInt8 = 0
-    for byte in path.utf8 {
-      if byte == UInt8(ascii: "%") || byte == UInt8(ascii: "\\") { return true }
-      if previous == UInt8(ascii: "/"), byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") { return true }
+    while end < target.count, target[end] != UInt8(ascii: "?") {
+      let byte = target[end]
+      guard byte != UInt8(ascii: "%"), byte != UInt8(ascii: "\\") else { return nil }
+      if previous == UInt8(ascii: "/"), byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") { return nil }
       previous = byte
+      end += 1
     }
-    return false
+    return target.holdsOnly { $0 > 0x20 && $0 < 0x7F } ? end : nil
   }
 
   private static func decoded(_ text: Substring.UTF8View.SubSequence) -> [UInt8]? {

@@ -11,20 +11,22 @@ package struct Router: HTTPHandler {
   private let evidence: EvidenceRoute
   private let purchases: PurchasesRoute
   private let health: HealthRoute
+  /// Whether this listener serves `/metrics`.
+  private let showsMetrics: Bool
   private let sources: AllowedSources
   private let callers: Callers
   private let registry: Registry
 
   init(
     notifications: NotificationRoute, receipts: VerifyReceiptRoute, evidence: EvidenceRoute, purchases: PurchasesRoute,
-    health: HealthRoute,
-    sources: AllowedSources, callers: Callers, registry: Registry
+    health: HealthRoute, showsMetrics: Bool, sources: AllowedSources, callers: Callers, registry: Registry
   ) {
     self.notifications = notifications
     self.receipts = receipts
     self.evidence = evidence
     self.purchases = purchases
     self.health = health
+    self.showsMetrics = showsMetrics
     self.sources = sources
     self.callers = callers
     self.registry = registry
@@ -54,6 +56,10 @@ package struct Router: HTTPHandler {
     case .verifyReceipt: return .admit(bodyLimit: VerifyReceiptRoute.bodyLimit, as: caller)
     case .evidence: return admit(head, for: nil, bodyLimit: EvidenceRoute.bodyLimit)
     case .purchases(let app, _), .customers(let app, _): return admit(head, for: app, bodyLimit: 0)
+    case .metrics where !showsMetrics:
+      return .refuse(
+        .error(404, "notFound", "metrics are not served to the public; see --metrics-listen"),
+        because: "metricsElsewhere")
     case .alive, .ready, .metrics: return .admit(bodyLimit: 0, as: caller)
     }
   }

@@ -1,8 +1,10 @@
 import HTTPClient
 import HTTPServer
 import JSON
+import Ledger
 import Purchases
 import Runtime
+import Signing
 package import Time
 
 /// Where verifyReceipt calls are passed on to.
@@ -35,15 +37,20 @@ final class VerifyReceiptRoute: Sendable {
   private let metrics: ServiceMetrics
   private let logger: Logger
   private let callers: Callers
+  private let registry: Registry
+  private let key: MasterKey
   /// Everybody on one address: some hundred users behind one exchange point; a back end is named, and not among them.
   private let calls = CallSlots(
-    total: callsAtOnce, mostOfAddress: callsAtOnce / 4, rate: Rate(burst: 256, perSecond: 64))
+    total: callsAtOnce, mostOfAddress: callsAtOnce / 4, rate: Rate(burst: 256, perSecond: 64),
+    appRate: Rate(burst: 1_024, perSecond: 256))
 
   init(
     client: HTTPClient, upstream: VerifyReceiptUpstream, answers: ReceiptAnswers, callers: Callers,
-    metrics: ServiceMetrics, logger: Logger
+    registry: Registry, key: MasterKey, metrics: ServiceMetrics, logger: Logger
   ) {
     self.callers = callers
+    self.registry = registry
+    self.key = key
     self.client = client
     self.upstream = upstream
     self.answers = answers
@@ -60,8 +67,10 @@ final class VerifyReceiptRoute: Sendable {
     let sender = callers.client(of: request.head)
     let caller = callers.caller(at: sender.bytes)
     let limited = caller == .anonymous && !callers.standsForMany(sender) ? sender : nil
-    if let reason = calls.take(for: caller, at: limited) { return unanswered(reason, environment) }
-    defer { calls.give(back: caller, at: limited) }
+    let app = caller == .anonymous ? await app(of: request.body) : nil
+    let call = CallSlots.Call(caller, at: limited, of: app)
+    if let reason = calls.take(for: call) { return unanswered(reason, environment) }
+    defer { calls.give(back: call) }
     let asked = ClientRequest(
       method: "POST", url: environment == .production ? upstream.production : upstream.sandbox,
       headers: [("Content-Type", request.headers["Content-Type"] ?? "application/json")], body: request.body,
@@ -84,6 +93,20 @@ final class VerifyReceiptRoute: Sendable {
     if let type = answer.headers["Content-Type"] { response.headers.append("Content-Type", type) }
     return response
   }
+
+  /// Returns the app whose shared secret a body has; nil if it has none, or one that several apps have.
+  ///
+  /// On the pool of threads: a body of megabytes must not keep a thread that serves connections.
+  @concurrent private func app(of body: [UInt8]) async -> String? {
+    guard let object = try? JSONReader.read(body, limits: Self.limits).object,
+      let code = LegacyPassword.code(ofReceived: object, key: key)
+    else { return nil }
+    let holders = registry.directory.apps(withSecret: code)
+    return holders.count == 1 ? holders[0].bundleID : nil
+  }
+
+  /// A call is three members, one of them long.
+  private static let limits = JSONLimits(bytes: bodyLimit, depth: 4)
 
   private func unanswered(_ reason: String, _ environment: Environment) -> HTTPResponse {
     metrics.receiptCalls[environment.rawValue, reason].increment()

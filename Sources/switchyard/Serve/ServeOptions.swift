@@ -9,6 +9,9 @@ struct ServeOptions: Sendable {
     .value(
       "listen", "ADDRESS:PORT", default: "127.0.0.1:8080", environment: "SWITCHYARD_LISTEN",
       "Where to listen; port 0 picks a free one. [::]:8080 hears IPv4 and IPv6."),
+    .value(
+      "metrics-listen", "ADDRESS:PORT",
+      "Serve /metrics, /livez and /readyz here too, in plain HTTP. Without it, /metrics is served on loopback only."),
     .value("tls-certificate-file", "FILE", "Serve TLS 1.2 and 1.3 with this certificate chain (PEM)."),
     .value("tls-key-file", "FILE", "The certificate's private key (PEM)."),
     .value(
@@ -46,7 +49,7 @@ struct ServeOptions: Sendable {
   let logLevel: Logger.Level
 
   init(_ arguments: ParsedArguments) throws {
-    let (address, port) = try Self.endpoint(arguments)
+    let (address, port) = try Self.endpoint("listen", arguments.required("listen"), arguments)
     var http = HTTPServerConfiguration(address: address, port: port, tls: try Self.tls(arguments))
     if let connections = try arguments.integer("connections", in: 1...65_536) { http.limits.connections = connections }
     if let bodies = try arguments.integer("bodies-in-flight", in: 1...65_536) {
@@ -55,7 +58,7 @@ struct ServeOptions: Sendable {
     let proxies = try arguments.values("trusted-proxy").map { try Self.network($0, "trusted-proxy", arguments) }
     if let most = try arguments.integer("connections-per-address", in: 0...65_536) {
       http.limits.connectionsPerAddress = most == 0 ? nil : most
-    } else if !proxies.isEmpty || address == "::1" || address.hasPrefix("127.") {
+    } else if !proxies.isEmpty || Self.isLoopback(address) {
       // A proxy, or as good as one: all come from its address.
       http.limits.connectionsPerAddress = nil
     }
@@ -69,6 +72,12 @@ struct ServeOptions: Sendable {
     var settings = Installation.Settings(http: http)
     settings.callers = callers
     settings.junk.exempt = callers.apple
+    // Metrics name the apps and their traffic.
+    settings.showsMetrics = Self.isLoopback(address)
+    if let text = arguments.value("metrics-listen") {
+      let (address, port) = try Self.endpoint("metrics-listen", text, arguments)
+      settings.metricsListener = HTTPServerConfiguration(address: address, port: port, threads: 1)
+    }
     settings.sources = AllowedSources(
       networks: try Self.sources(arguments, callers, address: address), proxies: proxies)
     settings.verifyReceipt.production = try Self.url("verify-receipt-url", arguments)
@@ -79,14 +88,18 @@ struct ServeOptions: Sendable {
   }
 
   /// `ADDRESS:PORT`, `[ADDRESS]:PORT`.
-  private static func endpoint(_ arguments: ParsedArguments) throws -> (address: String, port: UInt16) {
-    let text = try arguments.required("listen")
+  private static func endpoint(
+    _ option: String, _ text: String, _ arguments: ParsedArguments
+  ) throws -> (address: String, port: UInt16) {
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-      throw UsageError(.invalidValue, "--listen takes ADDRESS:PORT, as 127.0.0.1:8080.", path: arguments.path)
+      throw UsageError(.invalidValue, "--\(option) takes ADDRESS:PORT, as 127.0.0.1:8080.", path: arguments.path)
     }
     let address = text[..<colon].filter { $0 != "[" && $0 != "]" }
     return (address.isEmpty ? "127.0.0.1" : String(address), port)
   }
+
+  /// Whether only this machine can connect.
+  private static func isLoopback(_ address: String) -> Bool { address == "::1" || address.hasPrefix("127.") }
 
   private static func url(_ option: String, _ arguments: ParsedArguments) throws -> String {
     let url = try arguments.required(option)
@@ -114,8 +127,7 @@ struct ServeOptions: Sendable {
   ) throws -> [Network] {
     let names = arguments.values("allow-from")
     if names.contains("anywhere") { return [] }
-    let isLocal = address == "::1" || address.hasPrefix("127.")
-    if names.isEmpty { return isLocal ? [] : callers.apple }
+    if names.isEmpty { return isLoopback(address) ? [] : callers.apple }
     return try names.flatMap { $0 == "apple" ? callers.apple : [try network($0, "allow-from", arguments)] }
   }
 
