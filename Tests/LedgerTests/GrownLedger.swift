@@ -8,7 +8,8 @@ import Time
 /// A ledger of many customers, written in bulk, over a single connection whose statements can be counted.
 ///
 /// Each customer has one subscription of two periods: the notifications of it, an account token, a user id, a history that
-/// is stored, an id that waits to be asked about, a renewal check and a consumption request; one in ten has a claimed change.
+/// is stored, an id that waits to be asked about, a renewal check and a consumption request. One in ten has a claimed
+/// change and a message in quarantine.
 struct GrownLedger {
   static let now = SignedStory.start + .days(100)
 
@@ -97,6 +98,11 @@ struct GrownLedger {
         "\(original), \(now), \(now), 1, 1, \(digest), ''", tenth)
       try insert(
         "work", "kind, subject, is_again, created_at, due_at", "2, \(original), 1, \(now) - n, \(now) - n", tenth)
+      _ = try session.execute(
+        """
+        INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body, size)
+        SELECT UNHEX(SHA2(CONCAT('set aside ', n), 256)), \(now), 'legacy', 'wrongSecret', '', '', 1, 'grown', 5 \(tenth)
+        """)
     }
   }
 }
