@@ -59,6 +59,32 @@ private let get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
     }
   }
 
+  /// What is not read stays in memory: as much as strangers may have for bodies, and no more.
+  @Test func `leaves Apple its memory while they do not read their answers`() async throws {
+    let handler = Handler { _ in HTTPResponse(status: 200, body: [UInt8](repeating: 0x78, count: 8 << 20)) }
+    try await withServer(handler, limits: small { $0.reservedPercent = quarters }, classify: classify) { server in
+      var held: [RawClient] = []
+      for last: UInt32 in [2, 4, 5] {
+        let client = try RawClient(port: server.port, from: last)
+        await client.send(get)
+        held.append(client)
+      }
+      try await eventually("their answers are counted") { server.used(.bodies, by: .anonymous) == 3 * 8 << 20 }
+      let fourth = try RawClient(port: server.port, from: 6)
+      await fourth.send(get)
+      try await eventually("the fourth's too") { server.used(.bodies, by: .anonymous) == 4 * 8 << 20 }
+      let fifth = try RawClient(port: server.port, from: 7)
+      await fifth.send(get)
+      #expect(await fifth.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 503"))
+      #expect(server.counters.refused == [.answerBudget: 1])
+      let apple = try RawClient(port: server.port, from: 1)
+      await apple.send(get)
+      #expect(await apple.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
+      for client in held + [fourth, fifth, apple] { await client.vanish() }
+      try await eventually("all is given back") { server.counters.bodiesInFlight == 0 }
+    }
+  }
+
   @Test func `ends early when it is nothing`() async throws {
     try await withServer(limits: small { $0.firstByte = .milliseconds(200) }) { server in
       let silent = try RawClient(port: server.port)
