@@ -64,7 +64,13 @@ final class BodyShare: Sendable {
     self.caller = caller
   }
 
-  deinit { budget.give(bytes.load(ordering: .relaxed), back: caller) }
+  deinit { giveBack() }
+
+  /// Gives it back now, once.
+  func giveBack() {
+    let held = bytes.exchange(0, ordering: .relaxed)
+    if held > 0 { budget.give(held, back: caller) }
+  }
 
   /// Takes more of the budget; false, and nothing is taken, if it has no more for this class of callers.
   func grow(by more: Int) -> Bool {

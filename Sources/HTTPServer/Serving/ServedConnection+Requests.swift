@@ -45,8 +45,9 @@ extension ServedConnection {
     step = .answering(pending)
     pending.start { [handler = core.handler] in
       let response = await handler.respond(to: request)
-      // The body counts until here, answered or given up: a handler whose time is up may hold it for long.
-      withExtendedLifetime(share) {}
+      // The body counts until here, answered or given up: a handler whose time is up may hold it for long. Not until the
+      // task has gone: the answer may be counted before that.
+      share?.giveBack()
       return response
     }
   }
