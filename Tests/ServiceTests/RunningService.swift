@@ -111,7 +111,9 @@ struct RunningService {
   private func send(
     _ method: String, _ path: String, _ body: [UInt8], token: String?, headers: [(name: String, value: String)] = []
   ) async throws -> (status: Int, body: JSONObject) {
-    var request = ClientRequest(method: method, url: base + path, headers: headers, body: body)
+    // Megabytes take a debug build long beside other tests.
+    var request = ClientRequest(
+      method: method, url: base + path, headers: headers, body: body, deadline: .seconds(90))
     if let token { request.headers.append(("Authorization", "Bearer \(token)")) }
     let response = try await client.send(request)
     return (response.status, (try? JSONReader.read(response.body).object) ?? [:])
