@@ -129,7 +129,8 @@ import Time
       let ids = bench.customers[0]
       try await bench.arrive([ids])
       try await bench.fault(["fault": "stalled", "on": "api", "value": 600_000, "times": .null])
-      let worker = bench.seeding(bench.client(), Self.pacing(endsGrace: true) { _ in }, concurrency: 8, grace: Self.grace)
+      let pacing = Self.pacing(endsGrace: true)
+      let worker = bench.seeding(bench.client(), pacing, concurrency: 8, grace: Self.grace)
       let wait = Task { try await worker.lookUp(ids, of: bench.app, in: .sandbox, within: .hours(1)) }
       #expect(await eventually { bench.http.underWay > 0 })
       worker.endWaits()
