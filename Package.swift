@@ -46,9 +46,9 @@ let package = Package(
     cLibrary("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev"),
     cLibrary("CCurl", pkgConfig: "libcurl", apt: "libcurl4-openssl-dev"),
     cLibrary("CMariaDB", pkgConfig: "libmariadb", apt: "libmariadb-dev"),
-    cLibrary("CMicroHTTPD", pkgConfig: "libmicrohttpd", apt: "libmicrohttpd-dev"),
     cLibrary("CZlib", pkgConfig: "zlib", apt: "zlib1g-dev"),
     cLibrary("CZstd", pkgConfig: "libzstd", apt: "libzstd-dev"),
+    .systemLibrary(name: "CLinux", path: "Sources/CLibraries/CLinux"),
 
     room("Time"),
     room("JSON", "Time"),
@@ -56,7 +56,7 @@ let package = Package(
     room("Purchases", "Time", "JSON"),
     room("Signing", "COpenSSL", "Time", "JSON"),
     room("HTTPClient", "CCurl", "Runtime", "Time"),
-    room("HTTPServer", "CMicroHTTPD", "Runtime", "Time"),
+    room("HTTPServer", "COpenSSL", "CLinux", "Runtime", "Time"),
     room("Database", "CMariaDB", "Runtime", "JSON", "Time"),
     room("Wire", "JSON", "Time"),
     room("Receipts", "Signing", "Purchases", "JSON", "Time"),
@@ -159,13 +159,13 @@ let package = Package(
 // The fuzzers link libFuzzer, which is not everywhere: built on demand only, by scripts/fuzz.
 if Context.environment["SWITCHYARD_FUZZ"] == "1" {
   package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"))
-  for name in ["FuzzJWS", "FuzzJSON", "FuzzReceipt", "FuzzLegacy", "FuzzRows"] {
+  for name in ["FuzzJWS", "FuzzJSON", "FuzzReceipt", "FuzzLegacy", "FuzzRows", "FuzzHeads"] {
     package.targets.append(
       .executableTarget(
         name: name,
         dependencies: [
-          "CLibFuzzer", "Adapter", "Backfill", "Purchases", "Receipts", "Runtime", "Signing", "Simulator", "Tables",
-          "JSON", "Time",
+          "CLibFuzzer", "Adapter", "Backfill", "HTTPServer", "Purchases", "Receipts", "Runtime", "Signing", "Simulator",
+          "Tables", "JSON", "Time",
         ],
         path: "Tests/Fuzz/\(name)",
         swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))

@@ -27,6 +27,7 @@ enum Attack {
       trusting: samples.pki, app: NotificationSamples.app,
       options: [
         "--verify-receipt-url", upstream, "--verify-receipt-sandbox-url", upstream,
+        "--apple-networks", "127.0.0.1/32",
       ])
     var load = try ForwardingLoad(
       samples, app: NotificationSamples.app, seed: 8, perCustomer: perCustomer, to: backEnd)

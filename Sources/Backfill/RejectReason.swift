@@ -11,12 +11,14 @@ package struct RejectReason: Hashable, Sendable {
 
   /// Not a row of the table, or not JSON: nothing can be said of a receipt in it.
   static let malformedRow = Self(code: "malformedRow")
+  /// A user id or an app that is no UTF-8, as Excel writes it on Windows: several users would read as one.
+  static let notUTF8 = Self(code: "notUTF8")
   static let empty = Self(code: ReceiptRefusal.Code.empty.rawValue)
   /// A row longer than the limit.
   static let tooLarge = Self(code: ReceiptRefusal.Code.tooLarge.rawValue)
 
   private static let known: Set<[UInt8]> = Set(
-    ReceiptRefusal.Code.allCases.map { Array($0.rawValue.utf8) } + [Array(malformedRow.code.utf8)])
+    ReceiptRefusal.Code.allCases.map { Array($0.rawValue.utf8) } + [malformedRow, notUTF8].map { Array($0.code.utf8) })
 
   /// Whether a field says why an earlier run rejected its row.
   static func isKnown(_ field: ArraySlice<UInt8>) -> Bool { known.contains(Array(field)) }

@@ -1,57 +1,80 @@
 import Synchronization
 
-/// The bytes that all requests' bodies together may hold.
+/// The bytes that the bodies of all requests, and of all long answers on their way, may hold together; each class of callers has a part of its own.
 ///
 /// Counted is memory that is really taken, not what a `Content-Length` promises: a promise costs its maker nothing.
 final class BodyBudget: Sendable {
-  private let limit: Int
-  private let held = Atomic(0)
-  /// The most that was held since the last ebb.
-  private let high = Atomic(0)
+  private struct Contents {
+    var capacity: DividedCapacity
+    /// The most that was held since the last ebb.
+    var high = 0
+  }
 
-  init(limit: Int) { self.limit = limit }
+  private let contents: Mutex<Contents>
+
+  init(limits: HTTPServerLimits) {
+    contents = Mutex(
+      Contents(capacity: DividedCapacity(total: limits.bodiesInFlight, percent: limits.reservedPercent)))
+  }
 
   /// What is held now.
-  var bytes: Int { held.load(ordering: .relaxed) }
+  var bytes: Int { contents.withLock { $0.capacity.total } }
+
+  /// What it looks like now, for each class.
+  var capacity: DividedCapacity { contents.withLock { $0.capacity } }
 
   /// False, and nothing is taken, when it would be too much.
-  fileprivate func take(_ bytes: Int) -> Bool {
-    let now = held.wrappingAdd(bytes, ordering: .relaxed).newValue
-    guard now <= limit else {
-      give(bytes)
-      return false
+  fileprivate func take(_ bytes: Int, for caller: CallerClass) -> Bool {
+    contents.withLock { contents in
+      guard contents.capacity.take(bytes, for: caller) else { return false }
+      contents.high = max(contents.high, contents.capacity.total)
+      return true
     }
-    high.max(now, ordering: .relaxed)
-    return true
+  }
+
+  fileprivate func give(_ bytes: Int, back caller: CallerClass) {
+    contents.withLock { $0.capacity.give(bytes, back: caller) }
   }
 
   /// Whether so much is, or was, held that its memory is worth handing back.
-  var isHigh: Bool { high.load(ordering: .relaxed) >= Self.flood }
+  var isHigh: Bool { contents.withLock { $0.high >= Self.flood } }
 
   /// True once after each flood, when nearly all of it has gone.
   func ebbs() -> Bool {
-    guard isHigh, bytes <= Self.flood / 16 else { return false }
-    high.store(bytes, ordering: .relaxed)
-    return true
+    contents.withLock { contents in
+      let bytes = contents.capacity.total
+      guard contents.high >= Self.flood, bytes <= Self.flood / 16 else { return false }
+      contents.high = bytes
+      return true
+    }
   }
 
   /// Less than this the allocator may keep.
   private static let flood = 16 << 20
-
-  fileprivate func give(_ bytes: Int) { held.wrappingSubtract(bytes, ordering: .relaxed) }
 }
 
-/// One body's part of the budget; given back when the last who can reach the body lets go of it.
+/// One body's part of the budget; given back when the last reference to it goes.
 final class BodyShare: Sendable {
   private let budget: BodyBudget
+  private let caller: CallerClass
   private let bytes = Atomic(0)
 
-  init(of budget: BodyBudget) { self.budget = budget }
+  init(of budget: BodyBudget, for caller: CallerClass) {
+    self.budget = budget
+    self.caller = caller
+  }
 
-  deinit { budget.give(bytes.load(ordering: .relaxed)) }
+  deinit { giveBack() }
 
-  fileprivate func grow(by more: Int) -> Bool {
-    guard budget.take(more) else { return false }
+  /// Gives it back now, once.
+  func giveBack() {
+    let held = bytes.exchange(0, ordering: .relaxed)
+    if held > 0 { budget.give(held, back: caller) }
+  }
+
+  /// Takes more of the budget; false, and nothing is taken, if it has no more for this class of callers.
+  func grow(by more: Int) -> Bool {
+    guard budget.take(more, for: caller) else { return false }
     bytes.wrappingAdd(more, ordering: .relaxed)
     return true
   }
@@ -69,25 +92,25 @@ struct IncomingBody {
   private var reserved = 0
 
   /// `promised` is the length that the client says it has; nothing is reserved for it until something has come.
-  init(limit: Int, promised: Int?, budget: BodyBudget) {
+  init(limit: Int, promised: Int?, budget: BodyBudget, caller: CallerClass) {
     self.limit = limit
     expected = min(limit, promised ?? limit)
-    share = BodyShare(of: budget)
+    share = BodyShare(of: budget, for: caller)
   }
 
-  mutating func append(_ part: UnsafeBufferPointer<UInt8>) -> Outcome {
+  mutating func append(_ part: Span<UInt8>) -> Outcome {
     let needed = bytes.count + part.count
     guard needed <= limit else { return .tooLong }
     if needed > reserved {
-      let room = max(needed, min(expected, max(2 * reserved, Self.first)))
+      let room = max(needed, min(expected, max(2 * reserved, needed + Self.ahead)))
       guard share.grow(by: room - reserved) else { return .overBudget }
       reserved = room
       bytes.reserveCapacity(room)
     }
-    unsafe bytes.append(contentsOf: part)
+    unsafe part.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
     return .taken
   }
 
-  /// Bytes reserved with a body's first part, at most, beyond what that part needs: most bodies are smaller.
-  private static let first = 16 << 10
+  /// Bytes reserved beyond what a part needs, until doubling is more: most bodies are smaller.
+  private static let ahead = 16 << 10
 }

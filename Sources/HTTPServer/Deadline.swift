@@ -5,6 +5,8 @@ import Time
 struct Deadline: Comparable, Sendable {
   private let milliseconds: Int64
 
+  init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
   static let never = Deadline(milliseconds: .max)
 
   /// Precise to a tick of the kernel (some 4 ms): read several times per request, it must cost nothing.
@@ -15,6 +17,8 @@ struct Deadline: Comparable, Sendable {
   }
 
   static func `in`(_ interval: Interval) -> Self { now() + interval }
+
+  func milliseconds(since other: Self) -> Int64 { milliseconds - other.milliseconds }
 
   static func < (a: Self, b: Self) -> Bool { a.milliseconds < b.milliseconds }
   static func + (a: Self, b: Interval) -> Self { Self(milliseconds: a.milliseconds + b.milliseconds) }

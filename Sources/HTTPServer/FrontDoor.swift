@@ -1,24 +1,23 @@
-import CMicroHTTPD
 import Glibc
 import Runtime
 import Synchronization
 import Time
 
-/// The thread that lets connections in, cuts those whose time is up, and closes the house in an orderly way.
+/// The thread that lets connections in, and stops the server in an orderly way.
 final class FrontDoor: Sendable {
   private static let sweepEvery = Interval.milliseconds(100)
 
   private let core: ServerCore
-  private let workers: [Worker]
+  private let loops: [EventLoop]
   private let stopWithin: Interval
   private let wakeUp = WakeUp()
   private let stopping = Atomic(false)
   private let finish: @Sendable () -> Void
 
   /// `finish` is called once, when everything is closed.
-  init(core: ServerCore, workers: [Worker], stopWithin: Interval, finish: @escaping @Sendable () -> Void) {
+  init(core: ServerCore, loops: [EventLoop], stopWithin: Interval, finish: @escaping @Sendable () -> Void) {
     self.core = core
-    self.workers = workers
+    self.loops = loops
     self.stopWithin = stopWithin
     self.finish = finish
   }
@@ -34,8 +33,6 @@ final class FrontDoor: Sendable {
     serve(listener)
     drain()
     let unfinished = close()
-    for worker in workers { worker.stop() }
-    core.table.removeAll()
     core.report(.stopped(unfinished: unfinished))
     finish()
   }
@@ -47,15 +44,16 @@ final class FrontDoor: Sendable {
     var turn = 0
     var nextSweep = Deadline.now()
     var mayAcceptFrom = Deadline.now()
+    var watch = FullnessWatch()
     while !stopping.load(ordering: .acquiring) {
       let accepting = mayAcceptFrom <= Deadline.now()
-      let isQuiet = core.table.count == 0 && !core.bodies.isHigh
+      let isQuiet = core.connections.open == 0 && !core.bodies.isHigh
       wait(for: accepting ? listener.descriptor : -1, patiently: accepting && isQuiet)
       if accepting, !accept(from: listener, &turn) { mayAcceptFrom = .in(Self.sweepEvery) }
       if nextSweep <= Deadline.now() {
-        cutOverdue()
         // The allocator would keep a flood's memory for ever: it is in pieces too small to be unmapped by themselves.
-        if core.bodies.ebbs() { switchyard_return_free_memory() }
+        if core.bodies.ebbs() { Memory.giveBack() }
+        for event in watch.report(core, at: .now()) { core.report(event) }
         nextSweep = .in(Self.sweepEvery)
       }
     }
@@ -76,8 +74,8 @@ final class FrontDoor: Sendable {
   private func accept(from listener: borrowing Listener, _ turn: inout Int) -> Bool {
     do throws(Listener.Errno) {
       for _ in 0..<64 {
-        guard let (descriptor, peer) = try listener.accept() else { return true }
-        admit(descriptor, peer, &turn)
+        guard let accepted = try listener.accept() else { return true }
+        admit(accepted, &turn)
       }
       return true
     } catch {
@@ -86,44 +84,27 @@ final class FrontDoor: Sendable {
     }
   }
 
-  private func admit(_ descriptor: Int32, _ peer: PeerAddress, _ turn: inout Int) {
-    let connection = OpenConnection(
-      descriptor: descriptor, peer: peer, deadline: .in(core.limits.receive))
-    if let reason = core.table.insert(connection) {
-      core.refused(reason, peer)
-      Self.turnAway(descriptor)
-      return
+  private func admit(_ accepted: consuming Listener.Accepted, _ turn: inout Int) {
+    let peer = accepted.peer
+    do throws(HTTPRefusal) {
+      let slot = try ConnectionSlot(peer, of: core.connections)
+      core.tally.connected()
+      turn = (turn + 1) % loops.count
+      loops[turn].tell(.adopt(AcceptedConnection(accepted.socket, slot, peer: peer)))
+    } catch {
+      core.refused(error, peer)
+      Self.turnAway(accepted.socket)
     }
-    core.tally.connected()
-    turn = (turn + 1) % workers.count
-    if !workers[turn].add(connection) { core.table.remove(connection) }
   }
 
   /// Says why in HTTP and hangs up. (Over TLS this is no answer but an end, which is all there is time for.)
-  private static func turnAway(_ descriptor: Int32) {
+  ///
+  /// What the client has sent so far is read, since unread bytes would reset the connection before it reads the answer.
+  private static func turnAway(_ socket: consuming Socket) {
     let answer = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-    var bytes = Array(answer.utf8)
-    _ = unsafe send(descriptor, &bytes, bytes.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
-    Glibc.close(descriptor)
-  }
-
-  private func cutOverdue() {
-    let now = Deadline.now()
-    let cut = core.table.cut { connection -> HTTPRefusal?? in
-      switch connection.overdue(at: now) {
-      case .waiting: .some(nil)
-      case .receiving: .slowRequest
-      case .sending: .slowReader
-      case .answering, nil: nil
-      }
-    }
-    for (connection, reason) in cut {
-      if let reason { core.refused(reason, connection.peer) }
-    }
-    for exchange in core.table.exchanges(when: { $0.overdue(at: now) })
-    where exchange.takeOver(with: HTTPResponse(status: 503)) {
-      core.refused(.unanswered, exchange.connection.peer)
-    }
+    _ = unsafe Array(answer.utf8).withUnsafeBytes { unsafe socket.send($0, hasMore: false) }
+    socket.finishSending()
+    _ = unsafe withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) { unsafe socket.receive(into: $0) }
   }
 
   // MARK: Closing
@@ -131,37 +112,16 @@ final class FrontDoor: Sendable {
   /// Lets running requests finish, within the time given.
   private func drain() {
     core.startDraining()
+    for loop in loops { loop.tell(.drain) }
     let end = Deadline.in(stopWithin)
-    // Requests that are already on their way on kept connections get a moment to show.
-    let patience = min(end, .in(Self.sweepEvery))
-    while core.table.count > 0, Deadline.now() < end {
-      if patience < Deadline.now() { cutIdle() }
-      cutOverdue()
-      pause()
-    }
+    while core.connections.open > 0, Deadline.now() < end { pause() }
   }
 
   /// Answers what is still open in the handlers' place; returns how many did not finish.
   private func close() -> Int {
     core.startClosing()
-    var unfinished = 0
-    while core.unanswered.load(ordering: .sequentiallyConsistent) > 0 {
-      for exchange in core.table.exchanges(when: { $0.phase() })
-      where exchange.takeOver(with: HTTPResponse(status: 503)) {
-        core.refused(.stopping, exchange.connection.peer)
-        unfinished += 1
-      }
-      pause()
-    }
-    let end = Deadline.in(.milliseconds(500))
-    while unfinished > 0, core.table.count > 0, Deadline.now() < end { pause() }
-    return unfinished
-  }
-
-  private func cutIdle() {
-    _ = core.table.cut { connection -> Bool? in
-      if case .waiting = connection.phase() { true } else { nil }
-    }
+    for loop in loops { loop.tell(.stop) }
+    return loops.reduce(0) { $0 + $1.join() }
   }
 
   private func pause() { usleep(2_000) }

@@ -17,9 +17,13 @@ extension HTTPHandler {
 }
 
 /// What becomes of a request once its head is known.
-package enum HTTPAdmission: Sendable {
+package indirect enum HTTPAdmission: Sendable {
   /// Takes the body, up to `bodyLimit` bytes; the server's own limit if `nil`.
-  case admit(bodyLimit: Int? = nil)
+  /// - Parameter caller: whose part of the memory for bodies it takes; that of the connection's address if `nil`.
+  case admit(bodyLimit: Int? = nil, as: CallerClass? = nil)
   /// Answers at once; the body is not kept.
-  case refuse(HTTPResponse)
+  /// - Parameter reason: one of few words, for the metric.
+  case refuse(HTTPResponse, because: String = "")
+  /// Decides later; no byte of the body is taken until then.
+  case decide(@Sendable () async -> HTTPAdmission)
 }

@@ -47,13 +47,18 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
 
   /// Whether the value of the first field called `name` equals `value`, without regard to case.
   func equals(_ name: String, _ value: String) -> Bool {
-    guard let field = layout.first(where: { matches($0, name) }) else { return false }
-    return Self.sameLetters(packed[field.value], value.utf8)
+    guard let found = find(name).first else { return false }
+    return Self.sameLetters(packed.span.extracting(found), value.utf8Span.span)
   }
 
-  /// How many fields are called `name`.
-  func occurrences(of name: String) -> Int {
-    layout.count { matches($0, name) }
+  /// How many fields are called `name`, and where in `packed` the value of the first one lies.
+  func find(_ name: String) -> (count: Int, first: Range<Int>?) {
+    var found: (count: Int, first: Range<Int>?) = (0, nil)
+    for field in layout where matches(field, name) {
+      found.count += 1
+      if found.first == nil { found.first = field.value }
+    }
+    return found
   }
 
   mutating func reserve(bytes: Int, fields: Int) {
@@ -71,17 +76,43 @@ package struct HTTPHeaders: Sendable, ExpressibleByDictionaryLiteral {
     packed.append(0)
   }
 
+  /// Appends a field that was read in place; the bytes are UTF-8 or kept as they are.
+  mutating func append(name: Span<UInt8>, value: Span<UInt8>) {
+    let start = packed.count
+    unsafe name.withUnsafeBufferPointer { unsafe packed.append(contentsOf: $0) }
+    let nameEnd = packed.count
+    packed.append(0)
+    unsafe value.withUnsafeBufferPointer { unsafe packed.append(contentsOf: $0) }
+    layout.append(Field(name: start..<nameEnd, value: nameEnd + 1..<packed.count))
+    packed.append(0)
+  }
+
+  /// Returns whether `item` is in the comma-separated values of the fields called `name`, without regard to case.
+  func lists(_ item: String, in name: String) -> Bool {
+    layout.contains { field in
+      matches(field, name)
+        && packed[field.value].split(separator: UInt8(ascii: ",")).contains { part in
+          let trimmed = part.drop(while: \.isBlank)
+          let end = trimmed.lastIndex { !$0.isBlank }.map { $0 + 1 } ?? trimmed.startIndex
+          return Self.sameLetters(packed.span.extracting(trimmed.startIndex..<end), item.utf8Span.span)
+        }
+    }
+  }
+
   private func text(in range: Range<Int>) -> String { String(decoding: packed[range], as: UTF8.self) }
 
   private func matches(_ field: Field, _ name: String) -> Bool {
-    field.name.count == name.utf8.count && Self.sameLetters(packed[field.name], name.utf8)
+    field.name.count == name.utf8.count
+      && Self.sameLetters(packed.span.extracting(field.name), name.utf8Span.span)
   }
 
-  private static func sameLetters(_ a: ArraySlice<UInt8>, _ b: String.UTF8View) -> Bool {
-    a.elementsEqual(b) { lowercase($0) == lowercase($1) }
+  private static func sameLetters(_ a: Span<UInt8>, _ b: Span<UInt8>) -> Bool {
+    guard a.count == b.count else { return false }
+    for index in a.indices where lowercase(a[index]) != lowercase(b[index]) { return false }
+    return true
   }
 
   private static func lowercase(_ byte: UInt8) -> UInt8 {
-    (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
+    byte.isCapital ? byte | 0x20 : byte
   }
 }

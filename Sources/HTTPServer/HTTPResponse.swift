@@ -1,7 +1,8 @@
 /// An answer: status, headers, body.
 ///
-/// Length, date and connection headers are the server's business. An answer that cannot be said in HTTP (a status outside 200–599, a header with a line break) is replaced by a bare
-/// 500: never half an answer.
+/// Length and connection headers are the server's to write, and so is the date unless the handler gives one. An answer
+/// that HTTP cannot say (a status outside 200–599, a header with a line break) is replaced by a bare 500: never half an
+/// answer.
 package struct HTTPResponse: Sendable {
   package var status: Int
   package var headers: HTTPHeaders
@@ -15,6 +16,15 @@ package struct HTTPResponse: Sendable {
     case cut(after: Int)
     /// The connection is closed without a byte.
     case silent
+  }
+
+  /// Whether not a byte of it is sent.
+  var isSilent: Bool {
+    switch ending {
+    case .complete: false
+    case .cut(let count): count <= 0
+    case .silent: true
+    }
   }
 
   package init(status: Int, headers: HTTPHeaders = HTTPHeaders(), body: [UInt8] = []) {

@@ -22,7 +22,7 @@ package final class HTTPServer: Sendable {
     onEvent: @escaping @Sendable (HTTPServerEvent) -> Void = { _ in }
   ) {
     self.configuration = configuration
-    core = ServerCore(handler: handler, limits: configuration.limits, onEvent: onEvent)
+    core = ServerCore(handler: handler, configuration: configuration, onEvent: onEvent)
   }
 
   deinit { stop() }
@@ -33,11 +33,11 @@ package final class HTTPServer: Sendable {
       guard case .new = state else {
         throw HTTPServerError(code: .alreadyStarted, detail: "a server starts once")
       }
-      let tls: TLSFiles? = if let files = configuration.tls { try TLSFiles(files) } else { nil }
+      let tls: TLSContext? = if let files = configuration.tls { try TLSContext(TLSFiles(files)) } else { nil }
       let listener = try Listener(address: configuration.address, port: configuration.port)
       let port = listener.port
-      let workers = try workers(tls)
-      let door = FrontDoor(core: core, workers: workers, stopWithin: configuration.stopWithin) { [ending] in
+      let loops = (0..<max(1, configuration.threads)).map { _ in EventLoop(core: core, tls: tls) }
+      let door = FrontDoor(core: core, loops: loops, stopWithin: configuration.stopWithin) { [ending] in
         ending.reached()
       }
       let held = Mutex<Listener?>(listener)
@@ -57,7 +57,12 @@ package final class HTTPServer: Sendable {
   }
 
   package var counters: HTTPServerCounters {
-    core.tally.counters(openConnections: core.table.count, bodiesInFlight: core.bodies.bytes)
+    core.tally.counters(openConnections: core.connections.open, bodiesInFlight: core.bodies.bytes)
+  }
+
+  /// How much of a capacity each class of callers uses now.
+  package func used(_ capacity: HTTPCapacity, by caller: CallerClass) -> Int {
+    core.capacity(capacity).used(by: caller)
   }
 
   /// Serves until cancelled; then refuses new connections, lets running requests finish within
@@ -79,17 +84,6 @@ package final class HTTPServer: Sendable {
       if case .serving(let door, _) = state { return door } else { return nil }
     }
     door?.stop()
-  }
-
-  private func workers(_ tls: TLSFiles?) throws(HTTPServerError) -> [Worker] {
-    var workers: [Worker] = []
-    do throws(HTTPServerError) {
-      for _ in 0..<max(1, configuration.threads) { workers.append(try Worker(core: core, tls: tls)) }
-      return workers
-    } catch {
-      for worker in workers { worker.stop() }
-      throw error
-    }
   }
 }
 

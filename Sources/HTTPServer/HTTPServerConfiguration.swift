@@ -11,6 +11,8 @@ package struct HTTPServerConfiguration: Sendable {
   /// TLS 1.2 and 1.3 when given, plain HTTP otherwise.
   package var tls: HTTPServerTLS?
   package var limits: HTTPServerLimits
+  /// Whom a connection is counted as, by its address, when it is accepted; quick, it runs for each of them.
+  package var classify: @Sendable (PeerAddress) -> CallerClass = { _ in .anonymous }
   /// How long running requests may take to finish once the server is told to stop.
   package var stopWithin: Interval
 
@@ -42,15 +44,27 @@ package struct HTTPServerTLS: Sendable {
 package struct HTTPServerLimits: Sendable {
   /// Bytes of a body, unless the handler admits another number.
   package var body = 1 << 20
-  /// Bytes of memory that all bodies together may hold, from the first byte received until the handler is done with
-  /// them; beyond that 503.
+  /// Bytes of memory that all bodies together may hold: a request's from the first byte received until the handler is
+  /// done with it, a long answer's until the client has taken it; beyond that 503.
   package var bodiesInFlight = 64 << 20
   /// Bytes of the request line and the headers together.
   package var head = 16 << 10
+  /// Bytes of the request line, and of each header.
+  package var line = 8 << 10
+  /// Headers of one request.
+  package var fields = 100
   /// Open connections; more are answered 503 and closed.
   package var connections = 1_024
   /// Open connections from one address (IPv6: one /64); no limit if `nil` (behind a proxy all have the same).
   package var connectionsPerAddress: Int? = 256
+  /// New connections of one address (IPv6: one /64) that is not of a class with a name; no limit if `nil`.
+  package var connectionRate: Rate?
+  /// How many hundredths of `connections` and of `bodiesInFlight` each class of callers has for itself.
+  package var reservedPercent: [CallerClass: Int] = [:]
+  /// From the connection to the first byte of a request.
+  package var firstByte = Interval.seconds(10)
+  /// The same, and between two requests, while the connections for its class are nearly used up.
+  package var firstByteWhenCrowded = Interval.seconds(1)
   /// Between two requests on one connection.
   package var idle = Interval.seconds(60)
   /// To receive one request entirely, however slowly its bytes drip.

@@ -5,6 +5,8 @@ package struct HTTPServerCounters: Sendable {
   /// Answers by the first digit of their status; index 2 counts 2xx.
   package var answers: [Int]
   package var refused: [HTTPRefusal: Int]
+  /// What was wrong with the requests among them that are malformed or too large.
+  package var faults: [RequestFault: Int]
   package var openConnections: Int
   package var connections: Int
   package var bytesReceived: Int
@@ -25,6 +27,7 @@ final class Tally: Sendable {
   private let received = Atomic(0)
   private let sent = Atomic(0)
   private let refused = Mutex<[HTTPRefusal: Int]>([:])
+  private let faults = Mutex<[RequestFault: Int]>([:])
 
   func answered(status: Int, bytes: Int) {
     switch status / 100 {
@@ -39,6 +42,7 @@ final class Tally: Sendable {
   func connected() { connections.wrappingAdd(1, ordering: .relaxed) }
   func received(bytes: Int) { received.wrappingAdd(bytes, ordering: .relaxed) }
   func refused(_ reason: HTTPRefusal) { refused.withLock { $0[reason, default: 0] += 1 } }
+  func refused(_ fault: RequestFault) { faults.withLock { $0[fault, default: 0] += 1 } }
 
   func counters(openConnections: Int, bodiesInFlight: Int) -> HTTPServerCounters {
     HTTPServerCounters(
@@ -46,7 +50,7 @@ final class Tally: Sendable {
         0, 0, success.load(ordering: .relaxed), redirection.load(ordering: .relaxed),
         clientError.load(ordering: .relaxed), serverError.load(ordering: .relaxed),
       ],
-      refused: refused.withLock { $0 }, openConnections: openConnections,
+      refused: refused.withLock { $0 }, faults: faults.withLock { $0 }, openConnections: openConnections,
       connections: connections.load(ordering: .relaxed), bytesReceived: received.load(ordering: .relaxed),
       bytesSent: sent.load(ordering: .relaxed), bodiesInFlight: bodiesInFlight)
   }

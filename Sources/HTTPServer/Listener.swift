@@ -28,7 +28,7 @@ struct Listener: ~Copyable {
   deinit { close(descriptor) }
 
   /// The next connection, or `nil` when none waits; throws the system's error number otherwise.
-  func accept() throws(Errno) -> (descriptor: Int32, peer: PeerAddress)? {
+  func accept() throws(Errno) -> Accepted? {
     var storage = sockaddr_storage()
     while true {
       var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -38,8 +38,7 @@ struct Listener: ~Copyable {
         }
       }
       if accepted >= 0 {
-        _ = fcntl(accepted, F_SETFD, FD_CLOEXEC)
-        return (accepted, PeerAddress(storage))
+        return Accepted(socket: Socket(takingOwnershipOf: accepted), peer: PeerAddress(storage))
       }
       switch errno {
       case EAGAIN: return nil
@@ -47,6 +46,12 @@ struct Listener: ~Copyable {
       case let number: throw Errno(number: number)
       }
     }
+  }
+
+  /// A connection that a client has made.
+  struct Accepted: ~Copyable {
+    let socket: Socket
+    let peer: PeerAddress
   }
 
   struct Errno: Error {

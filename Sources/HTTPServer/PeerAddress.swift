@@ -14,6 +14,9 @@ package struct PeerAddress: Hashable, Sendable, CustomStringConvertible {
   /// The peer of a request that came by no network.
   package static let unknown = PeerAddress(bytes: [], port: 0)
 
+  /// What is counted as one address: of IPv6 the /64, all of whose addresses one host may use.
+  package var site: [UInt8] { bytes.count == 16 ? Array(bytes.prefix(8)) : bytes }
+
   /// `192.0.2.1` or `2001:db8::1`, without the port.
   package var description: String {
     switch bytes.count {

@@ -4,25 +4,22 @@ import Synchronization
 final class ServerCore: Sendable {
   let handler: any HTTPHandler
   let limits: HTTPServerLimits
-  let table: ConnectionTable
+  let connections: ConnectionCount
   let tally = Tally()
   let bodies: BodyBudget
-  /// Requests whose handler has begun and whose answer the library does not yet have.
-  ///
-  /// While it is not 0 the library must not be stopped: it aborts the process when a connection is still suspended.
-  let unanswered = Atomic(0)
   private let draining = Atomic(false)
   private let closing = Atomic(false)
   private let onEvent: @Sendable (HTTPServerEvent) -> Void
 
   init(
-    handler: any HTTPHandler, limits: HTTPServerLimits, onEvent: @escaping @Sendable (HTTPServerEvent) -> Void
+    handler: any HTTPHandler, configuration: HTTPServerConfiguration,
+    onEvent: @escaping @Sendable (HTTPServerEvent) -> Void
   ) {
     self.handler = handler
-    self.limits = limits
+    limits = configuration.limits
     self.onEvent = onEvent
-    table = ConnectionTable(limits: limits)
-    bodies = BodyBudget(limit: limits.bodiesInFlight)
+    connections = ConnectionCount(configuration)
+    bodies = BodyBudget(limits: configuration.limits)
   }
 
   /// Every answer from now on ends its connection.
@@ -33,10 +30,24 @@ final class ServerCore: Sendable {
   var isClosing: Bool { closing.load(ordering: .sequentiallyConsistent) }
   func startClosing() { closing.store(true, ordering: .sequentiallyConsistent) }
 
+  /// What a capacity looks like now.
+  func capacity(_ capacity: HTTPCapacity) -> DividedCapacity {
+    switch capacity {
+    case .connections: connections.capacity
+    case .bodies: bodies.capacity
+    }
+  }
+
   func report(_ event: HTTPServerEvent) { onEvent(event) }
 
-  func refused(_ reason: HTTPRefusal, _ peer: PeerAddress) {
+  func refused(_ reason: HTTPRefusal, _ peer: PeerAddress, detail: String = "") {
     tally.refused(reason)
-    onEvent(.refused(reason, peer: peer))
+    onEvent(.refused(reason, peer: peer, detail: detail))
+  }
+
+  func refused(_ fault: RequestFault, _ peer: PeerAddress) {
+    tally.refused(fault.refusal)
+    tally.refused(fault)
+    onEvent(.refused(fault.refusal, peer: peer, detail: fault.rawValue))
   }
 }

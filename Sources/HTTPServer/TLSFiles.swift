@@ -1,6 +1,6 @@
 import Glibc
 
-/// A certificate chain and its key, read; each NUL-terminated for C.
+/// A certificate chain and its key, read.
 struct TLSFiles {
   let certificate: [UInt8]
   let key: [UInt8]
@@ -23,7 +23,7 @@ struct TLSFiles {
       bytes += chunk.prefix(got)
       guard bytes.count <= 1 << 20 else { throw unreadable(path, "larger than 1 MiB") }
     }
-    return bytes + [0]
+    return bytes
   }
 
   private static func unreadable(_ path: String, _ reason: String) -> HTTPServerError {

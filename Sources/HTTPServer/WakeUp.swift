@@ -1,28 +1,30 @@
+import CLinux
 import Glibc
 
-/// Ends another thread's `poll` for good: a pipe, readable from the first `signal()` on.
+/// Wakes a thread that waits in `poll` or `epoll_wait`: an eventfd, readable from `signal()` until `hear()`.
 struct WakeUp: ~Copyable, Sendable {
   let descriptor: Int32
-  private let other: Int32
 
   /// Traps if the process has no descriptor left.
   init() {
-    var ends: [Int32] = [-1, -1]
-    let status = unsafe pipe(&ends)
-    precondition(status == 0, "no descriptor left for a pipe")
-    (descriptor, other) = (ends[0], ends[1])
-    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-    _ = fcntl(other, F_SETFD, FD_CLOEXEC)
-    _ = fcntl(other, F_SETFL, O_NONBLOCK)
+    descriptor = eventfd(0, Int32(EFD_CLOEXEC) | Int32(EFD_NONBLOCK))
+    precondition(descriptor >= 0, "no descriptor left for an eventfd")
   }
 
-  deinit {
-    close(descriptor)
-    close(other)
+  deinit { close(descriptor) }
+
+  /// Makes it readable; may be called from any thread, any number of times.
+  borrowing func signal() { _ = eventfd_write(descriptor, 1) }
+
+  /// Makes it unreadable again.
+  borrowing func hear() {
+    var count: eventfd_t = 0
+    _ = unsafe eventfd_read(descriptor, &count)
   }
 
-  borrowing func signal() {
-    var byte: UInt8 = 1
-    _ = unsafe write(other, &byte, 1)
+  /// Blocks until it is signalled.
+  borrowing func wait() {
+    var descriptors = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
+    while unsafe poll(&descriptors, 1, -1) < 1 {}
   }
 }

@@ -12,8 +12,9 @@ public struct Transfer: Hashable, Sendable {
 
   /// Every change of account among `attributions`, by date; claims change no account.
   ///
-  /// Of a period the accounts come in the order in which they were first said, and the periods in that of purchase: a
-  /// history that is read in one go says everything at one time.
+  /// The first account that was said of a period counts from its purchase, since a history that is read in one go says
+  /// everything at one time; one that was said of it later counts from then. So a token that the back end sets anew, and that
+  /// Apple then tells of every period, is one transfer.
   public static func all(in attributions: [Attribution], purchases: [Purchase]) -> [Transfer] {
     let attributions = attributions.contains(where: \.isClaimed) ? attributions.filter { !$0.isClaimed } : attributions
     struct Subject: Hashable {
@@ -42,17 +43,20 @@ public struct Transfer: Hashable, Sendable {
     var transfers: [Transfer] = []
     for (subject, attributions) in bySubject {
       let periods = Dictionary(grouping: attributions) { purchased[$0.place] }
+      let tellings = periods.flatMap { start, said in
+        var tellings = Telling.inOrder(said)
+        if let start { tellings[0].date = start }
+        return tellings
+      }
       var last: String?
-      for (start, said) in periods.sorted(by: { ($0.key ?? .distantPast) < ($1.key ?? .distantPast) }) {
-        for (place, telling) in Telling.inOrder(said).enumerated() where telling.value != last {
-          if let last {
-            let date = place == 0 ? start ?? telling.date : telling.date
-            transfers.append(
-              Transfer(
-                kind: subject.kind, originalTransactionID: subject.original, from: last, to: telling.value, date: date))
-          }
-          last = telling.value
+      for telling in tellings.sorted(by: { ($0.date, $0.value) < ($1.date, $1.value) }) where telling.value != last {
+        if let last {
+          transfers.append(
+            Transfer(
+              kind: subject.kind, originalTransactionID: subject.original, from: last, to: telling.value,
+              date: telling.date))
         }
+        last = telling.value
       }
     }
     return transfers.sorted { a, b in

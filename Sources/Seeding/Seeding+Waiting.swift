@@ -29,6 +29,10 @@ extension Seeding {
         try? await self.pacing.sleep(limit)
         return nil
       }
+      group.addTask {
+        await self.waitEnd.untilOver()
+        return nil
+      }
       if let states = try await group.next() ?? nil {
         group.cancelAll()
         return states
@@ -39,6 +43,12 @@ extension Seeding {
       return try await self.states(of: ids, in: place)
     }
   }
+
+  /// Ends all waits now and from now on, as their time does: what has begun is finished within the grace, the rest is
+  /// done later.
+  ///
+  /// For a service that stops: who waits would hold it up, and a look-up that is cut off is not given back.
+  package func endWaits() { waitEnd.declare() }
 
   /// Why nobody of the app is asked about for a while; nil when that is not so.
   package func pause(of app: App, in environment: Environment) -> Verdict.Pause? {

@@ -74,6 +74,7 @@ package final class Seeding: Service {
   let pacing: Pacing
   let logger: Logger
   let state = Mutex(State())
+  let waitEnd = WaitEnd()
 
   private static let refreshPause = Interval.seconds(5)
   private static let acceptanceKept = Interval.minutes(10)

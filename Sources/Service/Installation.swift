@@ -14,7 +14,12 @@ package import Time
 package struct Installation: Sendable {
   package struct Settings: Sendable {
     package var http: HTTPServerConfiguration
+    /// A listener for the metrics alone; nil: there is none.
+    package var metricsListener: HTTPServerConfiguration?
+    /// Whether `http` serves the metrics too: they name the apps, so strangers must not reach them.
+    package var showsMetrics = true
     package var sources = AllowedSources.anywhere
+    package var callers = Callers()
     package var junk = JunkAllowance.Settings()
     /// Nil: the disk of the database cannot be seen from here.
     package var disk: DiskWatch.Settings?
@@ -34,6 +39,8 @@ package struct Installation: Sendable {
   }
 
   package let server: HTTPServer
+  /// Serves the metrics alone; nil if there is no listener of that kind.
+  package let metricsServer: HTTPServer?
   package let ledger: Ledger
   package let metrics: MetricsRegistry
   private let commit: GroupCommit
@@ -129,6 +136,9 @@ package struct Installation: Sendable {
     }
     self.seeding = seeding
     let lookUps = LookUps(ledger)
+    let health = HealthRoute(metrics: metrics) {
+      diskWatch?.level == .full ? "disk full" : readiness.reason
+    }
     let router = Router(
       notifications: NotificationRoute(
         intake: intake, registry: registry, commit: commit,
@@ -142,19 +152,22 @@ package struct Installation: Sendable {
         answers: ReceiptAnswers(
           intake: intake, registry: registry, commit: commit, within: settings.verifyReceipt.recordWithin,
           metrics: counts, clock: clock, logger: logger),
-        metrics: counts, logger: logger),
+        callers: settings.callers, registry: registry, key: keys.current, metrics: counts, logger: logger),
       evidence: EvidenceRoute(
         intake: intake, ledger: ledger, commit: commit, lookUps: lookUps, seeding: seeding, registry: registry,
         key: keys.current, metrics: counts, clock: clock, logger: logger),
       purchases: PurchasesRoute(lookUps: lookUps, clock: clock, logger: logger),
-      health: HealthRoute(metrics: metrics) {
-        diskWatch?.level == .full ? "disk full" : readiness.reason
-      },
-      sources: settings.sources, registry: registry)
+      health: health, showsMetrics: settings.showsMetrics, sources: settings.sources, callers: settings.callers,
+      registry: registry)
     var http = settings.http
+    http.classify = { [callers = settings.callers] in callers.connection(of: $0) }
+    http.limits.reservedPercent = [.apple: 25, .known: 25, .anonymous: 25]
     // Whoever waits for Apple to the last is answered when what has begun is finished: the grace, and the way.
     http.limits.answer = max(http.limits.answer, .seconds(HistoryWait.longest + 10))
-    server = HTTPServer(http, handler: router) { event in logger.note(event) }
+    let httpMetrics = HTTPServerMetrics(metrics, logger: logger)
+    server = HTTPServer(http, handler: router) { httpMetrics.note($0) }
+    httpMetrics.observe(server, in: metrics)
+    metricsServer = settings.metricsListener.map { HTTPServer($0, handler: MetricsListener(health: health)) }
     if let settings = settings.appStore, let asking = appStore, let seeding {
       let reconciler = Reconciler(
         client: asking, verifier: settings.verifier, intake: intake, ledger: ledger, seeding: seeding,
@@ -184,9 +197,9 @@ package struct Installation: Sendable {
       CommitService(commit: commit), delivery,
       revocationChecks, registry, housekeeping, readiness,
     ] + (seeding.map { [$0] } ?? []) + (keepingUp.map { [$0] } ?? []) + (consumption.map { [$0] } ?? [])
-      + (diskWatch.map { [$0] } ?? []) + [
-        ServerService(server: server)
-      ]
+      + (diskWatch.map { [$0] } ?? []) + [ServerService(server: server)]
+      + (metricsServer.map { [ServerService(server: $0)] } ?? [])
+      + (seeding.map { [EndOfWaits(seeding: $0)] } ?? [])
   }
 
   private func declareGauges(_ metrics: MetricsRegistry, _ lookUps: LookUps) {
@@ -214,9 +227,6 @@ package struct Installation: Sendable {
       "switchyard_distrusted_key_tables",
       help: "Tables of keys that contradicted OpenSSL since the start and are not used; above 0 is a bug, and harmless."
     ) { Double(KeyTables.distrustedInProcess) }
-    metrics.gauge("switchyard_http_open_connections", help: "Open HTTP connections.") { [server] in
-      Double(server.counters.openConnections)
-    }
     metrics.gauge("switchyard_database_connections_in_use", help: "Database connections at work.") { [pool] in
       Double(pool.figures.inUse)
     }
@@ -251,6 +261,16 @@ private struct ClientService: Service {
   }
 }
 
+/// Stopped first: requests that wait for a look-up are answered with what is known, and do not hold up the server's stop.
+private struct EndOfWaits: Service {
+  let seeding: Seeding
+
+  func run() async throws {
+    await untilCancelled()
+    seeding.endWaits()
+  }
+}
+
 private struct CommitService: Service {
   let commit: GroupCommit
 
@@ -281,22 +301,6 @@ extension GroupCommit {
       var appended = [Appended](repeating: .stageChanged, count: entries.count)
       for try await (place, one) in group { appended[place] = one }
       return appended
-    }
-  }
-}
-
-extension Logger {
-  /// What the HTTP server remarks.
-  fileprivate func note(_ event: HTTPServerEvent) {
-    switch event {
-    case .listening(let address, let port): info("listening", metadata: ["address": "\(address)", "port": "\(port)"])
-    case .refused(let reason, let peer):
-      debug("request refused", metadata: ["reason": "\(reason.rawValue)", "peer": "\(peer)"])
-    case .acceptFailed(let reason): warning("a connection was not accepted", metadata: ["reason": "\(reason)"])
-    case .unsayableResponse(let status): error("an answer could not be sent", metadata: ["status": "\(status)"])
-    case .library(let remark): debug("http library", metadata: ["remark": "\(remark)"])
-    case .stopped(let unfinished):
-      if unfinished > 0 { warning("stopped with requests unfinished", metadata: ["count": "\(unfinished)"]) }
     }
   }
 }

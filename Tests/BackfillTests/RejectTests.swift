@@ -77,6 +77,19 @@ import Testing
     #expect(outcome.accounts.usable == 1)
   }
 
+  /// As Excel writes it on Windows: José and Josè would be one user.
+  @Test func `with a user id that is no UTF-8 is rejected as it came`() async throws {
+    let rows = [(0xE9, 0), (0xE8, 1)].map { letter, number -> [UInt8] in
+      Array("Jos".utf8) + [UInt8(letter)] + Array(",\(Bench.receipts[number])".utf8)
+    }
+    let table = Array("user_id,receipt\nJos\u{E9},\(Bench.receipts[2])\n".utf8) + rows[0] + [0x0A] + rows[1] + [0x0A]
+    let outcome = try await Bench.extract(table)
+    #expect(outcome.reasons == ["notUTF8": 2])
+    #expect(try outcome.lines.map { $0["userId"]?.string } == ["Jos\u{E9}"])
+    let mended = outcome.rejects.replacing("\u{FFFD}", with: "\u{E9}")
+    #expect(try await Bench.extract(mended).lines.map { $0["userId"]?.string } == ["Jos\u{E9}", "Jos\u{E9}"])
+  }
+
   @Test func `with a quote that is never closed is rejected with all that it may hold`() async throws {
     let text =
       "app,user_id,receipt\n,0,\"\(Bench.receipts[3])\"\n,1,\"\(Bench.receipts[0])\n,2,\(Bench.receipts[1])\n"

@@ -28,6 +28,9 @@ import Testing
       (["simulate", "purchase", "coins.100", "--offer", "x"], "no offer x of coins.100"),
       (["serve", "--bodies-in-flight", "0"], "from 1 to 65536"),
       (["serve", "--connections-per-address", "many"], "from 0 to 65536"),
+      (["serve", "--apple-networks", "17.0.0.0/40"], "--apple-networks takes"),
+      (["serve", "--back-end-networks", "example.com"], "--back-end-networks takes"),
+      (["serve", "--allow-from", "everybody"], "`anywhere`"),
       (
         ["db", "rebuild", "--trust-root", "/dev/null", "--trust-root-for", "Production"],
         "no root certificate can be read"

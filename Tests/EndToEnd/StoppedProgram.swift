@@ -16,10 +16,10 @@ struct StoppedProgram {
   /// Runs a command and sends it a signal as soon as the condition holds.
   ///
   /// - Parameters:
-  ///   - again: whether the signal is sent a second time at once.
+  ///   - again: after how long the signal is sent a second time; nil: once alone.
   ///   - isUnderWay: looks at the directory with what it wrote so far: `output` and `notes`.
   static func run(
-    _ program: Program, _ arguments: [String], input: String? = nil, _ signal: Int32, again: Bool = false,
+    _ program: Program, _ arguments: [String], input: String? = nil, _ signal: Int32, again: Duration? = nil,
     when isUnderWay: (_ place: String) async throws -> Bool
   ) async throws -> StoppedProgram {
     let place = TemporaryDirectory()
@@ -38,7 +38,10 @@ struct StoppedProgram {
     #expect(isThere, "\(arguments): not under way: \(Program.text("\(place.path)/notes"))")
     let start = ContinuousClock.now
     kill(id, signal)
-    if again { kill(id, signal) }
+    if let again {
+      try await Task.sleep(for: again)
+      kill(id, signal)
+    }
     let status = await Program.ended(id, within: .seconds(30))
     return StoppedProgram(
       signal: signal, status: status, output: Program.text("\(place.path)/output"),

@@ -28,6 +28,13 @@ final class Events: Sendable {
 
   func add(_ event: HTTPServerEvent) { all.withLock { $0.append(event) } }
 
+  /// The classes of callers of which it was reported that they use nearly all of this.
+  func nearlyFull(_ capacity: HTTPCapacity) -> [CallerClass] {
+    all.withLock { events in
+      events.compactMap { if case .nearlyFull(capacity, let caller, _) = $0 { caller } else { nil } }
+    }
+  }
+
   var unfinished: Int? {
     all.withLock { events in
       events.compactMap { if case .stopped(let unfinished) = $0 { unfinished } else { nil } }.first
@@ -39,11 +46,13 @@ final class Events: Sendable {
 func withServer<R: Sendable>(
   _ handler: Handler = .echo, limits: HTTPServerLimits = HTTPServerLimits(), threads: Int = 2,
   tls: HTTPServerTLS? = nil, stopWithin: Interval = .seconds(5), events: Events = Events(),
+  classify: @escaping @Sendable (PeerAddress) -> CallerClass = { _ in .anonymous },
   _ body: @Sendable (HTTPServer) async throws -> R
 ) async throws -> R {
-  let server = HTTPServer(
-    HTTPServerConfiguration(port: 0, threads: threads, tls: tls, limits: limits, stopWithin: stopWithin),
-    handler: handler, onEvent: { events.add($0) })
+  var configuration = HTTPServerConfiguration(
+    port: 0, threads: threads, tls: tls, limits: limits, stopWithin: stopWithin)
+  configuration.classify = classify
+  let server = HTTPServer(configuration, handler: handler, onEvent: { events.add($0) })
   try server.start()
   return try await withThrowingTaskGroup(of: Void.self) { group in
     group.addTask { try await server.run() }

@@ -10,11 +10,21 @@ actor RawClient {
   struct Failure: Error { let reason: String }
 
   /// Every read gives up after ten seconds.
-  init(port: UInt16) throws {
+  ///
+  /// - Parameter last: the last part of the address to come from, 127.0.0.x.
+  init(port: UInt16, from last: UInt32 = 1) throws {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     self.descriptor = descriptor
     var timeout = timeval(tv_sec: 10, tv_usec: 0)
     _ = unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+    var own = sockaddr_in()
+    own.sin_family = sa_family_t(AF_INET)
+    own.sin_addr.s_addr = UInt32(0x7F00_0000 + last).bigEndian
+    _ = unsafe withUnsafePointer(to: &own) { own in
+      unsafe own.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
     var name = sockaddr_in()
     name.sin_family = sa_family_t(AF_INET)
     name.sin_port = port.bigEndian
@@ -75,6 +85,9 @@ actor RawClient {
     }
     return all
   }
+
+  /// Says that nothing more will come, and goes on listening.
+  func finishSending() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// Goes without a word: the other side gets a reset.
   func vanish() {

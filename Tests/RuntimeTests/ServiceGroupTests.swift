@@ -159,9 +159,26 @@ private func group(
       try await group(
         [Part.stubborn, Part("server") { kill(getpid(), SIGTERM) }],
         handler: Trigger(message: "stopping") {
-          kill(getpid(), SIGINT); kill(getpid(), SIGINT)
+          kill(getpid(), SIGINT)
+          usleep(400_000)
+          kill(getpid(), SIGINT)
         }
       ).run()
+    }
+  }
+
+  /// As `timeout` sends them, to its command and then to the command's group.
+  @Test func `takes two signals at once for one`() async {
+    await #expect(processExitsWith: .exitCode(0)) {
+      let outcome = try await group([
+        Part("server") {
+          kill(getpid(), SIGTERM)
+          kill(getpid(), SIGTERM)
+          await untilCancelled()
+          usleep(100_000)
+        }
+      ]).run()
+      exit(outcome == .stopped(by: .terminate) ? 0 : 99)
     }
   }
 

@@ -123,6 +123,24 @@ import Time
     }
   }
 
+  /// Somebody waits for Apple, who does not answer, and the service is to stop.
+  @Test func `of the waits ends them, and gives back what Apple does not answer within the grace`() async throws {
+    try await SeedingBench.with(Self.world(customers: 1)) { bench in
+      let ids = bench.customers[0]
+      try await bench.arrive([ids])
+      try await bench.fault(["fault": "stalled", "on": "api", "value": 600_000, "times": .null])
+      let pacing = Self.pacing(endsGrace: true)
+      let worker = bench.seeding(bench.client(), pacing, concurrency: 8, grace: Self.grace)
+      let wait = Task { try await worker.lookUp(ids, of: bench.app, in: .sandbox, within: .hours(1)) }
+      #expect(await eventually { bench.http.underWay > 0 })
+      worker.endWaits()
+      #expect(try await wait.value == Dictionary(uniqueKeysWithValues: ids.map { ($0, WorkTable.State.waiting) }))
+      #expect(try await Self.leased(bench) == 0)
+      let later = try await worker.lookUp(ids, of: bench.app, in: .sandbox, within: .hours(1))
+      #expect(later?.values.allSatisfy { $0 == .waiting } == true, "nobody begins to wait")
+    }
+  }
+
   @Test func `of somebody's patience leaves what has begun to its end`() async throws {
     try await SeedingBench.with(Self.world(customers: 1)) { bench in
       let ids = bench.customers[0]

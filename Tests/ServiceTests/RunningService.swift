@@ -24,6 +24,8 @@ struct RunningService {
   let log: RecordingLogHandler
   let master: MasterKey
   let database: DatabaseConfiguration
+  /// Where the metrics have a listener of their own.
+  let metricsPort: UInt16?
   private let client = HTTPClient()
 
   /// Runs `body` against a service with one app registered, then stops everything.
@@ -51,10 +53,11 @@ struct RunningService {
     let installation = try await Installation(
       pool: pool, adapter: Adapter(verifier: SignedDataVerifier(roots: roots)), keys: Keyring(current: master),
       settings: settings, clock: .fixed(at: now), logger: Logger(label: "test", level: .debug, handler: log))
+    try installation.metricsServer?.start()
     try installation.server.start()
     let service = RunningService(
       pki: pki, base: "http://127.0.0.1:\(installation.server.port)", token: token, pool: pool, log: log,
-      master: master, database: configuration)
+      master: master, database: configuration, metricsPort: installation.metricsServer?.port)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for part in installation.services { group.addTask { try await part.run() } }
       do {
@@ -108,7 +111,9 @@ struct RunningService {
   private func send(
     _ method: String, _ path: String, _ body: [UInt8], token: String?, headers: [(name: String, value: String)] = []
   ) async throws -> (status: Int, body: JSONObject) {
-    var request = ClientRequest(method: method, url: base + path, headers: headers, body: body)
+    // Megabytes take a debug build long beside other tests.
+    var request = ClientRequest(
+      method: method, url: base + path, headers: headers, body: body, deadline: .seconds(90))
     if let token { request.headers.append(("Authorization", "Bearer \(token)")) }
     let response = try await client.send(request)
     return (response.status, (try? JSONReader.read(response.body).object) ?? [:])

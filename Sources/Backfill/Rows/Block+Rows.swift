@@ -133,8 +133,12 @@ extension Block {
     }
     func value(_ index: Int) -> ArraySlice<UInt8> { record.fields[index].value(in: bytes) }
     var row = row(range, line, isWhole: true, .receipt(value(columns.receipt)))
-    row.app = columns.app.map(value)
-    row.userID = columns.userID.flatMap { value($0).nonBlank }
+    let (app, userID) = (columns.app.map(value), columns.userID.map(value))
+    guard app?.isUTF8 ?? true, userID?.isUTF8 ?? true else {
+      return self.row(range, line, isWhole: true, .rejected(.notUTF8))
+    }
+    row.app = app
+    row.userID = userID?.nonBlank
     return row
   }
 
@@ -155,6 +159,10 @@ extension Block {
 }
 
 extension ArraySlice<UInt8> {
+  fileprivate var isUTF8: Bool {
+    allSatisfy { $0 < 0x80 } || String(validating: self, as: UTF8.self) != nil
+  }
+
   /// The bytes without an incomplete UTF-8 character at the end.
   fileprivate var withoutBrokenCharacter: Self {
     guard let lead = suffix(4).lastIndex(where: { $0 & 0xC0 != 0x80 }) else { return self }

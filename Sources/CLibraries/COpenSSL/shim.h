@@ -9,6 +9,7 @@
 #include <openssl/pem.h>
 #include <openssl/obj_mac.h>
 #include <openssl/rand.h>
+#include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
@@ -76,3 +77,21 @@ static inline int shim_point_projective(
   return 0;
 }
 #endif
+
+// TLS. The functions are macros over SSL_CTX_ctrl, and the options are macros that Swift does not see.
+static inline int shim_tls_only_current_versions(SSL_CTX *context) {
+  return SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
+         SSL_CTX_set_max_proto_version(context, TLS1_3_VERSION) == 1;
+}
+// Buffers of idle connections are given back; a write that could not be finished is tried again from wherever its rest
+// is by then. A client that ends without saying so is as good as one that does: requests carry their length.
+static inline void shim_tls_set_modes(SSL_CTX *context) {
+  SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                SSL_MODE_RELEASE_BUFFERS | SSL_MODE_AUTO_RETRY);
+  SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_options(context,
+                      SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_NO_RENEGOTIATION);
+}
+static inline int shim_tls_add_to_chain(SSL_CTX *context, X509 *certificate) {
+  return SSL_CTX_add1_chain_cert(context, certificate) == 1;
+}

@@ -7,14 +7,15 @@ import Time
 ///
 /// The first signal cancels the command's task. The command ends where that is safe and prints its summary as it does at
 /// its end; then one line says what stays and how to go on, and the process ends with 130 or 143. When the command has not
-/// ended within the patience, the line is printed and the process leaves. A second signal leaves at once. Both work
-/// while every thread is stuck in C.
+/// ended within the patience, the line is printed and the process leaves. A second signal leaves at once, unless it comes
+/// within `SignalRepeat.interval` of the first: it is the same one then. Both work while every thread is stuck in C.
 package final class CommandStop: Sendable {
   /// Of the command that runs in this task; nil in one that any signal ends at once.
   @TaskLocal package static var current: CommandStop?
 
   private struct State {
     var signal: Signal?
+    var repeats = SignalRepeat()
     var source: SignalSource?
     var task: Task<ExitStatus, any Error>?
     var hasEnded = false
@@ -90,12 +91,15 @@ package final class CommandStop: Sendable {
   }
 
   private func receive(_ signal: Signal) {
-    let (isSecond, task) = state.withLock { state in
-      defer { state.signal = state.signal ?? signal }
-      return (state.signal != nil, state.task)
+    let (kind, task) = state.withLock { state in
+      state.signal = state.signal ?? signal
+      return (state.repeats.note(at: .now), state.task)
     }
-    if isSecond { SystemCall.leave(signal.exitCode) }
-    task?.cancel()
+    switch kind {
+    case .first: task?.cancel()
+    case .again: return
+    case .second: SystemCall.leave(signal.exitCode)
+    }
     DispatchQueue(label: "command stop").asyncAfter(deadline: .now() + .milliseconds(Int(patience.milliseconds))) {
       [self] in
       if state.withLock({ $0.hasEnded }) { return }

@@ -8,7 +8,7 @@ import Time
 final class EmergencyExit: Sendable {
   private struct State {
     var running: [String]
-    var isAsked = false
+    var repeats = SignalRepeat()
     var isArmed = false
     var isDisarmed = false
   }
@@ -25,13 +25,13 @@ final class EmergencyExit: Sendable {
 
   /// The first signal asks, the second one leaves.
   func noteSignal(_ signal: Signal) {
-    let isSecond = state.withLock { state in
-      defer { state.isAsked = true }
-      return state.isAsked
+    switch state.withLock({ $0.repeats.note(at: .now) }) {
+    case .first: arm()
+    case .again: break
+    case .second:
+      logger.warning("second signal: leaving at once", metadata: ["signal": "\(signal.name)"])
+      SystemCall.leave(signal.exitCode)
     }
-    guard isSecond else { return arm() }
-    logger.warning("second signal: leaving at once", metadata: ["signal": "\(signal.name)"])
-    SystemCall.leave(signal.exitCode)
   }
 
   func noteEnded(_ service: String) {

@@ -52,6 +52,23 @@ package final class MetricsRegistry: Sendable {
     }
   }
 
+  /// A gauge with one label that is asked at each scrape for the label's values and theirs; `read` must be quick.
+  package func gauge(
+    _ name: String, help: String, label: String, read: @escaping @Sendable () -> [(label: String, value: Double)]
+  ) {
+    let description = MetricDescription(name: name, kind: .gauge, help: help, labels: [label])
+    check(description)
+    entries.withLock {
+      precondition($0[name] == nil, "the metric \(name) is declared twice")
+      $0[name] = Entry(description: description, family: self) { text in
+        text.header(description)
+        for (value, amount) in read() {
+          text.sample(name, labels: PrometheusText.labels([label], [value]), value: PrometheusText.number(amount))
+        }
+      }
+    }
+  }
+
   /// A distribution of durations; the name ends with `_seconds`.
   package func timer(
     _ name: String, help: String, labels: [String] = [], buckets: [Double] = Histogram.seconds

@@ -11,48 +11,81 @@ package struct Router: HTTPHandler {
   private let evidence: EvidenceRoute
   private let purchases: PurchasesRoute
   private let health: HealthRoute
+  /// Whether this listener serves `/metrics`.
+  private let showsMetrics: Bool
   private let sources: AllowedSources
+  private let callers: Callers
   private let registry: Registry
 
   init(
     notifications: NotificationRoute, receipts: VerifyReceiptRoute, evidence: EvidenceRoute, purchases: PurchasesRoute,
-    health: HealthRoute,
-    sources: AllowedSources, registry: Registry
+    health: HealthRoute, showsMetrics: Bool, sources: AllowedSources, callers: Callers, registry: Registry
   ) {
     self.notifications = notifications
     self.receipts = receipts
     self.evidence = evidence
     self.purchases = purchases
     self.health = health
+    self.showsMetrics = showsMetrics
     self.sources = sources
+    self.callers = callers
     self.registry = registry
   }
 
   package func admit(_ head: HTTPRequestHead) -> HTTPAdmission {
     guard let route = Route(path: head.path) else {
-      return .refuse(.error(404, "notFound", "there is nothing at \(head.path.prefix(100))"))
+      return .refuse(.error(404, "notFound", "there is nothing at \(head.path.prefix(100))"), because: "notFound")
     }
-    if case .verifyReceipt = route, head.method != route.method { return .refuse(VerifyReceiptRoute.notPosted) }
+    if case .verifyReceipt = route, head.method != route.method {
+      return .refuse(VerifyReceiptRoute.notPosted, because: "methodNotAllowed")
+    }
     guard head.method == route.method || (route.method == "GET" && head.method == "HEAD") else {
       var response = HTTPResponse.error(405, "methodNotAllowed", "this path takes \(route.method)")
       response.headers.append("Allow", route.method)
-      return .refuse(response)
+      return .refuse(response, because: "methodNotAllowed")
     }
+    let caller = callers.caller(at: callers.client(of: head).bytes)
     switch route {
     case .notification:
       guard sources.allow(peer: head.peer, forwardedFor: head.headers.all("X-Forwarded-For")) else {
-        return .refuse(.error(403, "sourceNotAllowed", "notifications are taken from Apple's addresses only"))
+        return .refuse(
+          .error(403, "sourceNotAllowed", "notifications are taken from Apple's addresses only"),
+          because: "sourceNotAllowed")
       }
-      return .admit(bodyLimit: NotificationRoute.bodyLimit)
-    case .verifyReceipt: return .admit(bodyLimit: VerifyReceiptRoute.bodyLimit)
-    case .evidence:
-      if let refusal = refusal(of: head) { return .refuse(refusal) }
-      return .admit(bodyLimit: EvidenceRoute.bodyLimit)
-    case .purchases, .customers:
-      if let refusal = refusal(of: head) { return .refuse(refusal) }
-      return .admit(bodyLimit: 0)
-    case .alive, .ready, .metrics: return .admit(bodyLimit: 0)
+      return .admit(bodyLimit: NotificationRoute.bodyLimit, as: caller)
+    case .verifyReceipt: return .admit(bodyLimit: VerifyReceiptRoute.bodyLimit, as: caller)
+    case .evidence: return admit(head, for: nil, bodyLimit: EvidenceRoute.bodyLimit)
+    case .purchases(let app, _), .customers(let app, _): return admit(head, for: app, bodyLimit: 0)
+    case .metrics where !showsMetrics:
+      return .refuse(
+        .error(404, "notFound", "metrics are not served to the public; see --metrics-listen"),
+        because: "metricsElsewhere")
+    case .alive, .ready, .metrics: return .admit(bodyLimit: 0, as: caller)
     }
+  }
+
+  /// Admits a request with a valid token, before a byte of its body is taken.
+  ///
+  /// A token that this process does not know is looked up first; it may have been made a moment ago by another one.
+  private func admit(_ head: HTTPRequestHead, for bundleID: String?, bodyLimit: Int) -> HTTPAdmission {
+    guard let token = head.bearerToken else {
+      return .refuse(.unauthorized("send Authorization: Bearer with the app's token"), because: "noToken")
+    }
+    if let app = registry.directory.app(token: token) { return Self.admit(app, for: bundleID, bodyLimit) }
+    return .decide { [registry] in
+      guard let app = await registry.refreshed(atMostEvery: Self.patience).app(token: token) else {
+        return .refuse(
+          .unauthorized("the token is not known; `switchyard app token` makes one"), because: "unknownToken")
+      }
+      return Self.admit(app, for: bundleID, bodyLimit)
+    }
+  }
+
+  private static func admit(_ app: App, for bundleID: String?, _ bodyLimit: Int) -> HTTPAdmission {
+    guard bundleID == nil || bundleID == app.bundleID else {
+      return .refuse(.error(403, "wrongApp", "the token is for another app"), because: "wrongApp")
+    }
+    return .admit(bodyLimit: bodyLimit, as: .known)
   }
 
   package func respond(to request: HTTPRequest) async -> HTTPResponse {
@@ -82,11 +115,6 @@ package struct Router: HTTPHandler {
   }
 
   private struct Denied: Error { let response: HTTPResponse }
-
-  /// What can be refused of a request without asking anybody: one without a token.
-  private func refusal(of head: HTTPRequestHead) -> HTTPResponse? {
-    head.bearerToken == nil ? .unauthorized("send Authorization: Bearer with the app's token") : nil
-  }
 
   /// The app whose bearer token the request carries; it must be `bundleID` when the path names one.
   private func authorize(_ head: HTTPRequestHead, for bundleID: String?) async -> Result<App, Denied> {

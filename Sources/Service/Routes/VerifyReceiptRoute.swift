@@ -1,9 +1,10 @@
 import HTTPClient
 import HTTPServer
 import JSON
+import Ledger
 import Purchases
 import Runtime
-import Synchronization
+import Signing
 package import Time
 
 /// Where verifyReceipt calls are passed on to.
@@ -35,12 +36,21 @@ final class VerifyReceiptRoute: Sendable {
   private let answers: ReceiptAnswers
   private let metrics: ServiceMetrics
   private let logger: Logger
-  private let calls = Mutex(0)
+  private let callers: Callers
+  private let registry: Registry
+  private let key: MasterKey
+  /// Everybody on one address: some hundred users behind one exchange point; a back end is named, and not among them.
+  private let calls = CallSlots(
+    total: callsAtOnce, mostOfAddress: callsAtOnce / 4, rate: Rate(burst: 256, perSecond: 64),
+    appRate: Rate(burst: 1_024, perSecond: 256))
 
   init(
-    client: HTTPClient, upstream: VerifyReceiptUpstream, answers: ReceiptAnswers, metrics: ServiceMetrics,
-    logger: Logger
+    client: HTTPClient, upstream: VerifyReceiptUpstream, answers: ReceiptAnswers, callers: Callers,
+    registry: Registry, key: MasterKey, metrics: ServiceMetrics, logger: Logger
   ) {
+    self.callers = callers
+    self.registry = registry
+    self.key = key
     self.client = client
     self.upstream = upstream
     self.answers = answers
@@ -54,13 +64,13 @@ final class VerifyReceiptRoute: Sendable {
   func respond(to request: HTTPRequest, environment: Environment) async -> HTTPResponse {
     let start = ContinuousClock.now
     defer { metrics.receiptSeconds[environment.rawValue].record(ContinuousClock.now - start) }
-    let isAdmitted = calls.withLock { calls in
-      guard calls < Self.callsAtOnce else { return false }
-      calls += 1
-      return true
-    }
-    guard isAdmitted else { return unanswered("overloaded", environment) }
-    defer { calls.withLock { $0 -= 1 } }
+    let sender = callers.client(of: request.head)
+    let caller = callers.caller(at: sender.bytes)
+    let limited = caller == .anonymous && !callers.standsForMany(sender) ? sender : nil
+    let app = caller == .anonymous ? await app(of: request.body) : nil
+    let call = CallSlots.Call(caller, at: limited, of: app)
+    if let reason = calls.take(for: call) { return unanswered(reason, environment) }
+    defer { calls.give(back: call) }
     let asked = ClientRequest(
       method: "POST", url: environment == .production ? upstream.production : upstream.sandbox,
       headers: [("Content-Type", request.headers["Content-Type"] ?? "application/json")], body: request.body,
@@ -83,6 +93,20 @@ final class VerifyReceiptRoute: Sendable {
     if let type = answer.headers["Content-Type"] { response.headers.append("Content-Type", type) }
     return response
   }
+
+  /// Returns the app whose shared secret a body has; nil if it has none, or one that several apps have.
+  ///
+  /// On the pool of threads: a body of megabytes must not keep a thread that serves connections.
+  @concurrent private func app(of body: [UInt8]) async -> String? {
+    guard let object = try? JSONReader.read(body, limits: Self.limits).object,
+      let code = LegacyPassword.code(ofReceived: object, key: key)
+    else { return nil }
+    let holders = registry.directory.apps(withSecret: code)
+    return holders.count == 1 ? holders[0].bundleID : nil
+  }
+
+  /// A call is three members, one of them long.
+  private static let limits = JSONLimits(bytes: bodyLimit, depth: 4)
 
   private func unanswered(_ reason: String, _ environment: Environment) -> HTTPResponse {
     metrics.receiptCalls[environment.rawValue, reason].increment()

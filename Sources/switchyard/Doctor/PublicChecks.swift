@@ -84,7 +84,7 @@ struct PublicChecks {
     answer.status == 200
       ? .fail(
         "metrics", "anybody can read /metrics, which names the apps and their traffic",
-        "let the proxy refuse /metrics from outside, or serve it on a loopback address alone")
+        "let the proxy refuse /metrics from outside, or serve on a public address with --metrics-listen")
       : .ok("metrics", "are not shown to strangers (\(answer.reason))")
   }
 

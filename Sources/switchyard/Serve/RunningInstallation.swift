@@ -13,6 +13,8 @@ struct RunningInstallation {
   let installation: Installation
   /// Where it is to be reached, without a path.
   let url: String
+  /// Where the metrics are, if they have a listener of their own.
+  let metricsURL: String?
   let database: DatabaseConfiguration
   let keys: Keyring
   /// `private`: started by this process; `shared`: the private one, which others had started; `given` by --database.
@@ -41,9 +43,13 @@ struct RunningInstallation {
         logger: logger)
       // Whoever stopped the start must not find a service that listens.
       try Task.checkCancellation()
+      try installation.metricsServer?.start()
       try installation.server.start()
       return RunningInstallation(
-        installation: installation, url: url(settings, port: installation.server.port),
+        installation: installation, url: url(settings.http, port: installation.server.port),
+        metricsURL: installation.metricsServer.flatMap { server in
+          settings.metricsListener.map { url($0, port: server.port) + "/metrics" }
+        },
         database: opened.configuration, keys: keys,
         kind: await kind(opened.database), privateDatabase: opened.database)
     } catch {
@@ -66,13 +72,17 @@ struct RunningInstallation {
   }
 
   /// The line that says where to find it.
-  var greeting: JSONObject { ["ready": true, "url": .string(url), "database": .string(kind)] }
+  var greeting: JSONObject {
+    var greeting: JSONObject = ["ready": true, "url": .string(url), "database": .string(kind)]
+    if let metricsURL { greeting["metrics"] = .string(metricsURL) }
+    return greeting
+  }
 
-  private static func url(_ settings: Installation.Settings, port: UInt16) -> String {
-    let address = settings.http.address
+  private static func url(_ listener: HTTPServerConfiguration, port: UInt16) -> String {
+    let address = listener.address
     // What listens on every address is found on this one.
     let host = address == "0.0.0.0" || address == "::" ? "127.0.0.1" : address
-    return "\(settings.http.tls == nil ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    return "\(listener.tls == nil ? "http" : "https")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
   }
 }
 

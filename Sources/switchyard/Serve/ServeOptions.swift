@@ -9,11 +9,20 @@ struct ServeOptions: Sendable {
     .value(
       "listen", "ADDRESS:PORT", default: "127.0.0.1:8080", environment: "SWITCHYARD_LISTEN",
       "Where to listen; port 0 picks a free one. [::]:8080 hears IPv4 and IPv6."),
+    .value(
+      "metrics-listen", "ADDRESS:PORT",
+      "Serve /metrics, /livez and /readyz here too, in plain HTTP. Without it, /metrics is served on loopback only."),
     .value("tls-certificate-file", "FILE", "Serve TLS 1.2 and 1.3 with this certificate chain (PEM)."),
     .value("tls-key-file", "FILE", "The certificate's private key (PEM)."),
     .value(
       "allow-from", "NETWORK", repeats: true,
-      "Take notifications from these addresses only: `apple` (17.0.0.0/8), 192.0.2.0/24, …"),
+      "Take notifications from these addresses only: `apple` (those of --apple-networks), `anywhere`, 192.0.2.0/24, …"),
+    .value(
+      "apple-networks", "NETWORK", repeats: true,
+      "The addresses that have Apple's share of connections and memory. Default: 17.0.0.0/8."),
+    .value(
+      "back-end-networks", "NETWORK", repeats: true,
+      "Your own back ends: they have a share of their own, and no limit for each address."),
     .value(
       "trusted-proxy", "NETWORK", repeats: true, "Believe X-Forwarded-For of these addresses, and of nobody else."),
     .value(
@@ -40,23 +49,37 @@ struct ServeOptions: Sendable {
   let logLevel: Logger.Level
 
   init(_ arguments: ParsedArguments) throws {
-    let (address, port) = try Self.endpoint(arguments)
+    let (address, port) = try Self.endpoint("listen", arguments.required("listen"), arguments)
     var http = HTTPServerConfiguration(address: address, port: port, tls: try Self.tls(arguments))
     if let connections = try arguments.integer("connections", in: 1...65_536) { http.limits.connections = connections }
     if let bodies = try arguments.integer("bodies-in-flight", in: 1...65_536) {
       http.limits.bodiesInFlight = bodies << 20
     }
-    let proxies = try arguments.values("trusted-proxy").flatMap { try Self.networks($0, "trusted-proxy", arguments) }
+    let proxies = try arguments.values("trusted-proxy").map { try Self.network($0, "trusted-proxy", arguments) }
     if let most = try arguments.integer("connections-per-address", in: 0...65_536) {
       http.limits.connectionsPerAddress = most == 0 ? nil : most
-    } else if !proxies.isEmpty || address == "::1" || address.hasPrefix("127.") {
+    } else if !proxies.isEmpty || Self.isLoopback(address) {
       // A proxy, or as good as one: all come from its address.
       http.limits.connectionsPerAddress = nil
     }
+    var callers = Callers()
+    let apple = try arguments.values("apple-networks").map { try Self.network($0, "apple-networks", arguments) }
+    if !apple.isEmpty { callers.apple = apple }
+    callers.backEnds = try arguments.values("back-end-networks")
+      .map { try Self.network($0, "back-end-networks", arguments) }
+    callers.proxies = proxies
+    if http.limits.connectionsPerAddress != nil { http.limits.connectionRate = Rate(burst: 256, perSecond: 32) }
     var settings = Installation.Settings(http: http)
+    settings.callers = callers
+    settings.junk.exempt = callers.apple
+    // Metrics name the apps and their traffic.
+    settings.showsMetrics = Self.isLoopback(address)
+    if let text = arguments.value("metrics-listen") {
+      let (address, port) = try Self.endpoint("metrics-listen", text, arguments)
+      settings.metricsListener = HTTPServerConfiguration(address: address, port: port, threads: 1)
+    }
     settings.sources = AllowedSources(
-      networks: try arguments.values("allow-from").flatMap { try Self.networks($0, "allow-from", arguments) },
-      proxies: proxies)
+      networks: try Self.sources(arguments, callers, address: address), proxies: proxies)
     settings.verifyReceipt.production = try Self.url("verify-receipt-url", arguments)
     settings.verifyReceipt.sandbox = try Self.url("verify-receipt-sandbox-url", arguments)
     settings.revocations = Revocations(try RevocationOption.policy(arguments))
@@ -65,14 +88,18 @@ struct ServeOptions: Sendable {
   }
 
   /// `ADDRESS:PORT`, `[ADDRESS]:PORT`.
-  private static func endpoint(_ arguments: ParsedArguments) throws -> (address: String, port: UInt16) {
-    let text = try arguments.required("listen")
+  private static func endpoint(
+    _ option: String, _ text: String, _ arguments: ParsedArguments
+  ) throws -> (address: String, port: UInt16) {
     guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-      throw UsageError(.invalidValue, "--listen takes ADDRESS:PORT, as 127.0.0.1:8080.", path: arguments.path)
+      throw UsageError(.invalidValue, "--\(option) takes ADDRESS:PORT, as 127.0.0.1:8080.", path: arguments.path)
     }
     let address = text[..<colon].filter { $0 != "[" && $0 != "]" }
     return (address.isEmpty ? "127.0.0.1" : String(address), port)
   }
+
+  /// Whether only this machine can connect.
+  private static func isLoopback(_ address: String) -> Bool { address == "::1" || address.hasPrefix("127.") }
 
   private static func url(_ option: String, _ arguments: ParsedArguments) throws -> String {
     let url = try arguments.required(option)
@@ -94,14 +121,23 @@ struct ServeOptions: Sendable {
     }
   }
 
-  private static func networks(
-    _ text: String, _ option: String, _ arguments: ParsedArguments
+  /// Whose notifications are taken; nobody named: Apple's alone where others than this machine can connect.
+  private static func sources(
+    _ arguments: ParsedArguments, _ callers: Callers, address: String
   ) throws -> [Network] {
-    if text == "apple" { return AllowedSources.apple }
+    let names = arguments.values("allow-from")
+    if names.contains("anywhere") { return [] }
+    if names.isEmpty { return isLoopback(address) ? [] : callers.apple }
+    return try names.flatMap { $0 == "apple" ? callers.apple : [try network($0, "allow-from", arguments)] }
+  }
+
+  private static func network(_ text: String, _ option: String, _ arguments: ParsedArguments) throws -> Network {
+    if text == "apple", let network = AllowedSources.apple.first { return network }
     guard let network = Network(text) else {
+      let names = option == "allow-from" ? "`apple`, `anywhere`" : "`apple`"
       throw UsageError(
-        .invalidValue, "--\(option) takes `apple` or an address range as 192.0.2.0/24.", path: arguments.path)
+        .invalidValue, "--\(option) takes \(names) or an address range as 192.0.2.0/24.", path: arguments.path)
     }
-    return [network]
+    return network
   }
 }

@@ -5,23 +5,31 @@
 /// bytes that are not UTF-8.
 struct RequestTarget {
   let path: String
+  /// What stands between `http://` and the path in an absolute target, unchecked.
+  let authority: String?
 
   /// - Parameter takesEscapedSlashes: for servers that no proxy stands in front of.
   init?(_ raw: String, takesEscapedSlashes: Bool = false) {
+    if let end = Self.plainPath(raw.utf8Span.span) {
+      path = end == raw.utf8.count ? raw : String(decoding: raw.utf8.prefix(end), as: UTF8.self)
+      authority = nil
+      return
+    }
     var target = raw[...]
-    if let origin = Self.afterAuthority(of: target) { target = origin }
+    if let absolute = Self.absolute(target) {
+      authority = String(absolute.authority)
+      target = absolute.origin
+    } else {
+      authority = nil
+    }
     let end = target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
     let written = target[..<end]
-    guard target.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
+    guard raw.utf8Span.span.holdsOnly({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
     if written == "*" {
       path = "*"
       return
     }
     guard written.utf8.first == UInt8(ascii: "/") else { return nil }
-    guard Self.needsWork(written) else {
-      path = written.utf8.count == raw.utf8.count ? raw : String(written)
-      return
-    }
     var bytes: [UInt8] = []
     for segment in written.utf8.split(separator: UInt8(ascii: "/")) {
       guard let decoded = Self.decoded(segment) else { return nil }
@@ -46,24 +54,30 @@ struct RequestTarget {
     }
   }
 
-  /// What follows `http://authority` in a target written for a proxy.
-  private static func afterAuthority(of target: Substring) -> Substring? {
+  /// The parts of a target written for a proxy: `http://authority/path`.
+  private static func absolute(_ target: Substring) -> (authority: Substring, origin: Substring)? {
+    guard target.utf8.first != UInt8(ascii: "/") else { return nil }
     for scheme in ["http://", "https://"] where target.utf8.starts(with: scheme.utf8) {
       let rest = target.dropFirst(scheme.count)
-      guard let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) else { return "/" }
-      return rest[slash...]
+      guard let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) else { return (rest, "/") }
+      return (rest[..<slash], rest[slash...])
     }
     return nil
   }
 
-  private static func needsWork(_ path: Substring) -> Bool {
+  /// Where the path ends in a target that is one already, as nearly all are: nothing to decode, collapse or refuse.
+  private static func plainPath(_ target: Span<UInt8>) -> Int? {
+    guard !target.isEmpty, target[0] == UInt8(ascii: "/") else { return nil }
+    var end = 0
     var previous: UInt8 = 0
-    for byte in path.utf8 {
-      if byte == UInt8(ascii: "%") || byte == UInt8(ascii: "\\") { return true }
-      if previous == UInt8(ascii: "/"), byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") { return true }
+    while end < target.count, target[end] != UInt8(ascii: "?") {
+      let byte = target[end]
+      guard byte != UInt8(ascii: "%"), byte != UInt8(ascii: "\\") else { return nil }
+      if previous == UInt8(ascii: "/"), byte == UInt8(ascii: "/") || byte == UInt8(ascii: ".") { return nil }
       previous = byte
+      end += 1
     }
-    return false
+    return target.holdsOnly { $0 > 0x20 && $0 < 0x7F } ? end : nil
   }
 
   private static func decoded(_ text: Substring.UTF8View.SubSequence) -> [UInt8]? {

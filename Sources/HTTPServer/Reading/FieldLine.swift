@@ -1,0 +1,31 @@
+/// Where a header field's name and value lie: `Content-Length: 5`.
+struct FieldLine {
+  let name: Range<Int>
+  /// Without the spaces and tabs around it.
+  let value: Range<Int>
+
+  /// Reads `line`, which is not empty and contains no control byte but tabs.
+  ///
+  /// A name ends at its colon: RFC 9112, 5.1 has a request with a space before it refused, and 5.2 a folded one.
+  init(_ input: Span<UInt8>, _ line: Range<Int>) throws(RequestFault) {
+    guard !input[line.lowerBound].isBlank else { throw .foldedField }
+    var colon = line.lowerBound
+    while colon < line.upperBound, input[colon].isTokenCharacter { colon += 1 }
+    guard colon < line.upperBound, input[colon] == UInt8(ascii: ":"), colon > line.lowerBound else {
+      throw Self.fault(input, colon..<line.upperBound)
+    }
+    name = line.lowerBound..<colon
+    var (start, end) = (colon + 1, line.upperBound)
+    while start < end, input[start].isBlank { start += 1 }
+    while end > start, input[end - 1].isBlank { end -= 1 }
+    value = start..<end
+  }
+
+  /// What is wrong with a name after which `rest` stands.
+  private static func fault(_ input: Span<UInt8>, _ rest: Range<Int>) -> RequestFault {
+    var index = rest.lowerBound
+    while index < rest.upperBound, input[index].isBlank { index += 1 }
+    let isSpaced = index > rest.lowerBound && index < rest.upperBound && input[index] == UInt8(ascii: ":")
+    return isSpaced ? .spaceBeforeColon : .fieldName
+  }
+}

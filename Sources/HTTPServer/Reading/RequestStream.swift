@@ -1,0 +1,98 @@
+/// The requests in the bytes of one connection, as events.
+///
+/// Pure: whoever moves the bytes calls `append` with what has arrived, then `next` until it says `needsMore`. Nothing is
+/// read ahead of an answer: the caller stops asking at `end` until it has answered, and bytes of a next request wait in
+/// the buffer. That holds at most one head or one line of a chunk beside what was last appended.
+package struct RequestStream: Sendable {
+  package enum Event: Sendable {
+    /// Nothing can be said before more has arrived.
+    case needsMore
+    /// A head is complete; its body follows.
+    case head(RequestHead)
+    /// Bytes of the body, at these indices of `buffer` until the next call.
+    case body(Range<Int>)
+    /// The request is complete; another may follow.
+    case end
+    /// What comes can be read in more than one way. Nothing after it may be read: every later call returns the same.
+    case fault(RequestFault)
+  }
+
+  private enum Part {
+    case head, body
+    case fault(RequestFault)
+  }
+
+  package private(set) var buffer: [UInt8] = []
+  /// Where the unread bytes begin.
+  private var position = 0
+  private var part = Part.head
+  // Beside the state, not in it: there each step would copy what a reader has.
+  private var head: HeadReader
+  private var body = BodyReader(.length(0))
+  private let limits: HeadReader.Limits
+
+  package init(limits: HTTPServerLimits) {
+    self.limits = HeadReader.Limits(limits)
+    head = HeadReader(self.limits)
+  }
+
+  /// Whether bytes wait to be read: part of a request, or a whole one that the client sent ahead.
+  package var hasUnread: Bool { position < buffer.count }
+  package var unread: ArraySlice<UInt8> { buffer[position...] }
+
+  package mutating func append(_ bytes: Span<UInt8>) {
+    forgetRead()
+    buffer.reserveCapacity(buffer.count + bytes.count)
+    unsafe bytes.withUnsafeBufferPointer { unsafe buffer.append(contentsOf: $0) }
+  }
+
+  package mutating func next() -> Event {
+    let event = read(buffer)
+    if case .needsMore = event { forgetRead() }
+    return event
+  }
+
+  /// - Parameter buffer: the property, since no reader may change itself while it reads from a property beside it.
+  private mutating func read(_ buffer: [UInt8]) -> Event {
+    do throws(RequestFault) {
+      switch part {
+      case .head:
+        guard let found = try head.read(buffer.span.extracting(position..<buffer.count)) else { return .needsMore }
+        position += found.size
+        head = HeadReader(limits)
+        body = BodyReader(found.framing)
+        part = .body
+        return .head(found)
+      case .body:
+        var next = position
+        let step = try body.next(in: buffer.span, at: &next)
+        position = next
+        switch step {
+        case .needsMore: return .needsMore
+        case .part(let range): return .body(range)
+        case .end:
+          part = .head
+          return .end
+        }
+      case .fault(let fault): return .fault(fault)
+      }
+    } catch {
+      part = .fault(error)
+      return .fault(error)
+    }
+  }
+
+  /// Drops what has been read, and the memory of a long part of a body with it: that would be held by each connection
+  /// that waits for more, and be counted nowhere.
+  private mutating func forgetRead() {
+    if position == buffer.count {
+      buffer.removeAll(keepingCapacity: buffer.capacity <= Self.mostKept)
+    } else if position > 0 {
+      buffer.removeFirst(position)
+    }
+    position = 0
+  }
+
+  /// Bytes of capacity that an idle connection may keep.
+  private static let mostKept = 4 << 10
+}

@@ -1,0 +1,96 @@
+import Synchronization
+
+/// How many connections are open: in all, of each class of callers, and from each address.
+final class ConnectionCount: Sendable {
+  private struct Contents {
+    var capacity: DividedCapacity
+    var perAddress: [[UInt8]: Int] = [:]
+    var rates: AddressRates?
+  }
+
+  private let contents: Mutex<Contents>
+  private let classify: @Sendable (PeerAddress) -> CallerClass
+  private let perAddress: Int?
+
+  init(_ configuration: HTTPServerConfiguration) {
+    let limits = configuration.limits
+    classify = configuration.classify
+    perAddress = limits.connectionsPerAddress
+    contents = Mutex(
+      Contents(
+        capacity: DividedCapacity(total: limits.connections, percent: limits.reservedPercent),
+        rates: limits.connectionRate.map { AddressRates($0, at: .now()) }))
+  }
+
+  var open: Int { contents.withLock { $0.capacity.total } }
+
+  /// What it looks like now, for each class.
+  var capacity: DividedCapacity { contents.withLock { $0.capacity } }
+
+  /// Counts one more connection, or throws which limit forbids it; a `ConnectionSlot` gives it back.
+  ///
+  /// An address that its own limits refuse takes nothing of its class. Apple and the operator's own back ends may come
+  /// from one address each, so those limits are for everybody else.
+  fileprivate func take(_ peer: PeerAddress) throws(HTTPRefusal) -> CallerClass {
+    let caller = classify(peer)
+    let refusal: HTTPRefusal? = contents.withLock { contents in
+      if caller == .anonymous {
+        if let perAddress, contents.perAddress[peer.site, default: 0] >= perAddress { return .tooManyFromAddress }
+        if contents.rates?.take(peer, at: .now()) == false { return .tooFastFromAddress }
+      }
+      guard contents.capacity.take(1, for: caller) else { return .tooManyConnections }
+      if caller == .anonymous, perAddress != nil { contents.perAddress[peer.site, default: 0] += 1 }
+      return nil
+    }
+    if let refusal { throw refusal }
+    return caller
+  }
+
+  /// Counts a connection as one of another class from now on; false, and nothing changes, if that has no room.
+  fileprivate func move(_ from: CallerClass, _ to: CallerClass) -> Bool {
+    contents.withLock { contents in
+      // Given back first: what both may borrow is theirs once.
+      contents.capacity.give(1, back: from)
+      if contents.capacity.take(1, for: to) { return true }
+      _ = contents.capacity.take(1, for: from)
+      return false
+    }
+  }
+
+  /// - Parameter origin: the class in which it came.
+  fileprivate func give(back peer: PeerAddress, _ caller: CallerClass, from origin: CallerClass) {
+    contents.withLock { contents in
+      contents.capacity.give(1, back: caller)
+      guard origin == .anonymous, perAddress != nil else { return }
+      let left = contents.perAddress[peer.site, default: 1] - 1
+      contents.perAddress[peer.site] = left > 0 ? left : nil
+    }
+  }
+}
+
+/// One connection's part of the count, given back when its one owner lets go of it.
+struct ConnectionSlot: ~Copyable, Sendable {
+  /// The class by the connection's address.
+  let origin: CallerClass
+  private(set) var caller: CallerClass
+  private let count: ConnectionCount
+  private let peer: PeerAddress
+
+  /// Takes a slot, or throws which limit forbids it.
+  init(_ peer: PeerAddress, of count: ConnectionCount) throws(HTTPRefusal) {
+    origin = try count.take(peer)
+    caller = origin
+    self.count = count
+    self.peer = peer
+  }
+
+  deinit { count.give(back: peer, caller, from: origin) }
+
+  /// Counts the connection as one of `other`; false, and nothing changes, if that class has no room.
+  mutating func move(to other: CallerClass) -> Bool {
+    guard other != caller else { return true }
+    guard count.move(caller, other) else { return false }
+    caller = other
+    return true
+  }
+}

@@ -1,0 +1,43 @@
+/// One request from its head until its handler has it.
+struct RequestInProgress {
+  let head: HTTPRequestHead
+  let framing: BodyFraming
+  /// Whether the client sends the body only after `100 Continue`.
+  let awaitsContinue: Bool
+  private var body: IncomingBody?
+
+  init(_ head: RequestHead, from peer: PeerAddress) {
+    self.head = HTTPRequestHead(
+      method: head.method, path: head.path, rawTarget: head.target, headers: head.fields, peer: peer)
+    framing = head.framing
+    awaitsContinue = head.awaitsContinue
+  }
+
+  /// Prepares for a body of at most `limit` bytes; false if the client has announced more.
+  mutating func admit(_ limit: Int, budget: BodyBudget, caller: CallerClass) -> Bool {
+    switch framing {
+    case .length(let length) where length > limit: return false
+    case .length(0): break
+    case .length(let length): body = IncomingBody(limit: limit, promised: length, budget: budget, caller: caller)
+    case .chunked: body = IncomingBody(limit: limit, promised: nil, budget: budget, caller: caller)
+    }
+    return true
+  }
+
+  /// Takes the next part of the body.
+  mutating func receive(_ part: Span<UInt8>) -> IncomingBody.Outcome { body?.append(part) ?? .tooLong }
+
+  /// The whole, with the part of the budget that its body takes.
+  func finished() -> (HTTPRequest, BodyShare?) { (HTTPRequest(head: head, body: body?.bytes ?? []), body?.share) }
+
+  /// How many bytes of a refused body are to be read and thrown away; nil if it is longer than `most`, or may never come.
+  ///
+  /// Whether a client that waits for `100 Continue` sends its body after all is not known.
+  func leftToDiscard(most: Int) -> Int? {
+    guard !awaitsContinue else { return nil }
+    switch framing {
+    case .length(let length): return length <= most ? length : nil
+    case .chunked: return most
+    }
+  }
+}

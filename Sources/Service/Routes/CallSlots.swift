@@ -1,0 +1,93 @@
+import HTTPServer
+import Synchronization
+
+/// Calls that wait for Apple on behalf of clients.
+///
+/// Each class of callers has a part of the slots. Among everybody else each address, each app that a shared secret names,
+/// and all calls that name none together may hold so many; addresses and apps may take so many new ones a second. So
+/// neither what strangers send nor one app's clients take the slots of another app's.
+final class CallSlots: Sendable {
+  /// One call, as its slot is counted.
+  struct Call: Sendable {
+    let caller: CallerClass
+    /// Nil where the limits for each address do not count.
+    let client: PeerAddress?
+    /// The app whose shared secret the call has.
+    let app: String?
+
+    init(_ caller: CallerClass, at client: PeerAddress?, of app: String? = nil) {
+      (self.caller, self.client, self.app) = (caller, client, app)
+    }
+
+    /// Whose slots are counted together, beside the address.
+    fileprivate var group: Group? {
+      if let app { return caller == .anonymous ? .app(app) : nil }
+      return client == nil ? nil : .unnamed
+    }
+  }
+
+  fileprivate enum Group: Hashable {
+    case app(String)
+    /// Calls that name no app.
+    case unnamed
+  }
+
+  private struct Contents {
+    var capacity: DividedCapacity
+    var perAddress: [[UInt8]: Int] = [:]
+    var perGroup: [Group: Int] = [:]
+  }
+
+  private let contents: Mutex<Contents>
+  private let rates: AddressLimiter
+  private let mostOfAddress: Int
+  private let mostOfGroup: Int
+  private let appRates: AddressLimiter
+
+  /// - Parameters:
+  ///   - total: how many at once, of which each class has a quarter for itself. Of the half that is in reach of everybody
+  ///     else, an app's clients, and calls that name no app, may hold half.
+  ///   - mostOfAddress: how many of them one address may hold.
+  ///   - rate: how often one address may take one.
+  ///   - appRate: how often the clients of one app may take one.
+  init(total: Int, mostOfAddress: Int, rate: Rate, appRate: Rate) {
+    let quarters = Dictionary(uniqueKeysWithValues: CallerClass.allCases.map { ($0, total / 4) })
+    contents = Mutex(Contents(capacity: DividedCapacity(total: total, reserved: quarters)))
+    rates = AddressLimiter(rate)
+    self.mostOfAddress = mostOfAddress
+    mostOfGroup = total / 4
+    appRates = AddressLimiter(appRate)
+  }
+
+  /// Takes a slot, or returns why there is none: a word for the metric.
+  func take(for call: Call) -> String? {
+    if let client = call.client, !rates.take(client) { return "tooFastFromAddress" }
+    if case .app(let app) = call.group, !appRates.take(app) { return "tooFastOfApp" }
+    return contents.withLock { contents in
+      if let client = call.client, contents.perAddress[client.site, default: 0] >= mostOfAddress {
+        return "tooManyFromAddress"
+      }
+      if let group = call.group, contents.perGroup[group, default: 0] >= mostOfGroup {
+        return call.app == nil ? "tooManyUnnamed" : "tooManyOfApp"
+      }
+      guard contents.capacity.take(1, for: call.caller) else { return "overloaded" }
+      if let client = call.client { contents.perAddress[client.site, default: 0] += 1 }
+      if let group = call.group { contents.perGroup[group, default: 0] += 1 }
+      return nil
+    }
+  }
+
+  /// Gives the slot of `call` back.
+  func give(back call: Call) {
+    contents.withLock { contents in
+      contents.capacity.give(1, back: call.caller)
+      if let client = call.client { Self.lower(&contents.perAddress[client.site]) }
+      if let group = call.group { Self.lower(&contents.perGroup[group]) }
+    }
+  }
+
+  private static func lower(_ count: inout Int?) {
+    let left = (count ?? 1) - 1
+    count = left > 0 ? left : nil
+  }
+}
