@@ -1,5 +1,6 @@
 import HTTPClient
 import HTTPServer
+import Support
 import Testing
 
 @testable import Service
@@ -108,8 +109,13 @@ private func network(_ text: String) throws -> Network { try #require(Network(te
       #expect(page.status == 200)
       let text = String(decoding: page.body, as: UTF8.self)
       #expect(text.contains("switchyard_http_refused_total{reason=\"notAdmitted\",detail=\"metricsElsewhere\"} 1\n"))
+      // The database is asked once the service runs.
+      let isReady = try await eventually {
+        try await client.send(ClientRequest(method: "GET", url: base + "/readyz")).status == 200
+      }
+      #expect(isReady)
       for (method, path, status) in [
-        ("GET", "/readyz", 200), ("GET", "/livez", 200), ("GET", "/v1/evidence", 404), ("POST", "/notifications", 405),
+        ("GET", "/livez", 200), ("GET", "/v1/evidence", 404), ("POST", "/notifications", 405),
       ] {
         let answer = try await client.send(ClientRequest(method: method, url: base + path))
         #expect(answer.status == status, "\(path)")
