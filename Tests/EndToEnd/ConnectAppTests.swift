@@ -89,7 +89,7 @@ private struct ConnectedApp {
     #expect(undelivered.isEmpty, "\(moment): \(undelivered.map { String(decoding: $0.encoded(), as: UTF8.self) })")
     for (environment, path) in Self.paths {
       let count = shipments.count { $0["environment"]?.string == environment }
-      let isHeard = await eventually(within: .seconds(20)) { oldBackEnd[path].count >= count }
+      let isHeard = await eventually(within: .seconds(90)) { oldBackEnd[path].count >= count }
       try #require(isHeard, "\(moment): \(environment) heard \(oldBackEnd[path].count) of \(count)")
       #expect(oldBackEnd[path].count == count, "\(moment): \(environment)")
     }

@@ -76,7 +76,7 @@ import Time
       try await market.control(
         "fault", "fault=slow", "value=60000", "on=api", "operation=getNotificationHistory", "times=null")
       let service = try await RunningProgram.serve(database.program, market.trust)
-      let isBusy = try await eventually(within: .seconds(30)) {
+      let isBusy = try await eventually(within: .seconds(90)) {
         let leased = try await Self.count(database, "SELECT COUNT(*) AS n FROM work WHERE owner IS NOT NULL")
         let claimed = try await Self.count(database, "SELECT COUNT(*) AS n FROM reconciliations")
         return leased > 20 && claimed > 0
@@ -98,7 +98,7 @@ import Time
       try await market.register(Self.app, database.program)
       try await market.control("fault", "fault=slow", "value=60000", "on=api", "times=null")
       let service = try await RunningProgram.serve(database.program, market.trust)
-      let hasClaimed = try await eventually(within: .seconds(30)) {
+      let hasClaimed = try await eventually(within: .seconds(90)) {
         try await Self.count(database, "SELECT COUNT(*) AS n FROM heartbeats") > 0
       }
       #expect(hasClaimed)

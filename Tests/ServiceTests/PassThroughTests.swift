@@ -160,11 +160,11 @@ extension `The stage legacy` {
         #expect(try await service.post("/notifications", body).status == 200)
         try await service.set(.record, url: url)
         // This process may hear of the stage a moment later.
-        let isStored = try await eventually(within: .seconds(30)) {
+        let isStored = try await eventually(within: .seconds(90)) {
           try await service.post("/notifications", body).body["status"] == "stored"
         }
         #expect(isStored)
-        let isForwarded = try await eventually(within: .seconds(30)) {
+        let isForwarded = try await eventually(within: .seconds(90)) {
           try await service.count("SELECT COUNT(*) FROM outbox WHERE state = 1") == 1
         }
         #expect(isForwarded)

@@ -134,7 +134,7 @@ private final class ScriptedApple: HTTPHandler {
       }
       apple.say(answer(valid.replacing("BUNDLE", with: RunningService.app)))
       // The registry reads the stage again within seconds.
-      let isCounted = await eventually(within: .seconds(20)) {
+      let isCounted = await eventually(within: .seconds(90)) {
         _ = try? await service.post("/sandbox/verifyReceipt", request())
         return (try? await service.text("/metrics").text.contains("outcome=\"stageLegacy\"}")) == true
       }
@@ -154,7 +154,7 @@ private final class ScriptedApple: HTTPHandler {
       #expect(try await service.text("/metrics").text.contains("outcome=\"late\"} 1"))
       await blocker.close()
       // What was late is written all the same.
-      let isKept = await eventually(within: .seconds(20)) {
+      let isKept = await eventually(within: .seconds(90)) {
         let kept = [try? await service.rowCount("inbox"), try? await service.rowCount("quarantine")]
         return kept.compactMap(\.self).reduce(0, +) == 1
       }
