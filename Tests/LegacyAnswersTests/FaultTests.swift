@@ -56,11 +56,13 @@ import Testing
     var samples: [SimulatedCase] = []
     var seen: [SimulatedCase.Situation: Int] = [:]
     for (environment, seed) in [(AppStoreEnvironment.sandbox, UInt64(7)), (.production, 11)] {
-      try? SimulatedCases(customers: 100, in: environment, seed: seed).forEach { sample in
-        guard sample.situations.contains(where: { seen[$0, default: 0] < 6 }) else { return }
-        for situation in sample.situations { seen[situation, default: 0] += 1 }
-        samples.append(sample)
-      }
+      do {
+        try SimulatedCases(customers: 100, in: environment, seed: seed).forEach { sample in
+          guard sample.situations.contains(where: { seen[$0, default: 0] < 6 }) else { return }
+          for situation in sample.situations { seen[situation, default: 0] += 1 }
+          samples.append(sample)
+        }
+      } catch { preconditionFailure("no simulated customers: \(error)") }
     }
     return samples
   }()

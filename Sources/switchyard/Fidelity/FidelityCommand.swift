@@ -71,9 +71,20 @@ struct FidelityCommand {
       let pair = FidelityPair(try self.receipt(receipt), try self.answer(answer))
       return try compare(pair, terminal, isOnly: true)
     }
-    let answers = try Self.files(in: answer).compactMap { try? self.answer($0) }
-    let receipts = try Self.files(in: receipt).compactMap { try? self.receipt($0) }
+    // A folder may hold other files too; how many were left out is said.
+    let (receiptFiles, answerFiles) = (try Self.files(in: receipt), try Self.files(in: answer))
+    let receipts = receiptFiles.compactMap { try? self.receipt($0) }
+    let answers = answerFiles.compactMap { try? self.answer($0) }
     let pairs = FidelityPair.matched(receipts, answers)
+    if receipts.count < receiptFiles.count {
+      let others = receiptFiles.count - receipts.count
+      terminal.note("\(others) of \(receiptFiles.count) files in \(receipt) are no receipts")
+    }
+    if pairs.count < answerFiles.count {
+      terminal.note(
+        "\(answerFiles.count - pairs.count) of \(answerFiles.count) files in \(answer) are not compared: "
+          + "no answer of verifyReceipt, or no receipt belongs to it")
+    }
     guard !pairs.isEmpty else {
       terminal.note("No answer in \(answer) belongs to a receipt in \(receipt).")
       return .failed
