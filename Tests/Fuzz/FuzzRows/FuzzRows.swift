@@ -41,10 +41,12 @@ private struct Subject {
           record.fields.count == 3 && !isBehindShort && !(lineEnd == .carriageReturn && row.raw.first == 0x0A)
         isBehindShort = record.fields.count < 3
         precondition(row.raw == text[record.range], "another row")
-        // A blank field names nobody.
-        let isNamed = !String(decoding: record.fields[0], as: UTF8.self).allSatisfy(\.isWhitespace)
-        precondition(row.userID.map(Array.init) == (isRow && isNamed ? record.fields[0] : nil), "another user")
-        precondition(row.receipt.map(Array.init) == (isRow ? record.fields[2] : nil), "another receipt")
+        // A user id that is not UTF-8 is no user's: its row is rejected. A blank one names nobody.
+        let userID = String(validating: record.fields[0], as: UTF8.self)
+        let isRead = isRow && userID != nil
+        let isNamed = isRead && userID?.allSatisfy(\.isWhitespace) == false
+        precondition(row.userID.map(Array.init) == (isNamed ? record.fields[0] : nil), "another user")
+        precondition(row.receipt.map(Array.init) == (isRead ? record.fields[2] : nil), "another receipt")
       }
     }
     let limits = choice % 2 == 0 ? RowLimits() : Self.small
