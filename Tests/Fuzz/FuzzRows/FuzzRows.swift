@@ -25,8 +25,7 @@ private struct Subject {
 
   /// Any bytes below a header.
   private func checkRaw() {
-    // Nobody can tell that from CR LF and CR CR LF.
-    if lineEnd == .carriageReturn, rest.first == 0x0A || rest.starts(with: [0x0D, 0x0A]) { return }
+    if hasOtherLineEnd(behindHeader: rest) { return }
     let header = ["user_id", "comment", "receipt"].map { Array($0.utf8) }.joined(separator: [delimiter])
     let text = Array(header) + lineEnd.bytes + rest
     let rows = read(text, RowLimits(), piece: 1 << 20)
@@ -58,6 +57,12 @@ private struct Subject {
     checkRejects(of: text)
   }
 
+  /// Whether what follows the header's carriage return makes another line end of it: nobody can tell that from CR LF and
+  /// CR CR LF.
+  private func hasOtherLineEnd(behindHeader body: ArraySlice<UInt8>) -> Bool {
+    lineEnd == .carriageReturn && (body.first == 0x0A || body.starts(with: [0x0D, 0x0A]))
+  }
+
   /// So small that a short table meets them.
   private static let small: RowLimits = {
     var limits = RowLimits(row: 64)
@@ -80,6 +85,8 @@ private struct Subject {
       table.append(row, other: { _ in Array(text) }, isQuoted: { order >> (2 + $0) & 1 == 1 })
     }
     table.damage(order >= 128 ? .lost(place) : .added(place))
+    // The quote that is lost may have been the first, before a line feed.
+    if hasOtherLineEnd(behindHeader: table.text[table.body...]) { return }
     for row in read(table.text, RowLimits(), piece: 1 << 20) where table.plain == nil {
       guard let receipt = row.receipt else { continue }
       precondition(table.has(Array(receipt), of: row.userID.map { Array($0) }), "another user's receipt")
