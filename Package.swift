@@ -13,7 +13,7 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-func room(_ name: String, _ uses: Target.Dependency..., path: String? = nil, resources: [Resource]? = nil)
+func module(_ name: String, _ uses: Target.Dependency..., path: String? = nil, resources: [Resource]? = nil)
   -> Target
 {
   .target(
@@ -34,11 +34,15 @@ let package = Package(
   name: "switchyard",
   products: [
     .executable(name: "switchyard", targets: ["switchyard"]),
+    .library(name: "JSON", targets: ["JSON"]),
+    .library(name: "Time", targets: ["Time"]),
+    .library(name: "Mappings", targets: ["Mappings"]),
     .library(name: "Purchases", targets: ["Purchases"]),
     .library(name: "Wire", targets: ["Wire"]),
     .library(name: "Signing", targets: ["Signing"]),
     .library(name: "Receipts", targets: ["Receipts"]),
     .library(name: "Adapter", targets: ["Adapter"]),
+    .library(name: "AppStore", targets: ["AppStore"]),
     // For tests alone: put before the C library, it gives a process the time of a simulated world.
     .library(name: "WorldTime", type: .dynamic, targets: ["WorldTime"]),
   ],
@@ -50,17 +54,17 @@ let package = Package(
     cLibrary("CZstd", pkgConfig: "libzstd", apt: "libzstd-dev"),
     .systemLibrary(name: "CLinux", path: "Sources/CLibraries/CLinux"),
 
-    room("Time"),
-    room("JSON", "Time"),
-    room("Runtime", "Time", "JSON"),
-    room("Purchases", "Time", "JSON"),
-    room("Signing", "COpenSSL", "Time", "JSON"),
-    room("HTTPClient", "CCurl", "Runtime", "Time"),
-    room("HTTPServer", "COpenSSL", "CLinux", "Runtime", "Time"),
-    room("Database", "CMariaDB", "Runtime", "JSON", "Time"),
-    room("Wire", "JSON", "Time"),
-    room("Receipts", "Signing", "Purchases", "JSON", "Time"),
-    room(
+    module("Time"),
+    module("JSON", "Time"),
+    module("Runtime", "CLinux", "Time", "JSON"),
+    module("Purchases", "Time", "JSON"),
+    module("Signing", "COpenSSL", "Time", "JSON"),
+    module("HTTPClient", "CCurl", "Runtime", "Time"),
+    module("HTTPServer", "COpenSSL", "CLinux", "Runtime", "Time"),
+    module("Database", "CMariaDB", "Runtime", "JSON", "Time"),
+    module("Wire", "JSON", "Time"),
+    module("Receipts", "Signing", "Purchases", "JSON", "Time"),
+    module(
       "Mappings", "Purchases", "JSON", "Time", path: "Mappings",
       resources: [
         .embedInCode("events.tsv"), .embedInCode("transaction-fields.tsv"),
@@ -70,32 +74,59 @@ let package = Package(
         .embedInCode("v2-events-to-v1.tsv"), .embedInCode("inferences.tsv"), .embedInCode("without-counterpart.tsv"),
         .embedInCode("endpoints.tsv"), .embedInCode("api-errors.tsv"),
         .embedInCode("answer-fields.tsv"), .embedInCode("answer-rules.tsv"), .embedInCode("answer-checks.tsv"),
+        .embedInCode("difference-causes.tsv"),
       ]),
-    room("Adapter", "Receipts", "Wire", "Mappings", "Signing", "Purchases", "JSON", "Time"),
-    room("LegacyAnswers", "Receipts", "Wire", "Mappings", "Purchases", "JSON", "Time"),
-    room("AppStore", "HTTPClient", "Wire", "Mappings", "Signing", "Runtime", "JSON", "Time"),
-    room("Rollout"),
-    room("Ledger", "Rollout", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
-    room("Delivery", "Ledger", "Database", "HTTPClient", "Signing", "Purchases", "Runtime", "Time"),
-    room("Seeding", "AppStore", "Ledger", "Database", "Signing", "Purchases", "Runtime", "Wire", "Time"),
-    room(
-      "Service", "Seeding", "Delivery", "AppStore", "HTTPClient", "Rollout", "Ledger", "Database", "Adapter",
-      "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
-    room("Compression", "CZlib", "CZstd"),
-    room("Backfill", "Receipts", "Compression", "Signing", "Purchases", "Runtime", "JSON", "Time"),
-    room("Simulator", "HTTPServer", "HTTPClient", "Signing", "Runtime", "JSON", "Time"),
+    module("Adapter", "Receipts", "Wire", "Mappings", "Signing", "Purchases", "JSON", "Time"),
+    module("LegacyAnswers", "Receipts", "Wire", "Mappings", "Purchases", "JSON", "Time"),
+    module("AppStore", "HTTPClient", "Wire", "Mappings", "Signing", "Runtime", "JSON", "Time"),
+    module("Rollout"),
+    module("Ledger", "Rollout", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
+    module("Intake", "Adapter", "Receipts", "Ledger", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+    module(
+      "BulkMigration", "Intake", "Backfill", "Adapter", "Receipts", "Ledger", "Database", "Signing", "Purchases",
+      "Runtime", "JSON", "Time"),
+    module(
+      "Answering", "LegacyAnswers", "Ledger", "Database", "Rollout", "Receipts", "Wire", "Mappings", "Signing",
+      "Purchases", "Runtime", "JSON", "Time"),
+    module("Comparison", "LegacyAnswers", "Receipts", "Wire", "Mappings", "Purchases", "JSON", "Time"),
+    module("Delivery", "Ledger", "Database", "HTTPClient", "Signing", "Purchases", "Runtime", "Time"),
+    module("Seeding", "AppStore", "Rollout", "Ledger", "Database", "Signing", "Purchases", "Runtime", "Wire", "Time"),
+    module(
+      "Reconciliation", "Intake", "Seeding", "AppStore", "Rollout", "Ledger", "Database", "Adapter", "Mappings", "Wire",
+      "Signing", "Purchases", "Runtime", "JSON", "Time"),
+    module(
+      "ConsumptionAnswers", "Seeding", "AppStore", "HTTPClient", "Ledger", "Database", "Wire", "Signing",
+      "Purchases", "Runtime", "JSON", "Time"),
+    module("RevocationChecks", "HTTPClient", "Ledger", "Database", "Signing", "Runtime", "Time"),
+    module(
+      "Shadow", "Answering", "Comparison", "LegacyAnswers", "Ledger", "Database", "Receipts", "Mappings", "Wire",
+      "Signing", "Purchases", "Runtime", "JSON", "Time"),
+    module(
+      "Service", "Shadow", "Comparison", "Reconciliation", "ConsumptionAnswers", "RevocationChecks", "BulkMigration",
+      "Answering", "Intake", "Seeding", "Delivery", "AppStore", "HTTPClient", "Rollout", "Ledger", "Database",
+      "Adapter", "Receipts", "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+    module(
+      "Operations", "Shadow", "Comparison", "BulkMigration", "ConsumptionAnswers", "Service", "Intake", "Rollout",
+      "Ledger", "Database",
+      "Adapter",
+      "LegacyAnswers", "Mappings", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+    module("Compression", "CZlib", "CZstd"),
+    module("Backfill", "Receipts", "Compression", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+    module("Simulator", "HTTPServer", "HTTPClient", "Signing", "Runtime", "JSON", "Time"),
     .executableTarget(
       name: "switchyard",
       dependencies: [
-        "Service", "Seeding", "AppStore", "Backfill", "Simulator", "Rollout", "Ledger", "Database", "Adapter",
-        "LegacyAnswers", "Receipts", "Wire",
-        "Mappings", "HTTPServer", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time",
+        "Operations", "Shadow", "Comparison", "Service", "Reconciliation", "ConsumptionAnswers", "RevocationChecks",
+        "BulkMigration", "Answering", "Intake", "Seeding",
+        "AppStore", "Backfill", "Simulator", "Rollout", "Ledger",
+        "Database", "Adapter", "LegacyAnswers", "Receipts", "Wire", "Mappings", "HTTPServer", "HTTPClient", "Signing",
+        "Purchases", "Runtime", "JSON", "Time",
       ], swiftSettings: strict),
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "Service", "Seeding", "AppStore", "Simulator", "Ledger", "Database", "Adapter", "LegacyAnswers", "Receipts",
-        "Wire", "HTTPServer", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time", "COpenSSL",
+        "Service", "Intake", "Seeding", "AppStore", "Simulator", "Ledger", "Database", "Adapter", "LegacyAnswers",
+        "Receipts", "Wire", "HTTPServer", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time", "COpenSSL",
       ], path: "Benchmarks", swiftSettings: strict),
 
     .target(name: "WorldTime", path: "Tests/WorldTime"),
@@ -125,13 +156,18 @@ let package = Package(
     tests(
       "AdapterTests", "Adapter", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
     tests(
-      "LegacyAnswersTests", "LegacyAnswers", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases",
+      "LegacyAnswersTests", "Comparison", "LegacyAnswers", "Mappings", "Receipts", "Simulator", "Signing", "Wire",
+      "Purchases",
       "JSON",
       "Time"),
     tests(
       "AppStoreTests", "AppStore", "HTTPServer", "HTTPClient", "Mappings", "Wire", "Simulator", "Signing",
       "Runtime", "JSON", "Time"),
+    tests(
+      "AnsweringTests", "Answering", "LegacyAnswers", "Ledger", "Receipts", "Simulator", "Mappings", "Database",
+      "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests("RolloutTests", "Rollout"),
+    tests("ComparisonTests", "Comparison", "LegacyAnswers", "Mappings", "Receipts", "Purchases", "JSON", "Time"),
     tests(
       "DeliveryTests", "Delivery", "Ledger", "Rollout", "Database", "HTTPClient", "Purchases", "Signing", "Runtime",
       "Time"),
@@ -139,19 +175,42 @@ let package = Package(
       "LedgerTests", "Truth", "Ledger", "Mappings", "Rollout", "Database", "Adapter", "Receipts", "Simulator",
       "Purchases", "Signing", "Runtime", "JSON", "Time"),
     tests(
-      "SeedingTests", "Seeding", "Service", "AppStore", "Ledger", "Rollout", "Adapter", "Database", "HTTPClient",
-      "HTTPServer", "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+      "BulkMigrationTests", "BulkMigration", "Intake", "Backfill", "Adapter", "Receipts", "Ledger", "Database",
+      "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+    tests("IntakeTests", "Intake", "Ledger", "Adapter", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
-      "ServiceTests", "Truth", "Receipts", "Service", "AppStore", "Delivery", "Rollout", "Ledger", "Database",
+      "SeedingTests", "Seeding", "Service", "Reconciliation", "Intake", "AppStore", "Ledger", "Rollout", "Adapter",
+      "Database",
+      "HTTPClient", "HTTPServer", "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+    tests(
+      "ReconciliationTests", "Truth", "Reconciliation", "Service", "Intake", "Seeding", "AppStore", "Ledger",
+      "Database",
+      "Adapter", "Receipts", "HTTPServer", "HTTPClient", "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+    tests(
+      "ConsumptionAnswersTests", "ConsumptionAnswers", "Seeding", "AppStore", "Ledger", "Database",
+      "HTTPServer",
+      "HTTPClient", "Simulator", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+    tests(
+      "RevocationChecksTests", "RevocationChecks", "Adapter", "Ledger", "Database", "HTTPServer", "HTTPClient",
+      "Simulator",
+      "Signing", "Runtime", "JSON", "Time"),
+    tests(
+      "ServiceTests", "Truth", "Receipts", "Service", "Shadow", "Comparison", "LegacyAnswers", "Mappings", "Answering",
+      "Seeding", "Reconciliation", "Intake", "AppStore",
+      "Delivery", "Rollout", "Ledger", "Database",
       "Adapter", "HTTPServer", "HTTPClient", "Simulator", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+    tests(
+      "OperationsTests", "Operations", "ConsumptionAnswers", "Service", "Intake", "Simulator", "AppStore", "Rollout",
+      "Ledger", "Database", "Receipts",
+      "Adapter", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
       "SimulatorTests", "Simulator", "Adapter", "Receipts", "Mappings", "Purchases", "Signing", "Wire", "JSON",
       "Time"),
     tests(
       "AppStoreServerTests", "Simulator", "HTTPServer", "HTTPClient", "Signing", "JSON", "Time"),
-    tests("HouseTests"),
+    tests("ArchitectureTests"),
     tests(
-      "EndToEnd", "switchyard", "Truth", "Service", "Seeding", "Adapter", "Ledger", "Database", "HTTPServer",
+      "EndToEnd", "switchyard", "Truth", "Service", "Intake", "Seeding", "Adapter", "Ledger", "Database", "HTTPServer",
       "HTTPClient", "Simulator", "Signing", "Purchases", "JSON", "Runtime", "Time"),
   ]
 )
@@ -159,13 +218,17 @@ let package = Package(
 // The fuzzers link libFuzzer, which is not everywhere: built on demand only, by scripts/fuzz.
 if Context.environment["SWITCHYARD_FUZZ"] == "1" {
   package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"))
-  for name in ["FuzzJWS", "FuzzJSON", "FuzzReceipt", "FuzzLegacy", "FuzzRows", "FuzzHeads"] {
+  let fuzzers = [
+    "FuzzJWS", "FuzzJSON", "FuzzReceipt", "FuzzLegacy", "FuzzEvidence", "FuzzRows", "FuzzHeads", "FuzzCompressed",
+  ]
+  for name in fuzzers {
     package.targets.append(
       .executableTarget(
         name: name,
         dependencies: [
-          "CLibFuzzer", "Adapter", "Backfill", "HTTPServer", "Purchases", "Receipts", "Runtime", "Signing", "Simulator",
-          "Tables", "JSON", "Time",
+          "CLibFuzzer", "Ledger", "Adapter", "Backfill", "Compression", "HTTPServer", "Purchases", "Receipts",
+          "Runtime",
+          "Signing", "Simulator", "Tables", "JSON", "Time",
         ],
         path: "Tests/Fuzz/\(name)",
         swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))

@@ -20,10 +20,9 @@ struct Benchmark: Sendable {
 
   static let all = [
     VerifyAlone.benchmark, VerifyDecodeMap.benchmark, ApplePeer.benchmark, StreamRate.benchmark, LedgerBatch.benchmark,
-    BareHTTP.benchmark, DurableHTTP.benchmark, VerifyReceipt.benchmark, ComposeAnswer.benchmark, ExtractBulk.benchmark,
-    MapLegacy.benchmark, LegacyHTTP.benchmark, Forwarding.benchmark, AnswerRead.benchmark, SeedingHistory.benchmark,
-    LargeLookUp.benchmark, Attack.benchmark,
-    SimulatorYear.benchmark,
+    BareHTTP.benchmark, DurableHTTP.benchmark, VerifyReceipt.benchmark, ComposeAnswer.benchmark, AnswersHTTP.benchmark,
+    ExtractBulk.benchmark, MapLegacy.benchmark, LegacyHTTP.benchmark, Forwarding.benchmark, AnswerRead.benchmark,
+    SeedingHistory.benchmark, LargeLookUp.benchmark, Attack.benchmark, SimulatorYear.benchmark,
   ]
 }
 

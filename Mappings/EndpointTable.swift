@@ -1,18 +1,18 @@
 /// What can be asked of Apple, and how: `endpoints.tsv`.
-package struct EndpointTable: Sendable {
-  package struct Row: Sendable {
-    package let id: String
-    package let endpoint: String
-    package let method: String
+public struct EndpointTable: Sendable {
+  public struct Row: Sendable {
+    public let id: String
+    public let endpoint: String
+    public let method: String
     /// With `{name}` where a value stands.
-    package let path: String
+    public let path: String
     /// Calls a second that Apple documents for Production; nil where it documents none.
-    package let perSecond: Int?
+    public let perSecond: Int?
     /// Whether asking twice is as good as once.
-    package let isRepeatable: Bool
+    public let isRepeatable: Bool
   }
 
-  package let rows: [Row]
+  public let rows: [Row]
   private let byName: [String: Row]
 
   package init(_ bytes: [UInt8]) throws(Table.Malformed) {
@@ -36,5 +36,5 @@ package struct EndpointTable: Sendable {
   }
 
   /// The row of an endpoint; nil when this build knows none of that name.
-  package subscript(endpoint: String) -> Row? { byName[endpoint] }
+  public subscript(endpoint: String) -> Row? { byName[endpoint] }
 }

@@ -1,7 +1,7 @@
 /// Apple's error codes: what each means, whether to ask again, and what to do: `api-errors.tsv`.
-package struct ErrorTable: Sendable {
+public struct ErrorTable: Sendable {
   /// Whether the same call may be made again.
-  package enum Retry: String, Sendable, CaseIterable {
+  public enum Retry: String, Sendable, CaseIterable {
     /// Apple's name for the error says so.
     case yes
     /// After the time that Retry-After names.
@@ -11,18 +11,18 @@ package struct ErrorTable: Sendable {
     case no
   }
 
-  package struct Row: Sendable {
-    package let id: String
-    package let code: Int64
+  public struct Row: Sendable {
+    public let id: String
+    public let code: Int64
     /// Apple's name for it.
-    package let name: String
-    package let retry: Retry
-    package let meaning: String
+    public let name: String
+    public let retry: Retry
+    public let meaning: String
     /// What to do about it.
-    package let next: String
+    public let next: String
   }
 
-  package let rows: [Row]
+  public let rows: [Row]
   private let byCode: [Int64: Row]
 
   package init(_ bytes: [UInt8]) throws(Table.Malformed) {
@@ -42,5 +42,5 @@ package struct ErrorTable: Sendable {
   }
 
   /// The row of a code; nil for one that Apple had not documented when this was built.
-  package subscript(code: Int64) -> Row? { byCode[code] }
+  public subscript(code: Int64) -> Row? { byCode[code] }
 }

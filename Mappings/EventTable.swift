@@ -1,7 +1,7 @@
 /// What each notificationType and subtype means: `events.tsv`.
-package struct EventTable: Sendable {
+public struct EventTable: Sendable {
   /// Where the moment of an event is read.
-  package enum Moment: String, Sendable, CaseIterable {
+  public enum Moment: String, Sendable, CaseIterable {
     /// The transaction's purchaseDate.
     case purchase
     /// The transaction's expiresDate.
@@ -12,19 +12,19 @@ package struct EventTable: Sendable {
     case signed
   }
 
-  package struct Row: Sendable {
-    package let id: String
-    package let notificationType: String
+  public struct Row: Sendable {
+    public let id: String
+    public let notificationType: String
     /// Nil: no subtype.
-    package let subtype: String?
-    package let moment: Moment
+    public let subtype: String?
+    public let moment: Moment
   }
 
   private struct Key: Hashable {
     let type: String, subtype: String?
   }
 
-  package let rows: [Row]
+  public let rows: [Row]
   private let byKey: [Key: Row]
 
   package init(_ bytes: [UInt8]) throws(Table.Malformed) {
@@ -46,7 +46,7 @@ package struct EventTable: Sendable {
   }
 
   /// The row of a notification; nil for one that Apple had not documented when this was built.
-  package subscript(notificationType: String, subtype: String?) -> Row? {
+  public subscript(notificationType: String, subtype: String?) -> Row? {
     byKey[Key(type: notificationType, subtype: subtype)]
   }
 }

@@ -1,9 +1,9 @@
 import Purchases
 
 /// What a V2 notification is called for those who still want V1: `v2-events-to-v1.tsv`.
-package struct EventToLegacyTable: Sendable {
+public struct EventToLegacyTable: Sendable {
   /// What must be known of the purchase.
-  package enum Condition: String, Sendable, CaseIterable {
+  public enum Condition: String, Sendable, CaseIterable {
     case always
     /// By `inAppOwnershipType`; absent is purchased.
     case purchased, familyShared
@@ -12,25 +12,25 @@ package struct EventToLegacyTable: Sendable {
   }
 
   /// What the top of a DID_CHANGE_RENEWAL_STATUS says.
-  package enum AutoRenewStatus: String, Sendable, CaseIterable {
+  public enum AutoRenewStatus: String, Sendable, CaseIterable {
     case on = "true"
     case off = "false"
     /// What the renewal itself says.
     case renewal
   }
 
-  package struct Row: Sendable {
-    package let id: String
-    package let notificationType: String
-    package let subtype: String?
-    package let condition: Condition
+  public struct Row: Sendable {
+    public let id: String
+    public let notificationType: String
+    public let subtype: String?
+    public let condition: Condition
     /// In the order in which Apple sent them; empty: V1 has no word for it.
-    package let typesV1: [String]
+    public let typesV1: [String]
     /// Nil where none of them tells it.
-    package let autoRenewStatus: AutoRenewStatus?
+    public let autoRenewStatus: AutoRenewStatus?
   }
 
-  package let rows: [Row]
+  public let rows: [Row]
 
   package init(_ bytes: [UInt8]) throws(Table.Malformed) {
     let table = try Table(
@@ -59,7 +59,7 @@ package struct EventToLegacyTable: Sendable {
   }
 
   /// The rows of a V2 notification: one, or one for each of two conditions of which one holds; none for what is unknown.
-  package subscript(notificationType: String, subtype: String?) -> [Row] {
+  public subscript(notificationType: String, subtype: String?) -> [Row] {
     rows.filter { $0.notificationType == notificationType && $0.subtype == subtype }
   }
 }

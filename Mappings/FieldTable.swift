@@ -1,10 +1,10 @@
-package import Purchases
+public import Purchases
 
 /// The fields of a purchase, a renewal or an app transaction: `transaction-fields.tsv` and its neighbours.
-package struct FieldTable<Field: FactField>: Sendable {
-  package let rules: FoldRules<Field>
+public struct FieldTable<Field: FactField>: Sendable {
+  public let rules: FoldRules<Field>
   /// Names that say whose and when a payload is, no fact of the thing itself.
-  package let envelope: Set<String>
+  public let envelope: Set<String>
 
   package init(_ bytes: [UInt8]) throws(Table.Malformed) {
     let table = try Table(bytes, columns: ["id", "field", "absence", "noVote"])

@@ -1,9 +1,9 @@
 import Purchases
 
 /// What each V1 notification means in V2's words: `v1-events.tsv`.
-package struct LegacyEventTable: Sendable {
+public struct LegacyEventTable: Sendable {
   /// What must stand in the body; the head of the table says what each means.
-  package enum Condition: String, Sendable, CaseIterable {
+  public enum Condition: String, Sendable, CaseIterable {
     case always, replacedPrevious, afterLapse, firstPurchase, offerWhileActive, otherProductNext, sameProductNext,
       companionOfPurchase, companionOfRefund, switchedOn, switchedOff, endedByCustomer, endedByBilling, endedByPrice,
       endedByProduct, endedOtherwise, upgraded, refunded, inGracePeriod, retryEnded, inRetry, consented,
@@ -11,7 +11,7 @@ package struct LegacyEventTable: Sendable {
   }
 
   /// Where the moment of an event is read.
-  package enum Moment: String, Sendable, CaseIterable {
+  public enum Moment: String, Sendable, CaseIterable {
     /// The row's purchase, end or cancellation.
     case purchase, expiry, revocation
     /// `auto_renew_status_change_date`.
@@ -20,21 +20,21 @@ package struct LegacyEventTable: Sendable {
     case asOf
   }
 
-  package struct Row: Sendable {
-    package let id: String
-    package let typeV1: String
-    package let condition: Condition
+  public struct Row: Sendable {
+    public let id: String
+    public let typeV1: String
+    public let condition: Condition
     /// Nil: a companion of another message, which gives no event of its own.
-    package let event: Meaning?
+    public let event: Meaning?
   }
 
-  package struct Meaning: Sendable {
-    package let notificationType: String
-    package let subtype: String?
-    package let moment: Moment
+  public struct Meaning: Sendable {
+    public let notificationType: String
+    public let subtype: String?
+    public let moment: Moment
   }
 
-  package let rows: [Row]
+  public let rows: [Row]
   private let byType: [String: [Row]]
 
   package init(_ bytes: [UInt8]) throws(Table.Malformed) {
@@ -56,7 +56,7 @@ package struct LegacyEventTable: Sendable {
   }
 
   /// The rows of a V1 type; none for one that Apple did not document.
-  package subscript(typeV1: String) -> [Row] { byType[typeV1] ?? [] }
+  public subscript(typeV1: String) -> [Row] { byType[typeV1] ?? [] }
 
   private static func meaning(_ row: Table.Row) throws(Table.Malformed) -> Meaning? {
     if row["notificationType"] == "-" {

@@ -1,38 +1,38 @@
 import Purchases
 
 /// What the status of a verifyReceipt answer means, and how V1 tells V2's status of a subscription: `v1-statuses.tsv`.
-package struct LegacyStatusTable: Sendable {
+public struct LegacyStatusTable: Sendable {
   /// Whether asking again can help.
-  package enum Retry: String, Sendable, CaseIterable {
+  public enum Retry: String, Sendable, CaseIterable {
     case yes, no
     /// `is_retryable` in the answer says so.
     case told
   }
 
-  package struct Answer: Sendable {
-    package let id: String
-    package let codes: ClosedRange<Int64>
+  public struct Answer: Sendable {
+    public let id: String
+    public let codes: ClosedRange<Int64>
     /// Whether the answer holds purchases.
-    package let holdsData: Bool
-    package let retry: Retry
-    package let meaning: String
+    public let holdsData: Bool
+    public let retry: Retry
+    public let meaning: String
     /// What to do about it.
-    package let action: String
+    public let action: String
   }
 
   /// What V1 says of a subscription that has a status of V2.
-  package enum Condition: String, Sendable, CaseIterable {
+  public enum Condition: String, Sendable, CaseIterable {
     case cancelled, runs, inGracePeriod, retries, ended
   }
 
-  package struct Subscription: Sendable {
-    package let id: String
-    package let status: Int64
-    package let condition: Condition
+  public struct Subscription: Sendable {
+    public let id: String
+    public let status: Int64
+    public let condition: Condition
   }
 
-  package let answers: [Answer]
-  package let subscriptions: [Subscription]
+  public let answers: [Answer]
+  public let subscriptions: [Subscription]
 
   package init(_ bytes: [UInt8]) throws(Table.Malformed) {
     let table = try Table(
@@ -66,10 +66,10 @@ package struct LegacyStatusTable: Sendable {
   }
 
   /// The row of an answer's status; nil for one that Apple does not document.
-  package subscript(status: Int64) -> Answer? { answers.first { $0.codes.contains(status) } }
+  public subscript(status: Int64) -> Answer? { answers.first { $0.codes.contains(status) } }
 
   /// The row of V2's status for what V1 says.
-  package subscript(condition: Condition) -> Subscription? { subscriptions.first { $0.condition == condition } }
+  public subscript(condition: Condition) -> Subscription? { subscriptions.first { $0.condition == condition } }
 
   /// `21002`, or `21100-21199`.
   private static func codes(_ text: String) -> ClosedRange<Int64>? {

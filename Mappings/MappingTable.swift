@@ -1,7 +1,7 @@
 import Purchases
 
 /// The tables of this build, by the names of their files.
-package enum MappingTable: String, Sendable, CaseIterable {
+public enum MappingTable: String, Sendable, CaseIterable {
   case events
   case transactionFields = "transaction-fields"
   case renewalFields = "renewal-fields"
@@ -19,12 +19,13 @@ package enum MappingTable: String, Sendable, CaseIterable {
   case answerFields = "answer-fields"
   case answerRules = "answer-rules"
   case answerChecks = "answer-checks"
+  case differenceCauses = "difference-causes"
 
   /// As the file is called.
-  package var file: String { "\(rawValue).tsv" }
+  public var file: String { "\(rawValue).tsv" }
 
   /// The capital letter that its row ids begin with, and no other table's.
-  package var letter: Character {
+  public var letter: Character {
     switch self {
     case .events: "N"
     case .transactionFields: "T"
@@ -43,11 +44,12 @@ package enum MappingTable: String, Sendable, CaseIterable {
     case .answerFields: "F"
     case .answerRules: "Y"
     case .answerChecks: "K"
+    case .differenceCauses: "D"
     }
   }
 
   /// The table as it is embedded in this build, as text.
-  package var bytes: [UInt8] {
+  public var bytes: [UInt8] {
     switch self {
     case .events: PackageResources.events_tsv
     case .transactionFields: PackageResources.transaction_fields_tsv
@@ -66,16 +68,17 @@ package enum MappingTable: String, Sendable, CaseIterable {
     case .answerFields: PackageResources.answer_fields_tsv
     case .answerRules: PackageResources.answer_rules_tsv
     case .answerChecks: PackageResources.answer_checks_tsv
+    case .differenceCauses: PackageResources.difference_causes_tsv
     }
   }
 
   /// The table as it is embedded in this build.
-  package var embedded: Table {
+  public var embedded: Table {
     do { return try Table(bytes) } catch { preconditionFailure("Mappings/\(file): \(error); a test loads every table") }
   }
 
   /// Reads `bytes` as this table's types do; whatever they would stumble over is thrown.
-  package func load(_ bytes: [UInt8]) throws(Table.Malformed) {
+  public func load(_ bytes: [UInt8]) throws(Table.Malformed) {
     switch self {
     case .events: _ = try EventTable(bytes)
     case .transactionFields: _ = try FieldTable<PurchaseField>(bytes)
@@ -94,11 +97,12 @@ package enum MappingTable: String, Sendable, CaseIterable {
     case .answerFields: _ = try AnswerFieldTable(bytes)
     case .answerRules: _ = try AnswerRuleTable(bytes)
     case .answerChecks: _ = try AnswerCheckTable(bytes)
+    case .differenceCauses: _ = try DifferenceTable(bytes)
     }
   }
 
   /// The columns that say what a row is about: an id stands for that, and for nothing else, for ever.
-  package var subject: [String] {
+  public var subject: [String] {
     switch self {
     case .events: ["notificationType", "subtype"]
     case .transactionFields, .renewalFields, .appTransactionFields: ["field"]
@@ -114,11 +118,12 @@ package enum MappingTable: String, Sendable, CaseIterable {
     case .answerFields: ["place", "key"]
     case .answerRules: ["rule", "reading"]
     case .answerChecks: ["check", "finding"]
+    case .differenceCauses: ["test", "place", "key"]
     }
   }
 
   /// The closed list of words of a column; nil for a column that is free.
-  package func words(of column: String) -> [String]? {
+  public func words(of column: String) -> [String]? {
     switch (self, column) {
     case (.events, "date"): EventTable.Moment.allCases.map(\.rawValue)
     case (.legacyEvents, "date"): ["-"] + LegacyEventTable.Moment.allCases.map(\.rawValue)
@@ -148,6 +153,9 @@ package enum MappingTable: String, Sendable, CaseIterable {
     case (.answerRules, "reading"): AnswerRuleTable.Reading.allCases.map(\.rawValue)
     case (.answerRules, "default"): ["yes", "no"]
     case (.answerChecks, "check"): AnswerCheckTable.Check.allCases.map(\.rawValue)
+    case (.differenceCauses, "cause"): DifferenceTable.Cause.allCases.map(\.rawValue)
+    case (.differenceCauses, "test"): DifferenceTable.Test.allCases.map(\.rawValue)
+    case (.differenceCauses, "place"): ["-"] + DifferenceTable.Place.allCases.map(\.rawValue)
     case (.answerFields, "standing"), (.answerRules, "standing"), (.answerChecks, "standing"):
       AnswerFieldTable.Standing.allCases.map(\.rawValue)
     case (.receiptFields, "form"): ReceiptTable.Form.allCases.map(\.rawValue)

@@ -1,9 +1,9 @@
 /// A table of facts: tab-separated rows below a line of column names; `#` begins a comment line.
-package struct Table: Sendable {
-  package struct Row: Sendable {
-    package let id: String
+public struct Table: Sendable {
+  public struct Row: Sendable {
+    public let id: String
     /// Where it is written, from 1.
-    package let line: Int
+    public let line: Int
     private let cells: [String: String]
 
     fileprivate init(id: String, line: Int, cells: [String: String]) {
@@ -13,11 +13,11 @@ package struct Table: Sendable {
     }
 
     /// The cell below the name of a column; empty for a name that the table does not have.
-    package subscript(column: String) -> String { cells[column] ?? "" }
+    public subscript(column: String) -> String { cells[column] ?? "" }
   }
 
   /// Why a table cannot be used; every one of them is loaded by a test, so that no build with such a table is released.
-  package enum Malformed: Error, Equatable {
+  public enum Malformed: Error, Equatable {
     case noColumns
     case wrongColumns([String])
     case wrongCellCount(line: Int)
@@ -30,18 +30,18 @@ package struct Table: Sendable {
     case missingRow(String)
   }
 
-  package let columns: [String]
-  package let rows: [Row]
+  public let columns: [String]
+  public let rows: [Row]
   /// What the comment lines say, without their signs.
-  package let comment: [String]
+  public let comment: [String]
 
   /// Reads a table that has exactly these columns, the first of which is the id.
-  package init(_ bytes: [UInt8], columns: [String]) throws(Malformed) {
+  public init(_ bytes: [UInt8], columns: [String]) throws(Malformed) {
     try self.init(bytes) { $0 == columns }
   }
 
   /// Reads a table whatever its columns are; the first of them is the id.
-  package init(_ bytes: [UInt8]) throws(Malformed) { try self.init(bytes) { Set($0).count == $0.count } }
+  public init(_ bytes: [UInt8]) throws(Malformed) { try self.init(bytes) { Set($0).count == $0.count } }
 
   private init(_ bytes: [UInt8], areColumns: ([String]) -> Bool) throws(Malformed) {
     let lines = String(decoding: bytes, as: UTF8.self).split(

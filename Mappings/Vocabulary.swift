@@ -1,24 +1,25 @@
-package import Purchases
+public import Purchases
 
 /// What this build believes about Apple's vocabulary: the tables beside this file, embedded in the binary.
-package struct Vocabulary: Sendable {
-  package let events: EventTable
-  package let purchases: FieldTable<PurchaseField>
-  package let renewals: FieldTable<RenewalField>
-  package let appTransactions: FieldTable<AppTransactionField>
+public struct Vocabulary: Sendable {
+  public let events: EventTable
+  public let purchases: FieldTable<PurchaseField>
+  public let renewals: FieldTable<RenewalField>
+  public let appTransactions: FieldTable<AppTransactionField>
   package let receipts: ReceiptTable
   package let legacyPurchases: LegacyFieldTable<PurchaseField>
   package let legacyRenewals: LegacyFieldTable<RenewalField>
-  package let legacyStatuses: LegacyStatusTable
-  package let legacyEvents: LegacyEventTable
-  package let eventsToLegacy: EventToLegacyTable
+  public let legacyStatuses: LegacyStatusTable
+  public let legacyEvents: LegacyEventTable
+  public let eventsToLegacy: EventToLegacyTable
   package let inferences: InferenceTable
   package let withoutCounterpart: WithoutCounterpartTable
-  package let endpoints: EndpointTable
-  package let apiErrors: ErrorTable
+  public let endpoints: EndpointTable
+  public let apiErrors: ErrorTable
   package let answerFields: AnswerFieldTable
   package let answerRules: AnswerRuleTable
   package let answerChecks: AnswerCheckTable
+  package let differences: DifferenceTable
 
   package init() throws(Table.Malformed) {
     events = try EventTable(PackageResources.events_tsv)
@@ -38,10 +39,11 @@ package struct Vocabulary: Sendable {
     answerFields = try AnswerFieldTable(PackageResources.answer_fields_tsv)
     answerRules = try AnswerRuleTable(PackageResources.answer_rules_tsv)
     answerChecks = try AnswerCheckTable(PackageResources.answer_checks_tsv)
+    differences = try DifferenceTable(PackageResources.difference_causes_tsv)
   }
 
   /// The tables of this build, read once.
-  package static let embedded: Vocabulary = {
+  public static let embedded: Vocabulary = {
     do { return try Vocabulary() } catch { preconditionFailure("Mappings/: \(error); a test loads every table") }
   }()
 }

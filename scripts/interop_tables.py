@@ -162,8 +162,14 @@ def main():
     with open(world / "receipts.csv", newline="") as file:
         texts = [(row["receipt"], row["app"]) for row in csv.DictReader(file)]
     with open(world / "truth.jsonl") as file:
-        truth = [json.loads(line)["purchases"] for line in file]
-    customers = {purchase["originalTransactionId"]: number for number, bought in enumerate(truth) for purchase in bought}
+        truth = [json.loads(line) for line in file]
+    people = [line["customer"] for line in truth if line["kind"] == "customer" and "receipt" in line]
+    numbers = {customer: number for number, customer in enumerate(people)}
+    customers = {
+        line["transaction"]["originalTransactionId"]: numbers[line["customer"]]
+        for line in truth
+        if line["kind"] == "purchase" and line["customer"] in numbers
+    }
     dice = random.Random(SEED)
     receipts = [(text, app, number) for number, (text, app) in enumerate(texts)]
     dice.shuffle(receipts)

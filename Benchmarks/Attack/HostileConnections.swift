@@ -4,8 +4,12 @@ import Synchronization
 
 /// Connections of strangers that hold what they can: some say nothing, others begin a large upload and stop.
 ///
-/// One that is closed is opened again, until `end`.
+/// One that is closed is opened again, `rate` of them a second, until `end`.
 final class HostileConnections: Sendable {
+  /// Connections opened a second.
+  static let rate = 100
+  private static let pause: UInt32 = 100_000
+
   private static let silent = 400
   private static let uploads = 40
   private static let upload =
@@ -37,13 +41,18 @@ final class HostileConnections: Sendable {
   private func hold(_ port: UInt16, _ sources: [UInt32]) {
     var open = [Int32](repeating: -1, count: Self.silent + Self.uploads)
     var byte: UInt8 = 0
+    var start = 0
     while !state.withLock({ $0.isOver }) {
-      for index in open.indices {
+      var left = Self.rate * Int(Self.pause) / 1_000_000
+      for place in open.indices where left > 0 {
+        let index = (start + place) % open.count
         if open[index] >= 0 {
           let count = unsafe recv(open[index], &byte, 1, Int32(MSG_DONTWAIT) | Int32(MSG_PEEK))
           if count < 0, errno == EAGAIN { continue }
           close(open[index])
         }
+        left -= 1
+        if left == 0 { start = index + 1 }
         open[index] = Self.connected(port, from: sources[index % sources.count])
         guard open[index] >= 0 else { continue }
         state.withLock { $0.opened += 1 }
@@ -51,7 +60,7 @@ final class HostileConnections: Sendable {
           _ = unsafe send(open[index], Self.upload, Self.upload.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
         }
       }
-      usleep(100_000)
+      usleep(Self.pause)
     }
     for descriptor in open where descriptor >= 0 { close(descriptor) }
     state.withLock { $0.hasEnded = true }

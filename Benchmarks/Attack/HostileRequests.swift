@@ -5,9 +5,13 @@ import Simulator
 /// Requests of strangers, each different: what anybody on the internet can send.
 struct HostileRequests {
   /// How many kinds there are.
-  static let kinds = 6
+  static let kinds = 7
   /// The kind that calls verifyReceipt.
   static let verifyReceipt = 4
+  /// The app's shared secret, as every old copy of the app carries it.
+  static let secret = "0123456789abcdef0123456789abcdef"
+  /// Rows of a long V1 body: nearly the largest that is taken.
+  private static let longRows = 2_400
 
   /// A genuine notification's body, whose signature is broken anew for each forgery.
   private let genuine: [UInt8]
@@ -27,6 +31,7 @@ struct HostileRequests {
       case 1: LoadGenerator.request(DurableHTTP.path, legacy(number, password: "guess \(number)"))
       case 2: LoadGenerator.request(DurableHTTP.path, tampered(number))
       case 3: LoadGenerator.request(DurableHTTP.path, unsigned(number))
+      case 5: LoadGenerator.request(DurableHTTP.path, legacy(number, password: Self.secret))
       case Self.verifyReceipt:
         LoadGenerator.request("/verifyReceipt", Array(#"{"receipt-data":"QQ\#(number)=="}"#.utf8))
       default: LoadGenerator.request("/v1/evidence", Array(#"{"transactionId":"\#(number)"}"#.utf8))
@@ -34,20 +39,39 @@ struct HostileRequests {
     }
   }
 
+  /// So many V1 bodies of nearly the largest size, one in ten of them with the app's secret: each costs milliseconds to read,
+  /// and those of the secret thousands of rows to write.
+  func long(_ count: Int) -> [[UInt8]] {
+    (0..<count).map { number in
+      LoadGenerator.request(
+        DurableHTTP.path,
+        legacy(number, password: number % 10 == 0 ? Self.secret : "guess \(number)", rows: Self.longRows))
+    }
+  }
+
+  /// So many V1 notifications as Apple sends them for somebody who has subscribed for a year.
+  func genuine(_ count: Int) -> [[UInt8]] {
+    (0..<count).map { number in
+      LoadGenerator.request(DurableHTTP.path, legacy(Self.genuineFrom + number, password: Self.secret, rows: 12))
+    }
+  }
+
+  /// Above all numbers of hostile requests.
+  private static let genuineFrom = 50_000_000
+
   /// A V1 body that names the app and a customer of its own.
-  private func legacy(_ number: Int, password: String?) -> [UInt8] {
+  private func legacy(_ number: Int, password: String?, rows: Int = 1) -> [UInt8] {
+    let rows = (0..<rows).map { row -> JSONValue in
+      .object([
+        "original_transaction_id": .string("9\(number)"), "transaction_id": .string("9\(number)1\(row)"),
+        "web_order_line_item_id": .string("8\(number)1\(row)"), "product_id": "monthly",
+        "purchase_date_ms": "1772323200000", "expires_date_ms": "1775001600000",
+      ])
+    }
     var body: JSONObject = [
       "notification_type": "DID_RENEW", "environment": "Sandbox", "bid": .string(NotificationSamples.app.bundleID),
       "auto_renew_product_id": "monthly",
-      "unified_receipt": .object([
-        "environment": "Sandbox", "status": 0,
-        "latest_receipt_info": .array([
-          .object([
-            "original_transaction_id": .string("9\(number)"), "transaction_id": .string("9\(number)1"),
-            "product_id": "monthly", "purchase_date_ms": "1772323200000", "expires_date_ms": "1775001600000",
-          ])
-        ]),
-      ]),
+      "unified_receipt": .object(["environment": "Sandbox", "status": 0, "latest_receipt_info": .array(rows)]),
     ]
     if let password { body["password"] = .string(password) }
     return body.encoded()

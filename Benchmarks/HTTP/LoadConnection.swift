@@ -18,6 +18,8 @@ struct LoadConnection: ~Copyable {
   private(set) var due: UInt64 = 0
   private var sent = 0
   private var received: [UInt8] = []
+  /// Where what is read arrives: long enough for an answer of verifyReceipt at once.
+  private var part = [UInt8](repeating: 0, count: 64 << 10)
 
   /// - Parameter source: the loopback address from which it calls, as 0x7F000001.
   init(port: UInt16, from source: UInt32 = 0x7F00_0001) throws {
@@ -56,6 +58,12 @@ struct LoadConnection: ~Copyable {
     return Int16(sent < request.count ? POLLOUT : POLLIN)
   }
 
+  /// Whether the service has closed it meanwhile, as it closes connections that say nothing for long.
+  var isClosed: Bool {
+    var byte: UInt8 = 0
+    return unsafe recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT) | Int32(MSG_PEEK)) == 0
+  }
+
   /// Begins to send; the answer may be there at once, else `proceed` asks for it.
   mutating func start(_ request: [UInt8], due: UInt64) -> Progress {
     self.request = request
@@ -75,8 +83,7 @@ struct LoadConnection: ~Copyable {
       if count < 0 { return errno == EAGAIN ? .waiting : .broken }
       sent += count
     }
-    var part = [UInt8](repeating: 0, count: 2_048)
-    let count = unsafe recv(descriptor, &part, part.count, 0)
+    let count = unsafe recv(descriptor, &part, 64 << 10, 0)
     if count < 0 { return errno == EAGAIN ? .waiting : .broken }
     if count == 0 { return .broken }
     received += part[..<count]

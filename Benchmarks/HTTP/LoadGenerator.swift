@@ -74,13 +74,13 @@ private struct Run: ~Copyable {
         unanswered += connections.count - idle.count
         break
       }
-      for index in connections.indices { polled[index].events = connections[index].connection.events }
+      for index in connections.indices {
+        polled[index].events = connections[index].connection.events
+        polled[index].fd = connections[index].connection.descriptor
+      }
       _ = unsafe poll(&polled, nfds_t(polled.count), timeout(now, start, isOver))
       for index in connections.indices where polled[index].revents != 0 && connections[index].connection.events != 0 {
         try note(connections[index].connection.proceed(), index, connections)
-        if polled[index].fd != connections[index].connection.descriptor {
-          polled[index].fd = connections[index].connection.descriptor
-        }
       }
     }
     let seconds = Double(Self.now() - start) / 1e9
@@ -98,6 +98,7 @@ private struct Run: ~Copyable {
       idle.removeLast()
       next += 1
       load.noteSent(next - 1, now)
+      if connections[index].connection.isClosed { try connect(index, connections) }
       try note(connections[index].connection.start(requests[next - 1], due: due), index, connections)
     }
   }
@@ -131,10 +132,14 @@ private struct Run: ~Copyable {
       answers.append(UInt32(clamping: (now - begun) / 1_000_000))
     case .broken:
       unanswered += 1
-      connections[index].connection = try LoadConnection(
-        port: load.port, from: load.sources[index % load.sources.count])
+      try connect(index, connections)
     }
     idle.append(index)
+  }
+
+  private func connect(_ index: Int, _ connections: [Box]) throws {
+    connections[index].connection = try LoadConnection(
+      port: load.port, from: load.sources[index % load.sources.count])
   }
 
   private final class Box {

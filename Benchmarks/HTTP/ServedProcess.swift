@@ -55,7 +55,7 @@ final class ServedProcess {
   }
 
   /// Registers the key with which Apple is asked about `app`.
-  func register(_ key: APIKey, of app: SimulatedApp) throws {
+  func register(_ key: DeveloperKey, of app: SimulatedApp) throws {
     let file = try directory.write(key.signingKey.pem(), to: "\(app.bundleID).p8")
     try run(["app", "add", app.bundleID, "--key-file", file, "--key-id", key.keyID, "--issuer", key.issuerID])
   }
@@ -63,6 +63,13 @@ final class ServedProcess {
   /// Names the old back end of `app` in the sandbox, or `off`.
   func forward(_ app: SimulatedApp, to url: String) throws {
     try run(["app", "legacy-url", app.bundleID, "--environment", "Sandbox", url])
+  }
+
+  /// Moves `app` to a stage in the sandbox.
+  func setStage(_ stage: String, of app: SimulatedApp) throws {
+    try run([
+      "rollout", "set", app.bundleID, stage, "--environment", "Sandbox", "--force", "--reason", "benchmark",
+    ])
   }
 
   private func run(_ arguments: [String]) throws {

@@ -77,7 +77,8 @@ enum LedgerBatch {
         message,
         .accepted(
           Entry.Acceptance(
-            message, app: app, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)))
+            message, app: app, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)),
+        proof: .proven)
     }
   }
 

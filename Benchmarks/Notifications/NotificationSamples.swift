@@ -1,4 +1,5 @@
 import Glibc
+import JSON
 import Signing
 import Simulator
 import Time
@@ -27,12 +28,18 @@ struct NotificationSamples: Sendable {
 
   /// `count` that carry a transaction and a renewal: three signatures each.
   func withRenewals(_ count: Int) async throws -> [SignedNotification] {
-    let all = try await generate(count * 2) { $0 }
-    // What renews tells its status; a purchase of something else has no renewal.
-    let others: Set = ["ONE_TIME_CHARGE", "CONSUMPTION_REQUEST", "REFUND", "REFUND_DECLINED"]
-    let three = all.filter { !others.contains($0.notificationType) }
+    let all = try await generate(count * 3) { $0 }
+    let three = all.filter(Self.hasThreeSignatures)
     guard three.count >= count else { throw BenchmarkError("only \(three.count) notifications with a renewal") }
     return Array(three.prefix(count))
+  }
+
+  private static func hasThreeSignatures(_ notification: SignedNotification) -> Bool {
+    let parts = notification.signedPayload.split(separator: UInt8(ascii: "."))
+    guard parts.count == 3, let payload = Base64.url.decode(Array(parts[1])),
+      let data = try? JSONReader.read(payload).object?["data"]?.object
+    else { return false }
+    return data["signedTransactionInfo"] != nil && data["signedRenewalInfo"] != nil
   }
 
   /// The verifier of a server that trusts the simulator's root for Sandbox.

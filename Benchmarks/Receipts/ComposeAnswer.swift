@@ -53,7 +53,11 @@ enum ComposeAnswer {
     let buyer = Customer(
       name: "", storefront: .germany, appTransactionID: ids.appTransactionID(), appAccountToken: ids.uuid())
     var periods = (0..<count).map { period in
-      SimulatedTransaction(
+      // A life has ids for 135 periods.
+      if period > 0, period.isMultiple(of: 100) {
+        ids = IdentifierSource(environment: .sandbox, seed: 1, life: 1 + period / 100)
+      }
+      return SimulatedTransaction(
         of: product, by: buyer, in: ReceiptSamples.app,
         at: NotificationSamples.start - .hours(Int64(count - period)), ids: &ids)
     }

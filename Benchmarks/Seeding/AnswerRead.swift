@@ -1,4 +1,5 @@
 import Adapter
+import Intake
 import Ledger
 import Purchases
 import Service
@@ -10,7 +11,7 @@ import Wire
 /// What reading an answer of Apple's costs beside its signatures: from the body to the `Entry` that is written.
 ///
 /// Pages of 20 transactions and answers about statuses (a transaction and a renewal each), of customers of 100
-/// transactions, go the way that `AppleAnswers.take` goes: identity, digest, `Intake.apiAnswer`, the body taken apart for
+/// transactions, go the way that `AppleAnswers.take` goes: identity, digest, `Intake.answer`, the body taken apart for
 /// storage. Beside it the bare verification of the same JWS (`BareVerification`), in turns; medians of the thread's time
 /// over 40 rounds, or as many as `--seconds` says when that is fewer.
 enum AnswerRead {
@@ -54,9 +55,9 @@ enum AnswerRead {
       for body in bodies {
         let message = InboxMessage(
           kind: .apiAnswer, body: body,
-          identity: Adapter.identity(ofEvidence: body, app: app.bundleID, environment: .sandbox),
-          receivedAt: Milliseconds(1_800_000_000_000))
-        let decision = intake.apiAnswer(message, app: app, environment: .sandbox, now: message.receivedAt)
+          identity: MessageIdentity(ofEvidence: body, app: app.bundleID, environment: .sandbox).bytes,
+          claim: Claim(environment: .sandbox), receivedAt: Milliseconds(1_800_000_000_000))
+        let decision = intake.answer(message, about: app)
         guard let reading = decision.reading, reading.survey.isClean else {
           throw BenchmarkError("an answer was not understood: \(decision.refusal?.detail ?? "a survey")")
         }

@@ -1,21 +1,25 @@
 import JSON
-package import Mappings
-package import Purchases
-package import Receipts
-package import Signing
-package import Time
+public import Mappings
+public import Purchases
+public import Receipts
+public import Signing
+public import Time
 import Wire
 
 /// The way in: bytes of either generation are told apart, verified, decoded and mapped into the canonical model.
 ///
 /// It asks no clock, no network and no database: the same bytes give the same reading for ever.
-package struct Adapter: Sendable {
+public struct Adapter: Sendable {
   private let verifier: SignedDataVerifier
-  private let receipts: ReceiptReader
+  /// Proves receipts.
+  package let receipts: ReceiptReader
   private let vocabulary: Vocabulary
+  /// Whether a body may have any number of values, and ids of any length: what was accepted once is read again, whatever the
+  /// limits were then.
+  private var isForStored = false
 
   /// - Parameter receipts: proves the receipts inside V1 bodies and those that are handed in.
-  package init(
+  public init(
     verifier: SignedDataVerifier, receipts: ReceiptReader = ReceiptReader(), vocabulary: Vocabulary = .embedded
   ) {
     self.verifier = verifier
@@ -23,62 +27,22 @@ package struct Adapter: Sendable {
     self.vocabulary = vocabulary
   }
 
-  /// What makes two notification bodies one: the JWS alone, so that nobody can make many messages of one by wrapping it
-  /// differently; of a V1 body all but the shared secret, which may change while Apple tries again; else the body.
-  package static func identity(ofNotification body: [UInt8]) -> [UInt8] {
-    guard var object = try? JSONReader.read(body).object else { return body }
-    if let jws = object["signedPayload"]?.string { return Array(jws.utf8) }
-    guard object["notification_type"] != nil else { return body }
-    object["password"] = nil
-    return object.encoded()
-  }
-
-  /// The body of a notification as it is kept: a signed payload alone, without what anybody can wrap around it.
-  ///
-  /// Apple sends nothing around it but the object that names it; a body of that size is kept as it came. A V1 body is
-  /// forwarded byte for byte, and is kept so.
-  package static func kept(ofNotification body: [UInt8]) -> [UInt8] {
-    // As nearly every body is: no need to read it once more.
-    if isPlain(body) { return body }
-    guard let jws = (try? JSONReader.read(body).object)?["signedPayload"]?.string else { return body }
-    let plain = JSONObject([("signedPayload", .string(jws))]).encoded()
-    return body.count <= plain.count + wrapping ? body : plain
-  }
-
-  /// Whether a body is `{"signedPayload":"…"}` and nothing else, with no escape in it.
-  private static func isPlain(_ body: [UInt8]) -> Bool {
-    guard body.starts(with: plainHead), body.count > plainHead.count + 2,
-      body.suffix(2).elementsEqual(Array("\"}".utf8))
-    else { return false }
-    return !body[plainHead.count..<(body.count - 2)].contains { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
-  }
-
-  private static let plainHead = Array("{\"signedPayload\":\"".utf8)
-
-  /// Bytes around a signed payload that may be white space of Apple's.
-  private static let wrapping = 64
-
-  /// What makes two pieces of evidence one: the body, and what the caller says of it where it does not say so itself.
-  package static func identity(
-    ofEvidence body: [UInt8], app: String, environment: Environment?, userID: String? = nil
-  ) -> [UInt8] {
-    // A page of a history has 80 KB: copied once.
-    let claim = "\n\(app)\n\(environment?.rawValue ?? "")" + (userID.map { "\n\($0)" } ?? "")
-    var identity: [UInt8] = []
-    identity.reserveCapacity(body.count + claim.utf8.count)
-    identity += body
-    identity += claim.utf8
-    return identity
-  }
-
   /// What Apple posts to a notification URL.
   ///
   /// `now` counts only for what is signed without a date. `origin` is what was found out about the sender of a V1 body;
   /// without it such a body is refused, to be kept and read again.
-  package func notification(
+  public func notification(
     _ body: [UInt8], message: Digest, origin: LegacyOrigin? = nil, now: Milliseconds
   ) throws(Refusal) -> Reading {
-    switch try Detection(body) {
+    try notification(
+      ReceivedBody(body, limits: isForStored ? .stored : .standard), message: message, origin: origin, now: now)
+  }
+
+  /// The same of a body that was read already.
+  package func notification(
+    _ body: ReceivedBody, message: Digest, origin: LegacyOrigin? = nil, now: Milliseconds
+  ) throws(Refusal) -> Reading {
+    switch try body.told.get() {
     case .notificationV2(let jws): return try notification(jws: jws, message: message, now: now)
     case .notificationV1(let body):
       guard let origin else {
@@ -98,30 +62,40 @@ package struct Adapter: Sendable {
   /// `{"receipt-data": "…"}`), or an id (`{"originalTransactionId": "…"}` or `{"transactionId": "…"}`).
   ///
   /// `environment` stands in where neither payload nor envelope names one; `app` is whose evidence it is; `userID` is
-  /// the app's own name for the account, which a member `userId` of a JSON body tells as well.
-  package func evidence(
+  /// the app's own name for the account. A member `userId` of a JSON body tells it where `userID` is nil: the body may be
+  /// a client's, passed on.
+  public func evidence(
     _ body: [UInt8], app: String, environment: Environment?, userID: String? = nil, message: Digest, now: Milliseconds
   ) throws(Refusal) -> Reading {
     try evidence(
-      body, app: app, environment: environment, userID: userID, message: message, isFetched: false, now: now)
+      Detection(body, limits: evidenceLimits), app: app, environment: environment, userID: userID, message: message,
+      isFetched: false, now: now)
+  }
+
+  /// The same of what was told apart already.
+  func evidence(
+    _ told: Detection, app: String, environment: Environment?, message: Digest, now: Milliseconds
+  ) throws(Refusal) -> Reading {
+    try evidence(
+      told, app: app, environment: environment, userID: nil, message: message, isFetched: false, now: now)
   }
 
   private func evidence(
-    _ body: [UInt8], app: String, environment: Environment?, userID: String?, message: Digest, isFetched: Bool,
+    _ told: Detection, app: String, environment: Environment?, userID: String?, message: Digest, isFetched: Bool,
     now: Milliseconds
   ) throws(Refusal) -> Reading {
     let evidence = Evidence(
       verifier: verifier, message: message, app: app, isFetched: isFetched, fallback: environment, now: now)
     let origin = LegacyOrigin(app: app, environment: environment, trust: .none, receivedAt: now)
-    var userID = userID
+    var named: String?
     var reading: Reading
-    switch try Detection(body, limits: Self.evidenceLimits) {
+    switch told {
     case .notificationV2(let jws): reading = try notification(jws: jws, message: message, now: now)
     case .notificationV1(let body): reading = try legacyNotification(body, message, origin)
     case .jws(let jws): reading = try evidence.read(jws: jws)
     case .receipt(let text): reading = try receipt(text, message, origin)
     case .object(let object):
-      userID = object["userId"]?.looseText.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 } ?? userID
+      named = object["userId"]?.looseText
       if LegacyAnswer.isAnswer(object) {
         reading = try legacyAnswer(object, message, origin)
       } else if let text = object["receipt-data"]?.string {
@@ -132,28 +106,72 @@ package struct Adapter: Sendable {
         reading = try evidence.read(answer: object)
       }
     }
+    try Self.attribute(&reading, to: userID, named: named, app: app, message: message, now: now)
+    return reading
+  }
+
+  /// The same of a receipt that was proven already: read as `evidence` reads its text.
+  package func evidence(
+    _ receipt: ReceiptReading, app: String, environment: Environment?, userID: String? = nil, message: Digest,
+    now: Milliseconds
+  ) throws(Refusal) -> Reading {
+    let origin = LegacyOrigin(app: app, environment: environment, trust: .none, receivedAt: now)
+    var reading = try ReceiptEvidence(reader: receipts, vocabulary: vocabulary, message: message, origin: origin)
+      .read(receipt)
+    try Self.attribute(&reading, to: userID, named: nil, app: app, message: message, now: now)
+    return reading
+  }
+
+  /// Notes whose account it is, as the caller or the body says.
+  private static func attribute(
+    _ reading: inout Reading, to userID: String?, named: String?, app: String, message: Digest, now: Milliseconds
+  ) throws(Refusal) {
     guard reading.app == app else {
       throw Refusal(
         .authentic, .wrongBundle, "it is of \(reading.app), the token is for \(app)", claimedApp: reading.app)
     }
-    // A blank one names nobody; strangers must not share it.
-    if userID?.allSatisfy(\.isWhitespace) == true { userID = nil }
-    try Refusal.checkLength(ofUserID: userID, app: app)
-    reading.findings.noteSeeds(userID: userID)
-    if let userID { reading.findings.attribute(toUser: userID, asOf: now, message: message.bytes) }
-    return reading
+    let (told, inBody) = (Self.unlessBlank(userID), Self.unlessBlank(named))
+    if let told, let inBody, !told.utf8.elementsEqual(inBody.utf8) {
+      reading.objection = Refusal(
+        .unreadable, .userIdContradicts,
+        "userId in the body is not the userId of the request; send the body without it", claimedApp: app)
+    }
+    let user = told ?? inBody
+    try Refusal.checkLength(ofUserID: user, app: app)
+    reading.findings.noteSeeds(userID: user)
+    if let user { reading.findings.attribute(toUser: user, asOf: now, message: message.bytes) }
+  }
+
+  /// A blank user id names nobody; strangers must not share it.
+  private static func unlessBlank(_ userID: String?) -> String? {
+    userID.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
   }
 
   /// An answer of verifyReceipt that we fetched from Apple ourselves.
   ///
   /// - Parameter app: whose receipt was sent; nil to believe the answer.
-  package func answer(
+  public func answer(
     _ body: [UInt8], app: String?, environment: Environment?, message: Digest, now: Milliseconds
   ) throws(Refusal) -> Reading {
-    guard case .object(let object) = try Detection(body, limits: Self.evidenceLimits), LegacyAnswer.isAnswer(object)
+    guard case .object(let object) = try Detection(body, limits: evidenceLimits), LegacyAnswer.isAnswer(object)
     else { throw Refusal(.unreadable, .notAMessage, "no answer of verifyReceipt: it has no status") }
     return try legacyAnswer(
       object, message, LegacyOrigin(app: app, environment: environment, trust: .apple, receivedAt: now))
+  }
+
+  /// A receipt that somebody posted to verifyReceipt while Apple was not asked; refused unless its signature is verified.
+  ///
+  /// Read as evidence is: lines of a receipt that signs its environment are of one customer, and its ids are seeds. One of
+  /// iOS 6 signs none, so that Apple has yet to confirm of which environment its purchase is.
+  ///
+  /// - Parameter environment: of the endpoint that it was posted to.
+  public func postedReceipt(
+    _ text: [UInt8], app: String, environment: Environment?, message: Digest, now: Milliseconds
+  ) throws(Refusal) -> Reading {
+    let origin = LegacyOrigin(app: app, environment: environment, trust: .none, receivedAt: now)
+    let evidence = ReceiptEvidence(
+      reader: receipts, vocabulary: vocabulary, message: message, origin: origin, requiresProof: true)
+    return try evidence.read(text)
   }
 
   /// An answer of the App Store Server API to a question of ours: a history, statuses, an order, a transaction.
@@ -162,16 +180,15 @@ package struct Adapter: Sendable {
   ///
   /// A member `orderId`, which is not Apple's but ours, says which order was asked about: it becomes an alias of what the
   /// answer holds.
-  package func apiAnswer(
+  public func apiAnswer(
     _ body: [UInt8], app: String, environment: Environment?, message: Digest, now: Milliseconds
   ) throws(Refusal) -> Reading {
+    let told = try Detection(body, limits: evidenceLimits)
     var reading = try evidence(
-      body, app: app, environment: environment, userID: nil, message: message, isFetched: true, now: now)
+      told, app: app, environment: environment, userID: nil, message: message, isFetched: true, now: now)
     reading.findings.seeds = []
-    // Ours, and therefore the first: an answer of 200 KB need not be read again to find that there is none.
-    if body.starts(with: Self.orderMember),
-      let order = try? JSONReader.read(body, limits: Self.evidenceLimits).object?["orderId"]?.string
-    {
+    // Ours, and therefore the first.
+    if body.starts(with: Self.orderMember), case .object(let object) = told, let order = object["orderId"]?.string {
       reading.findings.furtherAliases += reading.findings.purchases.map { purchase in
         Alias(orderID: order, of: purchase.key, asOf: purchase.rank.asOf)
       }
@@ -183,13 +200,23 @@ package struct Adapter: Sendable {
   private static let orderMember = Array("{\"orderId\":".utf8)
 
   /// An answer has a row of 1 KB for every purchase there ever was.
-  private static let evidenceLimits = JSONLimits(bytes: 8 << 20, depth: JSONLimits.standard.depth)
+  private var evidenceLimits: JSONLimits {
+    isForStored ? .stored : JSONLimits(bytes: 8 << 20, depth: JSONLimits.standard.depth)
+  }
 
-  private func legacyNotification(
+  /// The same, to read what was accepted before and is stored.
+  package var forStored: Self {
+    var stored = self
+    stored.isForStored = true
+    return stored
+  }
+
+  func legacyNotification(
     _ body: JSONObject, _ message: Digest, _ origin: LegacyOrigin
   ) throws(Refusal) -> Reading {
     try LegacyNotification(
-      body: NotificationBody(body), vocabulary: vocabulary, receipts: receipts, message: message, origin: origin
+      body: NotificationBody(body), vocabulary: vocabulary, receipts: receipts, message: message, origin: origin,
+      isStored: isForStored
     ).reading()
   }
 
@@ -198,7 +225,7 @@ package struct Adapter: Sendable {
   ) throws(Refusal) -> Reading {
     try LegacyAnswer(
       answer: VerifyReceiptAnswer(answer), vocabulary: vocabulary, receipts: receipts, message: message,
-      origin: origin
+      origin: origin, isStored: isForStored
     ).reading()
   }
 
@@ -206,12 +233,15 @@ package struct Adapter: Sendable {
     try ReceiptEvidence(reader: receipts, vocabulary: vocabulary, message: message, origin: origin).read(text)
   }
 
-  private func notification(jws: [UInt8], message: Digest, now: Milliseconds) throws(Refusal) -> Reading {
+  func notification(jws: [UInt8], message: Digest, now: Milliseconds) throws(Refusal) -> Reading {
     let verified: VerifiedNotification
     do throws(VerificationError) {
       verified = try verifier.verifyNotification(jws, expecting: ExpectedClaims(), now: now)
     } catch {
-      throw Refusal(error, isMessage: jws.count { $0 == UInt8(ascii: ".") } == 2)
+      throw Refusal(
+        error, isMessage: jws.count { $0 == UInt8(ascii: ".") } == 2,
+        // What Apple signed says whose it is, whatever else is wrong with it.
+        claimedApp: error.isProven ? ClaimedSender(ofSignedPayload: jws)?.app : nil)
     }
     let environment = Environment(verified.environment)
     let statements = StatementMapping(message: message)

@@ -23,18 +23,23 @@ package struct ClaimedSender: Hashable, Sendable {
     self.generation = generation
   }
 
-  package init(ofNotification body: [UInt8]) {
+  /// Of the signed payload of a V2 notification; nil if it cannot be read.
+  init?(ofSignedPayload jws: [UInt8]) {
+    let parts = jws.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    guard parts.count == 3, let payload = Base64.url.decode(Array(parts[1])),
+      let object = try? JSONReader.read(payload).object
+    else { return nil }
+    let named = ["data", "summary", "externalPurchaseToken", "appData"].lazy.compactMap { object[$0]?.object }.first
+    self.init(
+      app: named?["bundleId"]?.string,
+      environment: (named?["environment"]?.string).flatMap(Environment.init(rawValue:)), generation: .v2)
+  }
+
+  package init(ofNotification body: ReceivedBody) {
     self.init(app: nil, environment: nil, generation: .other)
-    switch try? Detection(body) {
+    switch try? body.told.get() {
     case .notificationV2(let jws):
-      generation = .v2
-      let parts = jws.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-      guard parts.count == 3, let payload = Base64.url.decode(Array(parts[1])),
-        let object = try? JSONReader.read(payload).object
-      else { return }
-      let named = ["data", "summary", "appData"].lazy.compactMap { object[$0]?.object }.first
-      app = named?["bundleId"]?.string
-      environment = (named?["environment"]?.string).flatMap(Environment.init(rawValue:))
+      self = Self(ofSignedPayload: jws) ?? Self(app: nil, environment: nil, generation: .v2)
     case .notificationV1(let object):
       generation = .v1
       app = object["bid"]?.string

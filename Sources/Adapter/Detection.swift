@@ -15,18 +15,23 @@ enum Detection {
   case object(JSONObject)
 
   init(_ body: [UInt8], limits: JSONLimits = .standard) throws(Refusal) {
+    self = try Self.read(body, limits: limits).told
+  }
+
+  /// What a body is, with the object that was read of it; nil where none was.
+  static func read(_ body: [UInt8], limits: JSONLimits) throws(Refusal) -> (told: Self, object: JSONObject?) {
     let trimmed = body.drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
-    if Self.looksLikeReceipt(trimmed) {
-      self = .receipt(body)
-      return
-    }
-    if trimmed.first != UInt8(ascii: "{"), Self.looksLikeJWS(trimmed) {
-      self = .jws(Array(trimmed.reversed().drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D }.reversed()))
-      return
+    if looksLikeReceipt(trimmed) { return (.receipt(body), nil) }
+    if trimmed.first != UInt8(ascii: "{"), looksLikeJWS(trimmed) {
+      return (.jws(Array(trimmed.reversed().drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D }.reversed())), nil)
     }
     let value: JSONValue
     do throws(JSONError) { value = try JSONReader.read(body, limits: limits) } catch { throw Refusal(error) }
     guard let object = value.object else { throw Refusal(.unreadable, .notAMessage, "the body is JSON, but no object") }
+    return (Self(object), object)
+  }
+
+  init(_ object: JSONObject) {
     if let jws = object["signedPayload"]?.string {
       self = .notificationV2(jws: Array(jws.utf8))
     } else if object["notification_type"] != nil {

@@ -60,12 +60,18 @@ struct Evidence {
       return try transactions(
         history.signedTransactions ?? [], envelope: answer, title: "history", survey: history.survey())
     }
-    if let jws = answer["signedTransactionInfo"]?.string ?? answer["signedRenewalInfo"]?.string
-      ?? answer["signedAppTransactionInfo"]?.string
-    {
-      return try read(jws: Array(jws.utf8))
-    }
+    if let jws = Self.payload(of: answer) { return try read(jws: Array(jws.utf8)) }
     throw Refusal(.unreadable, .notAMessage, "neither a signed payload nor an answer that holds some")
+  }
+
+  /// Whether `read` finds members in an object that hold signed payloads.
+  static func holdsSigned(_ answer: JSONObject) -> Bool {
+    answer["data"]?.array != nil || answer["signedTransactions"]?.array != nil || payload(of: answer) != nil
+  }
+
+  private static func payload(of answer: JSONObject) -> String? {
+    answer["signedTransactionInfo"]?.string ?? answer["signedRenewalInfo"]?.string
+      ?? answer["signedAppTransactionInfo"]?.string
   }
 
   private func statuses(_ answer: StatusResponse) throws(Refusal) -> Reading {

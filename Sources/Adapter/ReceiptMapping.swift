@@ -20,6 +20,9 @@ package struct ReceiptMapping: Sendable {
   ///
   /// Nil when it names no app, or when neither it nor `environment` says which environment it is of: iOS 6 receipts
   /// never do.
+  ///
+  /// - Parameter environment: of a receipt that signs none: the one that Apple itself told us. Apple signs receipts of
+  ///   the sandbox and of Production alike, so an unsigned word here would make a free purchase a paid one.
   package func findings(
     of receipt: VerifiedReceipt, environment: Environment? = nil, message: Digest
   ) -> Findings? {
@@ -32,12 +35,16 @@ package struct ReceiptMapping: Sendable {
     return findings
   }
 
-  /// What a receipt states that nobody vouches for; it joins no customers, and is never later than its arrival.
+  /// What a receipt states that nobody vouches for, or not for its environment; it joins no customers, and is never later
+  /// than its arrival.
+  ///
+  /// - Parameter source: whose word it is.
   package func unverifiedFindings(
-    of receipt: Receipt, environment: Environment? = nil, receivedAt: Milliseconds, message: Digest
+    of receipt: Receipt, as source: Source = .unverifiedReceipt, environment: Environment? = nil,
+    receivedAt: Milliseconds, message: Digest
   ) -> Findings? {
     let asOf = receipt.signedAt.map { min($0, receivedAt) } ?? receivedAt
-    return findings(of: receipt, .unverifiedReceipt, asOf: asOf, environment, message)
+    return findings(of: receipt, source, asOf: asOf, environment, message)
   }
 
   private func findings(

@@ -13,6 +13,16 @@ extension Refusal {
       claimedApp: app)
   }
 
+  /// Refuses a V1 message with an id that is too long to be a fact: without the id, the row would be another purchase's.
+  ///
+  /// Only what arrives. Builds before took such messages, and a rebuild must read what they read.
+  static func checkLength(of id: LongID?, app: String) throws(Refusal) {
+    guard let id else { return }
+    throw Refusal(
+      .authentic, .valueTooLong, "\(id.name) has \(id.bytes) bytes, none of Apple's is as long",
+      claimedApp: String(app.prefix(nameLimit)))
+  }
+
   /// Refuses ids and names that are longer than any of Apple's: cut off they would be another's.
   static func checkLengths(_ findings: Findings) throws(Refusal) {
     func check(_ what: @autoclosure () -> String, _ value: String?, _ limit: Int = idLimit) throws(Refusal) {

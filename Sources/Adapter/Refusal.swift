@@ -3,9 +3,9 @@ package import Receipts
 package import Signing
 
 /// Why a message cannot be used: what to do with it follows from the class, what to tell people from code and detail.
-package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
+public struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
   /// How far the message got.
-  package enum Class: String, Sendable {
+  public enum Class: String, Sendable {
     /// Not even JSON or a JWS: nothing that could be tried again.
     case unreadable
     /// Readable, but nothing vouches for it.
@@ -16,12 +16,12 @@ package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
     case legacy
   }
 
-  package let kind: Class
+  public let kind: Class
   /// Stable: the ledger, the metrics and the command line show it.
-  package let code: String
-  package let detail: String
+  public let code: String
+  public var detail: String
   /// The bundle id that the message claims, when one can be read; proven only for an authentic one.
-  package var claimedApp: String?
+  public var claimedApp: String?
 
   package init(_ kind: Class, _ code: Code, _ detail: String, claimedApp: String? = nil) {
     self.init(kind, code.rawValue, detail, claimedApp: claimedApp)
@@ -50,6 +50,8 @@ package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
     case environmentUnknown
     /// An id or name longer than any of Apple's: it would not fit where it is to be looked up.
     case valueTooLong
+    /// The body of evidence names another user than the request.
+    case userIdContradicts
     /// A renewal alone, of a subscription no purchase is known of.
     case unknownSubscription
     /// No id by which the purchase could be known: no originalTransactionId, or Xcode's "0".
@@ -111,7 +113,7 @@ package struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
     }
   }
 
-  package var description: String { "\(code): \(detail)" }
+  public var description: String { "\(code): \(detail)" }
 
-  package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
+  public static func == (a: Self, b: Self) -> Bool { a.code == b.code }
 }

@@ -1,6 +1,6 @@
 extension Adapter {
   /// What vouches for a message.
-  package enum Trust: String, Sendable, CaseIterable {
+  public enum Trust: String, Sendable, CaseIterable {
     /// Apple signed what is in it.
     case signature
     /// A V1 body or an answer is unsigned, but a receipt of this app inside it was proven.

@@ -5,7 +5,7 @@ import Signing
 package import Time
 
 /// Asks Apple, with manners: within the budget, again only where that is safe, each failure with its reason.
-package final class AppStoreClient: Sendable {
+public final class AppStoreClient: Sendable {
   /// What a client puts up with.
   package struct Limits: Sendable {
     /// From a request to the last byte of its answer.
@@ -72,7 +72,7 @@ package final class AppStoreClient: Sendable {
   }
 
   /// Ends it: closes its connections, and gives its share of the budget to those who go on.
-  package func end() async {
+  public func end() async {
     await http.shutdown()
     await gate.leave()
   }

@@ -43,8 +43,23 @@ package actor InputReader {
     }
   }
 
+  /// Reads these files of a folder, one after the other; each is opened when its turn comes.
+  ///
+  /// - Parameter isFolder: whether each block names its file.
+  package init(
+    files: [String], isFolder: Bool, rowLimit: Int = 4 << 20, progress: ExtractionProgress,
+    isStopped: @escaping @Sendable () -> Bool = { false }
+  ) {
+    self.isFolder = isFolder
+    limits = RowLimits(row: rowLimit)
+    self.progress = progress
+    self.isStopped = isStopped
+    waiting = files[...]
+    progress.expect(bytes: files.reduce(0) { $0 + (FileFacts($1)?.size ?? 0) })
+  }
+
   /// The next block in the order of the input; nil at the end.
-  func next() throws -> Block? {
+  package func next() throws -> Block? {
     while true {
       if let block = ready.popFirst() { return block }
       if isStopped() { return nil }

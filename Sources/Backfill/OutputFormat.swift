@@ -5,11 +5,13 @@ import Time
 /// How usable receipts are written, one a line.
 package enum OutputFormat: String, Sendable, CaseIterable {
   case jsonl, csv
+  /// The ids alone, one a line.
+  case ids
 
   /// What stands above the first line; nil for nothing.
   var heading: [UInt8]? {
     switch self {
-    case .jsonl: nil
+    case .jsonl, .ids: nil
     case .csv:
       Array(
         """
@@ -37,6 +39,8 @@ package enum OutputFormat: String, Sendable, CaseIterable {
       output.append(",")
       receipt.append(to: &output)
     case .csv: appendCSV(row, file: file, receipt, to: &output)
+    case .ids:
+      output.append(receipt.originalTransactionIDs.joined(separator: "\n"))
     }
     output.append(0x0A)
   }

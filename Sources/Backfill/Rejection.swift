@@ -17,7 +17,7 @@ package enum Rejection {
     if isNamed { return appendNamed(row, block.file, reason, to: &output) }
     switch block.format {
     case .csv(let columns): CSVRejection(columns).append(row, reason, to: &output)
-    case .jsonLines:
+    case .jsonLines, .jsonArray:
       appendObject(row, reason, to: &output)
       output.append(0x0A)
     case .receiptLines:

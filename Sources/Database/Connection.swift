@@ -1,5 +1,6 @@
 import Runtime
 import Synchronization
+package import Time
 
 /// One session on a thread of its own; everything that blocks in C happens there.
 package actor Connection {
@@ -30,10 +31,12 @@ package actor Connection {
   ///
   /// A rollback that fails, or a connection lost, poisons the connection. `commitOutcomeUnknown` when the connection
   /// broke during COMMIT. The body is synchronous: nothing can slip between BEGIN and COMMIT.
+  ///
+  /// - Parameter lockWait: how long it waits for a row's lock, in whole seconds; nil: as long as the configuration says.
   package func transaction<R: Sendable>(
-    _ body: @Sendable (Session) throws(DatabaseError) -> R
+    lockWait: Interval? = nil, _ body: @Sendable (Session) throws(DatabaseError) -> R
   ) throws(DatabaseError) -> R {
-    try withSession { session throws(DatabaseError) in try session.transaction(body) }
+    try withSession { session throws(DatabaseError) in try session.transaction(lockWait: lockWait, body) }
   }
 
   /// Runs the body without a transaction: each statement commits by itself.

@@ -9,6 +9,9 @@ package struct DatabaseConfiguration: Sendable, Equatable {
     case host(String, port: UInt16)
   }
 
+  /// A socket's path must be shorter than 108 bytes with its final zero (`sockaddr_un`); one to spare.
+  static let socketLimit = 106
+
   package enum TLS: String, Sendable, Equatable {
     case disabled
     /// Used when the server offers it. No protection against whoever can change what is on the wire.

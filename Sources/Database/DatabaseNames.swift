@@ -5,19 +5,6 @@ extension Session {
   ///
   /// A name cannot be an argument of a statement; this one is looked at letter by letter.
   package func createDatabase(_ name: String) throws(DatabaseError) {
-    try checkName(name)
-    try send("CREATE DATABASE IF NOT EXISTS `\(name)` COLLATE utf8mb4_bin")
-  }
-
-  /// Removes the database with everything in it, if it exists.
-  ///
-  /// Meant for tests.
-  package func dropDatabase(_ name: String) throws(DatabaseError) {
-    try checkName(name)
-    try send("DROP DATABASE IF EXISTS `\(name)`")
-  }
-
-  private func checkName(_ name: String) throws(DatabaseError) {
     let isSound = name.utf8.allSatisfy { byte in
       switch byte {
       case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
@@ -27,5 +14,6 @@ extension Session {
     guard isSound, 1...64 ~= name.utf8.count else {
       throw DatabaseError(.misuse, "a database's name is 1 to 64 of a-z, 0-9 and _")
     }
+    try send("CREATE DATABASE IF NOT EXISTS `\(name)` COLLATE utf8mb4_bin")
   }
 }

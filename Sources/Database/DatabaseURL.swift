@@ -64,7 +64,9 @@ package struct DatabaseURL: Sendable, Equatable, CustomStringConvertible {
         guard value.hasPrefix("/") else { throw .path(option: "ca") }
         configuration.certificateAuthority = value
       case "socket":
-        guard value.hasPrefix("/"), value.utf8.count <= EmbeddedPaths.socketLimit else { throw .path(option: "socket") }
+        guard value.hasPrefix("/"), value.utf8.count <= DatabaseConfiguration.socketLimit else {
+          throw .path(option: "socket")
+        }
         configuration.address = .socket(path: value)
       default: throw .option(String(name.prefix(40)))
       }

@@ -33,17 +33,8 @@ package struct RetryPolicy: Sendable, Equatable {
   package var attempts = 10
   /// No further attempt begins after this much time.
   package var within: Interval = .seconds(15)
-  package var firstDelay: Interval = .milliseconds(10)
-  package var longestDelay: Interval = .seconds(1)
+  /// Each pause is drawn by chance, so that two transactions that met once do not meet again.
+  package var backoff = Backoff(first: .milliseconds(10), longest: .seconds(1))
 
   package init() {}
-
-  /// The longest pause after the attempt of that number, from 1: doubled each time.
-  ///
-  /// The pause itself is drawn evenly
-  /// from zero up to it ("full jitter"), so that two transactions that met once do not meet again.
-  package func ceiling(after attempt: Int) -> Interval {
-    let factor = Int64(1) << Int64(min(max(0, attempt - 1), 20))
-    return min(longestDelay, .milliseconds(firstDelay.milliseconds * factor))
-  }
 }

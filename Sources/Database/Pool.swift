@@ -1,7 +1,7 @@
 import Synchronization
 package import Time
 
-/// A bounded number of connections, lent in the order of asking.
+/// A bounded number of connections, lent in the order of asking; to urgent callers before all others.
 package final class Pool: Sendable {
   package struct Settings: Sendable, Equatable {
     /// Connections at most, lent and idle together.
@@ -68,11 +68,19 @@ package final class Pool: Sendable {
   ///
   /// The body may run several times. After `commitOutcomeUnknown` it is run again only when `replayable`: the caller
   /// promises that doing it twice is the same as doing it once.
+  ///
+  /// - Parameters:
+  ///   - isUrgent: whether it is lent a connection before all callers who wait and are not urgent.
+  ///   - lockWait: how long it waits for a row's lock, in whole seconds; nil: as long as the configuration says.
+  ///   - givingUpOn: errors after which it is not run again, although it could be.
   package func transaction<R: Sendable>(
-    replayable: Bool = false, _ body: @Sendable (Session) throws(DatabaseError) -> R
+    replayable: Bool = false, isUrgent: Bool = false, lockWait: Interval? = nil,
+    givingUpOn: Set<DatabaseError.Code> = [],
+    _ body: @Sendable (Session) throws(DatabaseError) -> R
   ) async throws(DatabaseError) -> R {
-    try await retrying(replayable: replayable) { connection throws(DatabaseError) in
-      try await connection.transaction(body)
+    try await retrying(replayable: replayable, isUrgent: isUrgent, givingUpOn: givingUpOn) {
+      connection throws(DatabaseError) in
+      try await connection.transaction(lockWait: lockWait, body)
     }
   }
 
@@ -124,20 +132,21 @@ package final class Pool: Sendable {
   }
 
   private func retrying<R: Sendable>(
-    replayable: Bool, _ body: (Connection) async throws(DatabaseError) -> R
+    replayable: Bool, isUrgent: Bool = false, givingUpOn: Set<DatabaseError.Code> = [],
+    _ body: (Connection) async throws(DatabaseError) -> R
   ) async throws(DatabaseError) -> R {
     let start = pacing.elapsed()
     var attempt = 1
     while true {
       do throws(DatabaseError) {
-        return try await lending(body)
+        return try await lending(isUrgent: isUrgent, body)
       } catch {
         let spent = Interval.milliseconds(pacing.elapsed().milliseconds - start.milliseconds)
-        guard isWorthRetrying(error, replayable), attempt < settings.retry.attempts, spent < settings.retry.within,
-          !Task.isCancelled
+        guard isWorthRetrying(error, replayable), !givingUpOn.contains(error.code), attempt < settings.retry.attempts,
+          spent < settings.retry.within, !Task.isCancelled
         else { throw error }
         retries.add(1, ordering: .relaxed)
-        let pause = pacing.random(settings.retry.ceiling(after: attempt).milliseconds)
+        let pause = pacing.random(settings.retry.backoff.ceiling(after: attempt).milliseconds)
         do { try await pacing.sleep(.milliseconds(pause)) } catch { throw DatabaseError(.timedOut, "cancelled") }
         attempt += 1
       }
@@ -145,9 +154,9 @@ package final class Pool: Sendable {
   }
 
   private func lending<R: Sendable>(
-    _ body: (Connection) async throws(DatabaseError) -> R
+    isUrgent: Bool, _ body: (Connection) async throws(DatabaseError) -> R
   ) async throws(DatabaseError) -> R {
-    let connection = try await borrow()
+    let connection = try await borrow(isUrgent: isUrgent)
     let result: Result<R, DatabaseError>
     do throws(DatabaseError) { result = .success(try await body(connection)) } catch { result = .failure(error) }
     await giveBack(connection)
@@ -157,9 +166,9 @@ package final class Pool: Sendable {
 
 extension Pool {
   /// A connection that was alive a moment ago, or a new one.
-  private func borrow() async throws(DatabaseError) -> Connection {
+  private func borrow(isUrgent: Bool = false) async throws(DatabaseError) -> Connection {
     while true {
-      switch try await turn() {
+      switch try await turn(isUrgent: isUrgent) {
       case .open:
         do throws(DatabaseError) {
           let connection = try await Connection.open(configuration)
@@ -209,9 +218,9 @@ extension Pool {
   }
 
   /// Waits for its turn: a connection or the permission to open one.
-  private func turn() async throws(DatabaseError) -> PoolSlots.Turn {
+  private func turn(isUrgent: Bool) async throws(DatabaseError) -> PoolSlots.Turn {
     let ticket: PoolSlots.Ticket
-    switch slots.withLock({ $0.ask() }) {
+    switch slots.withLock({ $0.ask(isUrgent: isUrgent) }) {
     case .turn(let turn): return turn
     case .refused(let error): throw error
     case .wait(let number): ticket = number

@@ -32,6 +32,7 @@ struct PoolSlots {
   /// Between `ask` and `wait` there is no continuation yet, but there may be an answer.
   private struct Place {
     let ticket: Ticket
+    let isUrgent: Bool
     var waiter: Waiter?
     var answer: Answer?
   }
@@ -61,8 +62,8 @@ struct PoolSlots {
     return figures
   }
 
-  /// The most recently used idle connection, or a free place, or a place in the queue behind all others.
-  mutating func ask() -> Reply {
+  /// The most recently used idle connection, or a free place, or a place in the queue behind all others that are as urgent.
+  mutating func ask(isUrgent: Bool = false) -> Reply {
     guard !isClosed else { return .refused(DatabaseError(.closed, "the pool is closed")) }
     if lent < size {
       lent += 1
@@ -74,7 +75,7 @@ struct PoolSlots {
       return .refused(DatabaseError(.timedOut, "\(waiterLimit) callers wait for a connection already"))
     }
     lastTicket += 1
-    queue.append(Place(ticket: lastTicket))
+    queue.append(Place(ticket: lastTicket, isUrgent: isUrgent))
     return .wait(lastTicket)
   }
 
@@ -140,9 +141,10 @@ struct PoolSlots {
     .use(connection, since: since, isSuspect: lastBroken.map { since <= $0 } ?? false)
   }
 
-  /// What was freed goes to the first who waits, else it is kept.
+  /// What was freed goes to the first who waits, the urgent before the others; else it is kept.
   private mutating func next(_ turn: Turn) -> Action {
-    if let index = queue.firstIndex(where: { $0.answer == nil }) {
+    let urgent = queue.firstIndex { $0.isUrgent && $0.answer == nil }
+    if let index = urgent ?? queue.firstIndex(where: { $0.answer == nil }) {
       guard let waiter = queue[index].waiter else {
         queue[index].answer = .success(turn)
         return .none

@@ -73,10 +73,6 @@ package struct Row: Sendable, Equatable {
   /// False for 0, true for any other integer.
   package func bool(_ column: Column) throws(DatabaseError) -> Bool { try int64(column) != 0 }
 
-  package func optionalBool(_ column: Column) throws(DatabaseError) -> Bool? {
-    try optionalInt64(column).map { $0 != 0 }
-  }
-
   package func milliseconds(_ column: Column) throws(DatabaseError) -> Milliseconds {
     Milliseconds(try int64(column))
   }

@@ -14,11 +14,16 @@ package struct RowsInsert: Sendable {
   private let larger: [Statement]
   private let single: Statement
 
+  /// The last row is given again until a statement is full, where that changes nothing.
+  private let repeatsLast: Bool
+
   /// The numbers of rows that a statement is prepared for, beside one.
   ///
-  /// Every number up to 8, since most batches are small: a remainder of up to 31 rows takes three statements at most. More
-  /// than 32 gain nothing, as measured, and the server keeps 5 KB for each row of each statement that is prepared.
+  /// Every number up to 8, since most batches are small. More than 32 gain nothing, as measured, and the server keeps 5 KB
+  /// for each row of each statement that is prepared.
   private static let sizes = [32, 16, 8, 7, 6, 5, 4, 3, 2]
+  /// Where the last row may be given again, up to 32 rows are one statement, of which at most a quarter are repeated.
+  private static let sizesOfRepeated = [32, 24, 16, 12, 8, 6, 4, 3, 2]
   static var mostRows: Int { sizes[0] }
   /// The most parameters of a statement, as the protocol counts them.
   static let mostParameters = Int(UInt16.max)
@@ -26,7 +31,9 @@ package struct RowsInsert: Sendable {
   /// - Parameters:
   ///   - head: `"INSERT INTO t (a, b) VALUES"`: every column by its name, and no other comma
   ///   - tail: `"ON DUPLICATE KEY UPDATE b = VALUES(b)"`, or nothing
-  package init(into head: StaticString, then tail: StaticString = "") {
+  ///   - repeatsLast: whether a row that comes twice changes nothing the second time; then most batches are one round trip.
+  ///     No row may count anything up or draw a number, and none should be long.
+  package init(into head: StaticString, then tail: StaticString = "", repeatsLast: Bool = false) {
     let (head, tail) = (head.description, tail.description)
     let width = head.count { $0 == "," } + 1
     let row = "(?" + String(repeating: ",?", count: width - 1) + ")"
@@ -35,13 +42,21 @@ package struct RowsInsert: Sendable {
       return Statement(rows: rows, text: tail.isEmpty ? text : text + " " + tail)
     }
     self.width = width
-    larger = Self.sizes.filter { $0 * width <= Self.mostParameters }.map(statement)
+    let sizes = repeatsLast ? Self.sizesOfRepeated : Self.sizes
+    larger = sizes.filter { $0 * width <= Self.mostParameters }.map(statement)
     single = statement(1)
+    self.repeatsLast = repeatsLast
   }
 
   /// The largest statement of at most so many rows.
   func statement(atMost rows: Int) -> Statement {
     larger.first { $0.rows <= rows } ?? single
+  }
+
+  /// The smallest statement that takes all of the last so many rows; nil where no row may come twice.
+  func statement(ofLast rows: Int) -> Statement? {
+    guard repeatsLast, rows > 1 else { return nil }
+    return larger.last { $0.rows >= rows }
   }
 }
 
@@ -56,12 +71,24 @@ extension Session {
     var affected: UInt64 = 0
     var start = 0
     while start < rows.count {
-      let statement = insert.statement(atMost: fitting(sizes[start...]))
+      let fitting = fitting(sizes[start...])
+      let left = rows.count - start
+      if fitting == left, let statement = insert.statement(ofLast: left), fits(statement.rows - left, of: sizes, start)
+      {
+        let last = repeatElement(rows[rows.count - 1], count: statement.rows - left)
+        return affected + (try execute(statement.text, rows: rows[start...] + last))
+      }
+      let statement = insert.statement(atMost: fitting)
       let end = start + statement.rows
       affected += try execute(statement.text, rows: rows[start..<end])
       start = end
     }
     return affected
+  }
+
+  /// Whether one packet takes the rows from `start` on and the last one so many times more.
+  private func fits(_ repeated: Int, of sizes: [Int], _ start: Int) -> Bool {
+    sizes[start...].reduce(0, +) + repeated * sizes[sizes.count - 1] <= insertLimit
   }
 
   private var insertLimit: Int { max(1 << 10, min(configuration.insertLimit, packetLimit - Session.packetSlack)) }

@@ -74,6 +74,9 @@ extension SQL: ExpressibleByStringInterpolation {
       text += "`" + name.split(separator: "`", omittingEmptySubsequences: false).joined(separator: "``") + "`"
     }
 
+    /// An operator's condition, between brackets.
+    package mutating func appendInterpolation(condition: OperatorCondition) { text += "(\(condition.text))" }
+
     /// A number where the grammar wants a literal and takes no argument.
     package mutating func appendInterpolation(digits number: Int64) { text += String(number) }
 

@@ -32,6 +32,8 @@ package final class Session {
   private let inserts: StatementCache
   private var isBusy = false
   private var isInTransaction = false
+  /// Seconds that the server waits for a lock of this session's.
+  private var lockWait: Int64 = 0
   private var endOfTransaction: DatabaseError?
   /// Whether the connection is of no further use.
   private(set) var isBroken = false
@@ -194,7 +196,8 @@ extension Session {
   private func initialize() throws(DatabaseError) {
     try run("SET NAMES utf8mb4 COLLATE utf8mb4_bin")
     try run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")
-    let wait = max(1, configuration.lockWaitTimeout.milliseconds / 1_000)
+    let wait = Self.seconds(configuration.lockWaitTimeout)
+    lockWait = wait
     _ = try execute(
       """
       SET SESSION time_zone = '+00:00', autocommit = 1, innodb_lock_wait_timeout = \(wait), lock_wait_timeout = \(wait), sql_mode = \
@@ -211,10 +214,13 @@ extension Session {
   ///
   /// A body that ended the transaction itself (COMMIT, a statement that changes the schema) is `misuse`; what it did is
   /// done. A connection that breaks during COMMIT is `commitOutcomeUnknown`; a ROLLBACK that fails breaks the connection.
+  ///
+  /// - Parameter lockWait: how long it waits for a row's lock, in whole seconds; nil: as long as the configuration says.
   func transaction<R>(
-    _ body: (Session) throws(DatabaseError) -> R
+    lockWait: Interval? = nil, _ body: (Session) throws(DatabaseError) -> R
   ) throws(DatabaseError) -> R {
     guard !isInTransaction else { throw DatabaseError(.misuse, "a transaction inside a transaction") }
+    try setLockWait(Self.seconds(lockWait ?? configuration.lockWaitTimeout))
     try run("START TRANSACTION")
     isInTransaction = true
     let value: R
@@ -228,6 +234,14 @@ extension Session {
     }
     try commit()
     return value
+  }
+
+  private static func seconds(_ interval: Interval) -> Int64 { max(1, interval.milliseconds / 1_000) }
+
+  private func setLockWait(_ seconds: Int64) throws(DatabaseError) {
+    guard seconds != lockWait else { return }
+    _ = try execute("SET SESSION innodb_lock_wait_timeout = \(seconds)")
+    lockWait = seconds
   }
 
   private func rollBack() {

@@ -14,6 +14,8 @@ package enum Attempt: Hashable, Sendable {
     case bodyMissing
     /// The shared secret that Apple sent cannot be put back.
     case notRestored
+    /// The shared secret that was sent is another app's, whose back end is not the one that would hear it.
+    case secretOfAnotherApp
 
     package var description: String {
       switch self {
@@ -21,6 +23,7 @@ package enum Attempt: Hashable, Sendable {
       case .noAnswer(let code): "no answer: \(code.rawValue)"
       case .bodyMissing: "the body was purged or is damaged"
       case .notRestored: "the shared secret cannot be put back: check the app's credentials and the master key"
+      case .secretOfAnotherApp: "not sent: it has the shared secret of another app; this app's credentials are in order"
       }
     }
 
@@ -32,7 +35,7 @@ package enum Attempt: Hashable, Sendable {
       switch self {
       case .status(let status): !(400..<500).contains(status)
       case .noAnswer: true
-      case .bodyMissing, .notRestored: false
+      case .bodyMissing, .notRestored, .secretOfAnotherApp: false
       }
     }
 
@@ -40,7 +43,7 @@ package enum Attempt: Hashable, Sendable {
     package var isRefusal: Bool {
       switch self {
       case .status(let status): (400..<500).contains(status) && ![408, 425, 429].contains(status)
-      case .noAnswer, .bodyMissing, .notRestored: false
+      case .noAnswer, .bodyMissing, .notRestored, .secretOfAnotherApp: false
       }
     }
 

@@ -11,11 +11,7 @@ package struct Circuit: Hashable, Sendable {
 
   /// Failures without a success between them after which a destination counts as down.
   static let threshold = 5
-  static let pauses = {
-    var backoff = Backoff()
-    backoff.longest = .minutes(1)
-    return backoff
-  }()
+  static let pauses = Backoff(longest: .minutes(1))
 
   package init() {}
 

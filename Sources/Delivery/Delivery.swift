@@ -29,6 +29,11 @@ package final class Delivery: Service {
   /// The body as Apple posted it, secrets put back; throws when that is impossible now.
   package typealias Restore = @Sendable (StoredMessage) throws -> [UInt8]
 
+  /// Thrown by `Restore` if the secret in a body is registered, but for another app.
+  package struct SecretOfAnotherApp: Error {
+    package init() {}
+  }
+
   private let means: DestinationLine.Means
   private let lines = Mutex<[Destination.ID: DestinationLine]>([:])
 

@@ -26,11 +26,14 @@ final class DestinationLine: Sendable {
     let turnstile: Turnstile
   }
 
-  private let means: Means
+  let means: Means
   private let current: Mutex<Destination>
-  private let state: Mutex<LineState>
-  private let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+  let state: Mutex<LineState>
+  let (signals, signal) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
+  /// Attempts of a turn after which others are waited for.
+  private static let smallTurn = 16
+  private static let gathering = Interval.milliseconds(20)
   private static let pauseAfterFailure = Interval.milliseconds(250)
 
   init(_ destination: Destination, _ means: Means) {
@@ -64,7 +67,10 @@ final class DestinationLine: Sendable {
       for await _ in signals {
         while !Task.isCancelled, let step = state.withLock({ $0.next(at: means.clock.now()) }) {
           await make(step)
-          for work in state.withLock({ $0.start() }) { group.addTask { await self.attempt(startingWith: work) } }
+          let works = state.withLock { $0.start() }
+          for work in works { group.addTask { await self.attempt(startingWith: work) } }
+          // A turn costs the database about the same whatever it holds: what comes within a moment shares the next one.
+          if works.count < Self.smallTurn { try? await means.pacing.sleep(Self.gathering) }
         }
       }
       group.cancelAll()
@@ -185,12 +191,27 @@ final class DestinationLine: Sendable {
     guard !leased.isEmpty else { return }
     do throws(DatabaseError) {
       let messages = try await messages(leased.map(\.message))
+      let proven = try await proven(among: leased.filter { $0.proof == .unproven }.map(\.sequence))
       state.withLock { state in
-        state.admit(leased.map { LineState.Work(delivery: $0, message: messages[$0.message]) })
+        state.admit(
+          leased.filter { !proven.contains($0.sequence) }.map {
+            LineState.Work(delivery: $0, message: messages[$0.message])
+          })
+        state.giveBack(leased.filter { proven.contains($0.sequence) })
       }
     } catch {
       state.withLock { $0.giveBack(leased) }
       tellUnread(error)
+    }
+  }
+
+  /// Rows that were leased without proof, and have one since before their bodies were read.
+  ///
+  /// What was read of them may be Apple's own. Sent now, it would count as a stranger's copy, and be sent again.
+  private func proven(among sequences: [Int64]) async throws(DatabaseError) -> Set<Int64> {
+    guard !sequences.isEmpty else { return [] }
+    return try await means.pool.read { session throws(DatabaseError) in
+      try OutboxTable.proven(among: sequences, in: session)
     }
   }
 
@@ -211,72 +232,7 @@ final class DestinationLine: Sendable {
     }
   }
 
-  // MARK: At the destination
-
-  /// Makes an attempt, and then one after the other for as long as its slot finds something in its lane.
-  private func attempt(startingWith work: LineState.Work) async {
-    var next: LineState.Work? = work
-    while let work = next {
-      await attempt(work)
-      signal.yield()
-      next = state.withLock { $0.start(work.delivery.proof) }
-    }
-  }
-
-  private func attempt(_ work: LineState.Work) async {
-    let (destination, start) = (destination, means.pacing.elapsed())
-    let attempt = await post(work, to: destination)
-    let (took, now) = (means.pacing.elapsed().milliseconds - start.milliseconds, means.clock.now())
-    let refusals = state.withLock { $0.refusals(of: work, attempt) }
-    let outcome = Settlement.Outcome(
-      after: attempt, of: work.delivery, refusals: refusals, backoff: means.settings.backoff, at: now,
-      random: means.pacing.random)
-    let change = state.withLock {
-      $0.note(attempt, of: work, outcome, within: took, at: now, random: means.pacing.random)
-    }
-    tell(work, attempt, outcome, destination)
-    if let change {
-      means.logger.warning(
-        change.isDown ? "a destination seems to be down; it is probed now and then" : "a destination is up again",
-        metadata: ["destination": "\(destination.name)", "host": "\(destination.host)"])
-    }
-  }
-
-  private func post(_ work: LineState.Work, to destination: Destination) async -> Attempt {
-    let (delivery, deadline) = (work.delivery, means.settings.deadline)
-    // A database that was slow may have used the lease up: sent now, it could arrive after what another process sends.
-    guard !Task.isCancelled, means.clock.now() + deadline <= delivery.leasedUntil else {
-      return .failed(.noAnswer(.cancelled))
-    }
-    guard let message = work.message else { return .failed(.bodyMissing) }
-    let body: [UInt8]
-    do { body = try means.restore(message) } catch { return .failed(.notRestored) }
-    let start = means.pacing.elapsed()
-    let outcome = await means.post(Envelope(delivery.message, body: body, to: destination).request(within: deadline))
-    means.metrics.noteAttempt(milliseconds: means.pacing.elapsed().milliseconds - start.milliseconds)
-    return outcome
-  }
-
   // MARK: What is told
-
-  private func tell(
-    _ work: LineState.Work, _ attempt: Attempt, _ outcome: Settlement.Outcome, _ destination: Destination
-  ) {
-    guard case .failed(let reason) = attempt else { return means.metrics.outcomes["delivered"].increment() }
-    let metadata: Logger.Metadata = [
-      "message": "\(work.delivery.message.hex.prefix(12))", "host": "\(destination.host)",
-      "attempt": "\(work.delivery.attempt)", "reason": "\(reason)",
-    ]
-    switch outcome {
-    case .delivered, .released: return
-    case .dead:
-      means.metrics.outcomes["dead"].increment()
-      means.logger.error("given up; `switchyard outbox replay` sends it again", metadata: metadata)
-    case .failed:
-      means.metrics.outcomes["failed"].increment()
-      means.logger.notice("not delivered; it is tried again", metadata: metadata)
-    }
-  }
 
   private func tellUnread(_ error: DatabaseError) {
     let now = means.clock.now()

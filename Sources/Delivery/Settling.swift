@@ -31,7 +31,9 @@ extension Settlement.Outcome {
         case .bodyMissing: true
         case .status: delivery.proof == .unproven
         case .noAnswer: delivery.proof == .unproven && delivery.attempt > Self.unprovenRepeats
-        case .notRestored: false
+        case .secretOfAnotherApp: delivery.proof == .unproven
+        // A stranger's password, in the place of Apple's: it would take up a place until it is too old.
+        case .notRestored: delivery.proof == .unproven
         }
       let isRefused = refusals >= Self.mostRefusals && now >= delivery.createdAt + Self.refusedAge
       if now >= delivery.expiresAt || isUseless || isRefused {

@@ -15,10 +15,15 @@ package struct ClientRequest: Sendable {
   ///
   /// False sends it over a new connection.
   package var mayRepeat: Bool
+  /// Asked before so many further bytes of memory are taken for the answer's body; false ends the transfer with `noRoom`.
+  ///
+  /// Called on the thread of all transfers: it must not wait.
+  package var admit: (@Sendable (Int) -> Bool)?
 
   package init(
     method: String = "GET", url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
-    deadline: Interval = .seconds(30), responseLimit: Int = 16 << 20, mayRepeat: Bool = true
+    deadline: Interval = .seconds(30), responseLimit: Int = 16 << 20, mayRepeat: Bool = true,
+    admit: (@Sendable (Int) -> Bool)? = nil
   ) {
     self.method = method
     self.url = url
@@ -27,5 +32,6 @@ package struct ClientRequest: Sendable {
     self.deadline = deadline
     self.responseLimit = responseLimit
     self.mayRepeat = mayRepeat
+    self.admit = admit
   }
 }

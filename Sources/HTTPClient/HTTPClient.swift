@@ -26,7 +26,7 @@ package final class HTTPClient: Sendable {
   /// turns out to be dead before any byte of an answer (RFC 9112, 9.3.1).
   package func send(_ request: ClientRequest) async throws(HTTPClientError) -> ClientResponse {
     try request.check()
-    let transfer = Transfer(request, headerLimit: configuration.responseHeaders)
+    let transfer = CurlTransfer(request, headerLimit: configuration.responseHeaders)
     requests.add(1, ordering: .acquiringAndReleasing)
     defer { requests.subtract(1, ordering: .acquiringAndReleasing) }
     let outcome = await withTaskCancellationHandler {

@@ -13,6 +13,8 @@ package struct HTTPClientError: Error, Equatable, CustomStringConvertible {
     case tlsFailed
     case timedOut
     case tooLarge
+    /// Whoever asked has no memory for the answer; see `ClientRequest.admit`.
+    case noRoom
     /// The peer ended the connection before the response was complete. It may have seen the request.
     case closed
     case malformedResponse

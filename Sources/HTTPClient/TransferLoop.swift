@@ -8,7 +8,7 @@ import Synchronization
 /// and only under the inbox's lock while it exists.
 @safe final class TransferLoop: @unchecked Sendable {
   private struct Inbox {
-    var new: [Transfer] = []
+    var new: [CurlTransfer] = []
     var someCancelled = false
     var isStopping = false
     var isOver = false
@@ -18,18 +18,18 @@ import Synchronization
   private static let libraryIsReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
   private let configuration: HTTPClientConfiguration
-  private let roots: TrustedRoots
+  private let roots: PeerRoots
   private let multi: UnsafeMutableRawPointer
   private let inbox = Mutex(Inbox())
   /// By the address of curl's handle.
-  private var running: [Int: Transfer] = [:]
+  private var running: [Int: CurlTransfer] = [:]
 
   /// Traps if curl has no memory to begin with.
   init(_ configuration: HTTPClientConfiguration) {
     precondition(Self.libraryIsReady, "libcurl would not start")
     guard let multi = unsafe curl_multi_init() else { preconditionFailure("libcurl would not start") }
     self.configuration = configuration
-    roots = TrustedRoots(additional: configuration.additionalRoots)
+    roots = PeerRoots(additional: configuration.additionalRoots)
     unsafe self.multi = multi
     let mostPerHost = max(1, configuration.connectionsPerHost)
     unsafe switchyard_curl_set_multi(multi, CURLMOPT_MAX_HOST_CONNECTIONS, mostPerHost)
@@ -38,7 +38,7 @@ import Synchronization
     DedicatedThread.start { [self] in run() }
   }
 
-  func submit(_ transfer: Transfer) {
+  func submit(_ transfer: CurlTransfer) {
     let accepted = inbox.withLock { inbox in
       guard !inbox.isStopping else { return false }
       inbox.new.append(transfer)
@@ -48,7 +48,7 @@ import Synchronization
     if !accepted { transfer.finish(.failure(HTTPClientError(.shutDown, "the client has been shut down"))) }
   }
 
-  func cancel(_ transfer: Transfer) {
+  func cancel(_ transfer: CurlTransfer) {
     transfer.isCancelled.store(true, ordering: .releasing)
     inbox.withLock { inbox in
       inbox.someCancelled = true
@@ -105,7 +105,7 @@ import Synchronization
     for continuation in waiting { continuation.resume() }
   }
 
-  private func begin(_ transfer: Transfer) {
+  private func begin(_ transfer: CurlTransfer) {
     guard !transfer.isCancelled.load(ordering: .acquiring) else {
       return transfer.finish(.failure(HTTPClientError(.cancelled, "cancelled before it began")))
     }
@@ -135,7 +135,7 @@ import Synchronization
     }
   }
 
-  private func end(_ transfer: Transfer, _ outcome: Transfer.Outcome) {
+  private func end(_ transfer: CurlTransfer, _ outcome: CurlTransfer.Outcome) {
     running[unsafe Int(bitPattern: transfer.easy)] = nil
     unsafe curl_multi_remove_handle(multi, transfer.easy)
     transfer.release()

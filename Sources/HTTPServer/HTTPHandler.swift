@@ -5,6 +5,12 @@ package protocol HTTPHandler: Sendable {
   /// Runs on the thread that serves the connection: it must not block, and it cannot wait.
   func admit(_ head: HTTPRequestHead) -> HTTPAdmission
 
+  /// The class of whoever sent a request that is not admitted, or not yet; that of the connection's address if `nil`.
+  ///
+  /// While such a request is decided on, or its body is thrown away, the connection counts as one of that class. Runs where
+  /// `admit` does.
+  func caller(of head: HTTPRequestHead) -> CallerClass?
+
   /// Answers the request. Cancelled when the time to answer is over or the server stops; its answer is then dropped.
   ///
   /// Starts on the thread that serves the connection and leaves it at the first real `await`; what blocks must be
@@ -14,6 +20,7 @@ package protocol HTTPHandler: Sendable {
 
 extension HTTPHandler {
   package func admit(_ head: HTTPRequestHead) -> HTTPAdmission { .admit() }
+  package func caller(of head: HTTPRequestHead) -> CallerClass? { nil }
 }
 
 /// What becomes of a request once its head is known.

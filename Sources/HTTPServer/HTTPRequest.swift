@@ -29,11 +29,20 @@ package struct HTTPRequestHead: Sendable {
 package struct HTTPRequest: Sendable {
   package let head: HTTPRequestHead
   package let body: [UInt8]
+  /// What the memory for its answer counts in; nil for a request that no server received.
+  var budget: BodyBudget?
+  /// As whose that memory counts.
+  var caller = CallerClass.anonymous
 
   package init(head: HTTPRequestHead, body: [UInt8] = []) {
     self.head = head
     self.body = body
   }
+
+  /// Returns an empty share of the memory for bodies, as that of whoever sent the request.
+  ///
+  /// It counts what a handler holds to answer: the answer of another server, say. With the response it goes on to the client.
+  package func share() -> BodyShare { BodyShare(of: budget, for: caller) }
 
   package var method: String { head.method }
   package var path: String { head.path }

@@ -8,6 +8,8 @@ package struct HTTPResponse: Sendable {
   package var headers: HTTPHeaders
   package var body: [UInt8]
   package var ending = Ending.complete
+  /// The share in which `body` is counted already; else it is counted once it is answered, and is a bare 503 without room.
+  package var share: BodyShare?
 
   /// How an answer ends; simulated servers break off as real ones do.
   package enum Ending: Hashable, Sendable {

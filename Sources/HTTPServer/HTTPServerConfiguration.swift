@@ -45,7 +45,7 @@ package struct HTTPServerLimits: Sendable {
   /// Bytes of a body, unless the handler admits another number.
   package var body = 1 << 20
   /// Bytes of memory that all bodies together may hold: a request's from the first byte received until the handler is
-  /// done with it, a long answer's until the client has taken it; beyond that 503.
+  /// done with it, a long answer's until the client has taken it, and what a handler counts itself; beyond that 503.
   package var bodiesInFlight = 64 << 20
   /// Bytes of the request line and the headers together.
   package var head = 16 << 10

@@ -38,6 +38,6 @@ package enum HTTPRefusal: String, Error, Sendable, CaseIterable {
 /// What is divided among the classes of callers.
 package enum HTTPCapacity: String, Sendable, CaseIterable {
   case connections
-  /// Bytes that the bodies of requests, and of long answers on their way, hold.
+  /// Bytes that the bodies of requests, what is held to answer them, and long answers on their way take.
   case bodies
 }

@@ -44,7 +44,7 @@ public struct JSONObject: Hashable, Sendable {
   /// which costs no call.
   private func place(of key: String) -> Int? {
     let count = key.utf8.count
-    for place in members.indices where members[place].key.utf8.count == count && members[place].key == key {
+    for place in members.indices where members[place].key.utf8.count == count && members[place].key.hasBytes(of: key) {
       return place
     }
     return nil

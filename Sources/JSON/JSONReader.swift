@@ -4,13 +4,14 @@
 /// was not told of; refusing the first and keeping the rest would need a second pass over the same bytes. This one pass
 /// does all three; the tests hold it against Foundation's on everything both accept.
 public struct JSONReader {
-  private let limits: JSONLimits
+  let limits: JSONLimits
   var offset = 0
   private var depth = 0
+  private var values = 0
   /// The members of the object read last, for the next to expect: rows of a list have the same keys in the same order.
   private var last: [JSONObject.Member] = []
 
-  private init(limits: JSONLimits) { self.limits = limits }
+  init(limits: JSONLimits) { self.limits = limits }
 
   /// The one value that `bytes` are, white space around it allowed.
   public static func read(_ bytes: [UInt8], limits: JSONLimits = .standard) throws(JSONError) -> JSONValue {
@@ -24,6 +25,7 @@ public struct JSONReader {
 
   private mutating func value(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
     skipWhiteSpace(bytes)
+    try countValue()
     switch try peek(bytes) {
     case UInt8(ascii: "{"): return .object(try object(bytes))
     case UInt8(ascii: "["): return .array(try array(bytes))
@@ -34,6 +36,11 @@ public struct JSONReader {
     case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number(bytes)
     default: throw error(.unexpectedByte)
     }
+  }
+
+  mutating func countValue() throws(JSONError) {
+    values += 1
+    guard values <= limits.values else { throw error(.tooManyValues) }
   }
 
   private mutating func object(_ bytes: Span<UInt8>) throws(JSONError) -> JSONObject {
@@ -112,7 +119,7 @@ public struct JSONReader {
     }
   }
 
-  private mutating func skipWhiteSpace(_ bytes: Span<UInt8>) {
+  mutating func skipWhiteSpace(_ bytes: Span<UInt8>) {
     while offset < bytes.count, case let byte = bytes[offset],
       byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
     { offset += 1 }
@@ -137,19 +144,19 @@ public struct JSONReader {
 private struct KeyRegister {
   /// One bit for each length and last byte that occurred: most new keys are known to be new by it alone.
   private var traits: UInt64 = 0
-  private var keys: Set<String> = []
+  private var keys: Set<KeyBytes> = []
 
   /// Whether `key` is none of those of `members`.
   mutating func insert(_ key: String, into members: [JSONObject.Member]) -> Bool {
     if members.count >= 40 {
-      if keys.isEmpty { keys = Set(members.map(\.key)) }
-      return keys.insert(key).inserted
+      if keys.isEmpty { keys = Set(members.map { KeyBytes(key: $0.key) }) }
+      return keys.insert(KeyBytes(key: key)).inserted
     }
     let trait: UInt64 = 1 << UInt64((key.utf8.count &* 11 &+ Int(key.utf8.last ?? 0)) & 63)
     if traits & trait == 0 {
       traits |= trait
       return true
     }
-    return !members.contains { $0.key == key }
+    return !members.contains { $0.key.hasBytes(of: key) }
   }
 }

@@ -9,7 +9,7 @@ public struct KeyMemory<Meaning> {
   /// What `key`, the member number `place` of its object, means: as found for the object before, else by `search`.
   @inlinable
   public mutating func meaning(of key: String, at place: Int, search: (String) -> Meaning?) -> Meaning? {
-    if place < known.count, known[place].key == key { return known[place].meaning }
+    if place < known.count, known[place].key.hasBytes(of: key) { return known[place].meaning }
     let meaning = search(key)
     if place < known.count {
       known[place] = (key, meaning)

@@ -24,7 +24,7 @@ public struct KnownKeys: Sendable {
   public func place(of key: String) -> Int? {
     var slot = slot(of: key)
     while let place = slots[slot] {
-      if names[place].utf8.count == key.utf8.count, names[place] == key { return place }
+      if names[place].hasBytes(of: key) { return place }
       slot = next(slot)
     }
     return nil

@@ -41,14 +41,14 @@ public struct Attribution: Hashable, Sendable {
   }
 
   private struct Key: Hashable {
-    var kind: Kind, value: String, original: String, line: Line, isClaimed: Bool
+    var kind: Kind, value: ExactText, original: String, line: Line, isClaimed: Bool
   }
 
   private struct Account: Hashable {
-    var kind: Kind, value: String, original: String
+    var kind: Kind, value: ExactText, original: String
   }
 
-  private var account: Account { Account(kind: kind, value: value, original: originalTransactionID) }
+  private var account: Account { Account(kind: kind, value: ExactText(value), original: originalTransactionID) }
 
   /// Each once, over all the time in which it was said; the same for any order and repetition.
   ///
@@ -61,7 +61,7 @@ public struct Attribution: Hashable, Sendable {
     var known: [Key: Attribution] = [:]
     for other in attributions {
       let key = Key(
-        kind: other.kind, value: other.value, original: other.originalTransactionID, line: other.line,
+        kind: other.kind, value: ExactText(other.value), original: other.originalTransactionID, line: other.line,
         isClaimed: other.isClaimed)
       guard var merged = known[key] else {
         known[key] = other
@@ -79,8 +79,8 @@ public struct Attribution: Hashable, Sendable {
     }
     return known.values.sorted { a, b in
       let (first, second) = (
-        (a.originalTransactionID, a.kind.rawValue, a.line, a.firstAsOf, a.value),
-        (b.originalTransactionID, b.kind.rawValue, b.line, b.firstAsOf, b.value)
+        (a.originalTransactionID, a.kind.rawValue, a.line, a.firstAsOf, ExactText(a.value)),
+        (b.originalTransactionID, b.kind.rawValue, b.line, b.firstAsOf, ExactText(b.value))
       )
       return first != second ? first < second : !a.isClaimed && b.isClaimed
     }
@@ -104,15 +104,14 @@ extension Findings {
   /// Notes that the back end knows the user of everything in here by `userID`.
   ///
   /// Of purchases that only unsigned data names it is a claim: a client can put anybody's ids into an unsigned answer. For
-  /// a seed of which no purchase is in here the user id waits.
+  /// a seed of which no purchase is in here, or only one whose environment is not signed, the user id waits.
   public mutating func attribute(toUser userID: String, asOf: Milliseconds, message: [UInt8]) {
-    let originals = originalTransactionIDs
     let proven = provenOriginals
-    userIDs += originals.map { original in
+    let known = Set(originalTransactionIDs).subtracting(unplacedOriginals.subtracting(proven))
+    userIDs += known.sorted().map { original in
       Attribution(
         .userID, userID, of: original, from: asOf, to: asOf, message: message, isClaimed: !proven.contains(original))
     }
-    let known = Set(originals)
     waitingUserIDs += seeds.filter { !known.contains($0.transactionID) }.map { seed in
       WaitingUserID(
         userID: userID, transactionID: seed.transactionID, environment: seed.environment, asOf: asOf, message: message)

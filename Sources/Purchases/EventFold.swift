@@ -6,14 +6,24 @@ public struct Occurrence: Hashable, Sendable {
   /// The telling with the most authority, then the latest.
   public let event: Event
   /// All of them, the best first.
-  public let tellings: [Event]
-  /// Whether unsigned messages alone tell of it, and no signed purchase shows the same.
-  public internal(set) var isClaimed: Bool
+  public private(set) var tellings: [Event]
+  /// Whether no signed notification told of it: it is read off what Apple signed of the purchase.
+  public let isLearned: Bool
 
-  init(event: Event, tellings: [Event]) {
-    self.event = event
-    self.tellings = tellings
-    isClaimed = !tellings.contains(where: \.source.isSigned)
+  /// Whether unsigned messages alone tell of it, and no signed purchase shows the same.
+  public var isClaimed: Bool { !event.source.isSigned }
+
+  /// - Parameter tellings: at least one, the best first.
+  private init?(told tellings: [Event]) {
+    guard let event = tellings.first else { return nil }
+    (self.event, self.tellings, isLearned) = (event, tellings, false)
+  }
+
+  init(learned event: Event) { (self.event, tellings, isLearned) = (event, [event], true) }
+
+  /// Adds what claims say of it too; the event itself stays as it was learned.
+  mutating func add(claims: [Event]) {
+    tellings += Set(claims).sorted { $1.isOutranked(by: $0) }
   }
 
   /// Each event once, by date, with its tellings.
@@ -58,7 +68,7 @@ public struct Occurrence: Hashable, Sendable {
     }
     let occurrences = told.compactMap { tellings -> Occurrence? in
       let ordered = tellings.count == 1 ? tellings : Set(tellings).sorted { $1.isOutranked(by: $0) }
-      return ordered.first.map { Occurrence(event: $0, tellings: ordered) }
+      return Occurrence(told: ordered)
     }
     return inOrder(occurrences) { a, b in a.event.isOutranked(by: b.event) }
   }
@@ -90,8 +100,10 @@ extension Event {
     return event.meaning
   }
 
-  /// By authority, then by rank, then by what is written: a total order, so that no order of arrival shows through.
+  /// What is signed first, then by authority, by rank, by what is written: a total order, so that no order of arrival
+  /// shows through.
   fileprivate func isOutranked(by other: Event) -> Bool {
+    if source.isSigned != other.source.isSigned { return other.source.isSigned }
     if source != other.source { return source < other.source }
     if rank != other.rank { return rank < other.rank }
     if message != other.message { return message.lexicographicallyPrecedes(other.message) }

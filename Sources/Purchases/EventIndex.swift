@@ -63,27 +63,37 @@ struct EventIndex {
   }
 }
 
-/// What signed purchases show to have happened, by the names and types that an event about it would have.
-struct ConfirmedEvents {
+/// Events that are learned from signed purchases, by what an event that says the same would have.
+struct LearnedEvents {
   private struct Entry: Hashable {
-    let name: EventName, second: Int64, notificationType: String
+    let name: EventName, second: Int64, notificationType: String, subtype: String?
+
+    init(_ name: EventName, _ event: Event) {
+      self.name = name
+      second = event.date.wholeSeconds
+      (notificationType, subtype) = (event.notificationType, event.subtype)
+    }
   }
 
-  private var entries: Set<Entry> = []
+  private var places: [Entry: Int] = [:]
 
-  /// Notes that an event of this type happened to `purchase`.
-  mutating func insert(_ notificationType: String, of purchase: Purchase, at date: Milliseconds) {
+  /// Notes the place of an event that was learned from `purchase`; of several that share a name the first keeps it.
+  mutating func insert(_ event: Event, of purchase: Purchase, at place: Int) {
     _ = EventName.anyName(of: purchase) { name in
-      entries.insert(Entry(name: name, second: date.wholeSeconds, notificationType: notificationType))
+      let entry = Entry(name, event)
+      if places[entry] == nil { places[entry] = place }
       return false
     }
   }
 
-  func contains(_ event: Event) -> Bool {
-    if entries.isEmpty { return false }
-    return EventName.names(of: event).contains { name in
-      entries.contains(Entry(name: name, second: event.date.wholeSeconds, notificationType: event.notificationType))
+  /// The place of the learned event that says the same as `occurrence`: its type, subtype, purchase and second.
+  func place(of occurrence: Occurrence) -> Int? {
+    for telling in occurrence.tellings {
+      for name in EventName.names(of: telling) {
+        if let place = places[Entry(name, telling)] { return place }
+      }
     }
+    return nil
   }
 }
 

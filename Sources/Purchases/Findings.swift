@@ -16,6 +16,9 @@ public struct Findings: Hashable, Sendable {
   public var claimedLinks: [CustomerLink] = []
   /// The ids under which the app's back end knows the users, as it said.
   public var userIDs: [Attribution] = []
+  /// Of `originalTransactionIDs` those of a verified receipt that does not sign its environment: Apple has yet to confirm
+  /// that they are of this one.
+  public var unplacedOriginals: Set<String> = []
   /// The user ids that came with an id of which nothing else is known.
   public var waitingUserIDs: [WaitingUserID] = []
   /// By what Apple's history can be asked: of receipts, V1 bodies, answers and uploads.

@@ -97,7 +97,7 @@ public struct Folded<Field: FactField>: Hashable, Sendable {
       return
     }
     for field in Field.allCases {
-      guard let (statement, value) = Self.choose(field, byAuthority, rules[field]) else { continue }
+      guard let (statement, value) = Self.choose(field, byAuthority, rules) else { continue }
       if statement.facts.isInferred(field) { facts.infer(field, value) } else { facts.set(field, value) }
       note(field, statement)
     }
@@ -129,20 +129,15 @@ public struct Folded<Field: FactField>: Hashable, Sendable {
   }
 
   /// The highest authority that states the field, or infers it when nobody states it.
-  ///
-  /// One that speaks by absence silences all that is not later than it.
   private static func choose<Key>(
-    _ field: Field, _ byAuthority: [Statement<Key, Field>], _ rule: FoldRules<Field>.Rule
+    _ field: Field, _ byAuthority: [Statement<Key, Field>], _ rules: FoldRules<Field>
   ) -> (Statement<Key, Field>, JSONValue)? {
-    var silencedUntil: Milliseconds?
+    var hearing = Hearing(field, rules)
     var inferred: (Statement<Key, Field>, JSONValue)?
-    for statement in byAuthority where !rule.silenced.contains(statement.source) {
-      if let silencedUntil, statement.rank.asOf <= silencedUntil { continue }
-      if let value = statement.facts[field] {
-        guard statement.facts.isInferred(field) else { return (statement, value) }
-        if inferred == nil { inferred = (statement, value) }
-      }
-      if rule.absence == .speaks, statement.source.speaksByAbsence { silencedUntil = statement.rank.asOf }
+    for statement in byAuthority {
+      guard hearing.objection(to: statement) == nil, let value = statement.facts[field] else { continue }
+      guard statement.facts.isInferred(field) else { return (statement, value) }
+      if inferred == nil { inferred = (statement, value) }
     }
     return inferred
   }

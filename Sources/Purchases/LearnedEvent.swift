@@ -5,38 +5,36 @@ extension Occurrence {
   /// What was told of, and what is learned beside it, by date.
   public static func toldAndLearned(in events: [Event], purchases: [Purchase]) -> [Occurrence] {
     var told = all(in: events, purchases: purchases)
-    let claimed = Dictionary(grouping: told.lazy.filter(\.isClaimed).flatMap(\.tellings), by: \.notificationType)
-      .mapValues(EventIndex.init)
-    var confirmed = ConfirmedEvents()
-    var learned: [Occurrence] = []
-    for (purchase, event) in unheard(of: purchases, beside: told) {
-      // What a claim says too is told already, and is proven by the purchase.
-      if let index = claimed[event.notificationType], index.tells(of: purchase, at: event.date) {
-        confirmed.insert(event.notificationType, of: purchase, at: event.date)
-      } else {
-        learned.append(Occurrence(event: event, tellings: [event]))
+    let unheard = unheard(of: purchases, beside: told)
+    var learned = unheard.map { Occurrence(learned: $0.event) }
+    if told.contains(where: \.isClaimed) {
+      // What a claim says too is shown once, as Apple signed it.
+      var index = LearnedEvents()
+      for (place, (purchase, event)) in unheard.enumerated() { index.insert(event, of: purchase, at: place) }
+      var claims: [Int: [Event]] = [:]
+      told.removeAll { occurrence in
+        guard occurrence.isClaimed, let place = index.place(of: occurrence) else { return false }
+        claims[place, default: []] += occurrence.tellings
+        return true
       }
+      for (place, tellings) in claims { learned[place].add(claims: tellings) }
     }
-    for place in told.indices where told[place].isClaimed && confirmed.contains(told[place].event) {
-      told[place].isClaimed = false
-    }
-    // Of one date what was told comes first, and what is learned in the order of the purchases.
-    return learned.isEmpty ? told : inOrder(told + learned) { _, _ in false }
+    // Of one date claims come last, before them what is learned in the order of the purchases, and what was told first.
+    return inOrder(told + learned) { a, b in !a.isClaimed && b.isClaimed }
   }
-
-  /// Whether no notification told of it.
-  public var isLearned: Bool { event.notificationUUID == nil && event.details["learned"] == true }
 
   /// What happened without a signed notification that told of it: read off what Apple signed of the purchases.
   ///
-  /// Nothing of it is stored. A notification that comes late tells of the same purchase in the same second, and stands in
-  /// its place from then on. Only what has a date of its own in the purchase is learned: that it was bought or renewed,
+  /// Nothing of it is stored. A signed notification that comes late tells of the same purchase in the same second, and
+  /// stands in its place from then on. Only what has a date of its own in the purchase is learned: that it was bought or renewed,
   /// that it was refunded. Each has `"learned": true` among its details, the source that showed it, and no rule.
-  private static func unheard(of purchases: [Purchase], beside told: [Occurrence]) -> [(Purchase, Event)] {
+  private static func unheard(
+    of purchases: [Purchase], beside told: [Occurrence]
+  ) -> [(purchase: Purchase, event: Event)] {
     let signed = purchases.compactMap { whole in whole.signed.map { (whole: whole, signed: $0) } }
     let bySubscription = Dictionary(grouping: signed.map(\.signed), by: \.key.subscription).mapValues(Purchase.inOrder)
-    let tellings = EventIndex(told.lazy.filter { !$0.isClaimed }.flatMap(\.tellings))
-    return signed.flatMap { whole, purchase -> [(Purchase, Event)] in
+    let tellings = EventIndex(told.lazy.flatMap(\.tellings).filter(\.source.isSigned))
+    return signed.flatMap { whole, purchase -> [(purchase: Purchase, event: Event)] in
       guard let word = purchase.statements.first else { return [] }
       var events: [Event] = []
       if let date = purchase.purchaseDate, !tellings.tells(of: whole, at: date),

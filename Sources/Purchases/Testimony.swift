@@ -32,18 +32,11 @@ public struct Testimony<Field: FactField>: Hashable, Sendable {
   public static func all<Key>(
     about field: Field, in statements: [Statement<Key, Field>], rules: FoldRules<Field>
   ) -> [Testimony] {
-    let rule = rules[field]
-    var silencedUntil: Milliseconds?
+    var hearing = Hearing(field, rules)
     var heard: [(statement: Statement<Key, Field>, value: JSONValue, against: Verdict?)] = []
     for statement in Statement.latest(of: statements).sorted(by: { $1.isOutranked(by: $0) }) {
-      let hasVote = !rule.silenced.contains(statement.source)
-      let isSilenced = silencedUntil.map { statement.rank.asOf <= $0 } ?? false
-      let value = statement.facts[field]
-      if let value { heard.append((statement, value, !hasVote ? .noVote : isSilenced ? .silenced : nil)) }
-      let isStated = value != nil && !statement.facts.isInferred(field)
-      if hasVote, !isSilenced, !isStated, rule.absence == .speaks, statement.source.speaksByAbsence {
-        silencedUntil = statement.rank.asOf
-      }
+      let objection = hearing.objection(to: statement)
+      if let value = statement.facts[field] { heard.append((statement, value, objection)) }
     }
     let voting = heard.indices.filter { heard[$0].against == nil }
     let chosen = voting.first { !heard[$0].statement.facts.isInferred(field) } ?? voting.first

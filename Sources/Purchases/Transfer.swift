@@ -24,13 +24,13 @@ public struct Transfer: Hashable, Sendable {
       Subject(kind: attribution.kind, original: attribution.originalTransactionID)
     }
     // Mostly an originalTransactionId belongs to one account for ever, and nothing more need be looked at.
-    var (first, passed): ([Subject: String], Set<Subject>) = ([:], [])
+    var (first, passed): ([Subject: ExactText], Set<Subject>) = ([:], [])
     for attribution in attributions {
-      let subject = subject(attribution)
+      let (subject, account) = (subject(attribution), ExactText(attribution.value))
       if let value = first[subject] {
-        if value != attribution.value { passed.insert(subject) }
+        if value != account { passed.insert(subject) }
       } else {
-        first[subject] = attribution.value
+        first[subject] = account
       }
     }
     if passed.isEmpty { return [] }
@@ -48,38 +48,38 @@ public struct Transfer: Hashable, Sendable {
         if let start { tellings[0].date = start }
         return tellings
       }
-      var last: String?
+      var last: ExactText?
       for telling in tellings.sorted(by: { ($0.date, $0.value) < ($1.date, $1.value) }) where telling.value != last {
         if let last {
           transfers.append(
             Transfer(
-              kind: subject.kind, originalTransactionID: subject.original, from: last, to: telling.value,
+              kind: subject.kind, originalTransactionID: subject.original, from: last.text, to: telling.value.text,
               date: telling.date))
         }
         last = telling.value
       }
     }
     return transfers.sorted { a, b in
-      (a.date, a.originalTransactionID, a.kind.rawValue, a.from, a.to)
-        < (b.date, b.originalTransactionID, b.kind.rawValue, b.from, b.to)
+      (a.date, a.originalTransactionID, a.kind.rawValue, ExactText(a.from), ExactText(a.to))
+        < (b.date, b.originalTransactionID, b.kind.rawValue, ExactText(b.from), ExactText(b.to))
     }
   }
 
   /// An account at one of the times at which it was said.
   private struct Telling {
-    var value: String
+    var value: ExactText
     var date: Milliseconds
 
     /// In the order in which they were first said; one that was said again after all others comes once more at the end.
     static func inOrder(_ attributions: [Attribution]) -> [Telling] {
       let byFirst = attributions.sorted {
-        ($0.firstAsOf, $0.lastAsOf, $0.value) < ($1.firstAsOf, $1.lastAsOf, $1.value)
+        ($0.firstAsOf, $0.lastAsOf, ExactText($0.value)) < ($1.firstAsOf, $1.lastAsOf, ExactText($1.value))
       }
-      var tellings = byFirst.map { Telling(value: $0.value, date: $0.firstAsOf) }
+      var tellings = byFirst.map { Telling(value: ExactText($0.value), date: $0.firstAsOf) }
       if let end = byFirst.map(\.lastAsOf).max(), let newest = byFirst.last, newest.lastAsOf < end,
         let again = byFirst.first(where: { $0.lastAsOf == end })
       {
-        tellings.append(Telling(value: again.value, date: end))
+        tellings.append(Telling(value: ExactText(again.value), date: end))
       }
       return tellings
     }

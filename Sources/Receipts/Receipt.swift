@@ -15,11 +15,22 @@ public enum Receipt: Hashable, Sendable {
     }
   }
 
-  /// Nil for a transaction: what it says of it is not signed.
+  /// The environment that is signed; nil for a transaction, which signs none, and for an app receipt of a type that this
+  /// build does not know.
   public var environment: Environment? {
     switch self {
     case .app(let receipt): receipt.environment
     case .transaction: nil
+    }
+  }
+
+  /// The environment that it names: the signed one, else what the unsigned part of a transaction says.
+  ///
+  /// Anybody can write or remove the latter, so it never proves an environment; it can only contradict one.
+  public var claimedEnvironment: Environment? {
+    switch self {
+    case .app(let receipt): receipt.environment
+    case .transaction(let receipt): receipt.claimedEnvironment
     }
   }
 

@@ -2,30 +2,60 @@
 package struct Move: Hashable, Sendable {
   package let from: Stage
   package let to: Stage
+  /// How many customers got our answers before; nil in every stage but `ramp`.
+  package let shareBefore: RampShare?
+  /// How many get them then; nil in every stage but `ramp`.
+  package let share: RampShare?
+  /// Whether it was accepted without the evidence that it needs.
+  package let isForced: Bool
 
-  /// Refuses a move that this build cannot carry out, or that would leave the old back end without what Apple sends.
+  /// Refuses a move that would leave the old back end without what Apple sends, or that has no evidence for it and was not
+  /// forced.
   ///
-  /// - Parameters:
-  ///   - hasLegacyURL: whether the app has an enabled destination to pass notifications through to.
-  ///   - isBackedUp: whether messages have waited for that destination for longer than it takes to send them.
-  package init(from: Stage, to: Stage, hasLegacyURL: Bool, isBackedUp: Bool) throws(MoveRefusal) {
-    guard to.isAvailable else { throw MoveRefusal(.notYetAvailable, to: to) }
-    switch to.notifications {
-    case .passThrough:
-      guard hasLegacyURL else { throw MoveRefusal(.noLegacyURL, to: to) }
-      guard from == to || !isBackedUp else { throw MoveRefusal(.messagesWait, to: to) }
-    case .record: break
+  /// - Parameter share: for `ramp` alone.
+  package init(
+    from: Stage, at shareBefore: RampShare? = nil, to: Stage, share: RampShare? = nil,
+    where conditions: MoveConditions
+  ) throws(MoveRefusal) {
+    if to.notifications == .passThrough {
+      guard conditions.hasLegacyURL else { throw MoveRefusal(.noLegacyURL, to: to) }
+      guard from == to || !conditions.isBackedUp else { throw MoveRefusal(.messagesWait, to: to) }
+    }
+    if to == .complete, from != to {
+      // Apple's legacy endpoint is not there to fall back to: force is no substitute for these.
+      guard conditions.hasSharedSecret else { throw MoveRefusal(.noSharedSecret, to: to) }
+      guard conditions.hasAPIKey else { throw MoveRefusal(.noAPIKey, to: to) }
+    }
+    guard (to == .ramp) == (share != nil) else { throw MoveRefusal(.noShare, to: to) }
+    let isLarger = to == from && shareBefore.map { before in share.map { $0 > before } ?? false } ?? false
+    let needsEvidence = to.answers != .apple && (to > from || isLarger)
+    guard !needsEvidence || conditions.hasEvidence || conditions.isForced else {
+      throw MoveRefusal(.noEvidence, to: to)
     }
     self.from = from
     self.to = to
+    self.shareBefore = shareBefore
+    self.share = share
+    isForced = needsEvidence && !conditions.hasEvidence
   }
 
   /// False when the app is there already.
-  package var changesAnything: Bool { from != to }
+  package var changesAnything: Bool { from != to || shareBefore != share }
+
+  /// What is moved from and to: `shadow to ramp 10 %`.
+  package var description: String { "\(Self.name(from, shareBefore)) to \(Self.name(to, share))" }
+
+  /// A stage with its share.
+  package static func name(_ stage: Stage, _ share: RampShare?) -> String {
+    share.map { "\(stage.rawValue) \($0)" } ?? stage.rawValue
+  }
+
+  /// Whether evidence of before counts no longer: what Apple sends is not stored below `record`.
+  package var voidsEvidence: Bool { from != .legacy && to == .legacy }
 
   /// What the move makes worthless, in words for an operator; nil when nothing.
   package var voids: String? {
-    guard from != .legacy, to == .legacy else { return nil }
+    guard voidsEvidence else { return nil }
     return """
       what Apple sends from now on is not stored: the record has a gap until it is reconciled, and evidence gathered so \
       far does not count for a later stage
@@ -36,12 +66,18 @@ package struct Move: Hashable, Sendable {
 /// Why a stage cannot be set.
 package struct MoveRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   package enum Code: String, Sendable, CaseIterable {
-    /// The stage is planned, and this build cannot do what it asks for.
-    case notYetAvailable
     /// `legacy` without an enabled legacy URL: every notification would be answered with 503.
     case noLegacyURL
     /// New messages would pass by those that wait in the outbox, and a customer's would come out of order.
     case messagesWait
+    /// `ramp` without a percentage, or another stage with one.
+    case noShare
+    /// Nothing has shown yet that our answers are Apple's, and the operator did not force the move.
+    case noEvidence
+    /// `complete` without a shared secret: nobody could say 21004.
+    case noSharedSecret
+    /// `complete` without a key of the App Store Server API: nothing unknown could be looked up.
+    case noAPIKey
   }
 
   package let code: Code
@@ -54,12 +90,6 @@ package struct MoveRefusal: Error, Hashable, Sendable, CustomStringConvertible {
 
   package var description: String {
     switch code {
-    case .notYetAvailable:
-      let available = Stage.allCases.filter(\.isAvailable).map(\.rawValue).joined(separator: " and ")
-      return """
-        the stage \(stage.rawValue) is not yet available in this build, which knows \(available): stay in record, where \
-        everything it will need is gathered, and upgrade
-        """
     case .messagesWait:
       return """
         messages have waited for the old back end for more than a minute, and new ones would pass them by: let them \
@@ -67,6 +97,23 @@ package struct MoveRefusal: Error, Hashable, Sendable, CustomStringConvertible {
         """
     case .noLegacyURL:
       return "the stage legacy needs a URL to pass notifications through to: `switchyard app legacy-url` first"
+    case .noShare:
+      return "the stage ramp, and no other, needs a percentage of customers: --percent 10"
+    case .noEvidence:
+      return """
+        the stage \(stage.rawValue) needs evidence that our answers equal Apple's. `switchyard rollout advance` checks it \
+        and names what is missing; --force --reason TEXT accepts the move without it
+        """
+    case .noSharedSecret:
+      return """
+        in the stage complete Apple is not asked whether a password is right, and no shared secret is registered: \
+        `switchyard app secret` first
+        """
+    case .noAPIKey:
+      return """
+        in the stage complete only the App Store Server API tells what is not known yet, and no API key is registered: \
+        `switchyard app add --key-file` first
+        """
     }
   }
 }

@@ -94,7 +94,7 @@ package struct AppRouting: Sendable {
   ) throws(DatabaseError) -> [Environment] {
     var places: [Environment] = []
     for environment in environments {
-      let scope = Ledger.Scope(app: app.id, environment: environment)
+      let scope = Scope(app: app.id, environment: environment)
       if try Ledger.knows(id.text, as: id.kinds, in: scope, session) { places.append(environment) }
     }
     return places

@@ -36,13 +36,13 @@ package struct LedgerBudgets: BudgetStore {
       }
       let share = 1 / Double(1 + others.count)
       if let own = entries[process], own.until > now {
-        try BudgetTable.put(BudgetTable.Entry(known, until: until), of: name, by: process, in: session)
+        try BudgetTable.put(BudgetTable.Record(known, until: until), of: name, by: process, in: session)
         return BudgetLease(share: share, learned: known, until: now + Self.renewal)
       }
       // The others know of this one from their next renewal on. Their clocks may be ahead of this one's: it has to be a
       // member still when it is let in, or it would join anew for ever.
       let from = others.values.reduce(now + Self.arrival) { max($0, $1.until) }
-      let member = BudgetTable.Entry(known, until: max(until, from + Self.renewal))
+      let member = BudgetTable.Record(known, until: max(until, from + Self.renewal))
       try BudgetTable.put(member, of: name, by: process, in: session)
       return BudgetLease(share: share, learned: known, until: from, bulkFrom: from)
     }
@@ -51,7 +51,7 @@ package struct LedgerBudgets: BudgetStore {
   package func leave(_ key: BudgetKey, knowing learned: LearnedRate, at now: Milliseconds) async throws {
     let (name, process) = (Self.name(key), process)
     try await pool.transaction(replayable: true) { session throws(DatabaseError) in
-      try BudgetTable.put(BudgetTable.Entry(learned, until: now), of: name, by: process, in: session)
+      try BudgetTable.put(BudgetTable.Record(learned, until: now), of: name, by: process, in: session)
     }
   }
 
@@ -69,14 +69,14 @@ package struct LedgerBudgets: BudgetStore {
 }
 
 extension LearnedRate {
-  fileprivate init(_ entry: BudgetTable.Entry) {
+  fileprivate init(_ entry: BudgetTable.Record) {
     self.init(
       perSecond: entry.rate, blockedUntil: entry.blockedUntil, refusedRate: entry.refusedRate,
       refusedAt: entry.refusedAt, takenUntil: entry.takenUntil)
   }
 }
 
-extension BudgetTable.Entry {
+extension BudgetTable.Record {
   fileprivate init(_ learned: LearnedRate, until: Milliseconds) {
     self.init(
       until: until, rate: learned.perSecond, blockedUntil: learned.blockedUntil, refusedRate: learned.refusedRate,

@@ -21,7 +21,7 @@ extension Seeding {
     _ ids: [String], of app: App, in environment: Environment, _ queue: WorkTable.Queue = .requested,
     unlessDoneSince recent: Milliseconds
   ) async throws {
-    let (scope, now) = (Ledger.Scope(app: app.id, environment: environment), clock.now())
+    let (scope, now) = (Scope(app: app.id, environment: environment), clock.now())
     try await pool.transaction(replayable: true) { session throws(DatabaseError) in
       try WorkTable.askAgain(
         ids, as: queue.kindOfIDs, in: scope, unlessDoneSince: recent, isPatient: true, at: now, in: session)

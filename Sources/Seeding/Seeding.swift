@@ -40,7 +40,7 @@ package final class Seeding: Service {
     let app: App.ID
     let environment: APIEnvironment
 
-    var scope: Ledger.Scope { Ledger.Scope(app: app, environment: Environment(environment)) }
+    var scope: Scope { Scope(app: app, environment: Environment(environment)) }
   }
 
   /// One line of work: one of the two queues of an app in one environment, which share nothing but Apple's limits.
@@ -67,8 +67,7 @@ package final class Seeding: Service {
   private let claimedLookUp: HistoryLookUp
   private let access: Access
   let settings: Settings
-  private let line: SettlingLine
-  private let beginnings: BeginningLine
+  private let notes: WorkNotes
   let metrics: SeedingMetrics
   let clock: WallClock
   let pacing: Pacing
@@ -92,8 +91,7 @@ package final class Seeding: Service {
     claimedLookUp = HistoryLookUp(client: client, read: read, room: AnswerRoom(bytes: settings.answerBytes / 8))
     self.access = access
     self.settings = settings
-    line = SettlingLine(pool: pool, clock: clock, logger: logger)
-    beginnings = BeginningLine(pool: pool, logger: logger)
+    notes = WorkNotes(pool: pool, clock: clock, logger: logger)
     self.metrics = metrics
     self.clock = clock
     self.pacing = pacing
@@ -173,7 +171,7 @@ package final class Seeding: Service {
   func ask(about customer: LeasedCustomer, in place: Place, _ priority: BudgetGate.Priority) async -> Bool {
     guard let access = state.withLock({ $0.access[place.app] }) else {
       // Its key or its stage went between the lease and here.
-      await line.settle(customer, .released(until: clock.now()))
+      await notes.settle(customer, .released(until: clock.now()))
       return false
     }
     let grace = Grace(settings.grace, pacing)
@@ -195,11 +193,11 @@ package final class Seeding: Service {
     let route = EnvironmentRoute(
       known: customer.isClaimedAlone ? place.environment : nil, hint: place.environment,
       unknownIn: customer.unknownIn.flatMap { APIEnvironment($0) })
-    let begin: AppStoreClient.Beginning = { [customer, beginnings] in
+    let begin: AppStoreClient.Beginning = { [customer, notes] in
       guard grace.begin() else { return false }
       // Held back longer than the lease could know, others may have asked meanwhile.
       let isAtOnce = priority == .interactive || self.clock.now() - customer.leasedAt <= Self.atOnce
-      return customer.isBegun && isAtOnce ? true : await beginnings.begin(customer)
+      return customer.isBegun && isAtOnce ? true : await notes.begin(customer)
     }
     let outcome = await (priority == .claimed ? claimedLookUp : lookUp).run(
       customer.subject, of: access, along: route, resumingAt: customer.revision, priority, if: begin)
@@ -209,10 +207,10 @@ package final class Seeding: Service {
     if Task.isCancelled {
       // Whatever ended it, it was not Apple: the attempt does not count.
       if case .found(let history) = outcome {
-        await line.settle(customer, .stored(history))
+        await notes.settle(customer, .stored(history))
         return true
       }
-      await line.settle(customer, .released(until: clock.now()))
+      await notes.settle(customer, .released(until: clock.now()))
       return false
     }
     let verdict = Verdict(
@@ -223,7 +221,7 @@ package final class Seeding: Service {
       metrics.claimedLookUps[access.app.bundleID, place.environment.rawValue, outcome.name].increment()
     }
     if let pause = verdict.pause { note(pause, after: outcome, access, place, priority) }
-    await line.settle(customer, verdict.settlement)
+    await notes.settle(customer, verdict.settlement)
     return true
   }
 

@@ -74,8 +74,8 @@ package struct Verdict: Sendable {
 
   /// From a minute, doubled up to an hour; the second half of it by chance, so that many do not come back together.
   private static func backoff(_ attempt: Int, _ jitter: Double) -> Interval {
-    let whole = Double(min(60_000 << Int64(min(max(attempt, 1), 12) - 1), 3_600_000))
-    return .milliseconds(Int64(whole * (0.5 + jitter / 2)))
+    let whole = Backoff(first: .minutes(1), longest: .hours(1)).ceiling(after: attempt)
+    return .milliseconds(Int64(Double(whole.milliseconds) * (0.5 + jitter / 2)))
   }
 
   /// No responder has vouched for Apple's certificate yet: not of this customer, and none is given up for it.

@@ -24,7 +24,8 @@ package struct HTTPServerMetrics: Sendable {
       "switchyard_http_connections", help: "Open HTTP connections of each class of callers.", label: "caller"
     ) { Self.used(.connections, server) }
     metrics.gauge(
-      "switchyard_http_body_bytes", help: "Memory that bodies of HTTP requests hold, for each class of callers.",
+      "switchyard_http_body_bytes",
+      help: "Memory that bodies of HTTP requests and their answers hold, for each class of callers.",
       label: "caller"
     ) { Self.used(.bodies, server) }
   }

@@ -17,6 +17,8 @@ struct Housekeeping: Service {
   private static let deliveredKept = Interval.days(30)
   /// For how long it can be looked up what Apple was told; as long as Apple remembers that it asked.
   private static let consumptionKept = Interval.days(180)
+  /// For how long comparisons of answers can be looked up; the answers themselves as long as each says.
+  private static let comparisonsKept = Interval.days(120)
   private static let purgedAtOnce = 1_000
   /// The interval between recounts of the quarantine, which correct rows that were changed without counting.
   private static let recountedEvery = Duration.seconds(3_600)
@@ -38,12 +40,17 @@ struct Housekeeping: Service {
           return try QuarantineTable.usage(in: session)
         }
         tellUnforwarded()
+        tellUnqueuedIDs()
         try await measureOutbox(at: now)
         try await purge { session throws(DatabaseError) in
           try OutboxTable.purge(deliveredBefore: now - Self.deliveredKept, limit: Self.purgedAtOnce, in: session)
         }
         try await purge { session throws(DatabaseError) in
           try ConsumptionTable.purge(askedBefore: now - Self.consumptionKept, limit: Self.purgedAtOnce, in: session)
+        }
+        try await purge { session throws(DatabaseError) in
+          try ComparisonTable.purge(
+            at: now, before: now - Self.comparisonsKept, limit: Self.purgedAtOnce, in: session)
         }
         try await purgeClaims(at: now)
         for source in QuarantineSource.allCases {
@@ -67,13 +74,22 @@ struct Housekeeping: Service {
       metadata: ["count": "\(count)", "limit": "\(OutboxTable.mostUnproven)"])
   }
 
+  private func tellUnqueuedIDs() {
+    let count = ledger.takeUnqueuedIDs()
+    guard count > 0 else { return }
+    metrics.unqueuedIDs[].increment(by: UInt64(count))
+    logger.warning(
+      "ids of unsigned messages not queued for Apple: too many wait, or one address sent too many",
+      metadata: ["count": "\(count)", "limit": "\(ClaimedIDs.mostWaiting)"])
+  }
+
   private func purgeClaims(at now: Milliseconds) async throws(DatabaseError) {
     let apps = try await pool.read { session throws(DatabaseError) in
       try AppTable.all(includingRemoved: true, in: session)
     }
     for app in apps {
       for environment in Environment.allCases {
-        let scope = Ledger.Scope(app: app.id, environment: environment)
+        let scope = Scope(app: app.id, environment: environment)
         try await purge { session throws(DatabaseError) in
           try WorkTable.purgeClaimed(
             in: scope, dueBefore: now - Self.claimsKept, limit: Self.purgedAtOnce, session)

@@ -13,12 +13,19 @@ package struct ServiceMetrics: Sendable {
   let notKept: MetricFamily<Counter>
   let receiptCalls: MetricFamily<Counter>
   let receiptAnswers: MetricFamily<Counter>
+  let postedReceipts: MetricFamily<Counter>
+  let sharedPurchases: MetricFamily<Counter>
   let receiptSeconds: MetricFamily<Histogram>
+  let answers: MetricFamily<Counter>
+  let staleAnswers: MetricFamily<Counter>
   let passedThrough: MetricFamily<Counter>
+  let passThroughRefused: MetricFamily<Counter>
   let outboxWaiting: MetricFamily<Gauge>
   let outboxOldestSeconds: MetricFamily<Gauge>
   let outboxDead: MetricFamily<Gauge>
   let unforwarded: MetricFamily<Counter>
+  let unqueuedIDs: MetricFamily<Counter>
+  let redacted: MetricFamily<Counter>
 
   package init(_ registry: MetricsRegistry) {
     self.registry = registry
@@ -42,29 +49,60 @@ package struct ServiceMetrics: Sendable {
       labels: ["source", "reason"])
     receiptCalls = registry.counter(
       "switchyard_verify_receipt_calls_total",
-      help: "verifyReceipt calls, by endpoint and by the status in Apple's answer, or why there was none.",
+      help: "verifyReceipt calls, by endpoint and by the status in the answer, Apple's or ours, or why there was none.",
       labels: ["environment", "status"])
     receiptAnswers = registry.counter(
       "switchyard_verify_receipt_answers_total",
-      help: "Answers with a receipt, by what became of them in the ledger; late: answered before the commit.",
+      help:
+        "Answers with a receipt, by what became of them in the ledger; late: answered before the commit; repeated: held back for up to a minute, since the one before said the same.",
+      labels: ["outcome"])
+    sharedPurchases = registry.counter(
+      "switchyard_shared_purchases_total",
+      help: "Evidence with a userId about purchases that more than six user ids were handed in with.", labels: ["app"])
+    postedReceipts = registry.counter(
+      "switchyard_posted_receipts_total",
+      help:
+        "Receipts posted to verifyReceipt while Apple was not asked, by what became of them: stored, where they told of something new; known, duplicate, rate, unproven, unknownApp, stageLegacy, overloaded, failed: only counted.",
       labels: ["outcome"])
     receiptSeconds = registry.timer(
       "switchyard_verify_receipt_seconds", help: "From the whole verifyReceipt request to its answer, Apple included.",
       labels: ["environment"])
+    answers = registry.counter(
+      "switchyard_answers_total",
+      help:
+        "Answers to verifyReceipt, by who gave them: apple, ledger, look-up, receipt; status: one that no data was needed for.",
+      labels: ["environment", "source"])
+    staleAnswers = registry.counter(
+      "switchyard_answers_not_fresh_total",
+      help:
+        "Requests whose customer was not known well enough for an answer from the ledger alone, by reason; noPurchases: possible lost access in the stage complete.",
+      labels: ["environment", "reason"])
     passedThrough = registry.counter(
       "switchyard_passed_through_total",
       help: "Notifications passed through in the stage legacy, by generation and by the old back end's status.",
       labels: ["app", "environment", "generation", "status"])
+    passThroughRefused = registry.counter(
+      "switchyard_pass_through_refused_total",
+      help:
+        "Notifications that were not passed through in the stage legacy: full (503, too many of the class on their way), rate (429, too many unproven ones of an address).",
+      labels: ["class", "reason"])
     outboxWaiting = registry.gauge(
       "switchyard_outbox_waiting_messages", help: "Messages that a destination has not taken yet.",
       labels: ["app", "environment", "destination"])
     outboxOldestSeconds = registry.gauge(
       "switchyard_outbox_oldest_age_seconds", help: "For how long the oldest of them has waited; 0 when none does.",
       labels: ["app", "environment", "destination"])
+    redacted = registry.counter(
+      "switchyard_redacted_stored_messages_total", help: "Stored messages that secrets were taken out of afterwards.")
+    redacted[].increment(by: 0)
     unforwarded = registry.counter(
       "switchyard_unproven_not_forwarded_total",
       help: "Unproven messages that were quarantined and not forwarded, because too many were queued already.")
     unforwarded[].increment(by: 0)
+    unqueuedIDs = registry.counter(
+      "switchyard_claimed_ids_not_queued_total",
+      help: "Ids that only unsigned messages name and about which Apple is not asked, because too many waited already.")
+    unqueuedIDs[].increment(by: 0)
     outboxDead = registry.gauge(
       "switchyard_outbox_dead_messages", help: "Messages that were given up, until they are replayed.",
       labels: ["app", "environment", "destination"])

@@ -1,4 +1,4 @@
 import Glibc
 import Runtime
 
-exit(await Switchyard.run().rawValue)
+exit(await SwitchyardCommand.run().rawValue)

@@ -33,7 +33,7 @@ struct `Real V1 samples, converted,` {
       renewals: []),
     Known(
       path: "verify_receipt/mbaasy_ios6_subscription.json",
-      whose: "com.mbaasy.ios.demo Sandbox verifyReceiptAnswer receipt 1447821281000",
+      whose: "com.mbaasy.ios.demo Sandbox verifyReceiptAnswer none 1447821281000",
       events: [], purchases: 1,
       last: "1000000180636226 1000000180703127 yearly 1447821281000 1448346881000 Auto-Renewable "
         + "Subscription I-001 I-002 L-001 L-002 L-003 L-004 L-006 L-007 L-008 L-009",

@@ -141,6 +141,22 @@ import Time
       ])
   }
 
+  @Test func `is the request's user's, whomever the body names, and says when the two differ`() throws {
+    let body: JSONObject = ["transactionId": "2000000123", "userId": "mallory"]
+    let read = try Bench.legacyEvidence(body.encoded(), userID: "ada")
+    #expect(read.objection?.code == Refusal.Code.userIdContradicts.rawValue)
+    #expect(read.findings.seeds.map(\.userID) == ["ada"])
+    #expect(read.findings.waitingUserIDs.map(\.userID) == ["ada"])
+    for (beside, inside, user) in [("ada", "ada", "ada"), ("ada", " ", "ada"), (" ", "bob", "bob")] {
+      let same = try Bench.legacyEvidence(Bench.with(body, "userId", .string(inside)).encoded(), userID: beside)
+      #expect(same.objection == nil && same.findings.seeds.map(\.userID) == [user])
+    }
+    // One name to the eye, two to a table.
+    let alike = try Bench.legacyEvidence(
+      Bench.with(body, "userId", .string("Jos\u{E9}")).encoded(), userID: "Jose\u{301}")
+    #expect(alike.objection != nil)
+  }
+
   private static let purchases: [SimulatedTransaction] = {
     var ids = IdentifierSource(environment: .sandbox, seed: 7, life: 1)
     let app = SimulatedApp(name: "", bundleID: Bench.app, appAppleID: 1)
@@ -214,9 +230,9 @@ import Time
   @Test func `is one message whatever its password is`() {
     let a = Bench.v1("DID_RENEW", [Bench.row("1000", 30, 60)])
     let b = Bench.with(a, "password", "another")
-    #expect(Adapter.identity(ofNotification: a.encoded()) == Adapter.identity(ofNotification: b.encoded()))
+    #expect(MessageIdentity(ofNotification: a.encoded()).bytes == MessageIdentity(ofNotification: b.encoded()).bytes)
     let c = Bench.with(a, "bvrs", "2")
-    #expect(Adapter.identity(ofNotification: a.encoded()) != Adapter.identity(ofNotification: c.encoded()))
+    #expect(MessageIdentity(ofNotification: a.encoded()).bytes != MessageIdentity(ofNotification: c.encoded()).bytes)
   }
 
   /// Whatever is changed in a body: it is read or refused, the same way each time and in whichever order rows stand.

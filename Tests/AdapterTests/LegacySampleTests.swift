@@ -140,7 +140,8 @@ struct `Real V1 data` {
   func `a receipt and its answer agree`(receipt: String, answer: String, app: String) throws {
     let environment: Environment? = receipt.hasPrefix("ios6") ? .sandbox : nil
     let proven = try evidence("receipts/\(receipt)", app: app, in: environment)
-    #expect(proven.trust == .receipt)
+    // The signature of a receipt of iOS 6 covers no environment: somebody's word decides of which it is.
+    #expect(proven.trust == (environment == nil ? .receipt : .none))
     let answered = try evidence("verify_receipt/\(answer).json", app: app, in: environment)
     var compared = 0
     for statement in proven.findings.purchases {

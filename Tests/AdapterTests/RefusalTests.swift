@@ -269,7 +269,7 @@ struct Refused: CustomTestStringConvertible, Sendable {
   @Test func `has been provoked for each code of the adapter`() {
     let provoked = Set((Self.notifications + Self.evidence).map(\.code) + [Refusal.Code.environmentUnknown.rawValue])
     let elsewhere: [Refusal.Code] = [
-      .appAppleIdNotRegistered, .wrongAppAppleId, .unknownSubscription,
+      .appAppleIdNotRegistered, .wrongAppAppleId, .unknownSubscription, .userIdContradicts,
       .appNotNamed, .noSharedSecret, .missingSharedSecret, .wrongSharedSecret,
     ]
     #expect(Set(Refusal.Code.allCases.map(\.rawValue)).subtracting(provoked) == Set(elsewhere.map(\.rawValue)))

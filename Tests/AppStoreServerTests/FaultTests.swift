@@ -2,6 +2,7 @@ import HTTPClient
 import JSON
 import Signing
 import Simulator
+import Support
 import Testing
 import Time
 

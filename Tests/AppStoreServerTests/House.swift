@@ -3,6 +3,7 @@ import HTTPServer
 import JSON
 import Signing
 import Simulator
+import Support
 import Synchronization
 import Testing
 import Time

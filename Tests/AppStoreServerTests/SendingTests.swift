@@ -1,6 +1,7 @@
 import JSON
 import Signing
 import Simulator
+import Support
 import Testing
 import Time
 

@@ -363,8 +363,11 @@ extension CallFailure {
   @Test func `ends when its task is cancelled`() async throws {
     try await withAppStore([.text(503, "")]) { scripted in
       let (client, credentials) = (scripted.client, scripted.credentials)
-      let task = Task { await failure { try await client.send(.finish("1"), as: credentials, in: .production) } }
-      task.cancel()
+      let task = Task {
+        // From within: from outside it might come when all attempts are over.
+        unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+        return await failure { try await client.send(.finish("1"), as: credentials, in: .production) }
+      }
       #expect(await task.value?.code == .cancelled)
     }
   }

@@ -7,22 +7,40 @@ import Simulator
 import Support
 import Synchronization
 import Testing
+import Time
 
 /// Receipts to extract from, and what comes of a run.
 enum Bench {
-  static let world = World(seed: 11, bundleIDs: ["com.example.a", "com.example.b"])
-  static let pki: ReceiptPKI = make { try .generate(at: World.asOf) }
+  /// 2026-06-01T00:00:00Z.
+  private static let end = Milliseconds(1_780_272_000_000)
+  static let pki: ReceiptPKI = make { try .generate(at: end) }
   /// Of the same names, trusted by nobody.
-  static let stranger: ReceiptPKI = make { try .generate(at: World.asOf) }
+  static let stranger: ReceiptPKI = make { try .generate(at: end) }
   static let reader = ReceiptReader(trust: make { ReceiptTrust(exactly: [try pki.trustedRoot()]) })
-  static let customers: [WorldCustomer] = (0..<60).map { world.customer($0) }
+  /// Of the customers of two apps, in turns, who have one.
+  static let customers: [DeviceReceipt] = {
+    let apps = ["com.example.a", "com.example.b"].map { bundleID in
+      var plan = AppPlan.sample(bundleID)
+      plan.habits = .lively
+      plan.customers = 60
+      return plan
+    }
+    let population = Population(plan: WorldPlan(apps: apps), seed: 11, start: end - .days(300))
+    let receipts = (0..<population.count).flatMap { number in
+      var life = population.life(number)
+      life.advance(to: end)
+      return life.states.compactMap(DeviceReceipt.init)
+    }
+    let byApp = apps.map { app in receipts.filter { $0.state.app.bundleID == app.app.bundleID }.prefix(30) }
+    return zip(byApp[0], byApp[1]).flatMap { [$0, $1] }
+  }()
   /// Of `customers`, in base64.
   static let receipts: [String] = customers.map { customer in
-    make { String(decoding: try customer.receipt(signedBy: pki), as: UTF8.self) }
+    make { String(decoding: try customer.encoded(signedBy: pki), as: UTF8.self) }
   }
 
   static func table(_ numbers: Range<Int>) -> String {
-    numbers.map { "\(customers[$0].app.bundleID),\(customers[$0].userID),\(receipts[$0])\n" }.joined()
+    numbers.map { "\(customers[$0].state.app.bundleID),\(customers[$0].state.userID),\(receipts[$0])\n" }.joined()
   }
 
   struct Outcome {

@@ -33,7 +33,7 @@ import Time
         + "originalTransactionIds,purchases")
     let fields = rows[1].split(separator: ",", maxSplits: 12, omittingEmptySubsequences: false)
     let customer = Bench.customers[0]
-    #expect(fields[1...4] == ["2", "\(customer.app.bundleID)", "\(customer.userID)", "app"])
+    #expect(fields[1...4] == ["2", "\(customer.state.app.bundleID)", "\(customer.state.userID)", "app"])
     #expect(Set(fields[11].split(separator: " ").map { String($0) }) == Set(customer.originalTransactionIDs))
     let purchases = fields[12].dropFirst().dropLast().replacing("\"\"", with: "\"")
     #expect(try JSONReader.read(Array(purchases.utf8)).array?.count == customer.purchases.count)

@@ -13,7 +13,9 @@ import Testing
     case named, reordered, guessed, quoted, tabs, semicolons, brokenLines, windows, jsonLines, otherKeys, lines, marked
 
     func text(_ numbers: Range<Int>) -> String {
-      let rows = numbers.map { (Bench.customers[$0].app.bundleID, Bench.customers[$0].userID, Bench.receipts[$0]) }
+      let rows = numbers.map {
+        (Bench.customers[$0].state.app.bundleID, Bench.customers[$0].state.userID, Bench.receipts[$0])
+      }
       func table(_ header: String?, _ row: ((String, String, String)) -> String) -> String {
         (header.map { [$0] } ?? []).joined() + rows.map(row).joined()
       }
@@ -55,8 +57,8 @@ import Testing
     #expect(outcome.accounts.usable == 10, "\(outcome.reasons)")
     #expect(outcome.accounts.rows == 10)
     for (line, customer) in zip(try outcome.lines, Bench.customers) {
-      #expect(line["app"]?.string == (form.hasApp ? customer.app.bundleID : nil))
-      #expect(line["userId"]?.string == (form.hasUser ? customer.userID : nil))
+      #expect(line["app"]?.string == (form.hasApp ? customer.state.app.bundleID : nil))
+      #expect(line["userId"]?.string == (form.hasUser ? customer.state.userID : nil))
       #expect(line["verified"] == true)
       let ids = line["originalTransactionIds"]?.array?.compactMap(\.string) ?? []
       #expect(Set(ids) == Set(customer.originalTransactionIDs))

@@ -106,6 +106,22 @@ import Testing
     #expect(reasons == [])
   }
 
+  /// Found by a fuzzer: in one piece the line was doubtful, in two it was too long.
+  @Test func `is the same for a doubtful line that is too long`() {
+    var limits = RowLimits(row: 64)
+    (limits.lookahead, limits.beginning) = (48, 32)
+    for length in 50...130 {
+      let line = "e;$\"\";" + String(repeating: "g", count: length)
+      for text in ["user_id;comment;receipt\r\n\(line)\r\n", "user_id;comment;receipt\n\(line)"] {
+        let whole = ReadRow.all(of: Array(text.utf8), limits: limits)
+        #expect(whole.count == 1 && whole.first?.reason != nil)
+        for piece in [1, 7, 64, 91, 110] {
+          #expect(ReadRow.all(of: Array(text.utf8), limits: limits) { piece } == whole, "\(length), \(piece)")
+        }
+      }
+    }
+  }
+
   /// What is decided depends on the bytes, not on how they come; nothing is lost, and nothing is read twice.
   @Test func `is the same wherever it is cut`() {
     var random = SeededRandom()

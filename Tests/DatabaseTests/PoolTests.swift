@@ -68,6 +68,55 @@ import Time
     }
   }
 
+  @Test func `serves the urgent first`() async throws {
+    try await Self.withTable({ $0.size = 1 }) { pool in
+      let order = Shared<[Int]>([])
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        try await pool.withConnection { _ in
+          for number in 0..<6 {
+            group.addTask { () async throws -> Void in
+              try await pool.transaction(isUrgent: number >= 4) { _ throws(DatabaseError) -> Void in
+                order.change { $0.append(number) }
+              }
+            }
+            #expect(await eventually { pool.figures.waiting == number + 1 })
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(order.value == [4, 5, 0, 1, 2, 3])
+    }
+  }
+
+  @Test func `waits for a lock as long as each transaction says, and gives up if told to`() async throws {
+    try await Self.withTable({ $0.size = 2 }) { pool in
+      @Sendable func limit(_ session: Session) throws(DatabaseError) -> Int {
+        try session.query("SELECT @@innodb_lock_wait_timeout AS w")[0].int("w")
+      }
+      try await pool.withConnection { blocker in
+        try await blocker.read { session throws(DatabaseError) in
+          try session.run("START TRANSACTION")
+          _ = try session.execute("UPDATE t SET n = 5 WHERE id = 1")
+        }
+        let attempts = Shared(0)
+        await #expect(throws: DatabaseError(.lockWaitTimeout, "")) {
+          try await pool.transaction(lockWait: .seconds(1), givingUpOn: [.lockWaitTimeout]) {
+            session throws(DatabaseError) in
+            attempts.change { $0 += 1 }
+            let seconds = try limit(session)
+            #expect(seconds == 1)
+            _ = try session.execute("UPDATE t SET n = 6 WHERE id = 1")
+          }
+        }
+        #expect(attempts.value == 1)
+        // The same connection.
+        let usual = try await pool.transaction { session throws(DatabaseError) in try limit(session) }
+        #expect(usual == 5)
+        try await blocker.read { session throws(DatabaseError) in try session.run("ROLLBACK") }
+      }
+    }
+  }
+
   @Test func `lets nobody wait for ever`() async throws {
     try await Self.withTable({
       $0.size = 1
@@ -234,8 +283,8 @@ import Time
       })
     var settings = Pool.Settings()
     settings.retry.attempts = 5
-    settings.retry.firstDelay = .milliseconds(10)
-    settings.retry.longestDelay = .milliseconds(50)
+    settings.retry.backoff.first = .milliseconds(10)
+    settings.retry.backoff.longest = .milliseconds(50)
     let pool = Pool(configuration, settings: settings, pacing: pacing)
     await #expect(throws: DatabaseError(.connectionRefused, "")) {
       try await pool.transaction { session throws(DatabaseError) in try session.ping() }

@@ -47,6 +47,39 @@ import Testing
     await connection.close()
   }
 
+  private static let repeating = RowsInsert(
+    into: "INSERT INTO t (id, n, body) VALUES", then: "ON DUPLICATE KEY UPDATE n = VALUES(n), body = VALUES(body)",
+    repeatsLast: true)
+
+  private typealias Case = (rows: Int, limit: Int, statements: Int)
+
+  /// Of the last two: nine would fit, and the last row no second time where it fills the packet.
+  private static let cases: [Case] = [
+    (1, 16 << 20, 1), (2, 16 << 20, 1), (5, 16 << 20, 1), (9, 16 << 20, 1), (17, 16 << 20, 1), (25, 16 << 20, 1),
+    (31, 16 << 20, 1), (32, 16 << 20, 1), (33, 16 << 20, 2), (57, 16 << 20, 2), (95, 16 << 20, 3), (9, 10_000, 2),
+    (200, 10_000, 25),
+  ]
+
+  @Test(arguments: cases)
+  func `give the last row again where that saves round trips, and count as if it came once`(
+    rows count: Int, limit: Int, statements: Int
+  ) async throws {
+    let connection = try await Self.prepared { $0.insertLimit = limit }
+    try await connection.read { session throws(DatabaseError) in
+      let before = try Self.inserts(session)
+      let rows = (0..<count).map { Self.row($0, size: 1_000) }
+      #expect(try session.insert(Self.repeating, rows: rows) == UInt64(count))
+      #expect(try Self.inserts(session) - before == statements)
+      #expect(try session.insert(Self.repeating, rows: rows) == 0)
+      let changed = rows.map { row -> [SQLValue] in [row[0], .integer(-1), row[2]] }
+      #expect(try session.insert(Self.repeating, rows: changed) == UInt64(2 * count))
+      let row = try session.query("SELECT COUNT(*) AS c, SUM(n) AS s FROM t")[0]
+      #expect(try row.int("c") == count)
+      #expect(try row.int("s") == -count)
+    }
+    await connection.close()
+  }
+
   private static func inserts(_ session: Session) throws(DatabaseError) -> Int {
     try session.query(
       """

@@ -58,7 +58,7 @@ struct DeliveryBench {
   let configuration: DatabaseConfiguration
   let pool: Pool
   let ledger: Ledger
-  let scope: Ledger.Scope
+  let scope: Scope
   let clock = SteppedClock(at: start)
   let metrics = MetricsRegistry()
 
@@ -72,7 +72,7 @@ struct DeliveryBench {
     scope = try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: Self.start, in: session)
       let app = try AppTable.add(bundleID: Self.app, appAppleID: nil, at: Self.start, in: session)
-      let scope = Ledger.Scope(app: app.id, environment: .sandbox)
+      let scope = Scope(app: app.id, environment: .sandbox)
       try DestinationTable.setLegacy("https://old.example.com/secret-path", of: scope, at: Self.start, in: session)
       return scope
     }
@@ -105,7 +105,7 @@ struct DeliveryBench {
   }
 
   /// A message of a customer: `"7/0"`.
-  func entry(customer: Int, number: Int, in other: Ledger.Scope? = nil) -> Entry {
+  func entry(customer: Int, number: Int, in other: Scope? = nil) -> Entry {
     let scope = other ?? scope
     let message = InboxMessage(
       kind: .notification, body: Array("\(customer)/\(number)".utf8), receivedAt: clock.clock.now())

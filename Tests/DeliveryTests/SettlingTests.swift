@@ -45,6 +45,13 @@ import Time
     #expect(outcome(of: .failed(.bodyMissing)) == .dead(error: "the body was purged or is damaged"))
     let unrestored = outcome(of: .failed(.notRestored))
     #expect(unrestored != .dead(error: "\(Attempt.Reason.notRestored)"), "it may be mended")
+    // A stranger's, who can put any number of passwords into bodies, must not keep its place for three days.
+    let strangers = outcome(of: .failed(.notRestored), Self.delivery(.unproven))
+    #expect(strangers == .dead(error: "\(Attempt.Reason.notRestored)"))
+    // Nothing about this app's credentials is wrong, and nothing will mend it.
+    let foreign = outcome(of: .failed(.secretOfAnotherApp), Self.delivery(.unproven))
+    #expect(foreign == .dead(error: "\(Attempt.Reason.secretOfAnotherApp)"))
+    #expect(Self.isRetried(outcome(of: .failed(.secretOfAnotherApp))))
   }
 
   @Test(arguments: [301, 400, 401, 403, 500, 503])

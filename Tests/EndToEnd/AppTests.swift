@@ -1,8 +1,10 @@
 import Database
 import JSON
 import Signing
+import Simulator
 import Support
 import Testing
+import Time
 
 @Suite struct `switchyard app` {
   private static let app = "com.example.switch"
@@ -123,6 +125,29 @@ import Testing
     #expect(try await program.run("app", "token", "com.example.other", "--revoke", name).status == 1)
     #expect(try await program.run("app", "token", "--revoke", name).output == "revoked \(name)\n")
     #expect(try await program.run("app", "token", Self.app, "--revoke", name).status == 1)
+  }
+
+  @Test func `knows a client by its certificate, which is ended as a token is`() async throws {
+    let database = try await TestDatabase.migrated()
+    let program = database.program
+    _ = try await program.run("app", "add", Self.app)
+    let der = try ApplePKI.generate(at: Milliseconds(1_780_000_000_000)).root.certificate.der
+    let (file, hex) = (database.place.file("client.der", der), Digest.sha256(der).hex)
+    let tried = try await program.run("app", "token", Self.app, "--certificate", file, "--dry-run")
+    #expect(tried.output == "would: know a client of \(Self.app) by the certificate \(hex)\n", "\(tried)")
+    #expect(try await database.rows("SELECT 1 FROM app_tokens").isEmpty)
+    let accepted = try await program.run("app", "token", Self.app, "--certificate", file, "--label", "gateway")
+    #expect(accepted.output == "accepted \(hex)\n", "\(accepted)")
+    let shown = try #require(try await program.run("app", "show", Self.app, "--json").objects.first)
+    let token = try #require(shown["tokens"]?.array?.first?.object)
+    #expect(token["label"] == "gateway")
+    let name = try #require(token["name"]?.string)
+    #expect(try await program.run("app", "token", "--revoke", name).output == "revoked \(name)\n")
+    let unreadable = database.place.file("no.pem", Array("none".utf8))
+    #expect(try await program.run("app", "token", Self.app, "--certificate", unreadable).status == 2)
+    #expect(try await program.run("app", "token", "--revoke", name, "--certificate", file).status == 2)
+    let header = try await program.run("serve", "--client-certificate-header", "X-Cert")
+    #expect(header.status == 2 && header.notes.contains("--trusted-proxy"), "\(header)")
   }
 
   @Test func `says what a token and a removal would be before there is one`() async throws {

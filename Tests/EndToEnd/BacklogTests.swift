@@ -70,7 +70,7 @@ import Time
     let (ledger, now) = (Ledger(pool: pool), WallClock.system.now())
     let found = try await pool.read { session throws(DatabaseError) in try AppTable.find(app, in: session) }
     let known = try #require(found)
-    let scope = Ledger.Scope(app: known.id, environment: environment)
+    let scope = Scope(app: known.id, environment: environment)
     for start in stride(from: 0, to: count, by: 500) {
       let entries = (start..<min(start + 500, count)).map { number in
         let (customer, place) = (number % customers, number / customers)

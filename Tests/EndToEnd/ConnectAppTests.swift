@@ -118,7 +118,7 @@ private struct ConnectedApp {
     let readme = try ProjectFile.text("README.md")
     let section = try #require(readme.components(after: "## Using it", until: "runbooks/connect-app.md"))
     let quick = section.split(separator: "\n").filter { $0.hasPrefix("switchyard ") }.map(String.init)
-    for line in quick { _ = try Switchyard.command.parse(`The examples of every command`.words(line)) }
+    for line in quick { _ = try SwitchyardCommand.command.parse(`The examples of every command`.words(line)) }
     let steps = try Runbook("connect-app").blocks.filter { $0.heading == "Steps" }.map(\.commands)
     let before = steps.prefix { !$0.contains("Server URL") }.flatMap(Runbook.commands)
     // Checks that README leaves out.

@@ -10,7 +10,7 @@ import Testing
 /// How much memory the private database takes, and what is said when the ledger has grown beyond it.
 @Suite struct `The memory of the database` {
   private static func size(_ arguments: [String], _ environment: [String: String] = [:]) throws -> ByteSize {
-    guard case .run(_, let parsed) = try Switchyard.command.parse(arguments, environment: environment) else {
+    guard case .run(_, let parsed) = try SwitchyardCommand.command.parse(arguments, environment: environment) else {
       throw UsageError(.missingCommand, "not a run", path: [])
     }
     return try DatabaseMemory.size(parsed)

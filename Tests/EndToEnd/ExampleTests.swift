@@ -7,7 +7,7 @@ import switchyard
 @Suite struct `The words of the runbooks` {
   private static let pages =
     [
-      "connect-app", "lost-first-purchase", "missed-notifications", "quarantine", "refund-complaint",
+      "compat-endpoint", "connect-app", "lost-first-purchase", "missed-notifications", "quarantine", "refund-complaint",
     ].map { "runbooks/\($0).md" } + ["docs/apple-budget.md"]
 
   /// What stands between two backquotes.
@@ -25,10 +25,10 @@ import switchyard
     for call in calls {
       let words = `The examples of every command`.words(call)
       do throws(UsageError) {
-        _ = try Switchyard.command.parse(words)
+        _ = try SwitchyardCommand.command.parse(words)
       } catch {
         // A command that is only named, without what it needs.
-        var command: Command? = Switchyard.command
+        var command: Command? = SwitchyardCommand.command
         for word in words { command = command?.subcommands.first { $0.name == word } }
         #expect(command != nil, "\(call): \(error)")
       }
@@ -37,8 +37,8 @@ import switchyard
 
   @Test(arguments: pages) func `are metrics that there are`(page: String) throws {
     let known = try [
-      "Service/ServiceMetrics", "Service/Reconciliation/KeepingUpMetrics", "Seeding/SeedingMetrics",
-      "Service/Consumption/ConsumptionAnswers",
+      "Service/ServiceMetrics", "Reconciliation/KeepingUpMetrics", "Seeding/SeedingMetrics",
+      "ConsumptionAnswers/ConsumptionAnswers",
     ].map { try ProjectFile.text("Sources/\($0).swift") }.joined()
     for name in try spans(page) where name.hasPrefix("switchyard_") {
       #expect(known.contains("\"\(name)\""), "\(page): \(name)")
@@ -52,7 +52,7 @@ import switchyard
     [(path, command)] + command.subcommands.flatMap { all($0, path + [$0.name]) }
   }
 
-  private static let commands = all(Switchyard.command)
+  private static let commands = all(SwitchyardCommand.command)
 
   /// The words of the call in a line, as a shell would split it.
   static func words(_ line: String) -> [String] {
@@ -80,7 +80,7 @@ import switchyard
   @Test func `are there, and come first in its help`() throws {
     #expect(Self.commands.count > 80)
     for (path, command) in Self.commands {
-      guard case .help(let text) = try Switchyard.command.parse(path + ["--help"]) else {
+      guard case .help(let text) = try SwitchyardCommand.command.parse(path + ["--help"]) else {
         Issue.record("no help of \(path)")
         continue
       }
@@ -95,7 +95,7 @@ import switchyard
     for (path, command) in Self.commands {
       for example in command.examples {
         do throws(UsageError) {
-          switch try Switchyard.command.parse(Self.words(example.line)) {
+          switch try SwitchyardCommand.command.parse(Self.words(example.line)) {
           case .run(_, let parsed):
             #expect(Array(parsed.path.dropFirst().prefix(path.count)) == path, "\(example.line)")
           case .help, .version: Issue.record("it does nothing: \(example.line)")

@@ -124,8 +124,8 @@ import Time
     _ = try await program.run("app", "add", app)
     let refused = try await program.run("rollout", "set", app, "legacy", "--reason", "test")
     #expect(refused.status == 4 && refused.notes.contains("app legacy-url"), "\(refused)")
-    let early = try await program.run("rollout", "set", app, "live", "--reason", "test")
-    #expect(early.status == 4 && early.notes.contains("not yet available"))
+    let early = try await program.run("rollout", "set", app, "ramp", "--percent", "5", "--reason", "test")
+    #expect(early.status == 4 && early.notes.contains("rollout advance"))
     #expect(try await program.run("rollout", "set", app, "record").status == 2)
 
     let url = "https://old.example.com/apple?key=s3cret"

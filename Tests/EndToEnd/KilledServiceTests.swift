@@ -98,7 +98,9 @@ private final class Acknowledged: Sendable {
 
   func note(_ signedPayload: [UInt8]) {
     state.withLock { state in
-      state.digests.insert(.sha256(signedPayload))
+      // A message is known by its lower signature, whichever comes.
+      let isHigh = FlippedSignatures.isHigh(signedPayload)
+      state.digests.insert(.sha256(isHigh ? FlippedSignatures.flipped(signedPayload) : signedPayload))
       state.left -= 1
       if state.left == 0 { kill(state.victim, SIGKILL) }
     }

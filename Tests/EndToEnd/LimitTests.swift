@@ -59,6 +59,12 @@ import Time
       return waiting
     }
 
+    /// How many wait whom nobody has leased.
+    func free() async throws -> Int {
+      try await database.rows("SELECT COUNT(*) AS count FROM work WHERE state = 0 AND owner IS NULL").first?
+        .int("count") ?? 0
+    }
+
     /// Somebody whom nobody has begun to ask about, late in line.
     func somebody() async throws -> String? {
       try await database.rows("SELECT subject FROM work WHERE state = 0 AND begun = 0 ORDER BY id DESC LIMIT 1").first?
@@ -191,7 +197,12 @@ import Time
       #expect(await eventually(within: Self.deadline) { Self.begun(scene) >= goal })
       await services[0].end(SIGKILL)
       let next = min(scene.ids.count, Self.begun(scene) + left / 4)
-      #expect(await eventually(within: Self.deadline) { Self.begun(scene) >= next })
+      // On a busy machine what is left may all be leased by the one that was killed: then there is nothing to wait for.
+      let goesOn = try await eventually(within: Self.deadline) {
+        if Self.begun(scene) >= next { return true }
+        return try await scene.free() == 0
+      }
+      #expect(goesOn)
       // The other is asked to stop: it finishes what it has begun, and gives back the rest.
       #expect(await services[1].end(SIGTERM) == 0)
       var theirs: [String: Bool] = [:]

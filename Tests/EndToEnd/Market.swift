@@ -15,7 +15,7 @@ struct Market {
   /// Where `reconcile` finds it, and whose signatures count.
   var trust: [String] { ["--base-url", url, "--trust-root", root] }
 
-  /// - Parameter customers: of all apps together; 12 of each unless told.
+  /// - Parameter customers: of all apps together; 30 of each unless told.
   static func with(
     _ apps: [String], customers: Int? = nil, _ body: (Market) async throws -> Void
   ) async throws {
@@ -24,7 +24,7 @@ struct Market {
     let (now, directory) = (WallClock.system.now(), "\(place.path)/world")
     let id = try program.spawn(
       [
-        "simulate", "--port", "0", "--seed", "5", "--customers", "\(customers ?? 12 * apps.count)", "--history", "60",
+        "simulate", "--port", "0", "--seed", "5", "--customers", "\(customers ?? 30 * apps.count)", "--history", "60",
         "--out",
         directory, "--as-of", "\((now - .days(45)).sinceEpoch)",
       ] + apps.flatMap { ["--app", $0] }, place.path)

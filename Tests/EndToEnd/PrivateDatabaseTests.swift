@@ -25,8 +25,8 @@ import Time
       let database = installation.databases
       #expect(database.count == 1)
       await first.end(signal)
-      #expect(await second.staysReady(client, for: Self.longEnough), "\(second.notes)")
-      #expect(installation.databases == database)
+      #expect(
+        await installation.keeps(database, for: second, client, within: Self.longEnough), "\(second.notes)")
       #expect(await second.end(SIGTERM) == 0, "\(second.notes)")
       // A service that ends by itself waits for the database that nobody else uses.
       #expect(installation.databases.isEmpty)
@@ -64,8 +64,10 @@ import Time
       }
       // Both had started one; of two the slower ends.
       #expect(await eventually(within: .seconds(90)) { installation.keepers.count == 1 })
+      let database = installation.databases
       await first.end(SIGKILL)
-      #expect(await second.staysReady(client, for: Self.longEnough))
+      #expect(
+        await installation.keeps(database, for: second, client, within: Self.longEnough), "\(second.notes)")
       await second.end(SIGTERM)
     }
     await client.shutdown()
@@ -79,8 +81,8 @@ import Time
       let (database, keepers) = (installation.databases, installation.keepers)
       kill(-first.id, SIGINT)
       #expect(await first.ended() == 0)
-      #expect(await second.staysReady(client, for: Self.longEnough))
-      #expect(installation.databases == database)
+      #expect(
+        await installation.keeps(database, for: second, client, within: Self.longEnough), "\(second.notes)")
       // Who stops everything there is stops the users; the database then ends by itself.
       for keeper in keepers { kill(keeper, SIGTERM) }
       for server in database { kill(server, SIGTERM) }
@@ -156,11 +158,13 @@ import Time
         let place = TemporaryDirectory()
         try program.write([], to: "\(place.path)/input")
         let id = try program.spawn(words + program.options, place.path)
+        var database: [pid_t] = []
         #expect(try await eventually { try await market.matched() > 0 }, "\(Program.text("\(place.path)/notes"))")
         if let service {
           #expect(await service.end(SIGTERM) == 0)
         } else {
           service = try await installation.serve(quiet)
+          database = installation.databases
           kill(id, SIGINT)
         }
         let status = await Program.ended(id)
@@ -172,7 +176,9 @@ import Time
         } else {
           #expect(status == 130, "\(outcome)")
           let running = try #require(service)
-          #expect(await running.staysReady(client, for: Self.longEnough), "\(running.notes)")
+          #expect(database.count == 1)
+          #expect(
+            await installation.keeps(database, for: running, client, within: Self.longEnough), "\(running.notes)")
           #expect(try await installation.rows("SELECT 1 FROM work WHERE owner IS NOT NULL").isEmpty)
           try await market.control("mend")
           let whole = try await program.run(words)

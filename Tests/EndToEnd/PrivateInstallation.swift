@@ -58,6 +58,17 @@ struct PrivateInstallation: Sendable {
   /// The processes that keep the database.
   var keepers: [pid_t] { processes.filter { $0.words.dropFirst().prefix(2) == ["db", "keep"] }.map(\.id) }
 
+  /// Whether `service` goes on with the same database, for as long as `limit` and afterwards.
+  ///
+  /// Looks at the processes, not at each answer: on a busy machine a database that runs can take seconds to answer.
+  func keeps(
+    _ database: [pid_t], for service: RunningProgram, _ client: HTTPClient, within limit: Interval
+  ) async -> Bool {
+    let isInterrupted = await eventually(within: limit) { databases != database }
+    let isReady = await service.becomesReady(client)
+    return !isInterrupted && isReady
+  }
+
   func serve(_ arguments: [String] = []) async throws -> RunningProgram {
     try await RunningProgram.serve(program, arguments)
   }
@@ -102,12 +113,5 @@ extension RunningProgram {
   /// Waits until requests are welcome.
   func becomesReady(_ client: HTTPClient, within limit: Interval = .seconds(30)) async -> Bool {
     await eventually(within: limit) { await isReady(client) }
-  }
-
-  /// Whether requests are welcome each time they are asked for, for as long as `limit`: two looks at the database a
-  /// second are made by the service itself.
-  func staysReady(_ client: HTTPClient, for limit: Interval) async -> Bool {
-    let isInterrupted = await eventually(within: limit) { await !isReady(client) }
-    return !isInterrupted
   }
 }

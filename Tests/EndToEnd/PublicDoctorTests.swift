@@ -34,6 +34,15 @@ import Testing
     #expect(await running.end(SIGTERM) == 0)
   }
 
+  /// It cannot know on which port another listener is: `serve` warns.
+  @Test(arguments: [("0.0.0.0:0", true), ("127.0.0.1:0", false)])
+  func `is not needed to be told of metrics that other machines can read`(address: String, warns: Bool) async throws {
+    let database = try await TestDatabase.migrated()
+    let running = try await RunningProgram.serve(database.program, ["--metrics-listen", address])
+    #expect(running.notes.contains("metrics are served to other machines in plain HTTP") == warns, "\(running.notes)")
+    #expect(await running.end(SIGTERM) == 0)
+  }
+
   @Test func `fails where nobody answers, and wants a URL`() async throws {
     let place = TemporaryDirectory()
     let program = Program(options: ["--data-dir", place.path])

@@ -1,5 +1,6 @@
 import Adapter
 import Database
+import Intake
 import JSON
 import Ledger
 import Purchases
@@ -94,6 +95,29 @@ import Time
     #expect(equal.status == 0, "\(equal)")
     let dump = try await program.run("db", "dump", "--canonical").objects
     #expect(dump.first { $0["purchase"] != nil }?["environment"] == "Sandbox")
+  }
+
+  @Test func `forwards what deny set aside when it is replayed, once`() async throws {
+    let database = try await TestDatabase.migrated()
+    let (program, app) = (database.program, SignedFixtures.bundleID)
+    for words in [
+      ["app", "add", app], ["app", "set", app, "--forward-unproven", "deny"],
+      ["app", "legacy-url", app, "http://127.0.0.1:1/apple", "--environment", "Sandbox"],
+    ] { #expect(try await program.run(words).status == 0, "\(words)") }
+    let body: JSONObject = [
+      "notification_type": "CANCEL", "bid": .string(app), "environment": "Sandbox", "password": "not registered",
+    ]
+    let digest = try await database.quarantine(body.encoded(), code: "noSharedSecret", receivedAt: 1_700_000_000_000)
+    let dry = try await program.run("quarantine", "replay", "--all", "--dry-run")
+    #expect(dry.status == 3 && dry.output.contains("stays"), "\(dry)")
+    #expect(try await database.rows("SELECT 1 FROM outbox").isEmpty)
+    let replayed = try await program.run("quarantine", "replay", "--all")
+    #expect(replayed.status == 3 && replayed.output.contains("forwarded \(digest.prefix(12))"), "\(replayed)")
+    #expect(replayed.notes.contains("0 accepted, 1 stay, 1 of them forwarded now"), "\(replayed)")
+    let again = try await program.run("quarantine", "replay", "--all", "--json")
+    #expect(try again.objects.first?["forwarded"] == false, "\(again)")
+    let queued = try await database.rows("SELECT class FROM outbox")
+    #expect(try queued.map { try $0.int("class") } == [3])
   }
 
   private func purge(_ program: Program) async throws {

@@ -89,7 +89,7 @@ import Time
         try killed.program.write([], to: "\(place.path)/input")
         let id = try killed.program.spawn(reconcile() + killed.program.options, place.path)
         // How long a process lives is what this is about: nothing is waited for here.
-        try await Task.sleep(for: .milliseconds(Int.random(in: 10...max(20, length), using: &random)))
+        try await Task.sleep(for: .milliseconds(Int.random(in: 10...max(20, length / 2), using: &random)))
         kill(id, SIGKILL)
         if await Program.ended(id) == 128 + SIGKILL { kills += 1 }
       }

@@ -18,7 +18,7 @@ import Time
     let arguments = ["--customers", "2", "--seed", "5", "--app", Self.app]
     try await RunningSimulator.with(arguments, in: TemporaryDirectory()) { apple in
       let sold = try #require(try await apple.purchases(of: Self.app).first?["transaction"]?.object)
-      let key = APIKey(
+      let key = DeveloperKey(
         issuerID: apple.word("issuerId"), keyID: apple.word("keyId"),
         signingKey: try SigningKey(pem: Array(Program.text(apple.word("keyFile")).utf8)))
       let token = try key.token(for: Self.app, at: WallClock.system.now())

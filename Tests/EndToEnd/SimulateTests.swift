@@ -29,6 +29,60 @@ import Time
     return id
   }
 
+  private static func objects(_ path: String) throws -> [JSONObject] {
+    try Program.text(path).split(separator: "\n").compactMap { try JSONReader.read(Array($0.utf8)).object }
+  }
+
+  @Test func `tells of the same customers as a world in files`() async throws {
+    let place = TemporaryDirectory()
+    let same = [
+      "--seed", "4", "--customers", "40", "--app", "com.example.one", "--app", "com.example.two", "--as-of",
+      "1770000000000", "--environment", "production",
+    ]
+    let made = try await Program().run(["simulate", "--generate", "--out", "\(place.path)/files"] + same)
+    #expect(made.status == 0, "\(made.notes)")
+    try await RunningSimulator.with(same, in: place) { simulator in
+      let truth = try Self.objects("\(simulator.directory)/truth.jsonl")
+      #expect(truth.contains { $0["kind"] == "purchase" && $0["environment"] == "Production" })
+      #expect(truth == (try Self.objects("\(place.path)/files/truth.jsonl")))
+      let (served, written) = try await (
+        Self.extract("\(simulator.directory)"), Self.extract("\(place.path)/files")
+      )
+      #expect(served.count > 20 && served == written)
+    }
+  }
+
+  /// What every receipt of a world says; its signatures are others in each.
+  private static func extract(_ world: String) async throws -> [JSONObject] {
+    let run = try await Program().run("extract", "--root", "\(world)/receipt-root.der", "\(world)/receipts.csv")
+    #expect(run.status == 0, "\(run.notes)")
+    return try run.objects
+  }
+
+  @Test func `keeps a world's keys, port and clock for the next start`() async throws {
+    let place = TemporaryDirectory()
+    let same = ["--seed", "4", "--customers", "6", "--app", "com.example.one", "--keep"]
+    func key(_ simulator: RunningSimulator) -> String { Program.text(simulator.word("keyFile")) }
+    let first = try await RunningSimulator.with(same, in: place) { simulator in
+      try await simulator.control("advance", "days=30")
+      return (simulator.world, key(simulator))
+    }
+    let other = try await Program().run(
+      ["simulate", "--port", "0", "--out", "\(place.path)/world", "--keep", "--seed", "5"])
+    #expect(other.status == 2, "another world is not put in its place: \(other.notes)")
+    try await RunningSimulator.with(same, in: place) { simulator in
+      for name in ["rootDER", "receiptRootDER", "baseURL", "keyId", "apps"] {
+        #expect(simulator.world[name] == first.0[name], "\(name)")
+      }
+      #expect(key(simulator) == first.1)
+      let days = (simulator.world["asOf"]?.integer ?? 0) - (first.0["asOf"]?.integer ?? 0)
+      #expect(days == 30 * 86_400_000)
+      let receipts = try await Program().run(
+        "extract", "--root", "\(simulator.directory)/receipt-root.der", "\(simulator.directory)/receipts.csv")
+      #expect(receipts.status == 0)
+    }
+  }
+
   @Test func `writes the world, answers Apple's clients, obeys, and ends on SIGTERM`() async throws {
     let place = TemporaryDirectory()
     let id = try await serve(place)
@@ -52,7 +106,7 @@ import Time
     let purchase = try #require(lines.first { $0["kind"] == "purchase" })
     let bundleID = try #require(purchase["app"]?.string)
     let transaction = try #require(purchase["transaction"]?.object?["transactionId"]?.string)
-    let key = APIKey(
+    let key = DeveloperKey(
       issuerID: try #require(world["issuerId"]?.string), keyID: try #require(world["keyId"]?.string),
       signingKey: try SigningKey(pem: Array(Program.text(try #require(world["keyFile"]?.string)).utf8)))
     let client = HTTPClient()

@@ -96,6 +96,116 @@ import Time
     }
   }
 
+  /// What a handler receives from elsewhere to answer with counts from then on, and once.
+  @Test func `counts what a handler holds until its client has it`() async throws {
+    let gate = Gate()
+    let handler = Handler { request in
+      let share = request.share()
+      guard share.grow(by: 20_000) else { return .text(200, "no room") }
+      await gate.pass()
+      var response = HTTPResponse.text(200, String.x(20_000))
+      response.share = share
+      return response
+    }
+    try await withServer(handler, limits: small { $0.bodiesInFlight = 30_000 }) { server in
+      let first = try RawClient(port: server.port)
+      await first.send(Self.head(0))
+      try await eventually("it is taken") { server.counters.bodiesInFlight == 20_000 }
+      let second = try RawClient(port: server.port)
+      await second.send(Self.head(0))
+      #expect(await second.receive(until: "no room").hasPrefix("HTTP/1.1 200"))
+      #expect(server.counters.bodiesInFlight == 20_000)
+      gate.open()
+      #expect(await first.receive(until: .x(20_000)).hasPrefix("HTTP/1.1 200"))
+      try await eventually("it is back") { server.counters.bodiesInFlight == 0 }
+      #expect(server.counters.refused == [:])
+    }
+  }
+
+  /// A client that has gone has nothing held for it.
+  @Test func `comes back from what a handler holds for a client that vanishes, or that takes too long`() async throws {
+    let gate = Gate()
+    let handler = Handler { request in
+      let share = request.share()
+      guard share.grow(by: 20_000) else { return .text(200, "no room") }
+      await gate.pass()
+      var response = HTTPResponse.text(200, String.x(20_000))
+      response.share = share
+      return response
+    }
+    try await withServer(handler, limits: small { $0.answer = .milliseconds(200) }) { server in
+      let late = try RawClient(port: server.port)
+      await late.send(Self.head(0))
+      #expect(await late.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 503"))
+      let client = try RawClient(port: server.port)
+      await client.send(Self.head(0))
+      try await eventually("both are counted") { server.counters.bodiesInFlight == 40_000 }
+      await client.vanish()
+      gate.open()
+      try await eventually("it is back") { server.counters.bodiesInFlight == 0 }
+    }
+  }
+
+  /// A connection that waits for an answer holds what its client sent ahead, up to 64 KiB.
+  @Test func `counts what a client sends ahead of an answer, and not what has been read`() async throws {
+    let gate = Gate()
+    let handler = Handler { request in
+      await gate.pass()
+      return .text(200, "\(request.body.count)")
+    }
+    try await withServer(handler) { server in
+      let alone = try RawClient(port: server.port)
+      await alone.send(Self.head(0))
+      try await eventually("it waits") { gate.waiting == 1 }
+      #expect(server.counters.bodiesInFlight == 0)
+
+      let client = try RawClient(port: server.port)
+      await client.send(Self.head(0) + Self.head(40_000) + String.x(39_999))
+      try await eventually("both wait") { gate.waiting == 2 }
+      #expect(server.counters.bodiesInFlight > 4 << 10)
+      gate.open()
+      #expect(await client.receive(until: "\r\n\r\n0").hasPrefix("HTTP/1.1 200"))
+      await client.send("x")
+      #expect(await client.receive(until: "\r\n\r\n40000").hasPrefix("HTTP/1.1 200"))
+      try await eventually("it is back") { server.counters.bodiesInFlight == 0 }
+      #expect(server.counters.refused == [:])
+    }
+  }
+
+  @Test func `has no room for all that a client sends ahead, and answers what it has read`() async throws {
+    let gate = Gate()
+    let handler = Handler { request in
+      await gate.pass()
+      return .text(200, request.path)
+    }
+    try await withServer(handler, limits: small { $0.bodiesInFlight = 4_200 }) { server in
+      let client = try RawClient(port: server.port)
+      await client.send(Self.head(0) + Self.head(40_000) + String.x(40_000))
+      try await eventually("it waits") { gate.waiting == 1 }
+      #expect(server.counters.bodiesInFlight == 0)
+      #expect(server.counters.refused == [.bodyBudget: 1])
+      gate.open()
+      let answer = await client.receiveAll()
+      #expect(answer.hasPrefix("HTTP/1.1 200") && answer.contains("Connection: close"))
+      #expect(gate.waiting == 0)
+    }
+  }
+
+  /// Slow readers of short answers, each for a minute, held twice what the figure said.
+  @Test func `counts answers from a kilobyte on`() async throws {
+    let handler = Handler { request in .text(200, String.x(request.path == "/long" ? 15_000 : 1_000)) }
+    try await withServer(handler, limits: small { $0.bodiesInFlight = 10_000 }) { server in
+      let client = try RawClient(port: server.port)
+      await client.send("GET /short HTTP/1.1\r\nHost: x\r\n\r\n")
+      #expect(await client.receive(until: "xxx").hasPrefix("HTTP/1.1 200"))
+      let other = try RawClient(port: server.port)
+      await other.send("GET /long HTTP/1.1\r\nHost: x\r\n\r\n")
+      #expect(await other.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 503"))
+      #expect(server.counters.refused == [.answerBudget: 1])
+      #expect(server.counters.bodiesInFlight == 0)
+    }
+  }
+
   private static func head(_ length: Int) -> String {
     "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: \(length)\r\n\r\n"
   }

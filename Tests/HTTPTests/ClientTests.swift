@@ -1,8 +1,28 @@
 import HTTPClient
 import HTTPServer
 import Support
+import Synchronization
 import Testing
 import Time
+
+/// Memory of which so much may be taken.
+private final class Memory: Sendable {
+  private let most: Int
+  private let counts = Mutex((taken: 0, refused: 0))
+
+  init(_ most: Int) { self.most = most }
+
+  var taken: Int { counts.withLock { $0.taken } }
+  var refused: Int { counts.withLock { $0.refused } }
+
+  func take(_ more: Int) -> Bool {
+    counts.withLock { counts in
+      let isRoom = counts.taken + more <= most
+      if isRoom { counts.taken += more } else { counts.refused += 1 }
+      return isRoom
+    }
+  }
+}
 
 @Suite struct `The client` {
   @Test func `keeps its connection for the next request`() async throws {
@@ -133,6 +153,27 @@ import Time
       }
       let response = try await client.send(ClientRequest(url: "http://127.0.0.1:\(port)/", responseLimit: 1_001))
       #expect(response.body.count == 1_001)
+      await client.shutdown()
+    }
+  }
+
+  @Test(arguments: [true, false])
+  func `asks for memory before it takes more of an answer`(announced: Bool) async throws {
+    try await withRawServer { connection in
+      let head = announced ? "Content-Length: 100000\r\n" : ""
+      await connection.send("HTTP/1.1 200 OK\r\n\(head)Connection: close\r\n\r\n" + .x(100_000))
+    } _: { port in
+      let client = HTTPClient()
+      let (little, much) = (Memory(99_999), Memory(1_000_000))
+      let url = "http://127.0.0.1:\(port)/"
+      await #expect(throws: HTTPClientError(.noRoom, "")) {
+        try await client.send(ClientRequest(url: url, admit: { little.take($0) }))
+      }
+      #expect(little.refused == 1 && little.taken > 0)
+      let response = try await client.send(ClientRequest(url: url, admit: { much.take($0) }))
+      #expect(response.body.count == 100_000)
+      // Of what is announced no more is taken; else at most twice what came.
+      #expect(announced ? much.taken == 100_000 : (100_000...200_000).contains(much.taken))
       await client.shutdown()
     }
   }

@@ -8,10 +8,12 @@ import Time
 struct Handler: HTTPHandler {
   var admission: @Sendable (HTTPRequestHead) -> HTTPAdmission = { _ in .admit() }
   var answer: @Sendable (HTTPRequest) async -> HTTPResponse
+  var sender: @Sendable (HTTPRequestHead) -> CallerClass? = { _ in nil }
 
   init(_ answer: @escaping @Sendable (HTTPRequest) async -> HTTPResponse) { self.answer = answer }
 
   func admit(_ head: HTTPRequestHead) -> HTTPAdmission { admission(head) }
+  func caller(of head: HTTPRequestHead) -> CallerClass? { sender(head) }
   func respond(to request: HTTPRequest) async -> HTTPResponse { await answer(request) }
 
   /// Says back what it got: method and path in headers, the body as body.

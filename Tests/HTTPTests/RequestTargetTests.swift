@@ -33,7 +33,7 @@ import Testing
 @Suite struct `Base64 of a certificate` {
   @Test(arguments: [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")])
   func `is RFC 4648's`(text: String, encoded: String) {
-    let pem = String(decoding: TrustedRoots.pem(Array(text.utf8)), as: UTF8.self)
+    let pem = String(decoding: PeerRoots.pem(Array(text.utf8)), as: UTF8.self)
     let middle = encoded.isEmpty ? "" : encoded + "\n"
     #expect(pem == "-----BEGIN CERTIFICATE-----\n\(middle)-----END CERTIFICATE-----\n")
   }

@@ -1,6 +1,7 @@
 import Glibc
 import HTTPClient
 import HTTPServer
+import Runtime
 import Testing
 import Time
 
@@ -44,6 +45,42 @@ final class TestAuthority: Sendable {
 }
 
 @Suite struct `TLS` {
+  /// OpenSSL answers each in the call that reads: without a bound one client keeps a thread as long as it likes.
+  @Test(arguments: [(updates: 10, isAnswered: true), (150, false)])
+  func `ends with a client that sends key updates and nothing else`(updates: Int, isAnswered: Bool) async throws {
+    let authority = try TestAuthority()
+    try await withServer(tls: authority.tls) { server in
+      let client = "openssl s_client -tls1_3 -connect localhost:\(server.port)"
+      // Every line that begins with k is a key update.
+      let lines = "sleep 0.5; for i in $(seq \(updates)); do echo k; sleep 0.005; done"
+      let get = "printf 'GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n'; sleep 0.5"
+      let command =
+        "cd '\(authority.directory)' && { \(lines); \(get); } | \(client) 2>/dev/null | grep -q 'HTTP/1.1 200'"
+      // It takes seconds: on a thread of its own it keeps no other test waiting.
+      let status = await withCheckedContinuation { continuation in
+        DedicatedThread.start { continuation.resume(returning: unsafe system(command)) }
+      }
+      #expect((status == 0) == isAnswered)
+    }
+  }
+
+  /// A connection of a proxy's may live for weeks.
+  @Test func `stays with a client that sends requests between its key updates`() async throws {
+    let authority = try TestAuthority()
+    try await withServer(tls: authority.tls) { server in
+      let client = "openssl s_client -tls1_3 -connect localhost:\(server.port)"
+      let updates = "for i in $(seq 20); do echo k; sleep 0.005; done"
+      let get = "printf 'GET / HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n'; sleep 0.3"
+      let rounds = "sleep 0.5; for j in $(seq 5); do \(updates); \(get); done"
+      let command =
+        "cd '\(authority.directory)' && test $({ \(rounds); } | \(client) 2>/dev/null | grep -c 'HTTP/1.1 200') = 5"
+      let status = await withCheckedContinuation { continuation in
+        DedicatedThread.start { continuation.resume(returning: unsafe system(command)) }
+      }
+      #expect(status == 0)
+    }
+  }
+
   @Test(arguments: ["ca.pem", "ca.der"])
   func `carries a request to a server whose root was added`(root: String) async throws {
     let authority = try TestAuthority()

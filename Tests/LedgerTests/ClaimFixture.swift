@@ -26,7 +26,7 @@ struct ClaimFixture: Sendable {
     await fixture.pool.close()
   }
 
-  var scope: Ledger.Scope { Ledger.Scope(app: app.id, environment: .production) }
+  var scope: Scope { Scope(app: app.id, environment: .production) }
 
   func time(_ seconds: Double) -> Milliseconds { Self.start + .milliseconds(Int64(seconds * 1_000)) }
 
@@ -78,7 +78,7 @@ struct ClaimFixture: Sendable {
 
   func hear(
     _ source: Source, of original: String = "1", periods: ClosedRange<Int64>, renewal: Int64? = nil,
-    revokedAt: Double? = nil, also other: Source? = nil, at seconds: Double
+    revokedAt: Double? = nil, also other: Source? = nil, order: ClaimedIDs = .behind(atMost: .max), at seconds: Double
   ) async throws {
     let findings = findings(
       source, of: original, periods, renewal: renewal, revokedAt: revokedAt, also: other, at: seconds)
@@ -86,9 +86,16 @@ struct ClaimFixture: Sendable {
       kind: source == .notificationV1 ? .notification : .evidence,
       body: Array("\(source) \(original) \(periods) \(renewal ?? -1) \(revokedAt ?? -1) \(seconds)".utf8),
       receivedAt: time(seconds))
-    let entry = Entry(
+    try await append(findings, message, order)
+  }
+
+  func append(
+    _ findings: Findings, _ message: InboxMessage, _ order: ClaimedIDs = .behind(atMost: .max)
+  ) async throws {
+    var entry = Entry(
       message,
       .accepted(Entry.Acceptance(message, app: app.id, findings: findings, signedAt: nil, title: "test")))
+    entry.claimedIDs = order
     #expect(try await ledger.append([entry]) == [.stored])
   }
 

@@ -44,6 +44,67 @@ import Time
     }
   }
 
+  /// One V1 body that names so many ids.
+  private func many(_ ids: Range<Int>, _ order: ClaimedIDs, at seconds: Double, _ fixture: ClaimFixture) async throws {
+    var findings = Findings(app: fixture.app.bundleID, environment: .production)
+    for id in ids {
+      findings.purchases += fixture.findings(.notificationV1, of: "\(id)", 1...1, at: seconds).purchases
+    }
+    let body = Array("many \(ids) \(seconds)".utf8)
+    let message = InboxMessage(kind: .notification, body: body, receivedAt: fixture.time(seconds))
+    try await fixture.append(findings, message, order)
+  }
+
+  @Test func `of an id that Apple sent comes before those that strangers make up`() async throws {
+    try await ClaimFixture.with { fixture in
+      try await many(1_000..<1_050, .behind(atMost: .max), at: 100, fixture)
+      try await fixture.hear(.notificationV1, of: "7", periods: 1...1, order: .first, at: 200)
+      #expect(try await fixture.lease(at: 300, limit: 1).map(\.subject) == ["7"])
+      // A stranger who names it first, among others, does not keep it back.
+      try await fixture.hear(.notificationV1, of: "8", periods: 1...1, at: 210)
+      try await fixture.hear(.notificationV1, of: "8", periods: 2...2, order: .first, at: 220)
+      #expect(try await fixture.lease(at: 300, limit: 1).map(\.subject) == ["8"])
+    }
+  }
+
+  @Test func `is not queued for more ids than a message may, nor beyond those that may wait`() async throws {
+    try await ClaimFixture.with { fixture in
+      try await many(1_000..<1_010, .behind(atMost: 3), at: 100, fixture)
+      #expect(try await fixture.work().count == 3)
+      #expect(fixture.ledger.takeUnqueuedIDs() == 7 && fixture.ledger.takeUnqueuedIDs() == 0)
+      let scope = fixture.scope
+      try await fixture.pool.transaction { session throws(DatabaseError) in
+        try WorkTable.queue(
+          (0..<ClaimedIDs.mostWaiting).map { number in
+            WorkTable.ClaimedRow(
+              scope: scope, kind: .claimedID, subject: "\(2_000_000 + number)", dueAt: fixture.time(110),
+              createdAt: fixture.time(110))
+          }, in: session)
+      }
+      try await many(3_000..<3_010, .behind(atMost: .max), at: 200, fixture)
+      #expect(fixture.ledger.takeUnqueuedIDs() == 10, "no room")
+      #expect(try await fixture.open().isEmpty)
+      try await fixture.hear(.notificationV1, of: "7", periods: 1...1, order: .first, at: 300)
+      #expect(fixture.ledger.takeUnqueuedIDs() == 0)
+      #expect(try await fixture.lease(at: 400, limit: 1).map(\.subject) == ["7"])
+    }
+  }
+
+  /// What an operator's back end hands in, or a replay, is not bounded by what strangers fill; what was is not lost.
+  @Test func `of an id for which there was no room is queued when it is named again`() async throws {
+    try await ClaimFixture.with { fixture in
+      try await fixture.hear(.notificationV1, of: "7", periods: 1...1, order: .behind(atMost: 0), at: 100)
+      #expect(fixture.ledger.takeUnqueuedIDs() == 1)
+      #expect(try await fixture.work().isEmpty)
+      // Another body that says the same.
+      try await fixture.hear(.notificationV1, of: "7", periods: 1...1, order: .first, at: 200)
+      #expect(try await fixture.work() == ["claimedChange 7 waiting"])
+      try await fixture.settle(fixture.lease(at: 300), .closed(.unknown, reason: "nothing"), at: 301)
+      try await fixture.hear(.notificationV1, of: "7", periods: 1...1, order: .first, at: 400)
+      #expect(try await fixture.work() == ["claimedChange 7 unknown"], "Apple was asked, and has nothing")
+    }
+  }
+
   @Test func `stands apart from seeds where only V1 names the id, and comes after those of known customers`()
     async throws
   {

@@ -1,5 +1,6 @@
 import Database
 import Ledger
+import Purchases
 import Support
 import Synchronization
 import Testing
@@ -23,6 +24,40 @@ import Time
     }
   }
 
+  /// What anybody with an old copy of an app can send must not keep Apple's messages waiting.
+  @Test(
+    arguments: [CommitClass.notification, .claimedFromApple, .unprovenFromApple],
+    [CommitClass.claimed, .unproven, .relayed, .answer])
+  func `does not let one class wait behind another`(apple: CommitClass, other: CommitClass) async throws {
+    let press = Press(isOpen: false, letsThrough: ["apple"])
+    try await press.running(limits: limits { ($0.batch, $0.waiting) = (1, 3) }) { commit in
+      var tasks: [Task<Appended, any Error>] = []
+      for name in ["a", "b", "c", "d"] {
+        tasks.append(Task { try await commit.append(entry(name, other)) })
+        #expect(await eventually { commit.bytes == tasks.count })
+      }
+      await #expect(throws: GroupCommit.Failure.overloaded) { try await commit.append(entry("e", other)) }
+      await expectStored([Task { try await commit.append(entry("apple", apple)) }])
+      #expect(press.batches.count == 2)
+      press.open()
+      await expectStored(tasks)
+    }
+  }
+
+  @Test func `takes no more into a batch than it may weigh, but one entry of any weight`() async throws {
+    let press = Press(isOpen: false)
+    try await press.running(limits: limits { $0.batchWeight = 5 }) { commit in
+      var tasks: [Task<Appended, any Error>] = []
+      for (number, weight) in [1, 2, 3, 40, 1, 1].enumerated() {
+        tasks.append(Task { try await commit.append(entry("\(number)", .claimed, weight: weight)) })
+        #expect(await eventually { commit.bytes == tasks.count && press.batches.count == 1 })
+      }
+      press.open()
+      await expectStored(tasks)
+      #expect(press.batches == [["0"], ["1", "2"], ["3"], ["4", "5"]])
+    }
+  }
+
   @Test func `has as many batches under way as it has lanes`() async throws {
     let press = Press(isOpen: false)
     try await press.running(limits: limits { ($0.lanes, $0.batch) = (2, 1) }) { commit in
@@ -31,6 +66,52 @@ import Time
       press.open()
       await expectStored(tasks)
       #expect(press.batches.count == 3)
+    }
+  }
+
+  /// It may wait for a row that somebody else has locked; most of what comes after it does not need that row.
+  @Test func `lets others pass a batch that is late, and no more than may`() async throws {
+    let press = Press(isOpen: false, letsThrough: ["b", "c"])
+    let limits = limits { ($0.batch, $0.spareLanes, $0.lateAfter) = (1, 1, .milliseconds(10)) }
+    try await press.running(limits: limits) { commit in
+      let late = Task<Appended, any Error> { try await commit.append(entry("a", .notification)) }
+      #expect(await eventually { press.batches == [["a"]] })
+      for name in ["b", "c"] {
+        await expectStored([Task { try await commit.append(entry(name, .notification)) }])
+      }
+      let second = Task<Appended, any Error> { try await commit.append(entry("d", .notification)) }
+      #expect(await eventually { press.batches.last == ["d"] })
+      let third = Task<Appended, any Error> { try await commit.append(entry("e", .notification)) }
+      #expect(await eventually { commit.depth == 1 })
+      press.open()
+      await expectStored([late, second, third])
+      #expect(press.batches.last == ["e"] && commit.depth == 0)
+    }
+  }
+
+  @Test func `stops while a batch is late, and writes what waits behind it`() async throws {
+    let press = Press(isOpen: false)
+    let commit = GroupCommit(
+      limits: limits { ($0.batch, $0.spareLanes, $0.lateAfter) = (1, 1, .milliseconds(10)) }, write: press.write)
+    let running = Task { await commit.run() }
+    let tasks = ["a", "b", "c", "d"].map { name in
+      Task<Appended, any Error> { try await commit.append(entry(name, .notification)) }
+    }
+    #expect(await eventually { press.batches.count == 2 && commit.depth == 2 })
+    running.cancel()
+    press.open()
+    await expectStored(tasks)
+    await running.value
+    #expect(press.batches.joined().sorted() == ["a", "b", "c", "d"])
+  }
+
+  @Test func `knows who sent what Apple has not signed`() {
+    let classes: [(CommitClass, CommitClass)] = [(.claimed, .claimedFromApple), (.unproven, .unprovenFromApple)]
+    for (commitClass, fromApple) in classes {
+      var sent = entry("a", commitClass)
+      #expect(sent.commitClass == commitClass)
+      sent.isFromApple = true
+      #expect(sent.commitClass == fromApple)
     }
   }
 
@@ -56,7 +137,9 @@ import Time
     }
   }
 
-  @Test(arguments: [DatabaseError.Code.duplicateKey, .tooLarge, .column, .other(1366)])
+  @Test(arguments: [
+    DatabaseError.Code.duplicateKey, .tooLarge, .column, .deadlock, .lockWaitTimeout, .other(1366),
+  ])
   func `lets a row that spoils its batch fail alone`(code: DatabaseError.Code) async throws {
     let press = Press(isOpen: false, poison: ["c": code])
     try await press.running(limits: limits { $0.lanes = 1 }) { commit in
@@ -70,7 +153,7 @@ import Time
   }
 
   @Test(arguments: [
-    DatabaseError.Code.timedOut, .connectionLost, .connectionRefused, .commitOutcomeUnknown, .closed, .deadlock,
+    DatabaseError.Code.timedOut, .connectionLost, .connectionRefused, .commitOutcomeUnknown, .closed,
     .nodeNotReady, .accessDenied, .misuse, .abandoned,
   ])
   func `does not try each row alone when it is the database that fails`(code: DatabaseError.Code) async throws {
@@ -171,9 +254,14 @@ private final class Press: Sendable {
   private let state: Mutex<State>
   private let poison: [String: DatabaseError.Code]
   private let firstOfBatch: DatabaseError.Code?
+  private let letsThrough: [String]
 
-  /// `firstOfBatch` fails every batch of more than one, whatever is in it.
-  init(isOpen: Bool, poison: [String: DatabaseError.Code] = [:], firstOfBatch: DatabaseError.Code? = nil) {
+  /// `firstOfBatch` fails every batch of more than one, whatever is in it; a batch of `letsThrough` is never held.
+  init(
+    isOpen: Bool, poison: [String: DatabaseError.Code] = [:], firstOfBatch: DatabaseError.Code? = nil,
+    letsThrough: [String] = []
+  ) {
+    self.letsThrough = letsThrough
     state = Mutex(State(isOpen: isOpen))
     self.poison = poison
     self.firstOfBatch = firstOfBatch
@@ -195,8 +283,9 @@ private final class Press: Sendable {
     await withCheckedContinuation { continuation in
       let isOpen = state.withLock { state in
         state.batches.append(names)
-        if !state.isOpen { state.held.append(continuation) }
-        return state.isOpen
+        if state.isOpen || names.allSatisfy(letsThrough.contains) { return true }
+        state.held.append(continuation)
+        return false
       }
       if isOpen { continuation.resume() }
     }
@@ -219,6 +308,7 @@ private final class Press: Sendable {
 
 private func limits(_ change: (inout GroupCommit.Limits) -> Void) -> GroupCommit.Limits {
   var limits = GroupCommit.Limits()
+  limits.spareLanes = 0
   change(&limits)
   return limits
 }
@@ -227,4 +317,30 @@ private func entry(_ text: String) -> Entry {
   Entry(
     InboxMessage(kind: .notification, body: Array(text.utf8), receivedAt: Milliseconds(0)),
     .quarantined(Entry.Refusal(source: .unproven, code: "test", detail: "", claimedApp: nil)))
+}
+
+/// An entry of a class, that takes about `weight` rows.
+private func entry(_ text: String, _ commitClass: CommitClass, weight: Int = 1) -> Entry {
+  let kind: InboxMessage.Kind =
+    switch commitClass {
+    case .notification, .claimedFromApple, .claimed, .unprovenFromApple, .unproven: .notification
+    case .answer: .evidence
+    case .relayed: .verifyReceiptAnswer
+    }
+  let message = InboxMessage(kind: kind, body: Array(text.utf8), receivedAt: Milliseconds(0))
+  guard commitClass != .unproven, commitClass != .unprovenFromApple else {
+    var unproven = entry(text)
+    unproven.isFromApple = commitClass == .unprovenFromApple
+    return unproven
+  }
+  var findings = Findings(app: "com.example.app", environment: .sandbox)
+  findings.seeds = (1..<weight).map { number in
+    Seed(app: "com.example.app", environment: .sandbox, transactionID: "\(number)", userID: nil)
+  }
+  let accepted = Entry.Acceptance(
+    message, app: App.ID(1), findings: findings, signedAt: nil, title: "")
+  let isClaimed = commitClass == .claimed || commitClass == .claimedFromApple
+  var claimed = Entry(message, .accepted(accepted), proof: isClaimed ? .claimed : .proven)
+  claimed.isFromApple = commitClass == .claimedFromApple
+  return claimed
 }

@@ -17,18 +17,52 @@ struct GrownLedger {
   let ledger: Ledger
   let app: App
 
-  var scope: Ledger.Scope { Ledger.Scope(app: app.id, environment: .sandbox) }
+  var scope: Scope { Scope(app: app.id, environment: .sandbox) }
 
-  init() async throws {
+  /// Opens an empty ledger in the tests' own server.
+  init() async throws { try await self.init(try await PrivateMariaDB.shared.database()) }
+
+  /// Opens an empty ledger in a database that is empty.
+  init(_ database: DatabaseConfiguration) async throws {
+    // One connection, whose statements can be counted.
     var settings = Pool.Settings()
     settings.size = 1
-    pool = Pool(try await PrivateMariaDB.shared.database(), settings: settings)
+    pool = Pool(database, settings: settings)
     ledger = Ledger(pool: pool)
     app = try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: SignedStory.start, in: session)
       return try AppTable.add(bundleID: SignedStory.app, appAppleID: nil, at: SignedStory.start, in: session)
     }
     try await Backlog.prepare(pool)
+  }
+
+  /// Has the server count what the tables hold, and plan by that however often it opens them again.
+  func count() async throws {
+    try await inEachTable { table, session throws(DatabaseError) in
+      _ = try session.execute("ANALYZE TABLE \(identifier: table)")
+    }
+  }
+
+  /// Has the server count what the tables hold now, and never again.
+  func countForTheLastTime() async throws {
+    try await inEachTable { table, session throws(DatabaseError) in
+      _ = try session.execute("ANALYZE TABLE \(identifier: table)")
+      _ = try session.execute("ALTER TABLE \(identifier: table) STATS_AUTO_RECALC = 0")
+    }
+  }
+
+  private func inEachTable(
+    _ body: @escaping @Sendable (String, borrowing Session) throws(DatabaseError) -> Void
+  ) async throws {
+    try await pool.read { session throws(DatabaseError) in
+      let tables = try session.query(
+        """
+        SELECT table_name AS name FROM information_schema.tables
+        WHERE table_schema = DATABASE() AND engine = 'InnoDB' AND table_name <> 'numbers'
+        """
+      ).map { row throws(DatabaseError) in try row.text("name") }
+      for table in tables { try body(table, session) }
+    }
   }
 
   /// The originalTransactionId of a customer; ids begin with a digit of their own, so that none is a story's.

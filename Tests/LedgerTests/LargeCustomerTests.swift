@@ -356,7 +356,7 @@ private struct Counted {
         let app = counted.app.id
         let isKnown = try await counted.pool.read { session throws(DatabaseError) in
           try Ledger.knows(
-            large.appTransactionID, as: [.appTransactionID], in: Ledger.Scope(app: app, environment: .sandbox), session)
+            large.appTransactionID, as: [.appTransactionID], in: Scope(app: app, environment: .sandbox), session)
         }
         #expect(isKnown)
       }

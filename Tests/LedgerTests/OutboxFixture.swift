@@ -15,11 +15,11 @@ struct OutboxFixture {
 
   var ledger: Ledger { base.ledger }
   var pool: Pool { base.pool }
-  var scope: Ledger.Scope { Ledger.Scope(app: base.app.id, environment: .sandbox) }
+  var scope: Scope { Scope(app: base.app.id, environment: .sandbox) }
 
   init() async throws {
     let base = try await LedgerFixture()
-    let scope = Ledger.Scope(app: base.app.id, environment: .sandbox)
+    let scope = Scope(app: base.app.id, environment: .sandbox)
     self.base = base
     destination = try await base.pool.read { session throws(DatabaseError) in
       try DestinationTable.setLegacy("https://old.example.com/apple?key=1", of: scope, at: Self.now, in: session)
@@ -52,7 +52,7 @@ struct OutboxFixture {
   func refused(_ text: String) -> Entry {
     let message = InboxMessage(kind: .notification, body: Array(text.utf8), receivedAt: Self.now)
     let refusal = Entry.Refusal(source: .legacy, code: "notificationV1NotYet", detail: "", claimedApp: nil)
-    return Entry(message, .quarantined(refusal), addressee: .init(scope, epoch: 1, at: Self.now, proof: .proven))
+    return Entry(message, .quarantined(refusal), addressee: .init(scope, epoch: 1, at: Self.now, proof: .unproven))
   }
 
   /// Leases what may be sent at `now`, as the delivery does, by the texts of the messages.

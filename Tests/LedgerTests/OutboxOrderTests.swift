@@ -104,7 +104,7 @@ import Time
       guard case .accepted(let acceptance) = join.content else { return }
       let findings = acceptance.findings
       let open = try await Open(fixture) { session throws(DatabaseError) in
-        try CustomerTable.note([(app, findings)], in: session)
+        try CustomerTable.note([(app, findings)], renaming: OutboxKeys.rename, in: session)
       }
       try await withThrowingTaskGroup(of: Void.self) { group in
         // It waits for the join, which holds the keys.
@@ -151,7 +151,7 @@ import Time
       let findings = acceptance.findings
       // Nothing can be locked of a purchase that no link names: the join has looked for its keys already.
       let open = try await Open(fixture) { session throws(DatabaseError) in
-        try CustomerTable.note([(app, findings)], in: session)
+        try CustomerTable.note([(app, findings)], renaming: OutboxKeys.rename, in: session)
       }
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {

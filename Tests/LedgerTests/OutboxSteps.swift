@@ -80,7 +80,7 @@ struct OutboxSteps {
     _ = try await take("settling what failed", most: 12 * taken, turn([], others), run)
     let dead = second.enumerated().filter { $0.offset % 3 == 2 }.map(\.element.sequence)
     try await run("replaying", 4 * taken) { session throws(DatabaseError) in
-      #expect(try OutboxTable.replay(dead, at: now, in: session) == dead.count)
+      #expect(try OutboxTable.replay(dead, at: now, in: session).changed == dead.count)
     }
     try await run("sorting", 12 * taken) { session throws(DatabaseError) in
       #expect(try OutboxTable.sort(at: destination, in: session) == dead.count)

@@ -168,7 +168,7 @@ import Time
       #expect(given == 1)
       #expect(depth?.waiting == 1 && depth?.dead == 1 && depth?.oldest == now)
       let replayed = try await fixture.pool.transaction { session throws(DatabaseError) in
-        try OutboxTable.replay([first.sequence], at: now, in: session)
+        try OutboxTable.replay([first.sequence], at: now, in: session).changed
       }
       #expect(replayed == 1)
       #expect(try await fixture.texts() == ["a1"])
@@ -233,6 +233,52 @@ import Time
       }
       _ = try await fixture.ledger.append([fixture.refused("one more"), fixture.refused("one too many")])
       #expect(fixture.ledger.takeUnforwarded() == 1)
+    }
+  }
+
+  @Test func `brings back no more dead ones that nobody vouches for than may wait, and all others`() async throws {
+    try await with { fixture in
+      let most = OutboxTable.mostUnproven
+      func append(_ name: String, _ count: Int) async throws {
+        let junk = (0..<count).map { fixture.refused("\(name) \($0)") }
+        for part in junk.parts(of: 250) { _ = try await fixture.ledger.append(Array(part)) }
+      }
+      try await append("early", 20)
+      _ = try await fixture.ledger.append([fixture.entry("signed", ["1"])])
+      let dead = try await fixture.pool.transaction { session throws(DatabaseError) in
+        _ = try session.execute("UPDATE outbox SET state = 2")
+        var selection = OutboxTable.Selection()
+        selection.states = [.dead]
+        return try OutboxTable.rows(selection, limit: 100, in: session).map(\.sequence)
+      }
+      try await append("late", most - 5)
+      func replay() async throws -> OutboxTable.Change {
+        try await fixture.pool.transaction { session throws(DatabaseError) in
+          try OutboxTable.replay(dead, at: OutboxFixture.now, in: session)
+        }
+      }
+      let first = try await replay()
+      #expect(first.changed == 6 && first.withoutRoom == 15)
+      let second = try await replay()
+      #expect(second.changed == 0 && second.withoutRoom == 15, "what was brought back takes the room")
+      #expect(try await fixture.count("SELECT COUNT(*) FROM outbox WHERE class = 3 AND state = 0") == most)
+    }
+  }
+
+  @Test func `takes what stays in quarantine when an operator asks for it, once and within the bound`() async throws {
+    try await with { fixture in
+      var denied = fixture.refused("denied")
+      let addressee = denied.addressee
+      denied.addressee = nil
+      _ = try await fixture.ledger.append([denied, fixture.refused("forwarded before")])
+      #expect(try await fixture.count("SELECT COUNT(*) FROM outbox") == 1)
+      denied.addressee = addressee
+      denied.addressee?.epoch = nil
+      let setAside = [denied, fixture.refused("forwarded before")]
+      #expect(try await fixture.ledger.forward(setAside: setAside) == [denied.message.digest])
+      #expect(try await fixture.ledger.forward(setAside: setAside).isEmpty)
+      #expect(try await fixture.count("SELECT COUNT(*) FROM outbox WHERE class = 3") == 2)
+      #expect(try await Set(fixture.texts()) == ["denied", "forwarded before"])
     }
   }
 }

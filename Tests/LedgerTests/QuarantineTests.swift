@@ -97,6 +97,52 @@ import Time
     await fixture.pool.close()
   }
 
+  /// A V1 notification with a secret that is not registered yet is of the same source as what strangers make up.
+  @Test(arguments: [QuarantineSource.legacy, .unproven])
+  func `that strangers have filled keeps and forwards as much again from Apple's networks`(
+    source: QuarantineSource
+  ) async throws {
+    let fixture = try await OutboxFixture()
+    func entry(_ text: String, fromApple: Bool) -> Entry {
+      var entry = fixture.refused(text)
+      entry.content = .quarantined(Entry.Refusal(source: source, code: "c", detail: "", claimedApp: nil))
+      entry.isFromApple = fromApple
+      return entry
+    }
+    /// A ledger that finds so much in quarantine.
+    func filled(_ kept: QuarantineUsage) async throws -> Ledger {
+      try await fixture.pool.transaction { session throws(DatabaseError) in
+        _ = try session.execute(
+          """
+          REPLACE INTO quarantine_usage (source, messages, bytes)
+          VALUES (\(source.rawValue), \(kept.messages), \(kept.bytes))
+          """)
+      }
+      return Ledger(pool: fixture.pool)
+    }
+    let (quota, all) = (source.quota(fromApple: false), source.quota(fromApple: true))
+    #expect(all == QuarantineUsage(messages: 2 * quota.messages, bytes: 2 * quota.bytes))
+
+    var ledger = try await filled(QuarantineUsage(messages: quota.messages - 1, bytes: 1))
+    #expect(try await ledger.append([entry("stranger 0", fromApple: false)]) == [.quarantined])
+    #expect(try await ledger.append([entry("stranger 1", fromApple: false)]) == [.quarantineFull])
+    let mixed = try await ledger.append([
+      entry("stranger 1", fromApple: false), entry("both", fromApple: false), entry("Apple 1", fromApple: true),
+      entry("both", fromApple: true), entry("stranger 1", fromApple: false),
+    ])
+    #expect(mixed == [.quarantineFull, .quarantinedBefore, .quarantined, .quarantined, .quarantineFull])
+    #expect(Set(try await fixture.texts()) == ["stranger 0", "Apple 1", "both"])
+
+    ledger = try await filled(QuarantineUsage(messages: 1, bytes: quota.bytes))
+    let byBytes = try await ledger.append([entry("stranger 2", fromApple: false), entry("Apple 2", fromApple: true)])
+    #expect(byBytes == [.quarantineFull, .quarantined])
+    ledger = try await filled(QuarantineUsage(messages: all.messages - 1, bytes: 1))
+    #expect(try await ledger.append([entry("Apple 3", fromApple: true)]) == [.quarantined])
+    #expect(try await ledger.append([entry("Apple 4", fromApple: true)]) == [.quarantineFull])
+    #expect(Set(try await fixture.texts()) == ["Apple 2", "Apple 3"])
+    await fixture.pool.close()
+  }
+
   /// A replay with other roots says more of them than of the message.
   @Test func `keeps the reason of what was proven when a replay could not prove it`() async throws {
     let fixture = try await LedgerFixture()

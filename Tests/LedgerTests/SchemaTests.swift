@@ -40,7 +40,9 @@ import Time
         _ = try AppTable.add(bundleID: "com.example.kept", appAppleID: nil, at: now, in: session)
         #expect(try Migrator().status(in: session).installed == 1)
         for change in Migration.second.changes.dropLast(3) { try change.run(in: session) }
-        #expect(try Migrator().migrate(at: now, in: session).map(\.version) == Array(2...Migration.newest))
+        #expect(
+          try Migrator().migrate(at: now, in: session).map(\.version) == Migration.all.map(\.version).filter { $0 >= 2 }
+        )
         #expect(try AppTable.all(in: session).map(\.bundleID) == ["com.example.kept"])
         #expect(try session.query("SELECT * FROM seeds").isEmpty)
         #expect(try session.query("SELECT * FROM app_policies").isEmpty)
@@ -77,7 +79,9 @@ import Time
           _ = try session.execute(
             "INSERT INTO links (app, environment, a, b) VALUES (1, 1, 'o1', 'o2'), (1, 1, 'o1', 't7')")
         }
-        #expect(try Migrator().migrate(at: now, in: session).map(\.version) == [4])
+        #expect(
+          try Migrator().migrate(at: now, in: session).map(\.version) == Migration.all.map(\.version).filter { $0 >= 4 }
+        )
         for change in Migration.fourth.changes { try change.run(in: session) }
         #expect(try UnmendedJoins.count(in: session) == (hasPurchases ? 1 : nil))
         try UnmendedJoins.forget(in: session)

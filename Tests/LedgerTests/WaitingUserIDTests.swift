@@ -142,7 +142,7 @@ import Time
 
   @Test func `is looked for by every commit at a cost that does not grow with how many wait`() async throws {
     let fixture = try await LedgerFixture()
-    let scope = Ledger.Scope(app: fixture.app.id, environment: .sandbox)
+    let scope = Scope(app: fixture.app.id, environment: .sandbox)
     let ids = (0..<200).map { "\($0 * 37)" }
     for size in [10_000, 100_000] {
       let app = Int64(fixture.app.id.number)

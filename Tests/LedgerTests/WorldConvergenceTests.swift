@@ -75,9 +75,12 @@ import Truth
       with: story.truth(v1Only: v1Only), beyond: story.truth(), at: story.world.now)
     let differences = compared.differences.filter { difference in
       // Who comes back within the billing retry looks to V1 as who has paid at last: it infers, and says so. A refund
-      // that was taken back stands until signed data clears it.
+      // that was taken back stands until signed data clears it. The next period's offer, told by a notification, stands
+      // until another notification or signed data says otherwise: an answer that leaves it out takes nothing back.
       let isBeyondV1 =
         difference.field == "transactionReason"
+        || difference.subject.hasPrefix("subscription ")
+          && ["offerType", "offerIdentifier"].contains(difference.field) && difference.truth == nil
         || story.reversedRefunds.contains(difference.subject)
           && ["revocationDate", "revocationReason", "status"].contains(difference.field)
       return !v1Only || !isBeyondV1
@@ -139,7 +142,8 @@ private struct StoryTeller {
     switch told.door {
     case .notification:
       message = InboxMessage(
-        kind: .notification, body: told.body, identity: Adapter.identity(ofNotification: told.body), receivedAt: now)
+        kind: .notification, body: told.body, identity: MessageIdentity(ofNotification: told.body).bytes,
+        receivedAt: now)
       let origin = LegacyOrigin(app: MixedStory.app, environment: nil, trust: .sharedSecret, receivedAt: now)
       reading = try adapter.notification(told.body, message: message.digest, origin: origin, now: now)
     case .answer:
@@ -149,7 +153,7 @@ private struct StoryTeller {
     case .evidence:
       message = InboxMessage(
         kind: .evidence, body: told.body,
-        identity: Adapter.identity(ofEvidence: told.body, app: MixedStory.app, environment: .sandbox),
+        identity: MessageIdentity(ofEvidence: told.body, app: MixedStory.app, environment: .sandbox).bytes,
         receivedAt: now)
       reading = try adapter.evidence(
         told.body, app: MixedStory.app, environment: .sandbox, message: message.digest, now: now)

@@ -52,13 +52,13 @@ import Testing
   ].map { Fault(row: $0.0, column: $0.1, value: $0.2) }
 
   /// A few of the customers of `SimulatedTests`, chosen so that every situation occurs.
-  private static let samples: [SimulatedCase] = {
+  static let samples: [SimulatedCase] = {
     var samples: [SimulatedCase] = []
     var seen: [SimulatedCase.Situation: Int] = [:]
     for (environment, seed) in [(AppStoreEnvironment.sandbox, UInt64(7)), (.production, 11)] {
       do {
         try SimulatedCases(customers: 100, in: environment, seed: seed).forEach { sample in
-          guard sample.situations.contains(where: { seen[$0, default: 0] < 6 }) else { return }
+          guard sample.situations.contains(where: { seen[$0, default: 0] < 15 }) else { return }
           for situation in sample.situations { seen[situation, default: 0] += 1 }
           samples.append(sample)
         }
@@ -67,7 +67,7 @@ import Testing
     return samples
   }()
 
-  private static func rules(_ fault: Fault?) throws -> ComposingRules {
+  static func rules(_ fault: Fault?) throws -> ComposingRules {
     let fields = edited(.answerFields, fault)
     let rules = edited(.answerRules, fault)
     return try ComposingRules(

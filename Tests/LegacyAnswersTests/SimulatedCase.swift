@@ -48,10 +48,13 @@ struct SimulatedCases {
     app.habits.restores = 150
     app.habits.usesStoreKit1 = 700
     app.habits.paymentFails = 120
-    app.habits.asksForRefund = 60
-    app.habits.redeemsOffer = 80
+    app.habits.asksForRefund = 150
+    app.habits.redeemsOffer = 150
+    app.habits.downgrades = 60
     app.priceChanges = [
       AppPlan.PriceChange(of: "plus.monthly", at: Self.start + .days(150), to: 6_990, needsConsent: true),
+      AppPlan.PriceChange(of: "lite.weekly", at: Self.start + .days(100), to: 1_990, needsConsent: true),
+      AppPlan.PriceChange(of: "news.monthly", at: Self.start + .days(120), to: 3_990, needsConsent: true),
       AppPlan.PriceChange(of: "pro.monthly", at: Self.start + .days(200), to: 10_990, needsConsent: false),
     ]
     // A paid introduction beside the free trials of the sample.

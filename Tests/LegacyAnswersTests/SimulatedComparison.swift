@@ -96,8 +96,13 @@ private struct Leaves {
   init(_ answer: JSONObject) { add(.object(answer), path: "", field: "", row: nil) }
 
   mutating func remove(_ row: String) {
-    for key in rows.removeValue(forKey: row) ?? [] { values[key] = nil }
+    guard let keys = rows.removeValue(forKey: row) else { return }
+    for key in keys { values[key] = nil }
+    guard order.contains(row) else { return }
     order.removeAll { $0 == row }
+    // A list of which every row was left out counts as one without rows.
+    let list = "latest_receipt_info"
+    if order.isEmpty { values[Key(path: list, field: list, row: nil)] = .array([]) }
   }
 
   private mutating func add(_ value: JSONValue, path: String, field: String, row: String?) {

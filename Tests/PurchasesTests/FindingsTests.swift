@@ -24,6 +24,21 @@ import Testing
     #expect(findings.originalTransactionIDs == ["1", "2"])
   }
 
+  /// An id that a stranger made up must not lead to somebody's purchases.
+  @Test(arguments: Source.allCases)
+  func `names an id as a claim where nothing is signed`(source: Source) {
+    var findings = Findings(app: app, environment: .production)
+    findings.purchases = [
+      said(
+        source, at: 7,
+        [.transactionId: "70", .webOrderLineItemId: "10", .appTransactionId: "99", .appAccountToken: "a"])
+    ]
+    findings.renewals = [saidOfRenewal(source, at: 8, [.appTransactionId: "98", .appAccountToken: "b"])]
+    #expect(findings.aliases.map(\.isClaimed) == Array(repeating: !source.isSigned, count: 6))
+    findings.isFetched = true
+    #expect(findings.aliases.map(\.isClaimed) == Array(repeating: false, count: 6))
+  }
+
   @Test func `has sources in order of authority, of which one speaks by absence`() {
     #expect(
       Source.allCases.sorted().map(\.name) == [

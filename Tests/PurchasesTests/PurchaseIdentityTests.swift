@@ -54,9 +54,21 @@ import Time
       [statement(.verifiedReceipt, signed), statement(.notificationV1, claimed)], rules: purchaseRules)
     // What is claimed of it is shown beside it all the same.
     let purchase = try #require(told.count == 1 ? told.first : nil)
+    #expect(purchase.signedKey.line.text == signed)
     #expect(purchase.signed?.key.line.text == signed)
     #expect(purchase.shown(under: .deny).key.line.text == signed)
     #expect(purchase.shown(under: .allow).statements.count == 2)
+  }
+
+  /// Not by the better of what others say of it either.
+  @Test func `is named by itself where nothing is signed`() throws {
+    let claimed = Purchase.fold(
+      [
+        said(.verifyReceiptAnswer, at: 10, line: "p1000", [.transactionId: "7"]),
+        said(.notificationV1, at: 10, line: "10", [.transactionId: "7"]),
+      ], rules: purchaseRules)
+    let purchase = try #require(claimed.count == 1 ? claimed.first : nil)
+    #expect(purchase.signed == nil && purchase.signedKey == purchase.key && purchase.key.line.text == "10")
   }
 
   @Test func `never makes one of two signed purchases because a claim says so`() {

@@ -112,12 +112,68 @@ private func hourly(
     #expect(told.map(\.isClaimed) == [false, true])
 
     let signed = Purchase.fold(refunded(.signedV2), rules: purchaseRules)
-    // It tells of what was signed: no claim. Another in the same second hides nothing.
+    // It tells of what was signed: one event, by the signed source. Another in the same second hides nothing.
     let confirmed = Occurrence.toldAndLearned(in: [event("REFUND", at: 5_000)], purchases: signed)
     #expect(confirmed.map(\.event.notificationType) == ["SUBSCRIBED", "REFUND"])
-    #expect(confirmed.map(\.isClaimed) == [false, false] && confirmed.map(\.isLearned) == [true, false])
+    #expect(confirmed.map(\.isClaimed) == [false, false] && confirmed.map(\.isLearned) == [true, true])
+    #expect(confirmed.map(\.event.source) == [.signedV2, .signedV2])
+    #expect(confirmed.map { $0.tellings.map(\.source) } == [[.signedV2], [.signedV2, .notificationV1]])
     let beside = Occurrence.toldAndLearned(in: [event("DID_RENEW", at: 5_000)], purchases: signed)
     #expect(beside.map(\.event.notificationType).sorted() == ["DID_RENEW", "REFUND", "SUBSCRIBED"])
     #expect(beside.filter(\.isClaimed).map(\.event.notificationType) == ["DID_RENEW"])
+  }
+
+  /// A renewal by two lines: what Apple signed of it, and what somebody with the shared secret says of the same line.
+  private func renewed(by receipt: Source = .signedV2) -> [PurchaseStatement] {
+    let first: [PurchaseField: JSONValue] = [
+      .transactionId: "1", .purchaseDate: 1_000, .expiresDate: 5_000, .transactionReason: "PURCHASE",
+    ]
+    let second: [PurchaseField: JSONValue] = [
+      .transactionId: "2", .purchaseDate: 5_000, .expiresDate: 900_000, .transactionReason: "RENEWAL",
+    ]
+    return [
+      said(receipt, at: 1_000, line: "10", first), said(receipt, at: 5_000, line: "11", second),
+      said(.notificationV1, at: 6_000, line: "11", second),
+    ]
+  }
+
+  @Test(arguments: [Source.signedV2, .verifiedReceipt])
+  func `shows a claim with another subtype beside what was signed, never in its place`(source: Source) {
+    let purchases = Purchase.fold(renewed(by: source), rules: purchaseRules)
+    let before = Occurrence.toldAndLearned(in: [], purchases: purchases)
+    #expect(before.map(\.event.notificationType) == ["SUBSCRIBED", "DID_RENEW"])
+    let same = told(.notificationV1, line: "11", transaction: "2", date: 5_400, details: ["forged": true])
+    var recovered = same
+    (recovered.subtype, recovered.message) = ("BILLING_RECOVERY", [9])
+    for claims in [[same], [recovered], [same, recovered], [recovered, same]] {
+      let after = Occurrence.toldAndLearned(in: claims, purchases: purchases)
+      #expect(after.filter { !$0.isClaimed }.map(\.event) == before.map(\.event))
+      let claimed = after.filter(\.isClaimed)
+      #expect(claimed.map(\.event.subtype) == (claims.contains(recovered) ? ["BILLING_RECOVERY"] : []))
+      #expect(claimed.allSatisfy { !$0.isLearned && $0.event.source == .notificationV1 })
+    }
+  }
+
+  /// A claim that is told of one refund, and names the transaction of another in the same second.
+  @Test func `hears of each refund that Apple signed, whatever a claim calls it`() {
+    let statements = ["1", "2"].map { number in
+      said(
+        .signedV2, at: 1_000, line: "1\(number)",
+        [.transactionId: .string(number), .purchaseDate: 1_000, .expiresDate: 900_000, .revocationDate: 5_000])
+    }
+    let purchases = Purchase.fold(statements, rules: purchaseRules)
+    let signed = told(.signedV2, type: "REFUND", line: "11", transaction: "1", date: 5_000)
+    let claim = told(.notificationV1, type: "REFUND", line: "11", transaction: "2", date: 5_000)
+    for claims in [[], [claim]] {
+      let all = Occurrence.toldAndLearned(in: [signed] + claims, purchases: purchases)
+      let refunds = all.filter { $0.event.notificationType == "REFUND" && !$0.isClaimed }
+      #expect(Set(refunds.map(\.event.transactionID)) == ["1", "2"], "\(claims.count)")
+    }
+  }
+
+  @Test func `is not learned by a claim that calls itself learned`() {
+    let claim = told(.notificationV1, type: "REFUND", details: ["learned": true])
+    let all = Occurrence.toldAndLearned(in: [claim], purchases: [])
+    #expect(all.map(\.isLearned) == [false] && all.map(\.isClaimed) == [true])
   }
 }

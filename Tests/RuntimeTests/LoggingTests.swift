@@ -1,5 +1,6 @@
 import JSON
 import Runtime
+import Support
 import Testing
 import Time
 
@@ -38,22 +39,6 @@ import Time
     logger.critical("")
     #expect(handler.records.map(\.level) == Logger.Level.allCases)
     #expect(Logger.Level.allCases.sorted() == Logger.Level.allCases)
-  }
-
-  @Test func `refuses to be set up twice`() async {
-    await #expect(processExitsWith: .failure) {
-      LoggingSystem.bootstrap(RecordingLogHandler())
-      LoggingSystem.bootstrap(RecordingLogHandler())
-    }
-  }
-
-  @Test func `made by its label alone writes where bootstrap said`() async {
-    await #expect(processExitsWith: .success) {
-      let handler = RecordingLogHandler()
-      LoggingSystem.bootstrap(handler, level: .debug)
-      Logger(label: "late").debug("here")
-      precondition(handler.messages == ["here"])
-    }
   }
 }
 
@@ -138,30 +123,5 @@ import Time
     #expect(metadata?["wide"]?.array?.last?.string == "…")
     #expect(metadata?["object"]?.object?["…"]?.string == "…")
     #expect(!json.contains("bottom"))
-  }
-}
-
-@Suite struct `A redacted value` {
-  @Test func `shows a tag, the same for the same secret, and holds no secret`() {
-    let secret = "hunter2hunter2"
-    let redacted = Redacted(secret)
-    #expect("\(redacted)" == "\(Redacted(secret))")
-    #expect("\(redacted)" != "\(Redacted("another"))")
-    #expect("\(redacted)".hasPrefix("hash:"))
-    #expect("\(redacted)".utf8.count == 13)
-    var dumped = ""
-    dump(redacted, to: &dumped)
-    #expect(!dumped.contains(secret))
-  }
-
-  @Test func `shows the beginning of a digest that is handed in`() {
-    #expect("\(Redacted(digest: [0x0a, 0xb1, 0xc2, 0xd3, 0xe4]))" == "hash:0ab1c2d3")
-  }
-
-  @Test func `goes into metadata as its tag`() {
-    let handler = RecordingLogHandler()
-    let secret = Redacted([UInt8](repeating: 7, count: 32))
-    Logger(label: "x", handler: handler).info("m", metadata: ["key": "\(secret)", "same": .stringConvertible(secret)])
-    #expect(handler.records[0].metadata == ["key": .string("\(secret)"), "same": .string("\(secret)")])
   }
 }

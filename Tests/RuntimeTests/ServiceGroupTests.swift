@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import Runtime
+import Support
 import Synchronization
 import Testing
 import Time
@@ -117,6 +118,16 @@ private func group(
     task.cancel()
     #expect(try await task.value == .cancelled)
     #expect(diary.entries == ["server stopped"])
+  }
+
+  @Test func `was cancelled also where a service's end is heard first`() async throws {
+    let services = (0..<50).map { number in Part("server \(number)") { await untilCancelled() } }
+    for _ in 0..<20 {
+      let task = Task { try await group(services).run() }
+      await Task.yield()
+      task.cancel()
+      #expect(try await task.value == .cancelled)
+    }
   }
 
   @Test func `without services is over at once`() async throws { #expect(try await group([]).run() == .cancelled) }

@@ -1,5 +1,6 @@
 import Glibc
 import Runtime
+import Support
 import Testing
 
 @Suite struct `The input` {

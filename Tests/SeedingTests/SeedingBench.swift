@@ -3,6 +3,7 @@ import AppStore
 import Database
 import HTTPClient
 import HTTPServer
+import Intake
 import JSON
 import Ledger
 import Purchases

@@ -77,7 +77,7 @@ import Time
       let customers = bench.customers
       try await bench.arrive(customers)
       let now = bench.clock.clock.now()
-      let selection = WorkTable.Selection(Ledger.Scope(app: bench.app.id, environment: .sandbox))
+      let selection = WorkTable.Selection(Scope(app: bench.app.id, environment: .sandbox))
       let lost = try await bench.pool.transaction { session throws(DatabaseError) in
         try WorkTable.lease(
           selection, limit: 10, until: now + .minutes(15), owner: [UInt8](repeating: 1, count: 16), at: now,
@@ -126,7 +126,7 @@ import Time
       let (many, few) = (Array(ids[..<700]), ["300000000000", "300000000001"])
       try await bench.arrive([many, few])
       let now = bench.clock.clock.now()
-      let selection = WorkTable.Selection(Ledger.Scope(app: bench.app.id, environment: .sandbox))
+      let selection = WorkTable.Selection(Scope(app: bench.app.id, environment: .sandbox))
       let owner = [UInt8](repeating: 2, count: 16)
       let leased = try await bench.pool.transaction { session throws(DatabaseError) in
         try WorkTable.lease(

@@ -12,8 +12,8 @@ import Testing
 import Time
 
 @Suite struct `A lease` {
-  private static func scope(_ bench: SeedingBench, _ environment: Environment = .sandbox) -> Ledger.Scope {
-    Ledger.Scope(app: bench.app.id, environment: environment)
+  private static func scope(_ bench: SeedingBench, _ environment: Environment = .sandbox) -> Scope {
+    Scope(app: bench.app.id, environment: environment)
   }
 
   /// What a process that is not this one has leased.

@@ -1,5 +1,6 @@
 import Glibc
 import Runtime
+import Support
 import Synchronization
 import Time
 

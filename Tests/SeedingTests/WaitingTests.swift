@@ -5,6 +5,7 @@ import HTTPServer
 import JSON
 import Ledger
 import Purchases
+import Reconciliation
 import Runtime
 import Seeding
 import Service

@@ -24,16 +24,21 @@ private func network(_ text: String) throws -> Network { try #require(Network(te
     #expect(try callers().connection(of: peer(address)) == caller)
   }
 
+  /// Without the header a proxy speaks for itself: it asks whether the service lives.
   @Test(arguments: [
-    ("10.0.0.1", "17.1.2.3", CallerClass.apple), ("10.0.0.1", "203.0.113.9", .anonymous),
+    ("10.0.0.1", nil, CallerClass.known), ("203.0.113.9", nil, .anonymous), ("10.0.0.1", "10.1.1.1", .known),
+    ("10.0.0.1", "17.1.2.3", .apple), ("10.0.0.1", "203.0.113.9", .anonymous),
     ("10.0.0.1", "17.1.2.3, 203.0.113.9", .anonymous), ("10.0.0.1", "garbage", .anonymous),
     ("203.0.113.9", "17.1.2.3", .anonymous), ("10.0.0.1", "192.0.2.1, 10.1.1.1", .known),
   ])
-  func `is decided by the client behind a proxy`(address: String, header: String, caller: CallerClass) throws {
+  func `is decided by the client behind a proxy`(
+    address: String, header: String?, caller: CallerClass
+  ) throws {
     let head = HTTPRequestHead(
-      method: "POST", path: "/", rawTarget: "/", headers: ["X-Forwarded-For": header], peer: peer(address))
+      method: "POST", path: "/", rawTarget: "/", headers: header.map { ["X-Forwarded-For": $0] } ?? [:],
+      peer: peer(address))
     let callers = try callers()
-    #expect(callers.caller(at: callers.client(of: head).bytes) == caller)
+    #expect(callers.caller(of: head) == caller)
   }
 }
 
@@ -62,6 +67,23 @@ private func network(_ text: String) throws -> Network { try #require(Network(te
     for _ in 0..<4 { #expect(slots.take(for: CallSlots.Call(.known, at: nil)) == nil) }
   }
 
+  /// A body of megabytes is read only for whoever has a slot.
+  @Test func `are taken before anything of a call is read, and given back if its app has none left`() {
+    let calls = (0..<3).map { _ in call("203.0.113.9") }
+    for call in calls { #expect(slots.begin(call) == nil) }
+    #expect(slots.begin(call("203.0.113.9")) == "tooManyFromAddress")
+    for n in 0..<4 { #expect(slots.take(for: call("203.0.113.\(n)", of: "a")) == nil) }
+    #expect(slots.begin(call("203.0.113.20")) == nil)
+    #expect(slots.begin(call("203.0.113.21")) == "overloaded")
+    #expect(slots.join(call("203.0.113.20", of: "a")) == "tooManyOfApp")
+    #expect(slots.begin(call("203.0.113.21")) == nil)
+    #expect(slots.join(call("203.0.113.21", of: "b")) == nil)
+    slots.give(back: call("203.0.113.21", of: "b"))
+    #expect(slots.join(calls[0]) == nil)
+    slots.give(back: calls[0])
+    #expect(slots.take(for: call("203.0.113.9", of: "b")) == nil)
+  }
+
   /// Every copy of the app has its secret, and so has whoever has a copy.
   @Test func `cannot be held by one app's clients, nor by calls without a secret`() {
     for n in 0..<4 { #expect(slots.take(for: call("203.0.113.\(n)", of: "a")) == nil) }
@@ -72,6 +94,7 @@ private func network(_ text: String) throws -> Network { try #require(Network(te
     #expect(slots.take(for: call("203.0.113.9", of: "a")) == nil)
     slots.give(back: call("203.0.113.9", of: "a"))
     #expect(slots.take(for: call("203.0.113.13")) == nil)
+    slots.give(back: call("203.0.113.9", of: "b"))
     #expect(slots.take(for: call("203.0.113.14")) == "tooManyUnnamed")
   }
 

@@ -1,3 +1,5 @@
+import HTTPClient
+import HTTPServer
 import JSON
 import Ledger
 import Runtime
@@ -22,9 +24,10 @@ import Testing
 
   @Test(
     arguments: [
-      (nil, .ample), (1_000, .ample), (999, .low), (250, .low), (249, .full), (0, .full),
+      (nil, .ample), (1_000, .ample), (999, .low), (500, .low), (499, .scarce), (250, .scarce), (249, .full),
+      (0, .full),
     ] as [(UInt64?, DiskLevel)])
-  func `has three levels`(free: UInt64?, level: DiskLevel) {
+  func `has four levels`(free: UInt64?, level: DiskLevel) {
     #expect(DiskLevel(free: free, headroom: Self.headroom) == level)
     #expect(DiskLevel(free: free, headroom: 0) == .ample)
   }
@@ -44,6 +47,22 @@ import Testing
         "disk below its headroom: unproven messages are not kept", "disk has room again: everything is kept",
       ])
     #expect(log.records.allSatisfy { $0.metadata["headroomBytes"] != nil && $0.metadata["freeBytes"] != nil })
+  }
+
+  @Test func `is no business of strangers who ask whether the service is ready`() async throws {
+    let listener = HTTPServerConfiguration(port: 0, threads: 1)
+    try await RunningService.with({
+      $0.disk = DiskWatch.Settings(headroom: Self.headroom) { 100 }
+      ($0.showsMetrics, $0.metricsListener) = (false, listener)
+    }) { service in
+      let ready = try await service.text("/readyz")
+      #expect(ready.status == 503 && ready.text == "not ready\n")
+      let port = try #require(service.metricsPort)
+      let client = HTTPClient()
+      let told = try await client.send(ClientRequest(method: "GET", url: "http://127.0.0.1:\(port)/readyz"))
+      #expect(told.status == 503 && String(decoding: told.body, as: UTF8.self) == "not ready: disk full\n")
+      await client.shutdown()
+    }
   }
 
   @Test func `is kept for what is proven first, and named when it is full`() async throws {
@@ -67,6 +86,15 @@ import Testing
       #expect(junk.status == 503 && junk.body["error"]?.object?["detail"]?.string?.contains("disk full") == true)
       #expect(try await post(2).body["status"] == "stored")
       #expect(try await service.text("/readyz").status == 200)
+
+      try await service.register(secret: "the shared secret")
+      let claimed: JSONObject = [
+        "notification_type": "DID_RENEW", "password": "the shared secret", "bid": .string(RunningService.app),
+        "environment": "Sandbox",
+      ]
+      try await reach(400)
+      #expect(try await service.post("/notifications", claimed.encoded()).status == 503)
+      #expect(try await post(5).body["status"] == "stored")
 
       try await reach(100)
       for answer in [

@@ -67,6 +67,25 @@ import Time
     }
   }
 
+  @Test func `is flagged where many users hand in the same purchases`() async throws {
+    try await RunningService.with { service in
+      let signed = RunningService.now - .hours(1)
+      let transaction: JSONObject = [
+        "transactionId": "200001", "originalTransactionId": "200001", "bundleId": .string(RunningService.app),
+        "productId": "coins", "type": "Non-Consumable", "purchaseDate": .integer(signed.sinceEpoch),
+        "signedDate": .integer(signed.sinceEpoch), "environment": "Sandbox",
+      ]
+      let jws = try service.pki.sign(transaction)
+      for user in 1...8 {
+        let answer = try await service.post("/v1/evidence?userId=user\(user)", jws, token: service.token)
+        #expect(answer.status == 200)
+        #expect(answer.body["manyUserIds"] == (user > 6 ? .integer(Int64(user)) : nil), "\(answer)")
+      }
+      // Whoever names no user is told nothing of the others.
+      #expect(try await service.post("/v1/evidence", jws, token: service.token).body["manyUserIds"] == nil)
+    }
+  }
+
   @Test func `wants the app's own token, and evidence of that app`() async throws {
     try await RunningService.with { service in
       let body = try service.notification { transaction, data, _ in
@@ -211,6 +230,42 @@ import Time
       let long = try await service.post(
         "/v1/evidence?userId=\(String(repeating: "a", count: 256))", body, token: service.token)
       #expect(long.status == 422 && long.body["error"]?.object?["code"] == "valueTooLong")
+    }
+  }
+
+  @Test func `is refused when the body names another user than the request`() async throws {
+    try await RunningService.with { service in
+      let body = Array(#"{"originalTransactionId":"2000000123","userId":"mallory"}"#.utf8)
+      let refused = try await service.post("/v1/evidence?userId=ada", body, token: service.token)
+      #expect(refused.status == 400 && refused.body["error"]?.object?["code"] == "userIdContradicts", "\(refused)")
+      #expect(!"\(refused)".contains("mallory") && !"\(refused)".contains("ada"))
+      #expect(try await service.rowCount("inbox") == 0)
+      for query in ["", "?userId=mallory"] {
+        #expect(try await service.post("/v1/evidence" + query, body, token: service.token).status == 200)
+      }
+    }
+  }
+
+  /// Two programs could read different users in such a request.
+  @Test func `is refused when it names its user twice, in another spelling, or in the body alone beside a blank one`()
+    async throws
+  {
+    try await RunningService.with { service in
+      let plain = #"{"originalTransactionId":"2000000123"}"#
+      let named = #"{"originalTransactionId":"2000000123","userId":"mallory"}"#
+      let spelt = #"{"originalTransactionId":"2000000123","userID":"mallory"}"#
+      let escaped = #"{"originalTransactionId":"2000000123","userI\u0044":"mallory"}"#
+      for (query, body) in [
+        ("?userId=ada&userId=mallory", plain), ("?userId=ada&userId=ada", plain), ("?userid=mallory", plain),
+        ("?userId=ada&userID=mallory", plain), ("?userId=", named), ("?userId=%20", named), ("", spelt),
+        ("?userId=ada", spelt), ("", escaped),
+      ] {
+        let refused = try await service.post("/v1/evidence" + query, Array(body.utf8), token: service.token)
+        let code = refused.body["error"]?.object?["code"]
+        #expect(refused.status == 400 && code == "userIdContradicts", "\(query) \(body): \(refused)")
+        #expect(!"\(refused)".contains("mallory"))
+      }
+      #expect(try await service.rowCount("inbox") == 0)
     }
   }
 

@@ -224,6 +224,46 @@ import Time
       }
     }
   }
+
+  /// No notification told of the period, so its event is read off what Apple signed; each claim names its line and second.
+  @Test(arguments: [("PURCHASE", ["INITIAL_BUY"]), ("RENEWAL", ["DID_RENEW", "DID_RECOVER"])])
+  func `replaces no event that is read off a signed purchase`(reason: String, types: [String]) async throws {
+    try await withTwoCustomers { service in
+      let id = "2000000900000003"
+      let body = try service.notification(id: id) { transaction, _, _ in
+        transaction["transactionReason"] = .string(reason)
+      }
+      let payload = try #require(try JSONReader.read(body).object?["signedPayload"]?.string)
+      let middle = try #require(payload.split(separator: ".").dropFirst().first)
+      let bytes = try #require(Base64.url.decode(Array(middle.utf8)))
+      let data = try #require(try JSONReader.read(bytes).object?["data"]?.object)
+      let history: JSONObject = [
+        "signedTransactions": [try #require(data["signedTransactionInfo"])], "environment": "Sandbox",
+      ]
+      #expect(try await service.post("/v1/evidence", history.encoded(), token: service.token).status == 200)
+      func events() async throws -> [JSONObject] {
+        try await (customer(id, of: service)["events"]?.array ?? []).compactMap(\.object)
+      }
+      let before = try await events()
+      #expect(before.map { $0["source"] } == ["signedV2"])
+      for type in types {
+        let taken = try await service.post(
+          "/notifications", v1(type, [row(id)], ["auto_renew_product_id": "forged"]).encoded())
+        #expect(taken.body["status"] == "stored")
+        let after = try await events()
+        // That another told of it too is counted, and changes nothing else.
+        let signed = after.filter { $0["claimed"] == nil }.map { event -> JSONObject in
+          var event = event
+          event["tellings"] = nil
+          return event
+        }
+        #expect(signed == before, "\(type)")
+        let claimed = after.filter { $0["claimed"] == true }
+        #expect(claimed.map { $0["subtype"] } == (type == "DID_RECOVER" ? ["BILLING_RECOVERY"] : []), "\(type)")
+        #expect(claimed.allSatisfy { $0["source"] == "notificationV1" })
+      }
+    }
+  }
 }
 
 extension RunningService {

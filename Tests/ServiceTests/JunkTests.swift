@@ -2,7 +2,9 @@ import Database
 import HTTPServer
 import JSON
 import Ledger
+import Runtime
 import Simulator
+import Support
 import Testing
 import Time
 
@@ -11,11 +13,11 @@ import Time
 @Suite struct `What is kept of one address's junk` {
   private static let start = Milliseconds(1_780_000_000_000)
 
-  private func allowance(_ change: (inout JunkAllowance.Settings) -> Void = { _ in }) -> JunkAllowance {
-    var settings = JunkAllowance.Settings()
+  private func allowance(_ change: (inout SenderAllowance.Settings) -> Void = { _ in }) -> SenderAllowance {
+    var settings = SenderAllowance.Settings()
     (settings.burst, settings.refill, settings.addresses) = (3, .seconds(30), 10)
     change(&settings)
-    return JunkAllowance(settings)
+    return SenderAllowance(settings)
   }
 
   private func address(_ last: Int) -> PeerAddress { PeerAddress(bytes: [192, 0, 2, UInt8(last)], port: 1) }
@@ -114,6 +116,121 @@ import Time
         "switchyard_not_kept_total{source=\"unproven\",reason=\"rate\"} 1",
         "switchyard_not_kept_total{source=\"legacy\",reason=\"rate\"} 1",
       ] { #expect(metrics.contains(line), "\(line)") }
+    }
+  }
+
+  /// An app to which Apple sends V2 alone has no secret, and everybody may know its name.
+  @Test func `of an app without a secret is limited too, but for those that may be Apple`() async throws {
+    let proxy = try #require(Network("127.0.0.1"))
+    func posted(_ sources: AllowedSources, from client: String) async throws -> [Int] {
+      var statuses: [Int] = []
+      try await RunningService.with({ $0.junk.burst = 2 }, sources: sources) { service in
+        for number in 0..<4 {
+          let body: JSONObject = [
+            "notification_type": "DID_RENEW", "bid": .string(RunningService.app), "environment": "Sandbox",
+            "auto_renew_product_id": .string("p\(number)"),
+          ]
+          let from = [(name: "X-Forwarded-For", value: client)]
+          statuses.append(try await service.post("/notifications", body.encoded(), headers: from).status)
+        }
+      }
+      return statuses
+    }
+    let everybody = AllowedSources(networks: [], proxies: [proxy])
+    #expect(try await posted(everybody, from: "203.0.113.9") == [200, 200, 429, 429])
+    #expect(try await posted(everybody, from: "17.58.0.1") == [200, 200, 200, 200])
+    #expect(try await posted(.anywhere, from: "203.0.113.9") == [200, 200, 200, 200])
+    let named = AllowedSources(networks: [try #require(Network("203.0.113.0/24"))], proxies: [proxy])
+    #expect(try await posted(named, from: "203.0.113.9") == [200, 200, 200, 200])
+  }
+
+  /// What nobody vouches for is refused unread then; what somebody may vouch for is read.
+  @Test(arguments: ["5ec7e75ec7e75ec7e75ec7e75ec7e75e", "not as Apple makes them"])
+  func `takes the place of nothing that has the secret or a signature`(secret: String) async throws {
+    let proxy = try #require(Network("127.0.0.1"))
+    let everybody = AllowedSources(networks: [], proxies: [proxy])
+    try await RunningService.with({ $0.junk.burst = 1 }, sources: everybody) { service in
+      try await service.register(secret: secret)
+      func posted(_ body: [UInt8]) async throws -> (status: Int, code: JSONValue?) {
+        let from = [(name: "X-Forwarded-For", value: "203.0.113.9")]
+        let response = try await service.post("/notifications", body, headers: from)
+        return (response.status, response.body["status"] ?? response.body["error"]?.object?["code"])
+      }
+      func legacy(_ product: String, _ password: String?) -> JSONObject {
+        var body: JSONObject = [
+          "notification_type": "DID_RENEW", "bid": .string(RunningService.app), "environment": "Sandbox",
+          "auto_renew_product_id": .string(product),
+          "unified_receipt": [
+            "environment": "Sandbox", "status": 0, "latest_receipt_info": [], "pending_renewal_info": [],
+          ],
+        ]
+        if let password { body["password"] = .string(password) }
+        return body
+      }
+      #expect(try await posted(legacy("a", nil).encoded()).status == 200)
+      for number in 0..<3 {
+        let refused = try await posted(legacy("b\(number)", "guessed").encoded())
+        #expect(refused.status == 429 && refused.code == "tooManyUnproven")
+      }
+      #expect(try await posted(legacy("c", secret).encoded()).code == "stored")
+      let escaped = String(decoding: legacy("d", secret).encoded(), as: UTF8.self)
+        .replacing(secret, with: secret.unicodeScalars.map { "\\u00" + String($0.value, radix: 16) }.joined())
+      #expect(try await posted(Array(escaped.utf8)).code == "stored")
+      let jws = try #require(JSONReader.read(service.notification()).object?["signedPayload"])
+      let signed: JSONObject = ["signedPayload": jws, "more": 1]
+      #expect(try await posted(signed.encoded()).code == "stored")
+      #expect(try await service.rowCount("quarantine") == 1)
+      let metrics = try await service.text("/metrics").text
+      #expect(metrics.contains(#"switchyard_messages_total{road="notifications",app="",outcome="notKept"} 3"#))
+    }
+  }
+
+  /// Anybody with a developer account can have Apple sign notifications of an app of theirs.
+  @Test func `is what Apple signed about an app that is not registered, unless Apple sent it`() async throws {
+    let proxy = try #require(Network("127.0.0.1"))
+    try await RunningService.with(
+      { $0.junk.burst = 2 }, sources: AllowedSources(networks: [], proxies: [proxy])
+    ) { service in
+      func post(_ number: Int, of app: String, to path: String = "", from client: String) async throws -> Int {
+        let body = try service.notification(id: "40000000000000\(10 + number)") { transaction, data, _ in
+          (transaction["bundleId"], data["bundleId"]) = (.string(app), .string(app))
+        }
+        let from = [(name: "X-Forwarded-For", value: client)]
+        return try await service.post("/notifications" + path, body, headers: from).status
+      }
+      let (own, stranger, apple) = ("com.example.attacker", "203.0.113.9", "17.58.0.1")
+      #expect(try await post(0, of: own, from: stranger) == 200)
+      // The URL of an app that is registered makes it no message of that app.
+      #expect(try await post(1, of: own, to: "/\(RunningService.app)", from: stranger) == 200)
+      #expect(try await post(2, of: own, from: stranger) == 429)
+      for number in 3..<6 { #expect(try await post(number, of: own, from: apple) == 200) }
+      // What Apple signed about a registered app is Apple's, whoever brings it.
+      #expect(try await post(6, of: RunningService.app, to: "/com.example.other", from: stranger) == 200)
+      #expect(try await post(7, of: RunningService.app, from: stranger) == 200)
+      let kept = try await service.pool.read { session throws(DatabaseError) in
+        try QuarantineTable.reasons(in: session)
+      }
+      let counts = Dictionary(
+        kept.map { ("\($0.source) \($0.code)", $0.count) }, uniquingKeysWith: +)
+      let expected = [
+        "unproven unknownApp": 1, "unproven wrongBundle": 1, "authentic unknownApp": 3, "authentic wrongBundle": 1,
+      ]
+      #expect(counts == expected)
+      #expect(try await service.rowCount("inbox") == 1)
+    }
+  }
+
+  @Test func `that is not even JSON fills no log`() async throws {
+    try await RunningService.with({
+      $0.junk.burst = 2
+      $0.junk.exempt = []
+    }) { service in
+      for number in 0..<6 {
+        #expect(try await service.post("/notifications", Array("junk \(number)".utf8)).status == 400)
+      }
+      #expect(service.log.messages.count { $0 == "not accepted" } == 2)
+      let metrics = try await service.text("/metrics").text
+      #expect(metrics.contains("outcome=\"unreadable\"} 6"))
     }
   }
 }

@@ -4,9 +4,11 @@ import Ledger
 import Runtime
 import Signing
 import Simulator
+import Support
 import Testing
 import Time
 
+@testable import Intake
 @testable import Service
 
 @Suite struct `The shared secret of a V1 body` {
@@ -29,6 +31,55 @@ import Time
   func `is replaced by its code, and nothing else changes`(body: String) {
     let written = body.replacing("SECRET", with: Self.secret)
     #expect(redacted(written) == body.replacing("SECRET", with: code(Self.secret)))
+  }
+
+  /// What looks like it in the bytes alone is none of it.
+  @Test(arguments: [
+    #"{"a":":\"abc","password":"abc"}"#, #"{"a":"\\\":\"abc","password":"abc"}"#, #"{"abc":1,"password":"abc"}"#,
+    #"{"a":"x:","password":"abc"}"#, #"{"a":["b", "c"], "password" : "abc"}"#,
+  ])
+  func `is told from texts that end like it`(body: String) throws {
+    var expected = try #require(JSONReader.read(Array(body.utf8)).object)
+    expected["password"] = .string(code("abc"))
+    var kept = try #require(JSONReader.read(Array(redacted(body).utf8)).object)
+    kept["password"] = (kept["password"]?.string).map { .string($0.replacing(":rewritten", with: "")) }
+    #expect(kept == expected)
+  }
+
+  /// However many digits stand around it: nothing is taken for a secret that is none.
+  @Test(arguments: ["a", "ab", "0123456789abcdef" + "f1e2d3c4b5a69788"])
+  func `is told from a megabyte of other digits`(digits: String) {
+    let secrets = SecretFilter([Array(Self.secret.utf8)])
+    let text = String(repeating: digits, count: (1 << 20) / digits.count)
+    let body = Array("{\"x\":\"\(text)\"}".utf8)
+    #expect(LegacyPassword.redacted(body, key: key, secrets: secrets) == body)
+    let ending = Array("{\"x\":\"\(text)\(Self.secret)\"}".utf8)
+    let found = LegacyPassword.redacted(ending, key: key, secrets: secrets)
+    #expect(found == Array("{\"x\":\"\(text)\(HiddenSecrets.marker)\"}".utf8))
+  }
+
+  /// As JWS within JWS are stored: decoded, to the depth of `CompactBody`.
+  @Test(arguments: 1...4) func `of a registered app is found in a JWS within others`(depth: Int) {
+    let head = String(repeating: "h", count: 300)
+    let tail = String(repeating: "A", count: 86)
+    var token = "{\"a\":\"\(Self.secret)\"}"
+    for level in 0..<depth {
+      let payload = level == 0 ? token : "{\"signed\":\"\(token)\"}"
+      token = "\(head).\(String(decoding: Base64.url.encode(Array(payload.utf8)), as: UTF8.self)).\(tail)"
+    }
+    let body = Array("{\"x\":\"\(token)\"}".utf8)
+    #expect(CompactBody(body).bytes.firstRange(of: Array(Self.secret.utf8)) != nil)
+    #expect(HiddenSecrets.mayBe(encodedIn: body))
+    let kept = LegacyPassword.redacted(body, key: key, secrets: SecretFilter([Array(Self.secret.utf8)]))
+    #expect(CompactBody(kept).bytes.firstRange(of: Array(Self.secret.utf8)) == nil)
+    #expect(LegacyPassword.redacted(body, key: key) == body)
+  }
+
+  /// JSON in strings in strings, deeper than it is read.
+  @Test func `leaves a text alone in which nothing is assigned to the word`() {
+    var text = "the password page"
+    for _ in 0..<6 { text = String(decoding: JSONValue.array([.string(text)]).encoded(), as: UTF8.self) }
+    #expect(redacted(text) == text)
   }
 
   @Test(arguments: [
@@ -85,12 +136,13 @@ import Time
   @Test(arguments: [
     #"{"bid":"SECRET"}"#, #"{"a":"xSECRETy"}"#, #"{"a":"00SECRETff"}"#, #"{"SECRET":1,"aSECRET":2}"#,
     #"{"a":["\u0035SHORT"]}"#, #"{"signedPayload":"a.SECRET.c"}"#, "SECRET and no JSON", "a.SECRET.c",
+    #"{"a":"x5EC7E75EC7e75ec7e75ec7e75ec7e75ey"}"#,
   ])
   func `of a registered app is found without being called a password`(body: String) {
     let written = body.replacing("SECRET", with: Self.secret).replacing("SHORT", with: Self.secret.dropFirst())
-    let known = SecretCode(of: Array(Self.secret.utf8), under: key)
-    let kept = LegacyPassword.redacted(Array(written.utf8), key: key) { $0.matches(known) }
-    #expect(kept.firstRange(of: Array(Self.secret.dropFirst().utf8)) == nil)
+    let secrets = SecretFilter([Array(Self.secret.utf8)])
+    let kept = LegacyPassword.redacted(Array(written.utf8), key: key, secrets: secrets)
+    #expect(!String(decoding: kept, as: UTF8.self).lowercased().contains(Self.secret.dropFirst()))
     #expect(kept.firstRange(of: Array(HiddenSecrets.marker.utf8)) != nil)
     #expect(HiddenSecrets.mayBe(in: Array(written.utf8)))
   }
@@ -104,9 +156,9 @@ import Time
     }
   }
 
-  /// 44,000 passwords in 0.9 MB took half a second of a serving thread: each had a code of its own.
+  /// 30,000 passwords in 0.6 MB took a third of a second of a serving thread: each had a code of its own.
   @Test func `costs a few times what reading the body costs, however many there are`() throws {
-    let members = (0..<44_000).map { #"{"password":"\#($0)"}"# }
+    let members = (0..<30_000).map { #"{"password":"\#($0)"}"# }
     let body = Array("[\(members.joined(separator: ","))]".utf8)
     let clock = ContinuousClock()
     func least(_ work: () throws -> Void) rethrows -> Duration {
@@ -118,7 +170,7 @@ import Time
     var kept: [UInt8] = []
     let redacting = least { kept = LegacyPassword.redacted(body, key: key) }
     #expect(redacting < reading * 12, "\(redacting), reading it \(reading)")
-    #expect(kept.firstRange(of: Array("\"43999\"".utf8)) == nil)
+    #expect(kept.firstRange(of: Array("\"29999\"".utf8)) == nil)
   }
 
   @Test func `reaches neither tables nor log by evidence, by a bundle id or by a URL`() async throws {
@@ -137,6 +189,12 @@ import Time
       let taken = try await service.post("/v1/evidence", answer.encoded(), token: service.token)
       #expect(taken.body["status"] == "stored", "\(taken)")
       let other = "fedcba9876543210fedcba9876543210"
+      try await service.register(secret: other.uppercased(), name: "other")
+      // As soon as the service knows the secrets.
+      let isKnown = try await eventually(within: .seconds(60)) {
+        try await service.post("/v1/evidence?userId=\(other)", answer.encoded(), token: service.token).status == 400
+      }
+      #expect(isKnown)
       for (path, bid) in [("", Self.secret), ("", other), ("/\(other)", RunningService.app), ("/\(Self.secret)", "a")] {
         let body: JSONObject = ["notification_type": "CANCEL", "bid": .string(bid), "environment": "Sandbox"]
         let set = try await service.post("/notifications" + path, body.encoded())
@@ -197,7 +255,15 @@ import Time
 
   @Test func `is not guessed at when it is not among the known ones`() {
     #expect(backAgain(#"{"password":"x"}"#, Self.secret) == nil)
-    #expect(backAgain(#"{"password":"x","a":{"password":"y"}}"#, "x") == nil)
+    #expect(backAgain(#"{"a":{"password":"y"}}"#, "x") == nil)
+  }
+
+  /// Whoever has the shared secret could otherwise make messages that cannot be forwarded, and that others wait for.
+  @Test func `is put back although an unknown one stands elsewhere in the body, as Apple writes none`() throws {
+    let restored = try #require(backAgain(#"{"password":"x","a":{"password":"y"}}"#, "x"))
+    let object = try #require(JSONReader.read(restored.body).object)
+    #expect(object["password"] == "x" && !restored.isAsReceived)
+    #expect(object["a"]?.object?["password"]?.string?.hasPrefix("hmac-sha256:") == true)
   }
 
   @Test func `cannot be replaced by its code, should a stranger have seen one`() throws {

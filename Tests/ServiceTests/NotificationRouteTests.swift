@@ -24,6 +24,46 @@ import Time
     }
   }
 
+  @Test func `queues what Apple's networks name before what others do, and of one address only so much`() async throws {
+    let proxy = try #require(Network("127.0.0.1"))
+    let secret = "5ec7e75ec7e75ec7e75ec7e75ec7e75e"
+    try await RunningService.with(sources: AllowedSources(networks: [], proxies: [proxy])) { service in
+      try await service.register(secret: secret)
+      func post(_ ids: Range<Int>, from sender: String) async throws {
+        let rows = ids.map { id -> JSONValue in
+          [
+            "product_id": "monthly", "quantity": "1", "transaction_id": .string("\(id)"),
+            "original_transaction_id": .string("\(id)"), "purchase_date_ms": "1770000000000",
+            "expires_date_ms": "1790000000000",
+          ]
+        }
+        let body: JSONObject = [
+          "notification_type": "INITIAL_BUY", "bid": .string(RunningService.app), "password": .string(secret),
+          "environment": "Sandbox",
+          "unified_receipt": ["status": 0, "environment": "Sandbox", "latest_receipt_info": .array(rows)],
+        ]
+        let answer = try await service.post(
+          "/notifications", body.encoded(), headers: [("X-Forwarded-For", sender)])
+        #expect(answer.body["status"] == "stored", "\(answer)")
+      }
+      func waiting(_ kind: Int) async throws -> Int {
+        try await service.pool.read { session throws(DatabaseError) in
+          try session.query("SELECT COUNT(*) FROM work WHERE kind = \(kind)").first?.int(0) ?? -1
+        }
+      }
+      // No body of Apple's has more rows than these.
+      for first in stride(from: 100_000, to: 101_200, by: 300) {
+        try await post(first..<first + 300, from: "203.0.113.5")
+      }
+      // One more for each second that this takes.
+      #expect((1_000..<1_100).contains(try await waiting(3)))
+      try await post(200_000..<200_001, from: "203.0.113.6")
+      try await post(300_000..<300_001, from: "17.58.1.1")
+      #expect(try await waiting(2) == 1, "known customers' and Apple's")
+      #expect((1_001..<1_101).contains(try await waiting(3)))
+    }
+  }
+
   @Test func `keeps aside what it cannot accept, each with its reason, and answers 200`() async throws {
     try await RunningService.with { service in
       let foreign = try ApplePKI.generate(at: RunningService.now)

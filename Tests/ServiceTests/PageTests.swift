@@ -122,6 +122,61 @@ import Time
     }
   }
 
+  /// Whoever has the shared secret can claim any number of lines below somebody's originalTransactionId, of any date.
+  @Test func `holds what Apple signed before anything that is only claimed, however much that is`() throws {
+    var random = SeededRandom()
+    let all = dossier(&random)
+    let dossier = Dossier(
+      environment: .sandbox, originalTransactionIDs: ["1"], customers: ["o1": [.originalTransactionID("1")]],
+      purchases: [], renewals: [], appTransactions: [], events: [], attributions: [])
+    func with(claims: Int) -> Dossier {
+      var filled = dossier
+      for number in 0..<(3 + claims) {
+        let isClaim = number >= 3
+        let date = Int64(isClaim ? number : 100_000 + number) * 1_000
+        var (purchase, event) = (all.purchases[0], all.events[0])
+        purchase.source = isClaim ? .notificationV1 : .signedV2
+        purchase.key.originalTransactionID = "1"
+        purchase.key.line = Line(text: "\(1_000 + number)")
+        purchase.facts = Facts()
+        purchase.facts.set(.transactionId, .string("\(5_000 + number)"))
+        purchase.facts.set(.type, "Auto-Renewable Subscription")
+        purchase.facts.set(.purchaseDate, .integer(date))
+        purchase.facts.set(.expiresDate, .integer(date + 1_000_000_000))
+        purchase.facts.set(.transactionReason, "RENEWAL")
+        filled.purchases.append(purchase)
+        // Of what Apple signed nobody told: it is learned.
+        guard isClaim else { continue }
+        (event.source, event.notificationUUID, event.subtype) = (.notificationV1, nil, nil)
+        (event.originalTransactionID, event.line) = ("1", purchase.key.line)
+        (event.transactionID, event.date) = (nil, Milliseconds(date))
+        filled.events.append(event)
+        filled.attributions.append(
+          Attribution(
+            .appAccountToken, "claimed \(number)", of: "1", line: Line(text: ""), from: Milliseconds(1),
+            to: Milliseconds(1), message: purchase.message, isClaimed: true))
+      }
+      filled.attributions.append(
+        Attribution(
+          .appAccountToken, "signed", of: "1", line: Line(text: ""), from: Milliseconds(9_000), to: Milliseconds(9_000),
+          message: all.purchases[0].message))
+      return filled
+    }
+    func first(_ dossier: Dossier) -> JSONObject {
+      var page = ResultPage(document, of: dossier.customers, in: .sandbox, .customers, limit: 5)
+      page.add(dossier)
+      return page.finish().object
+    }
+    let (alone, buried) = (first(with(claims: 0)), first(with(claims: 400)))
+    for (list, signed) in [("purchases", 3), ("events", 3), ("accounts", 1)] {
+      let items = try #require(alone[list]?.array)
+      #expect(items.count == signed, "\(list)")
+      let told = try #require(buried[list]?.array)
+      #expect(told.count == 5 && Array(told.prefix(signed)) == items, "\(list)")
+    }
+    #expect(buried["counts"]?.object?["purchases"] == 403)
+  }
+
   @Test func `of everything is the document as it was without pages`() {
     var random = SeededRandom()
     let dossier = dossier(&random)
@@ -183,60 +238,5 @@ import Time
     ]
     let positions = values.map(position)
     #expect(positions == positions.sorted() && Set(positions).count == positions.count)
-  }
-}
-
-@Suite struct `Slots for large look-ups` {
-  @Test func `are given out in order, as many as there are`() async throws {
-    let slots = LookUpSlots(count: 2, waiters: 2)
-    let gate = Gate()
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for name in ["a", "b", "c", "d"] {
-        group.addTask { try await slots.withSlot { await gate.pass(name) } }
-        #expect(await eventually { await gate.inside.contains(name) || slots.waitingCount == (name == "c" ? 1 : 2) })
-      }
-      #expect(await gate.inside == ["a", "b"])
-      await #expect(throws: LookUpSlots.Refusal.overloaded) { try await slots.withSlot {} }
-      await gate.open("b")
-      #expect(await eventually { await gate.inside.contains("c") })
-      for name in ["a", "c"] { await gate.open(name) }
-      #expect(await eventually { await gate.inside.contains("d") })
-      await gate.open("d")
-      try await group.waitForAll()
-    }
-    try await slots.withSlot {}
-  }
-
-  @Test func `are not kept for whoever gave up waiting`() async throws {
-    let slots = LookUpSlots(count: 1, waiters: 2)
-    let gate = Gate()
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      group.addTask { try await slots.withSlot { await gate.pass("a") } }
-      #expect(await eventually { await gate.inside == ["a"] })
-      let waiting = Task { try await slots.withSlot {} }
-      #expect(await eventually { slots.waitingCount == 1 })
-      waiting.cancel()
-      await #expect(throws: LookUpSlots.Refusal.cancelled) { try await waiting.value }
-      #expect(slots.waitingCount == 0)
-      await gate.open("a")
-      try await group.waitForAll()
-    }
-    await #expect(throws: Oops.self) { try await slots.withSlot { throw Oops() } }
-    try await slots.withSlot {}
-  }
-
-  private struct Oops: Error {}
-
-  /// Holds whoever passes until it is opened for them.
-  private actor Gate {
-    private(set) var inside: [String] = []
-    private var waiting: [String: CheckedContinuation<Void, Never>] = [:]
-
-    func pass(_ name: String) async {
-      inside.append(name)
-      await withCheckedContinuation { waiting[name] = $0 }
-    }
-
-    func open(_ name: String) { waiting.removeValue(forKey: name)?.resume() }
   }
 }

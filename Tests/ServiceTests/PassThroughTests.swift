@@ -12,22 +12,31 @@ import Testing
 import Time
 
 /// An old back end on a free port, which answers with one status and remembers what it heard.
-private final class Listener: HTTPHandler {
+final class Listener: HTTPHandler {
   private let status: Int
+  private let isHeld: @Sendable (HTTPRequest) -> Bool
   private let heard = Mutex<[HTTPRequest]>([])
 
-  init(_ status: Int) { self.status = status }
+  /// - Parameter isHeld: which requests it never answers.
+  init(_ status: Int, holding isHeld: @escaping @Sendable (HTTPRequest) -> Bool = { _ in false }) {
+    self.status = status
+    self.isHeld = isHeld
+  }
 
   var requests: [HTTPRequest] { heard.withLock { $0 } }
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     heard.withLock { $0.append(request) }
+    // Until whoever asked has given up, or the test is over.
+    if isHeld(request) { try? await Task.sleep(for: .seconds(600)) }
     return HTTPResponse(status: status)
   }
 
   /// Runs `body` with its URL.
   func listening(_ body: (String) async throws -> Void) async throws {
-    let server = HTTPServer(HTTPServerConfiguration(port: 0), handler: self) { _ in }
+    var configuration = HTTPServerConfiguration(port: 0, stopWithin: .milliseconds(0))
+    configuration.limits.answer = .seconds(600)
+    let server = HTTPServer(configuration, handler: self) { _ in }
     try server.start()
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await server.run() }
@@ -42,7 +51,7 @@ private final class Listener: HTTPHandler {
 
 extension RunningService {
   /// Names the old back end, and moves the app to a stage.
-  fileprivate func set(_ stage: Stage?, url: String) async throws {
+  func set(_ stage: Stage?, url: String) async throws {
     try await pool.transaction { session throws(DatabaseError) in
       let (scope, flag) = try Self.sandbox(in: session)
       try DestinationTable.setLegacy(url, of: scope, at: Self.now, in: session)
@@ -51,7 +60,7 @@ extension RunningService {
     }
   }
 
-  private static func sandbox(in session: Session) throws(DatabaseError) -> (Ledger.Scope, Flag) {
+  private static func sandbox(in session: Session) throws(DatabaseError) -> (Scope, Flag) {
     guard let found = try FlagTable.all(in: session).first(where: { $0.key.environment == .sandbox }) else {
       throw DatabaseError(.column, "no flag")
     }

@@ -9,6 +9,7 @@ import Simulator
 import Testing
 import Time
 
+@testable import Intake
 @testable import Service
 
 /// Which source of quarantine a message falls to, for every code with which one can be refused.
@@ -28,7 +29,7 @@ import Time
       let message = InboxMessage(kind: .notification, body: Array("MIIT".utf8), receivedAt: RunningService.now)
       let adapter = Adapter(verifier: SignedDataVerifier(roots: .apple))
       _ = try Intake(adapter: adapter).notification(
-        message, directory: AppDirectory(apps: [], tokens: [:], secrets: [:]), now: RunningService.now)
+        ReceivedNotification(message), directory: AppDirectory(apps: [], tokens: [:], secrets: [:]))
     }
   }
 
@@ -56,7 +57,8 @@ import Time
     (.wrongSharedSecret, legacy { $0["password"] = "guessed" }),
     (.wrongBundle, legacy { $0["latest_receipt_info"] = ["bid": "com.example.other"] }),
     (.environmentUnknown, legacy { $0["environment"] = "Moon" }),
-    (.tooManyRows, legacy { $0["unified_receipt"] = rows(20_001) }),
+    (.environmentUnknown, legacy { $0["environment"] = "Xcode" }),
+    (.tooManyRows, legacy { $0["unified_receipt"] = rows(301) }),
     (.valueTooLong, legacy { $0["unified_receipt"] = rows(1, id: String(repeating: "9", count: 100)) }),
   ]
 
@@ -88,7 +90,8 @@ import Time
     .notJSON: "400, not kept", .notAMessage: "400, not kept",
     .notificationV1NotYet: "the intake names the sender of every V1 body",
     .verifyReceiptStatus: "an answer of verifyReceipt, see below",
-    .unknownSubscription: "evidence, not kept", .missingIdentity: "as valueTooLong: after the signature",
+    .unknownSubscription: "evidence, not kept", .userIdContradicts: "evidence, not kept",
+    .missingIdentity: "as valueTooLong: after the signature",
     .missingSignedDate: "as valueTooLong: after the signature",
     .appAppleIdNotRegistered: "Production alone, as unknownApp", .noSharedSecret: "posted before there is a secret",
   ]
@@ -132,13 +135,11 @@ import Time
   @Test func `is of its own for an answer that was fetched`() {
     let intake = Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple)))
     let app = App(id: App.ID(1), bundleID: RunningService.app, appAppleID: nil)
-    let message = InboxMessage(
-      kind: .verifyReceiptAnswer, body: Array("{\"status\":21199}".utf8), receivedAt: RunningService.now)
-    for decision in [
-      intake.verifyReceiptAnswer(message, app: app, now: RunningService.now),
-      intake.apiAnswer(message, app: app, environment: .sandbox, now: RunningService.now),
-    ] {
-      guard case .quarantined(let refusal) = decision.entry.content else {
+    for kind in [InboxMessage.Kind.verifyReceiptAnswer, .apiAnswer] {
+      let message = InboxMessage(
+        kind: kind, body: Array("{\"status\":21199}".utf8), claim: Claim(environment: .sandbox),
+        receivedAt: RunningService.now)
+      guard case .quarantined(let refusal) = intake.answer(message, about: app).entry.content else {
         Issue.record("it was accepted")
         continue
       }

@@ -92,11 +92,11 @@ struct RunningService {
   }
 
   /// Registers a shared secret for the app, beside those that it has.
-  func register(secret: String) async throws {
+  func register(secret: String, name: String = "test") async throws {
     try await pool.transaction { [master] session throws(DatabaseError) in
       guard let app = try AppTable.all(in: session).first else { throw DatabaseError(.column, "no app") }
       try CredentialTable.put(
-        Array(secret.utf8), kind: .sharedSecret, name: "test", issuer: "", of: app,
+        Array(secret.utf8), kind: .sharedSecret, name: name, issuer: "", of: app,
         sealedWith: Keyring(current: master), at: Self.now, in: session)
     }
   }

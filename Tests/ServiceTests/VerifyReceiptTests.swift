@@ -42,7 +42,7 @@ private final class ScriptedApple: HTTPHandler {
   private static let secret = "5ec7e75ec7e75ec7e75ec7e75ec7e75e"
 
   private func with(
-    _ answer: HTTPResponse?, deadline: Interval = .seconds(20),
+    _ answer: HTTPResponse?, deadline: Interval = .seconds(20), repeatedEvery: Interval = .minutes(1),
     _ body: (RunningService, ScriptedApple) async throws -> Void
   ) async throws {
     let apple = ScriptedApple(answer)
@@ -52,6 +52,7 @@ private final class ScriptedApple: HTTPHandler {
     upstream.production = "http://127.0.0.1:\(server.port)/verifyReceipt"
     upstream.sandbox = "http://127.0.0.1:\(server.port)/sandboxed"
     upstream.deadline = deadline
+    upstream.repeatedEvery = repeatedEvery
     let chosen = upstream
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await server.run() }
@@ -97,12 +98,14 @@ private final class ScriptedApple: HTTPHandler {
 
   @Test func `sends each endpoint's calls to its own host, megabytes too`() async throws {
     try await with(answer("{\"status\":21002}")) { service, apple in
-      let large = request(String(repeating: "A", count: 3 << 20))
+      // Apple's own limit, to the byte.
+      let large = request(String(repeating: "A", count: 3_145_728 - request("").count))
       #expect(try await service.post("/sandbox/verifyReceipt", large).body["status"] == 21002)
       #expect(apple.asked.withLock { $0.map(\.path) } == ["/sandboxed"])
       #expect(apple.asked.withLock { $0.first?.body } == large)
-      let tooLarge = try await service.post("/verifyReceipt", request(String(repeating: "A", count: 9 << 20)))
+      let tooLarge = try await service.post("/verifyReceipt", large + [0x20])
       #expect(tooLarge.status == 413)
+      #expect(apple.asked.withLock { $0.count } == 1)
     }
   }
 
@@ -122,6 +125,31 @@ private final class ScriptedApple: HTTPHandler {
       let metrics = try await service.text("/metrics").text
       #expect(answer.status == 200 && answer.body["status"] == 21005)
       #expect(metrics.contains("status=\"couldNotConnect\"} 1"))
+    }
+  }
+
+  /// Megabytes of brackets took 28 times their size in memory.
+  @Test func `knows the app of a long call by its secret, and passes on what it does not read`() async throws {
+    try await with(answer("{\"status\":21002}")) { service, apple in
+      try await service.register(secret: Self.secret)
+      let brackets = String(repeating: "[[0]],", count: 500_000)
+      let hostile = Array(#"{"a":[\#(brackets)0],"password":"\#(Self.secret)"}"#.utf8)
+      #expect(try await service.post("/verifyReceipt", hostile).body["status"] == 21002)
+      #expect(apple.asked.withLock { $0.first?.body } == hostile)
+    }
+  }
+
+  @Test func `fills no log while Apple does not answer`() async throws {
+    var down = VerifyReceiptUpstream()
+    down.production = "http://127.0.0.1:1/verifyReceipt"
+    let chosen = down
+    try await RunningService.with({ $0.verifyReceipt = chosen }) { service in
+      for _ in 0..<5 { #expect(try await service.post("/verifyReceipt", request()).body["status"] == 21005) }
+      let lines = service.log.records.filter { $0.message == "verifyReceipt was not answered" }
+      #expect(lines.count == 1)
+      #expect(lines.first?.metadata["callsSinceLastLine"] == "1")
+      let metrics = try await service.text("/metrics").text
+      #expect(metrics.contains("status=\"couldNotConnect\"} 5"))
     }
   }
 
@@ -178,6 +206,62 @@ private final class ScriptedApple: HTTPHandler {
       #expect(isStored)
       let rows = [try await service.rowCount("purchases"), try await service.rowCount("seeds")]
       #expect(rows == [1, 1])
+    }
+  }
+
+  /// Whoever posts a receipt again and again must not fill the inbox, and the last word must not be lost.
+  @Test(arguments: [Interval.hours(1), .seconds(1)])
+  func `records answers that say the same once in a while`(every: Interval) async throws {
+    func valid(_ number: Int, product: String = "coins") -> HTTPResponse {
+      let row =
+        #"{"product_id":"\#(product)","transaction_id":"1","original_transaction_id":"1","purchase_date_ms":"1770000000000"}"#
+      return answer(
+        #"{"status":0,"environment":"Sandbox","receipt":{"bundle_id":"\#(RunningService.app)","in_app":[\#(row)],"request_date_ms":"17700000\#(10_000 + number)"}}"#
+      )
+    }
+    try await with(valid(0), repeatedEvery: every) { service, apple in
+      for number in 0..<6 {
+        apple.say(valid(number))
+        #expect(try await service.post("/sandbox/verifyReceipt", request()).body["status"] == 0)
+      }
+      let metrics = try await service.text("/metrics").text
+      if every > .minutes(1) {
+        let isStored = try await eventually { try await service.rowCount("inbox") == 1 }
+        #expect(isStored)
+        #expect(metrics.contains("outcome=\"repeated\"} 5"))
+        apple.say(valid(6, product: "gems"))
+        #expect(try await service.post("/sandbox/verifyReceipt", request()).body["status"] == 0)
+        let isKept = try await eventually { try await service.rowCount("inbox") == 2 }
+        #expect(isKept)
+      } else {
+        // However many fell into one second, the last one is recorded.
+        let last = "17700000\(10_000 + 5)"
+        let isKept = try await eventually {
+          try await service.pool.read { session throws(DatabaseError) in
+            var isThere = false
+            for row in try session.query("SELECT body FROM bodies") {
+              if String(decoding: try row.bytes("body"), as: UTF8.self).contains(last) { isThere = true }
+            }
+            return isThere
+          }
+        }
+        #expect(isKept)
+      }
+    }
+  }
+
+  @Test func `records the answer about a customer of many years, of more than a megabyte`() async throws {
+    let rows = (0..<6_000).map { number in
+      #"{"product_id":"coins","quantity":"1","transaction_id":"\#(70_000 + number)","original_transaction_id":"\#(70_000 + number)","purchase_date_ms":"1770000000000","original_purchase_date_ms":"1770000000000"}"#
+    }.joined(separator: ",")
+    let long =
+      #"{"status":0,"environment":"Sandbox","receipt":{"bundle_id":"\#(RunningService.app)","in_app":[\#(rows)]}}"#
+    #expect(long.utf8.count > 1 << 20)
+    try await with(answer(long)) { service, _ in
+      #expect(try await service.raw("POST", "/sandbox/verifyReceipt", request()).body == Array(long.utf8))
+      let isStored = try await eventually(within: .seconds(90)) { try await service.rowCount("purchases") == 6_000 }
+      #expect(isStored)
+      #expect(try await !service.text("/metrics").text.contains("status=\"unreadable\"}"))
     }
   }
 

@@ -32,6 +32,40 @@ import Testing
     #expect(Base64.url.decode(Array(text.utf8)) == nil)
   }
 
+  @Test func `ends where a byte is none of its letters, wherever that is`() {
+    let letters = Array("abyzABYZ0189-_".utf8)
+    let others = (UInt8.min...UInt8.max).filter { !$0.isBase64URL }
+    #expect(others.count == 256 - 64)
+    for count in [0, 1, 31, 32, 33, 64, 100] {
+      let text = (0..<count).map { letters[$0 % letters.count] }
+      #expect(text.span.endOfBase64URL(from: 0) == count)
+      for start in 0...count { #expect(text.span.endOfBase64URL(from: start) == count) }
+      for place in 0..<count {
+        var broken = text
+        broken[place] = others[(place * 7 + count) % others.count]
+        #expect(broken.span.endOfBase64URL(from: 0) == place)
+      }
+    }
+    for other in others {
+      var text = [UInt8](repeating: UInt8(ascii: "a"), count: 40)
+      text[13] = other
+      #expect(text.span.endOfBase64URL(from: 0) == 13)
+    }
+  }
+
+  @Test func `two texts that begin alike have each its own digest`() {
+    let text = [UInt8].random(count: 300)
+    for place in [0, 1, 7, 8, 9, 100, 299] {
+      var other = text
+      other[place] ^= 1
+      let (first, second) = Digest.sha256(text, and: other)
+      #expect(first == .sha256(text) && second == .sha256(other))
+      let (short, long) = Digest.sha256(Array(text[..<place]), and: text)
+      #expect(short == .sha256(Array(text[..<place])) && long == .sha256(text))
+    }
+    #expect(Digest.sha256(text, and: text) == (.sha256(text), .sha256(text)))
+  }
+
   @Test func `accepts its own letters and no other byte`() {
     for byte in UInt8.min...UInt8.max {
       let isLetter =

@@ -8,31 +8,33 @@ import Time
 import Wire
 
 @Suite struct `An answer of the simulated App Store Server API` {
-  private static let monthly = Product.subscription("bench.monthly", group: "1", every: .months(1), price: 990)
-  private let date = Bench.start + .days(60)
+  private static let bundleID = "com.example.notes"
+  private let world: AppStoreWorld
+  private let customer: CustomerID
+  private var date: Milliseconds { world.now }
 
-  private func life() -> SubscriptionLife {
-    var ids = Bench.ids()
-    let customer = Bench.customer(&ids)
-    var life = SubscriptionLife(of: Self.monthly, by: customer, in: Bench.app, from: Bench.start, ids: ids)
-    _ = life.begin()
-    _ = life.renew()
-    _ = life.renew()
-    return life
+  /// Of somebody whose subscription was renewed twice.
+  init() throws {
+    var (world, customer) = try LifelikeWorld.quiet()
+    try world.act(.buy(product: "plus.monthly"), on: customer)
+    world.advance(to: Bench.start + .days(80))
+    (self.world, self.customer) = (world, customer)
   }
 
+  private var periods: [SimulatedTransaction] { world.transactions(of: customer).map(\.transaction) }
+
   private func answer() throws -> SimulatedAnswer {
-    SimulatedAnswer(of: Bench.app, at: date, signer: try PayloadSigner(Bench.pki))
+    SimulatedAnswer(of: world.state(of: customer).app, at: date, signer: try PayloadSigner(Bench.pki))
   }
 
   private func read(_ answer: JSONObject) throws -> Reading {
     let body = answer.encoded()
     return try Bench.adapter().evidence(
-      body, app: Bench.app.bundleID, environment: nil, message: .sha256(body), now: date)
+      body, app: Self.bundleID, environment: nil, message: .sha256(body), now: date)
   }
 
   @Test func `about statuses is evidence of purchase and renewal`() throws {
-    let reading = try read(answer().statuses([life().answer(at: date)]))
+    let reading = try read(answer().statuses(world.subscriptions(of: customer).map(\.answer)))
     #expect(reading.survey.isClean, "\(reading.survey)")
     #expect(reading.findings.purchases.count == 1)
     #expect(reading.findings.renewals.count == 1)
@@ -40,27 +42,26 @@ import Wire
   }
 
   @Test func `about history is evidence of every period`() throws {
-    let reading = try read(answer().history(life().periods))
+    let reading = try read(answer().history(periods))
     #expect(reading.survey.isClean, "\(reading.survey)")
     #expect(reading.findings.purchases.count == 3)
     #expect(Set(reading.findings.purchases.map(\.key.line)).count == 3)
-    #expect(reading.findings.originalTransactionIDs == [life().current.originalTransactionID])
+    #expect(reading.findings.originalTransactionIDs == [periods[0].originalTransactionID])
   }
 
   @Test func `about one transaction is evidence of it`() throws {
-    let reading = try read(answer().transaction(life().current))
+    let last = try #require(periods.last)
+    let reading = try read(answer().transaction(last))
     #expect(reading.survey.isClean, "\(reading.survey)")
-    #expect(reading.findings.purchases.first?.facts.text(.transactionId) == life().current.transactionID)
+    #expect(reading.findings.purchases.first?.facts.text(.transactionId) == last.transactionID)
   }
 
   @Test func `tells an app transaction by its id`() throws {
-    var ids = Bench.ids(9)
-    let customer = Bench.customer(&ids)
-    let download = SimulatedAppTransaction(app: Bench.app, customer: customer, downloadedAt: Bench.start)
+    let download = world.appTransaction(of: customer)
     let jws = try PayloadSigner(Bench.pki).sign(download.payload(signedAt: date))
     let reading = try Bench.adapter().evidence(
-      jws, app: Bench.app.bundleID, environment: nil, message: .sha256(jws), now: date)
+      jws, app: Self.bundleID, environment: nil, message: .sha256(jws), now: date)
     #expect(reading.survey.isClean, "\(reading.survey)")
-    #expect(reading.findings.appTransactions.first?.key.appTransactionID == customer.appTransactionID)
+    #expect(reading.findings.appTransactions.first?.key.appTransactionID == download.customer.appTransactionID)
   }
 }

@@ -53,18 +53,22 @@ import Time
     #expect(storefront.price(9_990) == expected)
   }
 
-  @Test func `numbers the status of a subscription as Apple does`() {
-    var ids = Bench.ids()
-    let customer = Bench.customer(&ids)
-    let product = Product.subscription("bench.monthly", group: "1", every: .months(1), price: 990)
-    var life = SubscriptionLife(of: product, by: customer, in: Bench.app, from: Bench.start, ids: ids)
-    let end = life.expiresDate
-    #expect(life.status(at: end - .seconds(1)) == 1)
-    #expect(life.status(at: end) == 2)
-    _ = life.failToRenew(withGrace: true)
-    #expect(life.status(at: end) == 4)
-    #expect(life.status(at: end + .days(17)) == 3)
-    _ = life.refund(at: end + .days(1))
-    #expect(life.status(at: end + .days(2)) == 5)
+  @Test func `numbers the status of a subscription as Apple does`() throws {
+    var (world, customer) = try LifelikeWorld.quiet()
+    try world.act(.buy(product: "plus.monthly"), on: customer)
+    try world.act(.setPayment(works: false), on: customer)
+    let end = try #require(world.subscriptions(of: customer).first?.transaction.expiresDate)
+    func status(at date: Milliseconds) -> Int64? {
+      world.advance(to: date)
+      return world.subscriptions(of: customer).first?.status
+    }
+    #expect(status(at: end - .seconds(1)) == 1)
+    #expect(status(at: end) == 4)
+    #expect(status(at: end + .days(17)) == 3)
+    let bought = try #require(world.transactions(of: customer).first?.transaction.transactionID)
+    var refunded = world
+    try refunded.act(.refund(transaction: bought), on: customer)
+    #expect(refunded.subscriptions(of: customer).first?.status == 5)
+    #expect(status(at: end + .days(61)) == 2)
   }
 }

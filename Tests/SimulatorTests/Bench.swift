@@ -17,13 +17,6 @@ enum Bench {
 
   static func adapter() throws -> Adapter { Adapter(verifier: try verifier()) }
 
-  static func customer(_ ids: inout IdentifierSource) -> Customer {
-    Customer(
-      name: "Kim", storefront: .unitedStates, appTransactionID: ids.appTransactionID(), appAccountToken: ids.uuid())
-  }
-
-  static func ids(_ life: Int = 1) -> IdentifierSource { IdentifierSource(environment: .sandbox, seed: 7, life: life) }
-
   private static func make() -> ApplePKI {
     do { return try ApplePKI.generate(at: start) } catch { preconditionFailure("no PKI: \(error)") }
   }

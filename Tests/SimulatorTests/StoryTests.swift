@@ -96,7 +96,7 @@ import Wire
   /// What the good messages about a customer teach, in the order of arrival.
   private func read(of name: String) throws -> [Findings] {
     let adapter = try Bench.adapter()
-    let about = try messages().filter { $0.expectation == .stored && $0.caption.hasPrefix(name) }
+    let about = try messages().filter { $0.expectation == .stored && $0.caption.hasPrefix("\(name) ") }
     let original = about.first?.notification?.originalTransactionID
     return try messages().filter {
       $0.expectation == .stored && $0.notification?.originalTransactionID == original

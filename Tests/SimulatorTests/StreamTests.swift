@@ -49,11 +49,22 @@ import Wire
     let expected: Set = [
       "SUBSCRIBED/INITIAL_BUY", "SUBSCRIBED/RESUBSCRIBE", "DID_RENEW", "DID_RENEW/BILLING_RECOVERY",
       "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_ENABLED",
-      "DID_CHANGE_RENEWAL_PREF/UPGRADE", "DID_CHANGE_RENEWAL_PREF/DOWNGRADE", "DID_FAIL_TO_RENEW",
+      "DID_CHANGE_RENEWAL_PREF/UPGRADE", "DID_CHANGE_RENEWAL_PREF/DOWNGRADE", "DID_CHANGE_RENEWAL_PREF",
+      "OFFER_REDEEMED", "OFFER_REDEEMED/UPGRADE", "OFFER_REDEEMED/DOWNGRADE", "EXPIRED",
+      "EXPIRED/PRODUCT_NOT_FOR_SALE", "DID_FAIL_TO_RENEW",
       "DID_FAIL_TO_RENEW/GRACE_PERIOD", "GRACE_PERIOD_EXPIRED", "EXPIRED/VOLUNTARY", "EXPIRED/BILLING_RETRY",
       "REFUND", "REFUND_REVERSED", "REFUND_DECLINED", "CONSUMPTION_REQUEST", "RENEWAL_EXTENDED", "ONE_TIME_CHARGE",
     ]
     #expect(titles == expected)
+  }
+
+  @Test func `is of the people who come to a world of the same seed`() throws {
+    var app = AppPlan(Bench.app, selling: [], sharedSecret: "")
+    app.customers = 128
+    let world = AppStoreWorld(plan: WorldPlan(apps: [app]), seed: 15, start: Bench.start)
+    let people = Set(world.customers().map { world.state(of: $0).customer.appTransactionID })
+    let drafts = try (0..<2).flatMap { try `The same seed`.stream(seed: 15).drafts(ofBlock: $0) }
+    #expect(Set(drafts.compactMap { $0.subject?.transaction?["appTransactionId"]?.string }) == people)
   }
 
   @Test func `stays within the certificates' time`() throws {

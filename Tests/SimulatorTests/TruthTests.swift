@@ -19,7 +19,7 @@ import Time
       let id = try #require(transaction.text("transactionId"))
       let original = try #require(transaction.text("originalTransactionId"))
       // Nobody is told of the old period but by the new one.
-      if draft.title == "DID_CHANGE_RENEWAL_PREF/UPGRADE", let old = current[original] {
+      if draft.subtype == "UPGRADE", let old = current[original] {
         known[old]?["isUpgraded"] = true
       }
       known[id] = transaction.without("signedDate")
@@ -86,7 +86,9 @@ import Time
     for line in lines("purchase") {
       sold[line["transaction"]?.object?.text("productId") ?? "", default: 0] += 1
     }
-    let made: Set<Happening.Kind> = [.subscribed, .resubscribed, .renewed, .recovered, .upgraded, .bought]
+    let made: Set<Happening.Kind> = [
+      .subscribed, .resubscribed, .renewed, .recovered, .upgraded, .upgradedWithOffer, .bought,
+    ]
     let count = world.customers().reduce(0) { $0 + world.log(of: $1).filter { made.contains($0.kind) }.count }
     #expect(sold.values.reduce(0, +) == count)
     #expect(Set(sold.keys) == Set(world.apps[0].products.map(\.id)))

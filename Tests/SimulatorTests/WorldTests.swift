@@ -28,6 +28,20 @@ import Wire
     #expect(Array(days.truth()) == Array(year.truth()))
   }
 
+  @Test func `tells the same of households that live alone`() {
+    let (world, told) = LifelikeWorld.year(customers: 60)
+    let population = Population(
+      plan: WorldPlan(apps: [LifelikeWorld.plan(customers: 60)]), seed: 7, start: Bench.start)
+    let lives = (0..<population.count).reversed().map { number in
+      var life = population.life(number)
+      life.advance(to: world.now)
+      return life
+    }
+    #expect(lives.reversed().flatMap(\.states).flatMap(\.truth) == Array(world.truth()))
+    #expect(Set(lives.flatMap { $0.notifications.compactMap(\.v2) }) == Set(told.compactMap(\.v2)))
+    #expect(lives.reduce(0) { $0 + $1.notifications.count } == told.count)
+  }
+
   @Test func `tells something else for another seed`() {
     #expect(LifelikeWorld.year(customers: 3).told.map(\.v2) != LifelikeWorld.year(customers: 3, seed: 8).told.map(\.v2))
   }

@@ -30,6 +30,7 @@ struct ExampleView {
     case "customers":
       (["customers"] + kept.customers.map { $0.sorted().joined(separator: "+") }.sorted()).joined(separator: " ")
     case "events": (["events"] + events).joined(separator: " ")
+    case "shown": (["shown"] + shown).joined(separator: " ")
     case "transfers": (["transfers"] + transfers).joined(separator: " ")
     case "found": (["found", words[1]] + (kept.found[words[1]] ?? []).sorted()).joined(separator: " ")
     case "at": standing(words)
@@ -89,6 +90,16 @@ struct ExampleView {
       let title = event.subtype.map { "\(event.notificationType)/\($0)" } ?? event.notificationType
       let times = occurrence.tellings.count == 1 ? "" : "x\(occurrence.tellings.count)"
       return title + (subscription?.isSuperseded(event) == true ? "(superseded)" : "") + times
+    }
+  }
+
+  /// What is shown of events, those that are learned included: `TYPE/SUBTYPE:SOURCE`, with `x2` for two tellings and `(claimed)`.
+  private var shown: [String] {
+    Occurrence.toldAndLearned(in: kept.events, purchases: purchases).map { occurrence in
+      let event = occurrence.event
+      let title = event.subtype.map { "\(event.notificationType)/\($0)" } ?? event.notificationType
+      let times = occurrence.tellings.count == 1 ? "" : "x\(occurrence.tellings.count)"
+      return "\(title):\(event.source.name)\(times)\(occurrence.isClaimed ? "(claimed)" : "")"
     }
   }
 

@@ -24,6 +24,11 @@ package struct TruthComparison: Sendable {
     /// The field that is other; nil when all of it is.
     package var field: String? { if case .other(_, let field, _, _) = self { field } else { nil } }
 
+    /// What is true of the field; nil when nothing is, or when all of it is other.
+    package var truth: String? {
+      if case .other(_, _, let truth, _) = self, truth != TruthComparison.nothing { truth } else { nil }
+    }
+
     package var description: String {
       switch self {
       case .lost(let subject): "\(subject) is lost"
@@ -91,11 +96,13 @@ package struct TruthComparison: Sendable {
 
   private mutating func check(_ subject: String, _ field: String, truth: JSONValue?, ledger: JSONValue?) {
     func text(_ value: JSONValue?) -> String {
-      value.map { String(decoding: $0.encoded(), as: UTF8.self) } ?? "not told"
+      value.map { String(decoding: $0.encoded(), as: UTF8.self) } ?? Self.nothing
     }
     guard truth != ledger else { return }
     differences.append(.other(subject, field: field, truth: text(truth), ledger: text(ledger)))
   }
+
+  private static let nothing = "not told"
 
   /// What a purchase's key has, or what is of the payload and not of the purchase.
   private static let ofTheEnvelope: Set<String> = ["bundleId", "environment", "signedDate"]

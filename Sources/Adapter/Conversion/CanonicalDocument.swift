@@ -1,5 +1,5 @@
-package import JSON
-package import Mappings
+public import JSON
+public import Mappings
 import Purchases
 import Signing
 import Time
@@ -10,16 +10,16 @@ import Wire
 /// `events`, `purchases` and `renewals` are always there, `appTransactions` where there are some. Each element has
 /// `bundleId`, `environment`, `provenance` (who said it, when, and what vouches for it) and `rules`, the rows of
 /// `Mappings` that made it. Dates are milliseconds since 1970.
-package struct CanonicalDocument {
+public struct CanonicalDocument {
   private let converted: Converted
   private let vocabulary: Vocabulary
 
-  package init(_ converted: Converted, vocabulary: Vocabulary = .embedded) {
+  public init(_ converted: Converted, vocabulary: Vocabulary = .embedded) {
     self.converted = converted
     self.vocabulary = vocabulary
   }
 
-  package var json: JSONObject {
+  public var json: JSONObject {
     let findings = converted.findings
     let purchases = Purchase.fold(findings.purchases, rules: vocabulary.purchases.rules.hearingEveryone)
     let renewals = Dictionary(grouping: findings.renewals, by: \.key).sorted {

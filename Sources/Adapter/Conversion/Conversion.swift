@@ -1,15 +1,15 @@
 import JSON
-package import Mappings
-package import Purchases
-package import Receipts
-package import Signing
-package import Time
+public import Mappings
+public import Purchases
+public import Receipts
+public import Signing
+public import Time
 import Wire
 
 /// Reads one input of any kind into the canonical model, beside any ledger: to be looked at and compared.
 ///
 /// It believes what the service believes, and what nobody vouches for only when told so; that it says `none` of then.
-package struct Conversion: Sendable {
+public struct Conversion: Sendable {
   private let verifier: SignedDataVerifier
   private let adapter: Adapter
   private let receipts: ReceiptReader
@@ -19,7 +19,7 @@ package struct Conversion: Sendable {
   private var environment: Environment?
   private let allowsUnsigned: Bool
 
-  package init(
+  public init(
     verifier: SignedDataVerifier, receipts: ReceiptReader, vocabulary: Vocabulary = .embedded, app: String? = nil,
     environment: Environment? = nil, allowsUnsigned: Bool = false
   ) {
@@ -35,7 +35,7 @@ package struct Conversion: Sendable {
   /// What `bytes` say: a notification of either generation, signed data, an answer, or a receipt.
   ///
   /// `now` counts only for what is signed without a date, and as the latest date that an unsigned input can be of.
-  package func read(_ bytes: [UInt8], now: Milliseconds) throws(ConversionRefusal) -> Converted {
+  public func read(_ bytes: [UInt8], now: Milliseconds) throws(ConversionRefusal) -> Converted {
     let input = try ConversionInput(bytes)
     let message = Digest.sha256(bytes)
     var attempt = self
@@ -132,18 +132,17 @@ extension Conversion {
     guard object["transactionId"] == nil else {
       throw ConversionRefusal(Refusal(.unreadable, .notAMessage, "an id alone says nothing of a purchase"))
     }
-    return try evidence(object.encoded(), ClaimedPayload(answer: object), message, now)
+    return try evidence(Detection(object), ClaimedPayload(answer: object), message, now)
   }
 
   private func read(jws: [UInt8], _ message: Digest, _ now: Milliseconds) throws(ConversionRefusal) -> Converted {
     let claimed = ClaimedPayload(jws: jws)
     let refusal: ConversionRefusal
     do throws(ConversionRefusal) {
-      guard claimed.kind == .notification else { return try evidence(jws, claimed, message, now) }
-      let body: JSONObject = ["signedPayload": .string(String(decoding: jws, as: UTF8.self))]
-      do throws(Refusal) {
-        return Converted(try adapter.notification(body.encoded(), message: message, now: now))
-      } catch { throw ConversionRefusal(error) }
+      guard claimed.kind == .notification else { return try evidence(.jws(jws), claimed, message, now) }
+      do throws(Refusal) { return Converted(try adapter.notification(jws: jws, message: message, now: now)) } catch {
+        throw ConversionRefusal(error)
+      }
     } catch { refusal = error }
     guard allowsUnsigned, let seen = claimed.environment, !seen.isSignedByApple else { throw refusal }
     return try testData(jws, message, now)
@@ -185,12 +184,12 @@ extension Conversion {
   }
 
   private func evidence(
-    _ body: [UInt8], _ claimed: ClaimedPayload, _ message: Digest, _ now: Milliseconds
+    _ told: Detection, _ claimed: ClaimedPayload, _ message: Digest, _ now: Milliseconds
   ) throws(ConversionRefusal) -> Converted {
     let named = claimed.app ?? app
     let reading: Reading
     do throws(Refusal) {
-      reading = try adapter.evidence(body, app: named ?? "", environment: environment, message: message, now: now)
+      reading = try adapter.evidence(told, app: named ?? "", environment: environment, message: message, now: now)
     } catch { throw ConversionRefusal(error) }
     guard named != nil else { throw ConversionRefusal(.unknownApp, "nothing in a \(reading.title) names an app") }
     var converted = Converted(reading)
@@ -213,7 +212,7 @@ extension Conversion {
     let origin = LegacyOrigin(app: claimed ?? app, environment: environment, trust: .none, receivedAt: now)
     do throws(Refusal) {
       var converted = Converted(
-        try adapter.notification(object.encoded(), message: message, origin: origin, now: now))
+        try adapter.legacyNotification(object, message, origin))
       if claimed == nil { converted.given.append("bundleId") }
       if !body.namedEnvironments.areDecisive { converted.given.append("environment") }
       return converted
@@ -229,7 +228,7 @@ extension Conversion {
     do throws(Refusal) {
       var converted = Converted(
         try adapter.evidence(
-          object.encoded(), app: claimed ?? app ?? "", environment: environment, message: message, now: now))
+          .object(object), app: claimed ?? app ?? "", environment: environment, message: message, now: now))
       if claimed == nil { converted.given.append("bundleId") }
       if !answer.namedEnvironments.areDecisive { converted.given.append("environment") }
       return converted
@@ -282,15 +281,5 @@ extension Conversion {
     guard receipt.environment == nil else { return converted }
     if environment == nil { converted.claimed = ["environment"] } else { converted.given = ["environment"] }
     return converted
-  }
-}
-
-extension Receipt {
-  /// The environment that the receipt names, of iOS 6 in its unsigned part.
-  fileprivate var claimedEnvironment: Environment? {
-    switch self {
-    case .app(let receipt): receipt.environment
-    case .transaction(let receipt): receipt.claimedEnvironment
-    }
   }
 }

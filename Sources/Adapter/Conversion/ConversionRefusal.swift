@@ -2,7 +2,7 @@ import Receipts
 import Signing
 
 /// Why an input cannot be converted, and what to do about it.
-package struct ConversionRefusal: Error, Equatable, Sendable {
+public struct ConversionRefusal: Error, Equatable, Sendable {
   /// What the conversion itself refuses, beside verification, receipts and the adapter.
   package enum Code: String, Sendable, CaseIterable {
     /// Nothing, or nothing but white space.
@@ -22,10 +22,10 @@ package struct ConversionRefusal: Error, Equatable, Sendable {
   }
 
   /// Stable: others script on it.
-  package let code: String
-  package let detail: String
+  public let code: String
+  public let detail: String
   /// What to do about it.
-  package let next: String
+  public let next: String
 
   init(_ code: Code, _ detail: String) {
     self.code = code.rawValue
@@ -49,5 +49,5 @@ package struct ConversionRefusal: Error, Equatable, Sendable {
 
   func isAbout(_ code: Code) -> Bool { self.code == code.rawValue }
 
-  package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
+  public static func == (a: Self, b: Self) -> Bool { a.code == b.code }
 }

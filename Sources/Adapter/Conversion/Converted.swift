@@ -1,18 +1,18 @@
-package import Purchases
-package import Wire
+public import Purchases
+public import Wire
 
 /// What one input says in the canonical model, and how far it can be believed.
-package struct Converted: Sendable {
-  package var findings: Findings
-  package var trust: Adapter.Trust
+public struct Converted: Sendable {
+  public var findings: Findings
+  public var trust: Adapter.Trust
   /// What in it was new to this build.
-  package var survey: Survey
+  public var survey: Survey
   /// What the caller said because the input does not: `bundleId`, `environment`.
-  package var given: [String] = []
+  public var given: [String] = []
   /// What only an unsigned part of the input says: the `environment` of iOS 6 receipts.
-  package var claimed: [String] = []
+  public var claimed: [String] = []
   /// What neither the input nor the caller says: what `findings` has in its place means nothing.
-  package var unknown: [String] = []
+  public var unknown: [String] = []
 
   init(
     findings: Findings, trust: Adapter.Trust, survey: Survey = Survey(), given: [String] = [], claimed: [String] = []

@@ -40,6 +40,7 @@ enum NextStep {
     case .tooManyRows: smaller
     case .environmentUnknown: named
     case .valueTooLong: forged
+    case .userIdContradicts: "Hand it in with one user id: in the body, or with the request."
     case .unknownSubscription: "Hand in the transaction that goes with the renewal."
     case .missingIdentity: useless
     case .missingSignedDate: whole

@@ -6,9 +6,7 @@ import Wire
 enum BareID {
   /// The seed in `{"originalTransactionId": "…"}` or `{"transactionId": "…"}`; nil for another object.
   static func seed(_ object: JSONObject, of origin: LegacyOrigin) throws(Refusal) -> Seed? {
-    guard let value = object["originalTransactionId"] ?? object["transactionId"],
-      object["signedTransactionInfo"] == nil, object["signedRenewalInfo"] == nil
-    else { return nil }
+    guard let value = value(of: object) else { return nil }
     let app = try origin.app(claimed: [object["bundleId"]?.string])
     guard let id = LegacyPurchase.identity(value.looseText), id.utf8.allSatisfy(isOfID) else {
       throw Refusal(
@@ -19,6 +17,12 @@ enum BareID {
       try origin.environment(named: name.string ?? "", app: app)
     }
     return Seed(app: app, environment: environment ?? origin.environment, transactionID: id)
+  }
+
+  /// The id that an object is, whether or not it can be one; nil for another object.
+  static func value(of object: JSONObject) -> JSONValue? {
+    guard object["signedTransactionInfo"] == nil, object["signedRenewalInfo"] == nil else { return nil }
+    return object["originalTransactionId"] ?? object["transactionId"]
   }
 
   private static func isOfID(_ byte: UInt8) -> Bool {

@@ -53,15 +53,23 @@ struct LegacyEvents {
   var details: JSONObject {
     let told: Set<String> = [
       "password", "environment", "bid", "deprecation", "latest_receipt", "latest_expired_receipt",
+      // Marks what is read off signed purchases; a body that says so would look like it.
+      "learned",
     ]
-    var details = JSONObject()
-    for member in subscription.body.json where !told.contains(member.key) {
+    var details: [JSONObject.Member] = []
+    for member in subscription.body.json.members {
+      // Apple's have some twenty, with names of at most 40 letters; who has the secret can write any number. The message has them all.
+      guard details.count < Self.mostDetails else { break }
+      guard member.key.utf8.count <= Self.longestName, !told.contains(member.key) else { continue }
       switch member.value {
-      case .bool, .integer: details[member.key] = member.value
-      case .string(let text) where text.utf8.count <= 255: details[member.key] = member.value
+      case .bool, .integer: details.append(member)
+      case .string(let text) where text.utf8.count <= 255: details.append(member)
       case .string, .null, .number, .array, .object: break
       }
     }
-    return details
+    return JSONObject(uniqueMembers: details)
   }
+
+  private static let mostDetails = 64
+  private static let longestName = 64
 }

@@ -9,11 +9,16 @@ struct LegacyFacts<Field: FactField> {
   let table: LegacyFieldTable<Field>
   /// The field that says which kind of offer another names.
   let offerType: Field
+  /// The fields that are ids: a text too long for one is noted.
+  private let ids: [Field]
+  /// The first id that was longer than any text that is a fact, and so is none.
+  private(set) var longID: LongID?
   private var meanings = KeyMemory<LegacyFieldTable<Field>.Meaning>()
 
-  private init(_ table: LegacyFieldTable<Field>, offerType: Field) {
+  private init(_ table: LegacyFieldTable<Field>, offerType: Field, ids: [Field]) {
     self.table = table
     self.offerType = offerType
+    self.ids = ids
   }
 
   /// What a row of `in_app`, `latest_receipt_info` or `pending_renewal_info` states.
@@ -44,7 +49,7 @@ struct LegacyFacts<Field: FactField> {
   }
 
   /// What the top of a notification or of an iOS 6 answer states.
-  func factsOfTop(_ top: JSONObject) -> Facts<Field> {
+  mutating func factsOfTop(_ top: JSONObject) -> Facts<Field> {
     var facts = Facts<Field>()
     for entry in table.rows {
       if let key = entry.top, let value = top[key] { take(value, entry.form, entry.field, top, &facts) }
@@ -53,7 +58,7 @@ struct LegacyFacts<Field: FactField> {
   }
 
   /// In whichever order the members stand, the result is the same.
-  private func take(
+  private mutating func take(
     _ value: JSONValue, _ form: LegacyFieldTable<Field>.Form, _ field: Field, _ row: JSONObject,
     _ facts: inout Facts<Field>
   ) {
@@ -73,21 +78,42 @@ struct LegacyFacts<Field: FactField> {
       case .offerCodeName: namesPromotion(row) ? nil : Self.text(value)
       case .consent: row["price_increase_status"] == nil ? value.looseInteger.map(JSONValue.integer) : nil
       }
-    if let taken { facts.set(field, taken) }
+    if let taken {
+      facts.set(field, taken)
+    } else if form == .text, longID == nil, ids.contains(field), let text = value.looseText, text != "" {
+      longID = LongID(name: "\(field)", bytes: text.utf8.count)
+    }
   }
 
+  /// A text of at most 1,024 bytes, far more than any of Apple's has.
+  ///
+  /// A longer one is no fact: nobody signed it, and it would be read with all that is known of a customer. The message has it.
   private static func text(_ value: JSONValue) -> JSONValue? {
-    value.looseText.flatMap { $0 == "" ? nil : .string($0) }
+    value.looseText.flatMap { $0 == "" || $0.utf8.count > longestText ? nil : .string($0) }
   }
+
+  private static var longestText: Int { 1_024 }
 
   private func isUpgraded(_ row: JSONObject) -> Bool { row["is_upgraded"]?.looseFlag == true }
   private func namesPromotion(_ row: JSONObject) -> Bool { row["promotional_offer_id"].flatMap(Self.text) != nil }
 }
 
 extension LegacyFacts<PurchaseField> {
-  init(_ vocabulary: Vocabulary) { self.init(vocabulary.legacyPurchases, offerType: .offerType) }
+  init(_ vocabulary: Vocabulary) {
+    self.init(
+      vocabulary.legacyPurchases, offerType: .offerType,
+      ids: [.originalTransactionId, .transactionId, .webOrderLineItemId, .productId, .appAccountToken])
+  }
 }
 
 extension LegacyFacts<RenewalField> {
-  init(_ vocabulary: Vocabulary) { self.init(vocabulary.legacyRenewals, offerType: .offerType) }
+  init(_ vocabulary: Vocabulary) {
+    self.init(vocabulary.legacyRenewals, offerType: .offerType, ids: [])
+  }
+}
+
+/// An id that is longer than any text that is taken as a fact.
+struct LongID {
+  let name: String
+  let bytes: Int
 }

@@ -8,11 +8,20 @@ import Wire
 
 /// Reads a V1 notification: every row a statement, every renewal another, and the events its own body tells of.
 struct LegacyNotification {
+  /// The most unsigned rows and renewals of a body that is taken as Apple's.
+  ///
+  /// Apple puts the latest 100 transactions into `unified_receipt.latest_receipt_info`, and one element for each subscription
+  /// into `pending_renewal_info` (Apple's page "unified_receipt"; the largest that we have seen has 54 rows and one renewal).
+  /// The rest is room for customers of many subscriptions.
+  static let mostRows = 300
+
   let body: NotificationBody
   let vocabulary: Vocabulary
   let receipts: ReceiptReader
   let message: Digest
   let origin: LegacyOrigin
+  /// Whether it was accepted before: then it says what it said then.
+  let isStored: Bool
 
   func reading() throws(Refusal) -> Reading {
     let unified = body.unifiedReceipt
@@ -26,11 +35,13 @@ struct LegacyNotification {
     var purchases = LegacyPurchases(vocabulary)
     purchases.add(list)
     purchases.add(flat)
+    if !isStored { try Refusal.checkLength(of: purchases.longID, app: app) }
     cancel(in: &purchases)
     let target = target(purchases.rows)
     let original = original(purchases.rows, pending, target)
     let receipt = InnerReceipt(
-      unified?.latestReceipt ?? body.latestReceipt, reader: receipts, app: app, environment: environment)
+      unified?.latestReceipt ?? body.latestReceipt, reader: receipts, app: app, environment: environment,
+      isFetched: origin.trust == .apple)
     var ended = LegacyStatements.ended(pending, purchases.rows)
     if let original, tellsOfAnEnd { ended.insert(original) }
     let asOf =
@@ -44,7 +55,8 @@ struct LegacyNotification {
 
     let subscription = LegacySubscription(
       body: body, asOf: asOf, rows: purchases.rows.filter { $0.original == original },
-      renewal: pending.first { LegacyStatements.original(of: $0, purchases.rows) == original }, target: target)
+      renewal: zip(pending, LegacyStatements.originals(of: pending, purchases.rows)).first { $1 == original }?.0,
+      target: target)
     purchases.infer()
 
     var findings = Findings(app: app, environment: environment)
@@ -107,9 +119,8 @@ struct LegacyNotification {
     if let target { return target.original }
     if let named = LegacyPurchase.identity(body.originalTransactionID) { return named }
     let product = body.autoRenewProductID
-    let renewed = Set(
-      pending.filter { product != nil && ($0.autoRenewProductID == product || $0.productID == product) }
-        .compactMap { LegacyStatements.original(of: $0, rows) })
+    let ofProduct = pending.filter { product != nil && ($0.autoRenewProductID == product || $0.productID == product) }
+    let renewed = Set(LegacyStatements.originals(of: ofProduct, rows).compactMap(\.self))
     let byRenewal = rows.filter { renewed.contains($0.original) }
     let byProduct = rows.filter { product != nil && $0.productID == product }
     let candidates = byRenewal.isEmpty ? byProduct.isEmpty ? rows : byProduct : byRenewal

@@ -1,17 +1,17 @@
-package import Purchases
-package import Time
+public import Purchases
+public import Time
 
 /// What was found out about the sender of something unsigned, before it was read.
-package struct LegacyOrigin: Sendable {
+public struct LegacyOrigin: Sendable {
   /// The bundle id, by `bid`, by the secret, by the URL or by the token; nil when none of them told.
-  package var app: String?
+  public var app: String?
   /// By the URL or the request; nil when the body has to tell.
-  package var environment: Environment?
-  package var trust: Adapter.Trust
+  public var environment: Environment?
+  public var trust: Adapter.Trust
   /// What is said to be later than this is believed to be of this time.
-  package var receivedAt: Milliseconds
+  public var receivedAt: Milliseconds
 
-  package init(app: String?, environment: Environment?, trust: Adapter.Trust, receivedAt: Milliseconds) {
+  public init(app: String?, environment: Environment?, trust: Adapter.Trust, receivedAt: Milliseconds) {
     self.app = app
     self.environment = environment
     self.trust = trust

@@ -16,6 +16,8 @@ struct LegacyPurchases {
   private(set) var rows: [LegacyPurchase] = []
   /// Rows without any id by which they could be known.
   private(set) var unusable = 0
+  /// The first id of a row that is too long to be a fact.
+  var longID: LongID? { reader.longID }
   private var reader: LegacyFacts<PurchaseField>
   private let inferences: InferenceTable
   private var places: [Name: Int] = [:]
@@ -93,7 +95,7 @@ struct LegacyPurchase {
   var cancelledAt: Milliseconds?
   /// Whether it has what only auto-renewable subscriptions have.
   private(set) var isSubscription: Bool
-  private(set) var furtherTransactionIDs: [String] = []
+  private var otherIDs: Set<String> = []
   private let list: Int
 
   /// Nil for a row without any id.
@@ -121,6 +123,9 @@ struct LegacyPurchase {
     isSubscription = true
     list = 0
   }
+
+  /// Under which else it was told, sorted.
+  var furtherTransactionIDs: [String] { otherIDs.sorted() }
 
   var line: Line {
     Line(
@@ -170,9 +175,13 @@ struct LegacyPurchase {
 
   /// Takes in another row about the same purchase, whichever was met first.
   mutating func join(_ other: LegacyPurchase) {
+    // Kept as they are gathered: an answer may name one purchase in each of its 20,000 rows.
+    var ids = otherIDs
+    otherIDs = []
     let isOther = other.list != list ? other.list < list : isBelow(other)
     let (best, rest) = isOther ? (other, self) : (self, other)
-    let ids = [best, rest].flatMap { [$0.facts.text(.transactionId)].compactMap(\.self) + $0.furtherTransactionIDs }
+    if ids.count < other.otherIDs.count { ids = other.otherIDs.union(ids) } else { ids.formUnion(other.otherIDs) }
+    for id in [best, rest].compactMap({ $0.facts.text(.transactionId) }) { ids.insert(id) }
     self = best
     for (field, value) in rest.facts.known where facts[field] == nil {
       if isUpgraded, field == .revocationDate || field == .revocationReason { continue }
@@ -180,7 +189,8 @@ struct LegacyPurchase {
     }
     cancelledAt = best.cancelledAt ?? rest.cancelledAt
     isSubscription = best.isSubscription || rest.isSubscription
-    furtherTransactionIDs = Set(ids).subtracting([facts.text(.transactionId) ?? ""]).sorted()
+    if let id = facts.text(.transactionId) { ids.remove(id) }
+    otherIDs = ids
   }
 }
 

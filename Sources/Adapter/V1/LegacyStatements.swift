@@ -49,8 +49,8 @@ struct LegacyStatements {
       statements.append(
         RenewalStatement(key: key, source: source, rank: rank, facts: facts, message: message.bytes))
     }
-    for element in elements {
-      if let original = Self.original(of: element, rows) { add(original, reader.facts(element.json)) }
+    for (element, original) in zip(elements, Self.originals(of: elements, rows)) {
+      if let original { add(original, reader.facts(element.json)) }
     }
     if let current, !statements.contains(where: { $0.key.originalTransactionID == current }) {
       let facts = reader.factsOfTop(top)
@@ -59,15 +59,25 @@ struct LegacyStatements {
     return statements
   }
 
-  /// As it says; before 2018 it does not, and the one subscription with rows of its product is meant.
-  static func original(of element: PendingRenewal, _ rows: [LegacyPurchase]) -> String? {
-    if let named = LegacyPurchase.identity(element.originalTransactionID) { return named }
-    let candidates = Set(rows.filter { $0.isSubscription && $0.productID == element.productID }.map(\.original))
-    return candidates.count == 1 ? candidates.first : nil
+  /// Of which subscription each element speaks, as it says; before 2018 it does not, and the one subscription with rows of its
+  /// product is meant.
+  ///
+  /// The rows are looked through once: a body of the largest size has thousands of both.
+  static func originals(of elements: [PendingRenewal], _ rows: [LegacyPurchase]) -> [String?] {
+    let named = elements.map { LegacyPurchase.identity($0.originalTransactionID) }
+    guard named.contains(nil) else { return named }
+    var candidates: [String?: Set<String>] = [:]
+    for row in rows where row.isSubscription { candidates[row.productID, default: []].insert(row.original) }
+    return zip(elements, named).map { element, named in
+      if let named { return named }
+      guard let found = candidates[element.productID], found.count == 1 else { return nil }
+      return found.first
+    }
   }
 
   /// Adds what a proven receipt states, the links that it makes, and the seeds; nothing longer than Apple's.
   ///
+  /// What a receipt says whose environment is not proven is as claimed as the body, so that Apple is asked to confirm it.
   /// What the body lists beside the receipt is linked if Apple gave us the body, and else claimed to be.
   func completed(
     _ findings: Findings, receipt: InnerReceipt?, trust: Adapter.Trust
@@ -76,6 +86,11 @@ struct LegacyStatements {
     if let proven = receipt?.findings(vocabulary, message: message) {
       findings.purchases += proven.purchases
       findings.links += proven.links
+    }
+    if let claimed = receipt?.claims(vocabulary, as: source, receivedAt: asOf, message: message) {
+      // The body's own rows say more of those that it lists.
+      let listed = Set(findings.originalTransactionIDs)
+      findings.purchases += claimed.purchases.filter { !listed.contains($0.key.originalTransactionID) }
     }
     if trust.joinsCustomers {
       findings.isFetched = true
@@ -91,10 +106,10 @@ struct LegacyStatements {
 
   /// The subscriptions that a renewal says are over, or could not be charged for again.
   static func ended(_ elements: [PendingRenewal], _ rows: [LegacyPurchase]) -> Set<String> {
-    Set(
-      elements.filter {
-        $0.expirationIntent != nil || $0.isInBillingRetryPeriod == true || $0.gracePeriodExpiresDate != nil
-      }.compactMap { original(of: $0, rows) })
+    let ended = elements.filter {
+      $0.expirationIntent != nil || $0.isInBillingRetryPeriod == true || $0.gracePeriodExpiresDate != nil
+    }
+    return Set(originals(of: ended, rows).compactMap(\.self))
   }
 
   /// The greatest date of `rows` and of `others` that is not later than `receivedAt`, which stands in for none.

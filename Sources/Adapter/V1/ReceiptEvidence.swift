@@ -6,27 +6,49 @@ import Signing
 import Time
 import Wire
 
-/// Reads a receipt that a back end hands in: proven, it is a source; unproven, it is kept as a stranger's word.
+/// Reads a receipt that a back end hands in, or that somebody posted to verifyReceipt.
+///
+/// Of a back end: proven, it is a source; unproven, it is kept as a stranger's word. Of anybody else it has to be proven.
+///
+/// So is a verified receipt that does not sign its environment, as those of iOS 6: it proves the purchase, and whoever
+/// hands it in says of which environment. Its ids are seeds, and Apple's history proves the rest.
 struct ReceiptEvidence {
   let reader: ReceiptReader
   let vocabulary: Vocabulary
   let message: Digest
   let origin: LegacyOrigin
+  /// Whether a receipt whose signature was not verified is refused.
+  var requiresProof = false
 
-  func read(_ text: [UInt8]) throws(Refusal) -> Reading {
+  func read(_ text: [UInt8]) throws(Refusal) -> Reading { try read(reader.read(text)) }
+
+  /// The same of a receipt that was proven already.
+  func read(_ reading: ReceiptReading) throws(Refusal) -> Reading {
     let mapping = ReceiptMapping(vocabulary: vocabulary)
-    switch reader.read(text) {
-    case .verified(let receipt):
-      return try reading(
-        receipt.receipt, mapping.findings(of: receipt, environment: origin.environment, message: message), .receipt)
+    switch reading {
+    case .verified(let receipt) where receipt.receipt.environment != nil:
+      return try self.reading(receipt.receipt, mapping.findings(of: receipt, message: message), .receipt)
+    case .verified(let verified):
+      let receipt = verified.receipt
+      var findings = unverified(receipt, mapping)
+      // The back end says whose it is, as with an id alone: a signature is on the purchase.
+      let originals = findings?.originalTransactionIDs ?? []
+      findings?.unplacedOriginals = Set(originals)
+      return try self.reading(receipt, findings, .none)
     case .refused(let receipt, let refusal):
-      if refusal.code == .xcodeReceipt { throw Refusal(refusal, claimedApp: receipt.bundleID) }
-      return try reading(
-        receipt,
-        mapping.unverifiedFindings(
-          of: receipt, environment: origin.environment, receivedAt: origin.receivedAt, message: message), .none)
+      if requiresProof || refusal.code == .xcodeReceipt { throw Refusal(refusal, claimedApp: receipt.bundleID) }
+      return try self.reading(receipt, unverified(receipt, mapping), .none)
     case .unreadable(let refusal): throw Refusal(refusal, claimedApp: origin.app)
     }
+  }
+
+  /// What it says unproven; never of an environment that its unsigned part contradicts.
+  private func unverified(_ receipt: Receipt, _ mapping: ReceiptMapping) -> Findings? {
+    guard let asked = origin.environment else {
+      return mapping.unverifiedFindings(of: receipt, receivedAt: origin.receivedAt, message: message)
+    }
+    return mapping.unverifiedFindings(
+      of: receipt, environment: receipt.claimedEnvironment ?? asked, receivedAt: origin.receivedAt, message: message)
   }
 
   private func reading(_ receipt: Receipt, _ found: Findings?, _ trust: Adapter.Trust) throws(Refusal) -> Reading {
@@ -49,8 +71,15 @@ struct ReceiptEvidence {
     findings.claimLinks()
     findings.noteSeeds(userID: nil)
     try Refusal.checkLengths(findings)
-    return Reading(
+    var reading = Reading(
       app: app, appAppleID: nil, environment: findings.environment, signedAt: receipt.signedAt,
       title: "receipt of \(findings.purchases.count)", findings: findings, survey: Survey(), trust: trust)
+    if let asked = origin.environment, findings.environment != asked {
+      reading.objection = Refusal(
+        .authentic, .environmentUnknown,
+        "the request says \(asked.rawValue), the unsigned part of the receipt says \(findings.environment.rawValue)",
+        claimedApp: app)
+    }
+    return reading
   }
 }

@@ -74,7 +74,7 @@ struct AnswerReading {
       case .tlsFailed: .untrusted
       case .timedOut, .closed, .other: .interrupted
       case .malformedResponse: .malformedAnswer
-      case .tooLarge: .tooLarge
+      case .tooLarge, .noRoom: .tooLarge
       case .cancelled: .cancelled
       }
     var failure = CallFailure(code, endpoint, error.detail)

@@ -4,7 +4,7 @@ import Mappings
 /// One call as a value: what is asked, and how the answer reads.
 ///
 /// The static functions of its extensions make them, one for each endpoint; `AppStoreClient.send` makes the call.
-package struct Call<Answer: Sendable>: Sendable {
+public struct Call<Answer: Sendable>: Sendable {
   package enum Body: Hashable, Sendable {
     case none
     case json(JSONObject)

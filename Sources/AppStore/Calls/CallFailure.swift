@@ -1,11 +1,11 @@
 package import Mappings
-package import Time
+public import Time
 
 /// Why a call has no answer; equality looks at the code and Apple's number alone.
 ///
 /// Nothing secret is in it: no token, no body that was sent, no id from a path.
-package struct CallFailure: Error, Equatable, Sendable, CustomStringConvertible {
-  package enum Code: String, Sendable, CaseIterable {
+public struct CallFailure: Error, Equatable, Sendable, CustomStringConvertible {
+  public enum Code: String, Sendable, CaseIterable {
     /// The call cannot be said in HTTP: an empty id, for example. Nothing was sent.
     case invalidCall
     /// The key cannot sign a token. Nothing was sent.
@@ -44,22 +44,22 @@ package struct CallFailure: Error, Equatable, Sendable, CustomStringConvertible 
     case ifRepeatable
   }
 
-  package let code: Code
-  package let endpoint: Endpoint
-  package let detail: String
-  package var environment: APIEnvironment?
+  public let code: Code
+  public let endpoint: Endpoint
+  public let detail: String
+  public package(set) var environment: APIEnvironment?
   /// The environment that was asked before and knows no such id: it need not be asked again.
   package var unknownIn: APIEnvironment?
   /// The HTTP status, where there is an answer.
-  package var status: Int?
+  public package(set) var status: Int?
   /// Apple's number, of which `row` knows the meaning.
-  package var errorCode: Int64?
+  public package(set) var errorCode: Int64?
   /// When Apple or our budget would take it again.
-  package var retryAt: Milliseconds?
+  public package(set) var retryAt: Milliseconds?
   /// The answer's Date header, to the second.
   package var serverDate: Milliseconds?
   package var receivedAt: Milliseconds?
-  package var attempts = 0
+  public package(set) var attempts = 0
   /// Whether Apple may have acted on an attempt without saying so: the last, or one before it.
   package var mayHaveActed: Bool
 
@@ -76,7 +76,7 @@ package struct CallFailure: Error, Equatable, Sendable, CustomStringConvertible 
       }
   }
 
-  package static func == (a: Self, b: Self) -> Bool { a.code == b.code && a.errorCode == b.errorCode }
+  public static func == (a: Self, b: Self) -> Bool { a.code == b.code && a.errorCode == b.errorCode }
 
   /// What is known of Apple's number; nil without one, and for one that is newer than this build.
   package var row: ErrorTable.Row? { errorCode.flatMap { Vocabulary.embedded.apiErrors[$0] } }
@@ -91,9 +91,9 @@ package struct CallFailure: Error, Equatable, Sendable, CustomStringConvertible 
   }
 
   /// Whether Apple may have done what was asked although nobody said so.
-  package var isOutcomeUnknown: Bool { mayHaveActed && !endpoint.isReading }
+  public var isOutcomeUnknown: Bool { mayHaveActed && !endpoint.isReading }
 
-  package var description: String {
+  public var description: String {
     let number = errorCode.map { " \($0)" } ?? ""
     let name = row.map { " \($0.name) (\($0.id)): \($0.meaning)" } ?? ""
     let place = environment.map { " in \($0.rawValue)" } ?? ""
@@ -101,7 +101,7 @@ package struct CallFailure: Error, Equatable, Sendable, CustomStringConvertible 
   }
 
   /// What to do about it.
-  package var nextStep: String {
+  public var nextStep: String {
     if isOutcomeUnknown { return "whether Apple did it is not known: look before asking again" }
     if code == .refused, unknownIn != nil { return "both environments were asked: check id and bundle id" }
     if [.rateLimited, .overBudget].contains(code), let retryAt { return "ask again at \(retryAt.iso8601)" }

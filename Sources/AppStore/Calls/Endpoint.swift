@@ -1,7 +1,7 @@
 package import Mappings
 
 /// What can be asked of Apple; how is a row of `endpoints.tsv`.
-package enum Endpoint: String, Hashable, Sendable, CaseIterable {
+public enum Endpoint: String, Hashable, Sendable, CaseIterable {
   case getTransactionHistory, getTransactionHistoryV1, getTransactionInfo, getAppTransactionInfo
   case getAllSubscriptionStatuses, getRefundHistory, lookUpOrderId
   case sendConsumptionInformation, sendConsumptionInformationV1, setAppAccountToken, finishTransaction
@@ -24,7 +24,7 @@ package enum Endpoint: String, Hashable, Sendable, CaseIterable {
   }
 
   /// Whether the call leaves everything as it is.
-  package var isReading: Bool {
+  public var isReading: Bool {
     switch self {
     case .getTransactionHistory, .getTransactionHistoryV1, .getTransactionInfo, .getAppTransactionInfo,
       .getAllSubscriptionStatuses, .getRefundHistory, .lookUpOrderId, .getStatusOfSubscriptionRenewalDateExtensions,
@@ -41,11 +41,11 @@ package enum Endpoint: String, Hashable, Sendable, CaseIterable {
 }
 
 /// The two of Apple's environments that have servers.
-package enum APIEnvironment: String, Hashable, Sendable, CaseIterable {
+public enum APIEnvironment: String, Hashable, Sendable, CaseIterable {
   case production = "Production"
   case sandbox = "Sandbox"
 
-  package var other: Self {
+  public var other: Self {
     switch self {
     case .production: .sandbox
     case .sandbox: .production

@@ -1,8 +1,8 @@
-package import Wire
+public import Wire
 
 extension Call<ExtendRenewalDateResponse> {
   /// Extend a Subscription Renewal Date, at most twice a year: the customer pays later.
-  package static func extend(_ request: ExtendRenewalDateRequest, of originalTransactionID: String) -> Self {
+  public static func extend(_ request: ExtendRenewalDateRequest, of originalTransactionID: String) -> Self {
     Self(
       .extendSubscriptionRenewalDate, path: ["originalTransactionId": originalTransactionID],
       body: .json(request.json), read: { ExtendRenewalDateResponse($0) })
@@ -11,7 +11,7 @@ extension Call<ExtendRenewalDateResponse> {
 
 extension Call<MassExtendRenewalDateResponse> {
   /// Extend Subscription Renewal Dates for All Active Subscribers of a product.
-  package static func extendAll(_ request: MassExtendRenewalDateRequest) -> Self {
+  public static func extendAll(_ request: MassExtendRenewalDateRequest) -> Self {
     Self(
       .extendRenewalDatesForAllActiveSubscribers, body: .json(request.json), read: { MassExtendRenewalDateResponse($0) }
     )
@@ -20,7 +20,7 @@ extension Call<MassExtendRenewalDateResponse> {
 
 extension Call<MassExtendRenewalDateStatusResponse> {
   /// Get Status of Subscription Renewal Date Extensions.
-  package static func extensionStatus(of productID: String, requestIdentifier: String) -> Self {
+  public static func extensionStatus(of productID: String, requestIdentifier: String) -> Self {
     Self(
       .getStatusOfSubscriptionRenewalDateExtensions,
       path: ["productId": productID, "requestIdentifier": requestIdentifier],

@@ -1,16 +1,16 @@
-package import Time
+public import Time
 
 /// Which transactions Get Transaction History gives; the same on every page.
 ///
 /// Apple: TransactionHistoryRequest.
-package struct HistoryFilter: Sendable {
-  package enum Sort: String, Sendable, CaseIterable {
+public struct HistoryFilter: Sendable {
+  public enum Sort: String, Sendable, CaseIterable {
     /// By the date of the last change, the earliest first: Apple's default.
     case ascending = "ASCENDING"
     case descending = "DESCENDING"
   }
 
-  package enum ProductType: String, Sendable, CaseIterable {
+  public enum ProductType: String, Sendable, CaseIterable {
     case autoRenewable = "AUTO_RENEWABLE"
     case nonRenewable = "NON_RENEWABLE"
     case consumable = "CONSUMABLE"
@@ -18,18 +18,18 @@ package struct HistoryFilter: Sendable {
   }
 
   /// Of the purchase, the beginning included and the end not.
-  package var startDate: Milliseconds?
-  package var endDate: Milliseconds?
-  package var productIDs: [String] = []
-  package var productTypes: [ProductType] = []
-  package var sort: Sort?
-  package var subscriptionGroupIdentifiers: [String] = []
+  public var startDate: Milliseconds?
+  public var endDate: Milliseconds?
+  public var productIDs: [String] = []
+  public var productTypes: [ProductType] = []
+  public var sort: Sort?
+  public var subscriptionGroupIdentifiers: [String] = []
   /// PURCHASED or FAMILY_SHARED.
-  package var inAppOwnershipType: String?
+  public var inAppOwnershipType: String?
   /// Only revoked ones, or only others.
-  package var revoked: Bool?
+  public var revoked: Bool?
 
-  package init() {}
+  public init() {}
 
   /// In Apple's order of parameters.
   var query: [(name: String, value: String)] {

@@ -1,28 +1,28 @@
-package import Wire
+public import Wire
 
 /// Retention Messaging: what is shown to a customer who is about to cancel.
 extension Call<Void> {
   /// Upload Image; `imageSize` is FULL_SIZE or BULLET_POINT, Apple's default when nil.
-  package static func uploadImage(_ png: [UInt8], as imageIdentifier: String, imageSize: String? = nil) -> Self {
+  public static func uploadImage(_ png: [UInt8], as imageIdentifier: String, imageSize: String? = nil) -> Self {
     Self(
       .uploadImage, path: ["imageIdentifier": imageIdentifier],
       query: imageSize.map { [("imageSize", $0)] } ?? [], body: .png(png))
   }
 
-  package static func deleteImage(_ imageIdentifier: String) -> Self {
+  public static func deleteImage(_ imageIdentifier: String) -> Self {
     Self(.deleteImage, path: ["imageIdentifier": imageIdentifier], body: .none)
   }
 
-  package static func uploadMessage(_ message: UploadMessageRequestBody, as messageIdentifier: String) -> Self {
+  public static func uploadMessage(_ message: UploadMessageRequestBody, as messageIdentifier: String) -> Self {
     Self(.uploadMessage, path: ["messageIdentifier": messageIdentifier], body: .json(message.json))
   }
 
-  package static func deleteMessage(_ messageIdentifier: String) -> Self {
+  public static func deleteMessage(_ messageIdentifier: String) -> Self {
     Self(.deleteMessage, path: ["messageIdentifier": messageIdentifier], body: .none)
   }
 
   /// Configure Default Message of a product in a language.
-  package static func configureDefaultMessage(
+  public static func configureDefaultMessage(
     _ messageIdentifier: String, of productID: String, locale: String
   ) -> Self {
     Self(
@@ -30,40 +30,40 @@ extension Call<Void> {
       body: .json(DefaultConfigurationRequest(messageIdentifier: messageIdentifier).json))
   }
 
-  package static func deleteDefaultMessage(of productID: String, locale: String) -> Self {
+  public static func deleteDefaultMessage(of productID: String, locale: String) -> Self {
     Self(.deleteDefaultMessage, path: ["productId": productID, "locale": locale], body: .none)
   }
 
   /// Configure Realtime URL: where Apple asks which message to show.
-  package static func configureRealtimeURL(_ url: String) -> Self {
+  public static func configureRealtimeURL(_ url: String) -> Self {
     Self(.configureRealtimeURL, body: .json(RealtimeUrlRequest(realtimeURL: url).json))
   }
 
-  package static func deleteRealtimeURL() -> Self { Self(.deleteRealtimeURL, body: .none) }
+  public static func deleteRealtimeURL() -> Self { Self(.deleteRealtimeURL, body: .none) }
 }
 
 extension Call<GetImageListResponse> {
-  package static func imageList() -> Self { Self(.getImageList, read: { GetImageListResponse($0) }) }
+  public static func imageList() -> Self { Self(.getImageList, read: { GetImageListResponse($0) }) }
 }
 
 extension Call<GetMessageListResponse> {
-  package static func messageList() -> Self { Self(.getMessageList, read: { GetMessageListResponse($0) }) }
+  public static func messageList() -> Self { Self(.getMessageList, read: { GetMessageListResponse($0) }) }
 }
 
 extension Call<DefaultConfigurationResponse> {
-  package static func defaultMessage(of productID: String, locale: String) -> Self {
+  public static func defaultMessage(of productID: String, locale: String) -> Self {
     Self(
       .getDefaultMessage, path: ["productId": productID, "locale": locale], read: { DefaultConfigurationResponse($0) })
   }
 }
 
 extension Call<RealtimeUrlResponse> {
-  package static func realtimeURL() -> Self { Self(.getRealtimeURL, read: { RealtimeUrlResponse($0) }) }
+  public static func realtimeURL() -> Self { Self(.getRealtimeURL, read: { RealtimeUrlResponse($0) }) }
 }
 
 extension Call<PerformanceTestResponse> {
   /// Initiate Performance Test of the realtime URL, in the sandbox.
-  package static func performanceTest(of originalTransactionID: String) -> Self {
+  public static func performanceTest(of originalTransactionID: String) -> Self {
     Self(
       .initiatePerformanceTest,
       body: .json(PerformanceTestRequest(originalTransactionId: originalTransactionID).json),
@@ -72,7 +72,7 @@ extension Call<PerformanceTestResponse> {
 }
 
 extension Call<PerformanceTestResultResponse> {
-  package static func performanceTestResult(_ requestID: String) -> Self {
+  public static func performanceTestResult(_ requestID: String) -> Self {
     Self(
       .getPerformanceTestResults, path: ["requestId": requestID], read: { PerformanceTestResultResponse($0) })
   }

@@ -1,15 +1,15 @@
-package import Wire
+public import Wire
 
 extension Call<SendTestNotificationResponse> {
   /// Request a Test Notification: Apple sends TEST to the app's URL of this environment.
-  package static func testNotification() -> Self {
+  public static func testNotification() -> Self {
     Self(.requestTestNotification, read: { SendTestNotificationResponse($0) })
   }
 }
 
 extension Call<CheckTestNotificationResponse> {
   /// Get Test Notification Status: whether the test arrived, and why not.
-  package static func testNotificationStatus(_ testNotificationToken: String) -> Self {
+  public static func testNotificationStatus(_ testNotificationToken: String) -> Self {
     Self(
       .getTestNotificationStatus, path: ["testNotificationToken": testNotificationToken],
       read: { CheckTestNotificationResponse($0) })
@@ -18,7 +18,7 @@ extension Call<CheckTestNotificationResponse> {
 
 extension Call<NotificationHistoryResponse> {
   /// Get Notification History, a page of it; `NotificationPages` walks through all of them.
-  package static func notificationHistory(_ request: NotificationHistoryRequest, paginationToken: String? = nil) -> Self
+  public static func notificationHistory(_ request: NotificationHistoryRequest, paginationToken: String? = nil) -> Self
   {
     Self(
       .getNotificationHistory, query: paginationToken.map { [("paginationToken", $0)] } ?? [],

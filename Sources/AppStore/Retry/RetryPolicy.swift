@@ -12,9 +12,7 @@ package struct RetryPolicy: Sendable {
   package var attempts: Int
   /// From the first attempt to the beginning of the last, waiting for the budget included.
   package var within: Interval
-  /// The longest first wait; each later one may be twice as long.
-  package var first = Interval.milliseconds(250)
-  package var longest = Interval.seconds(30)
+  package var backoff = Backoff(first: .milliseconds(250), longest: .seconds(30))
 
   package init(attempts: Int, within: Interval) {
     self.attempts = attempts
@@ -42,8 +40,7 @@ package struct RetryPolicy: Sendable {
     case .ifRepeatable where !failure.endpoint.row.isRepeatable: return .giveUp
     case .safe, .ifRepeatable: break
     }
-    let doubled = Double(first.milliseconds) * Double(1 << min(attempt - 1, 20))
-    let spread = Interval.milliseconds(Int64(min(doubled, Double(longest.milliseconds)) * jitter))
+    let spread = Interval.milliseconds(Int64(Double(backoff.ceiling(after: attempt).milliseconds) * jitter))
     let wait = failure.retryAt.map { max($0 - now, .milliseconds(0)) + spread } ?? spread
     return now + wait - begun <= within ? .again(after: wait) : .giveUp
   }

@@ -1,7 +1,7 @@
 /// In which environments to ask for an id, and in which order.
 ///
 /// A value: what was found out about an id stays with the caller, who gives it as `known` the next time.
-package struct EnvironmentRoute: Equatable, Sendable {
+public struct EnvironmentRoute: Equatable, Sendable {
   package enum Step: Equatable, Sendable {
     case ask(APIEnvironment)
     case giveUp(CallFailure)
@@ -16,7 +16,7 @@ package struct EnvironmentRoute: Equatable, Sendable {
   ///   - receiptType: where the receipt that the id is from says it was made; signed, so nowhere else either.
   ///   - hint: what somebody believes: it is asked first.
   ///   - unknownIn: where Apple said that it knows no such id, when the other did not answer: only that one is left.
-  package init(
+  public init(
     known: APIEnvironment? = nil, receiptType: APIEnvironment? = nil, hint: APIEnvironment? = nil,
     unknownIn: APIEnvironment? = nil
   ) {

@@ -3,14 +3,14 @@ import JSON
 import Mappings
 
 /// What the deprecated verifyReceipt is asked.
-package struct ReceiptRequest: Sendable {
+public struct ReceiptRequest: Sendable {
   /// Base64, as the client sent it.
-  package var receiptData: String
+  public var receiptData: String
   /// The app's shared secret; needed for receipts with subscriptions.
-  package var password: String?
-  package var excludeOldTransactions: Bool
+  public var password: String?
+  public var excludeOldTransactions: Bool
 
-  package init(receiptData: String, password: String? = nil, excludeOldTransactions: Bool = false) {
+  public init(receiptData: String, password: String? = nil, excludeOldTransactions: Bool = false) {
     self.receiptData = receiptData
     self.password = password
     self.excludeOldTransactions = excludeOldTransactions

@@ -1,15 +1,15 @@
-package import JSON
+public import JSON
 package import Mappings
-package import Time
+public import Time
 
 /// What verifyReceipt answered, whatever its status.
-package struct ReceiptAnswer: Sendable {
-  package let json: JSONObject
+public struct ReceiptAnswer: Sendable {
+  public let json: JSONObject
   /// As Apple gave it.
-  package let body: [UInt8]
+  public let body: [UInt8]
   /// Whose server answered at last: where the receipt belongs.
-  package let environment: APIEnvironment
-  package let receivedAt: Milliseconds
+  public let environment: APIEnvironment
+  public let receivedAt: Milliseconds
 
   package init(json: JSONObject, body: [UInt8], environment: APIEnvironment, receivedAt: Milliseconds) {
     self.json = json
@@ -19,19 +19,19 @@ package struct ReceiptAnswer: Sendable {
   }
 
   /// 0 when the receipt is valid; nil when Apple left it out.
-  package var status: Int64? { json["status"]?.integer }
+  public var status: Int64? { json["status"]?.integer }
 
   /// What is known of the status; nil for one that Apple does not document.
   package var row: LegacyStatusTable.Answer? { status.flatMap { Vocabulary.embedded.legacyStatuses[$0] } }
 
   /// Whether Apple says that asking again may help; under both names that were documented, and as all types seen.
-  package var isRetryable: Bool? {
+  public var isRetryable: Bool? {
     let value = json["is_retryable"] ?? json["is-retryable"]
     return value?.bool ?? value?.integer.map { $0 != 0 } ?? value?.string.map { ["1", "true"].contains($0) }
   }
 
   /// Whether the same receipt should be sent again: what Apple says, else what the status means.
-  package var asksAgain: Bool {
+  public var asksAgain: Bool {
     switch row?.retry {
     // 21002 says so of a passing failure alone; without a word of Apple's it is a malformed receipt, and stays one.
     case .yes, .told: isRetryable ?? (status != 21_002)
@@ -40,5 +40,5 @@ package struct ReceiptAnswer: Sendable {
   }
 
   /// Whether the receipt belongs to the other environment.
-  package var belongsElsewhere: Bool { status == 21_007 || status == 21_008 }
+  public var belongsElsewhere: Bool { status == 21_007 || status == 21_008 }
 }

@@ -16,6 +16,8 @@ extension Block {
         forEachRecord(of: piece.range, columns, &line, &isBehindShort, body)
       case (.rows, .jsonLines):
         forEachLine(of: piece.range, &line) { if !bytes[$0].isBlank { body(Row(json: whole($0, $1))) } }
+      case (.rows, .jsonArray):
+        forEachElement(of: piece.range, &line) { body(Row(element: whole($0, $1))) }
       case (.rows, .receiptLines): forEachLine(of: piece.range, &line) { body(Row(receiptLine: whole($0, $1))) }
       case (.rows, .wholeFile): body(whole(piece.range, line))
       }
@@ -61,6 +63,23 @@ extension Block {
       start = end.map { $0 + 1 } ?? range.upperBound
       line += 1
     }
+  }
+
+  private func forEachElement(of range: Range<Int>, _ line: inout Int, _ body: (Range<Int>, Int) -> Void) {
+    let span = bytes.span
+    var scan = ElementScan()
+    var (start, first) = (range.lowerBound, line)
+    for index in range {
+      let byte = span[index]
+      switch scan.step(byte) {
+      case .begins: (start, first) = (index, line)
+      case .ends: body(start..<index + 1, first)
+      case .endedBefore: body(start..<index, first)
+      case .none: break
+      }
+      if byte == CSVDialect.lineFeed { line += 1 }
+    }
+    if scan.isInside { body(start..<range.upperBound, first) }
   }
 
   private func forEachRecord(

@@ -31,4 +31,7 @@ package struct Block: Sendable {
   let followsShortRow: Bool
   /// The longest row that is read, in bytes.
   let rowLimit: Int
+
+  /// The offset behind its last byte in the decompressed input.
+  package var end: Int { position + bytes.count }
 }

@@ -69,7 +69,10 @@ package struct CSVColumns: Hashable, Sendable {
 
   /// By the names of a header; a table of one column has no delimiter.
   private init?(names: [ArraySlice<UInt8>], _ header: [UInt8], _ dialect: CSVDialect) {
-    guard let receipt = ColumnName.index(of: .receipt, in: names) else { return nil }
+    guard
+      let receipt = ColumnName.index(of: .receipt, in: names)
+        ?? names.firstIndex(where: { ColumnName.isOfID(String(decoding: $0, as: UTF8.self)) })
+    else { return nil }
     self.init(
       dialect, count: names.count, app: ColumnName.index(of: .app, in: names),
       userID: ColumnName.index(of: .userID, in: names), receipt: receipt, header: header,
@@ -80,6 +83,8 @@ package struct CSVColumns: Hashable, Sendable {
   private init?(guessing fields: [ArraySlice<UInt8>], _ dialect: CSVDialect) {
     guard let receipt = fields.indices.max(by: { fields[$0].count < fields[$1].count }), fields[receipt].count > 200
     else { return nil }
+    // The semicolons of HTML's entities separate nothing.
+    if dialect.delimiter == UInt8(ascii: ";"), fields.dropLast().allSatisfy(Self.endsWithinEntity) { return nil }
     let others = fields.indices.filter { $0 != receipt && !RejectReason.isKnown(fields[$0]) }
     let app = others.first { Self.isBundleID(fields[$0]) }
     let userID = others.first { $0 != app }
@@ -96,6 +101,14 @@ package struct CSVColumns: Hashable, Sendable {
     self.init(
       dialect, count: fields.count, app: app, userID: userID, receipt: receipt, header: Array(header.utf8),
       endsWithReason: endsWithReason)
+  }
+
+  /// `…&#43` or `…&plus`: the beginning of an entity of HTML.
+  private static func endsWithinEntity(_ field: ArraySlice<UInt8>) -> Bool {
+    guard let start = field.suffix(9).lastIndex(of: UInt8(ascii: "&")) else { return false }
+    let name = field[(start + 1)...]
+    let digits = name.first == UInt8(ascii: "#") ? name.dropFirst() : name
+    return !digits.isEmpty && digits.allSatisfy(\.isBase64)
   }
 
   /// `com.example.app`: dots between words of letters, digits and hyphens, not all of it digits.

@@ -55,6 +55,12 @@ struct HeldText {
     return (taken, first)
   }
 
+  /// Calls `body` with each byte from `position` on and where it is.
+  func forEachByte(from position: Int, _ body: (UInt8, Int) -> Void) {
+    let span = bytes.span
+    for index in max(0, position - base)..<max(max(0, position - base), bytes.count) { body(span[index], base + index) }
+  }
+
   private func lineCount(in range: Range<Int>) -> Int {
     let span = bytes.span
     var (count, index) = (0, range.lowerBound)

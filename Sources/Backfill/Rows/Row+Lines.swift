@@ -1,4 +1,4 @@
-import JSON
+package import JSON
 import Runtime
 
 extension Row {
@@ -42,6 +42,20 @@ extension Row {
     }
   }
 
+  /// An element of a JSON array: an object as on a line, or a receipt in quotes.
+  init(element row: Row) {
+    self = row
+    guard isWhole, let first = raw.first else { return }
+    switch first {
+    case UInt8(ascii: "{"): self.init(json: row)
+    case UInt8(ascii: "\""):
+      let value = try? JSONReader.read(
+        Array(raw), limits: JSONLimits(bytes: raw.count, depth: JSONLimits.standard.depth))
+      content = value?.string.map { .receipt(Array($0.utf8)[...]) } ?? .rejected(.malformedRow)
+    default: content = .receipt(raw)
+    }
+  }
+
   private mutating func take(_ object: JSONObject) {
     content = .rejected(.empty)
     var ranks: [ColumnName: Int] = [:]
@@ -60,6 +74,14 @@ extension Row {
       ranks[column] = rank
     }
   }
+
+  /// The object that the row is; nil where it is none.
+  package var object: JSONObject? { isWhole ? Self.object(raw) : nil }
+
+  /// Whether its app is written as Apple's bundle ids are; tables may know their apps by other names.
+  package var namesBundleID: Bool { app.map { CSVColumns.isBundleID($0) } ?? false }
+
+  package static func isBundleID(_ name: String) -> Bool { CSVColumns.isBundleID(Array(name.utf8)[...]) }
 
   /// Returns the JSON object on a line.
   ///

@@ -3,6 +3,8 @@ package enum RowFormat: Hashable, Sendable {
   case csv(CSVColumns)
   /// One JSON object a line.
   case jsonLines
+  /// The elements of a JSON array, on any number of lines.
+  case jsonArray
   /// One receipt a line; a tab and a reason may follow, as rejects have it.
   case receiptLines
   /// The whole input is one receipt: its own bytes, or base64 broken into lines.
@@ -13,6 +15,7 @@ package enum RowFormat: Hashable, Sendable {
     switch self {
     case .csv: "csv"
     case .jsonLines: "jsonl"
+    case .jsonArray: "json"
     case .receiptLines: "lines"
     case .wholeFile: "receipt"
     }
@@ -28,6 +31,7 @@ package enum RowFormat: Hashable, Sendable {
     let lines = beginning.split(separator: 0x0A, maxSplits: 2, omittingEmptySubsequences: false).map(\.withoutReturn)
     let first = lines.first { !$0.isBlank } ?? []
     if isReceiptLine(first, of: beginning, isAll: isAll) { return (.receiptLines, 0) }
+    if isJSONArray(beginning) { return (.jsonArray, 0) }
     if first.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") { return (isJSON(first) ? .jsonLines : .wholeFile, 0) }
     // Blank lines may stand above a table.
     let start = first.startIndex
@@ -59,6 +63,14 @@ package enum RowFormat: Hashable, Sendable {
       let tail = line[(tab + 1)...].withoutReturn
       return tail.isBlank || RejectReason.isKnown(tail)
     }
+  }
+
+  /// An opening bracket, and then an element that a table or a receipt does not begin with.
+  private static func isJSONArray(_ beginning: [UInt8]) -> Bool {
+    let text = beginning.drop { $0 <= 0x20 }
+    guard text.first == UInt8(ascii: "["), let next = text.dropFirst().first(where: { $0 > 0x20 }) else { return false }
+    return next == UInt8(ascii: "{") || next == UInt8(ascii: "\"") || next == UInt8(ascii: "]")
+      || next == UInt8(ascii: "[")
   }
 
   /// An object begins with a quoted key, a property list (of an iOS 6 receipt) has a line break or `=`.

@@ -5,6 +5,7 @@ package struct RowReader {
   private enum Cutter {
     case csv(CSVCutter)
     case lines(LineCutter)
+    case elements(ElementCutter)
   }
 
   private let file: String?
@@ -34,6 +35,7 @@ package struct RowReader {
     switch cutter {
     case .csv(var table): return table.finish()
     case .lines(var lines): return lines.finish()
+    case .elements(var elements): return elements.finish()
     case nil: return []
     }
   }
@@ -43,6 +45,7 @@ package struct RowReader {
     switch cutter {
     case .csv(let table): table.held
     case .lines(let lines): lines.held
+    case .elements(let elements): elements.held
     case nil: start.count
     }
   }
@@ -58,6 +61,9 @@ package struct RowReader {
     case .lines(var lines):
       defer { cutter = .lines(lines) }
       return lines.cut(adding: bytes)
+    case .elements(var elements):
+      defer { cutter = .elements(elements) }
+      return elements.cut(adding: bytes)
     case nil: return []
     }
   }
@@ -80,6 +86,9 @@ package struct RowReader {
         CSVCutter(
           columns, file: file, limits: limits, line: 1 + text[..<body].count { $0 == last }, position: position,
           bytes: Array(text[body...])))
+    case .jsonArray:
+      format = told
+      cutter = .elements(ElementCutter(file: file, limits: limits, position: position, bytes: text))
     case .jsonLines, .receiptLines, .wholeFile:
       format = told
       cutter = .lines(LineCutter(told, file: file, limits: limits, position: position, bytes: text))

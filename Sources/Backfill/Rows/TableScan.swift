@@ -245,7 +245,7 @@ struct TableScan {
     }
     if let last = text.lastLineEnd(from: decided, before: scanned) { markDoubtful(text, to: last) }
     if dropping == .nothing, scanned - decided > limits.row {
-      mark(.oversized, to: min(scanned, decided + Block.beginningLength))
+      mark(.oversized, to: endOfBeginning)
       dropping = .line
     }
     if dropping == .line { mark(.dropped, to: scanned) }
@@ -265,8 +265,23 @@ struct TableScan {
       mark(.dropped, to: lineEnd ?? end)
       if lineEnd != nil { dropping = .nothing }
     }
+    // A line that is too long is one wherever the pieces end that it comes in.
+    var start = decided
+    while start < end {
+      let lineEnd = text.firstLineEnd(from: start, before: end)
+      let next = lineEnd ?? end
+      if (lineEnd == nil ? next : next - 1) - start > limits.row {
+        mark(.doubtful, to: start)
+        mark(.oversized, to: endOfBeginning)
+        mark(.dropped, to: next)
+      }
+      start = next
+    }
     mark(.doubtful, to: end)
   }
+
+  /// Where the part of a line that is too long ends that is kept, if the line begins at `decided`.
+  private var endOfBeginning: Int { decided + min(limits.row, Block.beginningLength) }
 
   private mutating func mark(_ kind: Part.Kind, to end: Int) {
     guard end > decided else { return }

@@ -1,4 +1,5 @@
 #pragma once
+#include <stdint.h>
 #include <openssl/cms.h>
 #include <openssl/crypto.h>
 #include <openssl/ec.h>
@@ -92,6 +93,22 @@ static inline void shim_tls_set_modes(SSL_CTX *context) {
   SSL_CTX_set_options(context,
                       SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_NO_RENEGOTIATION);
 }
+// Counts records that carry no data, and ends the stream of a client that sends more of them on end than any handshake takes.
+// OpenSSL answers key updates and requests to renegotiate by itself and goes on reading in the same call, for as long as
+// they come: one client would keep a thread for itself, and all connections that it serves.
+static inline void shim_tls_count_record(int isWritten, int version, int type, const void *bytes, size_t count,
+                                         SSL *session, void *seen) {
+  (void)version;
+  if (isWritten || count == 0 || (type != SSL3_RT_HEADER && type != SSL3_RT_INNER_CONTENT_TYPE) ||
+      *(const unsigned char *)bytes == SSL3_RT_APPLICATION_DATA)
+    return;
+  const uintptr_t now = (uintptr_t)seen + 1;
+  SSL_set_msg_callback_arg(session, (void *)now);
+  if (now > 64) SSL_set_shutdown(session, SSL_get_shutdown(session) | SSL_RECEIVED_SHUTDOWN);
+}
+static inline void shim_tls_count_records(SSL *session) { SSL_set_msg_callback(session, shim_tls_count_record); }
+// Begins to count anew, once data has come: a connection that lives for days may change its keys as often as it likes.
+static inline void shim_tls_forget_records(SSL *session) { SSL_set_msg_callback_arg(session, NULL); }
 static inline int shim_tls_add_to_chain(SSL_CTX *context, X509 *certificate) {
   return SSL_CTX_add1_chain_cert(context, certificate) == 1;
 }

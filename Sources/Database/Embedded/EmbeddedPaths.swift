@@ -14,9 +14,6 @@ import Glibc
 ///   keeper.log        the keeper's
 /// ```
 struct EmbeddedPaths {
-  /// A socket's path must be shorter than 108 bytes with its final zero (`sockaddr_un`); one to spare.
-  static let socketLimit = 106
-
   let home: String
   let user: ServerUser
   /// Why home is not where it was asked to be.
@@ -59,7 +56,7 @@ struct EmbeddedPaths {
   ///
   /// A server that is started again after a crash gets the same one: those who use it know no other.
   func socketDirectory() throws(EmbeddedServerError) -> String {
-    guard "\(run)/\(Self.socketName)".utf8.count > Self.socketLimit else { return run }
+    guard "\(run)/\(Self.socketName)".utf8.count > DatabaseConfiguration.socketLimit else { return run }
     if let recorded = recordedSocketDirectory {
       Files.remove(recorded, ownedBy: user.id)
       if unsafe mkdir(recorded, 0o700) == 0 {

@@ -8,6 +8,14 @@ extension EmbeddedServer {
     try EmbeddedPaths(directory: directory).configuration(settings)
   }
 
+  /// As which other user the database of this directory runs, started by root; nil when it is ours, or none is there.
+  package static func otherUser(ofDataIn directory: String) -> String? {
+    guard hasData(in: directory), let paths = try? EmbeddedPaths(directory: directory), paths.user.isAnother else {
+      return nil
+    }
+    return paths.user.name
+  }
+
   /// Whether a database was made in this directory before; nothing is made or started.
   package static func hasData(in directory: String) -> Bool {
     guard Files.status(directory) != nil, let paths = try? EmbeddedPaths(directory: directory) else { return false }

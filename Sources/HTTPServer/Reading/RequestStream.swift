@@ -40,6 +40,19 @@ package struct RequestStream: Sendable {
   package var hasUnread: Bool { position < buffer.count }
   package var unread: ArraySlice<UInt8> { buffer[position...] }
 
+  /// Drops what has been read, with its memory, and returns how many bytes of memory the unread ones take.
+  ///
+  /// For whoever does not go on reading for now: an answer may be awaited for half a minute.
+  package mutating func compact() -> Int {
+    guard hasUnread else {
+      forgetRead()
+      return 0
+    }
+    // Not each time: a client may send a thousand short requests at once.
+    if 2 * position >= buffer.count { (buffer, position) = (Array(unread), 0) }
+    return buffer.capacity
+  }
+
   package mutating func append(_ bytes: Span<UInt8>) {
     forgetRead()
     buffer.reserveCapacity(buffer.count + bytes.count)

@@ -20,7 +20,7 @@ final class LoopContext {
     let now = Deadline.now()
     if dateEnds <= now {
       let moment = WallClock.system.now()
-      date = HTTPDate.text(of: moment)
+      date = DateHeader.text(of: moment)
       dateEnds = now + .milliseconds(1_000 - moment.sinceEpoch % 1_000)
     }
     return date

@@ -15,7 +15,7 @@ struct Outgoing {
   private let body: [UInt8]
   /// How many bytes of `body` are sent; a simulated server breaks off before the end.
   private let end: Int
-  /// The part of the budget that `body` takes while a slow client reads it.
+  /// The part of the budget that the answer takes while a slow client reads it.
   private let share: BodyShare?
   private var sent = 0
   let next: Next
@@ -48,7 +48,7 @@ struct Outgoing {
     if isJoined {
       // One write for both.
       head += response.body.prefix(end)
-      (body, self.end, self.share) = ([], 0, nil)
+      (body, self.end, self.share) = ([], 0, share)
     } else {
       (body, self.end, self.share) = (response.body, end, share)
     }
@@ -69,4 +69,6 @@ struct Outgoing {
 
   /// Bodies up to so many bytes are copied behind the head.
   static let joined = 16 << 10
+  /// Bodies up to so many bytes are not counted while a slow client reads them.
+  static let uncounted = 1 << 10
 }

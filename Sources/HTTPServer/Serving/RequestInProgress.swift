@@ -28,7 +28,15 @@ struct RequestInProgress {
   mutating func receive(_ part: Span<UInt8>) -> IncomingBody.Outcome { body?.append(part) ?? .tooLong }
 
   /// The whole, with the part of the budget that its body takes.
-  func finished() -> (HTTPRequest, BodyShare?) { (HTTPRequest(head: head, body: body?.bytes ?? []), body?.share) }
+  ///
+  /// - Parameters:
+  ///   - budget: what counts whatever its answer needs.
+  ///   - caller: as whose it counts.
+  func finished(_ budget: BodyBudget, as caller: CallerClass) -> (HTTPRequest, BodyShare?) {
+    var request = HTTPRequest(head: head, body: body?.bytes ?? [])
+    (request.budget, request.caller) = (budget, caller)
+    return (request, body?.share)
+  }
 
   /// How many bytes of a refused body are to be read and thrown away; nil if it is longer than `most`, or may never come.
   ///

@@ -12,15 +12,18 @@ extension ServedConnection {
 
   func act(on admission: HTTPAdmission) {
     switch admission {
-    case .refuse(let response, let reason): refuse(.notAdmitted, response, because: reason)
+    case .refuse(let response, let reason):
+      guard movesToSender() else { return refuseAtOnce(.notAdmitted, response, because: reason) }
+      refuse(.notAdmitted, response, because: reason)
     case .decide(let decision):
+      guard movesToSender() else { return refuseAtOnce(.tooManyConnections, HTTPResponse(status: 503)) }
       let pending = Pending<HTTPAdmission>(for: id, of: context.loop)
       step = .deciding(pending)
       pending.start(decision)
     case .admit(let bodyLimit, let requester):
       let caller = requester ?? slot.origin
       // Behind a proxy only the head says whose the connection is for now.
-      guard slot.move(to: caller) else { return refuse(.tooManyConnections, HTTPResponse(status: 503)) }
+      guard slot.move(to: caller) else { return refuseAtOnce(.tooManyConnections, HTTPResponse(status: 503)) }
       guard request?.admit(bodyLimit ?? core.limits.body, budget: core.bodies, caller: caller) == true else {
         return refuse(.bodyTooLarge, HTTPResponse(status: 413))
       }
@@ -31,15 +34,28 @@ extension ServedConnection {
     }
   }
 
+  /// Counts the connection as one of the class of whoever sent the request; false if that has no room.
+  ///
+  /// What a stranger sends through a proxy must not hold a slot of the proxy's class.
+  private func movesToSender() -> Bool {
+    let sender = request.flatMap { core.handler.caller(of: $0.head) }
+    return slot.move(to: sender ?? slot.origin)
+  }
+
   /// The request is complete.
   func complete() {
     if case .discarding = step { return answerRefusal() }
-    guard let (request, share) = request?.finished() else { return }
+    guard let (request, share) = request?.finished(core.bodies, as: slot.caller) else { return }
     guard !core.isClosing else {
       core.refused(.stopping, peer)
       return answer(HTTPResponse(status: 503), closing: true)
     }
     self.request = nil
+    if !holdsUnread() {
+      // The request is answered; what the client sent ahead of the answer it has to send again.
+      core.refused(.bodyBudget, peer)
+      closesAfterAnswer = true
+    }
     patience.begin(within: core.limits.answer)
     let pending = Pending<HTTPResponse>(for: id, of: context.loop)
     step = .answering(pending)
@@ -70,6 +86,13 @@ extension ServedConnection {
     }
   }
 
+  /// Answers without waiting for the body, or for the client to read why: the connection holds a slot that it may not have.
+  private func refuseAtOnce(_ reason: HTTPRefusal, _ response: HTTPResponse, because detail: String = "") {
+    core.refused(reason, peer, detail: detail)
+    lingers = false
+    answer(response, closing: true)
+  }
+
   /// Forgets what has come of the body, and answers once a little of the rest has been thrown away.
   func abandonBody(_ reason: HTTPRefusal, _ response: HTTPResponse, after received: Int) {
     core.refused(reason, peer)
@@ -90,10 +113,10 @@ extension ServedConnection {
       closesAfterAnswer || closing || core.isDraining || response.headers.lists("close", in: "Connection")
     step = .sending
     var share: BodyShare?
-    if response.body.count > Outgoing.joined {
+    if response.body.count > Outgoing.uncounted {
       // A client that reads slowly holds it for as long.
-      let taken = BodyShare(of: core.bodies, for: slot.caller)
-      guard taken.grow(by: response.body.count) else {
+      let taken = response.share ?? BodyShare(of: core.bodies, for: slot.caller)
+      guard taken.grow(to: response.body.count) else {
         core.refused(.answerBudget, peer)
         return write(.overloaded, share: nil)
       }

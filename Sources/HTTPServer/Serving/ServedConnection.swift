@@ -21,6 +21,8 @@ final class ServedConnection {
   private let transport: any Transport
   var slot: ConnectionSlot
   private var requests: RequestStream
+  /// The part of the budget that bytes of what follows take while nothing is read: until then the client sent ahead.
+  private var ahead: BodyShare?
   var step = ConnectionStep.reading
   var patience: ConnectionPatience
   /// The request that is being received.
@@ -29,6 +31,8 @@ final class ServedConnection {
   var refusal: HTTPResponse?
   var outgoing = Outgoing.none
   var closesAfterAnswer = false
+  /// Whether the client gets a moment to read its last answer.
+  var lingers = true
   /// Whether the request is `HEAD`, whose answer has no body.
   var isHead = false
   /// Whether a read may find something.
@@ -144,6 +148,24 @@ final class ServedConnection {
     }
   }
 
+  /// Counts the bytes that wait to be read as a body is counted; false, and they are dropped, if there is no room for them.
+  ///
+  /// A client may send 64 KiB ahead with each request, and have it answered as late as it likes.
+  func holdsUnread() -> Bool {
+    let bytes = requests.compact()
+    guard bytes > Self.uncounted else { return true }
+    let share = BodyShare(of: core.bodies, for: slot.caller)
+    guard share.grow(by: bytes) else {
+      requests = RequestStream(limits: core.limits)
+      return false
+    }
+    ahead = share
+    return true
+  }
+
+  /// Bytes that each connection may hold without being counted.
+  private static let uncounted = 4 << 10
+
   /// Whether part of a body, or another request, has arrived.
   var hasUnread: Bool { requests.hasUnread }
 
@@ -154,6 +176,7 @@ final class ServedConnection {
     case .body: step = .reading
     case .nextRequest:
       step = .reading
+      ahead = nil
       isHead = false
       _ = slot.move(to: slot.origin)
       if requests.hasUnread {
@@ -161,6 +184,11 @@ final class ServedConnection {
       } else {
         patience.awaitRequest(within: core.limits.idle)
       }
+    case .linger where !lingers:
+      // What has come is read once: unread bytes would reset the connection before the client, a proxy, has the answer.
+      transport.finish()
+      _ = unsafe context.room.withUnsafeMutableBytes { unsafe transport.discard(into: $0) }
+      step = .over
     case .linger:
       transport.finish()
       step = .lingering(left: max(1, core.limits.discard))

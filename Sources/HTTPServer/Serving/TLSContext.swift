@@ -26,6 +26,7 @@ import COpenSSL
   func session() -> OpaquePointer? {
     guard let session = unsafe SSL_new(context) else { return nil }
     unsafe SSL_set_accept_state(session)
+    unsafe shim_tls_count_records(session)
     return unsafe session
   }
 

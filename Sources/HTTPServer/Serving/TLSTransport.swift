@@ -33,6 +33,7 @@ import COpenSSL
     ERR_clear_error()
     var count = 0
     let status = unsafe SSL_read_ex(session, room.baseAddress, room.count, &count)
+    if status == 1 { unsafe shim_tls_forget_records(session) }
     return moved(status, count)
   }
 

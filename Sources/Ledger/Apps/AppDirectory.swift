@@ -5,30 +5,46 @@ package import Signing
 package struct AppDirectory: Sendable {
   private let byBundleID: [String: App]
   private let byToken: [Digest: App]
-  private let flags: [Ledger.Scope: Flag]
-  private let legacy: [Ledger.Scope: Destination]
+  private let flags: [Scope: Flag]
+  private let legacy: [Scope: Destination]
   private let secrets: [App.ID: [SecretCode]]
   private let sealed: [App.ID: [CredentialTable.SealedSecret]]
   private let denyingUnproven: Set<App.ID>
+  private let readings: [App.ID: [String]]
+  private let clients: [App.ID: AnswerClients]
+  /// Finds the apps' shared secrets in texts, the retired ones too: nobody else is to read those either.
+  package let secretFilter: SecretFilter
   /// Shared secrets that are registered and cannot be read here.
   package let unopened: [CredentialTable.Unopened]
   /// What registered apps still lack, app by app.
   package let gaps: [SetupGap]
   /// Whether any app passes notifications through, so that their senders have to be looked at first.
   package let passesAnythingThrough: Bool
+  /// Whether any app's verifyReceipt is answered by us, for some customers at least: requests have to be looked at first.
+  package let answersAnything: Bool
+  /// Whether any app's answers are compared with Apple's.
+  package let comparesAnything: Bool
 
   /// - Parameters:
   ///   - secrets: the codes of each app's valid shared secrets, under every master key.
   ///   - sealed: the secrets themselves, as they are stored, the retired ones too.
   ///   - denyingUnproven: the apps whose unproven messages are not forwarded.
+  ///   - readings: the rows of `answer-rules.tsv` that apps chose.
+  ///   - clients: which requests without a password get subscriptions; `password` where an app is not named.
   package init(
-    apps: [App], tokens: [Digest: App.ID], flags: [Ledger.Scope: Flag] = [:], destinations: [Destination] = [],
+    apps: [App], tokens: [Digest: App.ID], flags: [Scope: Flag] = [:], destinations: [Destination] = [],
     secrets: [App.ID: [SecretCode]] = [:], sealed: [App.ID: [CredentialTable.SealedSecret]] = [:],
-    unopened: [CredentialTable.Unopened] = [], gaps: [SetupGap] = [], denyingUnproven: Set<App.ID> = []
+    secretFilter: SecretFilter = SecretFilter(),
+    unopened: [CredentialTable.Unopened] = [], gaps: [SetupGap] = [], denyingUnproven: Set<App.ID> = [],
+    answerReadings readings: [App.ID: [String]] = [:], answerClients clients: [App.ID: AnswerClients] = [:]
   ) {
+    self.readings = readings
+    self.clients = clients
     self.denyingUnproven = denyingUnproven
     self.flags = flags
     passesAnythingThrough = flags.values.contains { $0.stage.notifications == .passThrough }
+    answersAnything = flags.values.contains { $0.stage.answers != .apple }
+    comparesAnything = flags.values.contains { $0.stage.comparesAnswers }
     let enabled = destinations.filter { $0.isEnabled && $0.name == Destination.legacy }
     legacy = Dictionary(enabled.map { ($0.scope, $0) }) { first, _ in first }
     byBundleID = Dictionary(apps.map { ($0.bundleID, $0) }) { first, _ in first }
@@ -36,6 +52,7 @@ package struct AppDirectory: Sendable {
     byToken = tokens.compactMapValues { byID[$0] }
     self.secrets = secrets
     self.sealed = sealed
+    self.secretFilter = secretFilter
     self.unopened = unopened
     self.gaps = gaps
   }
@@ -45,19 +62,37 @@ package struct AppDirectory: Sendable {
   package subscript(bundleID: String) -> App? { byBundleID[bundleID] }
 
   /// The app's stage in an environment; nil where it has none, as in Xcode's.
-  package func flag(of scope: Ledger.Scope) -> Flag? { flags[scope] }
+  package func flag(of scope: Scope) -> Flag? { flags[scope] }
+
+  /// A number that changes with every change of a stage.
+  package var mark: Int64 { flags.values.reduce(0) { $0 + $1.epoch } }
+
+  /// Stages of which this build knows nothing; they are treated as `record`.
+  package var unknownStages: [Scope: String] { flags.compactMapValues(\.unknownStage) }
 
   /// The app's old back end, when it is enabled.
-  package func legacyDestination(of scope: Ledger.Scope) -> Destination? { legacy[scope] }
+  package func legacyDestination(of scope: Scope) -> Destination? { legacy[scope] }
 
   /// Whether messages of the app that nobody vouches for go to its old back end.
   package func forwardsUnproven(_ app: App) -> Bool { !denyingUnproven.contains(app.id) }
 
+  /// The rows of `answer-rules.tsv` that hold for the app in place of the defaults, in order.
+  package func answerReadings(of app: App) -> [String] { readings[app.id] ?? [] }
+
+  /// Which requests without a password get the app's subscriptions.
+  package func answerClients(of app: App) -> AnswerClients { clients[app.id] ?? .password }
+
   /// The app that a bearer token is for; what is compared is the token's SHA-256, so its secret cannot be timed.
   package func app(token: String) -> App? { byToken[.sha256(Array(token.utf8))] }
 
+  /// The app whose client has this certificate, where a trusted proxy says so.
+  package func app(certificate: CertificateFingerprint) -> App? { app(token: TokenTable.text(of: certificate)) }
+
   /// Whether the app has a valid shared secret that can be compared.
   package func hasSecret(_ app: App) -> Bool { secrets[app.id]?.isEmpty == false }
+
+  /// Whether the app has a valid shared secret that cannot be read here.
+  package func hasUnopenedSecret(_ app: App) -> Bool { unopened.contains { $0.app == app.id && !$0.isRetired } }
 
   /// Whether `code` is of one of the app's valid secrets; all are compared, in constant time.
   package func accepts(_ code: SecretCode, of app: App) -> Bool {

@@ -31,6 +31,7 @@ package enum AppTable {
       if let digest = Digest(bytes: try row.bytes("digest")) { tokens[digest] = App.ID(try row.int("app")) }
     }
     var secrets: [App.ID: [SecretCode]] = [:]
+    var searched: [[UInt8]] = []
     var sealed: [App.ID: [CredentialTable.SealedSecret]] = [:]
     var unopened: [CredentialTable.Unopened] = []
     if let keys {
@@ -38,21 +39,23 @@ package enum AppTable {
       unopened = found.unopened
       for secret in found.opened {
         sealed[secret.app, default: []].append(secret.sealed)
+        searched.append(secret.secret)
+        guard secret.retiredAt == nil else { continue }
         // A body in quarantine has its code under the key of its day.
-        if secret.retiredAt == nil {
-          secrets[secret.app, default: []] += keys.keys.map { SecretCode(of: secret.secret, under: $0) }
-        }
+        secrets[secret.app, default: []] += keys.keys.map { SecretCode(of: secret.secret, under: $0) }
       }
     }
     let (apps, destinations) = (try all(in: session), try DestinationTable.all(in: session))
     return AppDirectory(
       apps: apps, tokens: tokens, flags: try FlagTable.all(in: session), destinations: destinations, secrets: secrets,
-      sealed: sealed, unopened: unopened,
+      sealed: sealed, secretFilter: SecretFilter(searched, sparing: apps.map(\.bundleID)), unopened: unopened,
       gaps: SetupGap.all(
         of: apps, forwarding: destinations,
         withSecret: try CredentialTable.apps(with: .sharedSecret, in: session),
         withKey: try CredentialTable.apps(with: .apiKey, in: session)),
-      denyingUnproven: try UnprovenForwardingTable.denying(in: session))
+      denyingUnproven: try UnprovenForwardingTable.denying(in: session),
+      answerReadings: try PolicyTable.answerReadings(in: session),
+      answerClients: try PolicyTable.answerClients(in: session))
   }
 
   package static func find(_ bundleID: String, in session: borrowing Session) throws(DatabaseError) -> App? {

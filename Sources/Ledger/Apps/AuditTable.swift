@@ -3,7 +3,7 @@ package import Time
 
 /// `audit`: who changed what of an app or a flag, when and why; rows are only added.
 package enum AuditTable {
-  package struct Entry: Sendable {
+  package struct Record: Sendable {
     package let at: Milliseconds
     package let actor: String
     package let action: String
@@ -25,13 +25,13 @@ package enum AuditTable {
   /// The newest entries about `subject`, newest first; of one action when asked.
   package static func newest(
     of subject: String, action: StaticString? = nil, limit: Int, in session: borrowing Session
-  ) throws(DatabaseError) -> [Entry] {
-    var entries: [Entry] = []
+  ) throws(DatabaseError) -> [Record] {
+    var entries: [Record] = []
     var chosen: SQL = "SELECT at, actor, action, subject, reason FROM audit WHERE subject = \(subject)"
     if let action { chosen += " AND action = \(action.description)" }
     for row in try session.query(chosen + " ORDER BY id DESC LIMIT \(limit)") {
       entries.append(
-        Entry(
+        Record(
           at: try row.milliseconds("at"), actor: try row.text("actor"), action: try row.text("action"),
           subject: try row.text("subject"), reason: try row.text("reason")))
     }

@@ -13,7 +13,7 @@ package enum CredentialTable {
     case callbackToken
   }
 
-  package struct Entry: Sendable {
+  package struct Record: Sendable {
     package let kind: Kind
     /// The key id; for a shared secret a name that says nothing about it.
     package let name: String
@@ -30,7 +30,8 @@ package enum CredentialTable {
       """
       INSERT INTO credentials (app, kind, name, issuer, sealed, created_at)
       VALUES (\(app.id.number), \(kind.rawValue), \(name), \(issuer), \(sealed), \(now))
-      ON DUPLICATE KEY UPDATE issuer = VALUES(issuer), sealed = VALUES(sealed), retired_at = NULL
+      ON DUPLICATE KEY UPDATE issuer = VALUES(issuer), sealed = VALUES(sealed),
+        created_at = VALUES(created_at), retired_at = NULL
       """)
   }
 
@@ -60,8 +61,8 @@ package enum CredentialTable {
   }
 
   /// The credentials that are in use, without their secrets.
-  package static func list(of app: App, in session: borrowing Session) throws(DatabaseError) -> [Entry] {
-    var entries: [Entry] = []
+  package static func list(of app: App, in session: borrowing Session) throws(DatabaseError) -> [Record] {
+    var entries: [Record] = []
     for row in try session.query(
       """
       SELECT kind, name, issuer, created_at FROM credentials
@@ -70,7 +71,7 @@ package enum CredentialTable {
     {
       guard let kind = Kind(rawValue: try row.text("kind")) else { continue }
       entries.append(
-        Entry(
+        Record(
           kind: kind, name: try row.text("name"), issuer: try row.text("issuer"),
           createdAt: try row.milliseconds("created_at")))
     }
@@ -96,16 +97,24 @@ package enum CredentialTable {
     package func opened(with keys: Keyring) -> [UInt8]? { try? keys.open(sealed, context: place) }
   }
 
+  /// What a credential of one kind is known by where it need not open.
+  package static func mark(of app: App.ID, _ name: String) -> Digest { .sha256(Array("\(app.number) \(name)".utf8)) }
+
   /// A credential whose secret cannot be read here.
   package struct Unopened: Hashable, Sendable {
     package let app: App.ID
     package let name: String
     package let reason: String
+    /// Whether nobody is to send it any more.
+    package let isRetired: Bool
 
-    package init(app: App.ID, name: String, reason: String) {
+    package var mark: Digest { CredentialTable.mark(of: app, name) }
+
+    package init(app: App.ID, name: String, reason: String, isRetired: Bool = false) {
       self.app = app
       self.name = name
       self.reason = reason
+      self.isRetired = isRetired
     }
   }
 
@@ -135,7 +144,7 @@ package enum CredentialTable {
             app: app, name: name, issuer: issuer, secret: try keys.open(sealed.sealed, context: place), sealed: sealed,
             retiredAt: retiredAt))
       } catch {
-        unopened.append(Unopened(app: app, name: name, reason: "\(error)"))
+        unopened.append(Unopened(app: app, name: name, reason: "\(error)", isRetired: retiredAt != nil))
       }
     }
     return (opened, unopened)

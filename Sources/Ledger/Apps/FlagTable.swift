@@ -8,34 +8,71 @@ package struct Flag: Hashable, Sendable {
   package let environment: Environment
   package let stage: Stage
   package let epoch: Int64
+  /// How many customers get our answers; nil in every stage but `ramp`.
+  package let share: RampShare?
+  /// What customers' buckets are made with; empty until the first ramp.
+  package let salt: String
+  /// The stage as a newer binary called it, where this one knows none of that name: it is treated as `record`.
+  package let unknownStage: String?
+  /// When the stage, or its share, was set.
+  package let changedAt: Milliseconds
+
+  package init(
+    environment: Environment, stage: Stage, epoch: Int64, share: RampShare? = nil, salt: String = "",
+    unknownStage: String? = nil, changedAt: Milliseconds = Milliseconds(0)
+  ) {
+    self.changedAt = changedAt
+    self.environment = environment
+    self.stage = stage
+    self.epoch = epoch
+    self.share = share
+    self.salt = salt
+    self.unknownStage = unknownStage
+  }
 }
 
 /// `flags`: the stage of each app in each environment.
 package enum FlagTable {
   /// Every flag.
-  package static func all(in session: borrowing Session) throws(DatabaseError) -> [Ledger.Scope: Flag] {
-    var flags: [Ledger.Scope: Flag] = [:]
-    for row in try session.query("SELECT app, environment, stage, epoch FROM flags") {
-      guard let stage = Stage(rawValue: try row.text("stage")) else {
-        throw DatabaseError(.column, "a stage this build does not know: \(try row.text("stage"))")
-      }
+  package static func all(in session: borrowing Session) throws(DatabaseError) -> [Scope: Flag] {
+    var flags: [Scope: Flag] = [:]
+    for row in try session.query("SELECT app, environment, stage, epoch, ramp_share, ramp_salt, changed_at FROM flags")
+    {
+      let word = try row.text("stage")
+      // Everything is kept in `record`, and Apple answers: whatever a newer binary means, nobody is harmed by that.
+      let stage = Stage(rawValue: word)
       let environment = try Environment(code: row.int("environment"))
-      flags[Ledger.Scope(app: App.ID(try row.int("app")), environment: environment)] = Flag(
-        environment: environment, stage: stage, epoch: try row.int64("epoch"))
+      flags[Scope(app: App.ID(try row.int("app")), environment: environment)] = Flag(
+        environment: environment, stage: stage ?? .record, epoch: try row.int64("epoch"),
+        share: stage == .ramp ? RampShare(hundredths: try row.optionalInt("ramp_share") ?? 0) : nil,
+        salt: try row.optionalText("ramp_salt") ?? "", unknownStage: stage == nil ? word : nil,
+        changedAt: try row.milliseconds("changed_at"))
     }
     return flags
+  }
+
+  /// A number that changes when any stage does: what processes look at often.
+  package static func mark(in session: borrowing Session) throws(DatabaseError) -> Int64 {
+    try session.query("SELECT COALESCE(SUM(epoch), 0) + COUNT(*) AS mark FROM flags").first?.int64("mark") ?? 0
   }
 
   /// Sets the stage and advances the epoch, unless somebody else did meanwhile: then false, and nothing is changed.
   ///
   /// It waits for the writers that have read the epoch and not committed yet (`OutboxTable.roads`): whoever writes
   /// after it is committed is refused with the old epoch.
+  ///
+  /// - Parameters:
+  ///   - share: for `ramp`.
+  ///   - salt: what buckets are made with, unless the app has one: it stays for good, so that a second ramp picks the same
+  ///     customers.
   package static func advance(
-    _ scope: Ledger.Scope, from flag: Flag, to stage: Stage, at now: Milliseconds, in session: borrowing Session
+    _ scope: Scope, from flag: Flag, to stage: Stage, share: RampShare? = nil, salt: String? = nil,
+    at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
     try session.execute(
       """
-      UPDATE flags SET stage = \(stage.rawValue), epoch = epoch + 1, changed_at = \(now)
+      UPDATE flags SET stage = \(stage.rawValue), epoch = epoch + 1, changed_at = \(now),
+        ramp_share = \(share.map { Int64($0.hundredths) }.sqlValue), ramp_salt = COALESCE(ramp_salt, \(salt.sqlValue))
       WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND epoch = \(flag.epoch)
       """
     ).affectedRows == 1

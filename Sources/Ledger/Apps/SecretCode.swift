@@ -8,6 +8,8 @@ package struct SecretCode: Hashable, Sendable {
   private let digest: Digest
 
   private static let mark = "hmac-sha256"
+  /// What every written code begins with.
+  package static let beginning = Array("\(mark):".utf8)
 
   /// The code of `secret`, as only the holder of the master key can make it.
   package init(of secret: [UInt8], under key: MasterKey) {

@@ -45,7 +45,7 @@ package enum SetupGap: Hashable, Sendable {
     let forwarding = Set(destinations.filter { $0.isEnabled && $0.name == Destination.legacy }.map(\.scope))
     return apps.flatMap { app in
       let silent = [Environment.production, .sandbox].filter {
-        !forwarding.contains(Ledger.Scope(app: app.id, environment: $0))
+        !forwarding.contains(Scope(app: app.id, environment: $0))
       }
       var gaps = silent.map { SetupGap.noLegacyURL(app, $0) }
       if silent.count < 2, !secretive.contains(app.id) { gaps.append(.noSharedSecret(app)) }

@@ -1,10 +1,10 @@
 package import Database
-import Signing
+package import Signing
 package import Time
 
-/// `app_tokens`: bearer tokens of an app's back end, of which only digests are kept.
+/// `app_tokens`: bearer tokens of an app's back end, and certificates of its clients, of which only digests are kept.
 package enum TokenTable {
-  package struct Entry: Sendable {
+  package struct Record: Sendable {
     /// The first digits of the digest: enough to name a token, useless to a thief.
     package let name: String
     package let label: String
@@ -21,6 +21,17 @@ package enum TokenTable {
     return token
   }
 
+  /// Lets a client's certificate stand for a token, where a proxy says whose it is; doing it twice changes nothing.
+  package static func accept(
+    _ certificate: CertificateFingerprint, for app: App, label: String, at now: Milliseconds,
+    in session: borrowing Session
+  ) throws(DatabaseError) {
+    try accept(text(of: certificate), for: app, label: label, at: now, in: session)
+  }
+
+  /// No header has a line break in it: nobody can send the fingerprint of a certificate, which is no secret, as a token.
+  static func text(of certificate: CertificateFingerprint) -> String { "certificate\n\(certificate.digest.hex)" }
+
   /// Makes a token that was chosen elsewhere valid; issuing it twice changes nothing.
   package static func accept(
     _ token: String, for app: App, label: String, at now: Milliseconds, in session: borrowing Session
@@ -34,14 +45,14 @@ package enum TokenTable {
   }
 
   /// Every token of the app, revoked ones included, oldest first.
-  package static func list(of app: App, in session: borrowing Session) throws(DatabaseError) -> [Entry] {
-    var entries: [Entry] = []
+  package static func list(of app: App, in session: borrowing Session) throws(DatabaseError) -> [Record] {
+    var entries: [Record] = []
     for row in try session.query(
       "SELECT digest, label, created_at, revoked_at FROM app_tokens WHERE app = \(app.id.number) ORDER BY created_at")
     {
       let name = Digest(bytes: try row.bytes("digest"))?.hex.prefix(8) ?? ""
       entries.append(
-        Entry(
+        Record(
           name: String(name), label: try row.text("label"), createdAt: try row.milliseconds("created_at"),
           revokedAt: try row.optionalMilliseconds("revoked_at")))
     }

@@ -7,7 +7,7 @@ package import Time
 package enum UnprovenForwarding: String, Hashable, Sendable, CaseIterable {
   /// Forwards them, in a lane of their own.
   case allow
-  /// Keeps them in quarantine until `switchyard quarantine replay` accepts them.
+  /// Keeps them in quarantine until an operator forwards them with `switchyard quarantine replay`.
   case deny
 }
 

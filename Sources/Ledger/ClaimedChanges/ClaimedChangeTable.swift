@@ -13,58 +13,17 @@ package enum ClaimedChangeTable {
   /// How long after a look-up of a customer the next begins at the earliest, whatever is reported meanwhile.
   package static let shortestInterval = Interval.minutes(1)
 
-  private static let upsert = RowsInsert(
-    into: """
-      INSERT INTO claimed_changes (app, environment, original_transaction_id, since, latest_at, changes, because, message,
-        line) VALUES
-      """,
-    then: """
-      ON DUPLICATE KEY UPDATE
-        latest_at = GREATEST(latest_at, VALUES(latest_at)), changes = changes + VALUES(changes),
-        because = because | VALUES(because), message = VALUES(message), line = IF(VALUES(line) = '', line, VALUES(line))
-      """)
-
-  /// Opens a look-up for each report; a look-up that is open already also answers the new report, unless Apple was asked
-  /// before it came: then one more follows.
-  static func queue(_ reports: [ClaimedReport], in session: borrowing Session) throws(DatabaseError) {
-    guard !reports.isEmpty else { return }
-    var merged: [Place: ClaimedReport] = [:]
-    for report in reports {
-      let place = Place(scope: report.scope, id: report.originalTransactionID)
-      merged[place] = merged[place].map { $0.merged(with: report) } ?? report
-    }
-    let rows = merged.map { place, report -> [SQLValue] in
-      let at = SQLValue.integer(report.receivedAt.sinceEpoch)
-      return place.scope.columns + [
-        .text(place.id), at, at, .integer(Int64(report.count)), .integer(Int64(report.change.rawValue)),
-        .bytes(report.message.bytes), .text(report.line?.text ?? ""),
-      ]
-    }
-    // Before `work`, as everybody who writes to both does.
-    _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 3))
-    try WorkTable.queue(
-      merged.map { place, report in
-        WorkTable.ClaimedRow(
-          scope: place.scope, kind: report.isKnown ? .claimedChange : .claimedID, subject: place.id,
-          dueAt: report.receivedAt + gathering, createdAt: report.receivedAt)
-      }, in: session)
-  }
-
-  private struct Place: Hashable {
-    let scope: Ledger.Scope
-    let id: String
-  }
-
   /// How many changes were reported of each of these ids so far, of those of which a look-up is open.
   static func counts(
-    of ids: [String], in scope: Ledger.Scope, _ session: borrowing Session
+    of ids: [String], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: Int] {
     var counts: [String: Int] = [:]
     for ids in ids.sorted().parts() {
       for row in try session.query(
         """
-        SELECT original_transaction_id, changes FROM claimed_changes WHERE app = \(scope.app.number)
-        AND environment = \(scope.environment.code) AND original_transaction_id IN (\(list: ids))
+        SELECT original_transaction_id, changes FROM claimed_changes FORCE INDEX (PRIMARY)
+        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND original_transaction_id IN (\(list: ids))
         """)
       {
         counts[try row.text("original_transaction_id")] = try row.int("changes")
@@ -86,7 +45,7 @@ package enum ClaimedChangeTable {
   /// - Returns: The ids to ask about once more: more was reported of them meanwhile, or Apple was asked within
   ///   `ClaimedChange.lag` of the report and does not show the period or refund, which it may not know yet.
   static func settle(
-    _ settled: [String: Answer], in scope: Ledger.Scope, _ session: borrowing Session
+    _ settled: [String: Answer], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
     var unsettled: Set<String> = []
     for ids in settled.keys.sorted().parts() {
@@ -94,8 +53,9 @@ package enum ClaimedChangeTable {
       var early: [PurchaseKey] = []
       for row in try session.query(
         """
-        SELECT original_transaction_id, changes, latest_at, line FROM claimed_changes WHERE app = \(scope.app.number)
-        AND environment = \(scope.environment.code) AND original_transaction_id IN (\(list: ids))
+        SELECT original_transaction_id, changes, latest_at, line FROM claimed_changes FORCE INDEX (PRIMARY)
+        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND original_transaction_id IN (\(list: ids))
         ORDER BY original_transaction_id FOR UPDATE
         """)
       {
@@ -135,7 +95,7 @@ package enum ClaimedChangeTable {
 
   /// The ids of these purchases of which something is claimed that no signed statement says.
   private static func unconfirmed(
-    _ keys: [PurchaseKey], in scope: Ledger.Scope, _ session: borrowing Session
+    _ keys: [PurchaseKey], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
     let statements = try PurchaseTable.latest(of: keys, in: scope, bundleIDs: [:], session)
     var unconfirmed: Set<String> = []
@@ -150,42 +110,16 @@ package enum ClaimedChangeTable {
   /// How many look-ups are open in each app and environment that has any, and since when the oldest is.
   package static func depths(
     in session: borrowing Session
-  ) throws(DatabaseError) -> [Ledger.Scope: (open: Int, oldest: Milliseconds)] {
-    var depths: [Ledger.Scope: (open: Int, oldest: Milliseconds)] = [:]
+  ) throws(DatabaseError) -> [Scope: (open: Int, oldest: Milliseconds)] {
+    var depths: [Scope: (open: Int, oldest: Milliseconds)] = [:]
     for row in try session.query(
       """
       SELECT app, environment, COUNT(*) AS open, MIN(since) AS oldest FROM claimed_changes GROUP BY app, environment
       """)
     {
-      let scope = Ledger.Scope(
-        app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment")))
+      let scope = Scope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment")))
       depths[scope] = (try row.int("open"), try row.milliseconds("oldest"))
     }
     return depths
-  }
-
-  /// The look-ups that are open for these originalTransactionIds.
-  static func open(
-    of originals: [String], in scope: Ledger.Scope, _ session: borrowing Session
-  ) throws(DatabaseError) -> [String: OpenLookUp] {
-    var open: [String: OpenLookUp] = [:]
-    for ids in originals.parts() {
-      for row in try session.query(
-        """
-        SELECT c.original_transaction_id AS id, c.since, c.because, c.message, MAX(w.reason) AS failure
-        FROM claimed_changes c LEFT JOIN work w ON w.app = c.app AND w.environment = c.environment
-        AND w.kind IN (\(list: WorkTable.Kind.claimed.map(\.rawValue))) AND w.subject = c.original_transaction_id
-        AND w.state = 0
-        WHERE c.app = \(scope.app.number) AND c.environment = \(scope.environment.code)
-        AND c.original_transaction_id IN (\(list: ids))
-        GROUP BY c.app, c.environment, c.original_transaction_id
-        """)
-      {
-        open[try row.text("id")] = OpenLookUp(
-          since: try row.milliseconds("since"), because: ClaimedChange(rawValue: try row.int("because")),
-          message: try row.bytes("message"), failure: try row.optionalText("failure"))
-      }
-    }
-    return open
   }
 }

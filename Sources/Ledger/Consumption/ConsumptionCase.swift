@@ -4,28 +4,48 @@ package import Time
 
 /// A CONSUMPTION_REQUEST, and what became of it.
 package struct ConsumptionCase: Hashable, Sendable {
-  /// How it stands; the number in the table.
-  package enum State: Int, Hashable, Sendable, CaseIterable {
-    case waiting = 0
+  /// How it stands.
+  package enum State: Hashable, Sendable, CaseIterable {
+    case waiting
     /// Apple took what it was told.
-    case answered = 1
+    case answered
     /// Deliberately not answered.
-    case declined = 2
+    case declined
     /// The 12 hours went by.
-    case expired = 3
+    case expired
     /// Apple did not take the answer.
-    case refused = 4
+    case refused
     /// The body, of V1, does not say which purchase it means; only people can find out.
-    case unnamed = 5
+    case unnamed
+    /// Only a V1 body asks, which anybody with the app's shared secret can make: people decide whether Apple is told.
+    case claimed
 
     package var name: String { "\(self)" }
+
+    /// Its number in the table; cases that are left to people have one, which 0.2.0 calls `unnamed`.
+    var number: Int {
+      switch self {
+      case .waiting: 0
+      case .answered: 1
+      case .declined: 2
+      case .expired: 3
+      case .refused: 4
+      case .unnamed, .claimed: 5
+      }
+    }
+
+    /// - Parameter isNamed: whether the case names its purchase.
+    init?(number: Int, isNamed: Bool) {
+      guard let state = Self.allCases.first(where: { $0.number == number }) else { return nil }
+      self = state == .unnamed && isNamed ? .claimed : state
+    }
   }
 
   /// Apple wants to hear within 12 hours of the request.
   package static let term = Interval.hours(12)
 
-  package let scope: Ledger.Scope
-  /// The notification's UUID, else the message's digest.
+  package let scope: Scope
+  /// The notification's UUID; of V1 `v1:` and the transaction's id, else the message's digest.
   package let id: String
   /// Nil where the body does not name it.
   package let transactionID: String?
@@ -43,6 +63,13 @@ package struct ConsumptionCase: Hashable, Sendable {
   /// Why it stands as it does, for people.
   package let reason: String?
   package let settledAt: Milliseconds?
+
+  /// Whether nothing but a V1 body asks.
+  package var isClaimed: Bool { id.hasPrefix(Self.claimPrefix) || id == message.hex }
+
+  private static let claimPrefix = "v1:"
+  /// The id of what V1 bodies ask about a transaction: one case, however many bodies there are.
+  static func id(ofClaimAbout transactionID: String) -> String { (claimPrefix + transactionID).cut(to: 64) }
 
   /// What it is called among people: by its transaction, else by its own id.
   package var name: String { transactionID ?? id }

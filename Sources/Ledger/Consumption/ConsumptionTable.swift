@@ -5,7 +5,13 @@ import Signing
 package import Time
 
 /// `consumption_requests`: what Apple asked about consumption, and what it was told.
+///
+/// Only what Apple signed waits to be answered by the app's policy. What a V1 body asks is left to people: anybody with the
+/// shared secret can make one about anybody's purchase. It is never leased, so that it holds up nothing.
 package enum ConsumptionTable {
+  /// The most cases of an app in their 12 hours that V1 bodies alone opened; later ones open none, and stay as events.
+  package static let mostClaimed = 1_000
+
   private static let insert = RowsInsert(
     into: """
       INSERT INTO consumption_requests (app, environment, id, transaction_id, original_transaction_id, customer_reason,
@@ -13,46 +19,102 @@ package enum ConsumptionTable {
       """,
     then: "ON DUPLICATE KEY UPDATE id = VALUES(id)")
 
+  // A case whose 12 hours are over is opened anew. `deadline` is compared in each assignment, and assigned last.
+  private static let insertClaimed = RowsInsert(
+    into: """
+      INSERT INTO consumption_requests (app, environment, id, transaction_id, original_transaction_id, customer_reason,
+        asked_at, deadline, message, state, due_at, reason, settled_at) VALUES
+      """,
+    then: """
+      ON DUPLICATE KEY UPDATE
+        customer_reason = IF(deadline <= VALUES(asked_at), VALUES(customer_reason), customer_reason),
+        message = IF(deadline <= VALUES(asked_at), VALUES(message), message),
+        state = IF(deadline <= VALUES(asked_at), VALUES(state), state),
+        attempts = IF(deadline <= VALUES(asked_at), 0, attempts),
+        due_at = IF(deadline <= VALUES(asked_at), VALUES(due_at), due_at),
+        owner = IF(deadline <= VALUES(asked_at), NULL, owner),
+        answer = IF(deadline <= VALUES(asked_at), NULL, answer),
+        reason = IF(deadline <= VALUES(asked_at), VALUES(reason), reason),
+        settled_at = IF(deadline <= VALUES(asked_at), VALUES(settled_at), settled_at),
+        asked_at = IF(deadline <= VALUES(asked_at), VALUES(asked_at), asked_at),
+        deadline = IF(deadline <= VALUES(asked_at), VALUES(deadline), deadline)
+      """)
+
   /// An event that a new message told of.
   struct News {
     let app: App.ID
     let event: Event
     let receivedAt: Milliseconds
+    /// Whether the message came from Apple's networks, or the operator vouches for who handed it in.
+    let isTrusted: Bool
 
-    /// What tells one request from another: of V1 the message, for two requests may say the same.
-    fileprivate var id: String { isLegacy ? Digest(bytes: event.message)?.hex ?? event.id : event.id }
+    /// What tells one request from another: of V1 the transaction, else the message.
+    fileprivate var id: String {
+      guard !isSigned else { return event.id }
+      return transaction.map(ConsumptionCase.id(ofClaimAbout:)) ?? Digest(bytes: event.message)?.hex ?? event.id
+    }
     fileprivate var transaction: String? {
-      event.transactionID ?? (isLegacy ? nil : event.originalTransactionID)
+      event.transactionID ?? (isSigned ? event.originalTransactionID : nil)
     }
     /// A V1 body that does not name the purchase means no original either, however its event is filed.
     fileprivate var original: String? { transaction.map { event.originalTransactionID ?? $0 } }
-    fileprivate var askedAt: Milliseconds { isLegacy ? receivedAt : event.date }
-    private var isLegacy: Bool { event.source == .notificationV1 }
+    fileprivate var askedAt: Milliseconds { isSigned ? event.date : receivedAt }
+    fileprivate var isSigned: Bool { event.source == .signedV2 }
+
+    fileprivate func row(
+      _ state: ConsumptionCase.State, _ reason: String?, settledAt: Milliseconds? = nil
+    ) -> [SQLValue] {
+      [
+        .integer(Int64(app.number)), .integer(Int64(event.environment.code)), .text(id), transaction.sqlValue,
+        original.sqlValue, (event.details["consumptionRequestReason"]?.string?.cut(to: 64)).sqlValue,
+        .integer(askedAt.sinceEpoch), .integer((askedAt + ConsumptionCase.term).sinceEpoch), .bytes(event.message),
+        .integer(Int64(state.number)), .integer(askedAt.sinceEpoch), reason.sqlValue,
+        (settledAt?.sinceEpoch).sqlValue,
+      ]
+    }
   }
 
   /// Opens a case for each CONSUMPTION_REQUEST among new events; one that is there stays as it is.
-  ///
-  /// What comes after its time, as from Apple's history, is nothing that anybody could still have done: it is expired.
   static func open(_ events: [News], in session: borrowing Session) throws(DatabaseError) {
-    let rows: [[SQLValue]] = events.compactMap { news in
-      let event = news.event
-      guard event.notificationType == "CONSUMPTION_REQUEST" else { return nil }
-      let deadline = news.askedAt + ConsumptionCase.term
-      let isLate = deadline <= news.receivedAt
-      let state = isLate ? ConsumptionCase.State.expired : .waiting
-      let reason = isLate ? "heard of after its 12 hours" : nil
-      return [
-        .integer(Int64(news.app.number)), .integer(Int64(event.environment.code)), .text(news.id),
-        news.transaction.sqlValue, news.original.sqlValue,
-        (event.details["consumptionRequestReason"]?.string?.cut(to: 64)).sqlValue,
-        .integer(news.askedAt.sinceEpoch), .integer(deadline.sinceEpoch), .bytes(event.message),
-        .integer(Int64(state.rawValue)), .integer(news.askedAt.sinceEpoch), reason.sqlValue,
-        (isLate ? news.receivedAt.sinceEpoch : nil).sqlValue,
-      ]
+    let requests = events.filter { $0.event.notificationType == "CONSUMPTION_REQUEST" }
+    guard !requests.isEmpty else { return }
+    let signed = requests.filter(\.isSigned).map { news in
+      // What comes after its time, as from Apple's history, is nothing that anybody could still have done.
+      news.askedAt + ConsumptionCase.term <= news.receivedAt
+        ? news.row(.expired, "heard of after its 12 hours", settledAt: news.receivedAt) : news.row(.waiting, nil)
     }
-    guard !rows.isEmpty else { return }
-    _ = try session.insert(insert, rows: rows.inKeyOrder(columns: 3))
+    if !signed.isEmpty { _ = try session.insert(insert, rows: signed.inKeyOrder(columns: 3)) }
+    try openClaims(requests.filter { !$0.isSigned }, in: session)
   }
+
+  /// Opens cases that are left to people, one for each transaction; none where the app's policy is to ignore them.
+  private static func openClaims(_ requests: [News], in session: borrowing Session) throws(DatabaseError) {
+    for (app, requests) in Dictionary(grouping: requests, by: \.app).sorted(by: { $0.key < $1.key }) {
+      guard let now = requests.map(\.receivedAt).max(),
+        try ConsumptionPolicyTable.policy(of: app, in: session) != .ignore
+      else { continue }
+      let open = try session.query(
+        """
+        SELECT COUNT(*) AS cases FROM (SELECT 1 FROM consumption_requests
+          WHERE state = \(ConsumptionCase.State.claimed.number) AND due_at > \(now - ConsumptionCase.term)
+          AND app = \(app.number) LIMIT \(mostClaimed)) AS open
+        """
+      ).first?.int("cases")
+      // What strangers can fill must not keep out what Apple sends.
+      let (trusted, others) = (requests.filter(\.isTrusted), requests.filter { !$0.isTrusted })
+      let rows = (trusted + others.prefix(max(0, mostClaimed - (open ?? 0)))).map { news in
+        news.transaction == nil
+          ? news.row(.unnamed, unnamedReason, settledAt: news.receivedAt) : news.row(.claimed, claimedReason)
+      }
+      if !rows.isEmpty { _ = try session.insert(insertClaimed, rows: rows.inKeyOrder(columns: 3)) }
+    }
+  }
+
+  /// Why a case is left to people, for them.
+  package static let unnamedReason =
+    "its body does not say which purchase is meant; whoever finds out tells Apple: `switchyard api consumption`"
+  package static let claimedReason =
+    "only a V1 body asks, which anybody with the shared secret can make; if it is genuine: `switchyard consumption answer`"
 
   private static let columns: SQL = """
     app, environment, id, transaction_id, original_transaction_id, customer_reason, asked_at, deadline, message, state,
@@ -63,12 +125,12 @@ package enum ConsumptionTable {
     var found: [ConsumptionCase] = []
     for row in rows {
       guard let message = Digest(bytes: try row.bytes("message")),
-        let state = ConsumptionCase.State(rawValue: try row.int("state"))
+        let state = ConsumptionCase.State(
+          number: try row.int("state"), isNamed: try row.optionalText("transaction_id") != nil)
       else { throw DatabaseError(.column, "a consumption request this build cannot read") }
       found.append(
         ConsumptionCase(
-          scope: Ledger.Scope(
-            app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
+          scope: Scope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
           id: try row.text("id"), transactionID: try row.optionalText("transaction_id"),
           originalTransactionID: try row.optionalText("original_transaction_id"),
           customerReason: try row.optionalText("customer_reason"), askedAt: try row.milliseconds("asked_at"),
@@ -86,7 +148,12 @@ package enum ConsumptionTable {
   ) throws(DatabaseError) -> [ConsumptionCase] {
     var query: SQL = "SELECT \(columns) FROM consumption_requests WHERE 1 = 1"
     if let app { query += " AND app = \(app.number)" }
-    if let state { query += " AND state = \(state.rawValue)" }
+    if let state { query += " AND state = \(state.number)" }
+    switch state {
+    case .unnamed: query += " AND transaction_id IS NULL"
+    case .claimed: query += " AND transaction_id IS NOT NULL"
+    case .waiting, .answered, .declined, .expired, .refused, nil: break
+    }
     return try read(session.query(query + " ORDER BY asked_at DESC, id LIMIT \(limit)"))
   }
 
@@ -111,9 +178,13 @@ package enum ConsumptionTable {
   ) throws(DatabaseError) -> [ConsumptionCase.State: Int] {
     var counts: [ConsumptionCase.State: Int] = [:]
     for row in try session.query(
-      "SELECT state, COUNT(*) AS cases FROM consumption_requests WHERE asked_at >= \(since) GROUP BY state")
+      """
+      SELECT state, transaction_id IS NOT NULL AS is_named, COUNT(*) AS cases FROM consumption_requests
+      WHERE asked_at >= \(since) GROUP BY state, is_named
+      """)
     {
-      if let state = ConsumptionCase.State(rawValue: try row.int("state")) { counts[state] = try row.int("cases") }
+      let state = ConsumptionCase.State(number: try row.int("state"), isNamed: try row.bool("is_named"))
+      if let state { counts[state, default: 0] += try row.int("cases") }
     }
     return counts
   }
@@ -134,30 +205,34 @@ package enum ConsumptionTable {
     ).map { LeasedConsumption(request: $0, owner: owner) }
   }
 
-  /// Leases one case for an operator: a waiting one, or one that was declined or refused and is still in time.
+  /// Leases one case for an operator: a waiting one, or one that was declined, refused or left to people and is still in
+  /// time.
+  ///
+  /// A claimed case stays one until its answer is kept: if the command ends before, no process may answer it by policy.
   package static func lease(
     _ request: ConsumptionCase, until end: Milliseconds, owner: [UInt8], at now: Milliseconds,
     in session: borrowing Session
   ) throws(DatabaseError) -> LeasedConsumption? {
     let leased = try session.execute(
       """
-      UPDATE consumption_requests SET state = 0, owner = \(owner), due_at = \(end), attempts = attempts + 1,
-        settled_at = NULL
+      UPDATE consumption_requests SET state = IF(state = \(ConsumptionCase.State.claimed.number), state, 0),
+        owner = \(owner), due_at = \(end), attempts = attempts + 1, settled_at = NULL
       WHERE app = \(request.scope.app.number) AND environment = \(request.scope.environment.code)
-        AND id = \(request.id) AND state IN (0, 2, 4) AND deadline > \(now) AND (owner IS NULL OR due_at <= \(now))
+        AND id = \(request.id) AND state IN (0, 2, 4, 5) AND transaction_id IS NOT NULL AND deadline > \(now)
+        AND (owner IS NULL OR due_at <= \(now))
       """)
     guard leased.affectedRows == 1 else { return nil }
     return LeasedConsumption(request: request, owner: owner)
   }
 
-  /// Keeps what Apple is about to be told, so that it is told the same after a crash.
+  /// Keeps what Apple is about to be told, so that it is told the same after a crash, whoever tells it then.
   package static func keep(
     _ answer: JSONObject, for leased: LeasedConsumption, in session: borrowing Session
   ) throws(DatabaseError) {
     let request = leased.request
     _ = try session.execute(
       """
-      UPDATE consumption_requests SET answer = \(answer.encoded())
+      UPDATE consumption_requests SET answer = \(answer.encoded()), state = 0
       WHERE app = \(request.scope.app.number) AND environment = \(request.scope.environment.code)
         AND id = \(request.id) AND owner = \(leased.owner)
       """)
@@ -170,7 +245,7 @@ package enum ConsumptionTable {
   ) throws(DatabaseError) {
     let request = leased.request
     var update: SQL = """
-      UPDATE consumption_requests SET state = \(state.rawValue), reason = \(reason?.cut(to: 255)),
+      UPDATE consumption_requests SET state = \(state.number), reason = \(reason?.cut(to: 255)),
         settled_at = \(now), owner = NULL
       WHERE app = \(request.scope.app.number) AND environment = \(request.scope.environment.code)
         AND id = \(request.id)
@@ -183,15 +258,15 @@ package enum ConsumptionTable {
   ///
   /// A case that a process works on is settled as well: Apple has an answer, whatever that process still tells.
   package static func noteAnswered(
-    _ answer: JSONObject, about transactionID: String, in scope: Ledger.Scope, because reason: String,
+    _ answer: JSONObject, about transactionID: String, in scope: Scope, because reason: String,
     at now: Milliseconds, _ session: borrowing Session
   ) throws(DatabaseError) -> Int {
     let settled = try session.execute(
       """
-      UPDATE consumption_requests SET state = \(ConsumptionCase.State.answered.rawValue), answer = \(answer.encoded()),
+      UPDATE consumption_requests SET state = \(ConsumptionCase.State.answered.number), answer = \(answer.encoded()),
         reason = \(reason.cut(to: 255)), settled_at = \(now), owner = NULL
       WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND transaction_id = \(transactionID) AND state IN (0, 2, 4) AND deadline > \(now)
+        AND transaction_id = \(transactionID) AND state IN (0, 2, 4, 5) AND deadline > \(now)
       """)
     return Int(settled.affectedRows)
   }

@@ -14,7 +14,7 @@ enum AliasTable {
     then: """
       ON DUPLICATE KEY UPDATE
         first_as_of = LEAST(first_as_of, VALUES(first_as_of)), last_as_of = GREATEST(last_as_of, VALUES(last_as_of))
-      """)
+      """, repeatsLast: true)
 
   private static let upsertClaimed = RowsInsert(
     into: """
@@ -29,7 +29,7 @@ enum AliasTable {
   static func note(_ findings: [(App.ID, Findings)], in session: borrowing Session) throws(DatabaseError) {
     var (proven, claimed): ([[SQLValue]], [[SQLValue]]) = ([], [])
     for (app, findings) in findings {
-      let scope = Ledger.Scope(app: app, environment: findings.environment).columns
+      let scope = Scope(app: app, environment: findings.environment).columns
       for alias in findings.aliases {
         let asOf = SQLValue.integer(alias.asOf.sinceEpoch)
         let row: [SQLValue] =
@@ -91,7 +91,7 @@ enum AliasTable {
       """
     ) { row throws(DatabaseError) in
       count += 1
-      guard count <= limit else { throw IDMatch.tooLarge(limit) }
+      guard count <= limit else { throw RowBound.tooLarge(limit) }
       if let node = CustomerNode(text: try row.text("node")) {
         try each(try Environment(code: row.int("environment")), node)
       }
@@ -104,11 +104,11 @@ extension AliasTable {
   ///
   /// A user id that came beside an unsigned answer is such an id too.
   ///
-  /// `tooLarge` when there are more than `limit`.
+  /// Returns whether there are more than `limit`, of which the others are left out: anybody can make any number of them.
   static func resolveClaimed(
     _ id: String, app: App, atMost limit: Int, in session: borrowing Session,
     each: (Environment, String) throws(DatabaseError) -> Void
-  ) throws(DatabaseError) {
+  ) throws(DatabaseError) -> Bool {
     let token = Alias.normalized(accountToken: id)
     let known: SQL = "app = \(app.id.number) AND environment IN (\(list: Environment.allCases.map(\.code)))"
     var count = 0
@@ -124,14 +124,15 @@ extension AliasTable {
       """
     ) { row throws(DatabaseError) in
       count += 1
-      guard count <= limit else { throw IDMatch.tooLarge(limit) }
+      guard count <= limit else { return }
       try each(try Environment(code: row.int("environment")), try row.text("original_transaction_id"))
     }
+    return count > limit
   }
 
   /// Returns those of these originalTransactionIds of which something signed is known.
   static func signed(
-    _ originals: [String], in scope: Ledger.Scope, _ session: borrowing Session
+    _ originals: [String], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
     let sources = Source.allCases.filter(\.isSigned).map(\.rawValue)
     var signed: Set<String> = []

@@ -1,15 +1,15 @@
-import Database
+package import Database
 import Purchases
 import Time
 
 /// `attributions`: to whose account each originalTransactionId was said to belong, with the span of time; `user_ids`: of
 /// which originalTransactionIds a user id was said; `claimed_attributions`: both, as unsigned data alone says.
-enum AttributionTable {
+package enum AttributionTable {
   private static let upsert = RowsInsert(
     into: """
       INSERT INTO attributions (app, environment, original_transaction_id, kind, line, value, first_as_of, last_as_of,
         message) VALUES
-      """, then: spanning)
+      """, then: spanning, repeatsLast: true)
 
   private static let upsertClaimed = RowsInsert(
     into: """
@@ -31,14 +31,12 @@ enum AttributionTable {
   static func note(_ findings: [(App.ID, Findings)], in session: borrowing Session) throws(DatabaseError) {
     try note(
       findings.flatMap { app, findings in
-        let scope = Ledger.Scope(app: app, environment: findings.environment)
+        let scope = Scope(app: app, environment: findings.environment)
         return findings.attributions.map { (scope, $0) }
       }, in: session)
   }
 
-  static func note(
-    _ attributions: [(Ledger.Scope, Attribution)], in session: borrowing Session
-  ) throws(DatabaseError) {
+  static func note(_ attributions: [(Scope, Attribution)], in session: borrowing Session) throws(DatabaseError) {
     var (proven, claimed): ([[SQLValue]], [[SQLValue]]) = ([], [])
     for (scope, attribution) in attributions {
       let row: [SQLValue] =
@@ -58,6 +56,23 @@ enum AttributionTable {
     _ = try session.insert(insertUserID, rows: userIDs.inKeyOrder(columns: 4))
   }
 
+  /// How many user ids these originalTransactionIds were said to be of, as far as that is more than a word of a secret alone.
+  ///
+  /// - Parameter most: rows that are counted, however many there are.
+  package static func userIDCount(
+    of ids: [String], in scope: Scope, atMost most: Int, _ session: borrowing Session
+  ) throws(DatabaseError) -> Int {
+    guard !ids.isEmpty else { return 0 }
+    return try session.query(
+      """
+      SELECT COUNT(DISTINCT value) AS users FROM (
+        SELECT value FROM attributions WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND original_transaction_id IN (\(list: ids)) AND kind = \(Attribution.Kind.userID.rawValue)
+        LIMIT \(most)) a
+      """
+    ).first?.int("users") ?? 0
+  }
+
   /// Returns every attribution that `condition` selects: those that are proven, then the claims, each in key order.
   ///
   /// - Parameter limit: rows that are read of either; nil: all.
@@ -68,15 +83,33 @@ enum AttributionTable {
       + read("claimed_attributions", isClaimed: true, condition, atMost: limit, in: session)
   }
 
+  /// The same as far as a look-up reads them.
+  static func read(
+    _ condition: SQL, within bound: inout RowBound, in session: borrowing Session
+  ) throws(DatabaseError) -> [Attribution] {
+    let proven = try read("attributions", isClaimed: false, condition, atMost: bound.signed + 1, in: session)
+    guard proven.count <= bound.signed else { throw RowBound.tooLarge(bound.signed) }
+    return try proven
+      + bound.claims { isBackward, limit throws(DatabaseError) in
+        try read(
+          "claimed_attributions", isClaimed: true, condition, atMost: limit, isBackward: isBackward, in: session)
+      }
+  }
+
   private static func read(
-    _ table: String, isClaimed: Bool, _ condition: SQL, atMost limit: Int?, in session: borrowing Session
+    _ table: String, isClaimed: Bool, _ condition: SQL, atMost limit: Int?, isBackward: Bool = false,
+    in session: borrowing Session
   ) throws(DatabaseError) -> [Attribution] {
     var attributions: [Attribution] = []
+    let order: SQL =
+      isBackward
+      ? "app DESC, environment DESC, original_transaction_id DESC, kind DESC, line DESC, value DESC"
+      : "app, environment, original_transaction_id, kind, line, value"
     try session.query(
       """
       SELECT original_transaction_id, kind, line, value, first_as_of, last_as_of, message
       FROM \(identifier: table) \(condition)
-      ORDER BY app, environment, original_transaction_id, kind, line, value \(.limit(limit))
+      ORDER BY \(order) \(.limit(limit))
       """
     ) { row throws(DatabaseError) in
       guard let kind = Attribution.Kind(rawValue: try row.int("kind")) else {

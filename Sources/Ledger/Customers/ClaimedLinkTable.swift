@@ -31,7 +31,7 @@ enum ClaimedLinkTable {
     _ messages: [(message: InboxMessage, app: App.ID, findings: Findings)], in session: borrowing Session
   ) throws(DatabaseError) {
     let rows = messages.flatMap { message, app, findings -> [[SQLValue]] in
-      let scope = Ledger.Scope(app: app, environment: findings.environment)
+      let scope = Scope(app: app, environment: findings.environment)
       return findings.claimedLinks.map { link in
         scope.columns + [.text(link.a.text), .text(link.b.text), .bytes(message.digest.bytes)]
       }
@@ -41,7 +41,7 @@ enum ClaimedLinkTable {
 
   /// Returns the claimed links that lead from `members` to anybody else, in order, at most `mostRead` of them.
   static func links(
-    from members: Set<CustomerNode>, in scope: Ledger.Scope, _ session: borrowing Session
+    from members: Set<CustomerNode>, in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [ClaimedLink] {
     var found: Set<ClaimedLink> = []
     let known: SQL = "app = \(scope.app.number) AND environment = \(scope.environment.code)"
@@ -69,7 +69,7 @@ enum ClaimedLinkTable {
 
   /// Hands out every claimed link in key order.
   static func read(
-    in scope: Ledger.Scope, _ session: borrowing Session, each: (ClaimedLink) throws(DatabaseError) -> Void
+    in scope: Scope, _ session: borrowing Session, each: (ClaimedLink) throws(DatabaseError) -> Void
   ) throws(DatabaseError) {
     try session.query(
       """

@@ -5,7 +5,7 @@ import Purchases
 enum CustomerMembers {
   /// The labels of the customers of these nodes, by node; one that nothing links has none.
   static func labels(
-    ofNodes nodes: [String], in scope: Ledger.Scope, _ session: borrowing Session
+    ofNodes nodes: [String], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: String] {
     var labels: [String: String] = [:]
     for nodes in nodes.parts() {
@@ -21,7 +21,7 @@ enum CustomerMembers {
 
   /// Every member of the customers of these labels, by label.
   private static func members(
-    ofLabels labels: [String], in scope: Ledger.Scope, _ session: borrowing Session
+    ofLabels labels: [String], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: Set<CustomerNode>] {
     var members: [String: Set<CustomerNode>] = [:]
     for labels in labels.parts() {
@@ -42,7 +42,7 @@ enum CustomerMembers {
   ///
   /// Without a link a node is a customer of its own.
   static func customers(
-    of nodes: [CustomerNode], in scope: Ledger.Scope, _ session: borrowing Session
+    of nodes: [CustomerNode], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: Set<CustomerNode>] {
     let labels = try labels(ofNodes: nodes.map(\.text), in: scope, session)
     var customers: [String: Set<CustomerNode>] = [:]

@@ -41,7 +41,7 @@ enum WaitingUserIDTable {
         named[scope, default: [:]].merge(names) { $0.union($1) }
       }
     }
-    var attributions: [(Ledger.Scope, Attribution)] = []
+    var attributions: [(Scope, Attribution)] = []
     for (scope, names) in named.sorted(by: { $0.key < $1.key }) {
       attributions += try attributed(names, in: scope, session).map { (scope, $0) }
     }
@@ -52,10 +52,10 @@ enum WaitingUserIDTable {
   typealias Names = [String: Set<String>]
 
   /// Of the purchases and renewals in the findings.
-  private static func names(in findings: [(App.ID, Findings)]) -> [Ledger.Scope: Names] {
-    var named: [Ledger.Scope: Names] = [:]
+  private static func names(in findings: [(App.ID, Findings)]) -> [Scope: Names] {
+    var named: [Scope: Names] = [:]
     for (app, findings) in findings {
-      let scope = Ledger.Scope(app: app, environment: findings.environment)
+      let scope = Scope(app: app, environment: findings.environment)
       for original in findings.originalTransactionIDs {
         named[scope, default: [:]][original, default: []].insert(original)
       }
@@ -72,8 +72,8 @@ enum WaitingUserIDTable {
   /// - Parameter locked: whether to wait for others that are writing such a purchase now.
   static func known(
     _ ids: Set<String>, of app: App.ID, locked: Bool, in session: borrowing Session
-  ) throws(DatabaseError) -> [Ledger.Scope: Names] {
-    var known: [Ledger.Scope: Names] = [:]
+  ) throws(DatabaseError) -> [Scope: Names] {
+    var known: [Scope: Names] = [:]
     let environments = Environment.allCases.map(\.code)
     let lock: SQL = locked ? "LOCK IN SHARE MODE" : ""
     for ids in ids.sorted().parts() {
@@ -94,7 +94,7 @@ enum WaitingUserIDTable {
         """
       for statement in [aliases, purchases, renewals] {
         for row in try session.query(statement) {
-          let scope = Ledger.Scope(app: app, environment: try Environment(code: row.int("environment")))
+          let scope = Scope(app: app, environment: try Environment(code: row.int("environment")))
           let (id, original) = (try row.text("id"), try row.text("original_transaction_id"))
           known[scope, default: [:]][id, default: []].insert(original)
         }
@@ -105,7 +105,7 @@ enum WaitingUserIDTable {
 
   /// The user ids that wait for what these ids name.
   private static func attributed(
-    _ names: Names, in scope: Ledger.Scope, _ session: borrowing Session
+    _ names: Names, in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [Attribution] {
     var attributions: [Attribution] = []
     for ids in names.keys.sorted().parts() {
@@ -123,7 +123,7 @@ enum WaitingUserIDTable {
 
   // Every commit asks this: the key is forced so that a small table is not scanned, which would wait for rows that
   // others are writing.
-  static func waiting(_ ids: [String], in scope: Ledger.Scope) -> SQL {
+  static func waiting(_ ids: [String], in scope: Scope) -> SQL {
     """
     SELECT transaction_id, user_id, first_as_of, last_as_of, message FROM waiting_user_ids FORCE INDEX (PRIMARY)
     WHERE app = \(scope.app.number) AND transaction_id IN (\(list: ids))

@@ -26,7 +26,7 @@ enum EventTable {
         rule = IF(VALUES(precedence) > precedence, VALUES(rule), rule),
         message = IF(VALUES(precedence) > precedence, VALUES(message), message),
         precedence = GREATEST(precedence, VALUES(precedence))
-      """)
+      """, repeatsLast: true)
 
   static func note(_ events: [(App.ID, Event)], in session: borrowing Session) throws(DatabaseError) {
     let rows: [[SQLValue]] = events.map { app, event in
@@ -46,14 +46,19 @@ enum EventTable {
   ///
   /// - Parameter limit: rows that are read; nil: all.
   static func read(
-    _ condition: SQL, bundleIDs: [App.ID: String], atMost limit: Int? = nil, in session: borrowing Session
+    _ condition: SQL, bundleIDs: [App.ID: String], atMost limit: Int? = nil, isBackward: Bool = false,
+    in session: borrowing Session
   ) throws(DatabaseError) -> [Event] {
     var events: [Event] = []
+    let order: SQL =
+      isBackward
+      ? "app DESC, environment DESC, original_transaction_id DESC, date DESC, id DESC"
+      : "app, environment, original_transaction_id, date, id"
     try session.query(
       """
       SELECT app, environment, notification_uuid, notification_type, subtype, original_transaction_id, transaction_id,
         line, date, source, as_of, details, rule, message, precedence
-      FROM events \(condition) ORDER BY app, environment, original_transaction_id, date, id \(.limit(limit))
+      FROM events \(condition) ORDER BY \(order) \(.limit(limit))
       """
     ) { row throws(DatabaseError) in
       let original = try row.text("original_transaction_id")
@@ -67,10 +72,24 @@ enum EventTable {
           source: Source(rawValue: try row.int("source")) ?? .unverifiedReceipt,
           rank: Rank(
             asOf: try row.milliseconds("as_of"), tieBreak: Precedence.tieBreak(try row.bytes("precedence"))),
-          details: (try? JSONReader.read(row.bytes("details")).object) ?? [:], message: try row.bytes("message"),
+          details: (try? JSONReader.read(row.bytes("details"), limits: .stored).object) ?? [:],
+          message: try row.bytes("message"),
           rule: try row.optionalText("rule")))
     }
     return events
+  }
+
+  /// The same as far as a look-up reads them.
+  static func read(
+    _ condition: SQL, bundleIDs: [App.ID: String], within bound: inout RowBound, in session: borrowing Session
+  ) throws(DatabaseError) -> [Event] {
+    let events = try bound.rows { further, isBackward, limit throws(DatabaseError) in
+      try read(condition + further, bundleIDs: bundleIDs, atMost: limit, isBackward: isBackward, in: session)
+    }
+    guard events.count > bound.claimed else { return events }
+    return events.sorted { a, b in
+      (a.originalTransactionID ?? "", a.date, a.id) < (b.originalTransactionID ?? "", b.date, b.id)
+    }
   }
 }
 

@@ -9,7 +9,7 @@ package enum InboxTable {
     into: """
       INSERT INTO inbox (digest, month, received_at, arrival, kind, app, environment, signed_at, title, size) VALUES
       """,
-    then: "ON DUPLICATE KEY UPDATE digest = VALUES(digest)")
+    then: "ON DUPLICATE KEY UPDATE digest = VALUES(digest)", repeatsLast: true)
 
   private static let insertBody = RowsInsert(
     into: "INSERT INTO bodies (month, digest, body) VALUES", then: "ON DUPLICATE KEY UPDATE digest = VALUES(digest)")
@@ -63,27 +63,39 @@ package enum InboxTable {
     for (_, compact) in bodies {
       for (digest, header) in compact.headers where !knownHeaders.contains(digest) { headers[digest] = header }
     }
-    let headerRows: [[SQLValue]] = headers.map { [.bytes($0.key.bytes), .bytes($0.value)] }
-    _ = try session.insert(insertHeader, rows: headerRows.inKeyOrder(columns: 1))
+    try insertMissing(headers, in: session)
     let rows: [[SQLValue]] = bodies.map { message, compact in
       [.integer(Month(message.receivedAt).number), .bytes(message.digest.bytes), .bytes(compact.bytes)]
     }
     _ = try session.insert(insertBody, rows: rows.inKeyOrder(columns: 2))
   }
-}
 
-/// A calendar month in UTC as a number, `202611`: the partition of a message's body.
-struct Month: Hashable, Comparable {
-  let number: Int64
-
-  init(_ instant: Milliseconds) {
-    let (year, month, _) = Milliseconds.civil(daysSinceEpoch: instant.sinceEpoch / 86_400_000)
-    number = year * 100 + month
+  /// Writes the headers that are not there.
+  ///
+  /// All that is signed by one key has one header: an INSERT of it would lock its row even if it is there, and what anybody
+  /// sends would keep Apple's waiting.
+  private static func insertMissing(
+    _ headers: [Digest: [UInt8]], in session: borrowing Session
+  ) throws(DatabaseError) {
+    guard !headers.isEmpty else { return }
+    var missing = headers
+    let list = headers.keys.map(\.bytes)
+    for row in try session.query("SELECT digest FROM headers WHERE digest IN (\(list: list))") {
+      if let digest = Digest(bytes: try row.bytes(0)) { missing[digest] = nil }
+    }
+    let rows: [[SQLValue]] = missing.map { [.bytes($0.key.bytes), .bytes($0.value)] }
+    _ = try session.insert(insertHeader, rows: rows.inKeyOrder(columns: 1))
   }
 
-  private init(number: Int64) { self.number = number }
-
-  var next: Month { Month(number: number % 100 == 12 ? number + 89 : number + 1) }
-
-  static func < (a: Self, b: Self) -> Bool { a.number < b.number }
+  /// Puts another body in the place of a message's; its digest stays.
+  static func replaceBody(
+    of message: InboxMessage, with compact: CompactBody, size: Int, in session: borrowing Session
+  ) throws(DatabaseError) {
+    let headers: [[SQLValue]] = compact.headers.map { [.bytes($0.key.bytes), .bytes($0.value)] }
+    _ = try session.insert(insertHeader, rows: headers.inKeyOrder(columns: 1))
+    let month = Month(message.receivedAt).number
+    _ = try session.execute(
+      "UPDATE bodies SET body = \(compact.bytes) WHERE month = \(month) AND digest = \(message.digest.bytes)")
+    _ = try session.execute("UPDATE inbox SET size = \(size) WHERE digest = \(message.digest.bytes)")
+  }
 }

@@ -1,4 +1,4 @@
-package import Database
+import Database
 package import Purchases
 import Signing
 package import Time
@@ -15,6 +15,14 @@ package struct StoredMessage: Sendable {
 
   /// What was said of it when it came.
   package var claim: Claim { message.claim ?? Claim(environment: environment) }
+
+  /// Returns the message with another body; it is known by the same digest.
+  package func with(body: [UInt8]) -> Self {
+    let message = InboxMessage(
+      kind: message.kind, body: body, claim: message.claim, receivedAt: message.receivedAt, digest: message.digest)
+    return Self(
+      message: message, app: app, bundleID: bundleID, environment: environment, signedAt: signedAt, title: title)
+  }
 }
 
 extension InboxTable {
@@ -32,18 +40,6 @@ extension InboxTable {
   static func find(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> [StoredMessage] {
     let list = digests.map(\.bytes)
     return try read("WHERE i.digest IN (\(list: list)) ORDER BY i.digest", in: session)
-  }
-
-  /// The newest messages; those of one digest prefix, when one is given.
-  package static func newest(
-    limit: Int, digestPrefix: [UInt8]?, in session: borrowing Session
-  ) throws(DatabaseError) -> [StoredMessage] {
-    if let digestPrefix {
-      let end = digestPrefix + [UInt8](repeating: 0xFF, count: max(0, Digest.count - digestPrefix.count))
-      return try read(
-        "WHERE i.digest BETWEEN \(digestPrefix) AND \(end) ORDER BY i.digest LIMIT \(limit)", in: session)
-    }
-    return try read("ORDER BY i.received_at DESC LIMIT \(limit)", in: session)
   }
 
   private static func read(_ condition: SQL, in session: borrowing Session) throws(DatabaseError) -> [StoredMessage] {

@@ -32,6 +32,8 @@ package struct Dossier: Sendable {
   package internal(set) var claimedLinks: [ClaimedLink] = []
   /// OriginalTransactionIds to which only unsigned messages give the id that was asked for, and that are not told of.
   package internal(set) var claimedOriginals: [String] = []
+  /// Whether more is claimed by what nobody signed than is told here; all that is signed is.
+  package internal(set) var claimsAreCut = false
 
   /// How a subscription among these purchases stands at `now`, by the app's policies and the look-ups that are open.
   package func standing(of subscription: Subscription, at now: Milliseconds) -> Standing {
@@ -82,51 +84,45 @@ extension Ledger {
     var dossiers: [Dossier] = []
     for match in matches {
       guard match.pieces.count == 1, match.pieces[0].count <= rows else { return nil }
-      let dossier = try dossier(of: match, piece: 0, app: app, atMost: rows + 1, in: session)
-      guard dossier.longestList <= rows else { return nil }
-      dossiers.append(dossier)
+      let lists = try DossierLists(below: match, piece: 0, app: app, atMost: rows + 1, in: session)
+      guard lists.longest <= rows else { return nil }
+      dossiers.append(try dossier(of: match, piece: 0, app: app, lists, in: session))
     }
     return dossiers
   }
 
-  /// All that is known of a piece of a match; `tooLarge` when one of its lists has more rows than one look-up may hold.
+  /// All that is known of a piece of a match; `tooLarge` when one of its lists has more signed rows than one look-up may hold.
+  ///
+  /// Of what is claimed as much as `IDMatch.mostClaims` allows.
   package static func dossier(
     of match: IDMatch, piece: Int, app: App, in session: borrowing Session
   ) throws(DatabaseError) -> Dossier {
-    let dossier = try dossier(of: match, piece: piece, app: app, atMost: IDMatch.mostRows + 1, in: session)
-    guard dossier.longestList <= IDMatch.mostRows else { throw IDMatch.tooLarge(IDMatch.mostRows) }
-    return dossier
+    let lists = try DossierLists(below: match, piece: piece, app: app, within: RowBound(), in: session)
+    return try dossier(of: match, piece: piece, app: app, lists, in: session)
   }
 
-  private static func dossier(
-    of match: IDMatch, piece: Int, app: App, atMost limit: Int, in session: borrowing Session
+  static func dossier(
+    of match: IDMatch, piece: Int, app: App, _ lists: DossierLists, in session: borrowing Session
   ) throws(DatabaseError) -> Dossier {
     let originals = match.pieces[piece]
-    let names = [app.id: app.bundleID]
-    let below: SQL = """
-      WHERE app = \(app.id.number) AND environment = \(match.environment.code)
-      AND original_transaction_id IN (\(list: originals))
-      """
     let downloads = piece == 0 ? match.customers.values.joined().compactMap(\.appTransactionID).sorted() : []
     return Dossier(
       environment: match.environment, originalTransactionIDs: originals, customers: match.customers,
-      purchases: try PurchaseTable.read(below, bundleIDs: names, atMost: limit, in: session),
-      renewals: try RenewalTable.read(below, bundleIDs: names, atMost: limit, in: session),
+      purchases: lists.purchases, renewals: lists.renewals,
       appTransactions: try AppTransactionTable.find(
         downloads, app: app, environment: match.environment, in: session),
-      events: try EventTable.read(below, bundleIDs: names, atMost: limit, in: session),
-      attributions: try AttributionTable.read(below, atMost: limit, in: session),
+      events: lists.events, attributions: lists.attributions,
       legacyEntitlements: match.policies.legacyEntitlements, hold: match.policies.hold,
       lookUps: try lookUps(of: originals, match, app, in: session), canAskApple: match.policies.canAskApple,
-      claimedLinks: piece == 0 ? match.claimedLinks : [], claimedOriginals: piece == 0 ? match.claimedOriginals : [])
+      claimedLinks: piece == 0 ? match.claimedLinks : [], claimedOriginals: piece == 0 ? match.claimedOriginals : [],
+      claimsAreCut: lists.claimsAreCut || match.claimsAreCut)
   }
 
   private static func lookUps(
     of originals: [String], _ match: IDMatch, _ app: App, in session: borrowing Session
   ) throws(DatabaseError) -> [String: OpenLookUp] {
     guard match.policies.canAskApple else { return [:] }
-    return try ClaimedChangeTable.open(
-      of: originals, in: Scope(app: app.id, environment: match.environment), session)
+    return try ClaimedChangeTable.open(of: originals, in: Scope(app: app.id, environment: match.environment), session)
   }
 
   /// Which of these originalTransactionIds a purchase of the app is known under.
@@ -150,11 +146,6 @@ extension Ledger {
 }
 
 extension Dossier {
-  /// Rows of the longest of its lists that were read below originalTransactionIds.
-  fileprivate var longestList: Int {
-    max(purchases.count, renewals.count, events.count, attributions.count)
-  }
-
   /// Adds the next piece, whose originalTransactionIds come after all of these.
   fileprivate mutating func add(_ piece: Dossier) {
     originalTransactionIDs += piece.originalTransactionIDs
@@ -162,6 +153,7 @@ extension Dossier {
     renewals += piece.renewals
     events += piece.events
     attributions += piece.attributions
+    claimsAreCut = claimsAreCut || piece.claimsAreCut
     lookUps.merge(piece.lookUps) { first, _ in first }
   }
 }

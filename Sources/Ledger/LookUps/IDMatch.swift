@@ -14,27 +14,29 @@ package struct IDMatch: Sendable {
   /// OriginalTransactionIds to which only unsigned messages give the id, of purchases that are otherwise known: shown,
   /// and not told of.
   let claimedOriginals: [String]
+  /// Whether more originalTransactionIds are claimed to have the id than one look-up may hold.
+  let claimsAreCut: Bool
   let policies: LookUpPolicies
 
   /// OriginalTransactionIds that one id may lead to.
   package static let mostOriginals = 50_000
   /// Rows of one kind that a piece may hold: below one originalTransactionId there may be thousands of periods.
-  package static let mostRows = 25_000
+  package static let mostRows = RowBound.mostSigned
+  /// Rows of one kind and source that a piece tells of what nobody signed: as many as the longest answer of verifyReceipt has.
+  package static let mostClaims = RowBound.mostClaimed
 
   init(
     environment: Environment, customers: [String: Set<CustomerNode>], originals: [String],
-    claimedLinks: [ClaimedLink] = [], claimedOriginals: [String] = [], policies: LookUpPolicies
+    claimedLinks: [ClaimedLink] = [], claimedOriginals: [String] = [], claimsAreCut: Bool = false,
+    policies: LookUpPolicies
   ) {
     self.environment = environment
     self.customers = customers
     self.claimedLinks = claimedLinks
     self.claimedOriginals = claimedOriginals
+    self.claimsAreCut = claimsAreCut
     pieces = originals.isEmpty ? [[]] : originals.parts()
     self.policies = policies
-  }
-
-  static func tooLarge(_ limit: Int) -> DatabaseError {
-    DatabaseError(.tooLarge, "the id leads to more than \(limit) purchases")
   }
 }
 
@@ -55,7 +57,8 @@ struct LookUpPolicies: Sendable {
 }
 
 extension Ledger {
-  /// Whom `id` leads to, in each environment that knows it; `tooLarge` when it leads to more than one look-up may hold.
+  /// Whom `id` leads to, in each environment that knows it; `tooLarge` when it leads to more than one look-up may hold,
+  /// claims apart.
   ///
   /// An id that only unsigned messages give to a purchase leads to it where nothing else is known under the id, and
   /// nothing signed of the purchase.
@@ -67,7 +70,7 @@ extension Ledger {
       found[$0, default: []].append($1)
     }
     var claimed: [Environment: [String]] = [:]
-    try AliasTable.resolveClaimed(id, app: app, atMost: IDMatch.mostOriginals, in: session) {
+    let claimsAreCut = try AliasTable.resolveClaimed(id, app: app, atMost: IDMatch.mostOriginals, in: session) {
       claimed[$0, default: []].append($1)
     }
     var matches: [IDMatch] = []
@@ -89,7 +92,7 @@ extension Ledger {
       case .purchases: originals = purchased.compactMap(\.originalTransactionID)
       case .customers: originals = Set(customers.values.joined().compactMap(\.originalTransactionID)).sorted()
       }
-      guard originals.count <= IDMatch.mostOriginals else { throw IDMatch.tooLarge(IDMatch.mostOriginals) }
+      guard originals.count <= IDMatch.mostOriginals else { throw RowBound.tooLarge(IDMatch.mostOriginals) }
       let members = Set(customers.values.joined())
       let claimedLinks: [ClaimedLink] =
         switch extent {
@@ -100,6 +103,7 @@ extension Ledger {
         IDMatch(
           environment: environment, customers: customers, originals: originals, claimedLinks: claimedLinks,
           claimedOriginals: withheld.filter { !members.contains(.originalTransactionID($0)) },
+          claimsAreCut: claimsAreCut,
           policies: try LookUpPolicies(of: app, environment, in: session)))
     }
     return matches

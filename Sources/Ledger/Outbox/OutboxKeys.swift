@@ -41,7 +41,7 @@ enum OutboxKeys {
 
   private static let insertKey = RowsInsert(
     into: "INSERT INTO outbox_keys (destination, customer, class, sequence, enqueued_at) VALUES",
-    then: "ON DUPLICATE KEY UPDATE customer = VALUES(customer)")
+    then: "ON DUPLICATE KEY UPDATE customer = VALUES(customer)", repeatsLast: true)
 
   private static func insert(_ keys: Set<Key>, in session: borrowing Session) throws(DatabaseError) {
     _ = try session.insert(insertKey, rows: keys.map(\.columns).inKeyOrder(columns: 4))
@@ -51,9 +51,7 @@ enum OutboxKeys {
   ///
   /// A join that is under way meanwhile either finds the keys and moves them, or is waited for. Nodes without a link have no
   /// row that could be locked: their labels are read once more when the keys are there for a join to find.
-  static func insert(
-    _ members: Set<Member>, in scope: Ledger.Scope, _ session: borrowing Session
-  ) throws(DatabaseError) {
+  static func insert(_ members: Set<Member>, in scope: Scope, _ session: borrowing Session) throws(DatabaseError) {
     let members = members.filter { $0.proof != .unproven }
     guard !members.isEmpty else { return }
     let nodes = Set(members.map(\.node))
@@ -75,19 +73,21 @@ enum OutboxKeys {
   /// Takes the rows out of the order; the customers under whom they waited.
   ///
   /// The keys are locked before they are read: a join of customers that moves them at this moment is waited for, and so
-  /// the customers are called as they are from now on.
+  /// the customers are called as they are from now on. Keys that it moved to where this had looked already are found to
+  /// be missing: `recordChanged`, and the transaction is made again.
   static func remove(_ sequences: [Int64], in session: borrowing Session) throws(DatabaseError) -> Set<String> {
     var customers: Set<String> = []
-    for part in sequences.sorted().parts() {
-      for row in try session.query(
+    // One row may be settled by several outcomes of one turn.
+    for part in Set(sequences).sorted().parts() {
+      let rows = try session.query(
         """
         SELECT k.customer FROM \(.listed(part)) STRAIGHT_JOIN outbox_keys k FORCE INDEX (by_sequence)
           ON k.sequence = listed.sequence FOR UPDATE
         """)
-      {
-        customers.insert(try row.text(0))
+      for row in rows { customers.insert(try row.text(0)) }
+      guard try session.execute(Self.deletion(of: part)).affectedRows == UInt64(rows.count) else {
+        throw DatabaseError(.recordChanged, "customers joined while their messages were settled")
       }
-      _ = try session.execute(Self.deletion(of: part))
     }
     return customers
   }
@@ -161,6 +161,26 @@ enum OutboxKeys {
     of sequences: [Int64], in session: borrowing Session
   ) throws(DatabaseError) -> [Int64: Obstacles] {
     var obstacles: [Int64: Obstacles] = [:]
+    var unread = sequences
+    // Customers may join between two statements: then the keys are under another customer than a moment ago.
+    for _ in 0..<mostReadings where !unread.isEmpty {
+      let (read, moved) = try self.read(obstaclesOf: unread, in: session)
+      for sequence in unread { obstacles[sequence] = read[sequence] }
+      unread = moved
+    }
+    guard unread.isEmpty else {
+      throw DatabaseError(.recordChanged, "customers joined again and again while their messages were looked for")
+    }
+    return obstacles
+  }
+
+  private static let mostReadings = 8
+
+  /// What is in the way of rows, and those of them whose keys were moved before all was read.
+  private static func read(
+    obstaclesOf sequences: [Int64], in session: borrowing Session
+  ) throws(DatabaseError) -> (obstacles: [Int64: Obstacles], moved: [Int64]) {
+    var obstacles: [Int64: Obstacles] = [:]
     var behindClaimed: [(sequence: Int64, destination: Int, customer: String)] = []
     for part in sequences.parts() {
       for row in try session.query(
@@ -194,13 +214,18 @@ enum OutboxKeys {
       AND class = \(ProofClass.claimed.rawValue) AND sequence < \(sequence) ORDER BY sequence DESC LIMIT 1)
       """
     }
+    var found: [Int64: Set<String>] = [:]
     for row in try Self.rows(of: lookUps, in: session) {
-      obstacles[try row.int64("behind"), default: Obstacles()].claimed.append(
+      let (behind, customer) = (try row.int64("behind"), try row.text("customer"))
+      // The last look-ups of a statement may be the same one.
+      guard found[behind, default: []].insert(customer).inserted else { continue }
+      obstacles[behind, default: Obstacles()].claimed.append(
         Key(
-          destination: try row.int("destination"), customer: try row.text("customer"), proof: .claimed,
+          destination: try row.int("destination"), customer: customer, proof: .claimed,
           sequence: try row.int64("sequence"), enqueuedAt: try row.milliseconds("enqueued_at")))
     }
-    return obstacles
+    let moved = Set(behindClaimed.lazy.filter { found[$0.sequence]?.contains($0.customer) != true }.map(\.sequence))
+    return (obstacles, moved.sorted())
   }
 
   /// The first row of a class under the customer of the key `k`.
@@ -228,9 +253,7 @@ enum OutboxKeys {
   ///
   /// Called where customers join, in the same transaction: from its commit on, newer rows of the joined customer wait
   /// for the older rows of both. Which of two rows may go that could both go before is decided when they are leased.
-  static func rename(
-    _ labels: [String: String], in scope: Ledger.Scope, _ session: borrowing Session
-  ) throws(DatabaseError) {
+  static func rename(_ labels: [String: String], in scope: Scope, _ session: borrowing Session) throws(DatabaseError) {
     guard !labels.isEmpty else { return }
     var destinations: [Int] = []
     for row in try session.query(

@@ -114,21 +114,53 @@ extension OutboxTable {
     return rows
   }
 
-  /// Sends dead rows again, in their old places and for three days more; how many were dead.
+  /// What became of rows that an operator chose.
+  package struct Change: Hashable, Sendable {
+    /// How many were changed.
+    package var changed = 0
+    /// How many unproven ones stay dead, because as many wait as may (`mostUnproven`).
+    package var withoutRoom = 0
+
+    package init() {}
+  }
+
+  /// Sends dead rows again, in their old places and for three days more; of unproven ones as many as there is room for.
   ///
   /// They are sorted like rows that never had a key: what waits behind them and is not on its way then waits for them.
+  /// Unproven ones have no key.
   package static func replay(
     _ sequences: [Int64], at now: Milliseconds, in session: borrowing Session
-  ) throws(DatabaseError) -> Int {
-    Int(
+  ) throws(DatabaseError) -> Change {
+    var (replayed, room, chosen): (Change, [Int: Int], [Int64]) = (Change(), [:], [])
+    for row in try session.query(
+      """
+      SELECT sequence, destination, class FROM outbox FORCE INDEX (PRIMARY)
+      WHERE sequence IN (\(list: sequences)) AND state = \(State.dead.rawValue) ORDER BY sequence
+      """)
+    {
+      if try row.int("class") == ProofClass.unproven.rawValue {
+        let destination = try row.int("destination")
+        if room[destination] == nil { room[destination] = try roomForUnproven(at: destination, in: session) }
+        guard let left = room[destination], left > 0 else {
+          replayed.withoutRoom += 1
+          continue
+        }
+        room[destination] = left - 1
+      }
+      chosen.append(try row.int64("sequence"))
+    }
+    guard !chosen.isEmpty else { return replayed }
+    let unproven = ProofClass.unproven.rawValue
+    replayed.changed = Int(
       try session.execute(
         """
         UPDATE outbox FORCE INDEX (PRIMARY) SET state = \(State.waiting.rawValue),
-          readiness = \(Readiness.unsorted.rawValue), attempts = 0, due_at = \(now), held = 0,
-          expires_at = \(now + age), settled_at = NULL, owner = NULL
-        WHERE sequence IN (\(list: sequences)) AND state = \(State.dead.rawValue)
+          readiness = IF(class = \(unproven), \(Readiness.ready.rawValue), \(Readiness.unsorted.rawValue)),
+          attempts = 0, due_at = \(now), held = 0, expires_at = \(now + age), settled_at = NULL, owner = NULL
+        WHERE sequence IN (\(list: chosen)) AND state = \(State.dead.rawValue)
         """
       ).affectedRows)
+    return replayed
   }
 
   /// Gives waiting rows up, so that what waits behind them goes on; how many were waiting.

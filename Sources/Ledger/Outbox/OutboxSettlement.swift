@@ -30,37 +30,52 @@ extension OutboxTable {
   ///
   /// A delivery is noted whoever's lease it was, and however often. Of other outcomes nothing is noted when the lease was
   /// lost. Rows are written before keys are read: a transaction that adds keys to a row holds the row.
+  ///
+  /// What was sent without proof settles nothing if the message was proven meanwhile: a stranger's copy may have been
+  /// sent. Apple's is sent then.
   static func settle(
     _ settlements: [Settlement], at destination: Destination.ID, now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> Freed {
-    var (delivered, released): ([Int64], [LeasedDelivery]) = ([], [])
+    var (delivered, unproven, released): ([Int64], [LeasedDelivery], [LeasedDelivery]) = ([], [], [])
     var settled: [Int64] = []
     for settlement in settlements.sorted(by: { $0.delivery.sequence < $1.delivery.sequence }) {
       let delivery = settlement.delivery
       switch settlement.outcome {
+      case .delivered where delivery.proof == .unproven: unproven.append(delivery)
       case .delivered: delivered.append(delivery.sequence)
       case .released: released.append(delivery)
       case .failed(let error, let due): _ = try note(delivery, .waiting, error, due: due, settledAt: nil, in: session)
       case .dead(let error):
-        if try note(delivery, .dead, error, due: now, settledAt: now, in: session) { settled.append(delivery.sequence) }
+        let isNoted = try note(delivery, .dead, error, due: now, settledAt: now, in: session)
+        if delivery.proof == .unproven {
+          if !isNoted { released.append(delivery) }
+        } else if isNoted {
+          settled.append(delivery.sequence)
+        }
       }
     }
     try noteDelivered(delivered, at: now, in: session)
+    try noteDelivered(unproven.map(\.sequence), only: .unproven, at: now, in: session)
+    try giveBack(unproven, at: now, in: session)
     try giveBack(released, at: now, in: session)
     settled += delivered
     return settled.isEmpty ? Freed() : try release(settled, at: destination, now: now, in: session)
   }
 
+  /// - Parameter proof: only rows that are of this class still; nil for all.
   private static func noteDelivered(
-    _ sequences: [Int64], at now: Milliseconds, in session: borrowing Session
+    _ sequences: [Int64], only proof: ProofClass? = nil, at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) {
+    let condition: SQL = proof.map { "AND class = \($0.rawValue)" } ?? ""
     for part in sequences.parts() {
       _ = try session.execute(
         """
         UPDATE outbox FORCE INDEX (PRIMARY)
         SET state = \(State.delivered.rawValue), settled_at = \(now), error = NULL, owner = NULL
-        WHERE sequence IN (\(list: part))
+        WHERE sequence IN (\(list: part)) \(condition)
         """)
+      // Unproven rows have none.
+      if proof == .unproven { continue }
       _ = try session.execute(
         """
         DELETE m FROM \(.listed(part)) STRAIGHT_JOIN outbox_members m FORCE INDEX (sequence)
@@ -79,6 +94,7 @@ extension OutboxTable {
       UPDATE outbox SET state = \(state.rawValue), due_at = \(due), error = \(error.cut(to: 255)),
         settled_at = \(settledAt), owner = NULL
       WHERE sequence = \(delivery.sequence) AND owner = \(delivery.owner) AND state = 0
+        AND (\(state != .dead || delivery.proof != .unproven) OR class = \(ProofClass.unproven.rawValue))
       """
     ).affectedRows == 1
   }

@@ -45,8 +45,8 @@ package enum OutboxTable {
 
   /// What the stages and destinations of some apps are inside a transaction.
   struct Roads {
-    var epochs: [Ledger.Scope: Int64] = [:]
-    var destinations: [Ledger.Scope: [Int]] = [:]
+    var epochs: [Scope: Int64] = [:]
+    var destinations: [Scope: [Int]] = [:]
 
     /// Whether the stage has changed since it was decided what to do for `addressee`.
     func isStale(_ addressee: Entry.Addressee) -> Bool {
@@ -67,8 +67,7 @@ package enum OutboxTable {
       WHERE f.app IN (\(list: list)) ORDER BY f.app, f.environment, d.id LOCK IN SHARE MODE
       """)
     {
-      let scope = Ledger.Scope(
-        app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment")))
+      let scope = Scope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment")))
       roads.epochs[scope] = try row.int64("epoch")
       if let destination = try row.optionalInt("destination") {
         roads.destinations[scope, default: []].append(destination)
@@ -85,23 +84,37 @@ package enum OutboxTable {
     /// Bytes of its body.
     let size: Int
     let members: Set<CustomerNode>
+    /// What may have been forwarded as this message before.
+    var earlier = Earlier.none
+
+    enum Earlier {
+      /// Nothing that would have to be looked for.
+      case none
+      /// The same body, which was set aside.
+      case same
+      /// Another body, which was set aside.
+      case other
+      /// What quarantine keeps of it, if anything; the message is accepted now.
+      case toCompare(with: InboxMessage)
+    }
   }
 
-  // A message that was set aside and is accepted now moves to the lane of its better proof. (0 is not known yet.)
+  // A row that is there is locked and not changed: so the server's count tells whether there was any.
   private static let insertRow = RowsInsert(
     into: "INSERT INTO outbox (destination, message, created_at, due_at, expires_at, class, readiness, size) VALUES",
-    then: "ON DUPLICATE KEY UPDATE class = LEAST(class, VALUES(class))")
+    then: "ON DUPLICATE KEY UPDATE message = VALUES(message)")
 
   private static let insertMember = RowsInsert(
     into: "INSERT INTO outbox_members (destination, member, sequence) VALUES",
-    then: "ON DUPLICATE KEY UPDATE member = VALUES(member)")
+    then: "ON DUPLICATE KEY UPDATE member = VALUES(member)", repeatsLast: true)
 
   /// The most unproven rows that wait at a destination: what nobody vouches for must not fill the disk.
   ///
   /// Those that come later are set aside all the same, and not forwarded.
   package static let mostUnproven = 1_000
 
-  /// Puts the messages into the outbox of every destination of theirs, in their order; one that is there stays as it is.
+  /// Puts the messages into the outbox of every destination of theirs, in their order; one that is there stays as it is, but
+  /// for what `revive` says.
   ///
   /// - Returns: How many unproven ones found no room at a destination.
   @discardableResult
@@ -131,13 +144,17 @@ package enum OutboxTable {
       }
     }
     guard !rows.isEmpty else { return unforwarded }
-    _ = try session.insert(insertRow, rows: rows)
+    // Of nearly every commit all are new. The others are locked by now, so that none is settled meanwhile.
+    if try session.insert(insertRow, rows: rows) < UInt64(rows.count) {
+      try raise(messages, roads, in: session)
+      try revive(messages, roads, in: session)
+    }
     try order(naming, in: session)
     return unforwarded
   }
 
   /// How many unproven rows a destination has room for; reads an index of as many rows as may wait.
-  private static func roomForUnproven(
+  static func roomForUnproven(
     at destination: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
     let row = try session.query(
@@ -155,7 +172,7 @@ package enum OutboxTable {
     _ messages: [Digest: Outgoing], in session: borrowing Session
   ) throws(DatabaseError) {
     guard !messages.isEmpty else { return }
-    var members: [Ledger.Scope: Set<OutboxKeys.Member>] = [:]
+    var members: [Scope: Set<OutboxKeys.Member>] = [:]
     let digests = messages.keys.map(\.bytes)
     // Locked, since one that was set aside before may be on its way: its keys go with it when it is settled.
     for row in try session.query(

@@ -20,10 +20,10 @@ package enum QuarantineTable {
 
   private static let detailWidth = 1_024
 
-  /// Keeps the messages.
+  /// Keeps the messages; what that adds to each source, which the caller notes at the end of the transaction.
   static func insert(
     _ messages: [(InboxMessage, Entry.Refusal)], in session: borrowing Session
-  ) throws(DatabaseError) {
+  ) throws(DatabaseError) -> [QuarantineSource: QuarantineUsage] {
     let rows: [[SQLValue]] = messages.map { message, refusal in
       [
         .bytes(message.digest.bytes), .integer(message.receivedAt.sinceEpoch), .text(refusal.source.rawValue),
@@ -31,17 +31,16 @@ package enum QuarantineTable {
         .integer(Int64(message.kind.rawValue)), .bytes(message.body), .integer(Int64(message.body.count)),
       ]
     }
+    guard !rows.isEmpty else { return [:] }
     let inserted = Int(try session.insert(upsert, rows: rows.inKeyOrder(columns: 1)))
     var added: [QuarantineSource: QuarantineUsage] = [:]
     for (message, refusal) in messages { added[refusal.source, default: QuarantineUsage()].add(message.body.count) }
+    guard inserted < messages.count else { return added }
     // Where another process kept one of them a moment ago, which one is not known: the next recount tells its size.
-    if inserted < messages.count {
-      added = added.mapValues { usage in
-        QuarantineUsage(
-          messages: usage.messages * inserted / messages.count, bytes: usage.bytes * inserted / messages.count)
-      }
+    return added.mapValues { usage in
+      QuarantineUsage(
+        messages: usage.messages * inserted / messages.count, bytes: usage.bytes * inserted / messages.count)
     }
-    try QuarantineUsageTable.add(added, in: session)
   }
 
   /// What each source keeps.
@@ -87,20 +86,51 @@ package enum QuarantineTable {
     return known
   }
 
-  /// The oldest messages first, after a given one; of one code or of one digest prefix when asked.
-  package static func page(
-    after: (Milliseconds, Digest)?, code: String?, digestPrefix: [UInt8]?, limit: Int, in session: borrowing Session
-  ) throws(DatabaseError) -> [QuarantinedMessage] {
-    var condition: SQL = "WHERE TRUE"
-    if let (time, digest) = after {
-      condition += " AND (received_at > \(time) OR received_at = \(time) AND q.digest > \(digest.bytes))"
+  /// What is kept of a message that came again.
+  struct Copy {
+    /// Whether its body is the same.
+    ///
+    /// Bodies differ where somebody else sent a V1 notification before, without its password or with another one.
+    let isSame: Bool
+    let code: String
+    let source: QuarantineSource?
+    let size: Int
+  }
+
+  /// Those of these messages that are kept.
+  static func copies(of messages: [InboxMessage], in session: borrowing Session) throws(DatabaseError) -> [Digest: Copy]
+  {
+    guard !messages.isEmpty else { return [:] }
+    let bodies = Dictionary(messages.map { ($0.digest, $0.body) }) { first, _ in first }
+    var copies: [Digest: Copy] = [:]
+    for part in bodies.keys.map(\.bytes).sorted(by: { $0.lexicographicallyPrecedes($1) }).parts() {
+      for row in try session.query(
+        "SELECT digest, body, code, source, size FROM quarantine WHERE digest IN (\(list: part))")
+      {
+        guard let digest = Digest(bytes: try row.bytes("digest")) else { continue }
+        copies[digest] = Copy(
+          isSame: try row.bytes("body") == bodies[digest], code: try row.text("code"),
+          source: QuarantineSource(rawValue: try row.text("source")), size: try row.int("size"))
+      }
     }
-    if let code { condition += " AND code = \(code)" }
-    if let digestPrefix {
-      let end = digestPrefix + [UInt8](repeating: 0xFF, count: max(0, Digest.count - digestPrefix.count))
-      condition += " AND q.digest BETWEEN \(digestPrefix) AND \(end)"
+    return copies
+  }
+
+  /// Keeps a message in the place of its copy; `recordChanged` if the copy was purged or released at this moment.
+  static func replace(
+    with message: InboxMessage, _ refusal: Entry.Refusal, in session: borrowing Session
+  ) throws(DatabaseError) {
+    let outcome = try session.execute(
+      """
+      UPDATE quarantine SET received_at = \(message.receivedAt), source = \(refusal.source.rawValue),
+        code = \(refusal.code), detail = \(refusal.detail.cut(to: detailWidth)),
+        app = \((refusal.claimedApp ?? "").cut(to: 255)), kind = \(message.kind.rawValue), body = \(message.body),
+        size = \(message.body.count)
+      WHERE digest = \(message.digest.bytes)
+      """)
+    guard outcome.affectedRows == 1 else {
+      throw DatabaseError(.recordChanged, "a message left quarantine while another body of it came")
     }
-    return try read(condition + " ORDER BY received_at, q.digest LIMIT \(limit)", in: session)
   }
 
   /// The messages of these digests that are kept.
@@ -171,6 +201,26 @@ package enum QuarantineTable {
         replays = replays + 1
       WHERE digest = \(digest.bytes)
       """)
+  }
+
+  /// Puts other contents in the place of what is kept of a message; its digest stays, and nil stays as it is.
+  ///
+  /// Returns by how much its size has changed, which the caller adds to the usage at the end of the transaction.
+  static func replace(
+    _ kept: QuarantinedMessage, body: [UInt8]?, detail: [UInt8]?, app: [UInt8]?, in session: borrowing Session
+  ) throws(DatabaseError) -> Int {
+    let old = kept.message.body
+    let text = { (bytes: [UInt8]?, old: String, width: Int) -> String in
+      bytes.map { String(decoding: $0, as: UTF8.self).cut(to: width) } ?? old
+    }
+    let outcome = try session.execute(
+      """
+      UPDATE quarantine SET body = \(body ?? old), size = \(body?.count ?? old.count),
+        detail = \(text(detail, kept.detail, detailWidth)), app = \(text(app, kept.claimedApp, 255))
+      WHERE digest = \(kept.message.digest.bytes)
+      """)
+    // A replay or a purge may have let go of it meanwhile.
+    return outcome.affectedRows == 0 ? 0 : (body?.count ?? old.count) - old.count
   }
 
   /// How many messages `purge` would delete.

@@ -14,20 +14,25 @@ extension Ledger {
   package struct Told: Hashable, Sendable {
     /// Apple signs anew what it tells of later: then this alone finds it.
     package let notificationUUID: String?
-    /// Of the JWS.
+    /// Of the JWS, its signature in the low form.
     package let digest: Digest
+    /// By which an earlier build may have stored it.
+    package let former: [Digest]
 
-    package init(notificationUUID: String?, digest: Digest) {
+    package init(notificationUUID: String?, digest: Digest, former: [Digest] = []) {
       self.notificationUUID = notificationUUID
       self.digest = digest
+      self.former = former
     }
+
+    fileprivate var digests: [Digest] { [digest] + former }
   }
 
   /// How each of them is known, in their order; nil for one that is not.
   package func arrivals(of told: [Told], in scope: Scope) async throws(DatabaseError) -> [Arrival?] {
     guard !told.isEmpty else { return [] }
     return try await pool.read { session throws(DatabaseError) in
-      let digests = told.map(\.digest.bytes)
+      let digests = told.flatMap(\.digests).map(\.bytes)
       var byDigest: [Digest: Arrival] = [:]
       for row in try session.query("SELECT digest FROM quarantine WHERE digest IN (\(list: digests))") {
         if let digest = Digest(bytes: try row.bytes("digest")) { byDigest[digest] = .inQuarantine }
@@ -46,7 +51,9 @@ extension Ledger {
         byUUID[try row.text("id")] = Arrival(try row.int("kind"))
       }
       return told.map { told in
-        let (known, exact) = (told.notificationUUID.flatMap { byUUID[$0] }, byDigest[told.digest])
+        let (known, exact) = (
+          told.notificationUUID.flatMap { byUUID[$0] }, told.digests.lazy.compactMap { byDigest[$0] }.first
+        )
         // Another signature of one that is known is no news, whatever became of this one.
         return exact == .byItself || known == .byItself ? .byItself : known ?? exact
       }

@@ -44,7 +44,7 @@ package struct Completeness: Hashable, Sendable {
 /// `completeness`: per app, environment and day.
 package enum CompletenessTable {
   package struct Row: Hashable, Sendable {
-    package let scope: Ledger.Scope
+    package let scope: Scope
     package let measure: Completeness.Measure
     /// The first millisecond of the day in UTC.
     package let day: Milliseconds
@@ -63,7 +63,7 @@ package enum CompletenessTable {
 
   /// Keeps whole days as they were measured now.
   package static func put(
-    _ days: [Milliseconds: Completeness], _ measure: Completeness.Measure, of scope: Ledger.Scope, at now: Milliseconds,
+    _ days: [Milliseconds: Completeness], _ measure: Completeness.Measure, of scope: Scope, at now: Milliseconds,
     in session: borrowing Session
   ) throws(DatabaseError) {
     let rows: [[SQLValue]] = days.map { day, counts in
@@ -88,8 +88,7 @@ package enum CompletenessTable {
       guard let measure = Completeness.Measure(rawValue: try row.int("measure")) else { continue }
       found.append(
         Row(
-          scope: Ledger.Scope(
-            app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
+          scope: Scope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
           measure: measure, day: try row.milliseconds("day"),
           completeness: Completeness(
             expected: try row.int("expected"), arrived: try row.int("arrived"), recovered: try row.int("recovered"),

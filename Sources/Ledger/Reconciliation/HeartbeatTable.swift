@@ -4,7 +4,7 @@ package import Time
 
 /// A TEST notification that was asked for, and whether it came back.
 package struct Heartbeat: Hashable, Sendable {
-  package let scope: Ledger.Scope
+  package let scope: Scope
   package let askedAt: Milliseconds
   /// When it is to be back.
   package let dueBy: Milliseconds
@@ -25,7 +25,7 @@ package struct Heartbeat: Hashable, Sendable {
 package enum HeartbeatTable {
   /// Takes the next heartbeat for this process, if one is due; false when it is not, or another process has it.
   package static func claim(
-    _ scope: Ledger.Scope, every period: Interval, within: Interval, at now: Milliseconds, in session: borrowing Session
+    _ scope: Scope, every period: Interval, within: Interval, at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
     let (app, environment) = (scope.app.number, scope.environment.code)
     let inserted = try session.execute(
@@ -45,7 +45,7 @@ package enum HeartbeatTable {
 
   /// Notes Apple's name for the one that was asked for at `askedAt`.
   package static func sent(
-    _ token: String, _ scope: Ledger.Scope, askedAt: Milliseconds, in session: borrowing Session
+    _ token: String, _ scope: Scope, askedAt: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """
@@ -56,7 +56,7 @@ package enum HeartbeatTable {
 
   /// Gives back a heartbeat that was claimed at `askedAt` and not asked for: it is due at once.
   package static func release(
-    _ scope: Ledger.Scope, every period: Interval, askedAt: Milliseconds, in session: borrowing Session
+    _ scope: Scope, every period: Interval, askedAt: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) {
     let before = askedAt - period
     _ = try session.execute(
@@ -71,7 +71,7 @@ package enum HeartbeatTable {
   ///
   /// - Parameter reason: why lost notifications are not noticed there; nil where there are none to lose.
   package static func withdrawn(
-    _ scope: Ledger.Scope, askedAt: Milliseconds, because reason: String? = nil, in session: borrowing Session
+    _ scope: Scope, askedAt: Milliseconds, because reason: String? = nil, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """
@@ -82,9 +82,7 @@ package enum HeartbeatTable {
   }
 
   /// Whether anything was ever told of a purchase there.
-  package static func hasPurchases(
-    in scope: Ledger.Scope, _ session: borrowing Session
-  ) throws(DatabaseError) -> Bool {
+  package static func hasPurchases(in scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Bool {
     try session.query(
       """
       SELECT 1 FROM purchases WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) LIMIT 1
@@ -93,9 +91,7 @@ package enum HeartbeatTable {
   }
 
   /// Whether a V2 notification ever came there by itself: a test that came back, or one that Apple's history told of.
-  package static func wasWatched(
-    _ scope: Ledger.Scope, _ session: borrowing Session
-  ) throws(DatabaseError) -> Bool {
+  package static func wasWatched(_ scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Bool {
     try session.query(
       """
       SELECT 1 FROM heartbeats WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
@@ -108,9 +104,14 @@ package enum HeartbeatTable {
     ).first != nil
   }
 
+  /// Whether a V2 notification ever came there by itself, to a build that notes it.
+  package static func hearsNotifications(_ scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Bool {
+    try HeardTable.last(of: scope, in: session)[.v2] != nil
+  }
+
   /// Whether a V1 notification came there since `instant`.
   package static func hearsLegacy(
-    _ scope: Ledger.Scope, since instant: Milliseconds, _ session: borrowing Session
+    _ scope: Scope, since instant: Milliseconds, _ session: borrowing Session
   ) throws(DatabaseError) -> Bool {
     try session.query(
       """
@@ -135,7 +136,7 @@ package enum HeartbeatTable {
 
   /// Notes that it did not come back, and why as far as Apple says.
   package static func lost(
-    _ scope: Ledger.Scope, askedAt: Milliseconds, because failure: String, in session: borrowing Session
+    _ scope: Scope, askedAt: Milliseconds, because failure: String, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """
@@ -160,17 +161,25 @@ package enum HeartbeatTable {
 
   /// The last of every app that is in service.
   package static func all(in session: borrowing Session) throws(DatabaseError) -> [Heartbeat] {
+    try read("ORDER BY h.app, h.environment", in: session)
+  }
+
+  /// The last of an app that is in service; nil: none was asked for yet.
+  static func last(of scope: Scope, in session: borrowing Session) throws(DatabaseError) -> Heartbeat? {
+    try read("AND h.app = \(scope.app.number) AND h.environment = \(scope.environment.code)", in: session).first
+  }
+
+  private static func read(_ further: SQL, in session: borrowing Session) throws(DatabaseError) -> [Heartbeat] {
     var heartbeats: [Heartbeat] = []
     for row in try session.query(
       """
       SELECT h.app, h.environment, h.asked_at, h.due_by, h.token, h.returned_at, h.lost_since, h.failure
-      FROM heartbeats h JOIN apps a ON a.id = h.app WHERE a.removed_at IS NULL ORDER BY h.app, h.environment
+      FROM heartbeats h JOIN apps a ON a.id = h.app WHERE a.removed_at IS NULL \(further)
       """)
     {
       heartbeats.append(
         Heartbeat(
-          scope: Ledger.Scope(
-            app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
+          scope: Scope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
           askedAt: try row.milliseconds("asked_at"), dueBy: try row.milliseconds("due_by"),
           token: try row.optionalText("token"), returnedAt: try row.optionalMilliseconds("returned_at"),
           lostSince: try row.optionalMilliseconds("lost_since"), failure: try row.optionalText("failure")))

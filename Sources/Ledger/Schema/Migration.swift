@@ -35,7 +35,9 @@ package struct Migration: Sendable {
   }
 
   /// Every step so far, in order.
-  package static var all: [Migration] { [first, second, third, fourth] }
+  package static var all: [Migration] {
+    [first, second, third, fourth, fifth, sixth, heldHistories, heard, theSwitch, bulkMigrations]
+  }
 
   /// The schema this binary was built for.
   package static var newest: Int { all.last?.version ?? 0 }

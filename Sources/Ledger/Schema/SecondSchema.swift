@@ -1,5 +1,5 @@
 extension Migration {
-  // New tables and no new columns: MySQL cannot add a column "if it is not there". Each room's tables are in a file of
+  // New tables and no new columns: MySQL cannot add a column "if it is not there". Each part's tables are in a file of
   // its own.
   static let second = Migration(
     version: 2,

@@ -3,7 +3,7 @@ import Purchases
 
 /// `purchases` and `purchase_marks`: what each source said about each purchase, the latest of each, and the latest that set
 /// a mark.
-enum PurchaseTable {
+enum PurchaseTable: StatementTable {
   private static let upsert = RowsInsert(
     into: """
       INSERT INTO purchases (app, environment, original_transaction_id, line, source, product_id, as_of, facts, message,
@@ -16,7 +16,7 @@ enum PurchaseTable {
         facts = IF(VALUES(precedence) > precedence, VALUES(facts), facts),
         message = IF(VALUES(precedence) > precedence, VALUES(message), message),
         precedence = GREATEST(precedence, VALUES(precedence))
-      """)
+      """, repeatsLast: true)
 
   static func note(_ statements: [(App.ID, PurchaseStatement)], in session: borrowing Session) throws(DatabaseError) {
     let rows = statements.map { app, statement in
@@ -36,13 +36,7 @@ enum PurchaseTable {
       INSERT INTO purchase_marks (app, environment, original_transaction_id, line, source, mark, as_of, facts, message,
         precedence) VALUES
       """,
-    then: """
-      ON DUPLICATE KEY UPDATE
-        as_of = IF(VALUES(precedence) > precedence, VALUES(as_of), as_of),
-        facts = IF(VALUES(precedence) > precedence, VALUES(facts), facts),
-        message = IF(VALUES(precedence) > precedence, VALUES(message), message),
-        precedence = GREATEST(precedence, VALUES(precedence))
-      """)
+    then: keepingTheLatest)
 
   private static func noteMarks(
     _ statements: [(App.ID, PurchaseStatement)], in session: borrowing Session
@@ -59,19 +53,10 @@ enum PurchaseTable {
     _ = try session.insert(upsertMark, rows: rows.inKeyOrder(columns: 6))
   }
 
-  /// Every statement about purchases below these originalTransactionIds.
-  static func find(
-    _ originals: [String], app: App, environment: Environment, in session: borrowing Session
-  ) throws(DatabaseError) -> [PurchaseStatement] {
-    try read(
-      "WHERE app = \(app.id.number) AND environment = \(environment.code) AND original_transaction_id IN (\(list: originals))",
-      bundleIDs: [app.id: app.bundleID], in: session)
-  }
-
   /// The latest statement of each source about each of these purchases: as many rows as that, whatever else is known below
   /// their originalTransactionIds.
   static func latest(
-    of keys: [PurchaseKey], in scope: Ledger.Scope, bundleIDs: [App.ID: String], _ session: borrowing Session
+    of keys: [PurchaseKey], in scope: Scope, bundleIDs: [App.ID: String], _ session: borrowing Session
   ) throws(DatabaseError) -> [PurchaseStatement] {
     guard let last = keys.last else { return [] }
     // Repeated up to a power of two, as lists are: otherwise every number of keys were a statement of its own to prepare.
@@ -82,7 +67,7 @@ enum PurchaseTable {
       "original_transaction_id = \(key.originalTransactionID) AND line = \(key.line.text)"
     }
     return try read(
-      from: "purchases",
+      from: name,
       "WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND (\(pairs.joined(separator: " OR ")))",
       bundleIDs, nil, in: session)
   }
@@ -93,31 +78,51 @@ enum PurchaseTable {
   static func read(
     _ condition: SQL, bundleIDs: [App.ID: String], atMost limit: Int? = nil, in session: borrowing Session
   ) throws(DatabaseError) -> [PurchaseStatement] {
-    let latest = try read(from: "purchases", condition, bundleIDs, limit, in: session)
+    let latest = try read(from: name, condition, bundleIDs, limit, in: session)
     let marking = try read(from: "purchase_marks", condition, bundleIDs, limit, in: session)
-    if marking.isEmpty { return latest }
-    return Set(latest + marking).sorted { a, b in
+    return marking.isEmpty ? latest : inOrder(latest + marking)
+  }
+
+  /// The same as far as a look-up reads them: a mark of a claim that is left out is left out with it.
+  static func read(
+    _ condition: SQL, bundleIDs: [App.ID: String], within bound: inout RowBound, in session: borrowing Session
+  ) throws(DatabaseError) -> [PurchaseStatement] {
+    let latest = try bound.rows { further, isBackward, limit throws(DatabaseError) in
+      try read(from: name, condition + further, bundleIDs, limit, order: isBackward ? backward : nil, in: session)
+    }
+    let marking = try bound.rows { further, isBackward, limit throws(DatabaseError) in
+      try read(
+        from: "purchase_marks", condition + further, bundleIDs, limit,
+        order: isBackward ? backward + ", mark DESC" : nil,
+        in: session)
+    }
+    guard latest.count + marking.count > bound.claimed else {
+      return marking.isEmpty ? latest : inOrder(latest + marking)
+    }
+    let known = Dictionary(grouping: latest, by: \.key).mapValues { Set($0.map(\.source)) }
+    return inOrder(latest + marking.filter { $0.source.isSigned || known[$0.key]?.contains($0.source) == true })
+  }
+
+  private static let backward: SQL =
+    "app DESC, environment DESC, original_transaction_id DESC, line DESC, source DESC"
+
+  private static func inOrder(_ told: [PurchaseStatement]) -> [PurchaseStatement] {
+    Set(told).sorted { a, b in
       if a.key != b.key { return a.key < b.key }
       if a.source != b.source { return a.source < b.source }
       return a.rank != b.rank ? a.rank < b.rank : a.message.lexicographicallyPrecedes(b.message)
     }
   }
 
-  private static func read(
-    from table: SQL, _ condition: SQL, _ bundleIDs: [App.ID: String], _ limit: Int?, in session: borrowing Session
-  ) throws(DatabaseError) -> [PurchaseStatement] {
-    var statements: [PurchaseStatement] = []
-    try session.query(
-      """
-      SELECT app, environment, original_transaction_id, line, source, as_of, facts, message, precedence
-      FROM \(table) \(condition) ORDER BY app, environment, original_transaction_id, line, source \(.limit(limit))
-      """
-    ) { row throws(DatabaseError) in
-      let key = PurchaseKey(
-        app: bundleIDs[App.ID(try row.int("app"))] ?? "", environment: try Environment(code: row.int("environment")),
-        originalTransactionID: try row.text("original_transaction_id"), line: Line(text: try row.text("line")))
-      statements.append(try PurchaseStatement(key: key, row))
-    }
-    return statements
+  static let (name, id, keyColumns): (SQL, SQL, SQL) = (
+    "purchases", "original_transaction_id", "original_transaction_id, line"
+  )
+
+  static func key(_ app: String, _ environment: Environment, of row: Row) throws(DatabaseError) -> PurchaseKey {
+    PurchaseKey(
+      app: app, environment: environment, originalTransactionID: try row.text("original_transaction_id"),
+      line: Line(text: try row.text("line")))
   }
+
+  typealias Field = PurchaseField
 }

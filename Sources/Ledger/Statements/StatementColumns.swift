@@ -28,7 +28,9 @@ extension Facts {
   init(stored bytes: [UInt8]) throws(DatabaseError) {
     let json: JSONObject
     do throws(JSONError) {
-      guard let object = try JSONReader.read(bytes).object else { throw JSONError(.unexpectedByte, at: 0) }
+      guard let object = try JSONReader.read(bytes, limits: .stored).object else {
+        throw JSONError(.unexpectedByte, at: 0)
+      }
       json = object
     } catch {
       throw DatabaseError(.column, "facts that are no JSON object: \(error)")

@@ -5,7 +5,7 @@ package import Time
 ///
 /// A process writes its own row alone and reads the others; so no row is hot.
 package enum BudgetTable {
-  package struct Entry: Hashable, Sendable {
+  package struct Record: Hashable, Sendable {
     package var until: Milliseconds
     /// Calls a second.
     package var rate: Double
@@ -34,15 +34,15 @@ package enum BudgetTable {
   /// What every process knows of the budget, by process; rates that nobody used for a day are forgotten.
   package static func entries(
     of budget: String, at now: Milliseconds, in session: borrowing Session
-  ) throws(DatabaseError) -> [[UInt8]: Entry] {
-    var entries: [[UInt8]: Entry] = [:]
+  ) throws(DatabaseError) -> [[UInt8]: Record] {
+    var entries: [[UInt8]: Record] = [:]
     for row in try session.query(
       """
       SELECT process, until, rate, blocked_until, refused_rate, refused_at, taken_until FROM budgets
       WHERE budget = \(budget) AND until > \(now - memory)
       """)
     {
-      entries[try row.bytes("process")] = Entry(
+      entries[try row.bytes("process")] = Record(
         until: try row.milliseconds("until"), rate: perSecond(try row.int64("rate")),
         blockedUntil: try row.optionalMilliseconds("blocked_until"),
         refusedRate: try row.optionalInt64("refused_rate").map(perSecond),
@@ -54,7 +54,7 @@ package enum BudgetTable {
 
   /// Writes the row of one process.
   package static func put(
-    _ entry: Entry, of budget: String, by process: [UInt8], in session: borrowing Session
+    _ entry: Record, of budget: String, by process: [UInt8], in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """

@@ -14,7 +14,7 @@ package enum ChangedAtApple {
   ///   - changedAt: an id that was looked up since then is left out.
   ///   - due: when Apple is asked at the earliest.
   package static func queue(
-    _ ids: [String], in scope: Ledger.Scope, changedAt: Milliseconds, due: Milliseconds, _ session: borrowing Session
+    _ ids: [String], in scope: Scope, changedAt: Milliseconds, due: Milliseconds, _ session: borrowing Session
   ) throws(DatabaseError) {
     guard !ids.isEmpty else { return }
     try WorkTable.askAgain(ids, in: scope, unlessDoneSince: changedAt, at: due, in: session)
@@ -28,7 +28,7 @@ package enum ChangedAtApple {
   /// The originalTransactionIds of subscriptions to a product that run beyond `instant`, in their order after `last`;
   /// beside them the last that was looked at, nil at the end.
   package static func subscribers(
-    to productID: String, in scope: Ledger.Scope, of app: App, beyond instant: Milliseconds, after last: String?,
+    to productID: String, in scope: Scope, of app: App, beyond instant: Milliseconds, after last: String?,
     _ session: borrowing Session
   ) throws(DatabaseError) -> (originals: [String], last: String?) {
     var candidates: [String] = []

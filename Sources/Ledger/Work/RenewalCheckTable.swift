@@ -9,9 +9,7 @@ package enum RenewalCheckTable {
     then: "ON DUPLICATE KEY UPDATE due_at = VALUES(due_at), known_as_of = VALUES(known_as_of)")
 
   /// Plans what follows from look-ups that were stored, in the place of what was planned before.
-  static func plan(
-    _ checks: [RenewalCheck], in scope: Ledger.Scope, _ session: borrowing Session
-  ) throws(DatabaseError) {
+  static func plan(_ checks: [RenewalCheck], in scope: Scope, _ session: borrowing Session) throws(DatabaseError) {
     var latest: [String: RenewalCheck] = [:]
     for check in checks where (latest[check.originalTransactionID]?.asOf ?? check.asOf) <= check.asOf {
       latest[check.originalTransactionID] = check
@@ -35,7 +33,7 @@ package enum RenewalCheckTable {
   ///
   /// - Returns: how many were due, and how many of them are asked about.
   package static func begin(
-    in scope: Ledger.Scope, limit: Int, at now: Milliseconds, _ session: borrowing Session
+    in scope: Scope, limit: Int, at now: Milliseconds, _ session: borrowing Session
   ) throws(DatabaseError) -> (due: Int, asked: Int) {
     var due: [String] = []
     var quiet: [String] = []
@@ -61,13 +59,12 @@ package enum RenewalCheckTable {
   }
 
   /// How many are planned for each app and environment.
-  package static func counts(in session: borrowing Session) throws(DatabaseError) -> [Ledger.Scope: Int] {
-    var counts: [Ledger.Scope: Int] = [:]
+  package static func counts(in session: borrowing Session) throws(DatabaseError) -> [Scope: Int] {
+    var counts: [Scope: Int] = [:]
     for row in try session.query(
       "SELECT app, environment, COUNT(*) AS count FROM renewal_checks GROUP BY app, environment")
     {
-      let scope = Ledger.Scope(
-        app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment")))
+      let scope = Scope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment")))
       counts[scope] = try row.int("count")
     }
     return counts
@@ -75,7 +72,7 @@ package enum RenewalCheckTable {
 
   /// - Parameter date: Only checks that are due by then: a look-up may have planned the next one meanwhile.
   private static func remove(
-    _ ids: [String], dueBy date: Milliseconds?, in scope: Ledger.Scope, _ session: borrowing Session
+    _ ids: [String], dueBy date: Milliseconds?, in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
       """

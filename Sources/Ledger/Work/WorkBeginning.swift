@@ -14,15 +14,15 @@ extension WorkTable {
     var owners: [Int64: [UInt8]] = [:]
     for rows in rows.parts() {
       for row in try session.query(
-        "SELECT id, owner FROM work WHERE id IN (\(list: rows)) AND state = 0 AND owner IS NOT NULL FOR UPDATE")
-      {
+        "SELECT id, owner FROM work FORCE INDEX (PRIMARY) WHERE id IN (\(list: rows)) AND state = 0 AND owner IS NOT NULL FOR UPDATE"
+      ) {
         owners[try row.int64("id")] = try row.bytes("owner")
       }
     }
     let areOurs = customers.map { customer in customer.rows.allSatisfy { owners[$0] == customer.owner } }
     let begun = zip(customers, areOurs).flatMap { customer, isOurs in isOurs ? customer.rows : [] }
     for rows in begun.sorted().parts() {
-      _ = try session.execute("UPDATE work SET begun = 1 WHERE id IN (\(list: rows))")
+      _ = try session.execute("UPDATE work FORCE INDEX (PRIMARY) SET begun = 1 WHERE id IN (\(list: rows))")
     }
     return areOurs
   }

@@ -61,15 +61,12 @@ extension WorkTable {
   }
 
   /// How many ids stand in each state, by kind, for each app and environment that has any.
-  package static func depths(
-    in session: borrowing Session
-  ) throws(DatabaseError) -> [Ledger.Scope: [Kind: [State: Int]]] {
-    var depths: [Ledger.Scope: [Kind: [State: Int]]] = [:]
+  package static func depths(in session: borrowing Session) throws(DatabaseError) -> [Scope: [Kind: [State: Int]]] {
+    var depths: [Scope: [Kind: [State: Int]]] = [:]
     for row in try session.query(
       "SELECT app, environment, kind, state, COUNT(*) AS count FROM work GROUP BY app, environment, kind, state")
     {
-      let scope = Ledger.Scope(
-        app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment")))
+      let scope = Scope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment")))
       depths[scope, default: [:]][try kind(of: row), default: [:]][try state(of: row)] = try row.int("count")
     }
     return depths
@@ -101,7 +98,7 @@ extension WorkTable {
 
   /// How the ids stand; those that were never heard of are absent.
   package static func states(
-    of ids: [String], in scope: Ledger.Scope, _ session: borrowing Session
+    of ids: [String], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: State] {
     var states: [String: State] = [:]
     for row in try session.query(
@@ -117,8 +114,7 @@ extension WorkTable {
 
   /// How the ids stand at one moment, and of those that wait, whether they are asked about now; strangers are absent.
   package static func standings(
-    of ids: [String], as kind: Kind = .history, in scope: Ledger.Scope, at now: Milliseconds,
-    _ session: borrowing Session
+    of ids: [String], as kind: Kind = .history, in scope: Scope, at now: Milliseconds, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: Standing] {
     var standings: [String: Standing] = [:]
     for row in try session.query(
@@ -138,7 +134,7 @@ extension WorkTable {
   /// When each of these ids was settled last, whatever came of it, or is asked about next; ids that Apple was never to be
   /// asked about are absent.
   package static func datesAsked(
-    of ids: [String], in scope: Ledger.Scope, _ session: borrowing Session
+    of ids: [String], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: Milliseconds] {
     var dates: [String: Milliseconds] = [:]
     for row in try session.query(

@@ -49,7 +49,10 @@ extension WorkTable {
       if let environment = customer.unknownIn {
         // Of the id, whoever has the lease by now.
         _ = try session.execute(
-          "UPDATE work SET unknown_in = \(environment.code) WHERE id = \(customer.row) AND state = 0")
+          """
+          UPDATE work FORCE INDEX (PRIMARY) SET unknown_in = \(environment.code)
+          WHERE id = \(customer.row) AND state = 0
+          """)
       }
       switch settlement {
       case .stored(let history):
@@ -58,7 +61,8 @@ extension WorkTable {
         if !unsettled.contains(customer.row) {
           _ = try session.execute(
             """
-            UPDATE work SET state = \(state.rawValue), settled_at = \(now), reason = \(reason.cut(to: 255)), owner = NULL
+            UPDATE work FORCE INDEX (PRIMARY)
+            SET state = \(state.rawValue), settled_at = \(now), reason = \(reason.cut(to: 255)), owner = NULL
             WHERE id = \(customer.row) AND owner = \(customer.owner) AND state = 0
             """)
         }
@@ -68,7 +72,8 @@ extension WorkTable {
         for rows in customer.rows.sorted().parts() {
           _ = try session.execute(
             """
-            UPDATE work SET owner = NULL, due_at = \(due), attempts = attempts + 1, reason = \(reason.cut(to: 255))
+            UPDATE work FORCE INDEX (PRIMARY)
+            SET owner = NULL, due_at = \(due), attempts = attempts + 1, reason = \(reason.cut(to: 255))
             WHERE id IN (\(list: rows)) AND owner = \(customer.owner) AND state = 0
             """)
         }
@@ -90,7 +95,7 @@ extension WorkTable {
   private static func settleClaims(
     _ settlements: [(customer: LeasedCustomer, settlement: Settlement)], _ session: borrowing Session
   ) throws(DatabaseError) -> Set<Int64> {
-    var answered: [Ledger.Scope: [(claimed: ClaimedLookUp, askedAt: Milliseconds?)]] = [:]
+    var answered: [Scope: [(claimed: ClaimedLookUp, askedAt: Milliseconds?)]] = [:]
     for (customer, settlement) in settlements {
       // Where there is nothing to ask by, waiting changes nothing.
       let askedAt: Milliseconds? = if case .stored = settlement { customer.leasedAt } else { nil }
@@ -111,7 +116,7 @@ extension WorkTable {
 
   /// Where customers were asked about, and where Apple knew them.
   private struct Road: Hashable, Comparable {
-    let asked: Ledger.Scope
+    let asked: Scope
     let known: Environment
 
     static func < (a: Self, b: Self) -> Bool { (a.asked, a.known) < (b.asked, b.known) }
@@ -121,7 +126,7 @@ extension WorkTable {
     _ found: [(customer: LeasedCustomer, history: StoredHistory)], along road: Road, butFor unsettled: Set<Int64>,
     at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) {
-    let scope = Ledger.Scope(app: road.asked.app, environment: road.known)
+    let scope = Scope(app: road.asked.app, environment: road.known)
     try HistoryTable.note(found.map(\.history), in: scope, at: now, session)
     try RenewalCheckTable.plan(found.flatMap(\.history.renewalChecks), in: scope, session)
     var held: Set<String> = []
@@ -138,7 +143,8 @@ extension WorkTable {
       for ids in held.sorted().parts() {
         for row in try session.query(
           """
-          SELECT id FROM work WHERE app = \(scope.app.number) AND environment = \(environment.code)
+          SELECT id FROM work FORCE INDEX (app)
+          WHERE app = \(scope.app.number) AND environment = \(environment.code)
           AND kind = \(Kind.history.rawValue) AND subject IN (\(list: ids)) AND state = 0
           """)
         {
@@ -161,7 +167,8 @@ extension WorkTable {
     for rows in rows.parts() {
       _ = try session.execute(
         """
-        UPDATE work SET state = \(state.rawValue), settled_at = \(now), reason = \(reason.cut(to: 255)), owner = NULL
+        UPDATE work FORCE INDEX (PRIMARY)
+        SET state = \(state.rawValue), settled_at = \(now), reason = \(reason.cut(to: 255)), owner = NULL
         WHERE id IN (\(list: rows)) AND state = 0
         """)
     }

@@ -12,9 +12,9 @@ package enum WorkTable {
   package enum Kind: Int, Hashable, Sendable, CaseIterable {
     /// The id arrived, or somebody wants news of it.
     case history = 1
-    /// An unsigned message reports a change of a customer whose history is stored.
+    /// An unsigned message reports a change of a customer whose history is stored, or Apple sent it.
     case claimedChange = 2
-    /// Only an unsigned message names the id.
+    /// Only an unsigned message that did not come from Apple's networks names the id.
     case claimedID = 3
 
     /// Anybody who has the shared secret can make work of these kinds.
@@ -79,7 +79,7 @@ package enum WorkTable {
   ///   - recent: what was done since then is news enough.
   ///   - isPatient: what was given up or unknown since then is not asked about either.
   package static func askAgain(
-    _ ids: [String], as kind: Kind = .history, in scope: Ledger.Scope, unlessDoneSince recent: Milliseconds,
+    _ ids: [String], as kind: Kind = .history, in scope: Scope, unlessDoneSince recent: Milliseconds,
     isPatient: Bool = false,
     at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -103,7 +103,7 @@ package enum WorkTable {
 
   /// A look-up because of something that was only claimed.
   struct ClaimedRow {
-    let scope: Ledger.Scope
+    let scope: Scope
     let kind: Kind
     let subject: String
     let dueAt: Milliseconds
@@ -136,7 +136,7 @@ package enum WorkTable {
   ///
   /// Unlike seeds they need not be remembered: what was claimed is compared with what is known when it comes again.
   package static func purgeClaimed(
-    in scope: Ledger.Scope, dueBefore date: Milliseconds, limit: Int, _ session: borrowing Session
+    in scope: Scope, dueBefore date: Milliseconds, limit: Int, _ session: borrowing Session
   ) throws(DatabaseError) -> Int {
     let deleted = try session.execute(
       """

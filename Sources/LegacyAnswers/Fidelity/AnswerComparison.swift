@@ -21,10 +21,10 @@ struct AnswerComparison {
 
   init(
     theirs: JSONObject, ours: JSONObject, explained: [ExplainedField], implied: AnsweredFacts, receipt: Receipt,
-    rules: @escaping (AnswerRuleTable.Rule) -> String
+    naming rowName: AnswerLeaves.RowName, rules: @escaping (AnswerRuleTable.Rule) -> String
   ) {
-    self.theirs = AnswerLeaves(theirs)
-    self.ours = AnswerLeaves(ours)
+    self.theirs = AnswerLeaves(theirs, naming: rowName)
+    self.ours = AnswerLeaves(ours, naming: rowName)
     self.implied = implied
     rule = rules
     made = Dictionary(explained.map { ($0.path, $0) }) { first, _ in first }
@@ -56,7 +56,7 @@ struct AnswerComparison {
     }
     for leaf in ours.leaves where !seen.contains(leaf.key) {
       report.fields += 1
-      differ(leaf.path, nil, leaf.value, made[leaf.path]?.rule ?? "-")
+      differ(leaf.key, leaf.path, nil, leaf.value, made[leaf.path]?.rule ?? "-")
     }
     for _ in untellable {
       report.fields += 1
@@ -82,7 +82,7 @@ struct AnswerComparison {
     } else if let own, let reason = unavailable(leaf, own.value) {
       count(\.unavailable, reason)
     } else {
-      differ(leaf.path, leaf.value, own?.value, field?.rule ?? "-")
+      differ(leaf.key, leaf.path, leaf.value, own?.value, field?.rule ?? "-")
     }
   }
 
@@ -115,7 +115,8 @@ struct AnswerComparison {
       count(\.exact, rule(.latestOrder))
     } else {
       differ(
-        "latest_receipt_info", .array(left.map(JSONValue.string)), .array(right.map(JSONValue.string)),
+        "latest_receipt_info", "latest_receipt_info", .array(left.map(JSONValue.string)),
+        .array(right.map(JSONValue.string)),
         rule(.latestOrder))
     }
   }
@@ -130,7 +131,9 @@ struct AnswerComparison {
     report.rules[rule, default: 0] += 1
   }
 
-  private mutating func differ(_ path: String, _ theirs: JSONValue?, _ ours: JSONValue?, _ rule: String) {
-    report.different.append(FidelityReport.Difference(path: path, theirs: theirs, ours: ours, rule: rule))
+  private mutating func differ(
+    _ key: String, _ path: String, _ theirs: JSONValue?, _ ours: JSONValue?, _ rule: String
+  ) {
+    report.different.append(FidelityReport.Difference(key: key, path: path, theirs: theirs, ours: ours, rule: rule))
   }
 }

@@ -1,16 +1,26 @@
-import JSON
+package import JSON
 
 /// The values of an answer by their paths, rows by what identifies them.
 ///
 /// A row of `latest_receipt_info` is named by its line, else its transaction_id; an element of `pending_renewal_info`
 /// by its original_transaction_id; a row of `in_app` by its position, because the receipt decides it.
-struct AnswerLeaves {
-  /// A path for people, and one by which two answers are compared.
-  private(set) var leaves: [(key: String, path: String, value: JSONValue)] = []
-  /// The keys of rows of `latest_receipt_info`, in their order.
-  private(set) var latest: [String] = []
+package struct AnswerLeaves {
+  /// What names a row of `latest_receipt_info` that has no line.
+  package enum RowName: Sendable {
+    /// Its transaction_id, which is another one after a restore.
+    case transaction
+    /// Its original_transaction_id.
+    case original
+  }
 
-  init(_ answer: JSONObject) {
+  /// A path for people, and one by which two answers are compared.
+  package private(set) var leaves: [(key: String, path: String, value: JSONValue)] = []
+  /// The keys of rows of `latest_receipt_info`, in their order.
+  package private(set) var latest: [String] = []
+  private let rowName: RowName
+
+  package init(_ answer: JSONObject, naming rowName: RowName = .transaction) {
+    self.rowName = rowName
     for member in answer { add(member.value, key: member.key, path: member.key) }
   }
 
@@ -23,7 +33,7 @@ struct AnswerLeaves {
       if elements.isEmpty { return leaves.append((key, path, value)) }
       var seen: Set<String> = []
       for (place, element) in elements.enumerated() {
-        var name = Self.name(of: element.object, in: key) ?? "\(place)"
+        var name = name(of: element.object, in: key) ?? "\(place)"
         if !seen.insert(name).inserted { name += "#\(place)" }
         if key == "latest_receipt_info" { latest.append("\(key)[\(name)]") }
         add(element, key: "\(key)[\(name)]", path: "\(path)[\(place)]")
@@ -32,12 +42,15 @@ struct AnswerLeaves {
     }
   }
 
-  private static func name(of row: JSONObject?, in array: String) -> String? {
+  private func name(of row: JSONObject?, in array: String) -> String? {
     guard let row else { return nil }
     switch array {
     case "latest_receipt_info":
       if let line = row["web_order_line_item_id"]?.string { return "line \(line)" }
-      return row["transaction_id"]?.string
+      switch rowName {
+      case .transaction: return row["transaction_id"]?.string
+      case .original: return (row["original_transaction_id"] ?? row["transaction_id"])?.string
+      }
     case "pending_renewal_info":
       return (row["original_transaction_id"] ?? row["product_id"])?.string
     default: return nil

@@ -25,8 +25,10 @@ package struct Fidelity: Sendable {
   /// - Parameters:
   ///   - receiptData: the receipt in base64, as it was posted.
   ///   - date: of the request, where the answer of an iOS 6 receipt is dated by who knows it.
+  ///   - rowName: what names rows without a line.
   package func report(
-    receipt: Receipt, receiptData: String, answer: JSONObject, date: Milliseconds? = nil
+    receipt: Receipt, receiptData: String, answer: JSONObject, date: Milliseconds? = nil,
+    naming rowName: AnswerLeaves.RowName = .transaction
   ) throws(Unusable) -> FidelityReport {
     let theirs = VerifyReceiptAnswer(answer)
     guard let status = theirs.status else { throw .notAnAnswer }
@@ -44,7 +46,7 @@ package struct Fidelity: Sendable {
     guard let ours = try? JSONReader.read(explained.bytes, limits: limits).object else { throw .notAnAnswer }
     var comparison = AnswerComparison(
       theirs: answer, ours: ours, explained: explained.fields, implied: implied, receipt: receipt,
-      rules: { composer.rules.row($0, at: implied.date).id })
+      naming: rowName, rules: { composer.rules.row($0, at: implied.date).id })
     return comparison.compared()
   }
 }

@@ -5,6 +5,8 @@ package import Time
 package struct FidelityReport: Hashable, Sendable {
   /// A field that is other than Apple's, or that one of the two answers lacks.
   package struct Difference: Hashable, Sendable {
+    /// As `AnswerLeaves` calls it: rows by what identifies them.
+    package let key: String
     package let path: String
     /// Nil where Apple's answer does not have the field.
     package let theirs: JSONValue?

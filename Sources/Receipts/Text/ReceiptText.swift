@@ -84,3 +84,11 @@ struct ReceiptText {
     return ReceiptRefusal(.jwsGiven, "a JWS instead of a receipt: \(kind.rawValue)", jwsKind: kind)
   }
 }
+
+extension ReceiptReader {
+  /// The receipt in base64 as Apple writes it, from one that was damaged on its way; nil for what is no receipt.
+  package static func base64(of given: [UInt8]) -> String? {
+    guard let text = try? ReceiptText(given, limit: given.count) else { return nil }
+    return String(decoding: Base64.standard.encode(text.bytes), as: UTF8.self)
+  }
+}

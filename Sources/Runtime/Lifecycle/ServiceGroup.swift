@@ -61,7 +61,9 @@ package final class ServiceGroup: Sendable {
 
       var shutdown = GroupShutdown(names: services.map(\.name))
       while !shutdown.isComplete, let event = await group.next() {
-        for action in shutdown.observe(event) {
+        // A service that ends because all were cancelled may be heard before the word that they were.
+        let word = Task.isCancelled ? shutdown.observe(.asked(nil)) : []
+        for action in word + shutdown.observe(event) {
           switch action {
           case .begin(let reason):
             logger.info("stopping", metadata: ["reason": "\(reason)"])

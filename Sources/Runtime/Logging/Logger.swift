@@ -1,7 +1,7 @@
 /// Says what happened, to whoever reads the log: the surface of swift-log's `Logger`.
 ///
 /// A value: a copy with more metadata or another level changes nothing elsewhere. Data belongs into the metadata, where
-/// it is escaped and cut; the message is a sentence of ours. Secrets go in as `Redacted`, receipts and JWS too.
+/// it is escaped and cut; the message is a sentence of ours. No secret, receipt or JWS goes in.
 package struct Logger: Sendable {
   package typealias Metadata = [String: MetadataValue]
 
@@ -9,12 +9,6 @@ package struct Logger: Sendable {
   package var logLevel: Level
   private var metadata: Metadata = [:]
   private let handler: any LogHandler
-
-  /// A logger that writes where `LoggingSystem.bootstrap` said, otherwise to stderr without a time.
-  package init(label: String) {
-    let standard = LoggingSystem.standard
-    self.init(label: label, level: standard.level, handler: standard.handler)
-  }
 
   package init(label: String, level: Level = .info, handler: any LogHandler) {
     self.label = label
@@ -113,7 +107,4 @@ extension Logger.MetadataValue: ExpressibleByStringInterpolation, ExpressibleByA
   package init(dictionaryLiteral elements: (String, Self)...) {
     self = .dictionary(Dictionary(elements) { _, new in new })
   }
-
-  /// The value as its description says it.
-  package static func stringConvertible(_ value: some CustomStringConvertible) -> Self { .string(value.description) }
 }

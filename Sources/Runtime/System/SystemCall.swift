@@ -1,6 +1,6 @@
 import Glibc
 
-/// The C library calls of this room, each wrapped once; `errno` is read in the same breath.
+/// The C library calls of this module, each wrapped once; `errno` is read in the same breath.
 enum SystemCall {
   /// What `errno` said.
   struct Failure: Error, Equatable, CustomStringConvertible {

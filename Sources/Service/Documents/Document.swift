@@ -12,13 +12,6 @@ struct Document {
   let now: Milliseconds
   let showsProvenance: Bool
 
-  /// All of a dossier, however long its lists are.
-  func describe(_ dossier: Dossier, _ extent: Ledger.Extent) -> JSONObject {
-    var page = ResultPage(self, of: dossier.customers, in: dossier.environment, extent)
-    page.add(dossier)
-    return page.finish().object
-  }
-
   func subscriptions(_ purchases: [Purchase], _ renewals: [RenewalStatement]) -> [Subscription] {
     let intentions = Dictionary(grouping: renewals, by: \.key)
     let periods = Dictionary(grouping: purchases.filter(\.isSubscription), by: \.key.subscription)

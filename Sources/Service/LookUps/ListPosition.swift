@@ -4,7 +4,8 @@ import Time
 
 /// Where an item stands in a list of an answer: bytes that sort as the list does.
 ///
-/// Made of what was bought and when, never of a number in the list: so it stays where it is while news comes in.
+/// Made of what was bought and when, never of a number in the list: so it stays where it is while news comes in. Only what
+/// Apple confirms moves from the claims to what is signed.
 struct ListPosition: Hashable, Comparable, Sendable {
   private(set) var bytes: [UInt8]
 
@@ -32,6 +33,9 @@ struct ListPosition: Hashable, Comparable, Sendable {
   }
 
   mutating func append(_ text: String) { append(text.utf8) }
+
+  /// Puts what nobody vouches for behind all that Apple does.
+  private mutating func append(isClaimed: Bool) { bytes.append(isClaimed ? 1 : 0) }
 }
 
 extension ListPosition {
@@ -46,20 +50,25 @@ extension ListPosition {
     append(id)
   }
 
-  /// By the time of purchase; what has none comes last.
+  /// What is signed first, then by the time of purchase; what has none comes last.
+  ///
+  /// In each list what Apple vouches for comes first: whoever has the shared secret can claim as much as they like, and
+  /// must not push anybody's purchases off the first page.
   init(_ purchase: Purchase) {
     self.init()
+    append(isClaimed: !purchase.statements.contains(where: \.source.isSigned))
     append(purchase.purchaseDate ?? Milliseconds(.max))
     append(purchase.key.originalTransactionID)
     append(purchase.key.line.text)
   }
 
-  /// By date; what was told before what was learned, and then by authority, the latest word last.
+  /// Claims last, then by date; what was told before what was learned, and then by authority, the latest word last.
   ///
   /// - Parameter purchase: the position of the purchase that an event was learned from.
   init(_ occurrence: Occurrence, learnedFrom purchase: ListPosition?) {
     self.init()
     let event = occurrence.event
+    append(isClaimed: occurrence.isClaimed)
     append(event.date)
     if let purchase {
       append(1)
@@ -76,15 +85,15 @@ extension ListPosition {
     append(event.name)
   }
 
-  /// By the originalTransactionId and what was said of it first.
+  /// Claims last, then by the originalTransactionId and what was said of it first.
   init(_ attribution: Attribution) {
     self.init()
+    append(isClaimed: attribution.isClaimed)
     append(attribution.originalTransactionID)
     append(Int64(attribution.kind.rawValue))
     append(attribution.line.text)
     append(attribution.firstAsOf)
     append(attribution.value)
-    if attribution.isClaimed { append(1) }
   }
 
   /// - Parameter repetition: how many equal ones come before it: two accounts may pass something to and fro at one time.

@@ -57,11 +57,11 @@ package struct LookUps: Sendable {
   private static let ordinaryRows = 200
 
   private let ledger: Ledger
-  private let slots: LookUpSlots
+  private let slots: BoundedSlots
 
   package init(_ ledger: Ledger) {
     self.ledger = ledger
-    slots = LookUpSlots()
+    slots = BoundedSlots()
   }
 
   /// Look-ups of large customers that wait for a slot.
@@ -70,7 +70,7 @@ package struct LookUps: Sendable {
   /// Nil when nothing is known under the id.
   ///
   /// Throws a `DatabaseError`, which is `tooLarge` when the id leads to more purchases than are looked up at once, or a
-  /// `LookUpSlots.Refusal`.
+  /// `BoundedSlots.Refusal`.
   func answer(_ request: Request, _ document: Document) async throws -> Answer? {
     let (matches, dossiers) = try await ledger.pool.read { session throws(DatabaseError) in
       let matches = try Ledger.matches(of: request.id, app: request.app, extent: request.extent, in: session)

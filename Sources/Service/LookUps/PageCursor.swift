@@ -17,7 +17,8 @@ struct PageCursor: Sendable {
 
   typealias Ends = [List: ListPosition]
 
-  private static let version: UInt8 = 1
+  /// 2: claims stand behind what is signed, so positions of version 1 mean other places.
+  private static let version: UInt8 = 2
   /// Characters; the longest ids in four environments take less.
   private static let longest = 12_288
 

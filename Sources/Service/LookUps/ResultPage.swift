@@ -14,6 +14,7 @@ struct ResultPage {
   private let isLater: Bool
   private var subscriptions: [JSONValue] = []
   private var claimedLinks: [JSONValue] = []
+  private var claimsAreCut = false
   private var legacy = LegacyEntitlements.deny
   private var members: PageList<CustomerNode>
   private var purchases: PageList<Purchase>
@@ -53,6 +54,7 @@ struct ResultPage {
   mutating func add(_ piece: Dossier) {
     let vocabulary = document.vocabulary
     legacy = piece.legacyEntitlements
+    claimsAreCut = claimsAreCut || piece.claimsAreCut
     claimedLinks += piece.claimedLinks.map { .object(Document.describe($0, of: customers)) }
     claimedLinks += piece.claimedOriginals.map { ["originalTransactionId": .string($0)] }
     let folded = Purchase.fold(piece.purchases, rules: vocabulary.purchases.rules)
@@ -110,6 +112,7 @@ struct ResultPage {
       take(.events, &events).map { .object(document.describe($0.occurrence, isSuperseded: $0.isSuperseded)) })
     object["accounts"] = .array(take(.accounts, &accounts).map { .object(document.describe($0)) })
     object["transfers"] = .array(take(.transfers, &transfers).map { .object(document.describe($0)) })
+    if claimsAreCut { object["claimsCut"] = true }
     if hasMore || isLater { object["counts"] = .object(counts) }
     return (object, ends, hasMore)
   }
@@ -149,6 +152,15 @@ struct ResultPage {
         "appTransactionIds": .array(appTransactions),
       ]
     }
+  }
+}
+
+extension Document {
+  /// All of a dossier, however long its lists are.
+  func describe(_ dossier: Dossier, _ extent: Ledger.Extent) -> JSONObject {
+    var page = ResultPage(self, of: dossier.customers, in: dossier.environment, extent)
+    page.add(dossier)
+    return page.finish().object
   }
 }
 

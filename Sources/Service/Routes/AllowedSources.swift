@@ -28,6 +28,17 @@ package struct AllowedSources: Sendable {
     return networks.contains { $0.contains(sender.bytes) }
   }
 
+  /// Whether what `sender` sends may be Apple's although nothing vouches for it yet: nobody else is let in, or a proxy on
+  /// this machine that is not named passes on what all send.
+  func mayStandForApple(_ sender: PeerAddress) -> Bool {
+    !sender.bytes.isEmpty && (!networks.isEmpty || sender.isThisMachine)
+  }
+
+  /// Who sent a request: unknown if a trusted proxy names no address, and then neither the proxy nor Apple.
+  func client(of head: HTTPRequestHead) -> PeerAddress {
+    sender(peer: head.peer, forwardedFor: head.headers.all("X-Forwarded-For")) ?? .unknown
+  }
+
   /// Returns who sent a request of `peer`, through the proxies that are trusted; nil when one of them names no address.
   package func sender(peer: PeerAddress, forwardedFor: [String]) -> PeerAddress? {
     guard !proxies.isEmpty else { return peer }

@@ -60,19 +60,36 @@ final class CallSlots: Sendable {
   }
 
   /// Takes a slot, or returns why there is none: a word for the metric.
-  func take(for call: Call) -> String? {
+  func take(for call: Call) -> String? { begin(call) ?? join(call) }
+
+  /// Takes a slot for a call of which only the address is known: nothing of its body is read before.
+  ///
+  /// Returns why there is none. A call that has begun must `join` once its app is known.
+  func begin(_ call: Call) -> String? {
     if let client = call.client, !rates.take(client) { return "tooFastFromAddress" }
-    if case .app(let app) = call.group, !appRates.take(app) { return "tooFastOfApp" }
     return contents.withLock { contents in
       if let client = call.client, contents.perAddress[client.site, default: 0] >= mostOfAddress {
         return "tooManyFromAddress"
       }
-      if let group = call.group, contents.perGroup[group, default: 0] >= mostOfGroup {
-        return call.app == nil ? "tooManyUnnamed" : "tooManyOfApp"
-      }
       guard contents.capacity.take(1, for: call.caller) else { return "overloaded" }
       if let client = call.client { contents.perAddress[client.site, default: 0] += 1 }
-      if let group = call.group { contents.perGroup[group, default: 0] += 1 }
+      return nil
+    }
+  }
+
+  /// Counts a call that has begun as one of its app, or of those that name none; else gives its slot back, and returns why.
+  func join(_ call: Call) -> String? {
+    guard let group = call.group else { return nil }
+    if case .app(let app) = group, !appRates.take(app) {
+      contents.withLock { Self.end(call, &$0) }
+      return "tooFastOfApp"
+    }
+    return contents.withLock { contents in
+      guard contents.perGroup[group, default: 0] < mostOfGroup else {
+        Self.end(call, &contents)
+        return call.app == nil ? "tooManyUnnamed" : "tooManyOfApp"
+      }
+      contents.perGroup[group, default: 0] += 1
       return nil
     }
   }
@@ -80,10 +97,14 @@ final class CallSlots: Sendable {
   /// Gives the slot of `call` back.
   func give(back call: Call) {
     contents.withLock { contents in
-      contents.capacity.give(1, back: call.caller)
-      if let client = call.client { Self.lower(&contents.perAddress[client.site]) }
+      Self.end(call, &contents)
       if let group = call.group { Self.lower(&contents.perGroup[group]) }
     }
+  }
+
+  private static func end(_ call: Call, _ contents: inout Contents) {
+    contents.capacity.give(1, back: call.caller)
+    if let client = call.client { lower(&contents.perAddress[client.site]) }
   }
 
   private static func lower(_ count: inout Int?) {

@@ -1,6 +1,7 @@
 import Adapter
 import Database
 import HTTPServer
+package import Intake
 import JSON
 package import Ledger
 import Purchases
@@ -16,9 +17,6 @@ import Wire
 /// With `wait=SECONDS` Apple is asked for the customer's history before the answer, ahead of everybody who is asked about
 /// in bulk; `history` says how it went, and `results` what is known then of each id: the answer to a restore.
 package struct EvidenceRoute: Sendable {
-  /// What the adapter reads: an answer of many years reaches megabytes.
-  static let bodyLimit = 8 << 20
-
   private let intake: Intake
   private let ledger: Ledger
   private let commit: GroupCommit
@@ -29,6 +27,8 @@ package struct EvidenceRoute: Sendable {
   private let metrics: ServiceMetrics
   private let clock: WallClock
   private let logger: Logger
+  /// Where long bodies are read, one at a time: the threads that serve connections are Apple's too.
+  private let reader = SideThread(label: "evidence bodies", longestLine: 32 << 20)
 
   package init(
     intake: Intake, ledger: Ledger, commit: GroupCommit, lookUps: LookUps, seeding: Seeding?, registry: Registry,
@@ -62,15 +62,45 @@ package struct EvidenceRoute: Sendable {
       return .error(400, "unusableWait", "wait is a number of seconds from 0 to \(HistoryWait.longest)")
     }
     let now = clock.now()
-    let userID = request.queryValue("userId").flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
-    let claim = Claim(environment: environment, userID: userID)
-    let body = withoutSecrets(request.body)
-    let identity = Adapter.identity(
-      ofEvidence: body, app: app.bundleID, environment: environment, userID: claim.userID)
-    let message = InboxMessage(
-      kind: .evidence, body: body, identity: identity, claim: claim, receivedAt: now)
+    let user = UserIDParameter(request.query)
+    if user.isAmbiguous {
+      metrics.messages["evidence", app.bundleID, "refused"].increment()
+      metrics.refusals["evidence", "userIdContradicts"].increment()
+      return .error(400, "userIdContradicts", "send the parameter userId once, in this spelling")
+    }
+    let claim = Claim(environment: environment, userID: user.id)
+    let read: BodyReading
+    if request.body.count > Self.short {
+      let elsewhere = await reader.run(size: request.body.count) {
+        self.read(request.body, of: user, claim, app: app, receivedAt: now)
+      }
+      guard let elsewhere else {
+        // Nobody waits for the answer.
+        if Task.isCancelled { return .unavailable("cancelled", "the request was cancelled") }
+        return .unavailable("overloaded", "too much evidence is waiting to be read; send it again in a moment")
+      }
+      read = elsewhere
+    } else {
+      read = self.read(request.body, of: user, claim, app: app, receivedAt: now)
+    }
+    let (message, decided): (InboxMessage, Result<Intake.Decision, Refusal>)
+    switch read {
+    case .namesSecret:
+      metrics.messages["evidence", app.bundleID, "refused"].increment()
+      metrics.refusals["evidence", "userIdIsSecret"].increment()
+      logger.notice("evidence refused", metadata: ["reason": "userIdIsSecret", "app": "\(app.bundleID)"])
+      return .error(
+        400, "userIdIsSecret", "userId holds a shared secret or a password; send your own id of the user instead")
+    case .contradictsUser:
+      metrics.messages["evidence", app.bundleID, "refused"].increment()
+      metrics.refusals["evidence", "userIdContradicts"].increment()
+      return .error(
+        400, "userIdContradicts",
+        "the body names a user, and the request does not name the same one; send the body without it")
+    case .message(let read, let result): (message, decided) = (read, result)
+    }
     do {
-      let decision = try intake.evidence(message, app: app, now: now)
+      let decision = try decided.get()
       try await requirePurchases(of: decision, app: app)
       let appended = try await commit.append(decision.entry)
       metrics.messages["evidence", app.bundleID, appended.rawValue].increment()
@@ -78,12 +108,18 @@ package struct EvidenceRoute: Sendable {
       metrics.count(reading.survey)
       var answer = Self.receipt(appended, reading, message)
       if answer["environment"] == .null { answer["environment"] = try await knownEnvironment(of: reading, app) }
+      // It is committed, whether this can be told or not.
+      if let users = (try? await manyUserIDs(of: reading, claim, app)) ?? nil {
+        answer["manyUserIds"] = .integer(Int64(users))
+        metrics.sharedPurchases[app.bundleID].increment()
+      }
       if wait > .milliseconds(0) {
         await HistoryWait(seeding: seeding, ledger: ledger, lookUps: lookUps, clock: clock, logger: logger)
           .add(to: &answer, reading.findings, app: app, within: wait)
       }
       return .object(200, answer)
-    } catch let refusal as Refusal {
+    } catch let unread as Refusal {
+      let refusal = unread.withoutSecrets(registry.directory.secretFilter)
       metrics.messages["evidence", app.bundleID, "refused"].increment()
       metrics.refusals["evidence", refusal.code].increment()
       logger.notice(
@@ -102,12 +138,70 @@ package struct EvidenceRoute: Sendable {
     }
   }
 
+  /// User ids of one purchase that are no longer one user with several logins, or a family.
+  private static let manyUsers = 6
+
+  /// How many user ids were handed in with the same purchases, if that is many: a receipt that goes from hand to hand.
+  private func manyUserIDs(of reading: Reading, _ claim: Claim, _ app: App) async throws -> Int? {
+    // Of what is proven: who names somebody else's id is told nothing of it.
+    let proven = reading.findings.purchases.filter(\.source.isSigned).map(\.key.originalTransactionID)
+    let ids = Array(Set(proven).sorted().prefix(512))
+    guard claim.userID != nil, !ids.isEmpty else { return nil }
+    let scope = Scope(app: app.id, environment: reading.environment)
+    let users = try await ledger.pool.read { session throws(DatabaseError) in
+      try AttributionTable.userIDCount(of: ids, in: scope, atMost: 1_000, session)
+    }
+    return users > Self.manyUsers ? users : nil
+  }
+
+  /// What was read of a body.
+  private enum BodyReading: Sendable {
+    /// The user id holds a secret.
+    case namesSecret
+    /// The body names another user than the request.
+    case contradictsUser
+    case message(InboxMessage, Result<Intake.Decision, Refusal>)
+  }
+
+  /// Bytes of a body that is read where it arrives.
+  private static let short = 32 << 10
+
+  /// Takes secrets out of the body and reads it; of some megabytes that takes a good while.
+  private func read(
+    _ received: [UInt8], of user: UserIDParameter, _ claim: Claim, app: App, receivedAt now: Milliseconds
+  ) -> BodyReading {
+    let body = withoutSecrets(received)
+    if namesSecret(claim.userID, body, received: received) { return .namesSecret }
+    if user.contradicts(body, limits: Self.limits) { return .contradictsUser }
+    let message = InboxMessage(
+      .evidence, body, received: body == received ? nil : received, app: app.bundleID, claim: claim, receivedAt: now)
+    do throws(Refusal) {
+      return .message(message, .success(try intake.decision(on: message, about: app)))
+    } catch {
+      return .message(message, .failure(error))
+    }
+  }
+
   /// The body without shared secrets: a back end may hand in what it sent to verifyReceipt, or a V1 body.
   private func withoutSecrets(_ body: [UInt8]) -> [UInt8] {
-    guard HiddenSecrets.mayBe(in: body) else { return body }
-    let directory = registry.directory
-    let limits = JSONLimits(bytes: Self.bodyLimit, depth: JSONLimits.standard.depth)
-    return LegacyPassword.redacted(body, limits: limits, key: key) { !directory.apps(withSecret: $0).isEmpty }
+    guard HiddenSecrets.mayBe(in: body) || HiddenSecrets.mayBe(encodedIn: body) else { return body }
+    return LegacyPassword.redacted(
+      body, limits: Self.limits, key: key, secrets: registry.directory.secretFilter)
+  }
+
+  private static let limits = JSONLimits(bytes: bodyLimit, depth: JSONLimits.standard.depth)
+
+  /// Whether the user id, beside the body or in it, holds a secret: without it strangers would share what is left.
+  private func namesSecret(_ userID: String?, _ body: [UInt8], received: [UInt8]) -> Bool {
+    if let userID {
+      var hidden = HiddenSecrets(registry.directory.secretFilter)
+      _ = hidden.removed(from: .string(userID))
+      if hidden.isFound { return true }
+    }
+    guard body != received, let object = try? JSONReader.read(body, limits: Self.limits).object,
+      let before = try? JSONReader.read(received, limits: Self.limits).object
+    else { return false }
+    return object["userId"] != before["userId"]
   }
 
   /// Refuses a signed renewal of a subscription nobody knows.

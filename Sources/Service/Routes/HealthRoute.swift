@@ -18,9 +18,10 @@ package struct HealthRoute: Sendable {
   /// The process is there: nothing else is asked, so that no database outage makes an orchestrator kill it.
   func alive() -> HTTPResponse { .text(200, "alive\n") }
 
-  func ready() -> HTTPResponse {
-    if let reason = readiness() { return .text(503, "not ready: \(reason)\n") }
-    return .text(200, "ready\n")
+  /// - Parameter saysWhy: whether the reason is told; not to strangers, whom the state of the database does not concern.
+  func ready(saysWhy: Bool) -> HTTPResponse {
+    guard let reason = readiness() else { return .text(200, "ready\n") }
+    return .text(503, saysWhy ? "not ready: \(reason)\n" : "not ready\n")
   }
 
   func metricsPage() -> HTTPResponse {

@@ -13,7 +13,7 @@ struct MetricsListener: HTTPHandler {
     switch request.path {
     case "/metrics": return health.metricsPage()
     case "/livez": return health.alive()
-    case "/readyz": return health.ready()
+    case "/readyz": return health.ready(saysWhy: true)
     case _: return .error(404, "notFound", "there is nothing here but /metrics, /livez and /readyz")
     }
   }

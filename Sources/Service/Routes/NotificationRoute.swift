@@ -1,7 +1,9 @@
 import Adapter
 import HTTPServer
+import Intake
 import JSON
 import Ledger
+import Purchases
 import Runtime
 import Signing
 import Time
@@ -11,22 +13,30 @@ import Time
 /// 200 means committed, be it accepted or set aside with its reason; 400 that it is not even JSON or a JWS; 503 that
 /// nothing was stored and Apple should send it again.
 package struct NotificationRoute: Sendable {
-  static let bodyLimit = 1 << 20
-
   private let intake: Intake
-  private let registry: Registry
+  let registry: Registry
   private let commit: GroupCommit
   private let passThrough: PassThrough
   private let key: MasterKey
-  private let sources: AllowedSources
-  private let junk: JunkAllowance
+  let sources: AllowedSources
+  let callers: Callers
+  private let junk: SenderAllowance
+  private let claims: SenderAllowance
+  let claimedIDs = ClaimedIDAllowance()
+  private let claimPace = LogPace()
+  /// Where bodies are read that do not come from Apple and take long: on the threads that serve connections, thirty V1 bodies
+  /// of 1 MiB a second would keep Apple waiting.
+  private let strangers = SideThread(label: "strangers' notifications", longestLine: longestLine)
+  /// For those of the operator's own back ends, and of whoever cannot be told from Apple.
+  private let relayed = SideThread(label: "relayed notifications", longestLine: longestLine)
   private let metrics: ServiceMetrics
   private let clock: WallClock
   private let logger: Logger
 
   init(
     intake: Intake, registry: Registry, commit: GroupCommit, passThrough: PassThrough, key: MasterKey,
-    sources: AllowedSources, junk: JunkAllowance, metrics: ServiceMetrics, clock: WallClock, logger: Logger
+    sources: AllowedSources, callers: Callers, junk: SenderAllowance, claims: SenderAllowance, metrics: ServiceMetrics,
+    clock: WallClock, logger: Logger
   ) {
     self.intake = intake
     self.registry = registry
@@ -34,7 +44,9 @@ package struct NotificationRoute: Sendable {
     self.passThrough = passThrough
     self.key = key
     self.sources = sources
+    self.callers = callers
     self.junk = junk
+    self.claims = claims
     self.metrics = metrics
     self.clock = clock
     self.logger = logger
@@ -42,64 +54,106 @@ package struct NotificationRoute: Sendable {
 
   func respond(to request: HTTPRequest, pathApp: String?) async -> HTTPResponse {
     let start = ContinuousClock.now
-    // What is logged of a request must not be a secret that somebody put into the URL.
-    let pathApp = pathApp.map(HiddenSecrets.shown)
-    let response = await take(request, pathApp: pathApp, attemptsLeft: Self.attempts)
+    let response: HTTPResponse
+    if !isFromApple(request.head), Self.takesLong(request.body) {
+      let thread = isVouchedFor(sender(of: request.head)) ? relayed : strangers
+      let taken = await thread.run(size: request.body.count) {
+        await take(request, pathApp: pathApp, attemptsLeft: Self.attempts)
+      }
+      if taken == nil { metrics.refusals["notifications", "tooManyWait"].increment() }
+      response = taken ?? .notWritten(.overloaded)
+    } else {
+      response = await take(request, pathApp: pathApp, attemptsLeft: Self.attempts)
+    }
     metrics.receiveSeconds["notifications"].record(ContinuousClock.now - start)
     return response
   }
+
+  /// Whether a body is read where it arrives only if Apple sent it.
+  ///
+  /// Of a V2 notification that is forged little is read before its signature; a V1 body is read to its end, several times.
+  static func takesLong(_ body: [UInt8]) -> Bool {
+    body.count > short && (body.count > signed || !ReceivedBody.isSignedAlone(body))
+  }
+
+  /// Bytes of the bodies that wait for their turn on the strangers' thread; more are answered 503 at once.
+  private static let longestLine = 2 << 20
+  /// Bytes of any body that is read where it arrives.
+  private static let short = 4 << 10
+  /// Bytes of a signed one; Apple's have about 20,000.
+  private static let signed = 32 << 10
 
   /// How often it is decided what to do while the app's stage changes again and again.
   private static let attempts = 3
 
   /// Passes it through or records it, as the app's stage is known to be.
   private func take(_ request: HTTPRequest, pathApp: String?, attemptsLeft: Int) async -> HTTPResponse {
-    let message = message(request.body)
-    if let route = passThrough.route(request.body, pathApp: pathApp, in: registry.directory) {
-      return await passThrough.send(
-        request.body, of: message.digest, contentType: request.head.headers["Content-Type"], along: route)
+    if isJunkAlone(request) {
+      metrics.messages["notifications", "", "notKept"].increment()
+      metrics.notKept[QuarantineSource.unproven.rawValue, "rate"].increment()
+      return .tooMuchJunk
     }
-    return await receive(message, of: request, pathApp: pathApp, attemptsLeft: attemptsLeft)
+    let directory = registry.directory
+    let notification = ReceivedNotification(
+      request.body, key: key, secrets: directory.secretFilter, receivedAt: clock.now())
+    if let answer = await passThrough.answer(request, notification, pathApp: pathApp, in: directory) {
+      return answer
+    }
+    return await receive(notification, of: request, pathApp: pathApp, attemptsLeft: attemptsLeft)
   }
 
-  private func message(_ received: [UInt8]) -> InboxMessage {
-    // Whatever else it is: no secret is kept because a signature stands beside it.
-    var body = received
-    if LegacyPassword.mayBe(in: received) || HiddenSecrets.hasDigits(in: received) {
-      let directory = registry.directory
-      body = LegacyPassword.redacted(received, key: key) { !directory.apps(withSecret: $0).isEmpty }
-    }
-    return InboxMessage(
-      kind: .notification, body: Adapter.kept(ofNotification: body),
-      identity: Adapter.identity(ofNotification: body), receivedAt: clock.now())
+  /// Whether a body need not be read: nobody vouches for it, and of its sender's address no more of that is kept.
+  ///
+  /// Apple signed nothing in it, no registered secret stands in it, and no escape may spell one.
+  private func isJunkAlone(_ request: HTTPRequest) -> Bool {
+    let (body, sender, directory) = (request.body, sender(of: request.head), registry.directory)
+    guard !junk.mayTake(body.count, from: sender, at: clock.now()), !isFromApple(request.head), !isVouchedFor(sender),
+      !directory.passesAnythingThrough, directory.secretFilter.isWhole, directory.unopened.isEmpty
+    else { return false }
+    return !SignedPayload.mayBe(in: body) && !directory.secretFilter.isFound(in: body)
   }
 
   private func receive(
-    _ message: InboxMessage, of request: HTTPRequest, pathApp: String?, attemptsLeft: Int
+    _ notification: ReceivedNotification, of request: HTTPRequest, pathApp: String?, attemptsLeft: Int
   ) async -> HTTPResponse {
-    let now = message.receivedAt
+    let message = notification.message
     let decision: Intake.Decision
     do throws(Refusal) {
-      var first = try decide(message, pathApp, registry.directory, now)
+      var first = try decide(notification, pathApp, registry.directory)
       if let code = first.refusal?.code, Self.mendable.contains(code) {
         let directory = await registry.refreshed(atMostEvery: Router.patience)
-        if let route = passThrough.route(request.body, pathApp: pathApp, in: directory) {
-          return await passThrough.send(
-            request.body, of: message.digest, contentType: request.head.headers["Content-Type"], along: route)
+        if let answer = await passThrough.answer(request, notification, pathApp: pathApp, in: directory) {
+          return answer
         }
-        first = try decide(message, pathApp, directory, now)
+        first = try decide(notification, pathApp, directory)
       }
-      decision = first
+      decision = mayBeApple(request.head) ? first : first.ofStranger(in: registry.directory)
     } catch {
-      note("unreadable", app: pathApp, refusal: error)
+      // Kept nowhere, but a line of the log is: as many for each address as messages would be kept of it.
+      if mayKeep(message, from: request.head) {
+        // Somebody may have put a secret into the URL.
+        note("unreadable", app: pathApp.map(registry.directory.secretFilter.redacted), refusal: error)
+      } else {
+        metrics.messages["notifications", "", "unreadable"].increment()
+        metrics.refusals["notifications", error.code].increment()
+      }
       return .error(400, error.code, error.detail)
     }
-    if let source = decision.junkSource, !mayKeep(message, from: request.head) {
+    if let source = decision.junkSource(from: sender(of: request.head), sources),
+      !mayKeep(message, from: request.head)
+    {
       notKept(source, "rate", decision, message)
       return .tooMuchJunk
     }
+    guard mayClaim(decision, message, from: request.head) else {
+      metrics.messages["notifications", "", "notKept"].increment()
+      metrics.refusals["notifications", "tooManyClaims"].increment()
+      tell(of: sender(of: request.head))
+      return .tooManyClaims
+    }
     do throws(GroupCommit.Failure) {
-      return answer(try await commit.append(decision.entry), decision, message)
+      let kept = decision.withoutSecrets(registry.directory.secretFilter)
+      return answer(try await commit.append(placed(kept, from: request.head)), decision, message)
     } catch GroupCommit.Failure.stageChanged where attemptsLeft > 1 {
       _ = await registry.refreshed(atMostEvery: Router.patience)
       return await take(request, pathApp: pathApp, attemptsLeft: attemptsLeft - 1)
@@ -122,11 +176,11 @@ package struct NotificationRoute: Sendable {
     [Refusal.Code.unknownApp, .appNotNamed, .noSharedSecret, .wrongSharedSecret].map(\.rawValue))
 
   private func decide(
-    _ message: InboxMessage, _ pathApp: String?, _ directory: AppDirectory, _ now: Milliseconds
+    _ notification: ReceivedNotification, _ pathApp: String?, _ directory: AppDirectory
   ) throws(Refusal) -> Intake.Decision {
     let start = ContinuousClock.now
     defer { metrics.verifySeconds["notifications"].record(ContinuousClock.now - start) }
-    return try intake.notification(message, pathApp: pathApp, directory: directory, now: now)
+    return try intake.notification(notification, pathApp: pathApp, directory: directory)
   }
 
   private func answer(_ appended: Appended, _ decision: Intake.Decision, _ message: InboxMessage) -> HTTPResponse {
@@ -155,11 +209,40 @@ package struct NotificationRoute: Sendable {
     }
   }
 
+  /// Whether the operator named the sender as a back end of theirs, or it cannot be told from Apple.
+  func isVouchedFor(_ sender: PeerAddress) -> Bool {
+    sources.mayStandForApple(sender) || callers.caller(at: sender.bytes) == .known
+  }
+
   /// Whether the sender's address has not sent more junk than is kept of one.
   private func mayKeep(_ message: InboxMessage, from head: HTTPRequestHead) -> Bool {
-    let sender = sources.sender(peer: head.peer, forwardedFor: head.headers.all("X-Forwarded-For")) ?? head.peer
-    return junk.take(message.body.count, from: sender, at: message.receivedAt)
+    junk.take(message.body.count, from: sender(of: head), at: message.receivedAt)
   }
+
+  /// Whether it is no claim of a stranger's whose address has sent too many.
+  private func mayClaim(_ decision: Intake.Decision, _ message: InboxMessage, from head: HTTPRequestHead) -> Bool {
+    guard case .accepted = decision.entry.content, decision.entry.proof != .proven else { return true }
+    let sender = sender(of: head)
+    return sources.mayStandForApple(sender) || claims.take(message.body.count, from: sender, at: message.receivedAt)
+  }
+
+  /// Says which address is held to the rate of strangers' claims: it may be a proxy that passes on what Apple sends.
+  private func tell(of sender: PeerAddress) {
+    guard let others = claimPace.turn(of: "claims") else { return }
+    logger.warning(
+      "V1 notifications refused with 429",
+      metadata: [
+        "address": "\(sender)", "refusedSinceLastLine": "\(others + 1)", "advice": "\(LimitedSender.advice)",
+      ])
+  }
+
+  func isFromApple(_ head: HTTPRequestHead) -> Bool { callers.caller(at: sender(of: head).bytes) == .apple }
+
+  func mayBeApple(_ head: HTTPRequestHead) -> Bool {
+    isFromApple(head) || sources.mayStandForApple(sender(of: head))
+  }
+
+  func sender(of head: HTTPRequestHead) -> PeerAddress { sources.client(of: head) }
 
   /// Counts what is not kept; a stranger must not fill the log either.
   private func notKept(
@@ -185,29 +268,5 @@ package struct NotificationRoute: Sendable {
         "reason": "\(refusal.code)", "detail": "\(refusal.detail)", "claimedApp": "\(app ?? "-")",
         "outcome": "\(outcome)", "message": "\(message.map { String($0.digest.hex.prefix(12)) } ?? "-")",
       ])
-  }
-}
-
-extension Intake.Decision {
-  /// The source of an unproven message; nil for every other.
-  ///
-  /// A V1 message of an app without a registered shared secret does not count: until the operator registers it, Apple's own
-  /// messages look like that, and they come from one address if the proxy is not named yet.
-  fileprivate var junkSource: QuarantineSource? {
-    guard case .quarantined(let refusal) = entry.content, !refusal.source.isApple,
-      refusal.code != Refusal.Code.noSharedSecret.rawValue
-    else { return nil }
-    return refusal.source
-  }
-}
-
-extension HTTPResponse {
-  /// Nothing was stored; Apple, whose addresses have no such limit, would send it again.
-  fileprivate static var tooMuchJunk: Self {
-    var response = error(
-      429, "tooManyUnproven", "too many messages of this address that nothing vouches for; none of them is kept for now"
-    )
-    response.headers.append("Retry-After", "60")
-    return response
   }
 }

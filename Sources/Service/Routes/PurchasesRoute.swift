@@ -56,7 +56,7 @@ package struct PurchasesRoute: Sendable {
       return .error(
         422, "tooManyPurchases", error.detail,
         next: "ask for one purchase by its originalTransactionId, with /purchases/")
-    } catch let refusal as LookUpSlots.Refusal {
+    } catch let refusal as BoundedSlots.Refusal {
       logger.warning("a large look-up was refused", metadata: ["reason": "\(refusal)"])
       return .unavailable("tooManyLookUps", "too many look-ups of large customers wait")
     } catch {

@@ -1,4 +1,5 @@
 package import HTTPServer
+import Intake
 import JSON
 import Ledger
 import Purchases
@@ -11,7 +12,7 @@ package struct Router: HTTPHandler {
   private let evidence: EvidenceRoute
   private let purchases: PurchasesRoute
   private let health: HealthRoute
-  /// Whether this listener serves `/metrics`.
+  /// Whether this listener serves `/metrics`, and tells why the service is not ready.
   private let showsMetrics: Bool
   private let sources: AllowedSources
   private let callers: Callers
@@ -44,7 +45,7 @@ package struct Router: HTTPHandler {
       response.headers.append("Allow", route.method)
       return .refuse(response, because: "methodNotAllowed")
     }
-    let caller = callers.caller(at: callers.client(of: head).bytes)
+    let caller = caller(of: head)
     switch route {
     case .notification:
       guard sources.allow(peer: head.peer, forwardedFor: head.headers.all("X-Forwarded-For")) else {
@@ -63,6 +64,8 @@ package struct Router: HTTPHandler {
     case .alive, .ready, .metrics: return .admit(bodyLimit: 0, as: caller)
     }
   }
+
+  package func caller(of head: HTTPRequestHead) -> CallerClass? { callers.caller(of: head) }
 
   /// Admits a request with a valid token, before a byte of its body is taken.
   ///
@@ -108,7 +111,7 @@ package struct Router: HTTPHandler {
       case .success(let app): return await purchases.respond(to: request, app: app, id: id, extent: .customers)
       }
     case .alive: return health.alive()
-    case .ready: return health.ready()
+    case .ready: return health.ready(saysWhy: showsMetrics)
     case .metrics: return health.metricsPage()
     case nil: return .error(404, "notFound", "there is nothing here")
     }
@@ -135,7 +138,8 @@ package struct Router: HTTPHandler {
 }
 
 extension HTTPRequestHead {
-  fileprivate var bearerToken: String? {
+  /// The token of `Authorization: Bearer`.
+  var bearerToken: String? {
     guard let header = headers["Authorization"], header.lowercased().hasPrefix("bearer ") else { return nil }
     return String(header.dropFirst("bearer ".count))
   }

@@ -1,9 +1,12 @@
+import Answering
 import HTTPClient
 import HTTPServer
+import Intake
 import JSON
 import Ledger
 import Purchases
 import Runtime
+import Shadow
 import Signing
 package import Time
 
@@ -15,6 +18,8 @@ package struct VerifyReceiptUpstream: Sendable {
   package var deadline = Interval.seconds(20)
   /// How long a client waits for the ledger once Apple has answered.
   package var recordWithin = Interval.milliseconds(500)
+  /// How long after an answer was recorded one about the same receipt that says the same is recorded again.
+  package var repeatedEvery = Interval.minutes(1)
 
   package init() {}
 }
@@ -23,10 +28,9 @@ package struct VerifyReceiptUpstream: Sendable {
 ///
 /// The client gets Apple's status, body and content type byte for byte. When Apple does not answer in time it gets what
 /// Apple itself says then: HTTP 200 and status 21005, "temporarily unable to provide the receipt; try again", which old
-/// clients know; an HTTP error they may not.
+/// clients know; an HTTP error they may not. So it does when its class of callers has no memory left for Apple's answer,
+/// which counts from its first byte until the client has taken it.
 final class VerifyReceiptRoute: Sendable {
-  /// Receipts of many years reach megabytes.
-  static let bodyLimit = 8 << 20
   static let answerLimit = 8 << 20
   /// Calls that wait for Apple; more get 21005 at once.
   static let callsAtOnce = 128
@@ -34,26 +38,42 @@ final class VerifyReceiptRoute: Sendable {
   private let client: HTTPClient
   private let upstream: VerifyReceiptUpstream
   private let answers: ReceiptAnswers
+  private let answering: Answering
+  private let shadow: Shadow
+  private let posted: PostedReceipts
   private let metrics: ServiceMetrics
   private let logger: Logger
   private let callers: Callers
   private let registry: Registry
   private let key: MasterKey
+  /// Where long bodies are searched for their secret, one at a time: the threads that serve connections are Apple's too.
+  private let searches = SideThread(label: "verifyReceipt bodies")
+  /// Reads Apple's answers to everybody there, too.
+  private let reader: ReceiptAnswerReader
+  /// Reads Apple's answers to callers that are named: they wait for no stranger's.
+  private let namedReader = ReceiptAnswerReader(thread: SideThread(label: "verifyReceipt answers"))
+  private let unansweredPace = LogPace()
   /// Everybody on one address: some hundred users behind one exchange point; a back end is named, and not among them.
   private let calls = CallSlots(
     total: callsAtOnce, mostOfAddress: callsAtOnce / 4, rate: Rate(burst: 256, perSecond: 64),
     appRate: Rate(burst: 1_024, perSecond: 256))
 
   init(
-    client: HTTPClient, upstream: VerifyReceiptUpstream, answers: ReceiptAnswers, callers: Callers,
-    registry: Registry, key: MasterKey, metrics: ServiceMetrics, logger: Logger
+    client: HTTPClient, upstream: VerifyReceiptUpstream, answers: ReceiptAnswers, answering: Answering,
+    shadow: Shadow, posted: PostedReceipts, callers: Callers, registry: Registry, key: MasterKey,
+    metrics: ServiceMetrics,
+    logger: Logger
   ) {
+    reader = ReceiptAnswerReader(thread: searches)
     self.callers = callers
     self.registry = registry
     self.key = key
     self.client = client
     self.upstream = upstream
     self.answers = answers
+    self.answering = answering
+    self.shadow = shadow
+    self.posted = posted
     self.metrics = metrics
     self.logger = logger
   }
@@ -67,46 +87,143 @@ final class VerifyReceiptRoute: Sendable {
     let sender = callers.client(of: request.head)
     let caller = callers.caller(at: sender.bytes)
     let limited = caller == .anonymous && !callers.standsForMany(sender) ? sender : nil
+    if let reason = calls.begin(CallSlots.Call(caller, at: limited)) { return unanswered(reason, environment) }
     let app = caller == .anonymous ? await app(of: request.body) : nil
     let call = CallSlots.Call(caller, at: limited, of: app)
-    if let reason = calls.take(for: call) { return unanswered(reason, environment) }
+    if let reason = calls.join(call) { return unanswered(reason, environment) }
     defer { calls.give(back: call) }
+    let share = request.share()
+    var draft: AnswerDraft?
+    if registry.directory.answersAnything {
+      switch await answering.answer(answerCall(request, environment, caller)) {
+      case .passOn: break
+      case .askApple(let known): draft = known
+      case .answered(let reply):
+        // What Apple would have told us of it is not heard: its ids are.
+        if let receipt = reply.receipt {
+          posted.take(
+            PostedReceipts.Posted(Array(receipt.text.utf8), of: receipt.bundleID, in: environment, from: limited))
+        }
+        return own(reply, environment, share)
+      }
+    }
+    let askedAt = draft == nil && registry.directory.comparesAnything ? shadow.now : nil
     let asked = ClientRequest(
       method: "POST", url: environment == .production ? upstream.production : upstream.sandbox,
       headers: [("Content-Type", request.headers["Content-Type"] ?? "application/json")], body: request.body,
-      deadline: upstream.deadline, responseLimit: Self.answerLimit)
+      deadline: upstream.deadline, responseLimit: Self.answerLimit, admit: { share.grow(by: $0) })
     let answer: ClientResponse
     do throws(HTTPClientError) { answer = try await client.send(asked) } catch {
-      logger.warning(
-        "verifyReceipt was not answered",
-        metadata: ["error": "\(error)", "environment": "\(environment.rawValue)"])
-      return unanswered(error.code.rawValue, environment)
+      // Anybody can have a line written while Apple does not answer.
+      if let others = unansweredPace.turn(of: "\(environment.rawValue) \(error.code.rawValue)") {
+        logger.warning(
+          "verifyReceipt was not answered",
+          metadata: [
+            "error": "\(error)", "environment": "\(environment.rawValue)", "callsSinceLastLine": "\(others + 1)",
+          ])
+      }
+      guard let draft else { return unanswered(error.code.rawValue, environment) }
+      metrics.receiptCalls[environment.rawValue, error.code.rawValue].increment()
+      // What came of Apple's answer is gone, and so is its share.
+      return own(await answering.answer(without: draft), environment, request.share())
     }
-    let object = try? JSONReader.read(answer.body).object
+    let object: JSONObject?
+    do throws(CancellationError) {
+      object = try await (caller == .anonymous ? reader : namedReader).object(of: answer.body)
+    } catch { return unanswered(HTTPClientError.Code.cancelled.rawValue, environment) }
     let status = object?["status"]?.integer
     metrics.receiptCalls[environment.rawValue, Self.label(status, answer.status)].increment()
+    if let draft, Self.isNoAnswer(answer.status, status) {
+      return own(await answering.answer(without: draft), environment, request.share())
+    }
+    // What Apple cannot read says nothing of us: anybody can have it refused what we mend.
+    if let askedAt, answer.status == 200, let object, ![21_000, 21_002, 21_003].contains(status) {
+      shadow.offer(
+        ShadowCall(
+          answerCall(request, environment, caller), theirs: object, bytes: answer.body.count, askedAt: askedAt))
+    }
     // 21006 is a receipt too: of the oldest shape, of a subscription that has expired.
     if answer.status == 200, let object, status == 0 || status == 21006 {
       await answers.take(answer.body, object, environment: environment)
     }
     var response = HTTPResponse(status: answer.status, body: answer.body)
     if let type = answer.headers["Content-Type"] { response.headers.append("Content-Type", type) }
+    response.headers.append(Self.answeredBy, AnswerSource.apple.rawValue)
+    note(.apple, status, draft?.reasons ?? [], environment)
+    response.share = share
     return response
   }
 
+  // MARK: Our own answers
+
+  /// Who gave the answer; old clients ignore it.
+  private static let answeredBy = "Switchyard-Answered-By"
+
+  private func answerCall(
+    _ request: HTTPRequest, _ environment: Environment, _ caller: CallerClass
+  ) -> AnswerCall {
+    let directory = registry.directory
+    let app =
+      request.head.bearerToken.flatMap { directory.app(token: $0) }
+      ?? callers.certificate(of: request.head).flatMap { directory.app(certificate: $0) }
+    return AnswerCall(
+      body: request.body, environment: environment, tokensApp: app, isOfBackEnd: caller == .known)
+  }
+
+  /// Whether Apple said nothing of the receipt: then what is known here says more.
+  private static func isNoAnswer(_ http: Int, _ status: Int64?) -> Bool {
+    guard http == 200, let status else { return true }
+    return status == 21_005 || status == 21_009 || (21_100...21_199).contains(status)
+  }
+
+  /// - Parameter share: of the memory of the caller's class, in which an answer counts until the client has taken it.
+  private func own(_ reply: AnswerReply, _ environment: Environment, _ share: BodyShare) -> HTTPResponse {
+    guard share.grow(by: reply.body.count) else { return unanswered("memory", environment) }
+    metrics.receiptCalls[environment.rawValue, Self.label(reply.status, 200)].increment()
+    note(reply.source, reply.status, reply.reasons, environment)
+    var response = HTTPResponse.json(200, reply.body)
+    if let source = reply.source { response.headers.append(Self.answeredBy, source.rawValue) }
+    response.share = share
+    return response
+  }
+
+  /// Counts an answer by its source, and why it was not the ledger's alone.
+  private func note(
+    _ source: AnswerSource?, _ status: Int64?, _ reasons: [StaleReason], _ environment: Environment
+  ) {
+    let name = source?.rawValue ?? "status"
+    metrics.answers[environment.rawValue, name].increment()
+    for reason in Set(reasons.map(\.name)) { metrics.staleAnswers[environment.rawValue, reason].increment() }
+    logger.debug(
+      "verifyReceipt was answered",
+      metadata: [
+        "environment": "\(environment.rawValue)", "answeredBy": "\(name)", "status": "\(status ?? 0)",
+        "notFresh": "\(Set(reasons.map(\.name)).sorted().joined(separator: " "))",
+      ])
+  }
+
   /// Returns the app whose shared secret a body has; nil if it has none, or one that several apps have.
-  ///
-  /// On the pool of threads: a body of megabytes must not keep a thread that serves connections.
-  @concurrent private func app(of body: [UInt8]) async -> String? {
-    guard let object = try? JSONReader.read(body, limits: Self.limits).object,
-      let code = LegacyPassword.code(ofReceived: object, key: key)
+  private func app(of body: [UInt8]) async -> String? {
+    guard body.count > Self.short else { return self.appNow(of: body) }
+    return await searches.run { self.appNow(of: body) } ?? nil
+  }
+
+  private func appNow(of body: [UInt8]) -> String? {
+    guard
+      let secret = try? JSONReader.text(of: "password", in: body, longest: Self.longestSecret, limits: Self.limits),
+      let code = LegacyPassword.code(ofReceived: ["password": .string(secret)], key: key)
     else { return nil }
     let holders = registry.directory.apps(withSecret: code)
     return holders.count == 1 ? holders[0].bundleID : nil
   }
 
+  /// Bytes of a body that is searched where it arrives.
+  private static let short = 32 << 10
+  /// Bytes; Apple's secrets have 32.
+  private static let longestSecret = 1 << 10
+
   /// A call is three members, one of them long.
-  private static let limits = JSONLimits(bytes: bodyLimit, depth: 4)
+  private static let limits = JSONLimits(bytes: bodyLimit, depth: 4, values: 256)
 
   private func unanswered(_ reason: String, _ environment: Environment) -> HTTPResponse {
     metrics.receiptCalls[environment.rawValue, reason].increment()

@@ -71,7 +71,7 @@ enum SignedJSON {
 
   private static func code(for code: JSONError.Code) -> VerificationError.Code {
     switch code {
-    case .tooLarge: .tooLarge
+    case .tooLarge, .tooManyValues: .tooLarge
     case .tooDeep: .tooDeep
     case .duplicateKey: .duplicateKey
     case .truncated, .unexpectedByte, .invalidNumber, .invalidEscape, .controlCharacter, .notUTF8, .trailingBytes:

@@ -2,7 +2,7 @@ import COpenSSL
 
 /// A question to an OCSP responder: whether a certificate of some issuer is still good.
 ///
-/// RFC 6960. Made here, sent by somebody else: this room knows no network.
+/// RFC 6960. Made here, sent by somebody else: this module knows no network.
 package struct OCSPRequest: Sendable {
   package let certificate: Certificate
   package let issuer: Certificate

@@ -168,7 +168,8 @@ extension SignedDataVerifier {
     guard let environment = outer.claims.environment else {
       throw VerificationError(.missingClaim, "the notification has no environment")
     }
-    let envelope = Envelope(bundleID: bundleID, appAppleID: outer.claims.appAppleID, environment: environment)
+    let envelope = NotificationEnvelope(
+      bundleID: bundleID, appAppleID: outer.claims.appAppleID, environment: environment)
     let inner = ExpectedClaims(environment: expectation.allowsUnsignedTestData ? .unsignedTestData : .any)
     func nested(_ carrier: String, _ key: String, _ kind: PayloadKind) throws(VerificationError) -> Checked? {
       let payload = outer.payload.payload
@@ -182,7 +183,7 @@ extension SignedDataVerifier {
     let transaction = try nested("data", "signedTransactionInfo", .transaction)
     let renewal = try nested("data", "signedRenewalInfo", .renewal)
     let appTransaction = try nested("appData", "signedAppTransactionInfo", .appTransaction)
-    try Envelope.checkNeighbours(transaction?.payload.payload, renewal?.payload.payload)
+    try NotificationEnvelope.checkNeighbours(transaction?.payload.payload, renewal?.payload.payload)
     return VerifiedNotification(
       notification: outer.payload, transaction: transaction?.payload, renewal: renewal?.payload,
       appTransaction: appTransaction?.payload, bundleID: bundleID, environment: environment,

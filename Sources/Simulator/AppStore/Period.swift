@@ -18,6 +18,16 @@ package enum Period: Hashable, Sendable {
     }
   }
 
+  /// So many of them.
+  func times(_ count: Int) -> Self {
+    switch self {
+    case .days(let n): .days(n * count)
+    case .weeks(let n): .weeks(n * count)
+    case .months(let n): .months(n * count)
+    case .years(let n): .years(n * count)
+    }
+  }
+
   /// The same time of day after the period; on the last day of a month that is too short for it.
   package func end(after start: Milliseconds) -> Milliseconds {
     switch self {

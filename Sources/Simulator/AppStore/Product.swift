@@ -21,6 +21,8 @@ package struct Product: Hashable, Sendable {
   /// What it may be bought for instead of its price; at most one is introductory.
   package var offers: [Offer] = []
   package var isFamilyShareable = false
+  /// How many periods customers commit themselves to, each paid for by itself; nil: to one.
+  package var commitmentPeriods: Int?
 
   /// The offer for who never subscribed to the group before.
   package var introductory: Offer? { offers.first { $0.kind == .introductory } }

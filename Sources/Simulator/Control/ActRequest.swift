@@ -31,6 +31,8 @@ extension Act {
         isForAnIssue: try body.flag("isForAnIssue") ?? false)
     case "declineRefund": self = .declineRefund(transaction: try transaction())
     case "reverseRefund": self = .reverseRefund(transaction: try transaction())
+    case "refuseRenewal":
+      self = .refuseRenewal(isForSale: try body.flag("isForSale") ?? false, subscription: subscription)
     case "extend":
       guard let days = try body.number("days", in: 1...90) else { throw ControlError(.missingValue, "days is missing") }
       self = .extend(days: Int(days), subscription: subscription)
@@ -45,6 +47,6 @@ extension Act {
 
   static let names = """
     buy, setAutoRenew, setPayment, announcePrice, agreeToPrice, requestRefund, refund, declineRefund, reverseRefund, \
-    extend, share, restore, finish, setAccountToken
+    refuseRenewal, extend, share, restore, finish, setAccountToken
     """
 }

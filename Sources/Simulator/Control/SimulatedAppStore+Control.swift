@@ -116,12 +116,19 @@ extension SimulatedAppStore {
     }
     let hasToken = try body.flag("hasAccountToken") ?? true
     let usesStoreKit1 = try body.flag("usesStoreKit1") ?? false
+    let ordered = try body.number("preorderDate", in: 0...(4 * Self.longest)).map { Milliseconds($0) }
+    let ends = try body.number("licenceExpirationDate", in: 0...(4 * Self.longest)).map { Milliseconds($0) }
+    let organisation = try body.optionalText("organisation")
+    guard (ends == nil) == (organisation == nil) else {
+      throw ControlError(.missingValue, "organisation and licenceExpirationDate come together")
+    }
+    let licence = ends.map { VolumeLicence(of: organisation ?? "", until: $0) }
     let relative: CustomerID? = if let text = try body.optionalText("relative") { try known(text) } else { nil }
     let result = live.withLock { state in
       Result { () throws(AppStoreWorld.EnrolmentError) in
         try state.world.enrol(
           in: bundleID, environment: environment, storefront: storefront, hasAccountToken: hasToken,
-          usesStoreKit1: usesStoreKit1, joining: relative)
+          usesStoreKit1: usesStoreKit1, preorderedAt: ordered, licence: licence, joining: relative)
       }
     }
     switch result {

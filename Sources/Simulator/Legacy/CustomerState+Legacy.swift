@@ -20,6 +20,9 @@ extension CustomerState {
   /// The same in the order of `latest_receipt_info`: the latest end first, of what has none the date of purchase.
   package var latestByEnd: [SimulatedReceipt.Purchase] { Self.byEnd(legacyPurchases) }
 
+  /// The same in the order of the years until 2020.
+  package var latestByID: [SimulatedReceipt.Purchase] { legacyPurchases.sorted { $0.transactionID < $1.transactionID } }
+
   /// What `exclude-old-transactions` leaves: the newest of each original transaction, and nothing that is used up.
   package var newestOfEachOriginal: [SimulatedReceipt.Purchase] {
     var seen: Set<String> = []
@@ -51,6 +54,9 @@ extension CustomerState {
   func receipt(with sold: [SimulatedReceipt.Purchase]) -> SimulatedReceipt {
     var receipt = SimulatedReceipt(of: app, purchases: [], createdAt: Milliseconds(date.wholeSeconds * 1_000))
     receipt.purchases = sold
+    receipt.hasOwnership = era.hasOwnership
+    receipt.preorderDate = appTransaction.preorderDate
+    if let licence { receipt.apply(licence) }
     receipt.applicationVersion = app.bundleVersion
     if app.environment == .production {
       receipt.originalPurchaseDate = appTransaction.originalPurchaseDate

@@ -34,25 +34,6 @@ package struct LegacyNotification: Sendable {
     self.subscription = subscription
   }
 
-  /// The renewal of a subscription of which nothing else is known.
-  package static func renewal(
-    of transaction: SimulatedTransaction, by customer: Customer, in app: SimulatedApp, sharedSecret: String
-  ) -> Self {
-    let subscription = WorldSubscription(
-      status: 1, transaction: transaction, renewal: SimulatedRenewal(after: transaction), isConsentAsked: false)
-    let purchase = WorldPurchase(
-      transaction: transaction, orderID: "", isFinished: false, madeAt: transaction.purchaseDate,
-      modifiedAt: transaction.purchaseDate, legacyTransactionID: transaction.transactionID,
-      legacyOriginalPurchaseDate: transaction.originalPurchaseDate, restoredTransactionIDs: [])
-    let state = CustomerState(
-      id: CustomerID(household: 0), app: app, customer: customer, usesStoreKit1: true,
-      appTransaction: SimulatedAppTransaction(app: app, customer: customer, downloadedAt: transaction.purchaseDate),
-      date: transaction.purchaseDate, purchases: [purchase], subscriptions: [subscription])
-    return Self(
-      "DID_RENEW", about: transaction, subscription, of: state, at: transaction.purchaseDate,
-      sharedSecret: sharedSecret)
-  }
-
   /// The receipt that Apple signs for it.
   package var latestReceipt: SimulatedReceipt { state.receipt }
 
@@ -101,7 +82,7 @@ package struct LegacyNotification: Sendable {
   }
 
   private func unifiedReceipt(_ latestReceipt: String?) -> JSONObject {
-    let rows = state.latestPurchases.prefix(Self.rows)
+    let rows = state.latestByEnd.prefix(Self.rows)
     var receipt = PayloadMembers()
     receipt.add("status", 0 as Int64)
     receipt.add("environment", state.app.environment == .production ? "Production" : "Sandbox")

@@ -41,7 +41,9 @@ package struct LegacyRow: Sendable {
     row.addLegacy("cancellation_date", transaction.revocation?.date)
     row.add("cancellation_reason", transaction.revocation.map { String($0.reason) })
     if era.hasOwnership { row.add("in_app_ownership_type", transaction.ownership.rawValue) }
-    if isLatest { row.add("subscription_group_identifier", transaction.product.subscriptionGroupID) }
+    if isLatest, era.hasSubscriptionGroup {
+      row.add("subscription_group_identifier", transaction.product.subscriptionGroupID)
+    }
     if isLatest, transaction.isUpgraded { row.add("is_upgraded", "true") }
     if transaction.offer?.kind == .promotional { row.add("promotional_offer_id", transaction.offer?.identifier) }
     if isLatest, transaction.offer?.kind == .offerCode { row.add("offer_code_ref_name", transaction.offer?.identifier) }

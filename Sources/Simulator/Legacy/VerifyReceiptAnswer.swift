@@ -15,13 +15,13 @@ package struct VerifyReceiptAnswer: Sendable {
 
   package init(
     about sent: SimulatedReceipt, of state: CustomerState, requestedAt: Milliseconds,
-    excludingOldTransactions: Bool = false, era: LegacyEra = .current
+    excludingOldTransactions: Bool = false
   ) {
     self.sent = sent
     self.state = state
     self.requestedAt = requestedAt
     excludesOldTransactions = excludingOldTransactions
-    self.era = era
+    era = state.era
   }
 
   /// The receipt that Apple signs for the answer; trimmed as the answer is.
@@ -33,7 +33,8 @@ package struct VerifyReceiptAnswer: Sendable {
   }
 
   private var latest: [SimulatedReceipt.Purchase] {
-    excludesOldTransactions ? state.newestOfEachOriginal : state.latestByEnd
+    if excludesOldTransactions { return state.newestOfEachOriginal }
+    return era.ascendsByTransactionID ? state.latestByID : state.latestByEnd
   }
 
   /// - Parameter latestReceipt: `latestReceipt`, signed and in base64; empty leaves it out.
@@ -68,6 +69,8 @@ package struct VerifyReceiptAnswer: Sendable {
     receipt.addLegacy("receipt_creation_date", sent.createdAt)
     receipt.addLegacy("request_date", requestedAt)
     receipt.addLegacy("original_purchase_date", sent.originalPurchaseDate)
+    receipt.addLegacy("expiration_date", sent.expirationDate)
+    receipt.addLegacy("preorder_date", sent.preorderDate)
     receipt.add("original_application_version", sent.originalApplicationVersion)
     receipt.add("in_app", .array(sent.purchasesInOrder.map { .object(LegacyRow($0, in: .inApp, era: era).object) }))
     return receipt.object

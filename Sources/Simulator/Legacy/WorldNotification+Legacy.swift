@@ -20,7 +20,9 @@ extension WorldNotification {
 
   private func legacyTypes(_ transaction: SimulatedTransaction) -> [String] {
     var types = happening.kind.v1(of: transaction.product.kind)
-    if plan.era.cancelsUpgrades, happening.kind == .upgraded { types.insert("CANCEL", at: 0) }
+    if plan.era.cancelsUpgrades, [.upgraded, .upgradedWithOffer].contains(happening.kind) {
+      types.insert("CANCEL", at: 0)
+    }
     if plan.era.saysRenewal, happening.kind == .recovered { types = ["RENEWAL"] }
     if transaction.ownership == .familyShared {
       types.removeAll { ["CANCEL", "INITIAL_BUY", "PRICE_INCREASE_CONSENT", "REFUND"].contains($0) }
@@ -45,11 +47,11 @@ extension Happening.Kind {
   package func v1(of kind: Product.Kind) -> [String] {
     switch self {
     case .subscribed: ["INITIAL_BUY"]
-    case .resubscribed, .upgraded: ["INTERACTIVE_RENEWAL", "DID_CHANGE_RENEWAL_STATUS"]
+    case .resubscribed, .upgraded, .upgradedWithOffer: ["INTERACTIVE_RENEWAL", "DID_CHANGE_RENEWAL_STATUS"]
     case .offerRedeemed: ["INTERACTIVE_RENEWAL"]
     case .renewed: ["DID_RENEW"]
     case .recovered: ["DID_RECOVER"]
-    case .downgradeChosen, .downgradeTakenBack: ["DID_CHANGE_RENEWAL_PREF"]
+    case .downgradeChosen, .downgradeChosenWithOffer, .downgradeTakenBack: ["DID_CHANGE_RENEWAL_PREF"]
     case .autoRenewTurnedOff, .autoRenewTurnedOn: ["DID_CHANGE_RENEWAL_STATUS"]
     case .paymentFailed, .paymentFailedWithGrace: ["DID_FAIL_TO_RENEW"]
     case .expiredUnpaid: ["DID_CHANGE_RENEWAL_STATUS"]
@@ -57,7 +59,8 @@ extension Happening.Kind {
     case .refundRequested: kind == .consumable ? ["CONSUMPTION_REQUEST"] : []
     case .refunded: kind == .autoRenewable ? ["CANCEL"] : ["REFUND"]
     case .sharingEnded: ["REVOKE"]
-    case .graceEnded, .expired, .expiredByPrice, .priceAgreed, .bought, .finished, .restored, .refundDeclined,
+    case .graceEnded, .expired, .expiredByPrice, .expiredUnsold, .expiredOtherwise, .priceAgreed, .bought, .finished,
+      .restored, .refundDeclined,
       .refundReversed, .extended, .accountTokenSet:
       []
     }

@@ -22,6 +22,7 @@ struct Charge: Hashable, Sendable {
   let origin: Int32
 
   var expiresDate: Milliseconds?
+  var commitment: Commitment?
   var revocation: Revocation?
   var isUpgraded = false
   var isFinished = false
@@ -58,6 +59,8 @@ struct Intention: Hashable, Sendable {
   var gracePeriodExpiresDate: Milliseconds?
   /// 0: asked and not answered; 1: agreed, or told without being asked.
   var priceIncreaseStatus: Int64?
+  /// Why Apple will not renew it, although the customer wants it.
+  var refusal: SimulatedRenewal.ExpirationIntent?
   /// V1 tells of consent only where it was asked for.
   var isConsentAsked = false
   var recentSubscriptionStartDate: Milliseconds

@@ -12,6 +12,8 @@ package struct Happening: Hashable, Sendable {
     case bought, finished, restored
     case refundRequested, refunded, refundDeclined, refundReversed
     case sharingEnded, extended, accountTokenSet
+    case upgradedWithOffer, downgradeChosenWithOffer
+    case expiredUnsold, expiredOtherwise
   }
 
   package let kind: Kind

@@ -6,7 +6,7 @@ extension Household {
   static let retry = Interval.days(60)
 
   /// Plans what is due in the period that has just begun, by Apple and by habit.
-  mutating func beginPeriod(_ subscription: Int, of member: Int, in market: Market) {
+  mutating func beginPeriod(_ subscription: Int, of member: Int, in market: AppMarket) {
     members[member].subscriptions[subscription].generation += 1
     members[member].subscriptions[subscription].isFailing = false
     let charge = members[member].charges[Int(members[member].subscriptions[subscription].intention.charge)]
@@ -19,6 +19,7 @@ extension Household {
       (habits.turnsAutoRenewOff, .turnOff), (habits.upgrades, .upgrade), (habits.downgrades, .downgrade),
       (habits.crossgrades, .crossgrade), (habits.redeemsOffer, .redeem), (habits.asksForRefund, .requestRefund),
       (habits.isExtended, .extend), (habits.restores, .restore), (habits.stopsSharing, .stopSharing),
+      (habits.isNotRenewedByApple, .refuseRenewal),
     ]
     for (likelihood, kind) in incidents where isLikely(likelihood) {
       let date = charge.purchaseDate + .seconds(Int64(random.number(in: 3_600..<Int(room))))
@@ -43,24 +44,42 @@ extension Household {
   mutating func isLikely(_ thousandths: Int) -> Bool { thousandths > 0 && random.number(in: 0..<1_000) < thousandths }
 
   /// A day or more before the end.
-  mutating func attemptRenewal(_ subscription: Int, of member: Int, at date: Milliseconds, in market: Market) {
+  mutating func attemptRenewal(_ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
     let intention = members[member].subscriptions[subscription].intention
     guard intention.phase == .active, let end = members[member].charges[Int(intention.charge)].expiresDate else {
       return
     }
-    let isAgreed = intention.willRenew && intention.priceIncreaseStatus != 0
+    let isAgreed = isRenewed(intention, of: member) && intention.priceIncreaseStatus != 0 && intention.refusal == nil
     let canPay = members[member].hasWorkingPayment && !isLikely(market.plan.habits.paymentFails)
     if isAgreed, canPay, !isFull { return renew(subscription, of: member, at: date, in: market) }
     if isAgreed, !canPay { members[member].subscriptions[subscription].isFailing = true }
     planFor(subscription, of: member, .endPeriod, at: end)
   }
 
-  mutating func endPeriod(_ subscription: Int, of member: Int, at date: Milliseconds, in market: Market) {
+  /// Whether another period follows, as far as the customer has a say in it: who is committed has none.
+  private func isRenewed(_ intention: Intention, of member: Int) -> Bool {
+    intention.willRenew || members[member].charges[Int(intention.charge)].commitment?.isOpen ?? false
+  }
+
+  /// Apple will not renew it, and tells of that when the period ends.
+  mutating func refuseRenewal(
+    _ subscription: Int, because reason: SimulatedRenewal.ExpirationIntent, of member: Int
+  ) {
+    guard members[member].subscriptions[subscription].intention.phase == .active else { return }
+    // Nobody sees it before then, so no happening tells of it.
+    members[member].subscriptions[subscription].intention.refusal = reason
+  }
+
+  mutating func endPeriod(_ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
     let intention = members[member].subscriptions[subscription].intention
     guard intention.phase == .active || intention.phase == .retry else { return }
     // What is shared is prolonged by who shares it, or ends.
-    if !intention.willRenew || isFull || members[member].subscriptions[subscription].sharer != nil {
+    if !isRenewed(intention, of: member) || isFull || members[member].subscriptions[subscription].sharer != nil {
       return expire(subscription, .expired, .cancelled, of: member, at: date, in: market)
+    }
+    if let refusal = intention.refusal {
+      let kind = refusal == .productNotAvailable ? Happening.Kind.expiredUnsold : .expiredOtherwise
+      return expire(subscription, kind, refusal, of: member, at: date, in: market)
     }
     if intention.priceIncreaseStatus == 0 {
       return expire(subscription, .expiredByPrice, .priceIncreaseRefused, of: member, at: date, in: market)
@@ -71,14 +90,14 @@ extension Household {
     failToPay(subscription, of: member, at: date, in: market)
   }
 
-  mutating func renew(_ subscription: Int, of member: Int, at date: Milliseconds, in market: Market) {
+  mutating func renew(_ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
     let intention = members[member].subscriptions[subscription].intention
     let end = members[member].charges[Int(intention.charge)].expiresDate ?? date
     payPeriod(.renewed, subscription, of: member, from: end, at: date, in: market)
   }
 
   /// Could be paid after all; within grace the new period begins where the old one ended, later at once.
-  mutating func recover(_ subscription: Int, of member: Int, at date: Milliseconds, in market: Market) {
+  mutating func recover(_ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
     let intention = members[member].subscriptions[subscription].intention
     guard intention.phase == .retry, intention.willRenew, !isFull else { return }
     let end = members[member].charges[Int(intention.charge)].expiresDate ?? date
@@ -88,7 +107,7 @@ extension Household {
 
   private mutating func payPeriod(
     _ kind: Happening.Kind, _ subscription: Int, of member: Int, from start: Milliseconds, at date: Milliseconds,
-    in market: Market
+    in market: AppMarket
   ) {
     let intention = members[member].subscriptions[subscription].intention
     begin()
@@ -100,10 +119,10 @@ extension Household {
     share(subscription, of: member, kind, at: date, in: market)
   }
 
-  private mutating func failToPay(_ subscription: Int, of member: Int, at date: Milliseconds, in market: Market) {
+  private mutating func failToPay(_ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
     let charge = members[member].charges[Int(members[member].subscriptions[subscription].intention.charge)]
     let end = charge.expiresDate ?? date
-    let grace = market.plan.hasGrace ? market.plan.products[Int(charge.product)].period.map { end + $0.grace } : nil
+    let grace = market.grace(after: charge).map { end + $0 }
     begin()
     intend(subscription, of: member) {
       $0.phase = .retry
@@ -140,7 +159,7 @@ extension Household {
 
   mutating func expire(
     _ subscription: Int, _ kind: Happening.Kind, _ intent: SimulatedRenewal.ExpirationIntent, of member: Int,
-    at date: Milliseconds, in market: Market
+    at date: Milliseconds, in market: AppMarket
   ) {
     begin()
     intend(subscription, of: member) {
@@ -161,7 +180,7 @@ extension Household {
 
   /// Nothing when it is as wanted already, or nothing could renew.
   mutating func setAutoRenew(
-    _ isOn: Bool, _ subscription: Int, of member: Int, at date: Milliseconds, in market: Market
+    _ isOn: Bool, _ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket
   ) {
     let intention = members[member].subscriptions[subscription].intention
     guard intention.willRenew != isOn, intention.phase == .active || intention.phase == .retry else { return }
@@ -197,7 +216,7 @@ extension Household {
 
   /// Tells of another price from the next period on.
   mutating func announce(
-    _ price: Int64, needsConsent: Bool, _ subscription: Int, of member: Int, at date: Milliseconds, in market: Market
+    _ price: Int64, needsConsent: Bool, _ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket
   ) {
     let intention = members[member].subscriptions[subscription].intention
     guard intention.phase == .active, intention.willRenew else { return }

@@ -9,26 +9,28 @@ extension Household {
   ///   - start: when the period begins; a renewal is charged before it.
   mutating func charge(
     _ product: Int, offer: Int = -1, of member: Int, continuing original: Charge? = nil, isRenewal: Bool = false,
-    quantity: Int = 1, price: Int64? = nil, from start: Milliseconds, at date: Milliseconds, in market: Market
+    quantity: Int = 1, price: Int64? = nil, from start: Milliseconds, at date: Milliseconds, in market: AppMarket
   ) -> Int {
     let sold = market.plan.products[product]
     let taken = offer < 0 ? nil : sold.offers[offer]
     let id = nextID(market)
     let place = members[member].charges.count
+    let price = price ?? market.price(of: product, at: date)
     members[member].charges.append(
       Charge(
         id: id, originalID: original?.originalID ?? id,
         webOrderLineItemID: sold.period == nil ? 0 : nextID(market), product: Int32(product), offer: Int16(offer),
         isShared: false, isRenewal: isRenewal, quantity: Int32(quantity), madeAt: date, purchaseDate: start,
         originalPurchaseDate: original?.originalPurchaseDate ?? start,
-        price: taken?.price ?? price ?? market.price(of: product, at: date), origin: sequence,
-        expiresDate: sold.period.map { (taken?.period ?? $0).end(after: start) }, modifiedAt: date,
-        sequence: sequence))
+        price: taken?.price ?? price, origin: sequence,
+        expiresDate: sold.period.map { (taken?.period ?? $0).end(after: start) },
+        commitment: sold.commitment(after: isRenewal ? original?.commitment : nil, from: start, atPrice: price),
+        modifiedAt: date, sequence: sequence))
     return place
   }
 
   mutating func subscribe(
-    to product: Int, offer: Int = -1, of member: Int, at date: Milliseconds, in market: Market
+    to product: Int, offer: Int = -1, of member: Int, at date: Milliseconds, in market: AppMarket
   ) {
     begin()
     let place = charge(product, offer: offer, of: member, from: date, at: date, in: market)
@@ -50,7 +52,7 @@ extension Household {
 
   /// Buys again after it lapsed, was revoked, or could not be paid for.
   mutating func resubscribe(
-    _ subscription: Int, to product: Int, offer: Int = -1, of member: Int, at date: Milliseconds, in market: Market
+    _ subscription: Int, to product: Int, offer: Int = -1, of member: Int, at date: Milliseconds, in market: AppMarket
   ) {
     begin()
     let place = nextPeriod(
@@ -63,7 +65,7 @@ extension Household {
 
   /// Changes at once; what is left of the old period is given back by Apple.
   mutating func upgrade(
-    _ subscription: Int, to product: Int, offer: Int = -1, of member: Int, at date: Milliseconds, in market: Market
+    _ subscription: Int, to product: Int, offer: Int = -1, of member: Int, at date: Milliseconds, in market: AppMarket
   ) {
     begin()
     change(Int(members[member].subscriptions[subscription].intention.charge), of: member, at: date) {
@@ -71,14 +73,14 @@ extension Household {
     }
     let place = nextPeriod(
       subscription, product, offer: offer, of: member, isRenewal: false, from: date, at: date, in: market)
-    tell(.upgraded, of: member, charge: place, subscription: subscription, at: date)
+    tell(offer < 0 ? .upgraded : .upgradedWithOffer, of: member, charge: place, subscription: subscription, at: date)
     beginPeriod(subscription, of: member, in: market)
     if isSharing { share(subscription, of: member, .upgraded, at: date, in: market) }
   }
 
   /// Changes with the next period.
   mutating func downgrade(
-    _ subscription: Int, to product: Int, offer: Int = -1, of member: Int, at date: Milliseconds, in market: Market
+    _ subscription: Int, to product: Int, offer: Int = -1, of member: Int, at date: Milliseconds, in market: AppMarket
   ) {
     setAutoRenew(true, subscription, of: member, at: date, in: market)
     begin()
@@ -89,11 +91,13 @@ extension Household {
       $0.priceIncreaseStatus = nil
     }
     setNextOffer(offer, of: product, subscription, of: member, in: market)
-    tell(.downgradeChosen, of: member, charge: place, subscription: subscription, at: date)
+    tell(
+      offer < 0 ? .downgradeChosen : .downgradeChosenWithOffer, of: member, charge: place, subscription: subscription,
+      at: date)
   }
 
   /// Takes a downgrade back.
-  mutating func keepProduct(_ subscription: Int, of member: Int, at date: Milliseconds, in market: Market) {
+  mutating func keepProduct(_ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
     let place = Int(members[member].subscriptions[subscription].intention.charge)
     let product = members[member].charges[place].product
     begin()
@@ -108,7 +112,7 @@ extension Household {
 
   /// Redeems an offer for the next periods of what is subscribed to.
   mutating func redeem(
-    _ offer: Int, _ subscription: Int, of member: Int, at date: Milliseconds, in market: Market
+    _ offer: Int, _ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket
   ) {
     setAutoRenew(true, subscription, of: member, at: date, in: market)
     begin()
@@ -118,7 +122,7 @@ extension Household {
   }
 
   mutating func buyOnce(
-    _ product: Int, quantity: Int = 1, of member: Int, at date: Milliseconds, in market: Market
+    _ product: Int, quantity: Int = 1, of member: Int, at date: Milliseconds, in market: AppMarket
   ) -> Int {
     begin()
     let place = charge(product, of: member, quantity: quantity, from: date, at: date, in: market)
@@ -144,7 +148,7 @@ extension Household {
   /// A further period within the happening under way; its place among the charges.
   mutating func nextPeriod(
     _ subscription: Int, _ product: Int, offer: Int, of member: Int, isRenewal: Bool, from start: Milliseconds,
-    at date: Milliseconds, in market: Market
+    at date: Milliseconds, in market: AppMarket
   ) -> Int {
     let old = members[member].subscriptions[subscription].intention
     let current = members[member].charges[Int(old.charge)]
@@ -155,7 +159,7 @@ extension Household {
     intend(subscription, of: member) { intention in
       intention = Intention(
         charge: Int32(place), nextProduct: Int32(product),
-        price: isRenewal ? old.price : market.price(of: product, at: date),
+        willRenew: !isRenewal || old.willRenew, price: isRenewal ? old.price : market.price(of: product, at: date),
         recentSubscriptionStartDate: old.recentSubscriptionStartDate, renewalDate: next.expiresDate, sequence: 0)
     }
     keepOffer(
@@ -164,7 +168,7 @@ extension Household {
   }
 
   private mutating func setNextOffer(
-    _ offer: Int, of product: Int, _ subscription: Int, of member: Int, in market: Market
+    _ offer: Int, of product: Int, _ subscription: Int, of member: Int, in market: AppMarket
   ) {
     let periods = offer < 0 ? 0 : market.plan.products[product].offers[offer].periods
     intend(subscription, of: member) {
@@ -175,7 +179,7 @@ extension Household {
 
   /// The offer with which a period was just bought holds for the next too, if it has periods left.
   private mutating func keepOffer(
-    _ offer: Int, of product: Int, _ subscription: Int, of member: Int, left: Int? = nil, in market: Market
+    _ offer: Int, of product: Int, _ subscription: Int, of member: Int, left: Int? = nil, in market: AppMarket
   ) {
     guard offer >= 0 else { return }
     let periods = left ?? market.plan.products[product].offers[offer].periods - 1

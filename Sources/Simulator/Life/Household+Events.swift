@@ -3,7 +3,7 @@ import Time
 /// What happens by itself.
 extension Household {
   /// Lets an event happen, if it still makes sense.
-  mutating func happen(_ event: LifeEvent, in market: Market) {
+  mutating func happen(_ event: LifeEvent, in market: AppMarket) {
     let (member, index, date) = (Int(event.member), Int(event.index), event.date)
     switch event.kind {
     case .join: join(member, at: date, in: market)
@@ -13,14 +13,15 @@ extension Household {
     case .reverseRefund: reverseRefund(index, of: member, at: date)
     case .changePrice: changePrice(market.plan.priceChanges[index], at: date, in: market)
     case .attemptRenewal, .endPeriod, .endGrace, .endRetry, .extend, .turnOff, .turnOn, .upgrade, .downgrade,
-      .crossgrade, .takeBack, .redeem, .requestRefund, .pay, .comeBack, .answerPrice, .restore, .stopSharing:
+      .crossgrade, .takeBack, .redeem, .requestRefund, .pay, .comeBack, .answerPrice, .restore, .stopSharing,
+      .refuseRenewal:
       guard members[member].subscriptions[index].generation == event.generation else { return }
       happen(event.kind, to: index, of: member, at: date, in: market)
     }
   }
 
   private mutating func happen(
-    _ kind: LifeEvent.Kind, to subscription: Int, of member: Int, at date: Milliseconds, in market: Market
+    _ kind: LifeEvent.Kind, to subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket
   ) {
     switch kind {
     case .attemptRenewal: attemptRenewal(subscription, of: member, at: date, in: market)
@@ -41,11 +42,13 @@ extension Household {
     case .stopSharing:
       isSharing = false
       endSharing(by: member, at: date)
+    case .refuseRenewal:
+      refuseRenewal(subscription, because: random.chance(50) ? .productNotAvailable : .other, of: member)
     case .join, .buyOnce, .finish, .decideRefund, .reverseRefund, .changePrice: break
     }
   }
 
-  mutating func join(_ member: Int, at date: Milliseconds, in market: Market) {
+  mutating func join(_ member: Int, at date: Milliseconds, in market: AppMarket) {
     members[member].hasJoined = true
     let habits = market.plan.habits
     if isLikely(habits.subscribes), let product = random.choice(of: market.subscriptions) {
@@ -59,7 +62,7 @@ extension Household {
     plan(.buyOnce, at: moment(between: date + .minutes(5), and: date + .days(30)), of: member)
   }
 
-  private mutating func subscribeByHabit(to product: Int, of member: Int, at date: Milliseconds, in market: Market) {
+  private mutating func subscribeByHabit(to product: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
     let group = market.group(of: product)
     // Somebody of the family may have shared one already.
     let isSubscribed = members[member].subscriptions.contains { subscription in
@@ -72,7 +75,7 @@ extension Household {
     subscribe(to: product, offer: takes ? introductory : -1, of: member, at: date, in: market)
   }
 
-  private mutating func buySomething(_ member: Int, at date: Milliseconds, in market: Market) {
+  private mutating func buySomething(_ member: Int, at date: Milliseconds, in market: AppMarket) {
     plan(.buyOnce, at: date + .days(30), of: member)
     guard !isFull, isLikely(market.plan.habits.buysOnce), let product = random.choice(of: market.oneTimePurchases)
     else {
@@ -92,7 +95,7 @@ extension Household {
   }
 
   private mutating func change(
-    _ subscription: Int, _ kind: LifeEvent.Kind, of member: Int, at date: Milliseconds, in market: Market
+    _ subscription: Int, _ kind: LifeEvent.Kind, of member: Int, at date: Milliseconds, in market: AppMarket
   ) {
     let intention = members[member].subscriptions[subscription].intention
     let current = members[member].charges[Int(intention.charge)]
@@ -102,17 +105,20 @@ extension Household {
       $0 != Int(current.product) && market.change(from: Int(current.product), to: $0) == wanted
     }
     guard let product = random.choice(of: candidates) else { return }
+    let offers = market.plan.products[product].offers
+    let open = offers.indices.filter { offers[$0].kind == .promotional || offers[$0].kind == .offerCode }
+    let offer = isLikely(market.plan.habits.redeemsOfferWithChange) ? random.choice(of: open) ?? -1 : -1
     switch wanted {
-    case .upgrade: upgrade(subscription, to: product, of: member, at: date, in: market)
+    case .upgrade: upgrade(subscription, to: product, offer: offer, of: member, at: date, in: market)
     case .downgrade, .crossgrade:
-      downgrade(subscription, to: product, of: member, at: date, in: market)
+      downgrade(subscription, to: product, offer: offer, of: member, at: date, in: market)
       if isLikely(market.plan.habits.takesDowngradeBack), let end = current.expiresDate, date + .hours(30) < end {
         planFor(subscription, of: member, .takeBack, at: moment(between: date + .minutes(1), and: end - .hours(25)))
       }
     }
   }
 
-  private mutating func takeBack(_ subscription: Int, of member: Int, at date: Milliseconds, in market: Market) {
+  private mutating func takeBack(_ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
     let intention = members[member].subscriptions[subscription].intention
     guard intention.phase == .active, intention.willRenew,
       intention.nextProduct != members[member].charges[Int(intention.charge)].product
@@ -120,7 +126,9 @@ extension Household {
     keepProduct(subscription, of: member, at: date, in: market)
   }
 
-  private mutating func redeemSomething(_ subscription: Int, of member: Int, at date: Milliseconds, in market: Market) {
+  private mutating func redeemSomething(
+    _ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket
+  ) {
     let intention = members[member].subscriptions[subscription].intention
     let offers = market.plan.products[Int(intention.nextProduct)].offers
     let open = offers.indices.filter { offers[$0].kind == .promotional || offers[$0].kind == .offerCode }
@@ -137,7 +145,7 @@ extension Household {
 
   private static let refundReasons = ["UNINTENDED_PURCHASE", "FULFILLMENT_ISSUE", "UNSATISFIED_WITH_PURCHASE", "OTHER"]
 
-  private mutating func comeBack(_ subscription: Int, of member: Int, at date: Milliseconds, in market: Market) {
+  private mutating func comeBack(_ subscription: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
     let intention = members[member].subscriptions[subscription].intention
     let current = members[member].charges[Int(intention.charge)]
     guard intention.phase == .lapsed, !isFull, let product = random.choice(of: market.group(of: Int(current.product)))
@@ -153,7 +161,14 @@ extension Household {
     restore(member, at: date)
   }
 
-  private mutating func changePrice(_ change: AppPlan.PriceChange, at date: Milliseconds, in market: Market) {
+  /// Plans what becomes of prices that change after `date`.
+  mutating func planPriceChanges(after date: Milliseconds, in market: AppMarket) {
+    for (index, change) in market.plan.priceChanges.enumerated() where change.date > date {
+      plan(.changePrice, at: change.date, of: 0, index: index)
+    }
+  }
+
+  private mutating func changePrice(_ change: AppPlan.PriceChange, at date: Milliseconds, in market: AppMarket) {
     guard let product = market.product(change.productID) else { return }
     for member in members.indices {
       for subscription in members[member].subscriptions.indices

@@ -6,7 +6,7 @@ extension Household {
   ///
   /// What was revoked stays so until sharing begins anew.
   mutating func share(
-    _ subscription: Int, of member: Int, _ kind: Happening.Kind, at date: Milliseconds, in market: Market
+    _ subscription: Int, of member: Int, _ kind: Happening.Kind, at date: Milliseconds, in market: AppMarket
   ) {
     let source = members[member].charges[Int(members[member].subscriptions[subscription].intention.charge)]
     guard market.plan.products[Int(source.product)].isFamilyShareable else {
@@ -55,7 +55,7 @@ extension Household {
 
   private mutating func prolong(
     _ subscription: Int, of member: Int, with source: Charge, _ kind: Happening.Kind, at date: Milliseconds,
-    in market: Market
+    in market: AppMarket
   ) {
     let old = members[member].subscriptions[subscription].intention
     guard old.phase != .revoked || isSharing, !isFull else { return }
@@ -80,7 +80,7 @@ extension Household {
 
   /// A member's own record of what somebody else bought, in a happening of its own that `tell` ends.
   mutating func grant(
-    _ source: Charge, to member: Int, continuing original: Charge?, at date: Milliseconds, in market: Market,
+    _ source: Charge, to member: Int, continuing original: Charge?, at date: Milliseconds, in market: AppMarket,
     tell: (inout Self, Int) -> Void
   ) {
     begin()
@@ -93,7 +93,7 @@ extension Household {
         isShared: true, isRenewal: source.isRenewal && original != nil, quantity: 1, madeAt: date,
         purchaseDate: source.purchaseDate,
         originalPurchaseDate: original?.originalPurchaseDate ?? source.purchaseDate, price: 0, origin: sequence,
-        expiresDate: source.expiresDate, modifiedAt: date, sequence: sequence))
+        expiresDate: source.expiresDate, commitment: nil, modifiedAt: date, sequence: sequence))
     tell(&self, place)
   }
 
@@ -146,7 +146,7 @@ extension Household {
   }
 
   /// Gives the others what was bought for ever, who do not have it.
-  mutating func shareOnce(_ place: Int, of member: Int, at date: Milliseconds, in market: Market) {
+  mutating func shareOnce(_ place: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
     let source = members[member].charges[place]
     let product = market.plan.products[Int(source.product)]
     guard product.isFamilyShareable, product.period == nil, !source.isShared, source.revocation == nil else { return }
@@ -160,7 +160,7 @@ extension Household {
   }
 
   /// Begins to share what is owned.
-  mutating func beginSharing(by member: Int, at date: Milliseconds, in market: Market) {
+  mutating func beginSharing(by member: Int, at date: Milliseconds, in market: AppMarket) {
     isSharing = true
     for place in members[member].charges.indices { shareOnce(place, of: member, at: date, in: market) }
     for subscription in members[member].subscriptions.indices
@@ -180,7 +180,7 @@ extension Household {
     }
   }
 
-  private func hasGroup(of product: Int, _ member: Int, in market: Market) -> Bool {
+  private func hasGroup(of product: Int, _ member: Int, in market: AppMarket) -> Bool {
     let group = market.plan.products[product].subscriptionGroupID
     return members[member].subscriptions.contains {
       market.plan.products[Int(members[member].charges[Int($0.intention.charge)].product)].subscriptionGroupID == group

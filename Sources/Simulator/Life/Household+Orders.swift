@@ -2,7 +2,7 @@ import Time
 
 extension Household {
   /// Does what was found possible.
-  mutating func carryOut(_ order: Order, for member: Int, at date: Milliseconds, in market: Market) {
+  mutating func carryOut(_ order: Order, for member: Int, at date: Milliseconds, in market: AppMarket) {
     switch order {
     case .subscribe(let product, let offer):
       subscribe(to: product, offer: offer, of: member, at: date, in: market)
@@ -27,6 +27,8 @@ extension Household {
       refund(place, percentage: percentage, isForAnIssue: isForAnIssue, of: member, at: date)
     case .declineRefund(let place): declineRefund(place, of: member, at: date)
     case .reverseRefund(let place): reverseRefund(place, of: member, at: date)
+    case .refuseRenewal(let place, let isForSale):
+      refuseRenewal(place, because: isForSale ? .other : .productNotAvailable, of: member)
     case .extend(let place, let days): extend(place, by: .days(Int64(days)), of: member, at: date)
     case .share(true): beginSharing(by: member, at: date, in: market)
     case .share(false):
@@ -38,7 +40,7 @@ extension Household {
     }
   }
 
-  private mutating func setPayment(works: Bool, of member: Int, at date: Milliseconds, in market: Market) {
+  private mutating func setPayment(works: Bool, of member: Int, at date: Milliseconds, in market: AppMarket) {
     members[member].hasWorkingPayment = works
     guard works else { return }
     for place in members[member].subscriptions.indices {

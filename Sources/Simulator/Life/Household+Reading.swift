@@ -3,7 +3,7 @@ import Time
 
 /// What is true of a household's members after each thing that happened.
 extension Household {
-  func customer(_ member: Int, in market: Market) -> Customer {
+  func customer(_ member: Int, in market: AppMarket) -> Customer {
     let person = members[member]
     let number = Int(self.number) * 8 + member
     var tokens = SplitMix64(seed: market.seed ^ 0x746F_6B65_6E, part: number)
@@ -14,7 +14,7 @@ extension Household {
   }
 
   /// What is true of a member after the happening `sequence`, looked at on a date.
-  func state(of member: Int, asOf sequence: Int32, at date: Milliseconds, in market: Market) -> CustomerState {
+  func state(of member: Int, asOf sequence: Int32, at date: Milliseconds, in market: AppMarket) -> CustomerState {
     let person = members[member]
     let app = market.app(in: environment)
     let customer = customer(member, in: market)
@@ -30,21 +30,22 @@ extension Household {
         subscriptions.append(subscription)
       }
     }
+    var download = SimulatedAppTransaction(app: app, customer: customer, downloadedAt: person.downloadedAt)
+    download.preorderDate = person.preorderedAt
     return CustomerState(
-      id: CustomerID(household: Int(number), member: member), app: app, customer: customer,
-      usesStoreKit1: person.usesStoreKit1,
-      appTransaction: SimulatedAppTransaction(app: app, customer: customer, downloadedAt: person.downloadedAt),
+      id: CustomerID(household: Int(number), member: member), app: app, era: market.plan.era, customer: customer,
+      usesStoreKit1: person.usesStoreKit1, licence: person.licence, appTransaction: download,
       date: date, purchases: purchases, subscriptions: subscriptions)
   }
 
   /// One purchase of a member after the happening `sequence`; nil before it was made.
-  func transaction(_ place: Int, of member: Int, asOf sequence: Int32, in market: Market) -> SimulatedTransaction? {
+  func transaction(_ place: Int, of member: Int, asOf sequence: Int32, in market: AppMarket) -> SimulatedTransaction? {
     guard let charge = members[member].charge(place, asOf: sequence) else { return nil }
     return transaction(charge, of: member, customer(member, in: market), market.app(in: environment), market)
   }
 
   /// One subscription of a member after the happening `sequence`; nil before it began.
-  func subscription(_ place: Int, of member: Int, asOf sequence: Int32, at date: Milliseconds, in market: Market)
+  func subscription(_ place: Int, of member: Int, asOf sequence: Int32, at date: Milliseconds, in market: AppMarket)
     -> WorldSubscription?
   {
     subscription(
@@ -52,7 +53,7 @@ extension Household {
   }
 
   private func transaction(
-    _ charge: Charge, of member: Int, _ customer: Customer, _ app: SimulatedApp, _ market: Market
+    _ charge: Charge, of member: Int, _ customer: Customer, _ app: SimulatedApp, _ market: AppMarket
   ) -> SimulatedTransaction {
     var customer = customer
     if let token = members[member].accountTokens[charge.originalID] { customer.appAccountToken = token }
@@ -60,7 +61,8 @@ extension Household {
   }
 
   private func purchase(
-    _ charge: Charge, of member: Int, asOf sequence: Int32, _ customer: Customer, _ app: SimulatedApp, _ market: Market
+    _ charge: Charge, of member: Int, asOf sequence: Int32, _ customer: Customer, _ app: SimulatedApp,
+    _ market: AppMarket
   ) -> WorldPurchase {
     let ids = market.ids(environment)
     let restores = members[member].restores.enumerated().filter {
@@ -77,7 +79,7 @@ extension Household {
 
   private func subscription(
     _ place: Int, of member: Int, asOf sequence: Int32, at date: Milliseconds, _ customer: Customer,
-    _ app: SimulatedApp, _ market: Market
+    _ app: SimulatedApp, _ market: AppMarket
   ) -> WorldSubscription? {
     guard let intention = members[member].subscriptions[place].intention(asOf: sequence),
       let charge = members[member].charge(Int(intention.charge), asOf: sequence)

@@ -71,7 +71,7 @@ extension Household {
   }
 
   /// What Apple decides by habit.
-  mutating func decideRefund(_ place: Int, of member: Int, at date: Milliseconds, in market: Market) {
+  mutating func decideRefund(_ place: Int, of member: Int, at date: Milliseconds, in market: AppMarket) {
     guard members[member].charges[place].revocation == nil else { return }
     let habits = market.plan.habits
     guard isLikely(habits.isRefunded) else { return declineRefund(place, of: member, at: date) }

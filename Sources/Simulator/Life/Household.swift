@@ -41,6 +41,8 @@ struct Household: Sendable {
     let hasAccountToken: Bool
     let usesStoreKit1: Bool
     let downloadedAt: Milliseconds
+    var preorderedAt: Milliseconds?
+    var licence: VolumeLicence?
     /// In the order in which they were made.
     var charges: [Charge] = []
     /// Charges as they were before they changed, the oldest first, with their places.
@@ -64,7 +66,7 @@ struct Household: Sendable {
   /// Whether there are ids for another purchase.
   var isFull: Bool { slot + 16 > WorldIdentifiers.slots || sequence > 1_000_000_000 }
 
-  mutating func nextID(_ market: Market) -> Int64 {
+  mutating func nextID(_ market: AppMarket) -> Int64 {
     defer { slot += 1 }
     return market.ids(environment).id(slot, of: Int(number))
   }

@@ -5,7 +5,7 @@ struct LifeEvent: Hashable, Sendable {
   enum Kind: UInt8, Hashable, Sendable {
     // What Apple does.
     case attemptRenewal, endPeriod, endGrace, endRetry, changePrice
-    case decideRefund, reverseRefund, extend
+    case decideRefund, reverseRefund, extend, refuseRenewal
     // What customers do.
     case join, buyOnce, finish, turnOff, turnOn, upgrade, downgrade, crossgrade, takeBack, redeem
     case requestRefund, pay, comeBack, answerPrice, restore, stopSharing

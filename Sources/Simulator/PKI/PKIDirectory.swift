@@ -1,13 +1,14 @@
 import Glibc
 import Signing
 
-/// An `ApplePKI` in files, for a developer's own machine: certificates in DER, keys in PEM that only their owner reads.
+/// Certificates and keys in files, for a developer's own machine: DER, and PEM that only their owner reads.
 package struct PKIDirectory: Sendable {
   package let path: String
 
   package init(path: String) { self.path = path }
 
   private static let names = ["root", "intermediate", "leaf"]
+  private static let receiptNames = names.map { "receipt-\($0)" } + ["transaction-signer"]
   /// No key or certificate is longer.
   private static let sizeLimit = 64 << 10
 
@@ -21,19 +22,49 @@ package struct PKIDirectory: Sendable {
 
   /// Writes every file anew; the directory is made if it is not there, for its owner alone.
   package func save(_ pki: ApplePKI) throws {
+    try save(Self.names, [pki.root, pki.intermediate, pki.leaf])
+  }
+
+  package func load() throws -> ApplePKI {
+    let parts = try Self.names.map { try loadPart($0) }
+    return ApplePKI(root: parts[0], intermediate: parts[1], leaf: parts[2])
+  }
+
+  /// What signs receipts, in the same place.
+  package func save(_ pki: ReceiptPKI) throws {
+    try save(Self.receiptNames, [pki.root, pki.intermediate, pki.leaf, pki.transactionSigner])
+  }
+
+  package func loadReceiptPKI() throws -> ReceiptPKI {
+    let parts = try Self.receiptNames.map { try loadPart($0) }
+    return ReceiptPKI(
+      root: parts[0], intermediate: parts[1], leaf: parts[2], transactionSigner: parts[3],
+      certificates: [parts[2], parts[1], parts[0]].map(\.certificate.der))
+  }
+
+  private func save(_ names: [String], _ parts: [CertificateAuthority]) throws {
     guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("make", path) }
-    for (name, part) in zip(Self.names, [pki.root, pki.intermediate, pki.leaf]) {
+    for (name, part) in zip(names, parts) {
       try write(part.certificate.der, to: "\(name).der", mode: 0o644)
       try write(part.key.pem(), to: "\(name).key", mode: 0o600)
     }
   }
 
-  package func load() throws -> ApplePKI {
-    let parts = try Self.names.map { name in
-      CertificateAuthority(
-        certificate: try Certificate(der: read("\(name).der")), key: try PrivateKey(pem: read("\(name).key")))
-    }
-    return ApplePKI(root: parts[0], intermediate: parts[1], leaf: parts[2])
+  private func loadPart(_ name: String) throws -> CertificateAuthority {
+    CertificateAuthority(
+      certificate: try Certificate(der: read("\(name).der")), key: try PrivateKey(pem: read("\(name).key")))
+  }
+
+  /// A small file of this name beside them, replaced as a whole.
+  package func save(_ bytes: [UInt8], as name: String) throws {
+    guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else { throw failure("make", path) }
+    try write(bytes, to: name, mode: 0o600)
+  }
+
+  /// What was saved under the name; nil: nothing.
+  package func load(_ name: String) throws -> [UInt8]? {
+    guard unsafe access("\(path)/\(name)", F_OK) == 0 else { return nil }
+    return try read(name)
   }
 
   /// Through a new file beside it, so that its mode is right from the first byte.

@@ -10,6 +10,8 @@ package struct SimulatedAppTransaction: Hashable, Sendable {
   package var customer: Customer
   package var originalPurchaseDate: Milliseconds
   package var originalApplicationVersion: String
+  /// When it was ordered before it was for sale; nil: it was not.
+  package var preorderDate: Milliseconds?
   /// The raw value of Apple's `originalPlatform`.
   package var originalPlatform = "iOS"
 
@@ -33,6 +35,7 @@ package struct SimulatedAppTransaction: Hashable, Sendable {
     payload.add("receiptCreationDate", date)
     payload.add("originalPurchaseDate", originalPurchaseDate)
     payload.add("originalApplicationVersion", originalApplicationVersion)
+    payload.add("preorderDate", preorderDate)
     payload.add("appTransactionId", customer.appTransactionID)
     payload.add("originalPlatform", originalPlatform)
     return payload.object

@@ -32,6 +32,10 @@ package struct SimulatedRenewal: Hashable, Sendable {
   package var offer: Offer?
   package var recentSubscriptionStartDate: Milliseconds
   package var renewalDate: Milliseconds?
+  /// That of the current period.
+  package var commitment: Commitment?
+  /// Whether another commitment follows this one; within one `willRenew` says that there is another payment.
+  package var renewsCommitment = true
   package var appAccountToken: String?
   package var appTransactionID: String
   package var environment: AppStoreEnvironment
@@ -44,25 +48,11 @@ package struct SimulatedRenewal: Hashable, Sendable {
     nextProduct = transaction.product
     recentSubscriptionStartDate = transaction.purchaseDate
     renewalDate = transaction.expiresDate
+    commitment = transaction.commitment
     appAccountToken = transaction.appAccountToken
     appTransactionID = transaction.appTransactionID
     environment = transaction.environment
     storefront = transaction.storefront
-  }
-
-  /// One of a world, told by its numbers.
-  init(_ intention: Intention, after transaction: SimulatedTransaction, next product: Product) {
-    self.init(after: transaction)
-    nextProduct = product
-    willRenew = intention.willRenew
-    price = intention.nextOffer < 0 ? intention.price : nil
-    expirationIntent = intention.expirationIntent
-    isInBillingRetryPeriod = intention.isInBillingRetryPeriod
-    gracePeriodExpiresDate = intention.gracePeriodExpiresDate
-    priceIncreaseStatus = intention.priceIncreaseStatus
-    offer = intention.nextOffer < 0 ? nil : product.offers[Int(intention.nextOffer)]
-    recentSubscriptionStartDate = intention.recentSubscriptionStartDate
-    renewalDate = intention.renewalDate
   }
 
   /// As it is signed at `date`, members in the order of Apple's payloads; without a date what it says, not signed.
@@ -88,6 +78,16 @@ package struct SimulatedRenewal: Hashable, Sendable {
     payload.add("appAccountToken", appAccountToken)
     payload.add("appTransactionId", appTransactionID)
     payload.add("offerPeriod", offer?.period.iso8601)
+    if let commitment {
+      var info = PayloadMembers()
+      info.add("commitmentAutoRenewProductId", nextProduct.id)
+      info.add("commitmentAutoRenewStatus", renewsCommitment ? 1 : 0 as Int64)
+      info.add("commitmentRenewalBillingPlanType", "MONTHLY")
+      info.add("commitmentRenewalDate", commitment.expiresDate)
+      info.add("commitmentRenewalPrice", storefront.price((price ?? nextProduct.price) * Int64(commitment.periods)))
+      payload.add("commitmentInfo", .object(info.object))
+      payload.add("renewalBillingPlanType", "MONTHLY")
+    }
     return payload.object
   }
 }

@@ -32,6 +32,7 @@ package struct SimulatedTransaction: Hashable, Sendable {
   package var ownership = Ownership.purchased
   package var reason = Reason.purchase
   package var offer: Offer?
+  package var commitment: Commitment?
   package var revocation: Revocation?
   package var isUpgraded = false
   package var appAccountToken: String?
@@ -47,43 +48,31 @@ package struct SimulatedTransaction: Hashable, Sendable {
     of product: Product, by customer: Customer, in app: SimulatedApp, at date: Milliseconds, offer: Offer? = nil,
     ids: inout IdentifierSource
   ) {
-    transactionID = ids.transactionID()
-    originalTransactionID = transactionID
-    webOrderLineItemID = product.period == nil ? nil : ids.webOrderLineItemID()
+    let id = ids.transactionID()
+    self.init(
+      id: id, of: product, by: customer, in: app, at: date, line: product.period == nil ? nil : ids.webOrderLineItemID()
+    )
+    expiresDate = product.period.map { (offer?.period ?? $0).end(after: date) }
+    self.offer = offer
+    price = offer?.price ?? product.price
+  }
+
+  /// One under an id that is known, and a line if it renews; without a period yet.
+  init(
+    id: String, of product: Product, by customer: Customer, in app: SimulatedApp, at date: Milliseconds, line: String?
+  ) {
+    transactionID = id
+    originalTransactionID = id
+    webOrderLineItemID = line
     bundleID = app.bundleID
     environment = app.environment
     self.product = product
     purchaseDate = date
     originalPurchaseDate = date
-    expiresDate = product.period.map { (offer?.period ?? $0).end(after: date) }
-    self.offer = offer
     appAccountToken = customer.appAccountToken
     appTransactionID = customer.appTransactionID
     storefront = customer.storefront
-    price = offer?.price ?? product.price
-  }
-
-  /// One of a world, told by its numbers.
-  init(_ charge: Charge, of product: Product, by customer: Customer, in app: SimulatedApp) {
-    transactionID = String(charge.id)
-    originalTransactionID = String(charge.originalID)
-    webOrderLineItemID = charge.webOrderLineItemID == 0 ? nil : String(charge.webOrderLineItemID)
-    bundleID = app.bundleID
-    environment = app.environment
-    self.product = product
-    purchaseDate = charge.purchaseDate
-    originalPurchaseDate = charge.originalPurchaseDate
-    expiresDate = charge.expiresDate
-    quantity = Int64(charge.quantity)
-    ownership = charge.isShared ? .familyShared : .purchased
-    reason = charge.isRenewal ? .renewal : .purchase
-    offer = charge.offer < 0 ? nil : product.offers[Int(charge.offer)]
-    revocation = charge.revocation
-    isUpgraded = charge.isUpgraded
-    appAccountToken = customer.appAccountToken
-    appTransactionID = customer.appTransactionID
-    storefront = customer.storefront
-    price = charge.price
+    price = product.price
   }
 
   /// As it is signed at `date`, members in the order of Apple's payloads; without a date what it says, not signed.
@@ -119,6 +108,15 @@ package struct SimulatedTransaction: Hashable, Sendable {
     payload.add("offerDiscountType", offer?.discount.rawValue)
     payload.add("appTransactionId", appTransactionID)
     payload.add("offerPeriod", offer?.period.iso8601)
+    if let commitment {
+      var info = PayloadMembers()
+      info.add("billingPeriodNumber", Int64(commitment.period))
+      info.add("commitmentExpiresDate", commitment.expiresDate)
+      info.add("commitmentPrice", storefront.price(commitment.price))
+      info.add("totalBillingPeriods", Int64(commitment.periods))
+      payload.add("billingPlanType", "MONTHLY")
+      payload.add("commitmentInfo", .object(info.object))
+    }
     return payload.object
   }
 }

@@ -17,7 +17,14 @@ package struct SimulatedReceipt: Sendable {
   package var appAppleID: Int64 = 0
   package var downloadID: Int64 = 0
   package var versionExternalIdentifier: Int64 = 0
+  /// Attribute 32, of who ordered the app before it was for sale.
+  package var preorderDate: Milliseconds?
+  /// Attributes 21 and 23, of apps that organisations bought; see `apply`.
+  package private(set) var expirationDate: Milliseconds?
+  package private(set) var organisation: String?
   package var purchases: [Purchase]
+  /// Whether purchases have attribute 1722: not until the end of 2020.
+  package var hasOwnership = true
   /// Attributes that no reader knows: their number and DER value.
   package var otherAttributes: [(type: Int64, value: [UInt8])] = []
 
@@ -35,10 +42,10 @@ package struct SimulatedReceipt: Sendable {
       originalPurchaseDate = transaction.originalPurchaseDate
     }
 
-    /// As V1 tells it, after any restores; a consumable's refund is not told.
+    /// As V1 tells it, after any restores; the refund of a consumable, or of what an upgrade replaced, is not told.
     package init(_ purchase: WorldPurchase) {
       transaction = purchase.transaction
-      if transaction.product.kind == .consumable { transaction.revocation = nil }
+      if transaction.product.kind == .consumable || transaction.isUpgraded { transaction.revocation = nil }
       transactionID = purchase.legacyTransactionID
       originalPurchaseDate = purchase.legacyOriginalPurchaseDate
     }
@@ -61,6 +68,13 @@ package struct SimulatedReceipt: Sendable {
     self.purchases = purchases.map(Purchase.init)
   }
 
+  /// Makes it the receipt of an app that an organisation bought.
+  package mutating func apply(_ licence: VolumeLicence) {
+    receiptType = receiptType == "Production" ? "ProductionVPP" : "ProductionVPPSandbox"
+    expirationDate = licence.expirationDate
+    organisation = licence.organisation
+  }
+
   /// The message in base64, as clients send it.
   package func encoded(
     signedBy pki: ReceiptPKI, hash: SignatureHash = .sha256
@@ -70,7 +84,7 @@ package struct SimulatedReceipt: Sendable {
 
   /// What is signed: a set of attributes, sorted by length as DER demands.
   package var content: [UInt8] {
-    let isSandbox = receiptType != "Production"
+    let isSandbox = receiptType != "Production" && receiptType != "ProductionVPP"
     let opaque = Digest.sha256(Array(bundleID.utf8)).bytes
     var attributes = [
       Self.attribute(0, DERWriter.utf8(receiptType)),
@@ -89,17 +103,22 @@ package struct SimulatedReceipt: Sendable {
       Self.attribute(19, DERWriter.utf8(originalApplicationVersion)), Self.attribute(20, DERWriter.utf8("")),
       Self.attribute(25, DERWriter.integer(3)),
     ]
+    if let expirationDate { attributes.append(Self.attribute(21, DERWriter.ia5(expirationDate.rfc3339))) }
+    if let organisation { attributes.append(Self.attribute(23, DERWriter.utf8(organisation))) }
+    if let preorderDate { attributes.append(Self.attribute(32, DERWriter.ia5(preorderDate.rfc3339))) }
     attributes += otherAttributes.map { Self.attribute($0.type, $0.value) }
-    let sold = purchases.map(Self.attribute)
+    let sold = purchases.map(attribute)
     return DERWriter.set((attributes + sold).sortedAsDER())
   }
 
   /// The purchases in the order in which they stand in the receipt, which is none of time.
   package var purchasesInOrder: [Purchase] {
-    purchases.map { (Self.attribute($0), $0) }.sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
+    purchases.map { (attribute($0), $0) }.sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
   }
 
-  private static func attribute(_ purchase: Purchase) -> [UInt8] { attribute(17, purchase.encoded) }
+  private func attribute(_ purchase: Purchase) -> [UInt8] {
+    Self.attribute(17, purchase.encoded(hasOwnership: hasOwnership))
+  }
 
   fileprivate static func attribute(_ type: Int64, _ value: [UInt8], version: Int64 = 1) -> [UInt8] {
     DERWriter.sequence(DERWriter.integer(type), DERWriter.integer(version), DERWriter.octets(value))
@@ -107,7 +126,7 @@ package struct SimulatedReceipt: Sendable {
 }
 
 extension SimulatedReceipt.Purchase {
-  fileprivate var encoded: [UInt8] {
+  fileprivate func encoded(hasOwnership: Bool) -> [UInt8] {
     func attribute(_ type: Int64, _ value: [UInt8]) -> [UInt8] { SimulatedReceipt.attribute(type, value) }
     func date(_ date: Milliseconds?) -> [UInt8] { DERWriter.ia5(date?.rfc3339 ?? "") }
     let offer = transaction.offer
@@ -123,8 +142,10 @@ extension SimulatedReceipt.Purchase {
       attribute(1711, DERWriter.integer(transaction.webOrderLineItemID.flatMap { Int64($0) } ?? 0)),
       attribute(1712, date(transaction.revocation?.date)),
       attribute(1713, DERWriter.integer(offer?.kind == .introductory && offer?.discount == .freeTrial ? 1 : 0)),
-      attribute(1722, DERWriter.integer(transaction.ownership == .familyShared ? 1 : 0)),
     ]
+    if hasOwnership {
+      attributes.append(attribute(1722, DERWriter.integer(transaction.ownership == .familyShared ? 1 : 0)))
+    }
     if let revocation = transaction.revocation {
       attributes.append(attribute(1720, DERWriter.integer(revocation.reason)))
     }

@@ -22,8 +22,8 @@ final class NotificationSender: Sendable {
   private static let answerLimit = 64 << 10
 
   private let client: HTTPClient
-  private let next: @Sendable () -> Delivery?
-  private let record: @Sendable (SendAttempt, Delivery) -> Void
+  private let next: @Sendable () -> NotificationDelivery?
+  private let record: @Sendable (SendAttempt, NotificationDelivery) -> Void
   private let parallel: Int
   private let waiting = Mutex(Waiting())
   private let rounds: AsyncStream<Int?>
@@ -34,8 +34,8 @@ final class NotificationSender: Sendable {
   ///   - next: takes the next delivery out of the queue.
   ///   - record: is told how it went, and plans what follows.
   init(
-    client: HTTPClient, parallel: Int, next: @escaping @Sendable () -> Delivery?,
-    record: @escaping @Sendable (SendAttempt, Delivery) -> Void
+    client: HTTPClient, parallel: Int, next: @escaping @Sendable () -> NotificationDelivery?,
+    record: @escaping @Sendable (SendAttempt, NotificationDelivery) -> Void
   ) {
     self.client = client
     self.parallel = max(1, parallel)
@@ -92,14 +92,14 @@ final class NotificationSender: Sendable {
     }
   }
 
-  private func post(_ delivery: Delivery) async -> SendAttempt.Result {
+  private func post(_ delivery: NotificationDelivery) async -> SendAttempt.Result {
     let attempt = await attempt(delivery)
     record(attempt, delivery)
     for _ in 0..<delivery.copies { _ = await self.attempt(delivery) }
     return attempt.result
   }
 
-  private func attempt(_ delivery: Delivery) async -> SendAttempt {
+  private func attempt(_ delivery: NotificationDelivery) async -> SendAttempt {
     let request = ClientRequest(
       method: "POST", url: delivery.destination.url, headers: [("Content-Type", "application/json")],
       body: delivery.body, deadline: Self.deadline, responseLimit: Self.answerLimit)

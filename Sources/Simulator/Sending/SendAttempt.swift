@@ -44,7 +44,7 @@ package struct SendAttempt: Hashable, Sendable {
       case .couldNotConnect: .socketIssue
       case .couldNotResolve: .noResponse
       case .closed: .prematureClose
-      case .malformedResponse, .tooLarge: .invalidResponse
+      case .malformedResponse, .tooLarge, .noRoom: .invalidResponse
       case .invalidRequest, .unsupportedURL, .cancelled, .shutDown, .other: .other
       }
     self.init(at: date, result)

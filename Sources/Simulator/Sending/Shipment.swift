@@ -86,27 +86,3 @@ extension Shipment {
     }
   }
 }
-
-extension AppStoreState {
-  /// What happened, as it was then.
-  func notification(of shipment: Shipment) -> WorldNotification? {
-    guard case .happening(let happening, let customer) = shipment.subject else { return nil }
-    return world.notification(of: happening, to: customer)
-  }
-
-  /// As V2 tells it; nil where it does not.
-  func draft(of shipment: Shipment) -> NotificationDraft? {
-    switch shipment.subject {
-    case .happening: notification(of: shipment)?.v2
-    case .notice(let draft): draft
-    }
-  }
-}
-
-extension AppStoreWorld {
-  /// What was told of a happening, made again: a notification at rest keeps a household alive as it was.
-  func notification(of happening: Happening, to customer: CustomerID) -> WorldNotification {
-    let household = households[customer.household]
-    return WorldNotification(happening, of: household, in: markets[Int(household.app)])
-  }
-}

@@ -46,3 +46,18 @@ struct AnswerSigner: Sendable {
     return object
   }
 }
+
+extension SigningChains {
+  /// The signer that a fault asks for.
+  func signer(_ faults: [Fault]) -> PayloadSigner {
+    for fault in faults {
+      switch fault.kind {
+      case .newChain: return renewed
+      case .expiredChain: return expired
+      case .foreignChain: return foreign
+      default: continue
+      }
+    }
+    return present
+  }
+}

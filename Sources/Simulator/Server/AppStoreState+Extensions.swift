@@ -107,19 +107,10 @@ extension AppStoreState {
     }
     let key = MassExtension.Key(place: call.place, productID: product, request: request.identifier)
     massExtensions[key] = MassExtension(completed: world.now, succeeded: succeeded, failed: failed)
-    var summary = PayloadMembers()
-    summary.add("requestIdentifier", request.identifier)
-    summary.add("environment", call.place.environment.rawValue)
-    summary.add("appAppleId", app.appAppleID)
-    summary.add("bundleId", call.place.bundleID)
-    summary.add("productId", product)
-    summary.add("storefrontCountryCodes", codes.map { .array($0.sorted().map(JSONValue.string)) })
-    summary.add("succeededCount", succeeded)
-    summary.add("failedCount", failed)
-    mailroom.accept(
-      Shipment(
-        NotificationDraft(
-          "RENEWAL_EXTENSION", "SUMMARY", of: app, at: world.now, uuid: uuid(), .summary(summary.object))))
+    let summary = NotificationDraft.extensionSummary(
+      of: product, request: request.identifier, storefronts: codes.map(Array.init), succeeded: succeeded,
+      failed: failed, of: app, at: world.now, uuid: uuid())
+    mailroom.accept(Shipment(summary))
     return call.answer(["requestIdentifier": .string(request.identifier)])
   }
 

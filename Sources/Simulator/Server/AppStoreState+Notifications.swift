@@ -11,8 +11,8 @@ extension AppStoreState {
     }
     let id = uuid()
     let token = "\(id)_\(world.now.sinceEpoch)"
-    let draft = NotificationDraft("TEST", of: app, at: world.now, uuid: id, .data(NotificationSubject()))
-    tests[token] = mailroom.accept(Shipment(draft, testToken: token))
+    tests[token] = mailroom.accept(
+      Shipment(.test(of: app, at: world.now, uuid: id), testToken: token))
     return call.answer(["testNotificationToken": .string(token)])
   }
 

@@ -15,13 +15,31 @@ package struct RunningAppStore: Sendable {
     package var parallel = 1
     /// Signs receipts; nil: a new one, which takes a second.
     package var receiptPKI: ReceiptPKI?
+    /// Signs everything else; nil: a new one.
+    package var pki: KeptPKI?
+    /// Of the API; nil: a new one.
+    package var apiKey: SigningKey?
     /// Whether certificates name the OCSP responder, as Apple's do.
     package var namesResponder = true
 
     package init() {}
   }
 
+  /// Certificates of an earlier run.
+  package struct KeptPKI: Sendable {
+    package let pki: ApplePKI
+    /// The URL at which they say that their responder is; nil: they name none.
+    package let responder: String?
+
+    package init(_ pki: ApplePKI, responder: String?) {
+      self.pki = pki
+      self.responder = responder
+    }
+  }
+
   package let store: SimulatedAppStore
+  /// The URL at which its certificates say that their responder is; nil: they name none.
+  package let responder: String?
   private let server: HTTPServer
   private let address: String
   private let apps: [AppPlan]
@@ -44,15 +62,16 @@ package struct RunningAppStore: Sendable {
         address: settings.address, port: settings.port, limits: limits, stopWithin: .seconds(1)), handler: desk)
     try server.start()
     let url = url(settings.address, server.port)
-    let blueprint = blueprint(of: world, responder: settings.namesResponder ? url : nil)
-    let pki = try ApplePKI.generate(at: world.now, blueprint)
+    let responder = settings.namesResponder ? url : nil
+    let blueprint = ApplePKI.Blueprint.covering(world.start...world.now, responder: responder)
+    let pki = try pki(settings.pki, blueprint, responder, at: world.now)
     var names = SplitMix64(seed: world.seed ^ 0x6B65_7973)
     let issuer = names.uuid()
     let key = names.uuid().uppercased().filter { $0 != "-" }.prefix(10)
     let identity = SimulatedAppStore.Identity(
       chains: try SigningChains(pki, at: world.now, blueprint),
       receiptPKI: try settings.receiptPKI ?? .generate(at: world.now),
-      key: APIKey(issuerID: issuer, keyID: String(key), signingKey: try .generate()))
+      key: DeveloperKey(issuerID: issuer, keyID: String(key), signingKey: try settings.apiKey ?? .generate()))
     var world = world
     // Nobody listened while this came about.
     _ = world.drainNotifications()
@@ -60,19 +79,18 @@ package struct RunningAppStore: Sendable {
       world: world, identity: identity, clock: clock, pace: settings.pace, client: client,
       parallel: settings.parallel)
     desk.open(store)
-    return Self(store: store, server: server, address: settings.address, apps: world.apps)
+    return Self(store: store, responder: responder, server: server, address: settings.address, apps: world.apps)
   }
 
-  /// Certificates that are valid from before the world's beginning until ten years from now.
-  private static func blueprint(of world: AppStoreWorld, responder: String?) -> ApplePKI.Blueprint {
-    var blueprint = ApplePKI.Blueprint(at: world.start)
-    blueprint.leaf.template.notAfter = world.now + .days(3_650)
-    if let responder {
-      blueprint.leaf.template.ocspURL = responder + OCSPDesk.path("intermediate")
-      blueprint.intermediate.template.ocspURL = responder + OCSPDesk.path("root")
-    }
-    return blueprint
+  /// What was kept, with other certificates below its root when the responder has moved.
+  private static func pki(
+    _ kept: KeptPKI?, _ blueprint: ApplePKI.Blueprint, _ responder: String?, at now: Milliseconds
+  ) throws -> ApplePKI {
+    guard let kept else { return try .generate(at: now, blueprint) }
+    return kept.responder == responder ? kept.pki : try .generate(below: kept.pki.root, blueprint)
   }
+
+  package var port: UInt16 { server.port }
 
   private static func url(_ address: String, _ port: UInt16) -> String {
     let host = address == "0.0.0.0" || address == "::" ? "127.0.0.1" : address
@@ -96,6 +114,9 @@ package struct RunningAppStore: Sendable {
   /// When the first page of each customer's history was asked for, by the machine's clock.
   package var historiesBegun: [CustomerID: [Milliseconds]] { store.live.withLock { $0.historiesBegun } }
 
+  /// Its time.
+  package var now: Milliseconds { store.live.withLock { $0.world.now } }
+
   /// The world as it is now.
   package var world: AppStoreWorld { store.live.withLock { $0.world } }
 
@@ -113,6 +134,38 @@ package struct RunningAppStore: Sendable {
   /// - Parameter keyFile: where the API's private key was written.
   package func description(keyFile: String) -> JSONObject {
     let (world, identity) = (world, store.identity)
+    var description: JSONObject = [
+      "version": 1, "seed": .integer(Int64(bitPattern: world.seed)),
+      "customers": .integer(Int64(world.customerCount)), "asOf": .integer(world.now.sinceEpoch),
+      "baseURL": .string(url(self.apps.first?.app.environment ?? .sandbox)),
+      "productionURL": .string(productionURL), "sandboxURL": .string(sandboxURL), "controlURL": .string(controlURL),
+      "issuerId": .string(identity.key.issuerID), "keyId": .string(identity.key.keyID), "keyFile": .string(keyFile),
+    ]
+    for member in WorldPlan(apps: apps).trust(identity.chains.pki, identity.receiptPKI) {
+      description[member.key] = member.value
+    }
+    return description
+  }
+}
+
+extension ApplePKI.Blueprint {
+  /// Certificates that are valid from before a world's beginning until ten years after its present.
+  ///
+  /// - Parameter responder: the base URL of its OCSP responder; nil: they name none.
+  package static func covering(_ time: ClosedRange<Milliseconds>, responder: String?) -> Self {
+    var blueprint = Self(at: time.lowerBound)
+    blueprint.leaf.template.notAfter = time.upperBound + .days(3_650)
+    if let responder {
+      blueprint.leaf.template.ocspURL = responder + OCSPDesk.path("intermediate")
+      blueprint.intermediate.template.ocspURL = responder + OCSPDesk.path("root")
+    }
+    return blueprint
+  }
+}
+
+extension WorldPlan {
+  /// What `world.json` says of whom to trust, and of the apps.
+  package func trust(_ pki: ApplePKI, _ receiptPKI: ReceiptPKI) -> JSONObject {
     func base64(_ certificate: CertificateAuthority) -> JSONValue {
       .string(String(decoding: Base64.standard.encode(certificate.certificate.der), as: UTF8.self))
     }
@@ -122,14 +175,6 @@ package struct RunningAppStore: Sendable {
         "sharedSecret": .string(plan.sharedSecret), "environment": .string(plan.app.environment.rawValue),
       ]
     }
-    return [
-      "version": 1, "seed": .integer(Int64(bitPattern: world.seed)),
-      "customers": .integer(Int64(world.customerCount)), "asOf": .integer(world.now.sinceEpoch),
-      "baseURL": .string(url(self.apps.first?.app.environment ?? .sandbox)),
-      "productionURL": .string(productionURL), "sandboxURL": .string(sandboxURL), "controlURL": .string(controlURL),
-      "issuerId": .string(identity.key.issuerID), "keyId": .string(identity.key.keyID), "keyFile": .string(keyFile),
-      "rootDER": base64(identity.chains.pki.root), "receiptRootDER": base64(identity.receiptPKI.root),
-      "apps": .array(apps),
-    ]
+    return ["rootDER": base64(pki.root), "receiptRootDER": base64(receiptPKI.root), "apps": .array(apps)]
   }
 }

@@ -13,9 +13,9 @@ package final class SimulatedAppStore: HTTPHandler, Sendable {
   package struct Identity: Sendable {
     package let chains: SigningChains
     package let receiptPKI: ReceiptPKI
-    package let key: APIKey
+    package let key: DeveloperKey
 
-    package init(chains: SigningChains, receiptPKI: ReceiptPKI, key: APIKey) {
+    package init(chains: SigningChains, receiptPKI: ReceiptPKI, key: DeveloperKey) {
       self.chains = chains
       self.receiptPKI = receiptPKI
       self.key = key

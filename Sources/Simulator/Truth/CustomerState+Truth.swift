@@ -10,6 +10,8 @@ extension CustomerState {
   /// time `asOf`.
   package var truth: [JSONObject] {
     var person = head("customer")
+    person.add("userId", userID)
+    person.add("receipt", DeviceReceipt(of: self)?.generation.rawValue)
     person.add("appTransaction", .object(appTransaction.payload(signedAt: nil)))
     person.add("originalTransactionIds", .array(originalTransactionIDs.map(JSONValue.string)))
     return [person.object]

@@ -43,7 +43,7 @@ extension AppStoreState {
     guard let app = app(place), let plan = world.apps.first(where: { $0.app.bundleID == place.bundleID }) else {
       return Self.verdict(21_003, environment)
     }
-    let state = self.state(of: sent, app)
+    let state = self.state(of: sent, app, plan.era)
     let needsPassword = state.subscriptions.isEmpty == false
     guard asked.password == plan.sharedSecret || (asked.password == nil && !needsPassword) else {
       return Self.verdict(21_004, environment)
@@ -58,8 +58,7 @@ extension AppStoreState {
         receipt.applicationVersion = sent.applicationVersion
         receipt.createdAt = sent.createdAt
         let answer = VerifyReceiptAnswer(
-          about: receipt, of: state, requestedAt: now, excludingOldTransactions: asked.excludesOldTransactions,
-          era: plan.era)
+          about: receipt, of: state, requestedAt: now, excludingOldTransactions: asked.excludesOldTransactions)
         return try answer.object(signedBy: pki)
       }
     } catch {
@@ -68,7 +67,7 @@ extension AppStoreState {
   }
 
   /// Whose receipt it is; one without purchases is anybody's.
-  private func state(of sent: SentReceipt, _ app: SimulatedApp) -> CustomerState {
+  private func state(of sent: SentReceipt, _ app: SimulatedApp, _ era: LegacyEra) -> CustomerState {
     for purchase in sent.purchases {
       for id in [purchase.transactionID, purchase.originalTransactionID] {
         if let customer = world.customer(
@@ -80,14 +79,14 @@ extension AppStoreState {
     }
     let nobody = Customer(name: "", storefront: .unitedStates, appTransactionID: "0")
     return CustomerState(
-      id: CustomerID(household: 0), app: app, customer: nobody, usesStoreKit1: true,
+      id: CustomerID(household: 0), app: app, era: era, customer: nobody, usesStoreKit1: true, licence: nil,
       appTransaction: SimulatedAppTransaction(app: app, customer: nobody, downloadedAt: sent.createdAt),
       date: world.now, purchases: [], subscriptions: [])
   }
 
   /// The purchases that were sent, as they were when the receipt was made and under the ids that it gives them.
   ///
-  /// Consumables that the app was done with since are gone.
+  /// Nothing is left out that the receipt has, consumables that the app was done with since not either.
   private func purchases(in sent: SentReceipt, _ state: CustomerState) -> [SimulatedReceipt.Purchase] {
     // Receipts are dated in whole seconds: everything within the second counts.
     let then =
@@ -98,7 +97,6 @@ extension AppStoreState {
           || purchase.restoredTransactionIDs.contains(row.transactionID)
       }
       guard let now = state.purchases.first(where: isIt) else { return nil }
-      guard !now.isFinished || now.transaction.product.kind != .consumable else { return nil }
       var purchase = SimulatedReceipt.Purchase(then.purchases.first(where: isIt) ?? now)
       purchase.transactionID = row.transactionID
       return purchase

@@ -18,6 +18,8 @@ package enum Act: Hashable, Sendable {
   case refund(transaction: String, percentage: Int64? = nil, isForAnIssue: Bool = false)
   case declineRefund(transaction: String)
   case reverseRefund(transaction: String)
+  /// Apple does not renew it at the end of its period: the product is not for sale any more, or for another reason.
+  case refuseRenewal(isForSale: Bool, subscription: String? = nil)
   case extend(days: Int, subscription: String? = nil)
   case share(Bool)
   /// Gives every purchase a new V1 transaction id.

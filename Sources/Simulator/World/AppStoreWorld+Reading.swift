@@ -99,4 +99,10 @@ extension AppStoreWorld {
     guard happening.charge >= 0 else { return nil }
     return String(households[customer.household].members[happening.member].charges[Int(happening.charge)].id)
   }
+
+  /// What was told of a happening, made again: a notification at rest keeps a household alive as it was.
+  func notification(of happening: Happening, to customer: CustomerID) -> WorldNotification {
+    let household = households[customer.household]
+    return WorldNotification(happening, of: household, in: markets[Int(household.app)])
+  }
 }

@@ -11,7 +11,7 @@ package struct AppStoreWorld: Sendable {
   package let start: Milliseconds
   package private(set) var now: Milliseconds
   package let apps: [AppPlan]
-  let markets: [Market]
+  let markets: [AppMarket]
   var households: [Household] = []
   var agenda = Agenda()
   /// Things that happened and have not been told yet: household and place in its log.
@@ -25,10 +25,13 @@ package struct AppStoreWorld: Sendable {
     self.start = Milliseconds(start.wholeSeconds * 1_000)
     now = self.start
     apps = plan.apps
-    markets = plan.apps.enumerated().map { Market($0.element, index: $0.offset, seed: seed) }
-    for (index, app) in plan.apps.enumerated() {
-      populate(index, with: app.customers, in: app.app.environment)
-      populate(index, with: app.testers, in: .sandbox)
+    let population = Population(plan: plan, seed: seed, start: start)
+    precondition(population.count <= WorldIdentifiers.households, "more households than a world has ids for")
+    markets = population.markets
+    households.reserveCapacity(population.count)
+    for number in 0..<population.count {
+      households.append(population.household(number))
+      takePlans(of: number)
     }
   }
 
@@ -43,13 +46,16 @@ package struct AppStoreWorld: Sendable {
   /// A new customer by hand, alone or joining somebody's family, who has downloaded the app now.
   package mutating func enrol(
     in bundleID: String, environment: AppStoreEnvironment, storefront: Storefront = .unitedStates,
-    hasAccountToken: Bool = true, usesStoreKit1: Bool = false, joining relative: CustomerID? = nil
+    hasAccountToken: Bool = true, usesStoreKit1: Bool = false, preorderedAt: Milliseconds? = nil,
+    licence: VolumeLicence? = nil, joining relative: CustomerID? = nil
   ) throws(EnrolmentError) -> CustomerID {
     guard let app = apps.firstIndex(where: { $0.app.bundleID == bundleID }) else { throw .unknownApp }
     var member = Household.Member(
       storefront: storefront, hasAccountToken: hasAccountToken, usesStoreKit1: usesStoreKit1,
       downloadedAt: Milliseconds(now.wholeSeconds * 1_000))
     member.hasJoined = true
+    member.preorderedAt = preorderedAt
+    member.licence = licence
     if let relative {
       guard contains(relative), households[relative.household].app == Int32(app),
         households[relative.household].environment == environment
@@ -64,7 +70,8 @@ package struct AppStoreWorld: Sendable {
       Household(
         number: number, members: [member], app: app, environment: environment,
         random: SplitMix64(seed: seed, part: number)))
-    planPriceChanges(of: number)
+    households[number].planPriceChanges(after: now, in: markets[app])
+    takePlans(of: number)
     return CustomerID(household: number)
   }
 
@@ -84,11 +91,10 @@ package struct AppStoreWorld: Sendable {
   package var nextEvent: Milliseconds? { agenda.next }
 
   /// Lets something happen to a household, and takes over what it plans and tells.
-  mutating func live(_ number: Int, _ body: (inout Household, Market) -> Void) {
+  mutating func live(_ number: Int, _ body: (inout Household, AppMarket) -> Void) {
     let told = households[number].log.count
     body(&households[number], markets[Int(households[number].app)])
-    for event in households[number].planned { agenda.add(event) }
-    households[number].planned.removeAll(keepingCapacity: false)
+    takePlans(of: number)
     for place in told..<households[number].log.count where households[number].log[place].kind.v2 != nil {
       untold.append((households[number].log[place].due, number, place))
     }
@@ -110,44 +116,7 @@ package struct AppStoreWorld: Sendable {
   /// When the next notification is due; nil: none is under way.
   package var nextNotification: Milliseconds? { untold.map(\.due).min() }
 
-  private mutating func populate(_ app: Int, with count: Int, in environment: AppStoreEnvironment) {
-    let habits = apps[app].habits
-    let arrival = Int(max(1_000, apps[app].arrival.milliseconds) / 1_000)
-    var left = count
-    households.reserveCapacity(households.count + count)
-    while left > 0 {
-      let number = households.count
-      precondition(number < WorldIdentifiers.households, "more households than a world has ids for")
-      var random = SplitMix64(seed: seed, part: number)
-      func likely(_ thousandths: Int) -> Bool { random.number(in: 0..<1_000) < thousandths }
-      let size = min(left, likely(habits.isFamily) ? random.number(in: 2..<6) : 1)
-      let storefront = random.element(of: Storefront.all)
-      var dates: [Milliseconds] = []
-      var members: [Household.Member] = []
-      for _ in 0..<size {
-        let date = start + .seconds(Int64(random.number(in: 0..<arrival)))
-        dates.append(date)
-        members.append(
-          Household.Member(
-            storefront: storefront, hasAccountToken: likely(habits.hasAccountToken),
-            usesStoreKit1: likely(habits.usesStoreKit1), downloadedAt: date))
-      }
-      let isSharing = size > 1 && likely(habits.sharesWithFamily)
-      var household = Household(
-        number: number, members: members, app: app, environment: environment, random: random)
-      household.isSharing = isSharing
-      for (member, date) in dates.enumerated() { household.plan(.join, at: date, of: member) }
-      households.append(household)
-      planPriceChanges(of: number)
-      left -= size
-    }
-  }
-
-  private mutating func planPriceChanges(of number: Int) {
-    let changes = apps[Int(households[number].app)].priceChanges
-    for (index, change) in changes.enumerated() where change.date > now {
-      households[number].plan(.changePrice, at: change.date, of: 0, index: index)
-    }
+  private mutating func takePlans(of number: Int) {
     for event in households[number].planned { agenda.add(event) }
     households[number].planned.removeAll(keepingCapacity: false)
   }

@@ -2,6 +2,7 @@ import Adapter
 import AppStore
 import Database
 import HTTPClient
+import Intake
 import JSON
 import Ledger
 import Mappings
@@ -169,18 +170,25 @@ struct APIAccess: Sendable {
   var route: EnvironmentRoute { EnvironmentRoute(known: environment) }
 
   private func say(_ failure: CallFailure, _ terminal: Terminal) throws -> ExitStatus {
-    if wantsJSON {
-      var error: JSONObject = ["code": .string(failure.code.rawValue)]
-      error["errorCode"] = failure.errorCode.map(JSONValue.integer)
-      error["name"] = failure.row.map { .string($0.name) }
-      error["detail"] = .string(failure.detail)
-      error["nextStep"] = .string(failure.nextStep)
-      error["retryAt"] = failure.retryAt.map { .integer($0.sinceEpoch) }
-      error["outcomeUnknown"] = .bool(failure.isOutcomeUnknown)
+    try failure.say(asJSON: wantsJSON, terminal)
+  }
+}
+
+extension CallFailure {
+  /// Says why there is no answer and what to do next; returns how the command ends.
+  func say(asJSON: Bool, _ terminal: Terminal) throws -> ExitStatus {
+    if asJSON {
+      var error: JSONObject = ["code": .string(code.rawValue)]
+      error["errorCode"] = errorCode.map(JSONValue.integer)
+      error["name"] = row.map { .string($0.name) }
+      error["detail"] = .string(detail)
+      error["nextStep"] = .string(nextStep)
+      error["retryAt"] = retryAt.map { .integer($0.sinceEpoch) }
+      error["outcomeUnknown"] = .bool(isOutcomeUnknown)
       try terminal.write(["error": .object(error)])
     }
-    terminal.note("switchyard: \(failure)\nnext: \(failure.nextStep)")
-    return failure.saysLater ? .externalLimit : .failed
+    terminal.note("switchyard: \(self)\nnext: \(nextStep)")
+    return saysLater ? .externalLimit : .failed
   }
 }
 

@@ -8,7 +8,7 @@ import Wire
 /// `switchyard api`: what Apple can be asked, by hand.
 enum APICommand {
   static let command = Command(
-    "api", "Ask the App Store Server API.",
+    "api", "Ask the App Store Server API, or verifyReceipt.",
     discussion: """
       What Apple signed is verified before it is shown. Calls are made again where that is safe, and within Apple's \
       documented limits. Where the ledger knows an id, it is asked about there. history, status, transaction, order, \
@@ -31,6 +31,7 @@ enum APICommand {
       check, APILists.history, APILookUps.status, APILookUps.transaction, APILookUps.order, APILists.refunds,
       APILookUps.appTransaction, APIChanges.extend, APIChanges.extendAll, APIChanges.extendStatus,
       APIChanges.consumption, APIChanges.accountToken, APIChanges.finish, APINotifications.test,
+      APIVerifyReceipt.command,
       APILists.notifications, APIMessages.command,
     ])
 

@@ -1,6 +1,7 @@
 import Adapter
 import AppStore
 import Database
+import Intake
 import JSON
 import Ledger
 import Purchases
@@ -27,7 +28,7 @@ struct LedgerCatchUp: Sendable {
   /// Apple extends the subscriptions of a product one after the other; until then there is nothing new to ask for.
   private static let massDelay = Interval.minutes(15)
 
-  private var scope: Ledger.Scope { Ledger.Scope(app: app.id, environment: Environment(environment)) }
+  private var scope: Scope { Scope(app: app.id, environment: Environment(environment)) }
 
   /// After a change of one purchase.
   func run(_ id: String) async {

@@ -1,6 +1,7 @@
 import AppStore
 import Database
 import Ledger
+import Operations
 import Purchases
 import Runtime
 import Seeding

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import Ledger
+import Operations
 import Runtime
 import Signing
 import Time
@@ -33,56 +34,33 @@ struct AppAdd {
     let options = try DatabaseOptions(arguments)
     let add = try AppAdd(arguments)
     return try await options.withLedger(terminal, makesDatabase: true) { connection in
-      let isDry = arguments.flag("dry-run")
-      if isDry || (add.key == nil && add.sharedSecret == nil) {
-        return try await add.run(connection, sealedWith: nil, isDry, terminal)
-      }
-      let hasSealed = try await connection.read { session throws(DatabaseError) in
-        try CredentialTable.hasAny(in: session)
-      }
-      let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { terminal.note($0) }
-      return try await add.run(connection, sealedWith: keys, isDry, terminal)
+      let keys = MasterKeyOptions(arguments, database: options).source(terminal)
+      return try await add.run(connection, sealedWith: keys, arguments.flag("dry-run"), terminal)
     }
-  }
-
-  private struct Key: Sendable {
-    let bytes: [UInt8]
-    let name: String
-    let issuer: String
   }
 
   private static let fileLimit = 16 << 10
 
   private let bundleID: String
   private let appAppleID: Int64?
-  private let key: Key?
-  private let sharedSecret: SharedSecretFile?
+  private let registration: RegisterApp
   private let wantsJSON: Bool
 
   private init(_ arguments: ParsedArguments) throws {
     bundleID = arguments.positionals[0]
-    let isName =
-      bundleID.utf8.count <= 255
-      && bundleID.utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
-          true
-        default: false
-        }
-      }
-    guard isName, !bundleID.isEmpty else {
+    guard RegisterApp.isBundleID(bundleID) else {
       throw UsageError(
         .invalidValue, "A bundle id has letters, digits, points and hyphens only: com.example.app.",
         path: arguments.path)
     }
     appAppleID = try arguments.integer("app-apple-id", in: 1...Int.max).map(Int64.init)
-    key = try Self.key(arguments)
-    sharedSecret = try arguments.value("shared-secret-file").map(SharedSecretFile.init)
+    registration = RegisterApp(
+      bundleID, appAppleID: appAppleID, apiKey: try Self.key(arguments),
+      sharedSecret: try arguments.value("shared-secret-file").map(SharedSecretFile.read))
     wantsJSON = arguments.wantsJSON
   }
 
-  private static func key(_ arguments: ParsedArguments) throws -> Key? {
+  private static func key(_ arguments: ParsedArguments) throws -> RegisterApp.APIKey? {
     let parts = ["key-file", "key-id", "issuer"]
     let given = parts.filter { arguments.value($0) != nil }
     if given.isEmpty { return nil }
@@ -95,29 +73,29 @@ struct AppAdd {
     do throws(CertificateError) { _ = try SigningKey(pem: bytes) } catch {
       throw SecretFileError(file: file, reason: "no .p8 key of the App Store Server API (\(error))")
     }
-    return Key(bytes: bytes, name: try arguments.required("key-id"), issuer: try arguments.required("issuer"))
+    return RegisterApp.APIKey(
+      pem: bytes, id: try arguments.required("key-id"), issuer: try arguments.required("issuer"))
   }
 
   private func run(
-    _ connection: Connection, sealedWith keys: Keyring?, _ isDry: Bool, _ terminal: Terminal
+    _ connection: Connection, sealedWith keys: KeySource, _ isDry: Bool, _ terminal: Terminal
   ) async throws -> ExitStatus {
-    let bundleID = bundleID
-    let before = try await connection.read { session throws(DatabaseError) in
-      try AppTable.find(bundleID, in: session)
+    let plan = try await registration.plan(on: connection)
+    if !isDry {
+      try await registration.apply(
+        plan, sealedWith: keys, by: .ofCommand(), at: WallClock.system.now(), on: connection)
     }
-    let changes = changes(from: before)
-    if !isDry { try await write(connection, keys, changes.joined(separator: "; ")) }
     if wantsJSON {
       try terminal.write([
-        "app": .string(bundleID), "dryRun": .bool(isDry), "changes": .array(changes.map(JSONValue.string)),
+        "app": .string(bundleID), "dryRun": .bool(isDry), "changes": .array(plan.changes.map(JSONValue.string)),
       ])
     } else {
-      for change in changes { try terminal.write("\(isDry ? "would: " : "")\(change)\n") }
+      for change in plan.changes { try terminal.write("\(isDry ? "would: " : "")\(change)\n") }
     }
-    if appAppleID == nil, before?.appAppleID == nil {
+    if appAppleID == nil, plan.before?.appAppleID == nil {
       terminal.note("its Production notifications are quarantined until --app-apple-id is given")
     }
-    if before == nil, !isDry {
+    if plan.before == nil, !isDry {
       // In this order: an app whose URL at Apple is changed before it is forwarded silences its old back end.
       terminal.note(
         """
@@ -126,33 +104,5 @@ struct AppAdd {
         """)
     }
     return .done
-  }
-
-  private func changes(from before: App?) -> [String] {
-    var changes: [String] = []
-    if before == nil { changes.append("register \(bundleID), beginning in record") }
-    if let appAppleID, appAppleID != before?.appAppleID {
-      changes.append("Apple id \(before?.appAppleID.map { "\($0) to " } ?? "")\(appAppleID)")
-    }
-    if let key { changes.append("seal apiKey \(key.name)") }
-    if sharedSecret != nil { changes.append("seal sharedSecret") }
-    return changes.isEmpty ? ["nothing to change: \(bundleID) is registered so"] : changes
-  }
-
-  private func write(_ connection: Connection, _ keys: Keyring?, _ reason: String) async throws {
-    let (now, actor) = (WallClock.system.now(), OperatingSystemUser.name)
-    let (bundleID, appAppleID, key, sharedSecret) = (bundleID, appAppleID, key, sharedSecret)
-    try await connection.transaction { session throws(DatabaseError) in
-      let app = try AppTable.add(bundleID: bundleID, appAppleID: appAppleID, at: now, in: session)
-      if let keys {
-        if let key {
-          try CredentialTable.put(
-            key.bytes, kind: .apiKey, name: key.name, issuer: key.issuer, of: app, sealedWith: keys, at: now,
-            in: session)
-        }
-        try sharedSecret?.put(for: app, sealedWith: keys, at: now, in: session)
-      }
-      try AuditTable.note("app.add", of: bundleID, by: actor, because: reason, at: now, in: session)
-    }
   }
 }

@@ -1,5 +1,6 @@
 import Database
 import Ledger
+import Operations
 import Runtime
 
 /// `switchyard app`: which apps are served, and what each is trusted with.

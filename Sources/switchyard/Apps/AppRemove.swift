@@ -1,6 +1,6 @@
-import Database
 import JSON
 import Ledger
+import Operations
 import Runtime
 import Time
 
@@ -19,19 +19,14 @@ enum AppRemove {
     ], arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
     try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let record = try await AppRecord.find(arguments.positionals[0], connection)
-      let (app, tokens) = (record.app, record.validTokens.count)
+      let removal = RemoveApp(arguments.positionals[0])
+      let plan = try await removal.plan(on: connection)
+      let (app, tokens) = (plan.app, plan.tokens)
       let isDry = arguments.flag("dry-run")
       terminal.note("\(app.bundleID): notifications will be quarantined, \(tokens) tokens end; purchases stay")
       if !isDry {
         try Confirmation.ask(for: app.bundleID, isGiven: arguments.flag("yes"), terminal)
-        let now = WallClock.system.now()
-        try await connection.transaction { session throws(DatabaseError) in
-          try AppTable.remove(app, at: now, in: session)
-          try AuditTable.note(
-            "app.remove", of: app.bundleID, by: OperatingSystemUser.name, because: "\(tokens) tokens ended", at: now,
-            in: session)
-        }
+        try await removal.apply(plan, by: .ofCommand(), at: WallClock.system.now(), on: connection)
         terminal.note("removed \(app.bundleID); `switchyard app add \(app.bundleID)` brings it back")
       }
       if arguments.wantsJSON {

@@ -1,8 +1,8 @@
 import Database
 import JSON
 import Ledger
+import Operations
 import Runtime
-import Signing
 import Time
 
 /// `switchyard app secret`: the shared secrets by which V1 notifications are believed.
@@ -26,39 +26,30 @@ enum AppSecret {
     ] + MasterKeyOptions.options, arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
     let options = try DatabaseOptions(arguments)
-    let file = try arguments.value("file").map(SharedSecretFile.init)
-    guard file == nil || arguments.value("retire") == nil else {
+    let (file, name, bundleID) = (arguments.value("file"), arguments.value("retire"), arguments.positionals[0])
+    let secret = try file.map(SharedSecretFile.read)
+    guard file == nil || name == nil else {
       throw UsageError(.unexpectedValue, "Give --file or --retire, not both.", path: arguments.path)
     }
     return try await options.withLedger(terminal) { connection in
-      let app = try await AppRecord.find(arguments.positionals[0], connection).app
-      if arguments.flag("dry-run"), let change = try await change(file, of: app, connection, arguments) {
-        return try tell(change, of: app, arguments, terminal)
-      }
-      if let file {
-        let hasSealed = try await connection.read { session throws(DatabaseError) in
-          try CredentialTable.hasAny(in: session)
-        }
-        let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { terminal.note($0) }
-        try await add(file, to: app, keys, connection)
-      } else if let name = arguments.value("retire") {
-        try await retire(name, of: app, connection)
+      let (isDry, now) = (arguments.flag("dry-run"), WallClock.system.now())
+      let app: App
+      if let secret, let file {
+        let addition = AddSharedSecret(secret, to: bundleID)
+        app = try await addition.plan(on: connection)
+        if isDry { return try tell("seal the secret of \(app.bundleID) in \(file)", of: app, arguments, terminal) }
+        let keys = MasterKeyOptions(arguments, database: options).source(terminal)
+        try await addition.apply(app, sealedWith: keys, by: .ofCommand(), at: now, on: connection)
+      } else if let name {
+        let retirement = RetireSharedSecret(name, of: bundleID)
+        app = try await retirement.plan(on: connection)
+        if isDry { return try tell("end the secret \(name) of \(app.bundleID)", of: app, arguments, terminal) }
+        try await retirement.apply(app, by: .ofCommand(), at: now, on: connection)
+      } else {
+        app = try await AppRecord.find(bundleID, connection).app
       }
       return try await list(app, connection, arguments, terminal)
     }
-  }
-
-  /// What would be done, which needs no master key; nil when nothing was asked for.
-  private static func change(
-    _ file: SharedSecretFile?, of app: App, _ connection: Connection, _ arguments: ParsedArguments
-  ) async throws -> String? {
-    if file != nil { return "seal the secret of \(app.bundleID) in \(arguments.value("file") ?? "")" }
-    guard let name = arguments.value("retire") else { return nil }
-    let isThere = try await connection.read { session throws(DatabaseError) in
-      try CredentialTable.list(of: app, in: session).contains { $0.kind == .sharedSecret && $0.name == name }
-    }
-    guard isThere else { throw NoSuchSecret(bundleID: app.bundleID, name: String(name.prefix(80))) }
-    return "end the secret \(name) of \(app.bundleID)"
   }
 
   private static func tell(
@@ -70,27 +61,6 @@ enum AppSecret {
       try terminal.write("would: \(change)\n")
     }
     return .done
-  }
-
-  private static func add(_ file: SharedSecretFile, to app: App, _ keys: Keyring, _ connection: Connection) async throws
-  {
-    let (now, actor, name) = (WallClock.system.now(), OperatingSystemUser.name, file.name(under: keys))
-    try await connection.transaction { session throws(DatabaseError) in
-      try file.put(for: app, sealedWith: keys, at: now, in: session)
-      try AuditTable.note("app.secret", of: app.bundleID, by: actor, because: name, at: now, in: session)
-    }
-  }
-
-  private static func retire(_ name: String, of app: App, _ connection: Connection) async throws {
-    let (now, actor) = (WallClock.system.now(), OperatingSystemUser.name)
-    let isRetired = try await connection.transaction { session throws(DatabaseError) in
-      let isRetired = try CredentialTable.retire(name, kind: .sharedSecret, of: app, at: now, in: session)
-      if isRetired {
-        try AuditTable.note("app.secret.retire", of: app.bundleID, by: actor, because: name, at: now, in: session)
-      }
-      return isRetired
-    }
-    guard isRetired else { throw NoSuchSecret(bundleID: app.bundleID, name: String(name.prefix(80))) }
   }
 
   private static func list(
@@ -110,16 +80,5 @@ enum AppSecret {
     try terminal.write(table.render(for: terminal))
     if secrets.isEmpty { terminal.note("V1 notifications of \(app.bundleID) are quarantined until --file gives one") }
     return .done
-  }
-}
-
-/// No valid shared secret has this name.
-struct NoSuchSecret: ExitStatusError, CustomStringConvertible {
-  let bundleID: String
-  let name: String
-
-  var exitStatus: ExitStatus { .failed }
-  var description: String {
-    "\(bundleID) has no valid shared secret \(name); see `switchyard app secret \(bundleID)`"
   }
 }

@@ -1,13 +1,12 @@
-import Database
 import JSON
 import Ledger
+import Operations
 import Purchases
 import Runtime
-import Signing
 import Time
 
 /// `switchyard app set`: what an operator decides for one app.
-struct AppSet {
+enum AppSet {
   static let command = Command(
     "set", "Decide what holds for an app.",
     discussion: """
@@ -27,12 +26,21 @@ struct AppSet {
       --consumption: what Apple is told, within 12 hours, when a customer asks for a refund. ignore, the default: \
       nothing. fixed: the same answer each time, of --consumption-file; it must say that customers consented. ask: your \
       back end is asked at --consumption-url; it answers 200 with Apple's ConsumptionRequest, or 204 to tell nothing.
+
+      --answer-reading: how our answers of verifyReceipt read a rule that is not proven yet, by the row of `switchyard \
+      mappings show answer-rules`. Repeat it for several rules. The rows that are named replace the earlier choice; \
+      default goes back to the default of every rule.
+
+      --answer-clients: who is told subscriptions without the app's shared secret. password, the default: nobody. token: \
+      requests without a password that carry the app's bearer token, or come from a client whose certificate `app token \
+      --certificate` registered.
       """,
     examples: [
       Command.Example("switchyard app set com.example.app --legacy-entitlements allow"),
       Command.Example("switchyard app set com.example.app --legacy-entitlements deny --dry-run"),
       Command.Example("switchyard app set com.example.app --hold-access 24"),
       Command.Example("switchyard app set com.example.app --forward-unproven deny"),
+      Command.Example("switchyard app set com.example.app --answer-reading Y-009 --answer-reading Y-011"),
       Command.Example(
         "switchyard app set com.example.app --consumption ask --consumption-url https://example.com/used"),
     ],
@@ -44,6 +52,11 @@ struct AppSet {
       .value(
         "forward-unproven", "POLICY", choices: UnprovenForwarding.allCases.map(\.rawValue),
         "Whether unproven messages are forwarded."),
+      .value(
+        "answer-reading", "ROW", repeats: true, "Choose a row of answer-rules, or default; may be repeated."),
+      .value(
+        "answer-clients", "POLICY", choices: AnswerClients.allCases.map(\.rawValue),
+        "Who is told subscriptions without the shared secret."),
     ] + ConsumptionOptions.options + [
       .flag("dry-run", "Say what would be done and do nothing."), JSONOutput.option,
     ] + MasterKeyOptions.options, arguments: [AppCommand.bundleID]
@@ -52,104 +65,83 @@ struct AppSet {
     let hold = try arguments.integer("hold-access", in: 0...AccessHold.longest).map(AccessHold.init(hours:))
     let unproven: UnprovenForwarding? = try arguments.choice("forward-unproven")
     let consumption = try ConsumptionOptions(arguments)
-    guard legacy != nil || hold != nil || unproven != nil || consumption != nil else {
+    let readings = try readings(arguments)
+    let clients: AnswerClients? = try arguments.choice("answer-clients")
+    guard
+      legacy != nil || hold != nil || unproven != nil || consumption != nil || readings != nil || clients != nil
+    else {
       throw UsageError(
-        .missingOption, "Specify --legacy-entitlements, --hold-access, --forward-unproven or --consumption.",
+        .missingOption,
+        "Specify --legacy-entitlements, --hold-access, --forward-unproven, --consumption, --answer-reading or "
+          + "--answer-clients.",
         path: arguments.path)
     }
-    let options = try DatabaseOptions(arguments)
+    var set = SetAppPolicies(of: arguments.positionals[0])
+    (set.legacyEntitlements, set.accessHold, set.unprovenForwarding) = (legacy, hold, unproven)
+    set.consumption = consumption?.choice
+    (set.answerReadings, set.answerClients) = (readings, clients)
+    let (options, policies) = (try DatabaseOptions(arguments), set)
     return try await options.withLedger(terminal) { connection in
-      let record = try await AppRecord.find(arguments.positionals[0], connection)
-      let set = AppSet(record: record, legacy: legacy, hold: hold, unproven: unproven, consumption: consumption)
-      let isDry = arguments.flag("dry-run")
-      if !isDry, !set.changes.isEmpty {
-        var keys: Keyring?
-        if consumption?.token != nil {
-          let hasSealed = try await connection.read { session throws(DatabaseError) in
-            try CredentialTable.hasAny(in: session)
-          }
-          keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { terminal.note($0) }
-        }
-        try await set.write(keys, connection)
+      let plan = try await policies.plan(on: connection)
+      if !arguments.flag("dry-run") {
+        let keys = MasterKeyOptions(arguments, database: options).source(terminal)
+        try await policies.apply(
+          plan, sealedWith: keys, by: .ofCommand(), at: WallClock.system.now(), on: connection)
       }
-      try set.show(isDry: isDry, arguments, terminal)
+      try show(policies, plan, arguments, terminal)
       return .done
     }
   }
 
-  private let record: AppRecord
-  private let legacy: LegacyEntitlements?
-  private let hold: AccessHold?
-  private let unproven: UnprovenForwarding?
-  private let consumption: ConsumptionOptions?
-
-  /// What is different from before, a sentence each.
-  private var changes: [String] {
-    var changes: [String] = []
-    if let legacy, legacy != record.legacyEntitlements {
-      changes.append("legacy entitlements \(record.legacyEntitlements.rawValue) to \(legacy.rawValue)")
+  private static func readings(_ arguments: ParsedArguments) throws -> AnswerReadings? {
+    let words = arguments.values("answer-reading")
+    guard !words.isEmpty else { return nil }
+    guard words.contains("default") else { return try AnswerReadings(words) }
+    guard words == ["default"] else {
+      throw UsageError(
+        .invalidValue, "--answer-reading default goes alone: it goes back to every default.", path: arguments.path)
     }
-    if let hold, hold != record.accessHold {
-      changes.append("hold access \(record.accessHold.summary) to \(hold.summary)")
-    }
-    if let unproven, unproven != record.unprovenForwarding {
-      changes.append("forward unproven messages \(record.unprovenForwarding.rawValue) to \(unproven.rawValue)")
-    }
-    if let consumption {
-      if consumption.policy != record.consumption {
-        changes.append("consumption \(record.consumption.summary) to \(consumption.policy.summary)")
-      }
-      if consumption.token != nil { changes.append("a new token for the back end that is asked about consumption") }
-    }
-    return changes
+    return .defaults
   }
 
-  private func write(_ keys: Keyring?, _ connection: Connection) async throws {
-    let (app, now, changes) = (record.app, WallClock.system.now(), changes)
-    let (legacy, hold, unproven, consumption) = (legacy, hold, unproven, consumption)
-    try await connection.transaction { session throws(DatabaseError) in
-      if let legacy { try PolicyTable.set(legacyEntitlements: legacy, of: app, at: now, in: session) }
-      if let hold { try PolicyTable.set(accessHold: hold, of: app, at: now, in: session) }
-      if let unproven { try UnprovenForwardingTable.set(unproven, of: app, at: now, in: session) }
-      if let consumption {
-        try ConsumptionPolicyTable.set(consumption.policy, of: app, at: now, in: session)
-        if let token = consumption.token, let keys {
-          try CredentialTable.put(
-            token, kind: .callbackToken, name: ConsumptionOptions.tokenName, issuer: "", of: app, sealedWith: keys,
-            at: now, in: session)
-        }
-      }
-      try AuditTable.note(
-        "app.set", of: app.bundleID, by: OperatingSystemUser.name, because: changes.joined(separator: "; "), at: now,
-        in: session)
-    }
-  }
-
-  private func show(isDry: Bool, _ arguments: ParsedArguments, _ terminal: Terminal) throws {
+  private static func show(
+    _ set: SetAppPolicies, _ plan: SetAppPolicies.Plan, _ arguments: ParsedArguments, _ terminal: Terminal
+  ) throws {
+    let (record, changes, isDry) = (plan.before, plan.changes, arguments.flag("dry-run"))
     if arguments.wantsJSON {
       var object: JSONObject = ["app": .string(record.app.bundleID), "dryRun": .bool(isDry)]
-      if let legacy {
+      if let legacy = set.legacyEntitlements {
         object["legacyEntitlements"] = .string(legacy.rawValue)
         object["before"] = .string(record.legacyEntitlements.rawValue)
       }
-      if let hold {
+      if let hold = set.accessHold {
         object["holdAccessHours"] = .integer(Int64(hold.hours))
         object["holdAccessHoursBefore"] = .integer(Int64(record.accessHold.hours))
       }
-      if let unproven {
+      if let unproven = set.unprovenForwarding {
         object["forwardUnproven"] = .string(unproven.rawValue)
         object["forwardUnprovenBefore"] = .string(record.unprovenForwarding.rawValue)
       }
-      if let consumption {
+      if let consumption = set.consumption {
         object["consumption"] = .string(consumption.policy.summary)
         object["consumptionBefore"] = .string(record.consumption.summary)
+      }
+      if let readings = set.answerReadings {
+        object["answerReadings"] = .array(readings.ids.map { .string($0) })
+        object["answerReadingsBefore"] = .array(record.answerReadings.map { .string($0) })
+      }
+      if let clients = set.answerClients {
+        object["answerClients"] = .string(clients.rawValue)
+        object["answerClientsBefore"] = .string(record.answerClients.rawValue)
       }
       try terminal.write(object)
     } else if changes.isEmpty {
       let now = [
-        legacy?.rawValue, (hold?.summary).map { "hold access \($0)" },
-        (unproven?.rawValue).map { "forward unproven \($0)" },
-        (consumption?.policy.summary).map { "consumption \($0)" },
+        set.legacyEntitlements?.rawValue, (set.accessHold?.summary).map { "hold access \($0)" },
+        (set.unprovenForwarding?.rawValue).map { "forward unproven \($0)" },
+        (set.consumption?.policy.summary).map { "consumption \($0)" },
+        (set.answerReadings?.summary).map { "answer readings \($0)" },
+        (set.answerClients?.rawValue).map { "answer clients \($0)" },
       ].compactMap(\.self)
       try terminal.write("\(isDry ? "would: " : "")nothing to change: it is \(now.joined(separator: ", "))\n")
     } else {
@@ -168,6 +160,16 @@ extension LegacyEntitlements {
   }
 }
 
+extension AnswerClients {
+  /// What it means, in a few words.
+  var summary: String {
+    switch self {
+    case .password: "password: subscriptions are told with the shared secret only"
+    case .token: "token: subscriptions are told without a password too, with the app's bearer token"
+    }
+  }
+}
+
 extension UnprovenForwarding {
   /// What it means, in a few words.
   var summary: String {
@@ -176,9 +178,4 @@ extension UnprovenForwarding {
     case .deny: "deny: unproven messages stay in quarantine"
     }
   }
-}
-
-extension AccessHold {
-  /// What it means, in a few words.
-  var summary: String { self == .off ? "off" : "\(hours) hours" }
 }

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import Ledger
+import Operations
 import Purchases
 import Runtime
 import Time
@@ -31,6 +32,9 @@ enum AppShow {
       try terminal.write("hold      \(record.accessHold.summary)\n")
       try terminal.write("unproven  \(record.unprovenForwarding.summary)\n")
       try terminal.write("consumed  \(record.consumption.summary)\n")
+      let readings = record.answerReadings.isEmpty ? "default" : record.answerReadings.joined(separator: ", ")
+      try terminal.write("readings  \(readings)\n")
+      try terminal.write("clients   \(record.answerClients.summary)\n")
       try show(record, terminal)
       var table = TextTable([.init("AT"), .init("WHO"), .init("WHAT"), .init("WHY")])
       for entry in audit { table.add([entry.at.iso8601, entry.actor, entry.action, entry.reason]) }
@@ -56,7 +60,7 @@ enum AppShow {
     }
   }
 
-  private static func json(_ entry: AuditTable.Entry) -> JSONObject {
+  private static func json(_ entry: AuditTable.Record) -> JSONObject {
     [
       "at": .integer(entry.at.sinceEpoch), "actor": .string(entry.actor), "action": .string(entry.action),
       "reason": .string(entry.reason),

@@ -1,23 +1,23 @@
 import JSON
 import Ledger
+import Operations
 import Runtime
 import Wire
 
 /// `--consumption …` of `switchyard app set`.
 struct ConsumptionOptions: Sendable {
   static let options: [Option] = [
-    .value("consumption", "POLICY", choices: ["ignore", "fixed", "ask"], "What Apple is told of consumption."),
+    .value(
+      "consumption", "POLICY", choices: ["ignore", "fixed", "ask"],
+      "What Apple is told of consumption when it asks in a signed notification."),
     .value("consumption-file", "FILE", "With fixed: Apple's ConsumptionRequest as JSON."),
     .value("consumption-url", "URL", "With ask: where your back end is asked."),
     .value("consumption-token-file", "FILE", "With ask: the bearer token by which your back end knows us; sealed."),
   ]
 
-  /// Of the token in `credentials`: there is one.
-  static let tokenName = "consumption"
   private static let fileLimit = 64 << 10
 
-  let policy: ConsumptionPolicy
-  let token: [UInt8]?
+  let choice: SetAppPolicies.Consumption
 
   /// Nil when nothing is said of consumption.
   init?(_ arguments: ParsedArguments) throws {
@@ -31,6 +31,7 @@ struct ConsumptionOptions: Sendable {
     guard (url != nil) == (mode == "ask") else { throw fail("--consumption ask and --consumption-url go together.") }
     guard tokenFile == nil || mode == "ask" else { throw fail("--consumption-token-file goes with --consumption ask.") }
     guard mode != nil else { return nil }
+    let policy: ConsumptionPolicy
     if let file {
       guard let answer = try? JSONReader.read(Input.read(file, limit: Self.fileLimit)).object else {
         throw SecretFileError(file: file, reason: "it holds no JSON object")
@@ -44,7 +45,7 @@ struct ConsumptionOptions: Sendable {
     } else {
       policy = .ignore
     }
-    token = try tokenFile.map { file in
+    let token = try tokenFile.map { file in
       var bytes = try Input.read(file, limit: Self.fileLimit)
       while bytes.last == 0x0A || bytes.last == 0x0D || bytes.last == 0x20 { bytes.removeLast() }
       guard !bytes.isEmpty, bytes.count <= 4_096, bytes.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
@@ -52,5 +53,6 @@ struct ConsumptionOptions: Sendable {
       }
       return bytes
     }
+    choice = SetAppPolicies.Consumption(policy, token: token)
   }
 }

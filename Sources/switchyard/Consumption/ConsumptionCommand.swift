@@ -1,6 +1,7 @@
 import Database
 import JSON
 import Ledger
+import Operations
 import Purchases
 import Runtime
 import Signing
@@ -10,7 +11,10 @@ import Time
 enum ConsumptionCommand {
   static let command = Command(
     "consumption", "Look at Apple's consumption requests, and answer by hand.",
-    discussion: "What happens by itself is decided with `switchyard app set APP --consumption`.",
+    discussion: """
+      What happens by itself is decided with `switchyard app set APP --consumption`, for requests that Apple signed. A \
+      request of a V1 body is `claimed`: anybody with the shared secret can make one. Answer it by hand if it is genuine.
+      """,
     examples: [
       Command.Example("switchyard consumption list --state waiting"),
       Command.Example("switchyard consumption show 2000000123456789"),
@@ -64,7 +68,7 @@ enum ConsumptionCommand {
     arguments: [id]
   ) { arguments, terminal in
     try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let found = try await find(arguments.positionals[0], connection)
+      let found = try await ConsumptionCases.find(arguments.positionals[0], on: connection)
       let names = try await names(connection)
       for one in found {
         if arguments.wantsJSON {
@@ -78,14 +82,6 @@ enum ConsumptionCommand {
       }
       return .done
     }
-  }
-
-  static func find(_ id: String, _ connection: Connection) async throws -> [ConsumptionCase] {
-    let found = try await connection.read { session throws(DatabaseError) in
-      try ConsumptionTable.find(id, in: session)
-    }
-    guard !found.isEmpty else { throw NoSuchConsumption(id: id) }
-    return found
   }
 
   static func names(_ connection: Connection) async throws -> [App.ID: String] {
@@ -107,12 +103,4 @@ extension ConsumptionCase {
       "settledAt": JSONValue(settledAt?.sinceEpoch), "message": .string(message.hex),
     ]
   }
-}
-
-/// No request of this id.
-struct NoSuchConsumption: ExitStatusError, CustomStringConvertible {
-  let id: String
-
-  var exitStatus: ExitStatus { .failed }
-  var description: String { "no consumption request of \(id); see `switchyard consumption list`" }
 }

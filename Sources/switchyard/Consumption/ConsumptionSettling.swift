@@ -1,15 +1,15 @@
+import ConsumptionAnswers
 import Database
 import JSON
 import Ledger
+import Operations
 import Runtime
 import Service
-import Signing
 import Time
 import Wire
 
 /// `switchyard consumption answer|decline`: settles a request by hand.
 enum ConsumptionSettling {
-  private static let lease = Interval.minutes(5)
   private static let fileLimit = 64 << 10
   private static let dryRun = Option.flag("dry-run", "Say what would be done and do nothing.")
 
@@ -39,7 +39,8 @@ enum ConsumptionSettling {
     return try await options.withDatabase(terminal) { configuration in
       let connection = try await Connection.open(configuration)
       try await options.prepare(connection)
-      let request = try await open(arguments.positionals[0], connection)
+      let operation = AnswerConsumption(object, to: arguments.positionals[0])
+      let request = try await operation.plan(at: WallClock.system.now(), on: connection)
       if arguments.flag(dryRun.name) {
         try say("would tell Apple", request, request.state, object, arguments, terminal)
         await connection.close()
@@ -51,7 +52,8 @@ enum ConsumptionSettling {
       let report = ConsumptionReport(client: asking.client, pool: pool, keys: keys)
       let outcome: Result<ConsumptionReport.Outcome, any Error>
       do {
-        outcome = .success(try await tell(object, about: request, report, connection))
+        outcome = .success(
+          try await operation.apply(request, with: report, by: .ofCommand(), clock: .system, on: connection))
       } catch { outcome = .failure(error) }
       await asking.end()
       await pool.close()
@@ -80,68 +82,15 @@ enum ConsumptionSettling {
   ) { arguments, terminal in
     let reason = try arguments.required("reason")
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let request = try await open(arguments.positionals[0], connection)
-      let isDry = arguments.flag(dryRun.name)
-      if !isDry {
-        let leased = try await take(request, "consumption.decline", reason, connection)
-        let now = WallClock.system.now()
-        try await connection.transaction { session throws(DatabaseError) in
-          try ConsumptionTable.settle(leased, as: .declined, because: reason, at: now, in: session)
-        }
-      }
+      let operation = DeclineConsumption(arguments.positionals[0])
+      let (isDry, now) = (arguments.flag(dryRun.name), WallClock.system.now())
+      let request = try await operation.plan(at: now, on: connection)
+      if !isDry { try await operation.apply(request, by: .ofCommand(because: reason), at: now, on: connection) }
       try say(
         isDry ? "would decline" : "declined", request, isDry ? request.state : .declined, nil, because: reason,
         arguments, terminal)
       return .done
     }
-  }
-
-  /// The newest request of this id that is still to be settled.
-  private static func open(_ id: String, _ connection: Connection) async throws -> ConsumptionCase {
-    let found = try await ConsumptionCommand.find(id, connection)
-    let now = WallClock.system.now()
-    let isOpen = { (one: ConsumptionCase) in
-      one.state != .answered && one.deadline > now && one.transactionID != nil
-    }
-    guard let request = found.first(where: isOpen) else { throw NotOpen(request: found[0]) }
-    return request
-  }
-
-  /// Takes the request from the service, with a note of who did.
-  private static func take(
-    _ request: ConsumptionCase, _ action: StaticString, _ reason: String, _ connection: Connection
-  ) async throws -> LeasedConsumption {
-    let (now, owner, actor) = (WallClock.system.now(), [UInt8].random(count: 16), OperatingSystemUser.name)
-    let leased = try await connection.transaction { session throws(DatabaseError) in
-      guard
-        let leased = try ConsumptionTable.lease(request, until: now + lease, owner: owner, at: now, in: session)
-      else { return nil as LeasedConsumption? }
-      try AuditTable.note(
-        action, of: "consumption", by: actor, because: "\(request.name): \(reason)", at: now, in: session)
-      return leased
-    }
-    guard let leased else { throw NotOpen(request: request) }
-    return leased
-  }
-
-  private static func tell(
-    _ answer: JSONObject, about request: ConsumptionCase, _ report: ConsumptionReport, _ connection: Connection
-  ) async throws -> ConsumptionReport.Outcome {
-    let leased = try await take(request, "consumption.answer", "by hand", connection)
-    try await connection.transaction { session throws(DatabaseError) in
-      try ConsumptionTable.keep(answer, for: leased, in: session)
-    }
-    let outcome = await report.tell(answer, about: request)
-    let now = WallClock.system.now()
-    try await connection.transaction { session throws(DatabaseError) in
-      switch outcome {
-      case .taken: try ConsumptionTable.settle(leased, as: .answered, because: "by hand", at: now, in: session)
-      case .refused(let reason):
-        try ConsumptionTable.settle(leased, as: .refused, because: reason, at: now, in: session)
-      case .later(let reason): try ConsumptionTable.postpone(leased, until: now, because: reason, in: session)
-      }
-    }
-    return outcome
   }
 
   /// - Parameter state: how the request stands now.
@@ -159,20 +108,5 @@ enum ConsumptionSettling {
       try terminal.write("\(done): \(request.name)\n")
       if let reason { terminal.note(reason) }
     }
-  }
-}
-
-/// Nothing is left to be settled, or somebody is at it.
-struct NotOpen: ExitStatusError, CustomStringConvertible {
-  let request: ConsumptionCase
-
-  var exitStatus: ExitStatus { .refused }
-  var description: String {
-    let why =
-      request.transactionID == nil
-      ? "it does not name its purchase: tell Apple with `switchyard api consumption TRANSACTION`"
-      : "what is being worked on is free again after five minutes"
-    return "the request of \(request.name) is \(request.state.name), its time ends at \(request.deadline.iso8601); "
-      + why
   }
 }

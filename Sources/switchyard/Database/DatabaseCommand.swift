@@ -13,7 +13,9 @@ enum DatabaseCommand {
       Command.Example("switchyard db migrate", "after each upgrade, before the service"),
     ],
     options: DatabaseOptions.options,
-    subcommands: [migrate, status, DatabaseDump.command, DatabaseRebuild.command, DatabaseKeep.command])
+    subcommands: [
+      migrate, status, DatabaseDump.command, DatabaseRebuild.command, DatabaseRedact.command, DatabaseKeep.command,
+    ])
 
   private static let migrate = Command(
     "migrate", "Bring the schema to the version of this build; safe to run twice.",

@@ -2,9 +2,8 @@ import Adapter
 import Database
 import JSON
 import Ledger
-import Purchases
+import Operations
 import Runtime
-import Service
 import Signing
 import Synchronization
 import Time
@@ -14,8 +13,9 @@ struct DatabaseRebuild {
   static let command = Command(
     "rebuild", "Derive purchases, customers and events anew from the inbox.",
     discussion: """
-      Beside what is there, then exchanged at once; readers and the service go on meanwhile. A message that this build \
-      refuses ends it before anything is changed. --dry-run compares and changes nothing: exit status 5 when there are \
+      Beside what is there, then exchanged at once; readers and the service go on meanwhile. A message of \
+      Apple's that this build refuses ends it before anything is changed; one that nothing but a shared secret vouches for \
+      is left out, and counted. --dry-run compares and changes nothing: exit status 5 when there are \
       differences.
       """,
     whenStopped: """
@@ -46,8 +46,7 @@ struct DatabaseRebuild {
     }
   }
 
-  private let configuration: DatabaseConfiguration
-  private let rebuild: Rebuild
+  private let rebuild: RebuildLedger
   private let progress = Progress()
   /// Looked at by its own threads, which belong to no task.
   private let stop = CommandStop.current
@@ -62,69 +61,31 @@ struct DatabaseRebuild {
   }
 
   private init(_ configuration: DatabaseConfiguration, _ adapter: Adapter, _ terminal: Terminal) async throws {
-    self.configuration = configuration
     self.terminal = terminal
     let connection = try await Connection.open(configuration)
     let status = try await connection.read { session throws(DatabaseError) in try Migrator().status(in: session) }
     await connection.close()
     guard status.isCurrent else { throw SchemaError(status: status) }
     let progress = progress
-    rebuild = Rebuild(configuration) { done in
+    rebuild = RebuildLedger(configuration, readBy: adapter) { done in
       progress.note(done)
       if done % Self.step == 0 { terminal.note("\(done) messages read") }
-    } read: { stored in
-      try Self.read(stored, adapter)
     }
   }
 
   private static let step = 10_000
 
-  /// A stored message as it was read when it came, with this build's rules and today's roots.
-  private static func read(_ stored: StoredMessage, _ adapter: Adapter) throws(RefusedMessage) -> Findings {
-    let message = stored.message
-    do throws(Refusal) {
-      switch message.kind {
-      case .notification, .notificationHistory:
-        return try adapter.notification(
-          message.body, message: message.digest, origin: Intake.origin(of: message, app: stored.bundleID),
-          now: message.receivedAt
-        ).findings
-      case .verifyReceiptAnswer:
-        return try adapter.answer(
-          message.body, app: stored.bundleID, environment: stored.claim.environment, message: message.digest,
-          now: message.receivedAt
-        ).findings
-      case .apiAnswer:
-        return try adapter.apiAnswer(
-          message.body, app: stored.bundleID, environment: stored.environment, message: message.digest,
-          now: message.receivedAt
-        ).findings
-      case .evidence:
-        return try adapter.evidence(
-          message.body, app: stored.bundleID, environment: stored.claim.environment, userID: stored.claim.userID,
-          message: message.digest, now: message.receivedAt
-        ).findings
-      }
-    } catch {
-      throw RefusedMessage(digest: message.digest, title: stored.title, app: stored.bundleID, refusal: error)
-    }
-  }
-
   private func run(_ wantsJSON: Bool) async throws -> ExitStatus {
-    let now = WallClock.system.now()
-    let summary = try await rebuild.run(now: now)
+    let summary = try await rebuild.apply(by: .ofCommand(), at: WallClock.system.now())
     CommandStop.current?.summarize(nil)
-    let connection = try await Connection.open(configuration)
-    try await connection.transaction { session throws(DatabaseError) in
-      try AuditTable.note(
-        "db.rebuild", of: "database", by: OperatingSystemUser.name, because: "\(summary.messages) messages", at: now,
-        in: session)
-    }
-    await connection.close()
     if wantsJSON {
-      try terminal.write(["messages": .integer(Int64(summary.messages)), "late": .integer(Int64(summary.late))])
+      try terminal.write([
+        "messages": .integer(Int64(summary.messages)), "late": .integer(Int64(summary.late)),
+        "skipped": .integer(Int64(summary.skipped)), "refused": Self.json(summary.refused),
+      ])
     } else {
       try terminal.write("rebuilt from \(summary.messages) messages, and \(summary.late) that arrived meanwhile\n")
+      tell(skipped: summary.skipped, summary.refused)
     }
     return .done
   }
@@ -140,11 +101,12 @@ struct DatabaseRebuild {
   }
 
   private func rehearse(_ wantsJSON: Bool) async throws -> ExitStatus {
-    let rehearsal = try await rebuild.rehearse(now: WallClock.system.now())
+    let rehearsal = try await rebuild.plan(at: WallClock.system.now())
     CommandStop.current?.summarize(nil)
     if wantsJSON {
       try terminal.write([
-        "messages": .integer(Int64(rehearsal.messages)), "dryRun": true, "isEqual": .bool(rehearsal.isEqual),
+        "messages": .integer(Int64(rehearsal.messages)), "skipped": .integer(Int64(rehearsal.skipped)), "dryRun": true,
+        "isEqual": .bool(rehearsal.isEqual), "refused": Self.json(rehearsal.refused),
         "gone": Self.json(rehearsal.gone), "new": Self.json(rehearsal.new),
       ])
     } else if rehearsal.isEqual {
@@ -155,25 +117,32 @@ struct DatabaseRebuild {
       try terminal.write(
         "\(rehearsal.gone.count) lines would be gone, \(rehearsal.new.count) new; nothing was changed\n")
     }
+    if !wantsJSON { tell(skipped: rehearsal.skipped, rehearsal.refused) }
     return rehearsal.isEqual ? .done : .differences
+  }
+
+  private func tell(skipped: Int, _ refused: Rebuild.Refused) {
+    if skipped > 0 {
+      terminal.note("\(skipped) messages were left out: a secret was taken out of them, and the rest cannot be read")
+    }
+    guard refused.count > 0 else { return }
+    terminal.note(
+      "\(refused.count) messages were left out: this build refuses them, and Apple vouches for none of them. They stay in "
+        + "the inbox; what was known from them alone is not in the rebuilt tables:")
+    for example in refused.examples { terminal.note("  \(example.digest.hex) \(example.reason)") }
+    let more = refused.count - refused.examples.count
+    if more > 0 { terminal.note("  and \(more) more") }
+  }
+
+  private static func json(_ refused: Rebuild.Refused) -> JSONValue {
+    let examples = refused.examples.map { example -> JSONValue in
+      ["message": .string(example.digest.hex), "reason": .string(example.reason)]
+    }
+    return ["count": .integer(Int64(refused.count)), "examples": .array(examples)]
   }
 
   private static func json(_ lines: Rebuild.Rehearsal.Lines) -> JSONValue {
     ["count": .integer(Int64(lines.count)), "examples": .array(lines.examples.map(JSONValue.string))]
-  }
-}
-
-/// A stored message that cannot be read any more.
-struct RefusedMessage: ExitStatusError, CustomStringConvertible {
-  let digest: Digest
-  let title: String
-  let app: String
-  let refusal: Refusal
-
-  var exitStatus: ExitStatus { .failed }
-
-  var description: String {
-    "the message \(digest.hex) (\(title) of \(app)) is refused by this build and these roots: \(refusal)"
   }
 }
 

@@ -30,7 +30,7 @@ enum DevCommand {
   ) { arguments, terminal in
     let database = try DatabaseOptions(arguments)
     guard arguments.flag("story") else {
-      let pki = try simulatedApple(in: database.dataDirectory, now: WallClock.system.now())
+      let pki = try SimulatedApple.pki(in: database.dataDirectory, now: WallClock.system.now())
       let roots = TrustedRoots.apple.adding([try pki.trustedRoot()], for: .sandbox)
       guard let running = try await start(try ServeOptions(arguments), roots, arguments, terminal) else { return .done }
       _ = try await ServiceGroup(services: running.services, logger: logger(arguments, terminal)).run {
@@ -50,7 +50,7 @@ enum DevCommand {
       StoryPlay.world(at: now), RunningAppStore.Settings(), clock: .system)
     let directory = "\(database.dataDirectory)/simulated-app-store"
     _ = FileFacts.makeDirectory(database.dataDirectory)
-    try SimulateServe.write(appStore, to: directory)
+    try await SimulateServe.write(appStore, to: directory)
     var options = try ServeOptions(arguments)
     options.settings.verifyReceipt.production = appStore.productionURL + "/verifyReceipt"
     options.settings.verifyReceipt.sandbox = appStore.sandboxURL + "/verifyReceipt"
@@ -93,15 +93,5 @@ enum DevCommand {
     return Logger(
       label: "switchyard", level: arguments.flag("story") ? max(level, .warning) : level,
       handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
-  }
-
-  /// The PKI of this data directory, made at the first run: what an earlier story stored still verifies later.
-  static func simulatedApple(in directory: String, now: Milliseconds) throws -> ApplePKI {
-    _ = FileFacts.makeDirectory(directory)
-    let files = PKIDirectory(path: "\(directory)/simulated-apple")
-    if files.exists { return try files.load() }
-    let pki = try ApplePKI.generate(at: now)
-    try files.save(pki)
-    return pki
   }
 }

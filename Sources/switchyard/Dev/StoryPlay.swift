@@ -2,6 +2,7 @@ import Database
 import HTTPClient
 import JSON
 import Ledger
+import Operations
 import Purchases
 import Runtime
 import Service
@@ -103,18 +104,18 @@ final class StoryPlay: Service {
   }
 
   private func register(_ bundleID: String, appAppleID: Int64?, secret: String?) async throws -> String {
-    let (now, keys, url) = (now, stage.running.keys, stage.oldBackEndURL)
-    return try await stage.running.installation.ledger.pool.transaction { session throws(DatabaseError) in
-      let app = try AppTable.add(bundleID: bundleID, appAppleID: appAppleID, at: now, in: session)
-      if let secret {
-        try CredentialTable.put(
-          Array(secret.utf8), kind: .sharedSecret, name: "story", issuer: "", of: app, sealedWith: keys, at: now,
-          in: session)
-        let scope = Ledger.Scope(app: app.id, environment: .production)
-        try DestinationTable.setLegacy(url, of: scope, at: now, in: session)
+    let author = Author("switchyard dev", because: "story")
+    let app = RegisterApp(
+      bundleID, appAppleID: appAppleID, sharedSecret: secret.flatMap { SharedSecret(Array($0.utf8)) })
+    let forwarding = SetLegacyURL(stage.oldBackEndURL, of: bundleID, in: .production)
+    let token = IssueToken(for: bundleID, label: "dev")
+    return try await stage.running.installation.ledger.pool.withConnection { [now, stage] connection in
+      try await app.apply(
+        app.plan(on: connection), sealedWith: KeySource(stage.running.keys), by: author, at: now, on: connection)
+      if secret != nil {
+        try await forwarding.apply(forwarding.plan(on: connection), by: author, at: now, on: connection)
       }
-      try AuditTable.note("app.add", of: bundleID, by: "switchyard dev", because: "story", at: now, in: session)
-      return try TokenTable.issue(for: app, label: "dev", at: now, in: session)
+      return try await token.apply(token.plan(on: connection), by: author, at: now, on: connection).token
     }
   }
 

@@ -2,6 +2,7 @@ import Database
 import Ledger
 import Purchases
 import Runtime
+import Seeding
 import Service
 import Signing
 import Time
@@ -98,6 +99,10 @@ struct AskingChecks {
       (
         .unnamed, "do not say which purchase Apple asks about",
         "`switchyard consumption list --state unnamed`; whoever knows the purchase answers by `switchyard api consumption`"
+      ),
+      (
+        .claimed, "come from a V1 body alone, which anybody with the shared secret can make: people have to answer",
+        "`switchyard consumption list --state claimed`; if a request is genuine: `switchyard consumption answer`"
       ),
     ]
     return remedies.compactMap { row in

@@ -1,3 +1,4 @@
+import Database
 import Ledger
 import Runtime
 import Signing
@@ -7,7 +8,9 @@ struct DirectoryChecks {
   let all: [Check]
 
   init(_ options: DatabaseOptions, _ key: MasterKeyOptions, headroom: UInt64) {
-    all = [Self.directory(options.dataDirectory), Self.space(options, headroom), Self.key(key)]
+    all =
+      [Self.directory(options.dataDirectory), Self.space(options, headroom), Self.key(key)]
+      + Self.databaseUser(options)
   }
 
   private static func directory(_ path: String) -> Check {
@@ -24,6 +27,19 @@ struct DirectoryChecks {
     return .ok("data directory", path)
   }
 
+  /// Processes of one user can read each other's memory and files.
+  private static func databaseUser(_ options: DatabaseOptions) -> [Check] {
+    guard options.url == nil, EmbeddedServer.otherUser(ofDataIn: options.embeddedDirectory) == "nobody" else {
+      return []
+    }
+    return [
+      .warn(
+        "database user", "the private database runs as nobody, and other programs may run as nobody, too",
+        "stop the service, add a system user mysql, `chown -R mysql: \(options.embeddedDirectory)/data`, start it again"
+      )
+    ]
+  }
+
   private static func space(_ options: DatabaseOptions, _ headroom: UInt64) -> Check {
     // Where the directory is to be made, when it is not there yet.
     guard let free = DiskHeadroom.free(options) ?? FileFacts.freeSpace(at: ".") else {
@@ -35,6 +51,8 @@ struct DirectoryChecks {
     case .low:
       .warn(
         "disk space", text, "make room: unproven messages are not kept; a million notifications take about 3 GiB")
+    case .scarce:
+      .fail("disk space", text, "make room: `serve` keeps evidence, and of the rest only what Apple sends")
     case .full: .fail("disk space", "disk full: \(text)", "make room: `serve` stores nothing and answers 503")
     }
   }

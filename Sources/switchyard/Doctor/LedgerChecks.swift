@@ -23,8 +23,9 @@ struct LedgerChecks {
       ? .ok("schema", "version \(status.installed)")
       : .warn("schema", "version \(status.installed), one ahead of this build", "upgrade this node too")
     all =
-      [schema] + (try Self.rebuild(session)) + (try Self.joins(session)) + (try Self.apps(session))
-      + (try SetupChecks(session).all)
+      [schema] + (try Self.rebuild(session)) + (try Self.joins(session)) + (try Self.secrets(session, now))
+      + (try Self.apps(session))
+      + (try SetupChecks(session).all) + (try StageChecks(session).all)
       + (try OutboxChecks(session, now: now).all) + (try Self.quarantine(session))
       + (try Self.certificates(session)) + (try Self.heartbeats(session))
       + (try AskingChecks(session, keys, now: now).all)
@@ -46,6 +47,49 @@ struct LedgerChecks {
         "customers", "up to \(count) links between purchases rest on unsigned messages, which an older version took",
         "upgrade every node, then run `switchyard db rebuild`: only what Apple vouches for joins customers")
     ]
+  }
+
+  /// In which a service that runs has searched what is stored.
+  private static let searchedWithin = Interval.hours(1)
+
+  private static func secrets(_ session: Session, _ now: Milliseconds) throws(DatabaseError) -> [Check] {
+    guard try Migrator().status(in: session).isCurrent else { return [] }
+    var checks: [Check] = []
+    if let part = try SecretSearchTable.due(in: session).first {
+      let done = try SecretSearchTable.progress(of: part, in: session)?.searched ?? 0
+      let text = "stored messages are being searched for secrets: \(part.rawValue), \(done) done"
+      let isLate = try SecretSearchTable.dueSince(in: session).map { $0 + Self.searchedWithin < now } ?? false
+      checks.append(
+        isLate
+          ? .warn("stored secrets", text, "`serve` does it in the background; `switchyard db redact` does it now")
+          : .ok("stored secrets", text))
+    }
+    let unreadable = try SecretSearchTable.unreadable(in: session)
+    if unreadable > 0 {
+      checks.append(
+        .warn(
+          "stored secrets",
+          "\(unreadable) stored messages cannot be read and were not searched for secrets, or could not be written "
+            + "without them",
+          "restore the database from a backup or leave them; `switchyard db redact --again` searches again"))
+    }
+    let unopened = try SecretSearchTable.unopened(in: session)
+    if !unopened.isEmpty {
+      checks.append(
+        .warn(
+          "stored secrets",
+          "stored messages were not searched for \(unopened.count) shared secrets that do not open under the master key",
+          "name the master key they were sealed with (--master-key-file), then `switchyard db redact --again`; nothing "
+            + "can be searched for a secret that is lost"))
+    }
+    if let count = try SecretSearchTable.underived(in: session) {
+      checks.append(
+        .warn(
+          "stored secrets", "\(count) stored messages held secrets; tables derived from them may still hold some",
+          "`switchyard db rebuild`, then register new shared secrets: the old ones were in the database and its backups"
+        ))
+    }
+    return checks
   }
 
   private static func apps(_ session: Session) throws(DatabaseError) -> [Check] {

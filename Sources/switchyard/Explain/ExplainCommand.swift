@@ -2,6 +2,7 @@ import Database
 import JSON
 import Ledger
 import Mappings
+import Operations
 import Purchases
 import Runtime
 import Time

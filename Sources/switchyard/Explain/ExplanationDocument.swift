@@ -26,6 +26,7 @@ extension Explanation {
     try writer.add("accounts", limit.newest(of: accounts, by: \.lastAsOf)) { .object($0.json) }
     try writer.add("transfers", limit.newest(of: transfers)) { .object($0.json) }
     try writer.add("messages", limit.newest(of: messages)) { .string(Digest(bytes: $0)?.hex ?? "") }
+    if dossier.claimsAreCut { try writer.add(["claimsCut": true]) }
     if isCut { try writer.add(["counts": .object(JSONObject(counts.map { ($0, .integer(Int64($1))) }))]) }
     try writer.end()
   }

@@ -43,6 +43,8 @@ extension Explanation {
     }
     return "\(app) in \(dossier.environment.rawValue), \(id.shown) at \(now.iso8601)\n" + customers.joined()
       + claimedLinksLine
+      + (dossier.claimsAreCut
+        ? "claims    cut: unsigned messages claim more than is shown here; all that is signed is shown\n" : "")
   }
 
   /// A line that names purchases of others to which only unsigned messages lead; empty when there are none.

@@ -11,8 +11,8 @@ struct ExtractCommand {
   static let command = Command(
     "extract", "Prove receipts in bulk and print every original transaction id in them.",
     discussion: """
-      FILE is a table (columns by their names, as app, user_id and receipt, or guessed), JSON Lines with these keys, one \
-      receipt a line, one receipt, or a folder of any of these. gzip and zstd are decompressed; - is stdin. The output \
+      FILE is a table (columns by their names, as app, user_id and receipt, or guessed), JSON Lines with these keys, a JSON \
+      array of such objects or of receipts, one receipt a line, one receipt, or a folder of any of these. gzip and zstd are decompressed; - is stdin. The output \
       has one line for each usable receipt, in the order of the input: line, app, userId and the keys of \
       `receipt inspect`. A receipt that came before is left out. An app that looks like a bundle id has to be the \
       receipt's. The summary goes to stderr.
@@ -49,7 +49,7 @@ struct ExtractCommand {
         """),
       .value(
         "format", "FORMAT", choices: OutputFormat.allCases.map(\.rawValue), default: OutputFormat.jsonl.rawValue,
-        "How usable receipts are written."),
+        "How usable receipts are written; ids: their ids alone, one a line."),
       .flag("json", "Say the summary and the progress as JSON."),
     ],
     arguments: [Positional("FILE", "The receipts: a file, a folder, or - for stdin.")]

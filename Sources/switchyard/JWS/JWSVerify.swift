@@ -1,5 +1,6 @@
 import HTTPClient
 import JSON
+import RevocationChecks
 import Runtime
 import Service
 import Signing
@@ -41,7 +42,6 @@ struct JWSVerify {
 
   /// A day's log of a busy app.
   private static let inputLimit = 256 << 20
-  private static let rootLimit = 1 << 20
 
   private let verifier: SignedDataVerifier
   /// With --ocsp.

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import Ledger
+import Operations
 import Purchases
 import Runtime
 import Signing
@@ -29,17 +30,30 @@ enum InboxCommand {
       let (messages, names) = try await connection.read { session throws(DatabaseError) in
         let apps = try AppTable.all(includingRemoved: true, in: session)
         return (
-          try InboxTable.newest(limit: limit, digestPrefix: prefix?.bytes, in: session),
+          try InboxTable.list(limit: limit, digestPrefix: prefix?.bytes, in: session),
           Dictionary(apps.map { ($0.id, $0.bundleID) }) { first, _ in first }
         )
       }
-      let chosen = messages.filter { prefix?.matches($0.message.digest) ?? true }
+      let chosen = messages.filter { prefix?.matches($0.digest) ?? true }
       if let prefix, chosen.isEmpty { throw NoSuchMessage(where: "the inbox", prefix: prefix.text) }
       let withBody = arguments.flag("body")
-      if arguments.wantsJSON {
-        for stored in chosen { try terminal.write(json(stored, names, withBody: withBody)) }
-      } else if withBody {
-        for stored in chosen { try terminal.write(stored.message.body + [UInt8(ascii: "\n")]) }
+      if withBody {
+        for part in BodyPage.parts(of: chosen, size: \.size) {
+          let stored = try await connection.read { session throws(DatabaseError) in
+            try InboxTable.messages(of: part, in: session)
+          }
+          let bodies = Dictionary(stored.map { ($0.message.digest, $0.message.body) }) { first, _ in first }
+          for message in part {
+            guard let body = bodies[message.digest] else { continue }
+            if arguments.wantsJSON {
+              try terminal.write(json(message, names, body: body))
+            } else {
+              try terminal.write(body + [UInt8(ascii: "\n")])
+            }
+          }
+        }
+      } else if arguments.wantsJSON {
+        for message in chosen { try terminal.write(json(message, names)) }
       } else {
         try terminal.write(table(chosen, names).render(for: terminal))
       }
@@ -47,30 +61,31 @@ enum InboxCommand {
     }
   }
 
-  private static func table(_ messages: [StoredMessage], _ names: [App.ID: String]) -> TextTable {
+  private static func table(_ messages: [InboxListing], _ names: [App.ID: String]) -> TextTable {
     var table = TextTable([
       .init("RECEIVED"), .init("DIGEST"), .init("WHAT"), .init("APP"), .init("ENVIRONMENT"), .init("SIGNED"),
       .init("BYTES", .right),
     ])
     for stored in messages {
       table.add([
-        stored.message.receivedAt.iso8601, String(stored.message.digest.hex.prefix(12)), stored.title,
+        stored.receivedAt.iso8601, String(stored.digest.hex.prefix(12)), stored.title,
         names[stored.app] ?? "?", stored.environment.rawValue, stored.signedAt?.iso8601 ?? "",
-        "\(stored.message.body.count)",
+        "\(stored.size)",
       ])
     }
     return table
   }
 
-  private static func json(_ stored: StoredMessage, _ names: [App.ID: String], withBody: Bool) -> JSONObject {
-    let message = stored.message
+  private static func json(
+    _ message: InboxListing, _ names: [App.ID: String], body: [UInt8]? = nil
+  ) -> JSONObject {
     var object: JSONObject = [
       "digest": .string(message.digest.hex), "receivedAt": .integer(message.receivedAt.sinceEpoch),
-      "kind": .string(message.kind.name), "title": .string(stored.title), "app": JSONValue(names[stored.app]),
-      "environment": .string(stored.environment.rawValue), "signedAt": JSONValue(stored.signedAt?.sinceEpoch),
-      "bytes": .integer(Int64(message.body.count)),
+      "kind": .string(message.kind.name), "title": .string(message.title), "app": JSONValue(names[message.app]),
+      "environment": .string(message.environment.rawValue), "signedAt": JSONValue(message.signedAt?.sinceEpoch),
+      "bytes": .integer(Int64(message.size)),
     ]
-    if withBody { object["body"] = .string(String(decoding: message.body, as: UTF8.self)) }
+    if let body { object["body"] = .string(String(decoding: body, as: UTF8.self)) }
     return object
   }
 }
@@ -83,20 +98,7 @@ extension InboxMessage.Kind {
     case .verifyReceiptAnswer: "verifyReceiptAnswer"
     case .apiAnswer: "apiAnswer"
     case .notificationHistory: "notificationHistory"
+    case .verifiedReceipt: "verifiedReceipt"
     }
   }
-}
-
-/// No message has a digest that begins so.
-struct NoSuchMessage: ExitStatusError, CustomStringConvertible {
-  let place: String
-  let prefix: String
-
-  init(where place: String, prefix: String) {
-    self.place = place
-    self.prefix = prefix
-  }
-
-  var exitStatus: ExitStatus { .failed }
-  var description: String { "nothing in \(place) has a digest that begins with \(prefix)" }
 }

@@ -1,6 +1,7 @@
 import Database
 import JSON
 import Ledger
+import Operations
 import Runtime
 import Signing
 import Time
@@ -31,7 +32,7 @@ enum QuarantineCommand {
       let (reasons, messages) = try await connection.read { session throws(DatabaseError) in
         (
           try QuarantineTable.reasons(in: session).filter { code == nil || $0.code == code },
-          try QuarantineTable.page(after: nil, code: code, digestPrefix: nil, limit: limit, in: session)
+          try QuarantineTable.list(after: nil, code: code, digestPrefix: nil, limit: limit, in: session)
         )
       }
       if arguments.wantsJSON {
@@ -49,7 +50,7 @@ enum QuarantineCommand {
       ])
       for message in messages {
         table.add([
-          message.message.receivedAt.iso8601, String(message.message.digest.hex.prefix(12)), message.code,
+          message.receivedAt.iso8601, String(message.digest.hex.prefix(12)), message.code,
           message.claimedApp, "\(message.replays)", message.detail,
         ])
       }
@@ -67,35 +68,47 @@ enum QuarantineCommand {
   ) { arguments, terminal in
     let prefix = try DigestPrefix(arguments.positionals[0], arguments)
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let found = try await connection.read { session throws(DatabaseError) in
-        try QuarantineTable.page(after: nil, code: nil, digestPrefix: prefix.bytes, limit: 1_000, in: session)
-      }
-      let messages = found.filter { prefix.matches($0.message.digest) }
-      guard !messages.isEmpty else { throw NoSuchMessage(where: "quarantine", prefix: prefix.text) }
-      for message in messages {
-        if arguments.wantsJSON {
-          var object = message.json
-          object["body"] = .string(String(decoding: message.message.body, as: UTF8.self))
-          try terminal.write(object)
-        } else {
-          terminal.note("\(message.message.digest.hex) received \(message.message.receivedAt.iso8601)")
-          terminal.note(
-            "  \(message.code) (\(message.source)), replayed \(message.replays) times: \(message.plainDetail)")
-          try terminal.write(message.message.body + [UInt8(ascii: "\n")])
+      let listed = try await connection.read { session throws(DatabaseError) in
+        try QuarantineTable.list(after: nil, code: nil, digestPrefix: prefix.bytes, limit: 1_000, in: session)
+      }.filter { prefix.matches($0.digest) }
+      guard !listed.isEmpty else { throw NoSuchMessage(where: "quarantine", prefix: prefix.text) }
+      for part in BodyPage.parts(of: listed, size: \.size) {
+        let messages = try await connection.read { session throws(DatabaseError) in
+          try QuarantineTable.messages(of: part, in: session)
+        }
+        let bodies = Dictionary(messages.map { ($0.message.digest, $0.message.body) }) { first, _ in first }
+        for message in part {
+          // Another command may have let go of it.
+          guard let body = bodies[message.digest] else { continue }
+          try show(message, body, asJSON: arguments.wantsJSON, terminal)
         }
       }
       return .done
     }
   }
+
+  private static func show(
+    _ message: QuarantineListing, _ body: [UInt8], asJSON: Bool, _ terminal: Terminal
+  ) throws {
+    if asJSON {
+      var object = message.json
+      object["body"] = .string(String(decoding: body, as: UTF8.self))
+      try terminal.write(object)
+    } else {
+      terminal.note("\(message.digest.hex) received \(message.receivedAt.iso8601)")
+      terminal.note("  \(message.code) (\(message.source)), replayed \(message.replays) times: \(message.plainDetail)")
+      try terminal.write(body + [UInt8(ascii: "\n")])
+    }
+  }
 }
 
-extension QuarantinedMessage {
+extension QuarantineListing {
   var json: JSONObject {
     [
-      "digest": .string(message.digest.hex), "receivedAt": .integer(message.receivedAt.sinceEpoch),
-      "kind": .string(message.kind.name), "code": .string(code), "source": .string(source),
+      "digest": .string(digest.hex), "receivedAt": .integer(receivedAt.sinceEpoch), "kind": .string(kind.name),
+      "code": .string(code), "source": .string(source),
       "detail": .string(detail), "claimedApp": claimedApp.isEmpty ? .null : .string(claimedApp),
-      "replays": .integer(Int64(replays)), "bytes": .integer(Int64(message.body.count)),
+      "replays": .integer(Int64(replays)), "bytes": .integer(Int64(size)),
     ]
   }
 

@@ -1,6 +1,5 @@
-import Database
 import JSON
-import Ledger
+import Operations
 import Runtime
 import Time
 
@@ -24,27 +23,12 @@ enum QuarantinePurge {
     let (now, code) = (WallClock.system.now(), arguments.value("code"))
     let before = now - .days(Int64(days))
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      guard arguments.flag("yes") else {
-        let count = try await connection.read { session throws(DatabaseError) in
-          try QuarantineTable.count(receivedBefore: before, code: code, in: session)
-        }
-        return try say(count, isDry: true, arguments, terminal)
-      }
-      var deleted = 0
-      while !Task.isCancelled {
-        let some = try await connection.transaction { session throws(DatabaseError) in
-          try QuarantineTable.purge(receivedBefore: before, code: code, limit: step, in: session)
-        }
-        deleted += some
-        if some == 0 { break }
-      }
-      let (total, actor) = (deleted, OperatingSystemUser.name)
-      try await connection.transaction { session throws(DatabaseError) in
-        try AuditTable.note(
-          "quarantine.purge", of: "quarantine", by: actor, because: "\(total) of \(code ?? "any code")", at: now,
-          in: session)
-      }
-      return try say(deleted, isDry: false, arguments, terminal)
+      let purge = PurgeQuarantine(receivedBefore: before, code: code)
+      let isDry = !arguments.flag("yes")
+      let count =
+        isDry
+        ? try await purge.plan(on: connection) : try await purge.apply(by: .ofCommand(), at: now, on: connection)
+      return try say(count, isDry: isDry, arguments, terminal)
     }
   }
 
@@ -59,6 +43,4 @@ enum QuarantinePurge {
     }
     return .done
   }
-
-  private static let step = 1_000
 }

@@ -40,6 +40,9 @@ struct DatabaseOptions: Sendable {
     }
   }
 
+  /// While this file is there, no process of this data directory goes on with a bulk migration.
+  var migrationFlag: String { "\(dataDirectory)/migrate.pause" }
+
   /// Where the private database is.
   var embeddedDirectory: String { "\(dataDirectory)/database" }
 

@@ -1,3 +1,4 @@
+import Operations
 import Runtime
 import Signing
 
@@ -39,6 +40,11 @@ struct MasterKeyOptions: Sendable {
     do throws(SealingError) { return Keyring(current: try MasterKey(file: bytes)) } catch {
       throw MasterKeyFileError(path: path, reason: error)
     }
+  }
+
+  /// The same for operations, which load it when they seal something.
+  func source(_ terminal: Terminal) -> KeySource {
+    KeySource { hasSealed in try load(hasSealed: hasSealed) { terminal.note($0) } }
   }
 
   private func make(_ note: (String) -> Void) throws {

@@ -1,9 +1,7 @@
-import Database
 import JSON
 import Ledger
-import Purchases
+import Operations
 import Runtime
-import Signing
 import Time
 
 /// `switchyard outbox replay` and `dead`: sends dead messages again, or gives waiting ones up.
@@ -51,24 +49,34 @@ enum OutboxChange: Sendable {
       }
       let environment = try EnvironmentOption.environment(arguments)
       return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-        let places = try await OutboxPlace.all(app: arguments.value("app"), environment, connection)
-        let count = try await run(places, prefix, filter, isDry: arguments.flag("dry-run"), connection)
-        if let prefix, count == 0, !Task.isCancelled {
-          throw NoSuchMessage(where: "what \(selected)", prefix: prefix.text)
+        let operation = ReplayOrGiveUp(
+          kind, app: arguments.value("app"), environment, prefix: prefix, filter: filter)
+        let isDry = arguments.flag("dry-run")
+        var (count, withoutRoom) = (0, 0)
+        if isDry {
+          count = try await operation.plan(clock: .system, on: connection)
+        } else {
+          let change = try await operation.apply(by: .ofCommand(), clock: .system, on: connection)
+          (count, withoutRoom) = (change.changed, change.withoutRoom)
         }
         if arguments.wantsJSON {
-          let isDry = arguments.flag("dry-run")
-          let summary: JSONObject = ["messages": .integer(Int64(count)), "dryRun": .bool(isDry)]
+          var summary: JSONObject = ["messages": .integer(Int64(count)), "dryRun": .bool(isDry)]
+          if withoutRoom > 0 { summary["withoutRoom"] = .integer(Int64(withoutRoom)) }
           try terminal.write(summary.notingStop)
         } else {
-          try terminal.write("\(arguments.flag("dry-run") ? "would be: " : "")\(count) \(done)\n")
+          try terminal.write("\(isDry ? "would be: " : "")\(count) \(done)\n")
+        }
+        if withoutRoom > 0 {
+          terminal.note(
+            """
+            \(withoutRoom) unproven messages stay dead: at most \(OutboxTable.mostUnproven) wait for a destination; \
+            run it again when these are sent
+            """)
         }
         return .done
       }
     }
   }
-
-  private static let page = 500
 
   private var done: String {
     switch self {
@@ -77,60 +85,10 @@ enum OutboxChange: Sendable {
     }
   }
 
-  private var selected: String {
+  private var kind: ReplayOrGiveUp.Kind {
     switch self {
-    case .replay: "is dead in the outbox"
-    case .dead: "waits in the outbox"
-    }
-  }
-
-  private var state: OutboxTable.State {
-    switch self {
-    case .replay: .dead
-    case .dead: .waiting
-    }
-  }
-
-  /// How many were changed, page by page, each with its note in the audit.
-  private func run(
-    _ places: [OutboxPlace], _ prefix: DigestPrefix?, _ filter: OutboxFilter, isDry: Bool, _ connection: Connection
-  ) async throws -> Int {
-    var selection = OutboxTable.Selection()
-    filter.narrow(&selection, at: WallClock.system.now())
-    let which = prefix?.text ?? (filter.isEmpty ? "--all" : filter.summary)
-    selection.destinations = places.map(\.destination.id)
-    selection.states = [state]
-    selection.digestPrefix = prefix?.bytes
-    guard !places.isEmpty else { return 0 }
-    var (count, last) = (0, Int64(0))
-    while !Task.isCancelled {
-      let (chosen, after) = (selection, last)
-      let rows = try await connection.read { session throws(DatabaseError) in
-        try OutboxTable.rows(chosen, after: after, limit: Self.page, in: session)
-      }
-      guard let end = rows.last else { return count }
-      last = end.sequence
-      let sequences = rows.filter { prefix?.matches($0.message) ?? true }.map(\.sequence)
-      count += isDry || sequences.isEmpty ? sequences.count : try await change(sequences, which, connection)
-    }
-    return count
-  }
-
-  private func change(_ sequences: [Int64], _ which: String, _ connection: Connection) async throws -> Int {
-    let (now, actor) = (WallClock.system.now(), OperatingSystemUser.name)
-    return try await connection.transaction { session throws(DatabaseError) in
-      let count: Int
-      switch self {
-      case .replay: count = try OutboxTable.replay(sequences, at: now, in: session)
-      case .dead: count = try OutboxTable.giveUp(sequences, at: now, in: session)
-      }
-      let reason = "\(which): \(count) messages"
-      switch self {
-      case .replay:
-        try AuditTable.note("outbox.replay", of: "outbox", by: actor, because: reason, at: now, in: session)
-      case .dead: try AuditTable.note("outbox.dead", of: "outbox", by: actor, because: reason, at: now, in: session)
-      }
-      return count
+    case .replay: .replay
+    case .dead: .giveUp
     }
   }
 }

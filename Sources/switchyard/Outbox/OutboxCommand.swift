@@ -1,6 +1,7 @@
 import Database
 import JSON
 import Ledger
+import Operations
 import Purchases
 import Runtime
 import Signing
@@ -123,16 +124,6 @@ enum OutboxCommand {
   }
 }
 
-extension ProofClass {
-  var name: String {
-    switch self {
-    case .proven: "proven"
-    case .claimed: "claimed"
-    case .unproven: "unproven"
-    }
-  }
-}
-
 extension OutboxTable.State {
   var name: String {
     switch self {
@@ -143,26 +134,7 @@ extension OutboxTable.State {
   }
 }
 
-/// A destination with its app's name.
-struct OutboxPlace: Sendable {
-  let app: String
-  let destination: Destination
-
-  /// Those of an app or environment only, when one is named; a clear error for an app that is not registered.
-  static func all(app: String?, _ environment: Environment?, _ connection: Connection) async throws -> [OutboxPlace] {
-    if let app { _ = try await AppRecord.find(app, connection) }
-    return try await connection.read { session throws(DatabaseError) in
-      let apps = try AppTable.all(includingRemoved: true, in: session)
-      let names = Dictionary(apps.map { ($0.id, $0.bundleID) }) { first, _ in first }
-      return try DestinationTable.all(in: session).map { destination in
-        OutboxPlace(app: names[destination.scope.app] ?? "?", destination: destination)
-      }
-    }.filter { place in
-      (app == nil || place.app == app)
-        && (environment == nil || place.destination.scope.environment == environment)
-    }
-  }
-
+extension OutboxPlace {
   static func json(_ row: OutboxRow, _ places: [OutboxPlace]) -> JSONObject {
     let place = places.first { $0.destination.id == row.destination }
     return [

@@ -1,8 +1,11 @@
 import AppStore
 import Database
 import HTTPClient
+import Intake
 import Ledger
+import Operations
 import Purchases
+import Reconciliation
 import Rollout
 import Runtime
 import Seeding

@@ -1,7 +1,9 @@
 import Database
 import JSON
 import Ledger
+import Operations
 import Purchases
+import Reconciliation
 import Runtime
 import Service
 import Time

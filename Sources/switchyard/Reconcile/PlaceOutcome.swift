@@ -2,6 +2,7 @@ import AppStore
 import JSON
 import Ledger
 import Purchases
+import Reconciliation
 import Runtime
 import Service
 import Time

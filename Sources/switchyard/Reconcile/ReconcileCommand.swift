@@ -1,8 +1,10 @@
 import AppStore
 import Database
+import Intake
 import JSON
 import Ledger
 import Purchases
+import Reconciliation
 import Runtime
 import Service
 import Signing

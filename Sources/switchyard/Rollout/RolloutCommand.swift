@@ -1,6 +1,7 @@
 import Database
 import JSON
 import Ledger
+import Operations
 import Purchases
 import Rollout
 import Runtime
@@ -14,7 +15,11 @@ enum RolloutCommand {
       Command.Example("switchyard rollout show"),
       Command.Example("switchyard rollout set com.example.app record --reason \"start of the migration\""),
     ],
-    options: DatabaseOptions.options, subcommands: [show, RolloutSet.command, history])
+    options: DatabaseOptions.options,
+    subcommands: [
+      show, RolloutSet.command, RolloutAdvance.command, RolloutDrill.command, RolloutDecide.command,
+      RolloutGuardCommand.command, RolloutKill.command, RolloutCohort.command, history,
+    ])
 
   private static let show = Command(
     "show", "Show the stage of each app, and what waits for its old back end.",
@@ -38,7 +43,8 @@ enum RolloutCommand {
       ])
       for standing in standings {
         table.add([
-          standing.app.bundleID, standing.flag.environment.rawValue, standing.flag.stage.rawValue,
+          standing.app.bundleID, standing.flag.environment.rawValue,
+          standing.flag.unknownStage.map { "record (\($0))" } ?? Move.name(standing.flag.stage, standing.flag.share),
           "\(standing.flag.epoch)",
           standing.legacy.map { $0.isEnabled ? $0.host : "\($0.host) (off)" } ?? "-", "\(standing.depth.waiting)",
           "\(standing.depth.dead)",
@@ -59,7 +65,7 @@ enum RolloutCommand {
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let bundleID = try await AppRecord.find(arguments.positionals[0], connection).app.bundleID
       let entries = try await connection.read { session throws(DatabaseError) in
-        try AuditTable.newest(of: bundleID, action: RolloutSet.action, limit: limit, in: session)
+        try AuditTable.newest(of: bundleID, action: SetStage.action, limit: limit, in: session)
       }
       if arguments.wantsJSON {
         for entry in entries {
@@ -78,32 +84,24 @@ enum RolloutCommand {
   }
 }
 
-/// How an app stands in one environment.
-struct RolloutStanding: Sendable {
-  let app: App
-  let flag: Flag
-  let legacy: Destination?
-  let depth: OutboxDepth
-
-  static func all(in session: Session) throws(DatabaseError) -> [RolloutStanding] {
-    let flags = try FlagTable.all(in: session)
-    let destinations = try DestinationTable.all(in: session).filter { $0.name == Destination.legacy }
-    let depths = try OutboxTable.depths(in: session)
-    return try AppTable.all(in: session).flatMap { app in
-      flags.filter { $0.key.app == app.id }.sorted { $0.key < $1.key }.map { scope, flag in
-        let legacy = destinations.first { $0.scope == scope }
-        return RolloutStanding(
-          app: app, flag: flag, legacy: legacy, depth: legacy.flatMap { depths[$0.id] } ?? OutboxDepth())
-      }
-    }
-  }
-
+extension RolloutStanding {
   var json: JSONObject {
     [
       "app": .string(app.bundleID), "environment": .string(flag.environment.rawValue),
-      "stage": .string(flag.stage.rawValue), "epoch": .integer(flag.epoch), "legacyHost": JSONValue(legacy?.host),
+      "stage": .string(flag.stage.rawValue), "percent": .share(flag.share),
+      "unknownStage": JSONValue(flag.unknownStage), "epoch": .integer(flag.epoch),
+      "legacyHost": JSONValue(legacy?.host),
       "isForwarding": .bool(legacy?.isEnabled ?? false), "waiting": .integer(Int64(depth.waiting)),
       "dead": .integer(Int64(depth.dead)), "oldestWaiting": JSONValue(depth.oldest?.sinceEpoch),
     ]
+  }
+}
+
+extension JSONValue {
+  /// A ramp's percentage: a whole number, else a text with its decimals; null without one.
+  static func share(_ share: RampShare?) -> JSONValue {
+    guard let share else { return .null }
+    guard share.hundredths.isMultiple(of: 100) else { return .string("\(share)".filter { $0 != " " && $0 != "%" }) }
+    return .integer(Int64(share.hundredths / 100))
   }
 }

@@ -1,6 +1,6 @@
-import Database
 import JSON
 import Ledger
+import Operations
 import Purchases
 import Rollout
 import Runtime
@@ -8,29 +8,39 @@ import Time
 
 /// `switchyard rollout set`: moves an app to a stage; the epoch and the audit are written in one transaction.
 enum RolloutSet {
-  static let action: StaticString = "rollout.set"
-
   static let command = Command(
     "set", "Move an app to a stage, in both environments or in one.",
     discussion: """
-      Running services learn of it within ten seconds. What was decided by the old stage and is not committed yet is \
+      Running services learn of it within five seconds. What was decided by the old stage and is not committed yet is \
       refused and decided anew. To legacy it goes only when nothing has waited in the outbox for a minute, since new \
       messages are passed through at once and would overtake what waits; --pass-by accepts that. Exit status 4: the \
       stage is not available or something it needs is missing.
+
+      In shadow our answers are composed beside Apple's and compared. In ramp the customers of --percent get our answers, \
+      always the same ones, and the others Apple's. In live and complete verifyReceipt is answered from the ledger; in \
+      complete Apple's endpoint is never asked. ramp, live and complete need evidence: `rollout advance` checks it. --force \
+      sets them without it, and the audit says that it was forced. complete also needs a shared secret and an API key. Back \
+      goes without --force.
       """,
     examples: [
       Command.Example("switchyard rollout set com.example.app record --reason \"start of the migration\""),
       Command.Example(
         "switchyard rollout set com.example.app legacy --environment Sandbox --reason \"back for a day\" --dry-run"),
+      Command.Example(
+        "switchyard rollout set com.example.app live --environment Sandbox --force --reason \"first week\""),
+      Command.Example(
+        "switchyard rollout set com.example.app ramp --percent 5 --environment Sandbox --force --reason \"first 5 %\""),
     ],
     options: [
       EnvironmentOption.option, .value("reason", "TEXT", "Why; kept in the audit."),
       .flag("pass-by", "To legacy although messages wait: they go on being sent, new ones pass them by."),
+      .value("percent", "N", "To ramp: the customers who get our answers, 0 to 100, with up to two decimals."),
+      .flag("force", "To ramp, live or complete without evidence; needs --reason."),
       .flag("dry-run", "Say what would be done and do nothing."), JSONOutput.option,
     ],
     arguments: [
       AppCommand.bundleID,
-      Positional("STAGE", choices: Stage.allCases.map(\.rawValue), "Where to; beyond record none is available yet."),
+      Positional("STAGE", choices: Stage.allCases.map(\.rawValue), "Where to."),
     ]
   ) { arguments, terminal in
     guard let stage = Stage(rawValue: arguments.positionals[1]) else {
@@ -43,87 +53,57 @@ enum RolloutSet {
       throw UsageError(.missingOption, "Say why with --reason, in at most 500 bytes.", path: arguments.path)
     }
     let environment = try EnvironmentOption.environment(arguments)
+    let share = try Self.share(arguments, for: stage)
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let bundleID = try await AppRecord.find(arguments.positionals[0], connection).app.bundleID
-      let standings = try await connection.read { session throws(DatabaseError) in try RolloutStanding.all(in: session)
-      }
-      .filter { $0.app.bundleID == bundleID && (environment == nil || $0.flag.environment == environment) }
-      let changes = try standings.map { standing in
-        Change(
-          standing: standing,
-          move: try move(standing, to: stage, passingBy: arguments.flag("pass-by")))
-      }
-      let isDry = arguments.flag("dry-run")
-      if !isDry { try await write(changes.filter(\.move.changesAnything), reason, connection) }
-      for change in changes { try tell(change, isDry: isDry, wantsJSON: arguments.wantsJSON, terminal) }
+      let operation = SetStage(
+        stage, at: share, of: arguments.positionals[0], in: environment, passingBy: arguments.flag("pass-by"),
+        forced: arguments.flag("force"))
+      let (isDry, now) = (arguments.flag("dry-run"), WallClock.system.now())
+      let plan = try await operation.plan(at: now, on: connection)
+      if !isDry { try await operation.apply(plan, by: .ofCommand(because: reason), at: now, on: connection) }
+      for change in plan { try tell(change, isDry: isDry, wantsJSON: arguments.wantsJSON, terminal) }
       return .done
     }
   }
 
-  private struct Change: Sendable {
-    let standing: RolloutStanding
-    let move: Move
-
-    var scope: Ledger.Scope {
-      Ledger.Scope(app: standing.app.id, environment: standing.flag.environment)
-    }
-  }
-
-  private static func move(_ standing: RolloutStanding, to stage: Stage, passingBy: Bool) throws -> Move {
-    // What is younger is on its way; a busy app always has some.
-    let isBackedUp = standing.depth.oldest.map { WallClock.system.now() - $0 > .minutes(1) } ?? false
-    do throws(MoveRefusal) {
-      return try Move(
-        from: standing.flag.stage, to: stage, hasLegacyURL: standing.legacy?.isEnabled ?? false,
-        isBackedUp: isBackedUp && !passingBy)
-    } catch {
-      throw StageRefused(app: standing.app.bundleID, environment: standing.flag.environment, refusal: error)
-    }
-  }
-
-  private static func write(_ changes: [Change], _ reason: String, _ connection: Connection) async throws {
-    let (now, actor) = (WallClock.system.now(), OperatingSystemUser.name)
-    let isWritten = try await connection.transaction { session throws(DatabaseError) in
-      for change in changes {
-        let isFirst = try FlagTable.advance(
-          change.scope, from: change.standing.flag, to: change.move.to, at: now, in: session)
-        guard isFirst else { throw .abandoned("another change of the stage came first; look and try again") }
-        let what = "\(change.scope.environment.rawValue): \(change.move.from.rawValue) to \(change.move.to.rawValue)"
-        try AuditTable.note(
-          action, of: change.standing.app.bundleID, by: actor, because: "\(what): \(reason)", at: now, in: session)
+  /// `--percent`, which ramp needs and no other stage has.
+  private static func share(_ arguments: ParsedArguments, for stage: Stage) throws(UsageError) -> RampShare? {
+    guard let text = arguments.value("percent") else {
+      guard stage != .ramp else {
+        throw UsageError(.missingOption, "The stage ramp needs --percent.", path: arguments.path)
       }
-      return true
+      return nil
     }
-    assert(isWritten)
+    guard stage == .ramp else {
+      throw UsageError(.invalidValue, "Only the stage ramp has --percent.", path: arguments.path)
+    }
+    guard let share = RampShare(text) else {
+      throw UsageError(
+        .invalidValue, "--percent is a number from 0 to 100 with at most two decimals.", path: arguments.path)
+    }
+    return share
   }
 
-  private static func tell(_ change: Change, isDry: Bool, wantsJSON: Bool, _ terminal: Terminal) throws {
+  private static func tell(_ change: SetStage.Change, isDry: Bool, wantsJSON: Bool, _ terminal: Terminal) throws {
     let (standing, move) = (change.standing, change.move)
     if wantsJSON {
       return try terminal.write([
         "app": .string(standing.app.bundleID), "environment": .string(standing.flag.environment.rawValue),
         "from": .string(move.from.rawValue), "to": .string(move.to.rawValue), "dryRun": .bool(isDry),
+        "forced": .bool(move.isForced), "percent": .share(move.share),
         "epoch": .integer(standing.flag.epoch + (move.changesAnything && !isDry ? 1 : 0)),
         "voids": JSONValue(move.voids), "waiting": .integer(Int64(standing.depth.waiting)),
       ])
     }
     let place = "\(standing.app.bundleID) \(standing.flag.environment.rawValue)"
-    guard move.changesAnything else { return try terminal.write("\(place): is in \(move.to.rawValue)\n") }
-    try terminal.write("\(isDry ? "would: " : "")\(place): \(move.from.rawValue) to \(move.to.rawValue)\n")
+    guard move.changesAnything else { return try terminal.write("\(place): is in \(Move.name(move.to, move.share))\n") }
+    try terminal.write(
+      "\(isDry ? "would: " : "")\(place): \(move.description)\(move.isForced ? ", forced" : "")\n"
+    )
     if let voids = move.voids { terminal.note("\(place): \(voids)") }
     if move.to.notifications == .passThrough, standing.depth.waiting > 0 {
       terminal.note(
         "\(place): \(standing.depth.waiting) messages wait in the outbox and go on being sent; new ones pass them by")
     }
   }
-}
-
-/// The stage was not set, and nothing was changed in any environment.
-struct StageRefused: ExitStatusError, CustomStringConvertible {
-  let app: String
-  let environment: Environment
-  let refusal: MoveRefusal
-
-  var exitStatus: ExitStatus { .refused }
-  var description: String { "\(app) \(environment.rawValue): \(refusal)" }
 }

@@ -2,6 +2,7 @@ import AppStore
 import Database
 import JSON
 import Ledger
+import Operations
 import Purchases
 import Runtime
 import Seeding
@@ -127,19 +128,10 @@ enum SeedsCommand {
       throw UsageError(.invalidValue, "What is done is not asked about anew.", path: arguments.path)
     }
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let app = try await AppRecord.find(arguments.positionals[0], connection).app
-      let (now, actor) = (WallClock.system.now(), OperatingSystemUser.name)
-      let count = try await connection.transaction { session throws(DatabaseError) in
-        if isDry {
-          let counts = try WorkTable.counts(of: app, in: session)
-          return counts.filter { states.contains($0.state) && WorkTable.canRetry($0.kind, $0.state) }.reduce(0) {
-            $0 + $1.count
-          }
-        }
-        let count = try WorkTable.retry(of: app, states, at: now, in: session)
-        try AuditTable.note("seeds.retry", of: app.bundleID, by: actor, because: "\(count) ids", at: now, in: session)
-        return count
-      }
+      let retry = RetrySeeds(of: arguments.positionals[0], states)
+      let plan = try await retry.plan(on: connection)
+      let count =
+        isDry ? plan.ids : try await retry.apply(plan, by: .ofCommand(), at: WallClock.system.now(), on: connection)
       if arguments.wantsJSON {
         try terminal.write(["ids": .integer(Int64(count)), "dryRun": .bool(isDry)])
       } else {

@@ -1,6 +1,7 @@
 import Adapter
 import AppStore
 import Database
+import Intake
 import JSON
 import Ledger
 import Runtime

@@ -1,4 +1,5 @@
 import AppStore
+import Reconciliation
 import Runtime
 import Service
 import Signing

@@ -1,3 +1,4 @@
+import BulkMigration
 import Database
 import JSON
 import Runtime
@@ -33,12 +34,14 @@ enum ServeCommand {
       label: "switchyard", level: options.logLevel,
       handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
     trust.warn(logger)
+    options.warn(logger)
     let database = try DatabaseOptions(arguments)
     let disk = try DiskHeadroom.settings(arguments, database)
     let started = try await ServiceGroup.start(logger: logger, gracePeriod: gracePeriod) {
       var settings = options.settings
       settings.appStore = appStore
       settings.disk = disk
+      settings.migration.flagFiles = [database.migrationFlag]
       return try await RunningInstallation.start(
         settings, database: database,
         keys: { hasSealed, note in

@@ -2,6 +2,7 @@ import HTTPServer
 import Runtime
 import Service
 import Signing
+import Time
 
 /// How the service listens, and to whom.
 struct ServeOptions: Sendable {
@@ -11,7 +12,8 @@ struct ServeOptions: Sendable {
       "Where to listen; port 0 picks a free one. [::]:8080 hears IPv4 and IPv6."),
     .value(
       "metrics-listen", "ADDRESS:PORT",
-      "Serve /metrics, /livez and /readyz here too, in plain HTTP. Without it, /metrics is served on loopback only."),
+      "Serve /metrics, /livez and /readyz here too, in plain HTTP. Without it, /metrics is served on loopback only. "
+        + "`serve` warns of an address that other machines reach."),
     .value("tls-certificate-file", "FILE", "Serve TLS 1.2 and 1.3 with this certificate chain (PEM)."),
     .value("tls-key-file", "FILE", "The certificate's private key (PEM)."),
     .value(
@@ -26,19 +28,26 @@ struct ServeOptions: Sendable {
     .value(
       "trusted-proxy", "NETWORK", repeats: true, "Believe X-Forwarded-For of these addresses, and of nobody else."),
     .value(
+      "client-certificate-header", "NAME",
+      "The header in which a --trusted-proxy names the certificate of a client that it authenticated: see "
+        + "`app token --certificate`."),
+    .value(
       "connections", "N", default: "1024", "Open connections at most; more are answered 503."),
     .value(
       "connections-per-address", "N",
       "Open connections from one address at most, 0: no limit. 256; no limit with --trusted-proxy or on loopback."),
     .value(
       "bodies-in-flight", "MIB", default: "64",
-      "Memory that the bodies of all requests together may hold; more are answered 503."),
+      "Memory that the bodies of all requests and their answers together may hold; more are answered 503."),
     .value(
       "verify-receipt-url", "URL", default: VerifyReceiptUpstream().production,
       environment: "SWITCHYARD_VERIFY_RECEIPT_URL", "Where calls of /verifyReceipt are passed on to."),
     .value(
       "verify-receipt-sandbox-url", "URL", default: VerifyReceiptUpstream().sandbox,
       environment: "SWITCHYARD_VERIFY_RECEIPT_SANDBOX_URL", "Where calls of /sandbox/verifyReceipt are passed on to."),
+    .value(
+      "answer-cache", "SECONDS", default: "30",
+      "Give an answer of our own again to whoever sends the same receipt, 0: never. Not after news of the customer."),
     RevocationOption.option,
     .value(
       "log-level", "LEVEL", choices: Logger.Level.allCases.map(\.rawValue), default: Logger.Level.info.rawValue,
@@ -68,10 +77,18 @@ struct ServeOptions: Sendable {
     callers.backEnds = try arguments.values("back-end-networks")
       .map { try Self.network($0, "back-end-networks", arguments) }
     callers.proxies = proxies
+    callers.certificateHeader = arguments.value("client-certificate-header")
+    if callers.certificateHeader != nil, proxies.isEmpty {
+      throw UsageError(
+        .missingArgument,
+        "--client-certificate-header needs --trusted-proxy: anybody else could name a certificate in it.",
+        path: arguments.path)
+    }
     if http.limits.connectionsPerAddress != nil { http.limits.connectionRate = Rate(burst: 256, perSecond: 32) }
     var settings = Installation.Settings(http: http)
     settings.callers = callers
     settings.junk.exempt = callers.apple
+    settings.claims.exempt = callers.apple + callers.backEnds
     // Metrics name the apps and their traffic.
     settings.showsMetrics = Self.isLoopback(address)
     if let text = arguments.value("metrics-listen") {
@@ -80,11 +97,22 @@ struct ServeOptions: Sendable {
     }
     settings.sources = AllowedSources(
       networks: try Self.sources(arguments, callers, address: address), proxies: proxies)
+    if let seconds = try arguments.integer("answer-cache", in: 0...3_600) {
+      settings.answersKept = .seconds(Int64(seconds))
+    }
     settings.verifyReceipt.production = try Self.url("verify-receipt-url", arguments)
     settings.verifyReceipt.sandbox = try Self.url("verify-receipt-sandbox-url", arguments)
     settings.revocations = Revocations(try RevocationOption.policy(arguments))
     self.settings = settings
     logLevel = try arguments.choice("log-level") ?? .info
+  }
+
+  /// Logs what others can read because of these options.
+  func warn(_ logger: Logger) {
+    guard let address = settings.metricsListener?.address, !Self.isLoopback(address) else { return }
+    logger.warning(
+      "metrics are served to other machines in plain HTTP: they name the apps; let a firewall admit your monitoring only",
+      metadata: ["option": "--metrics-listen", "address": "\(address)"])
   }
 
   /// `ADDRESS:PORT`, `[ADDRESS]:PORT`.

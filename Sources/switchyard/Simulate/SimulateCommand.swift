@@ -12,10 +12,11 @@ enum SimulateCommand {
       story and stream print notifications signed by the simulated Apple of --data-dir, which is made at first use: trust \
       simulated-apple/root.der in it. `switchyard dev` with the same --data-dir does. --generate writes a whole world into \
       --out: receipts.csv (app,user_id,receipt), notifications.jsonl (a V2 body a line), truth.jsonl (what is true of each \
-      customer) and world.json (the roots to trust and the apps). The same seed tells of the same customers; keys are \
-      new each time. purchase prints one purchase in every form of either generation. --port serves an App Store of such \
-      customers: both generations of every interface, for clients and receivers of notifications; DIR/world.json says where it is and what to trust, one line on stdout says when it is \
-      ready, SIGTERM ends it.
+      customer) and world.json (the roots to trust and the apps). --port serves an App Store of the same customers: both \
+      generations of every interface, for clients and receivers of notifications. It writes receipts.csv and truth.jsonl \
+      too; DIR/world.json says where it is and what to trust, one line on stdout says when it is ready, SIGTERM ends it. The \
+      same seed, apps, number of customers and --as-of tell the same in both; keys are new each time, unless --port is \
+      told to --keep them. purchase prints one purchase in every form of either generation.
       """,
     whenStopped: "What was written is whole lines; start it again for all of it.",
     examples: [
@@ -28,54 +29,18 @@ enum SimulateCommand {
     options: [
       .value(
         "data-dir", "DIRECTORY", default: ".switchyard", environment: "SWITCHYARD_DATA_DIR", "Where its keys are."),
-      .value("seed", "N", default: "1", "Another number tells of other customers."),
-      .flag("generate", "Write a world of customers into --out."),
-      .value("customers", "N", default: "100", "How many with --generate or --port, up to 10,000,000 or 1,000,000."),
-      .value(
-        "app", "BUNDLE", repeats: true, "The bundle ids of the apps with --generate or --port, or that of the purchase."
-      ),
-      .flag("without-notifications", "Leave notifications.jsonl empty: they are ten times as long as the rest."),
       .value("out", "DIR", "Where --generate and --port write; files of the same names are replaced."),
-    ] + SimulateServe.options, subcommands: [story, stream, SimulatePurchase.command, SimulateControl.command],
+    ] + WorldOptions.options + SimulateGenerate.options + SimulateServe.options,
+    subcommands: [story, stream, SimulatePurchase.command, SimulateControl.command],
     action: run)
 
   @Sendable private static func run(_ arguments: ParsedArguments, _ terminal: Terminal) async throws -> ExitStatus {
-    let apps = arguments.values("app")
-    guard Set(apps).count == apps.count else {
-      throw UsageError(.repeated, "--app names one app twice.", path: arguments.path)
-    }
-    guard apps.allSatisfy(isBundleID) else {
-      throw UsageError(.invalidValue, "--app takes a bundle id, as com.example.app.", path: arguments.path)
-    }
-    if arguments.value("port") != nil { return try await SimulateServe(arguments, apps: apps).run(terminal) }
+    if arguments.value("port") != nil { return try await SimulateServe(arguments).run(terminal) }
     guard arguments.flag("generate") else {
       throw UsageError(
         .missingCommand, "Say which: story, stream, purchase, control, --generate or --port.", path: arguments.path)
     }
-    return try await generate(apps, arguments, terminal)
-  }
-
-  private static func generate(
-    _ apps: [String], _ arguments: ParsedArguments, _ terminal: Terminal
-  ) async throws -> ExitStatus {
-    let seed = UInt64(try arguments.integer("seed", in: 0...Int.max) ?? 1)
-    let customers = try arguments.integer("customers", in: 1...10_000_000) ?? 100
-    let directory = try arguments.required("out")
-    let world = World(seed: seed, bundleIDs: apps.isEmpty ? ["com.example.inkwell"] : apps)
-    let written = try await WorldFiles(
-      world, in: directory, withNotifications: !arguments.flag("without-notifications")
-    ).write(customers: customers)
-    terminal.note(
-      "\(written.customers) customers, as many receipts, \(written.notifications) notifications in \(directory)")
-    return .done
-  }
-
-  /// Apple: letters, digits, hyphens and periods.
-  static func isBundleID(_ text: String) -> Bool {
-    (1...155).contains(text.utf8.count)
-      && text.utf8.allSatisfy { byte in
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.".utf8.contains(byte)
-      }
+    return try await SimulateGenerate(arguments).run(terminal)
   }
 
   private static let story = Command(
@@ -128,7 +93,7 @@ enum SimulateCommand {
 
     init(_ arguments: ParsedArguments) throws {
       seed = UInt64(try arguments.integer("seed", in: 0...Int.max) ?? 1)
-      pki = try DevCommand.simulatedApple(in: arguments.required("data-dir"), now: now)
+      pki = try SimulatedApple.pki(in: arguments.required("data-dir"), now: now)
     }
   }
 

@@ -28,7 +28,7 @@ enum SimulatePurchase {
     arguments: [Positional("PRODUCT", choices: products, "What is bought.")]
   ) { arguments, terminal in
     let now = WallClock.system.now()
-    let pki = try DevCommand.simulatedApple(in: arguments.required("data-dir"), now: now)
+    let pki = try SimulatedApple.pki(in: arguments.required("data-dir"), now: now)
     let forms = try forms(arguments, at: now)
     let signer = try PayloadSigner(pki)
     try terminal.write(forms.object(signedBy: signer, receiptsBy: ReceiptPKI.generate(at: now)))
@@ -43,7 +43,7 @@ enum SimulatePurchase {
     let seed = UInt64(try arguments.integer("seed", in: 0...Int.max) ?? 1)
     let environment: AppStoreEnvironment = arguments.flag("production") ? .production : .sandbox
     let bundleID = arguments.values("app").last ?? "com.example.inkwell"
-    guard SimulateCommand.isBundleID(bundleID) else {
+    guard WorldOptions.isBundleID(bundleID) else {
       throw UsageError(.invalidValue, "--app takes a bundle id, as com.example.app.", path: arguments.path)
     }
     let plan = AppPlan.sample(bundleID, environment: environment)

@@ -2,56 +2,69 @@ import JSON
 import Runtime
 import Signing
 import Simulator
-import Time
 
-/// A simulated world in files: receipts, notifications, the truth about each customer, and what to trust.
+/// What a world tells of its customers, in files: the receipts on their devices, and the truth about them.
+///
+/// The same for a world that serves and for one that nobody asks.
 struct WorldFiles: Sendable {
-  /// Customers made at once.
+  /// Customers, or households of them, that are worked on at once.
   private static let block = 32
 
-  private let world: World
-  private let pki: ApplePKI
-  private let receiptPKI: ReceiptPKI
-  private let directory: String
-  private let withNotifications: Bool
-
-  /// - Parameter directory: made if it is not there; files of these names in it are replaced.
-  init(_ world: World, in directory: String, withNotifications: Bool) throws {
-    self.world = world
-    self.withNotifications = withNotifications
-    self.directory = directory.hasSuffix("/") && directory.count > 1 ? String(directory.dropLast()) : directory
-    guard FileFacts.makeDirectory(self.directory) else { throw FileError(directory, reason: "cannot be made") }
-    pki = try ApplePKI.generate(at: World.asOf)
-    receiptPKI = try ReceiptPKI.generate(at: World.asOf)
-  }
-
   /// The files' lines about some customers.
-  private struct Lines: Sendable {
+  struct Lines: Sendable {
     var receipts: [UInt8] = []
-    var notifications: [UInt8] = []
     var truth: [UInt8] = []
-    var count = 0
+    var notifications: [UInt8] = []
+    var written = Written()
+
+    /// - Parameter pki: signs the receipt.
+    mutating func add(_ state: CustomerState, receiptsBy pki: ReceiptPKI) throws {
+      written.customers += 1
+      for line in state.truth { truth += line.encoded() + [0x0A] }
+      guard let receipt = DeviceReceipt(of: state) else { return }
+      receipts += Array("\(state.app.bundleID),\(state.userID),".utf8)
+      receipts += try receipt.encoded(signedBy: pki) + [0x0A]
+      written.receipts += 1
+    }
+
+    mutating func add(_ notification: WorldNotification, signedBy signer: PayloadSigner) throws {
+      guard let draft = notification.v2 else { return }
+      notifications += try draft.signed(by: signer).body + [0x0A]
+      written.notifications += 1
+    }
   }
 
   /// How much was written.
   struct Written: Sendable {
     var customers = 0
+    var receipts = 0
     var notifications = 0
+
+    static func += (sum: inout Self, more: Self) {
+      sum.customers += more.customers
+      sum.receipts += more.receipts
+      sum.notifications += more.notifications
+    }
   }
 
-  /// Writes everything about `count` customers, or about the first of them when the task is cancelled.
-  @concurrent func write(customers count: Int) async throws -> Written {
-    let receipts = try file("receipts.csv")
-    let notifications = try file("notifications.jsonl")
-    let truth = try file("truth.jsonl")
-    try file("world.json").write(description(customers: count).encoded() + [0x0A])
-    // The same roots as files, which is what --root takes.
-    try file("root.der").write(pki.root.certificate.der)
-    try file("receipt-root.der").write(receiptPKI.root.certificate.der)
+  private let receipts: OutputFile
+  private let truth: OutputFile
+  private let notifications: OutputFile?
+
+  /// - Parameter directory: is there; files of these names in it are replaced.
+  init(in directory: String, hasNotifications: Bool) throws {
+    receipts = try OutputFile("\(directory)/receipts.csv")
+    truth = try OutputFile("\(directory)/truth.jsonl")
+    notifications = hasNotifications ? try OutputFile("\(directory)/notifications.jsonl") : nil
     try receipts.write(Array("app,user_id,receipt\n".utf8))
-    let signer = try PayloadSigner(pki)
+  }
+
+  /// Writes the lines of `count` parts in their order, made on all cores; of the first parts when the task is cancelled.
+  @concurrent func write(
+    _ count: Int, _ lines: @escaping @Sendable (Int, inout Lines) throws -> Void
+  ) async throws -> Written {
     let blocks = (count + Self.block - 1) / Self.block
-    var told = Written()
+    var total = Written()
     try await withThrowingTaskGroup(of: (Int, Lines).self) { group in
       var (given, written) = (0, 0)
       var waiting: [Int: Lines] = [:]
@@ -59,8 +72,12 @@ struct WorldFiles: Sendable {
         while given < blocks, given - written < 4 * Processors.count {
           let number = given
           group.addTask {
-            let customers = number * Self.block..<min(count, (number + 1) * Self.block)
-            return (number, try lines(customers, signer))
+            var made = Lines()
+            for part in number * Self.block..<min(count, (number + 1) * Self.block) {
+              try Task.checkCancellation()
+              try lines(part, &made)
+            }
+            return (number, made)
           }
           given += 1
         }
@@ -70,48 +87,13 @@ struct WorldFiles: Sendable {
         } catch is CancellationError { break }
         while let next = waiting.removeValue(forKey: written) {
           try receipts.write(next.receipts)
-          try notifications.write(next.notifications)
           try truth.write(next.truth)
-          told.notifications += next.count
+          try notifications?.write(next.notifications)
+          total += next.written
           written += 1
-          told.customers = min(count, written * Self.block)
         }
       }
     }
-    return told
-  }
-
-  private func file(_ name: String) throws(FileError) -> OutputFile { try OutputFile("\(directory)/\(name)") }
-
-  private func lines(_ customers: Range<Int>, _ signer: PayloadSigner) throws -> Lines {
-    var lines = Lines()
-    for number in customers {
-      try Task.checkCancellation()
-      let customer = world.customer(number)
-      lines.receipts += Array("\(customer.app.bundleID),\(customer.userID),".utf8)
-      lines.receipts += try customer.receipt(signedBy: receiptPKI) + [0x0A]
-      lines.truth += customer.truth.encoded() + [0x0A]
-      guard withNotifications else { continue }
-      for draft in customer.notifications { lines.notifications += try draft.signed(by: signer).body + [0x0A] }
-      lines.count += customer.notifications.count
-    }
-    return lines
-  }
-
-  private func description(customers: Int) -> JSONObject {
-    func base64(_ certificate: CertificateAuthority) -> JSONValue {
-      .string(String(decoding: Base64.standard.encode(certificate.certificate.der), as: UTF8.self))
-    }
-    let apps = world.apps.enumerated().map { index, app -> JSONValue in
-      [
-        "bundleId": .string(app.bundleID), "appAppleId": .integer(app.appAppleID),
-        "sharedSecret": .string(world.sharedSecret(ofApp: index)), "environment": .string(app.environment.rawValue),
-      ]
-    }
-    return [
-      "version": 1, "seed": .integer(Int64(bitPattern: world.seed)), "customers": .integer(Int64(customers)),
-      "asOf": .integer(World.asOf.sinceEpoch), "rootDER": base64(pki.root),
-      "receiptRootDER": base64(receiptPKI.root), "apps": .array(apps),
-    ]
+    return total
   }
 }

@@ -18,7 +18,7 @@ private struct Subject {
     let body = Array(input.dropFirst())
     let first = read(body, choice)
     if read(body, choice) != first { preconditionFailure("read in two ways") }
-    _ = Adapter.identity(ofNotification: body)
+    _ = MessageIdentity(ofNotification: body).bytes
   }
 
   private func read(_ body: [UInt8], _ choice: UInt8) -> Findings? {

@@ -17,7 +17,11 @@ private let get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 @Suite struct `What strangers do` {
   @Test func `leaves Apple and the operator their connections`() async throws {
     let events = Events()
-    let limits = small { ($0.connections, $0.reservedPercent) = (40, quarters) }
+    let limits = small {
+      ($0.connections, $0.reservedPercent) = (40, quarters)
+      // Those that are held say nothing.
+      ($0.firstByte, $0.firstByteWhenCrowded) = (.seconds(600), .seconds(600))
+    }
     try await withServer(limits: limits, events: events, classify: classify) { server in
       var held: [RawClient] = []
       for n in 0..<30 { held.append(try RawClient(port: server.port, from: UInt32(10 + n))) }
@@ -82,6 +86,53 @@ private let get = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
       #expect(await apple.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
       for client in held + [fourth, fifth, apple] { await client.vanish() }
       try await eventually("all is given back") { server.counters.bodiesInFlight == 0 }
+    }
+  }
+
+  /// A proxy's connections are the operator's; what strangers send through it, and is not taken, is the strangers'.
+  @Test(arguments: ["/refused", "/undecided", "/taken"])
+  func `through a proxy leaves the proxy its connections`(path: String) async throws {
+    var handler = Handler.echo
+    let gate = Gate()
+    handler.sender = { $0.headers["X-Stranger"] == nil ? nil : .anonymous }
+    handler.admission = { head in
+      switch head.path {
+      case "/refused": .refuse(HTTPResponse(status: 404))
+      case "/undecided":
+        .decide {
+          await gate.pass(); return .refuse(HTTPResponse(status: 401))
+        }
+      case _: .admit(as: head.headers["X-Stranger"] == nil ? .apple : .anonymous)
+      }
+    }
+    let limits = small {
+      ($0.connections, $0.reservedPercent) = (40, quarters)
+      ($0.firstByte, $0.firstByteWhenCrowded) = (.seconds(600), .seconds(600))
+    }
+    try await withServer(handler, limits: limits, classify: { _ in .known }) { server in
+      var held: [RawClient] = []
+      let unfinished = "POST \(path) HTTP/1.1\r\nHost: x\r\nX-Stranger: 1\r\nContent-Length: 1000\r\n\r\n"
+      for _ in 0..<60 {
+        let client = try RawClient(port: server.port)
+        await client.send(unfinished)
+        held.append(client)
+        let sent = held.count
+        // No more than the proxy may have are on their way to being judged.
+        try await eventually("it is judged") {
+          let refused = server.counters.refused.values.reduce(0, +)
+          let isJudged = path == "/refused" ? refused == sent : refused + min(sent, 20) == sent
+          return isJudged && server.used(.connections, by: .known) == 0
+        }
+      }
+      #expect(server.used(.connections, by: .anonymous) == 20)
+      for _ in 0..<10 {
+        let apple = try RawClient(port: server.port)
+        await apple.send("GET /taken HTTP/1.1\r\nHost: x\r\n\r\n")
+        #expect(await apple.receive(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
+        await apple.close()
+      }
+      gate.open()
+      for client in held { await client.vanish() }
     }
   }
 

@@ -1,0 +1,111 @@
+import Ledger
+import LegacyAnswers
+import Mappings
+import Purchases
+import Receipts
+import Rollout
+
+/// Whose request it is, where that decides who answers.
+struct Place: Sendable {
+  /// Nil: an app that is not registered, or nobody knows whose.
+  let app: App?
+  let flag: Flag?
+
+  init(app: App, flag: Flag) { (self.app, self.flag) = (app, flag) }
+
+  /// Nil when it is Apple's to answer.
+  ///
+  /// By the stage of the app that the receipt names; of a request that names none by that of its shared secret. What
+  /// cannot be told apart is Apple's as long as any app's answers are in this environment: it may be of that one.
+  init?(_ app: App?, _ posted: PostedReceipt, in environment: Environment, _ apps: AppDirectory) {
+    self.app = app
+    flag = app.flatMap { apps.flag(of: Scope(app: $0.id, environment: environment)) }
+    if app != nil {
+      guard let answers = flag?.stage.answers, answers != .apple else { return nil }
+    } else if posted.bundleID == nil {
+      guard apps.leavesNothingToApple(in: environment) else { return nil }
+    }
+  }
+}
+
+extension AppDirectory {
+  /// Whether every app's verifyReceipt is answered by us in this environment.
+  func leavesNothingToApple(in environment: Environment) -> Bool {
+    !apps.contains { app in
+      flag(of: Scope(app: app.id, environment: environment)).map { $0.stage.answers != .ledger } ?? false
+    }
+  }
+}
+
+/// A request whose answer is ours to decide.
+struct AnswerCase: Sendable {
+  let call: AnswerCall
+  let posted: PostedReceipt
+  let place: Place
+  /// The apps as they were when it came.
+  let apps: AppDirectory
+  /// Whether Apple was asked, and did not answer.
+  var isWithoutApple = false
+
+  /// Whether Apple's verifyReceipt may be asked: before `complete`; about an app that nobody registered for the operator's
+  /// own callers, and for everybody as long as other apps' requests are Apple's to answer.
+  var mayAskApple: Bool {
+    if isWithoutApple { return false }
+    if let flag = place.flag { return flag.stage.asksVerifyReceipt }
+    return call.isNamed || !apps.leavesNothingToApple(in: call.environment)
+  }
+
+  func outcome(of row: AnswerCheckTable.Row, _ reasons: [StaleReason] = []) -> AnswerOutcome {
+    // The right secret may be the one that this process has no key for: nobody is refused for that.
+    if row.check == .secret, let app = place.app, apps.hasUnopenedSecret(app) { return failed(21_009) }
+    return switch row.answer {
+    case .status(let status), .http(let status):
+      .answered(AnswerReply(status: status, in: call.environment, reasons: reasons))
+    case .askApple(let status):
+      mayAskApple
+        ? ask(.status(status), reasons)
+        : .answered(AnswerReply(status: status, in: call.environment, reasons: reasons))
+    }
+  }
+
+  func ask(_ content: AnswerDraft.Content, _ reasons: [StaleReason]) -> AnswerOutcome {
+    .askApple(AnswerDraft(content: content, environment: call.environment, reasons: reasons))
+  }
+
+  /// Our own failure: Apple is asked where it may be.
+  func failed(_ status: Int64) -> AnswerOutcome {
+    mayAskApple ? ask(.status(status), []) : .answered(AnswerReply(status: status, in: call.environment))
+  }
+}
+
+/// A request that passed every check that takes no data.
+struct CheckedRequest: Sendable {
+  var what: AnswerCase
+  let app: App
+  let receipt: Receipt
+  /// Of the receipt.
+  let ids: [String]
+  var found: RequestFindings
+  private(set) var key: AnswerKey
+  /// Whether the registered secrets were looked at again for it.
+  private(set) var hasFreshSecret = false
+
+  init(_ what: AnswerCase, _ app: App, _ receipt: Receipt, _ found: RequestFindings, key: AnswerKey) {
+    self.what = what
+    self.app = app
+    self.receipt = receipt
+    self.found = found
+    self.key = key
+    ids = receipt.originalTransactionIDs
+  }
+
+  /// Takes what the registered secrets say now; the answer is kept for requests of which they say the same.
+  mutating func noteSecret(_ secret: RequestFindings.Secret) {
+    found.secret = secret
+    key.tellsSubscriptions = secret == .right
+    hasFreshSecret = true
+  }
+
+  var environment: Environment { what.call.environment }
+  var isNamed: Bool { what.call.isNamed }
+}

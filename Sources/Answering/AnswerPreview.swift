@@ -1,0 +1,38 @@
+package import Database
+package import Ledger
+package import LegacyAnswers
+import Purchases
+import Receipts
+import Time
+
+/// What would be answered now from what is known, without asking anybody: for people who want to see why.
+package struct AnswerPreview: Sendable {
+  package let request: AnswerRequest
+  /// Why what is known may not be all there is; empty when the ledger alone would answer.
+  package let reasons: [StaleReason]
+  /// Who would answer if Apple could not be asked; nil for nobody: then the status is 21005.
+  package let source: AnswerSource?
+  private let customer: KnownCustomer
+
+  package init(
+    _ request: AnswerRequest, of app: App, in session: borrowing Session
+  ) throws(DatabaseError) {
+    let scope = Scope(app: app.id, environment: request.environment)
+    let ids = request.receipt.originalTransactionIDs
+    customer = KnownCustomer(
+      try Ledger.knowledge(of: ids, app: app, environment: request.environment, in: session))
+    let flow = try NewsFlow.read(scope, at: request.date, in: session)
+    reasons = Freshness.reasons(customer.evidence(for: request.receipt, flow, at: request.date), at: request.date)
+    if reasons.isEmpty {
+      source = .ledger
+    } else {
+      source = customer.endsUnheard(with: request.receipt, at: request.date) ? nil : .receipt
+    }
+    self.request = request
+  }
+
+  /// The answer, with what made each of its fields; whatever is missing in it.
+  package func explained(by composer: AnswerComposer) -> AnswerComposer.Explained {
+    composer.explain(request, customer.facts)
+  }
+}

@@ -1,0 +1,50 @@
+import JSON
+import LegacyAnswers
+package import Purchases
+
+/// An answer of our own.
+package struct AnswerReply: Sendable {
+  package let body: [UInt8]
+  package let status: Int64
+  /// Nil for a status that no data was needed for.
+  package let source: AnswerSource?
+  /// Why what was known may not have been all there is.
+  package let reasons: [StaleReason]
+  /// The proven receipt that it answers, in base64, and its app; nil for a status that no data was needed for.
+  package internal(set) var receipt: (text: String, bundleID: String)?
+
+  package init(body: [UInt8], status: Int64, source: AnswerSource?, reasons: [StaleReason] = []) {
+    self.body = body
+    self.status = status
+    self.source = source
+    self.reasons = reasons
+  }
+
+  /// A status without a receipt.
+  package init(status: Int64, in environment: Environment, reasons: [StaleReason] = []) {
+    self.init(
+      body: AnswerStatus.body(status, in: environment).encoded(), status: status, source: nil, reasons: reasons)
+  }
+}
+
+/// What comes of a request.
+package enum AnswerOutcome: Sendable {
+  /// The app's stage leaves it to Apple, or nobody can tell whose it is.
+  case passOn
+  /// Apple is to be asked; if it does not answer, the draft says what can be said without it.
+  case askApple(AnswerDraft)
+  case answered(AnswerReply)
+}
+
+/// What is known for a request while Apple is asked about it.
+package struct AnswerDraft: Sendable {
+  enum Content: Sendable {
+    case status(Int64)
+    /// What is known is read again when Apple does not answer: nothing of a customer is held meanwhile.
+    case data(CheckedRequest)
+  }
+
+  let content: Content
+  let environment: Environment
+  package let reasons: [StaleReason]
+}

@@ -1,0 +1,35 @@
+import Database
+package import Ledger
+package import LegacyAnswers
+package import Purchases
+package import Receipts
+package import Time
+
+extension Answering {
+  /// What is known by now of the customer of a receipt, of purchases up to `date`; nil where it cannot be read.
+  ///
+  /// For a comparison that is looked at again: without Apple's own answers of verifyReceipt.
+  package func facts(
+    of receipt: Receipt, app: App, environment: Environment, until date: Milliseconds
+  ) async -> CustomerFacts? {
+    let ids = receipt.originalTransactionIDs
+    let knowledge = try? await pool.read { session throws(DatabaseError) in
+      try Ledger.knowledge(of: ids, app: app, environment: environment, atMost: 5_000, in: session)
+    }
+    guard var facts = knowledge.map({ KnownCustomer($0).facts }) else { return nil }
+    facts.transactions.removeAll { $0.facts.date(.purchaseDate).map { $0 > date } ?? false }
+    for place in facts.transactions.indices { facts.transactions[place].answered = nil }
+    return facts
+  }
+
+  /// What composes answers for the app as it is set now.
+  package func composer(for app: App) -> AnswerComposer? {
+    composers.composer(choosing: directory.current().answerReadings(of: app))
+  }
+
+  /// A number that changes with every change of a stage that this process has heard of.
+  package var stagesMark: Int64 { directory.current().mark }
+
+  /// The app as it is registered now.
+  package func app(_ id: App.ID) -> App? { directory.current().apps.first { $0.id == id } }
+}

@@ -1,0 +1,39 @@
+import Database
+import Ledger
+import Purchases
+import Receipts
+import Rollout
+import Time
+
+/// The stage `ramp`: our answers for a part of the customers, Apple's for the rest.
+extension Answering {
+  /// Whether the customer of a request gets our answer; whatever cannot be told is Apple's.
+  ///
+  /// Only a proven receipt of this environment with a purchase in it names a customer.
+  func isOurs(_ posted: PostedReceipt, _ app: App, _ flag: Flag, in environment: Environment) async -> Bool {
+    guard let receipt = posted.proven, let share = flag.share, receipt.environment ?? environment == environment else {
+      return false
+    }
+    let (ids, scope, now) = (
+      receipt.originalTransactionIDs, Scope(app: app.id, environment: environment), clock.now()
+    )
+    guard !ids.isEmpty else { return false }
+    return await InTime.run(within: settings.rampWithin, otherwise: false) { [pool] in
+      let isIn = try? await pool.transaction(replayable: true) { session throws(DatabaseError) in
+        // Kept for everybody who is decided about, also for those of the cohort.
+        let bucket = try BucketTable.decide(
+          ids, app: app, in: scope, salt: flag.salt, at: now, session: session)
+        if bucket.map(share.contains) == true { return true }
+        return try CohortTable.holds(ids, in: scope, session)
+      }
+      return isIn ?? false
+    }
+  }
+}
+
+extension AnswerReply {
+  /// Whether it says that we cannot answer: where Apple can be asked, it is.
+  var isOwnFailure: Bool {
+    source == nil && (status == 21_005 || status == 21_009 || (21_100...21_199).contains(status))
+  }
+}

@@ -1,0 +1,221 @@
+package import Database
+import JSON
+package import Ledger
+import LegacyAnswers
+import Mappings
+package import Purchases
+package import Receipts
+import Rollout
+import Runtime
+package import Signing
+package import Time
+
+/// Answers verifyReceipt out of the ledger: decides what may be answered, and composes it.
+///
+/// Knows no HTTP and asks nobody itself: Apple's verifyReceipt is asked by whoever called, the App Store Server API by the
+/// look-up that is handed in.
+package final class Answering: Sendable {
+  package struct Settings: Sendable {
+    /// For a look-up that somebody waits for.
+    package var lookUpWithin = Interval.seconds(5)
+    /// How long it is believed how the notifications of an app flow.
+    package var flowKept = Duration.seconds(10)
+    /// For deciding who answers in the stage `ramp`; then it is Apple.
+    package var rampWithin = Duration.seconds(2)
+    /// For our whole answer in that stage; then Apple is asked.
+    package var rampAnswerWithin = Duration.seconds(8)
+    /// Bytes of requests of each class of callers that wait to be read.
+    package var waitingBytes = 32 << 20
+
+    package init() {}
+  }
+
+  /// Asks Apple about the ids in time; how each stands then, nil when Apple cannot be asked.
+  package typealias LookUp =
+    @Sendable (_ ids: [String], _ app: App, _ environment: Environment, _ limit: Interval) async throws
+    -> [String: WorkTable.State]?
+
+  /// The registered apps.
+  package struct Directory: Sendable {
+    let current: @Sendable () -> AppDirectory
+    let refreshed: @Sendable () async -> AppDirectory
+
+    package init(
+      current: @escaping @Sendable () -> AppDirectory, refreshed: @escaping @Sendable () async -> AppDirectory
+    ) {
+      self.current = current
+      self.refreshed = refreshed
+    }
+  }
+
+  /// Ids of one request that are looked up.
+  static let idsAtOnce = 20
+
+  let pool: Pool
+  let directory: Directory
+  let settings: Settings
+  let memory: AnswerMemory
+  let receipts: ReceiptReader
+  private let key: MasterKey
+  let lookUp: LookUp
+  let clock: WallClock
+  let checks = AnswerStatus()
+  let composers: AnswerComposers
+  let flows: NewsFlows
+  let turns = LookUpTurns()
+  private let sharing = SharedWork<Flight, AnswerOutcome>()
+  let named: AnswerLane
+  let strangers: AnswerLane
+
+  /// Identical requests of one class of callers: who is named waits for no stranger's.
+  private struct Flight: Hashable {
+    let key: AnswerKey
+    let isNamed: Bool
+    /// By what it says that it may be told: one may be right by now where the other is not.
+    let password: Digest?
+    let tokensApp: App.ID?
+  }
+
+  /// - Parameter key: under which shared secrets are compared.
+  package init(
+    pool: Pool, directory: Directory, reader: ReceiptReader, key: MasterKey, memory: AnswerMemory,
+    settings: Settings = Settings(), composers: AnswerComposers = AnswerComposers(), clock: WallClock,
+    lookUp: @escaping LookUp
+  ) {
+    self.pool = pool
+    self.directory = directory
+    receipts = reader
+    self.key = key
+    self.settings = settings
+    self.lookUp = lookUp
+    self.clock = clock
+    self.memory = memory
+    self.composers = composers
+    flows = NewsFlows(kept: settings.flowKept)
+    named = AnswerLane(label: "answers", longestLine: settings.waitingBytes, mostOfApp: 8, mostOfCustomer: 8)
+    strangers = AnswerLane(
+      label: "strangers' answers", longestLine: settings.waitingBytes, mostOfApp: 4, mostOfCustomer: 2)
+  }
+
+  /// Decides about a request, and answers it unless Apple is to.
+  package func answer(_ call: AnswerCall) async -> AnswerOutcome {
+    let lane = call.isNamed ? named : strangers
+    guard
+      let posted = await lane.thread.run(
+        size: call.body.count, { [receipts] in PostedReceipt(call.body, reader: receipts) })
+    else {
+      // Whose it is was not read: where other apps' requests are Apple's to answer, this may be one of them.
+      let isOurs = directory.current().leavesNothingToApple(in: call.environment)
+      return isOurs ? .answered(AnswerReply(status: 21_005, in: call.environment)) : .passOn
+    }
+    var apps = directory.current()
+    // A receipt that names an app is of that one alone, whatever secret comes with it.
+    var app = posted.bundleID.map { apps[$0] } ?? self.app(ofSecretIn: posted.request, apps)
+    if app == nil, let bundleID = posted.proven?.bundleID {
+      apps = await directory.refreshed()
+      app = apps[bundleID]
+    }
+    guard let place = Place(app, posted, in: call.environment, apps) else { return .passOn }
+    let what = AnswerCase(call: call.about(app), posted: posted, place: place, apps: apps)
+    let outcome: AnswerOutcome
+    if let app = place.app, let flag = place.flag, flag.stage.answers == .divided {
+      guard await isOurs(posted, app, flag, in: call.environment) else { return .passOn }
+      outcome = await InTime.run(within: settings.rampAnswerWithin, otherwise: .passOn) { await self.decide(what) }
+      if case .answered(let reply) = outcome, reply.isOwnFailure { return .passOn }
+    } else {
+      outcome = await decide(what)
+    }
+    guard case .answered(var reply) = outcome, reply.source != nil, let bundleID = posted.bundleID else {
+      return outcome
+    }
+    reply.receipt = (posted.text, bundleID)
+    return .answered(reply)
+  }
+
+  /// The app whose shared secret a request has; nil if it has none, or one that several apps have.
+  private func app(ofSecretIn request: PostedRequest, _ apps: AppDirectory) -> App? {
+    guard let code = code(of: request) else { return nil }
+    let holders = apps.apps(withSecret: code)
+    return holders.count == 1 ? holders[0] : nil
+  }
+
+  /// Bytes; Apple's secrets have 32.
+  private static let longestSecret = 1 << 10
+
+  private func code(of request: PostedRequest) -> SecretCode? {
+    guard let secret = request.password, secret.utf8.count <= Self.longestSecret else { return nil }
+    return SecretCode(of: Array(secret.utf8), under: key)
+  }
+
+  // MARK: The checks
+
+  private func decide(_ what: AnswerCase) async -> AnswerOutcome {
+    var found = what.posted.findings(asked: what.call.environment)
+    found.isRegistered = what.place.app != nil
+    if found.signsNoEnvironment, let app = what.place.app {
+      do { found.environment = try await environment(of: what, app) } catch { return what.failed(21_009) }
+    }
+    if let row = checks.decide(found) { return what.outcome(of: row) }
+    guard let app = what.place.app, let stage = what.place.flag, let receipt = what.posted.proven else {
+      return what.failed(21_009)
+    }
+    found.secret = secret(of: what, app, what.apps)
+    if found.secret != .right, receipt.holdsSubscription {
+      // Registered a moment ago, elsewhere: looked at again before anybody is refused for it.
+      found.secret = secret(of: what, app, await directory.refreshed())
+    }
+    found.holdsSubscription = receipt.holdsSubscription
+    if let row = checks.decide(found) { return what.outcome(of: row) }
+    let scope = Scope(app: app.id, environment: what.call.environment)
+    let key = AnswerKey(
+      scope: scope, epoch: stage.epoch, receipt: what.posted.digest,
+      excludesOldTransactions: what.posted.request.excludesOldTransactions,
+      tellsSubscriptions: found.secret == .right, readings: what.apps.answerReadings(of: app))
+    if let given = memory.answer(to: key, at: clock.now()) { return .answered(given) }
+    let request = CheckedRequest(what, app, receipt, found, key: key)
+    let flight = Flight(
+      key: key, isNamed: what.call.isNamed,
+      password: what.posted.request.password.map { .sha256(Array($0.utf8)) }, tokensApp: what.call.tokensApp?.id)
+    return await sharing.value(of: flight) { await self.tell(request) }
+  }
+
+  /// The environment in which something signed is known of an iOS 6 receipt's purchase, the asked one rather than another.
+  private func environment(of what: AnswerCase, _ app: App) async throws -> Environment? {
+    guard let id = what.posted.proven?.originalTransactionIDs.first else { return nil }
+    func named() async throws -> Environment? {
+      let found = try await environments(naming: id, of: app, what.call)
+      if found.contains(what.call.environment) { return what.call.environment }
+      return [Environment.production, .sandbox].first(where: found.contains)
+    }
+    if let known = try await named() { return known }
+    guard !what.mayAskApple else { return nil }
+    let customer = LookUpTurns.Customer(
+      scope: Scope(app: app.id, environment: what.call.environment), name: id, isNamed: what.call.isNamed)
+    guard await looked(up: customer, [id], app) else { return nil }
+    return try await named()
+  }
+
+  /// In which environments something signed is known of the id.
+  private func environments(naming id: String, of app: App, _ call: AnswerCall) async throws -> Set<Environment> {
+    do throws(DatabaseError) {
+      return try await pool.read { session throws(DatabaseError) in
+        try Ledger.environments(naming: id, app: app, atMost: Self.ordinaryRows, in: session)
+      }
+    } catch {
+      guard error.code == .tooLarge else { throw error }
+    }
+    return try await lane(of: call).large(id, in: Scope(app: app.id, environment: call.environment)) {
+      try await pool.read { session throws(DatabaseError) in
+        try Ledger.environments(naming: id, app: app, in: session)
+      }
+    }
+  }
+
+  func secret(of what: AnswerCase, _ app: App, _ apps: AppDirectory) -> RequestFindings.Secret {
+    if apps.answerClients(of: app) == .token, what.call.tokensApp == app { return .right }
+    guard apps.hasSecret(app) else { return .noneRegistered }
+    guard what.posted.request.password != nil else { return .missing }
+    guard let code = code(of: what.posted.request) else { return .wrong }
+    return apps.accepts(code, of: app) ? .right : .wrong
+  }
+}

@@ -1,0 +1,180 @@
+import Database
+import JSON
+package import Ledger
+package import LegacyAnswers
+import Mappings
+import Purchases
+package import Receipts
+import Rollout
+package import Signing
+package import Time
+
+/// What we would have answered to a request that Apple answered, and what it was made from.
+package struct Candidate: Sendable {
+  package let app: App
+  package let scope: Scope
+  package let flag: Flag
+  package let receipt: Receipt
+  /// In base64.
+  package let receiptData: String
+  package let excludesOldTransactions: Bool
+  /// Whether the answer tells of more than the receipt.
+  package let tellsSubscriptions: Bool
+  /// Our answer, as it would be sent.
+  package let body: [UInt8]
+  /// What it was composed from; nothing that Apple's verifyReceipt ever answered is in it.
+  package let facts: CustomerFacts
+  /// Every originalTransactionId that is known of the account.
+  package let account: Set<String>
+  package let signedAt: [String: Milliseconds]
+  /// Why Apple would have been asked in place of giving this answer; empty when it would have been given.
+  package let reasons: [StaleReason]
+  /// Whether a check left the answer to Apple.
+  package let isApples: Bool
+  /// What composed it.
+  package let composer: AnswerComposer
+
+  /// By what Apple signed in the receipt, however it is dressed: of one receipt there are any number of spellings.
+  package var voice: Digest {
+    let made = receipt.signedAt.map { "\($0.sinceEpoch)" } ?? "-"
+    return .sha256(Array("\(receipt.bundleID ?? "") \(made) \(receipt.originalTransactionIDs)".utf8))
+  }
+
+  /// Whether the ledger alone would have given it.
+  package var isFresh: Bool { reasons.isEmpty && !isApples }
+}
+
+/// Why there is no candidate for a request; the names are a metric's labels.
+package enum NoCandidate: String, Error, Sendable, CaseIterable {
+  /// The receipt is not proven: it has no voice.
+  case unproven
+  case unknownApp
+  /// The app's stage compares nothing.
+  case notCompared
+  /// Something of the customer came in since: it may have been asked for because of Apple's answer.
+  case learned
+  /// The customer has more rows than are read for a comparison.
+  case tooLarge
+  case failed
+}
+
+extension Answering {
+  /// Composes what we would answer, for comparison alone: nothing is asked, stored or remembered.
+  ///
+  /// Computes for as long as a signature and an answer take; call it beside the threads that serve.
+  ///
+  /// Apple's own earlier answers are not used, and nothing that was learned after `askedAt`: a customer of whom something
+  /// came in since then has no candidate.
+  ///
+  /// - Parameters:
+  ///   - askedAt: before Apple was asked for the answer that this is compared with.
+  ///   - date: for which it is composed; that of Apple's answer.
+  package func candidate(
+    for call: AnswerCall, askedAt: Milliseconds, date: Milliseconds?
+  ) async throws(NoCandidate) -> Candidate {
+    let posted = PostedReceipt(call.body, reader: receipts)
+    guard let receipt = posted.proven, let bundleID = receipt.bundleID else { throw .unproven }
+    let apps = directory.current()
+    guard let app = apps[bundleID] else { throw .unknownApp }
+    let scope = Scope(app: app.id, environment: call.environment)
+    guard let flag = apps.flag(of: scope), flag.stage.comparesAnswers else { throw .notCompared }
+    let what = AnswerCase(call: call, posted: posted, place: Place(app: app, flag: flag), apps: apps)
+    do {
+      return try await candidate(of: what, app, flag, receipt, askedAt: askedAt, date: date ?? clock.now())
+    } catch let none as NoCandidate {
+      throw none
+    } catch let error as DatabaseError {
+      throw error.code == .tooLarge ? .tooLarge : .failed
+    } catch { throw .failed }
+  }
+
+  private func candidate(
+    of what: AnswerCase, _ app: App, _ flag: Flag, _ receipt: Receipt, askedAt: Milliseconds, date: Milliseconds
+  ) async throws -> Candidate {
+    let (environment, ids) = (what.call.environment, receipt.originalTransactionIDs)
+    guard let composer = composers.composer(choosing: what.apps.answerReadings(of: app)) else {
+      throw NoCandidate.failed
+    }
+    var found = what.posted.findings(asked: environment)
+    if found.signsNoEnvironment { found.environment = try await environmentNow(of: ids, app, environment) }
+    found.holdsSubscription = receipt.holdsSubscription
+    found.secret = secret(of: what, app, what.apps)
+    func candidate(
+      _ body: [UInt8], _ customer: KnownCandidate?, isApples: Bool
+    ) -> Candidate {
+      Candidate(
+        app: app, scope: Scope(app: app.id, environment: environment), flag: flag, receipt: receipt,
+        receiptData: what.posted.text,
+        excludesOldTransactions: what.posted.request.excludesOldTransactions,
+        tellsSubscriptions: found.secret == .right, body: body, facts: customer?.facts ?? CustomerFacts(),
+        account: customer?.account ?? Set(ids), signedAt: customer?.signedAt ?? [:],
+        reasons: customer?.reasons ?? [], isApples: isApples, composer: composer)
+    }
+    func status(_ row: AnswerCheckTable.Row, _ customer: KnownCandidate?) -> Candidate {
+      let (status, isApples): (Int64, Bool) =
+        switch row.answer {
+        case .status(let status), .http(let status): (status, false)
+        case .askApple(let status): (status, true)
+        }
+      return candidate(AnswerStatus.body(status, in: environment).encoded(), customer, isApples: isApples)
+    }
+    if let row = checks.decide(found) { return status(row, nil) }
+    let customer = try await known(ids, app, receipt, environment, askedAt: askedAt)
+    found.holdsSubscription = found.holdsSubscription || customer.holdsSubscription
+    if customer.isAccountGone { found.data = .accountNotFound }
+    if let row = checks.decide(found) { return status(row, customer) }
+    let request = AnswerRequest(
+      receipt: receipt, receiptData: what.posted.text, environment: environment, date: date,
+      excludesOldTransactions: what.posted.request.excludesOldTransactions, tellsSubscriptions: found.secret == .right)
+    return candidate(composer.answer(request, customer.facts), customer, isApples: customer.isAccountGone)
+  }
+
+  private func environmentNow(of ids: [String], _ app: App, _ asked: Environment) async throws -> Environment? {
+    guard let id = ids.first else { return nil }
+    let found = try await pool.read { session throws(DatabaseError) in
+      try Ledger.environments(naming: id, app: app, in: session)
+    }
+    return found.contains(asked) ? asked : [Environment.production, .sandbox].first(where: found.contains)
+  }
+
+  /// What is known of a customer without Apple's answers of verifyReceipt.
+  private struct KnownCandidate: Sendable {
+    let facts: CustomerFacts
+    let account: Set<String>
+    let signedAt: [String: Milliseconds]
+    let reasons: [StaleReason]
+    let holdsSubscription: Bool
+    let isAccountGone: Bool
+  }
+
+  /// Rows of one kind of a customer who is compared.
+  private static let mostCompared = 5_000
+
+  private func known(
+    _ ids: [String], _ app: App, _ receipt: Receipt, _ environment: Environment, askedAt: Milliseconds
+  ) async throws -> KnownCandidate {
+    let (scope, now) = (Scope(app: app.id, environment: environment), clock.now())
+    let flow = try await flows.flow(of: scope) { [pool] () async throws(DatabaseError) in
+      try await pool.read { session throws(DatabaseError) in try NewsFlow.read(scope, at: now, in: session) }
+    }
+    let (knowledge, isLearned) = try await pool.read { session throws(DatabaseError) in
+      let knowledge = try Ledger.knowledge(
+        of: ids, app: app, environment: environment, atMost: Self.mostCompared, countsClaims: true, in: session)
+      return (knowledge, try Ledger.learned(knowledge, since: askedAt, in: session))
+    }
+    guard !isLearned else { throw NoCandidate.learned }
+    let customer = KnownCustomer(knowledge)
+    var facts = customer.facts
+    for place in facts.transactions.indices { facts.transactions[place].answered = nil }
+    var signedAt: [String: Milliseconds] = [:]
+    for (id, date) in knowledge.purchases.map({ ($0.key.originalTransactionID, $0.rank.asOf) })
+      + knowledge.renewals.map({ ($0.key.originalTransactionID, $0.rank.asOf) })
+    { signedAt[id] = max(signedAt[id] ?? date, date) }
+    let reasons =
+      ids.isEmpty
+      ? [.noPurchases] : Freshness.reasons(customer.evidence(for: receipt, flow, at: now), at: now)
+    return KnownCandidate(
+      facts: facts, account: Set(knowledge.originalTransactionIDs), signedAt: signedAt, reasons: reasons,
+      holdsSubscription: customer.holdsSubscription, isAccountGone: customer.isAccountGone)
+  }
+}

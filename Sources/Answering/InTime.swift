@@ -1,0 +1,43 @@
+import Synchronization
+
+/// Work that somebody waits for no longer than a while, whatever becomes of it.
+///
+/// A task group would wait for a child that hangs: here the work goes on without anybody who waits.
+package enum InTime {
+  private final class Race<Value: Sendable>: Sendable {
+    private let waiter: Mutex<CheckedContinuation<Value, Never>?>
+
+    init(_ waiter: CheckedContinuation<Value, Never>) { self.waiter = Mutex(waiter) }
+
+    /// Whether it was the first.
+    @discardableResult
+    func finish(_ value: Value) -> Bool {
+      let first = waiter.withLock { waiter in
+        defer { waiter = nil }
+        return waiter
+      }
+      first?.resume(returning: value)
+      return first != nil
+    }
+  }
+
+  /// What `work` comes to within `limit`, else `otherwise`.
+  ///
+  /// - Parameter late: called when the work ends after all.
+  package static func run<Value: Sendable>(
+    within limit: Duration, otherwise: Value, late: @escaping @Sendable () -> Void = {},
+    _ work: @escaping @Sendable () async -> Value
+  ) async -> Value {
+    await withCheckedContinuation { continuation in
+      let race = Race(continuation)
+      let timer = Task {
+        try? await Task.sleep(for: limit)
+        if !Task.isCancelled { race.finish(otherwise) }
+      }
+      Task {
+        let value = await work()
+        if race.finish(value) { timer.cancel() } else { late() }
+      }
+    }
+  }
+}

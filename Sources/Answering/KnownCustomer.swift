@@ -1,0 +1,188 @@
+package import Ledger
+package import LegacyAnswers
+package import Mappings
+package import Purchases
+package import Receipts
+package import Time
+
+/// What the ledger knows of a customer, folded: the facts of an answer, and what its freshness is judged by.
+///
+/// Pure. Only what Apple signed in V2 makes an answer; what unsigned messages claim never does.
+package struct KnownCustomer: Sendable {
+  private let knowledge: CustomerKnowledge
+  private let purchases: [Purchase]
+  private let subscriptions: [Subscription]
+
+  package init(_ knowledge: CustomerKnowledge, vocabulary: Vocabulary = .embedded) {
+    self.knowledge = knowledge
+    purchases = Purchase.fold(knowledge.purchases, rules: vocabulary.purchases.rules)
+    var below: [String: [Purchase]] = [:]
+    for purchase in purchases where purchase.isSubscription {
+      below[purchase.key.originalTransactionID, default: []].append(purchase)
+    }
+    let renewals = Dictionary(grouping: knowledge.renewals) { $0.key.originalTransactionID }
+    subscriptions = below.sorted { $0.key < $1.key }.compactMap { id, periods in
+      Subscription(
+        key: periods[0].key.subscription, purchases: periods,
+        renewal: renewals[id].flatMap { Folded($0, rules: vocabulary.renewals.rules) })
+    }
+  }
+
+  /// Purchases, each period of a subscription for itself.
+  var rowCount: Int { purchases.count }
+
+  package var holdsSubscription: Bool { !subscriptions.isEmpty }
+
+  /// What an answer is composed from.
+  package var facts: CustomerFacts {
+    var answered: [PurchaseKey: PurchaseStatement] = [:]
+    for statement in knowledge.answered where statement.rank >= answered[statement.key]?.rank ?? statement.rank {
+      answered[statement.key] = statement
+    }
+    return CustomerFacts(
+      transactions: purchases.map { purchase in
+        let row = answered[purchase.key].map { statement in
+          CustomerFacts.AnsweredRow(
+            transactionID: statement.facts.text(.transactionId),
+            originalPurchaseDate: statement.facts.date(.originalPurchaseDate))
+        }
+        return CustomerFacts.Transaction(purchase.facts, answered: row)
+      }, renewals: renewals)
+  }
+
+  /// In the order in which the subscriptions were first bought.
+  private var renewals: [CustomerFacts.Renewal] {
+    let first = Dictionary(
+      subscriptions.map { ($0.key.originalTransactionID, $0.periods.first?.purchaseDate ?? Milliseconds(.min)) }
+    ) { one, _ in one }
+    let told = knowledge.renewals.filter { first[$0.key.originalTransactionID] != nil }
+    return told.sorted { a, b in
+      let (one, other) = (a.key.originalTransactionID, b.key.originalTransactionID)
+      guard let left = first[one], let right = first[other], left != right else { return one < other }
+      return left < right
+    }.map { renewal in
+      CustomerFacts.Renewal(
+        renewal.facts, statedAt: renewal.rank.asOf,
+        wasAskedToConsent: knowledge.askedToConsent.contains(renewal.key.originalTransactionID))
+    }
+  }
+
+  // MARK: Freshness
+
+  package func evidence(for receipt: Receipt, _ flow: NewsFlow, at now: Milliseconds) -> FreshnessEvidence {
+    FreshnessEvidence(
+      ids: knowledge.asked, histories: knowledge.histories, unknown: knowledge.unknown.mapValues(\.settledAt),
+      unknownLines: unknownLines(in: receipt), receiptMade: receipt.signedAt, unheld: knowledge.unheld,
+      hasOpenLookUp: knowledge.hasOpenLookUp,
+      silent: subscriptions.filter { $0.silence(at: now, allowing: .milliseconds(0)) != nil }
+        .map(\.key.originalTransactionID), flow: flow)
+  }
+
+  /// Lines of the receipt that nothing signed has.
+  private func unknownLines(in receipt: Receipt) -> [(line: String, id: String)] {
+    let lines = Set(purchases.compactMap { $0.facts.text(.webOrderLineItemId) })
+    let originals = Set(purchases.map(\.key.originalTransactionID))
+    func unknown(_ line: String?, _ id: String?) -> (line: String, id: String)? {
+      guard let id else { return nil }
+      if let line { return lines.contains(line) ? nil : (line, id) }
+      return originals.contains(id) ? nil : (id, id)
+    }
+    switch receipt {
+    case .app(let receipt):
+      return receipt.purchases.compactMap { purchase in
+        // V2 has no word for free subscriptions, which are discontinued.
+        purchase.productType == .freeSubscription
+          ? nil : unknown(purchase.webOrderLineItemID.map(String.init), purchase.originalIdentity)
+      }
+    case .transaction(let receipt):
+      return [unknown(receipt.webOrderLineItemID, receipt.originalIdentity)].compactMap(\.self)
+    }
+  }
+
+  /// Whether an answer of what is known and the receipt would call a subscription ended of which nothing was heard since
+  /// its end: then nothing is answered rather than that.
+  package func endsUnheard(with receipt: Receipt, at now: Milliseconds) -> Bool {
+    // Whether it was to renew does not count here: the customer can have changed that, and the news of it be lost.
+    if subscriptions.contains(where: {
+      $0.silence(at: now, allowing: .milliseconds(0)) != nil || $0.isOverUnheard(at: now)
+    }) {
+      return true
+    }
+    let ends = Self.ends(in: receipt)
+    return ends.contains { id, end in
+      guard end <= now else { return false }
+      guard let known = subscriptions.first(where: { $0.key.originalTransactionID == id }) else { return true }
+      // A period that only the receipt has is later than all that was heard.
+      let last = known.periods.compactMap(\.expiresDate).max() ?? Milliseconds(.min)
+      return end.wholeSeconds > last.wholeSeconds && known.lastHeard.wholeSeconds < end.wholeSeconds
+    }
+  }
+
+  /// When the last period of each subscription ends that the receipt has.
+  private static func ends(in receipt: Receipt) -> [String: Milliseconds] {
+    var ends: [String: Milliseconds] = [:]
+    func note(_ id: String?, _ end: Milliseconds?) {
+      guard let id, let end else { return }
+      ends[id] = max(end, ends[id] ?? end)
+    }
+    switch receipt {
+    case .app(let receipt): for purchase in receipt.purchases { note(purchase.originalIdentity, purchase.expiresDate) }
+    case .transaction(let receipt): note(receipt.originalIdentity, receipt.expiresDate)
+    }
+    return ends
+  }
+
+  // MARK: What becomes of it
+
+  /// When the answer changes by itself: the next end of a period or of a grace period.
+  package func nextChange(after now: Milliseconds) -> Milliseconds? {
+    let ends = purchases.compactMap(\.expiresDate)
+    let graces = knowledge.renewals.compactMap { $0.facts.date(.gracePeriodExpiresDate) }
+    return (ends + graces).filter { $0 > now }.min()
+  }
+
+  /// What news about this customer names.
+  package var names: Set<CustomerNode> {
+    var names = Set(knowledge.originalTransactionIDs.map(CustomerNode.originalTransactionID))
+    for purchase in purchases {
+      if let id = purchase.facts.text(.appTransactionId) { names.insert(.appTransactionID(id)) }
+    }
+    return names
+  }
+
+  /// Whether Apple said of every id that the account is gone, and nothing was signed of it since.
+  package var isAccountGone: Bool {
+    !knowledge.asked.isEmpty
+      && knowledge.asked.allSatisfy { id in
+        guard let unknown = knowledge.unknown[id], unknown.reason.contains("4040001") else { return false }
+        let signed = subscriptions.filter { $0.key.originalTransactionID == id }.map(\.lastHeard)
+        let bought = purchases.filter { $0.key.originalTransactionID == id }
+          .flatMap(\.statements).map(\.rank.asOf)
+        let last = ([knowledge.histories[id]].compactMap(\.self) + signed + bought).max()
+        return unknown.settledAt >= last ?? Milliseconds(.min)
+      }
+  }
+
+  /// By which Apple is asked: subscriptions of which news is missing first, then ids of which no history is known.
+  package func idsToAsk(atMost most: Int, at now: Milliseconds) -> [String] {
+    let silent = subscriptions.filter { $0.silence(at: now, allowing: .milliseconds(0)) != nil }
+      .map(\.key.originalTransactionID)
+    let missing = knowledge.asked.filter { knowledge.histories[$0] == nil && knowledge.unknown[$0] == nil }
+    // One of the receipt's own in any case: what is linked may be an id that Apple does not know.
+    let named = silent + missing + knowledge.asked.suffix(1) + knowledge.unheld
+    var seen: Set<String> = []
+    return Array(named.filter { seen.insert($0).inserted }.prefix(most))
+  }
+
+  /// One of the account's ids, always the same one while nothing more is known: who asks about a customer at once asks once.
+  package var name: String { knowledge.originalTransactionIDs.min() ?? "" }
+}
+
+extension Subscription {
+  /// Whether its last period is over, and nothing was heard of it since.
+  fileprivate func isOverUnheard(at now: Milliseconds) -> Bool {
+    guard let period = current, let end = period.expiresDate, end <= now else { return false }
+    if let revoked = period.revocationDate, revoked <= end { return false }
+    return lastHeard.wholeSeconds < end.wholeSeconds
+  }
+}

@@ -1,0 +1,95 @@
+import Adapter
+import Backfill
+import Intake
+import JSON
+import Ledger
+import Purchases
+import Signing
+import Time
+
+extension RowJudge {
+  /// A signed payload, a stored answer or notification, or an id: read as evidence of the app's back end is.
+  func message(
+    _ received: [UInt8], claimed: String?, _ row: RowClaims, digest: MigrationStep.Mark? = nil
+  ) -> Verdict {
+    let app: App
+    do throws(RejectReason) { app = try self.app(claimed: claimed, row) } catch {
+      return .rejected(error, Self.nobody)
+    }
+    let body = withoutSecrets(received)
+    let mark = digest ?? MigrationStep.Mark(Digest.sha256(body + Array("\n\(app.bundleID)".utf8)).bytes)
+    do throws(Refusal) {
+      let decision = try decision(on: body, received: received, app: app, row)
+      let findings = decision.entry.findings
+      // A renewal names no app, so that it alone proves nothing: Apple is asked by its id.
+      if let findings, findings.purchases.isEmpty, findings.appTransactions.isEmpty,
+        let renewal = findings.renewals.first, renewal.source == .signedV2
+      {
+        let id: JSONObject = ["transactionId": .string(renewal.key.originalTransactionID)]
+        return content(
+          of: try self.decision(on: id.encoded(), received: nil, app: app, row), app: app, digest: mark, row,
+          isActive: true)
+      }
+      return content(of: decision, app: app, digest: mark, row, isActive: isActive(findings))
+    } catch {
+      return .rejected(RejectReason(word: error.code), MigrationAccountTable.Place(app: app.id, environment: nil))
+    }
+  }
+
+  private func decision(
+    on body: [UInt8], received: [UInt8]?, app: App, _ row: RowClaims
+  ) throws(Refusal) -> Intake.Decision {
+    func message(_ environment: Environment?) -> InboxMessage {
+      InboxMessage(
+        .evidence, body, received: received == body ? nil : received, app: app.bundleID,
+        claim: Claim(environment: environment, userID: row.userID), receivedAt: claims.receivedAt)
+    }
+    // An id alone says no environment; whatever says one is not told another.
+    let isBareID = body.count < 256 && body.starts(with: "{\"transactionId\"".utf8) && !body.contains(UInt8(ascii: ","))
+    if isBareID { return try intake.decision(on: message(claims.environment), about: app) }
+    do throws(Refusal) { return try intake.decision(on: message(nil), about: app) } catch {
+      guard error.code == Refusal.environmentUnknown, let environment = claims.environment else { throw error }
+      return try intake.decision(on: message(environment), about: app)
+    }
+  }
+
+  /// What is written for it, and the ids by which Apple is asked; handed out by the job itself.
+  func content(
+    of decision: Intake.Decision, app: App, digest: MigrationStep.Mark, _ row: RowClaims, isActive: Bool
+  ) -> Verdict {
+    var entry = decision.entry
+    entry.queuesIDs = false
+    let findings = entry.findings
+    let ids = Set(
+      (findings?.seeds ?? []).compactMap { seed -> MigrationStep.ID? in
+        switch seed.environment {
+        case .xcode, .localTesting: nil
+        case .production, .sandbox, nil: MigrationStep.ID(environment: seed.environment, id: seed.transactionID)
+        }
+      })
+    return .content(
+      MigrationStep.Content(
+        digest: digest, user: row.mark,
+        place: MigrationAccountTable.Place(app: app.id, environment: findings?.environment), entry: entry,
+        ids: ids.sorted { $0.id < $1.id }, isActive: isActive))
+  }
+
+  private func isActive(_ findings: Findings?) -> Bool {
+    guard let findings else { return false }
+    let since = claims.receivedAt - .days(62)
+    return !findings.renewals.isEmpty || findings.purchases.isEmpty
+      || findings.purchases.contains { ($0.facts.date(.expiresDate) ?? since) > since }
+  }
+
+  /// A stored body may hold the app's shared secret, as what was sent to verifyReceipt and V1 bodies do.
+  private func withoutSecrets(_ body: [UInt8]) -> [UInt8] {
+    guard HiddenSecrets.mayBe(in: body) || HiddenSecrets.mayBe(encodedIn: body) else { return body }
+    return LegacyPassword.redacted(
+      body, limits: JSONLimits(bytes: max(body.count, 1), depth: JSONLimits.standard.depth), key: key,
+      secrets: directory.secretFilter)
+  }
+}
+
+extension Refusal {
+  static let environmentUnknown = "environmentUnknown"
+}

@@ -1,0 +1,142 @@
+import Adapter
+package import Backfill
+package import Intake
+import JSON
+package import Ledger
+package import Purchases
+import Receipts
+package import Signing
+package import Time
+
+/// Decides what becomes of a row: what is written for it, or why it is rejected.
+///
+/// It asks nobody and writes nothing: the same row comes to the same thing whenever it is judged, so that a row that is read
+/// again after a crash changes nothing.
+package struct RowJudge: Sendable {
+  /// What an operator said of all rows.
+  package struct Claims: Sendable {
+    /// Whose they are; nil: each says it itself.
+    package var app: App?
+    /// Of what does not say its environment.
+    package var environment: Environment?
+    /// As of when they count: of the job, so that a row counts alike whenever it is read.
+    package var receivedAt: Milliseconds
+
+    package init(app: App?, environment: Environment?, receivedAt: Milliseconds) {
+      (self.app, self.environment, self.receivedAt) = (app, environment, receivedAt)
+    }
+  }
+
+  /// What is to be written, before it is known where the row is.
+  package enum Verdict: Sendable {
+    case content(MigrationStep.Content)
+    case rejected(RejectReason, MigrationAccountTable.Place)
+  }
+
+  let intake: Intake
+  let directory: AppDirectory
+  let key: MasterKey
+  let claims: Claims
+
+  package init(intake: Intake, directory: AppDirectory, key: MasterKey, claims: Claims) {
+    self.intake = intake
+    self.directory = directory
+    self.key = key
+    self.claims = claims
+  }
+
+  static let nobody = MigrationAccountTable.Place(app: nil, environment: nil)
+
+  /// - Parameter format: of the block that the row is in.
+  package func verdict(on row: Row, format: RowFormat) -> Verdict {
+    do throws(RejectReason) {
+      let userID = row.userID.map { String(decoding: $0, as: UTF8.self) }
+      if let userID, namesSecret(userID) { return .rejected(RejectReason(word: "userIdIsSecret"), Self.nobody) }
+      return verdict(on: try Self.artefact(of: row, format), RowClaims(row, userID: userID))
+    } catch {
+      return .rejected(error, Self.nobody)
+    }
+  }
+
+  /// The same of a row of a database's table.
+  package func verdict(on row: TableRow) -> Verdict {
+    do throws(RejectReason) {
+      if row.isTooLarge { throw RejectReason(.tooLarge) }
+      let userID = row.userID.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
+      if let userID, namesSecret(userID) { throw RejectReason(word: "userIdIsSecret") }
+      return verdict(on: try Artefact((row.content ?? [])[...]), RowClaims(app: row.app, userID: userID))
+    } catch {
+      return .rejected(error, Self.nobody)
+    }
+  }
+
+  /// A row's artefact: its receipt column, or the whole object.
+  private static func artefact(of row: Row, _ format: RowFormat) throws(RejectReason) -> Artefact {
+    let isObject = row.isWhole && row.raw.first { $0 > 0x20 } == UInt8(ascii: "{")
+    switch format {
+    case .jsonLines, .jsonArray:
+      if isObject, let object = row.object, Artefact.isMessage(object) { return try Artefact(object, Array(row.raw)) }
+      if isObject, case .rejected(let reason) = row.content, reason == RejectReason(.empty), let object = row.object {
+        return try Artefact(object.nestedReceipt ?? object, Array(row.raw))
+      }
+    case .csv, .receiptLines, .wholeFile: break
+    }
+    switch row.content {
+    case .receipt(let text): return try Artefact(text)
+    case .rejected(let reason): throw reason
+    }
+  }
+
+  /// What a row says beside its artefact.
+  struct RowClaims {
+    /// Nil for a name that is not Apple's.
+    let bundleID: String?
+    let userID: String?
+
+    /// - Parameter app: by whatever name the table knows it.
+    init(app: String?, userID: String?) {
+      bundleID = app.flatMap { Row.isBundleID($0) ? $0 : nil }
+      self.userID = userID
+    }
+
+    init(_ row: Row, userID: String?) {
+      bundleID = row.app.flatMap { row.namesBundleID ? String(decoding: $0, as: UTF8.self) : nil }
+      self.userID = userID
+    }
+  }
+
+  private func verdict(on artefact: Artefact, _ row: RowClaims) -> Verdict {
+    switch artefact {
+    case .receipt(let text): return receipt(text, row)
+    case .jws(let jws): return message(jws, claimed: ClaimedApp.bundleID(ofJWS: jws), row)
+    case .message(let object, let bytes): return message(bytes, claimed: ClaimedApp.bundleID(ofMessage: object), row)
+    case .id(let id, let object):
+      var body: JSONObject = ["transactionId": .string(id)]
+      body["environment"] = object["environment"]
+      return message(body.encoded(), claimed: object["bundleId"]?.string ?? object["bundle_id"]?.string, row)
+    }
+  }
+
+  /// The app that is meant; a reason where nobody says, or where two differ.
+  func app(claimed: String?, _ row: RowClaims) throws(RejectReason) -> App {
+    let named = [claims.app?.bundleID, row.bundleID, claimed].compactMap(\.self)
+    guard let first = named.first else { throw RejectReason(word: "appNotNamed") }
+    if named.contains(where: { $0 != first }) { throw RejectReason(.wrongBundle) }
+    guard let app = directory[first] else { throw RejectReason(word: "unknownApp") }
+    return app
+  }
+
+  private func namesSecret(_ userID: String) -> Bool {
+    var hidden = HiddenSecrets(directory.secretFilter)
+    _ = hidden.removed(from: .string(userID))
+    return hidden.isFound
+  }
+}
+
+extension JSONObject {
+  /// The artefact that stands as an object in a member of a row.
+  fileprivate var nestedReceipt: JSONObject? {
+    let nested = members.compactMap { $0.value.object }
+    return nested.count == 1 && !Artefact.isMessage(self) ? nested[0] : nil
+  }
+}

@@ -1,0 +1,117 @@
+import Backfill
+package import Ledger
+import Purchases
+package import Signing
+
+/// What a job would come to: its sources read as the job reads them, and nothing written.
+package struct MigrationEstimate: Sendable {
+  /// Of one app in one environment.
+  package struct Figures: Hashable, Sendable {
+    package var usable = 0
+    package var ids = 0
+    /// Customers to be asked about, at most: contents that name an id which none before them did.
+    package var lookUps = 0
+    /// Of these, the customers who probably have something that has not ended.
+    package var active = 0
+  }
+
+  /// A rejected row, as an example.
+  package struct Sample: Hashable, Sendable {
+    package let reason: String
+    package let file: String?
+    package let line: Int
+  }
+
+  /// `ids` are all open.
+  package private(set) var accounts = MigrationAccounts()
+  package private(set) var places: [MigrationAccountTable.Place: Figures] = [:]
+  package private(set) var samples: [Sample] = []
+  /// Whether every row was read.
+  package private(set) var isWhole = true
+
+  private var seen = DigestTable()
+  private var known = DigestTable()
+
+  private static let mostSamples = 10
+  private static let window = 6
+
+  private init() {}
+
+  /// - Parameter limit: rows that are read at most; nil: all.
+  @concurrent package static func make(
+    of parts: [MigrationJobTable.NewPart], by judge: RowJudge, _ keys: Keyring?, rows limit: Int?
+  ) async throws -> Self {
+    var estimate = Self()
+    for (index, part) in parts.enumerated() {
+      let leased = MigrationPart(
+        job: 0, number: index + 1, source: part.source, sealed: part.sealed, size: part.size, place: .start, owner: [])
+      var reader = try await SourceReader.open(leased, keys, mostRows: nil)
+      let result: Result<Void, any Error>
+      do { result = .success(try await estimate.read(&reader, judge, limit)) } catch { result = .failure(error) }
+      await reader.close()
+      try result.get()
+      if let limit, estimate.accounts.rows >= limit {
+        estimate.isWhole = false
+        break
+      }
+    }
+    return estimate
+  }
+
+  private mutating func read(_ reader: inout SourceReader, _ judge: RowJudge, _ limit: Int?) async throws {
+    var isRead = false
+    while !isRead {
+      var batches: [SourceBatch] = []
+      while batches.count < Self.window {
+        guard let batch = try await reader.next({ _ in }) else {
+          isRead = true
+          break
+        }
+        batches.append(batch)
+      }
+      try Task.checkCancellation()
+      let judged = await withTaskGroup(of: (Int, [PlacedRow]).self) { group in
+        for (number, batch) in batches.enumerated() {
+          group.addTask { (number, await judge.placed(batch, from: .start)) }
+        }
+        var judged = [[PlacedRow]](repeating: [], count: batches.count)
+        for await (number, rows) in group { judged[number] = rows }
+        return judged
+      }
+      for row in judged.joined() { take(row.row) }
+      if let limit, accounts.rows >= limit { return }
+    }
+  }
+
+  private mutating func take(_ row: MigrationStep.Row) {
+    accounts.rows += 1
+    switch row {
+    case .rejected(let reject):
+      accounts.rejected[reject.reason, default: 0] += 1
+      if samples.count < Self.mostSamples {
+        samples.append(Sample(reason: reject.reason, file: reject.place.file, line: reject.line))
+      }
+    case .content(let content):
+      guard seen.insert(ReceiptDigest(content.digest.bytes)) else {
+        accounts.duplicates += 1
+        return
+      }
+      guard content.isUsable else {
+        accounts.withoutPurchases += 1
+        return
+      }
+      accounts.usable += 1
+      var figures = places[content.place] ?? Figures()
+      figures.usable += 1
+      let new = content.ids.count { id in
+        let name = "\(content.place.app?.number ?? 0) \(id.environment?.rawValue ?? "") \(id.id)"
+        return known.insert(ReceiptDigest(Digest.sha256(Array(name.utf8)).bytes))
+      }
+      accounts.ids += new
+      figures.ids += new
+      if new > 0 { figures.lookUps += 1 }
+      if new > 0, content.isActive { figures.active += 1 }
+      places[content.place] = figures
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import Ledger
+import Synchronization
+import Time
+
+/// What one process knows of a job that it works on: how fast it goes, and how fast it may go.
+final class RunState: Sendable {
+  private struct State {
+    var job: MigrationJob
+    /// Parts whose files this process does not see.
+    var unseen: [Int: Interval] = [:]
+    /// When the next rows may be written.
+    var rowsAt: Interval?
+    /// Ids that may still be handed out, and as of when.
+    var calls: (left: Double, at: Interval)?
+    /// Ids that end in a second, as of late.
+    var rate = 0.0
+    var turnedAt: Interval?
+  }
+
+  private let state: Mutex<State>
+
+  /// How many ids may be asked about at once: enough for a few seconds, so that little is left to do after a pause.
+  private static let (leastBacklog, mostBacklog, backlogSeconds) = (512, 16_384, 5.0)
+
+  init(_ job: MigrationJob) { state = Mutex(State(job: job)) }
+
+  var job: MigrationJob { state.withLock { $0.job } }
+
+  func note(_ job: MigrationJob) { state.withLock { $0.job = job } }
+
+  func notSeen(_ part: Int, until end: Interval) { state.withLock { $0.unseen[part] = end } }
+
+  func unseen(at now: Interval) -> [Int] {
+    state.withLock { state in
+      state.unseen = state.unseen.filter { $0.value > now }
+      return state.unseen.keys.sorted()
+    }
+  }
+
+  /// How long so many rows have to wait.
+  func rowPause(_ rows: Int, at now: Interval) -> Interval {
+    state.withLock { state in
+      guard let rate = state.job.settings.rowsPerSecond, rate > 0 else { return .milliseconds(0) }
+      let start = max(now.milliseconds, state.rowsAt?.milliseconds ?? 0)
+      state.rowsAt = .milliseconds(start + Int64(rows) * 1_000 / Int64(rate))
+      return .milliseconds(start - now.milliseconds)
+    }
+  }
+
+  var backlog: Int {
+    state.withLock { max(Self.leastBacklog, min(Self.mostBacklog, Int($0.rate * Self.backlogSeconds))) }
+  }
+
+  /// How many ids may be handed out now.
+  func allowance(at now: Interval) -> Int {
+    state.withLock { state in
+      guard let rate = state.job.settings.callsPerSecond else { return .max / 2 }
+      let seconds = state.calls.map { Double(now.milliseconds - $0.at.milliseconds) / 1_000 } ?? 1
+      let left = min(Double(rate), (state.calls?.left ?? 0) + seconds * Double(rate))
+      state.calls = (left, now)
+      return Int(left)
+    }
+  }
+
+  func note(_ turn: MigrationHandOut.Turn, at now: Interval) {
+    state.withLock { state in
+      state.calls?.left -= Double(turn.handedOut)
+      if let before = state.turnedAt, now.milliseconds > before.milliseconds {
+        let rate = Double(turn.ended) * 1_000 / Double(now.milliseconds - before.milliseconds)
+        state.rate = state.rate * 0.9 + rate * 0.1
+      }
+      state.turnedAt = now
+    }
+  }
+}

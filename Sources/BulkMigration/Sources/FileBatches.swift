@@ -1,0 +1,68 @@
+import Backfill
+package import Ledger
+import Runtime
+
+/// The blocks of a part's files, one file after the other, from where the part is.
+package struct FileBatches {
+  /// A file that is not what it was when the job began, so that nobody knows where to go on.
+  package struct Changed: Error, CustomStringConvertible {
+    let path: String
+    package var description: String {
+      "\(path) is not the file that the job began with: put it back, or cancel the job and start another one"
+    }
+  }
+
+  /// A file that this process does not see; another one may.
+  package struct NotSeen: Error, CustomStringConvertible {
+    let path: String
+    package var description: String { "no process that works sees \(path): start one where it is, or mount it" }
+  }
+
+  private let source: FileSource
+  private var waiting: ArraySlice<String>
+  private var open: (path: String, reader: InputReader, progress: ExtractionProgress)?
+  /// Of the files that are done.
+  private var bytesBefore: Int64 = 0
+
+  package init(_ source: FileSource, from place: MigrationPlace) throws {
+    self.source = source
+    guard let facts = FileFacts(source.path) else { throw NotSeen(path: source.path) }
+    if let size = source.size, facts.size != size { throw Changed(path: source.path) }
+    var files = try source.files(from: place.file)
+    // Its end was found to be damaged: it is done.
+    if place.position == .max { files.removeAll { !source.isFolder || $0 == place.file } }
+    if source.isFolder, place.file != nil {
+      bytesBefore = try source.files(from: nil).prefix { !files.contains($0) }
+        .reduce(0) { $0 + (FileFacts($1)?.size ?? 0) }
+    }
+    waiting = files[...]
+  }
+
+  package mutating func next() async throws -> SourceBatch? {
+    while true {
+      if open == nil {
+        guard let path = waiting.popFirst() else { return nil }
+        guard FileFacts(path) != nil else { throw NotSeen(path: path) }
+        let progress = ExtractionProgress()
+        open = (path, InputReader(files: [path], isFolder: source.isFolder, progress: progress), progress)
+      }
+      guard let (path, reader, progress) = open else { continue }
+      do {
+        if let block = try await reader.next() {
+          return SourceBatch(content: .block(block), bytesRead: bytesBefore + progress.figures.bytesRead)
+        }
+      } catch {
+        // What cannot be opened may be opened later, or by another process.
+        if FileFacts(path) == nil || progress.figures.bytesRead == 0 { throw error }
+        close(progress)
+        return SourceBatch(content: .damaged(file: source.isFolder ? path : nil), bytesRead: bytesBefore)
+      }
+      close(progress)
+    }
+  }
+
+  private mutating func close(_ progress: ExtractionProgress) {
+    bytesBefore += progress.figures.bytesRead
+    open = nil
+  }
+}

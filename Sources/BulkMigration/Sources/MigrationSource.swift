@@ -1,0 +1,118 @@
+import JSON
+package import Ledger
+package import Runtime
+
+/// Where a part of a job's rows is read; what is stored of it has no password in it.
+package enum MigrationSource: Hashable, Sendable {
+  case files(FileSource)
+  case table(TableSource)
+
+  /// What another build wrote, and this one cannot read.
+  package struct Unknown: Error, CustomStringConvertible {
+    package var description: String { "a source that this build cannot read; use the build that began the job" }
+  }
+
+  package init(stored text: String) throws(Unknown) {
+    guard let json = (try? JSONReader.read(Array(text.utf8)))?.object else { throw Unknown() }
+    if json["kind"] == "files", let files = FileSource(json) {
+      self = .files(files)
+    } else if json["kind"] == "table", let table = TableSource(json) {
+      self = .table(table)
+    } else {
+      throw Unknown()
+    }
+  }
+
+  package var stored: String {
+    switch self {
+    case .files(let files): String(decoding: files.json.encoded(), as: UTF8.self)
+    case .table(let table): String(decoding: table.json.encoded(), as: UTF8.self)
+    }
+  }
+
+  /// For people.
+  package var name: String {
+    switch self {
+    case .files(let files): files.name
+    case .table(let table): table.name
+    }
+  }
+}
+
+/// A file, or those of a folder from one path to another.
+package struct FileSource: Hashable, Sendable {
+  /// Absolute.
+  package let path: String
+  package let isFolder: Bool
+  /// Of a folder: the first and the last of its files that are part of it.
+  let first: String?
+  let last: String?
+  /// Of a file: its size when the job began; a file of another size is not read on.
+  let size: Int64?
+
+  /// So many parts has a folder at most; processes share them.
+  private static let mostParts = 256
+  /// A part of a folder has at least so many files.
+  private static let leastFiles = 64
+
+  init(path: String, isFolder: Bool, first: String? = nil, last: String? = nil, size: Int64?) {
+    self.path = path
+    self.isFolder = isFolder
+    self.first = first
+    self.last = last
+    self.size = size
+  }
+
+  init?(_ json: JSONObject) {
+    guard let path = json["path"]?.string, let isFolder = json["isFolder"]?.bool else { return nil }
+    self.init(
+      path: path, isFolder: isFolder, first: json["first"]?.string, last: json["last"]?.string,
+      size: json["size"]?.integer)
+  }
+
+  var json: JSONObject {
+    var json: JSONObject = ["kind": "files", "path": .string(path), "isFolder": .bool(isFolder)]
+    json["first"] = first.map(JSONValue.string)
+    json["last"] = last.map(JSONValue.string)
+    json["size"] = size.map(JSONValue.integer)
+    return json
+  }
+
+  var name: String { path }
+
+  /// The parts of a file or folder, which has to be there.
+  package static func parts(of path: String) throws(FileError) -> [MigrationJobTable.NewPart] {
+    let path = FileFacts.absolute(path)
+    guard let facts = FileFacts(path) else { throw FileError(path, reason: "there is no such file or folder") }
+    guard facts.isDirectory else {
+      // Opened once, so that what cannot be read is said now.
+      _ = try InputFile(path)
+      return [part(FileSource(path: path, isFolder: false, size: facts.size), size: facts.size)]
+    }
+    let files = try FolderFiles.paths(below: path)
+    let count = max(leastFiles, (files.count + mostParts - 1) / mostParts)
+    return stride(from: 0, to: files.count, by: count).map { start in
+      let some = files[start..<min(start + count, files.count)]
+      let size = some.reduce(0) { $0 + (FileFacts($1)?.size ?? 0) }
+      return part(
+        FileSource(path: path, isFolder: true, first: some.first, last: some.last, size: nil), size: size)
+    }
+  }
+
+  private static func part(_ source: FileSource, size: Int64) -> MigrationJobTable.NewPart {
+    MigrationJobTable.NewPart(source: MigrationSource.files(source).stored, size: size)
+  }
+
+  /// The files to be read, those before `file` left out.
+  func files(from file: String?) throws(FileError) -> [String] {
+    guard isFolder else { return [path] }
+    func isWithin(_ path: String) -> Bool {
+      let bytes = path.utf8
+      if let first, bytes.lexicographicallyPrecedes(first.utf8) { return false }
+      if let last, last.utf8.lexicographicallyPrecedes(bytes) { return false }
+      if let file, bytes.lexicographicallyPrecedes(file.utf8) { return false }
+      return true
+    }
+    return try FolderFiles.paths(below: path).filter(isWithin)
+  }
+}

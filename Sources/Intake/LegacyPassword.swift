@@ -1,0 +1,218 @@
+package import Adapter
+package import JSON
+package import Ledger
+import Runtime
+package import Signing
+
+/// Takes the shared secret out of a V1 body before the body is kept: a code stands in its place.
+///
+/// The code recognises the secret again (and lets it be put back) without telling it to whoever reads the table.
+package enum LegacyPassword {
+  /// False for what Apple posts all day, a `signedPayload` and nothing else.
+  package static func mayBe(in body: [UInt8]) -> Bool { hasMore(in: body) || HiddenSecrets.mayBe(in: body) }
+
+  /// Whether there may be more in a body than one member with its text: a second one needs more quotation marks.
+  package static func hasMore(in body: [UInt8]) -> Bool {
+    var marks = 0
+    for byte in body where byte == UInt8(ascii: "\"") { marks += 1 }
+    return marks > 4
+  }
+
+  /// The body with every `password`, at whatever depth, and every other text that repeats one replaced by its code, and
+  /// what `HiddenSecrets` finds by a marker; the same body when there is nothing of the kind.
+  ///
+  /// Only for a body as it came: a code in it is a stranger's, and is a secret like any other.
+  ///
+  /// - Parameter secrets: finds those that are registered.
+  package static func redacted(
+    _ body: [UInt8], limits: JSONLimits = .standard, key: MasterKey,
+    secrets: SecretFilter = SecretFilter()
+  ) -> [UInt8] {
+    redaction(of: body, limits: limits, key: key, secrets: secrets).body
+  }
+
+  /// The same, and beside it the body with codes alone, as builds kept it that looked for nothing else.
+  ///
+  /// - Parameter isStored: whether it was kept by such a build, so that the codes in it are ours.
+  package static func redaction(
+    of body: [UInt8], isStored: Bool = false, limits: JSONLimits = .standard, key: MasterKey,
+    secrets: SecretFilter = SecretFilter()
+  ) -> (body: [UInt8], coded: [UInt8]) {
+    guard let value = try? JSONReader.read(body, limits: limits) else {
+      return (secrets.redacted(body) ?? body, body)
+    }
+    let (short, coded) = redaction(of: body, value, isStored, key, secrets)
+    return (short.bytes, coded.bytes)
+  }
+
+  /// The same of a body that was read already.
+  ///
+  /// What is kept instead of it is read again: a replay and a rebuild will have nothing else, and what they cannot read
+  /// must be refused now.
+  package static func redaction(
+    of body: ReceivedBody, key: MasterKey, secrets: SecretFilter
+  ) -> (body: ReceivedBody, coded: ReceivedBody) {
+    guard let object = body.object else {
+      let (short, coded) = redaction(of: body.bytes, key: key, secrets: secrets)
+      return (short == body.bytes ? body : ReceivedBody(short), coded == body.bytes ? body : ReceivedBody(coded))
+    }
+    let (short, coded) = redaction(of: body.bytes, .object(object), false, key, secrets)
+    return (short.received(instead: body), coded.received(instead: body))
+  }
+
+  /// A body with the value that was read of it; nil where it was written and not read.
+  private struct Written {
+    let bytes: [UInt8]
+    var value: JSONValue?
+
+    func received(instead body: ReceivedBody) -> ReceivedBody {
+      if bytes == body.bytes { return body }
+      return value?.object.map { ReceivedBody(bytes, of: $0) } ?? ReceivedBody(rewritten: bytes)
+    }
+  }
+
+  private static func redaction(
+    of body: [UInt8], _ value: JSONValue, _ isStored: Bool, _ key: MasterKey, _ secrets: SecretFilter
+  ) -> (body: Written, coded: Written) {
+    var passwords: Set<JSONValue> = []
+    collect(from: value, into: &passwords)
+    let ours =
+      isStored ? Set(passwords.compactMap(\.string).filter { $0 == HiddenSecrets.marker || code(text: $0) != nil }) : []
+    passwords.subtract(ours.map(JSONValue.string))
+    // Apple sends one. Of more than a few no code is made: nobody will ask to have them back.
+    let codes: [JSONValue: String] =
+      passwords.count > mostCoded
+      ? Dictionary(uniqueKeysWithValues: passwords.map { ($0, HiddenSecrets.marker) })
+      : Dictionary(uniqueKeysWithValues: passwords.map { ($0, code(for: $0, key).text) })
+    let (short, isCrowded) = PasswordPlaces.filled(in: value, of: body.count, with: codes)
+    var hidden = HiddenSecrets(secrets, told: told(codes), codes: ours)
+    _ = hidden.removed(from: short)
+    guard hidden.isFound else {
+      let coded = coded(body, value, short, codes, isCrowded)
+      return (coded, coded)
+    }
+    var marked = codes.mapValues(rewritten)
+    for code in ours { marked[.string(code)] = rewritten(code) }
+    var again = HiddenSecrets(secrets, told: told(marked))
+    let plain = again.removed(from: PasswordPlaces.filled(in: value, with: marked, isCrowded: isCrowded))
+    let result = Written(bytes: plain.encoded())
+    return (result, passwords.count > mostCoded ? result : coded(body, value, short, codes, isCrowded))
+  }
+
+  /// The body with codes in the places of passwords.
+  ///
+  /// Byte for byte as it came but for the secret, if that is all that stands in the way of it; else (a decoy, a second
+  /// place, escapes we would not write, a number) the whole is written anew, members in their order.
+  private static func coded(
+    _ body: [UInt8], _ value: JSONValue, _ short: JSONValue, _ codes: [JSONValue: String], _ isCrowded: Bool
+  ) -> Written {
+    if codes.isEmpty { return Written(bytes: body, value: value) }
+    if codes.count == 1, !isCrowded, let (secret, code) = codes.first, secret.string != nil,
+      let range = body.span.firstRange(of: secret.encoded().span, from: 0, before: body.count)
+    {
+      var bytes = body
+      bytes.replaceSubrange(range, with: JSONValue.string(code).encoded())
+      // A code is longer than the secret: a body of the greatest length has room for it.
+      if (try? JSONReader.read(bytes, limits: .stored)) == short { return Written(bytes: bytes, value: short) }
+    }
+    let value = PasswordPlaces.filled(in: value, with: codes.mapValues(rewritten), isCrowded: isCrowded)
+    return Written(bytes: value.encoded())
+  }
+
+  /// A code as it stands in a body that was written anew.
+  private static func rewritten(_ code: String) -> String {
+    code == HiddenSecrets.marker || code.hasSuffix(rewritten) ? code : code + rewritten
+  }
+
+  /// Distinct passwords of one body that get a code each.
+  private static let mostCoded = 16
+
+  /// As texts, with what stands in their places: a number and the text of its digits have the same code.
+  private static func told(_ codes: [JSONValue: String]) -> [String: String] {
+    let texts = codes.map { secret, code in
+      (secret.string ?? String(decoding: secret.encoded(), as: UTF8.self), code)
+    }
+    return Dictionary(texts) { first, _ in first }
+  }
+
+  /// The code of the secret in a body as it came; nil when it has no `password`.
+  package static func code(ofReceived body: JSONObject, key: MasterKey) -> SecretCode? {
+    body["password"]?.string.map { code(for: .string($0), key) }
+  }
+
+  /// The code in a redacted body; nil when it has no `password`.
+  package static func code(in body: JSONObject) -> SecretCode? { body["password"]?.string.flatMap(code(text:)) }
+
+  /// A body with its secret in place again.
+  package struct Restored: Hashable, Sendable {
+    package let body: [UInt8]
+    /// Whether every byte is as it was received; else the same JSON, written anew.
+    package let isAsReceived: Bool
+  }
+
+  /// The body as it was received, from a redacted one and the secrets that may have been in it; nil when the one that Apple
+  /// puts there is missing among them.
+  ///
+  /// A `password` elsewhere in a body is none of Apple's. If it is unknown its code stays: whoever has the shared secret
+  /// could otherwise make messages that cannot be forwarded, and that others wait for.
+  ///
+  /// - Parameter secrets: the app's shared secrets, the retired ones too.
+  package static func restored(_ body: [UInt8], secrets: [[UInt8]], keys: Keyring) -> Restored? {
+    guard let value = try? JSONReader.read(body, limits: .stored) else {
+      // A code may stand in it that nobody could find: it is not what was received.
+      let beginning = SecretCode.beginning
+      let code = body.span.firstRange(of: beginning.span, from: 0, before: body.count)
+      return code == nil ? Restored(body: body, isAsReceived: true) : nil
+    }
+    var codes: Set<JSONValue> = []
+    collect(from: value, into: &codes)
+    guard !codes.isEmpty else { return Restored(body: body, isAsReceived: true) }
+    var found: [JSONValue: JSONValue] = [:]
+    let ofApple = value.object?["password"]
+    for text in codes {
+      if let code = text.string.flatMap(code(text:)),
+        let secret = secrets.first(where: { secret in
+          keys.keys.contains { SecretCode(of: secret, under: $0).matches(code) }
+        })
+      {
+        found[text] = .string(String(decoding: secret, as: UTF8.self))
+      } else if text == ofApple || ofApple == nil {
+        return nil
+      }
+    }
+    if let (code, secret) = found.first, found.count == 1, code.string?.hasSuffix(rewritten) == false,
+      let range = body.span.firstRange(of: code.encoded().span, from: 0, before: body.count)
+    {
+      var whole = body
+      whole.replaceSubrange(range, with: secret.encoded())
+      return Restored(body: whole, isAsReceived: codes.count == 1)
+    }
+    return Restored(body: PasswordPlaces.filled(in: value, with: found).encoded(), isAsReceived: false)
+  }
+
+  private static func collect(from value: JSONValue, into secrets: inout Set<JSONValue>) {
+    switch value {
+    case .object(let object):
+      for member in object {
+        switch member.value {
+        case .string, .integer, .number: if member.key == "password" { secrets.insert(member.value) }
+        case .null, .bool: break
+        case .array, .object: collect(from: member.value, into: &secrets)
+        }
+      }
+    case .array(let values): for value in values { collect(from: value, into: &secrets) }
+    case .null, .bool, .integer, .number, .string: break
+    }
+  }
+
+  private static func code(for secret: JSONValue, _ key: MasterKey) -> SecretCode {
+    SecretCode(of: secret.string.map { Array($0.utf8) } ?? secret.encoded(), under: key)
+  }
+
+  private static func code(text: String) -> SecretCode? {
+    SecretCode(text.hasSuffix(rewritten) ? String(text.dropLast(rewritten.count)) : text)
+  }
+
+  /// After the code in a body of which other bytes than the secret's had to change.
+  static let rewritten = ":rewritten"
+}

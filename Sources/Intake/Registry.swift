@@ -1,0 +1,146 @@
+package import Ledger
+import Purchases
+package import Runtime
+import Synchronization
+
+/// The registered apps as this process knows them, read again every few seconds and when an unknown app calls.
+package final class Registry: Service {
+  private struct State {
+    var directory: AppDirectory
+    /// When it was last read, or tried to be.
+    var readAt: ContinuousClock.Instant
+    /// The reading that is under way.
+    var reading: Task<Void, Never>?
+  }
+
+  private let state: Mutex<State>
+  private let read: @Sendable () async throws -> AppDirectory
+  private let mark: (@Sendable () async throws -> Int64)?
+  private let working: (@Sendable (Int64?) async -> Void)?
+  private let logger: Logger
+
+  private static let period = Duration.seconds(5)
+  /// How often it is looked whether a stage has changed: the change is to be known within five seconds.
+  private static let markPeriod = Duration.seconds(1)
+
+  /// A registry that has read the directory once.
+  ///
+  /// - Parameters:
+  ///   - mark: a number that changes when an app's stage does.
+  ///   - working: hears by which mark this process works, every few seconds and when it changes; nil when it ends.
+  package init(
+    reading read: @escaping @Sendable () async throws -> AppDirectory,
+    mark: (@Sendable () async throws -> Int64)? = nil,
+    working: (@Sendable (Int64?) async -> Void)? = nil, logger: Logger
+  ) async throws {
+    (self.mark, self.working) = (mark, working)
+    let directory = try await read()
+    state = Mutex(State(directory: directory, readAt: .now))
+    self.read = read
+    self.logger = logger
+    warn(of: Set(directory.unopened), in: directory)
+    warn(ofStagesIn: directory, since: nil)
+    note(directory.gaps)
+  }
+
+  package var directory: AppDirectory { state.withLock { $0.directory } }
+
+  /// The directory, read anew: asked before anybody is refused.
+  ///
+  /// An app or a token is of use from the moment it is registered, in whichever process that was. Callers share one
+  /// reading in `interval` and wait for it: so much, and no more, can guesses cost the database.
+  package func refreshed(atMostEvery interval: Duration) async -> AppDirectory {
+    // What is being read already may have begun too early; what is begun now has not.
+    if let reading = state.withLock({ $0.reading }) { await reading.value }
+    let reading = state.withLock { state in
+      if let reading = state.reading { return reading }
+      let due = state.readAt + interval
+      // Shared by all who wait, so no single one's child.
+      let reading = Task {
+        try? await Task.sleep(until: due, clock: .continuous)
+        await self.refresh()
+      }
+      state.reading = reading
+      return reading
+    }
+    await reading.value
+    return directory
+  }
+
+  package func run() async throws {
+    var (known, readAt, isFirst) = (Int64?.none, ContinuousClock.now, true)
+    while !Task.isCancelled {
+      // By which stages the process works is said as soon as it does.
+      if mark == nil || !isFirst { try? await Task.sleep(for: mark == nil ? Self.period : Self.markPeriod) }
+      isFirst = false
+      if Task.isCancelled { break }
+      // What cannot be told is read with the rest.
+      let found = try? await mark?()
+      guard ContinuousClock.now - readAt >= Self.period || found != known else { continue }
+      _ = await refreshed(atMostEvery: .zero)
+      (known, readAt) = (found, .now)
+      if let found { await working?(found) }
+    }
+    try await withCancellationShield { [working] in await working?(nil) }
+  }
+
+  private func refresh() async {
+    do {
+      let fresh = try await read()
+      let known = state.withLock { state in
+        defer { state = State(directory: fresh, readAt: .now) }
+        return state.directory
+      }
+      warn(of: Set(fresh.unopened).subtracting(known.unopened), in: fresh)
+      warn(ofStagesIn: fresh, since: known)
+      let before = Set(known.gaps)
+      note(fresh.gaps.filter { !before.contains($0) })
+    } catch {
+      // An attempt counts like a reading: an outage must not let guesses through to the database.
+      state.withLock { state in
+        state.readAt = .now
+        state.reading = nil
+      }
+      logger.warning("the apps could not be read again; going on with those known", metadata: ["error": "\(error)"])
+    }
+  }
+
+  /// Says of each secret, once, that it does not open; by its name, which says nothing about it.
+  private func warn(of unopened: Set<CredentialTable.Unopened>, in directory: AppDirectory) {
+    for secret in unopened.sorted(by: { ($0.app, $0.name) < ($1.app, $1.name) }) {
+      let app = directory.apps.first { $0.id == secret.app }?.bundleID ?? ""
+      logger.error(
+        "a shared secret does not open: name its master key, or register the secret again",
+        metadata: ["app": "\(app)", "secret": "\(secret.name)", "reason": "\(secret.reason)"])
+    }
+  }
+
+  /// Logs, once, each stage that a newer build set and this one does not know.
+  private func warn(ofStagesIn directory: AppDirectory, since before: AppDirectory?) {
+    for (scope, stage) in directory.unknownStages.sorted(by: { $0.key < $1.key }) {
+      guard before?.unknownStages[scope] != stage else { continue }
+      let app = directory.apps.first { $0.id == scope.app }?.bundleID ?? ""
+      logger.warning(
+        "an app's stage is unknown to this build and is treated as record",
+        metadata: ["app": "\(app)", "environment": "\(scope.environment.rawValue)", "stage": "\(stage)"])
+    }
+  }
+
+  /// Logs what apps lack, once for each gap: at the start, and when an app is registered or loses its URL.
+  private func note(_ gaps: [SetupGap]) {
+    for gap in gaps {
+      let metadata: Logger.Metadata = ["app": "\(gap.app.bundleID)", "command": "\(gap.command)"]
+      switch gap {
+      case .noLegacyURL(_, let environment):
+        logger.notice(
+          "app has no legacy URL: nothing is forwarded to its old back end",
+          metadata: metadata.merging(["environment": "\(environment.rawValue)"]) { $1 })
+      case .noSharedSecret:
+        logger.notice(
+          "app has no shared secret: its V1 notifications are set aside, and not forwarded", metadata: metadata)
+      case .noAPIKey:
+        logger.notice("app has no API key: Apple cannot be asked about its purchases", metadata: metadata)
+      }
+    }
+  }
+}

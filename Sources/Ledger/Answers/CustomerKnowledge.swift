@@ -1,0 +1,53 @@
+package import Purchases
+package import Time
+
+/// What the ledger knows of one Apple account's purchases of one app: what an answer of verifyReceipt is composed from.
+///
+/// The purchases of the ids that were asked for, and of those that one history of Apple's held together with one of them.
+package struct CustomerKnowledge: Sendable {
+  /// Apple's word on an id of which it has no history.
+  package struct Unknown: Hashable, Sendable {
+    package let settledAt: Milliseconds
+    package let reason: String
+
+    package init(settledAt: Milliseconds, reason: String) {
+      self.settledAt = settledAt
+      self.reason = reason
+    }
+  }
+
+  package let scope: Scope
+  /// The ids that were asked for.
+  package let asked: [String]
+  /// Every id of the account that is known, those that were asked for first.
+  package internal(set) var originalTransactionIDs: [String]
+  /// When the history was last asked for that held each id.
+  package internal(set) var histories: [String: Milliseconds] = [:]
+  /// Ids that were asked for and that Apple knows nothing of.
+  package internal(set) var unknown: [String: Unknown] = [:]
+  /// Ids that Apple links with one of these and that no history has held yet: a purchase since the last one, perhaps.
+  package internal(set) var unheld: [String] = []
+  /// Whether Apple is being asked, or is to be asked, about one of the ids.
+  package internal(set) var hasOpenLookUp = false
+  /// What Apple signed of each purchase, and no claim.
+  package internal(set) var purchases: [PurchaseStatement] = []
+  /// What Apple's own answers of verifyReceipt, which were fetched here, said of each purchase.
+  package internal(set) var answered: [PurchaseStatement] = []
+  /// What Apple signed of each renewal.
+  package internal(set) var renewals: [RenewalStatement] = []
+  /// OriginalTransactionIds of which Apple said that the customer was asked to agree to a price.
+  package internal(set) var askedToConsent: Set<String> = []
+
+  /// Ids that are linked with those that were asked for: when the last history held each, and whether it is known which.
+  var linked: [String: (askedAt: Milliseconds?, isNamed: Bool)] = [:]
+  /// By what the history is called that held each id.
+  var historyNames: [String: String] = [:]
+  /// Whether an id that was asked for was in a history of which it is not known what else it held.
+  var hasUnnamedHistory = false
+
+  package init(scope: Scope, asked: [String]) {
+    self.scope = scope
+    self.asked = asked
+    originalTransactionIDs = asked
+  }
+}

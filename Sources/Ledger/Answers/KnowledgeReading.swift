@@ -1,0 +1,239 @@
+package import Database
+package import Purchases
+import Time
+
+extension Ledger {
+  /// The most rows of one kind that an answer is composed from; no customer is known to have more.
+  package static let mostKnowledge = IDMatch.mostRows
+
+  /// What is known of the account to whom these originalTransactionIds belong, read over one connection.
+  ///
+  /// A few statements by key, however much else is known; `tooLarge` beyond so many rows of one kind.
+  ///
+  /// - Parameter countsClaims: whether rows that only unsigned messages claim count too. They are passed over, but anybody with
+  ///   the app's shared secret can have made any number of them: otherwise read one such account at a time.
+  package static func knowledge(
+    of ids: [String], app: App, environment: Environment, atMost most: Int = mostKnowledge,
+    countsClaims: Bool = false, in session: borrowing Session
+  ) throws(DatabaseError) -> CustomerKnowledge {
+    let scope = Scope(app: app.id, environment: environment)
+    var knowledge = CustomerKnowledge(scope: scope, asked: ids)
+    guard !ids.isEmpty else { return knowledge }
+    for ids in ids.parts() { try readAccount(of: ids, atMost: most, into: &knowledge, in: session) }
+    knowledge.keepAccount()
+    guard knowledge.originalTransactionIDs.count <= most else { throw RowBound.tooLarge(most) }
+    let names = [app.id: app.bundleID]
+    for ids in knowledge.originalTransactionIDs.parts() {
+      let below: SQL = """
+        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND original_transaction_id IN (\(list: ids))
+        """
+      if countsClaims {
+        // Without an order it ends with the limit, however much there is.
+        // Each source may tell of all that is signed, so of a customer of so many there are some times as many.
+        let limit = Source.allCases.count * most
+        let all = try session.query("SELECT 1 FROM purchases \(below) LIMIT \(limit + 1)")
+        guard all.count <= limit else { throw RowBound.tooLarge(most) }
+      }
+      let heard: SQL = "AND source IN (\(Source.signedV2.rawValue), \(Source.verifyReceiptAnswer.rawValue))"
+      let told = try PurchaseTable.read(
+        from: PurchaseTable.name, below + " " + heard, names, 2 * most + 1, in: session)
+      knowledge.purchases += told.filter { $0.source == .signedV2 }
+      knowledge.answered += told.filter { $0.source == .verifyReceiptAnswer }
+      knowledge.renewals += try RenewalTable.read(
+        from: RenewalTable.name, below + " AND source = \(Source.signedV2.rawValue)", names, most + 1, in: session)
+      guard knowledge.purchases.count <= most, knowledge.answered.count <= most, knowledge.renewals.count <= most
+      else { throw RowBound.tooLarge(most) }
+      if !knowledge.hasOpenLookUp {
+        knowledge.hasOpenLookUp = try !session.query("SELECT 1 FROM claimed_changes \(below) LIMIT 1").isEmpty
+      }
+      let others = Set(ids).subtracting(knowledge.asked).sorted()
+      if !knowledge.hasOpenLookUp, !others.isEmpty {
+        knowledge.hasOpenLookUp = try isAskedAgain(others, scope, in: session)
+      }
+    }
+    try keepFetched(&knowledge, in: session)
+    try readConsent(&knowledge, atMost: countsClaims ? most : nil, in: session)
+    return knowledge
+  }
+
+  /// In which environments something signed is known of the id: for receipts that sign none.
+  ///
+  /// - Parameter limit: rows below the id, claimed ones too, beyond which it is `tooLarge`; nil: none.
+  package static func environments(
+    naming id: String, app: App, atMost limit: Int? = nil, in session: borrowing Session
+  ) throws(DatabaseError) -> Set<Environment> {
+    var found: Set<Environment> = []
+    if let limit {
+      let rows = try session.query(
+        """
+        SELECT environment, source FROM purchases WHERE app = \(app.id.number)
+        AND environment IN (\(list: Environment.allCases.map(\.code))) AND original_transaction_id = \(id)
+        LIMIT \(limit + 1)
+        """)
+      guard rows.count <= limit else { throw RowBound.tooLarge(limit) }
+      for row in rows where try row.int("source") == Source.signedV2.rawValue {
+        found.insert(try Environment(code: row.int("environment")))
+      }
+      return found
+    }
+    for row in try session.query(
+      """
+      SELECT DISTINCT environment FROM purchases WHERE app = \(app.id.number)
+      AND environment IN (\(list: Environment.allCases.map(\.code))) AND original_transaction_id = \(id)
+      AND source = \(Source.signedV2.rawValue)
+      """)
+    {
+      found.insert(try Environment(code: row.int("environment")))
+    }
+    return found
+  }
+
+  /// Whether Apple is still to be asked again about one of the ids.
+  private static func isAskedAgain(
+    _ ids: [String], _ scope: Scope, in session: borrowing Session
+  ) throws(DatabaseError) -> Bool {
+    let kinds = WorkTable.Kind.allCases.map(\.rawValue)
+    return try !session.query(
+      """
+      SELECT 1 FROM work WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+      AND kind IN (\(list: kinds)) AND subject IN (\(list: ids))
+      AND state = \(WorkTable.State.waiting.rawValue) AND is_again = 1 LIMIT 1
+      """
+    ).isEmpty
+  }
+
+  private enum Part: Int {
+    case history = 1, linked, work
+  }
+
+  /// Which ids are of the account, when Apple was asked about each, and what is still to be asked.
+  private static func readAccount(
+    of ids: [String], atMost most: Int, into knowledge: inout CustomerKnowledge, in session: borrowing Session
+  ) throws(DatabaseError) {
+    // Each id may come as one of a history, of a customer and of a look-up.
+    let (limit, scope) = (3 * most + 1, knowledge.scope)
+    var count = 0
+    let (app, environment) = (scope.app.number, scope.environment.code)
+    let nodes = ids.map { CustomerNode.originalTransactionID($0).text }
+    let kinds = WorkTable.Kind.allCases.map(\.rawValue)
+    try session.query(
+      """
+      SELECT \(Part.history.rawValue) AS part, h.original_transaction_id AS id, h.asked_at AS at, h.held_with AS text
+      FROM histories r JOIN histories h ON h.app = r.app AND h.environment = r.environment
+        AND h.held_with = r.held_with
+      WHERE r.app = \(app) AND r.environment = \(environment) AND r.original_transaction_id IN (\(list: ids))
+      UNION SELECT \(Part.history.rawValue), original_transaction_id, asked_at, held_with FROM histories
+      WHERE app = \(app) AND environment = \(environment) AND original_transaction_id IN (\(list: ids))
+        AND held_with IS NULL
+      UNION ALL SELECT \(Part.linked.rawValue), SUBSTRING(m.node, 2), h.asked_at, h.held_with
+      FROM (SELECT DISTINCT label FROM customers c
+        WHERE c.app = \(app) AND c.environment = \(environment) AND c.node IN (\(list: nodes))) l
+      JOIN customers m ON m.app = \(app) AND m.environment = \(environment) AND m.label = l.label
+      LEFT JOIN histories h ON h.app = m.app AND h.environment = m.environment
+        AND h.original_transaction_id = SUBSTRING(m.node, 2)
+      WHERE m.node LIKE 'o%'
+      UNION ALL SELECT \(Part.work.rawValue), subject, IF(state <> \(WorkTable.State.waiting.rawValue), settled_at, NULL),
+        IF(state <> \(WorkTable.State.waiting.rawValue), COALESCE(reason, ''), NULL)
+      FROM work WHERE app = \(app) AND environment = \(environment) AND kind IN (\(list: kinds))
+        AND subject IN (\(list: ids))
+        AND (state = \(WorkTable.State.unknown.rawValue) OR (state = \(WorkTable.State.waiting.rawValue) AND is_again = 1)
+          OR (state = \(WorkTable.State.failed.rawValue) AND reason LIKE '%4040001%'))
+      LIMIT \(limit)
+      """
+    ) { row throws(DatabaseError) in
+      count += 1
+      let (id, at) = (try row.text("id"), try row.optionalMilliseconds("at"))
+      switch Part(rawValue: try row.int("part")) {
+      case .history:
+        knowledge.histories[id] = at
+        if let name = try row.optionalText("text") {
+          knowledge.historyNames[id] = name
+        } else {
+          knowledge.hasUnnamedHistory = true
+        }
+      case .linked: knowledge.linked[id] = (at, try row.optionalText("text") != nil)
+      case .work:
+        if let at {
+          knowledge.unknown[id] = .init(settledAt: at, reason: try row.text("text"))
+        } else {
+          knowledge.hasOpenLookUp = true
+        }
+      case nil: break
+      }
+    }
+    guard count < limit else { throw RowBound.tooLarge(most) }
+  }
+
+  /// Leaves of the answers those that were fetched from Apple here: a back end can hand in any.
+  private static func keepFetched(
+    _ knowledge: inout CustomerKnowledge, in session: borrowing Session
+  ) throws(DatabaseError) {
+    guard !knowledge.answered.isEmpty else { return }
+    var fetched: Set<[UInt8]> = []
+    for digests in Array(Set(knowledge.answered.map(\.message))).parts() {
+      for row in try session.query(
+        """
+        SELECT digest FROM inbox WHERE digest IN (\(list: digests))
+        AND kind = \(InboxMessage.Kind.verifyReceiptAnswer.rawValue)
+        """)
+      {
+        fetched.insert(try row.bytes("digest"))
+      }
+    }
+    knowledge.answered.removeAll { !fetched.contains($0.message) }
+  }
+
+  /// Whether customers were asked to agree to a price; read only where the answer depends on it.
+  ///
+  /// - Parameter limit: events, claimed ones too, beyond which it is `tooLarge`; nil: none.
+  private static func readConsent(
+    _ knowledge: inout CustomerKnowledge, atMost limit: Int?, in session: borrowing Session
+  ) throws(DatabaseError) {
+    let priced = knowledge.renewals.filter { $0.facts[.priceIncreaseStatus] != nil }
+      .map(\.key.originalTransactionID)
+    for ids in priced.parts() {
+      if let limit {
+        let events = try session.query(
+          """
+          SELECT 1 FROM events WHERE app = \(knowledge.scope.app.number)
+          AND environment = \(knowledge.scope.environment.code) AND original_transaction_id IN (\(list: ids))
+          LIMIT \(limit + 1)
+          """)
+        guard events.count <= limit else { throw RowBound.tooLarge(limit) }
+      }
+      for row in try session.query(
+        """
+        SELECT DISTINCT original_transaction_id FROM events WHERE app = \(knowledge.scope.app.number)
+        AND environment = \(knowledge.scope.environment.code) AND original_transaction_id IN (\(list: ids))
+        AND notification_type = 'PRICE_INCREASE' AND subtype = 'PENDING' AND source = \(Source.signedV2.rawValue)
+        """)
+      {
+        knowledge.askedToConsent.insert(try row.text(0))
+      }
+    }
+  }
+}
+
+extension CustomerKnowledge {
+  /// Restricts the ids to the account: those of one history, where it is known which history held them.
+  fileprivate mutating func keepAccount() {
+    let asked = Set(self.asked)
+    var others = Set(histories.keys).subtracting(asked)
+    for (id, link) in linked where !asked.contains(id) && histories[id] == nil {
+      if link.askedAt == nil {
+        unheld.append(id)
+      } else if hasUnnamedHistory, !link.isNamed {
+        // Of before it was kept which history held what: whoever is linked.
+        others.insert(id)
+        histories[id] = link.askedAt
+      }
+    }
+    // Asked on from where it ended, a history names what has changed alone: the others are as they were.
+    let latest = Dictionary(
+      historyNames.compactMap { id, name in histories[id].map { (name, $0) } }, uniquingKeysWith: max)
+    for (id, name) in historyNames { histories[id] = latest[name] }
+    unheld.sort()
+    originalTransactionIDs = self.asked + others.sorted()
+  }
+}

@@ -1,0 +1,22 @@
+package import Database
+import Purchases
+package import Time
+
+extension Ledger {
+  /// Whether anything of what is known of a customer came in since `instant`.
+  ///
+  /// Asked after the knowledge was read: a statement and its message are committed together.
+  package static func learned(
+    _ knowledge: CustomerKnowledge, since instant: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> Bool {
+    if knowledge.histories.values.contains(where: { $0 >= instant }) { return true }
+    if knowledge.unknown.values.contains(where: { $0.settledAt >= instant }) { return true }
+    let messages = Set(knowledge.purchases.map(\.message)).union(knowledge.renewals.map(\.message))
+    for digests in Array(messages).parts() {
+      let found = try session.query(
+        "SELECT 1 FROM inbox WHERE digest IN (\(list: digests)) AND received_at >= \(instant) LIMIT 1")
+      if !found.isEmpty { return true }
+    }
+    return false
+  }
+}

@@ -1,0 +1,150 @@
+import Signing
+
+/// The shared secrets of the registered apps, the retired ones too, as something to search texts for.
+///
+/// It finds a secret of 32 hexadecimal digits, as Apple makes them, in upper or lower case, and nothing else. A search
+/// costs about the same whatever the text is: a rolling hash of every 32 digits tells where a secret may be, and a code
+/// under a key of this filter's own confirms it. The filter does not hold the secrets themselves.
+package struct SecretFilter: Sendable {
+  /// What replaces a secret; it cannot be turned back into one.
+  package static let marker = "[redacted]"
+  /// The length of a shared secret.
+  package static let digits = 32
+
+  /// Secrets that were found in the texts of one body, so that repeated ones are confirmed once.
+  package struct Found: Sendable {
+    fileprivate var secrets: Set<[UInt8]> = []
+
+    package init() {}
+  }
+
+  /// Random, so that nobody can write texts whose hashes are those of secrets.
+  private let base: UInt64
+  /// `base` to the power of 32: the weight of the digit that leaves the window.
+  private let leaving: UInt64
+  private let hashes: Set<UInt64>
+  /// A bit for the uppermost 16 bits of each hash: nearly every window is ruled out here.
+  private let bits: [UInt64]
+  private let key: MasterKey
+  private let codes: Set<Digest>
+  /// Whether all secrets are searched for: each has the shape of Apple's.
+  package let isWhole: Bool
+  /// Names of registered apps in which a secret stands: they are kept as they are.
+  private var exempt: Set<String> = []
+
+  /// Creates a filter for these secrets; one of another shape than Apple's is not searched for.
+  ///
+  /// - Parameter names: the bundle ids of registered apps.
+  package init(_ secrets: [[UInt8]] = [], sparing names: [String] = []) {
+    var base = UInt64.random(in: .min ... .max) | 1
+    // Small ones would leave the uppermost bits empty.
+    while base < 1 << 32 { base = UInt64.random(in: .min ... .max) | 1 }
+    let key = MasterKey.generate()
+    var (hashes, bits, codes): (Set<UInt64>, [UInt64], Set<Digest>) = ([], [], [])
+    for secret in secrets where secret.count == Self.digits && secret.allSatisfy(\.isHexDigit) {
+      let lower = secret.map { $0 | 0x20 }
+      let hash = lower.reduce(0) { $0 &* base &+ UInt64($1) }
+      if bits.isEmpty { bits = [UInt64](repeating: 0, count: 1 << 10) }
+      bits[Int(hash >> 54)] |= 1 << (hash >> 48 & 63)
+      hashes.insert(hash)
+      codes.insert(key.code(for: lower, purpose: Self.purpose))
+    }
+    self.base = base
+    leaving = (0..<Self.digits).reduce(1) { power, _ in power &* base }
+    (self.hashes, self.bits, self.key, self.codes) = (hashes, bits, key, codes)
+    isWhole = secrets.allSatisfy { $0.count == Self.digits && $0.allSatisfy(\.isHexDigit) }
+    exempt = Set(names.filter { redacted($0) != $0 })
+  }
+
+  private static let purpose = "secret filter"
+
+  /// Whether the text is the name of a registered app, and may be kept whatever stands in it.
+  package func spares(_ text: String) -> Bool { exempt.contains(text) }
+
+  /// Returns the text with a marker in the place of each secret; the name of a registered app as it is.
+  package func redacted(_ text: String) -> String {
+    guard text.utf8.count >= Self.digits, !spares(text) else { return text }
+    return redacted(Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) } ?? text
+  }
+
+  /// Returns the bytes with a marker in the place of each secret; nil when there is none.
+  package func redacted(_ bytes: [UInt8]) -> [UInt8]? {
+    var found = Found()
+    return redacted(bytes, noting: &found)
+  }
+
+  /// Returns the bytes with a marker in the place of each secret; nil when there is none.
+  package func redacted(_ bytes: [UInt8], noting found: inout Found) -> [UInt8]? {
+    let places = places(in: bytes, &found)
+    guard !places.isEmpty else { return nil }
+    var (result, taken): ([UInt8], Int) = ([], 0)
+    for place in places {
+      result += bytes[taken..<place.lowerBound]
+      result += Self.marker.utf8
+      taken = place.upperBound
+    }
+    return result + bytes[taken...]
+  }
+
+  /// Whether a secret stands in the bytes.
+  package func isFound(in bytes: [UInt8]) -> Bool {
+    var found = Found()
+    return !places(in: bytes, &found).isEmpty
+  }
+
+  /// Returns where secrets stand, from the first to the last.
+  private func places(in bytes: [UInt8], _ found: inout Found) -> [Range<Int>] {
+    var places: [Range<Int>] = []
+    if hashes.isEmpty { return places }
+    // A row of 32 digits has one at every 32nd byte: few bytes of other texts are looked at.
+    var place = Self.digits - 1
+    while place < bytes.count {
+      guard bytes[place].isHexDigit else {
+        place += Self.digits
+        continue
+      }
+      var (start, end) = (place, place + 1)
+      while start > 0, bytes[start - 1].isHexDigit { start -= 1 }
+      while end < bytes.count, bytes[end].isHexDigit { end += 1 }
+      search(bytes, start..<end, &places, &found)
+      place = end + Self.digits
+    }
+    return places
+  }
+
+  /// Adds where secrets stand in a row of digits.
+  private func search(_ bytes: [UInt8], _ row: Range<Int>, _ places: inout [Range<Int>], _ found: inout Found) {
+    guard row.count >= Self.digits else { return }
+    var (hash, start): (UInt64, Int) = (0, row.lowerBound)
+    for place in row {
+      hash = hash &* base &+ UInt64(bytes[place] | 0x20)
+      let count = place + 1 - start
+      if count > Self.digits { hash &-= leaving &* UInt64(bytes[place - Self.digits] | 0x20) }
+      guard count >= Self.digits, bits[Int(hash >> 54)] >> (hash >> 48 & 63) & 1 == 1, hashes.contains(hash)
+      else { continue }
+      let window = (place + 1 - Self.digits)..<(place + 1)
+      guard isSecret(bytes[window].map { $0 | 0x20 }, &found) else { continue }
+      places.append(window)
+      (hash, start) = (0, place + 1)
+    }
+  }
+
+  private func isSecret(_ lower: [UInt8], _ found: inout Found) -> Bool {
+    if found.secrets.contains(lower) { return true }
+    guard codes.contains(key.code(for: lower, purpose: Self.purpose)) else { return false }
+    found.secrets.insert(lower)
+    return true
+  }
+}
+
+extension UInt8 {
+  /// Whether it is a hexadecimal digit in ASCII, in upper or lower case.
+  package var isHexDigit: Bool {
+    switch self {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+      UInt8(ascii: "A")...UInt8(ascii: "F"):
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import Database
+import Purchases
+
+/// `migration_ids`: the ids of a job by which Apple is asked, and what came of each.
+enum MigrationIDTable {
+  enum State: Int {
+    /// To be handed out.
+    case waiting = 0
+    /// Apple is being asked.
+    case asked = 1
+    case settled = 2
+    case unknown = 3
+    case failed = 4
+
+    var outcome: MigrationOutcome? {
+      switch self {
+      case .waiting, .asked: nil
+      case .settled: .settled
+      case .unknown: .unknown
+      case .failed: .failed
+      }
+    }
+  }
+
+  struct New: Hashable {
+    let app: App.ID
+    let id: MigrationStep.ID
+    let isActive: Bool
+  }
+
+  private static let insert = RowsInsert(
+    into: "INSERT IGNORE INTO migration_ids (job, app, environment, id, priority) VALUES")
+
+  /// Adds the ids that the job does not have yet; how many are new where.
+  ///
+  /// An id that somebody active has is one of an active customer, whoever brought it before.
+  static func add(
+    _ ids: [New], job: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> [MigrationAccountTable.Place: Int] {
+    var priorities: [MigrationAccountTable.Place: [String: Int64]] = [:]
+    for new in ids {
+      let place = MigrationAccountTable.Place(app: new.app, environment: new.id.environment)
+      let priority: Int64 = new.isActive ? 0 : 1
+      priorities[place, default: [:]][new.id.id] = min(priorities[place]?[new.id.id] ?? priority, priority)
+    }
+    var counts: [MigrationAccountTable.Place: Int] = [:]
+    for (place, ids) in priorities.sorted(by: { $0.key.isBefore($1.key) }) {
+      let rows: [[SQLValue]] = ids.map { id, priority in
+        [.integer(Int64(job))] + place.columns + [.text(id), .integer(priority)]
+      }
+      let added = Int(try session.insert(insert, rows: rows.inKeyOrder(columns: 4)))
+      counts[place] = added
+      guard added < ids.count else { continue }
+      for ids in ids.filter({ $0.value == 0 }).keys.sorted().parts() {
+        _ = try session.execute(
+          """
+          UPDATE migration_ids SET priority = 0 WHERE job = \(job) AND app = \(place.app?.number ?? 0)
+          AND environment = \(place.environment?.code ?? 0) AND id IN (\(list: ids)) AND priority > 0
+          """)
+      }
+    }
+    return counts
+  }
+}
+
+extension MigrationAccountTable.Place {
+  /// 0 where nobody knows it.
+  var numbers: (app: Int, environment: Int) { (app?.number ?? 0, environment?.code ?? 0) }
+  var columns: [SQLValue] { [.integer(Int64(numbers.app)), .integer(Int64(numbers.environment))] }
+
+  func isBefore(_ other: Self) -> Bool { numbers < other.numbers }
+}

@@ -1,0 +1,73 @@
+package import Database
+package import Purchases
+
+/// An id of a job that has no history, and why.
+package struct MigrationLeftover: Hashable, Sendable {
+  package enum State: String, Hashable, Sendable { case open, unknown, failed }
+
+  package let app: App.ID
+  package let environment: Environment?
+  package let id: String
+  package let state: State
+  /// What Apple answered, or why it was not asked; empty while nothing is to be told.
+  package let reason: String
+}
+
+/// What of a job is not history, with its reasons.
+package enum MigrationLeftovers {
+  /// How many ids of a job stand so for which reason, by app; the commonest first.
+  package static func counts(
+    of job: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> [(app: App.ID, state: MigrationLeftover.State, reason: String, count: Int)] {
+    var counts: [(app: App.ID, state: MigrationLeftover.State, reason: String, count: Int)] = []
+    for row in try session.query(
+      """
+      SELECT m.app, m.state, COALESCE(MIN(w.reason), '') AS why, COUNT(DISTINCT m.environment, m.id) AS count
+      FROM migration_ids m FORCE INDEX (by_state) LEFT JOIN work w FORCE INDEX (app)
+        ON w.app = m.app AND w.environment IN (1, 2) AND w.kind = \(WorkTable.Kind.history.rawValue)
+        AND w.subject = m.id AND (m.environment = 0 OR m.environment = w.environment)
+      WHERE m.job = \(job) AND m.state <> \(MigrationIDTable.State.settled.rawValue)
+      GROUP BY m.app, m.state, w.reason ORDER BY count DESC LIMIT 1000
+      """)
+    {
+      counts.append(
+        (
+          app: App.ID(try row.int("app")), state: try state(row), reason: try row.text("why"),
+          count: try row.int("count")
+        ))
+    }
+    return counts
+  }
+
+  /// The ids themselves, those with a final answer first.
+  package static func list(
+    of job: Int, limit: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> [MigrationLeftover] {
+    var leftovers: [MigrationLeftover] = []
+    for row in try session.query(
+      """
+      SELECT m.app, m.environment, m.id, m.state, COALESCE(MIN(w.reason), '') AS why
+      FROM migration_ids m FORCE INDEX (by_state) LEFT JOIN work w FORCE INDEX (app)
+        ON w.app = m.app AND w.environment IN (1, 2) AND w.kind = \(WorkTable.Kind.history.rawValue)
+        AND w.subject = m.id AND (m.environment = 0 OR m.environment = w.environment)
+      WHERE m.job = \(job) AND m.state <> \(MigrationIDTable.State.settled.rawValue)
+      GROUP BY m.app, m.environment, m.id, m.state ORDER BY m.state DESC, m.app, m.id LIMIT \(limit)
+      """)
+    {
+      let environment = try row.int("environment")
+      leftovers.append(
+        MigrationLeftover(
+          app: App.ID(try row.int("app")), environment: environment == 0 ? nil : try Environment(code: environment),
+          id: try row.text("id"), state: try state(row), reason: try row.text("why")))
+    }
+    return leftovers
+  }
+
+  private static func state(_ row: Row) throws(DatabaseError) -> MigrationLeftover.State {
+    switch MigrationIDTable.State(rawValue: try row.int("state")) {
+    case .unknown: .unknown
+    case .failed: .failed
+    case .waiting, .asked, .settled, nil: .open
+    }
+  }
+}

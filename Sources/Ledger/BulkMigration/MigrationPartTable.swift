@@ -1,0 +1,117 @@
+package import Database
+package import Time
+
+/// `migration_parts`: which process reads what, and up to where that is in the ledger.
+package enum MigrationPartTable {
+  /// Leases a part that nobody reads; nil when there is none.
+  ///
+  /// To be committed before it is read.
+  ///
+  /// - Parameter unseen: parts whose files this process does not see.
+  package static func lease(
+    job: Int, but unseen: [Int] = [], until end: Milliseconds, owner: [UInt8], at now: Milliseconds,
+    in session: borrowing Session
+  ) throws(DatabaseError) -> MigrationPart? {
+    let row = try session.query(
+      """
+      SELECT number, source, sealed, size, file, position, row_key FROM migration_parts
+      WHERE job = \(job) AND state = 0 AND retry_at <= \(now) AND (owner IS NULL OR lease_until <= \(now))
+        AND number NOT IN (\(list: unseen))
+      ORDER BY number LIMIT 1 FOR UPDATE
+      """
+    ).first
+    guard let row else { return nil }
+    let number = try row.int("number")
+    _ = try session.execute(
+      """
+      UPDATE migration_parts SET owner = \(owner), lease_until = \(end) WHERE job = \(job) AND number = \(number)
+      """)
+    return MigrationPart(
+      job: job, number: number, source: try row.text("source"), sealed: try row.optionalBytes("sealed"),
+      size: try row.optionalInt64("size"), place: try place(of: row), owner: owner)
+  }
+
+  /// Makes a lease longer; false when it is another process's by now.
+  package static func renew(
+    _ part: MigrationPart, until end: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> Bool {
+    let renewed = try session.execute(
+      """
+      UPDATE migration_parts SET lease_until = GREATEST(lease_until + 1, \(end))
+      WHERE job = \(part.job) AND number = \(part.number) AND owner = \(part.owner)
+      """)
+    return renewed.affectedRows == 1
+  }
+
+  /// Gives a part back, to be read on from where it is.
+  ///
+  /// - Parameters:
+  ///   - trouble: why it cannot be read; nil when nothing is wrong with it.
+  ///   - due: when anybody may try again.
+  package static func release(
+    _ part: MigrationPart, because trouble: String? = nil, until due: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute(
+      """
+      UPDATE migration_parts SET owner = NULL, retry_at = \(due), trouble = \(trouble?.cut(to: 1_024))
+      WHERE job = \(part.job) AND number = \(part.number) AND owner = \(part.owner)
+      """)
+  }
+
+  package static func reports(
+    of job: Int, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> [MigrationPartReport] {
+    var reports: [MigrationPartReport] = []
+    for row in try session.query(
+      """
+      SELECT number, source, sealed, size, state, owner IS NOT NULL AND lease_until > \(now) AS is_leased, file, position,
+        row_key, rows_in, bytes_read, trouble
+      FROM migration_parts WHERE job = \(job) ORDER BY number
+      """)
+    {
+      reports.append(
+        MigrationPartReport(
+          number: try row.int("number"), source: try row.text("source"), sealed: try row.optionalBytes("sealed"),
+          size: try row.optionalInt64("size"), isDone: try row.int("state") == 1, isLeased: try row.bool("is_leased"),
+          place: try place(of: row),
+          rows: try row.int("rows_in"), bytesRead: try row.int64("bytes_read"),
+          trouble: try row.optionalText("trouble")))
+    }
+    return reports
+  }
+
+  /// Whether there is a part of the job that was not read to its end.
+  package static func hasOpen(_ job: Int, in session: borrowing Session) throws(DatabaseError) -> Bool {
+    try !session.query("SELECT 1 FROM migration_parts WHERE job = \(job) AND state = 0 LIMIT 1").isEmpty
+  }
+
+  /// Whether the part is still `part.owner`'s and stands at `part.place`; it stays so until the transaction ends.
+  static func held(_ part: MigrationPart, in session: borrowing Session) throws(DatabaseError) -> MigrationPlace? {
+    let row = try session.query(
+      """
+      SELECT file, position, row_key FROM migration_parts
+      WHERE job = \(part.job) AND number = \(part.number) AND owner = \(part.owner) AND state = 0 FOR UPDATE
+      """
+    ).first
+    guard let row else { return nil }
+    return try place(of: row)
+  }
+
+  static func advance(
+    _ part: MigrationPart, to place: MigrationPlace, rows: Int, bytesRead: Int64, isEnd: Bool,
+    in session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute(
+      """
+      UPDATE migration_parts SET file = \(place.file), position = \(place.position), row_key = \(place.key),
+        rows_in = rows_in + \(rows), bytes_read = GREATEST(bytes_read, \(bytesRead)), trouble = NULL,
+        state = \(isEnd ? 1 : 0), owner = IF(\(isEnd ? 1 : 0) = 1, NULL, owner)
+      WHERE job = \(part.job) AND number = \(part.number)
+      """)
+  }
+
+  private static func place(of row: Row) throws(DatabaseError) -> MigrationPlace {
+    MigrationPlace(
+      file: try row.optionalText("file"), position: try row.int64("position"), key: try row.optionalText("row_key"))
+  }
+}

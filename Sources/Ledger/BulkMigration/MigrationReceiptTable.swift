@@ -1,0 +1,89 @@
+import Database
+import Signing
+
+/// `migration_receipts` and `migration_links`: what a job has seen, by content, and which users brought it.
+enum MigrationReceiptTable {
+  enum Standing: Hashable {
+    case new
+    /// Seen before, and now for the first time with a user.
+    case firstUser
+    /// Seen before with another user.
+    case furtherUser
+    case known
+  }
+
+  private static let insert = RowsInsert(
+    into: "INSERT INTO migration_receipts (job, digest, mark, first_user) VALUES",
+    then: "ON DUPLICATE KEY UPDATE digest = VALUES(digest)", repeatsLast: true)
+
+  private static let insertLink = RowsInsert(
+    into: "INSERT INTO migration_links (job, digest, user) VALUES",
+    then: "ON DUPLICATE KEY UPDATE user = VALUES(user)")
+
+  private static let setFirst = RowsInsert(
+    into: "INSERT INTO migration_receipts (job, digest, mark, first_user) VALUES",
+    then: "ON DUPLICATE KEY UPDATE first_user = VALUES(first_user)")
+
+  /// Notes the contents in their order; how each stood before.
+  ///
+  /// Whoever brings the same content at the same moment waits here: its row is locked before its users are looked at.
+  static func note(
+    _ contents: [MigrationStep.Content], job: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> [Standing] {
+    guard !contents.isEmpty else { return [] }
+    let ours = [UInt8].random(count: 8)
+    let digests = Set(contents.map(\.digest.bytes))
+    let rows: [[SQLValue]] = digests.map { [.integer(Int64(job)), .bytes($0), .bytes(ours), .null] }
+    _ = try session.insert(insert, rows: rows.inKeyOrder(columns: 2))
+    var (new, first): (Set<[UInt8]>, [[UInt8]: [UInt8]]) = ([], [:])
+    for digests in Array(digests).parts() {
+      for row in try session.query(
+        """
+        SELECT digest, mark, first_user FROM migration_receipts
+        WHERE job = \(job) AND digest IN (\(list: digests))
+        """)
+      {
+        let digest = try row.bytes("digest")
+        if try row.bytes("mark") == ours { new.insert(digest) }
+        first[digest] = try row.optionalBytes("first_user")
+      }
+    }
+    var users = try links(of: contents.map(\.digest.bytes).filter { !new.contains($0) }, job: job, in: session)
+    for (digest, user) in first { users[digest, default: []].insert(user) }
+    var (standings, firsts, further): ([Standing], [[UInt8]: [UInt8]], [[SQLValue]]) = ([], [:], [])
+    for content in contents {
+      let digest = content.digest.bytes
+      let isNew = new.remove(digest) != nil
+      guard let user = content.user?.bytes, users[digest]?.contains(user) != true else {
+        standings.append(isNew ? .new : .known)
+        continue
+      }
+      let isFirst = users[digest, default: []].isEmpty
+      users[digest, default: []].insert(user)
+      if isFirst {
+        firsts[digest] = user
+      } else {
+        further.append([.integer(Int64(job)), .bytes(digest), .bytes(user)])
+      }
+      standings.append(isNew ? .new : isFirst ? .firstUser : .furtherUser)
+    }
+    let set: [[SQLValue]] = firsts.map { [.integer(Int64(job)), .bytes($0.key), .bytes(ours), .bytes($0.value)] }
+    _ = try session.insert(setFirst, rows: set.inKeyOrder(columns: 2))
+    _ = try session.insert(insertLink, rows: further.inKeyOrder(columns: 3))
+    return standings
+  }
+
+  private static func links(
+    of digests: [[UInt8]], job: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> [[UInt8]: Set<[UInt8]>] {
+    var users: [[UInt8]: Set<[UInt8]>] = [:]
+    for digests in Array(Set(digests)).parts() {
+      for row in try session.query(
+        "SELECT digest, user FROM migration_links WHERE job = \(job) AND digest IN (\(list: digests))")
+      {
+        users[try row.bytes("digest"), default: []].insert(try row.bytes("user"))
+      }
+    }
+    return users
+  }
+}

@@ -1,0 +1,68 @@
+import Database
+import Purchases
+import Signing
+
+extension ClaimedReport {
+  /// The reports that are queued, in a stable order, and how many are not because there is no room for their ids.
+  ///
+  /// - Parameter order: by message; of others it is `next`.
+  static func admitted(
+    _ reports: [Self], _ order: [Digest: ClaimedIDs], in session: borrowing Session
+  ) throws(DatabaseError) -> (queued: [Self], left: Int) {
+    var (queued, left): ([Self], Int) = ([], 0)
+    var (ofMessage, ofScope): ([Digest: Int], [Scope: Int]) = ([:], [:])
+    let inOrder = reports.sorted {
+      ($0.receivedAt, $0.originalTransactionID) < ($1.receivedAt, $1.originalTransactionID)
+    }
+    for var report in inOrder {
+      switch order[report.message] ?? .next {
+      case .first: report.comesFirst = true
+      case .behind(let most) where !report.isKnown:
+        let scope = report.scope
+        if ofScope[scope] == nil { ofScope[scope] = try WorkTable.roomForClaimedIDs(in: scope, session) }
+        guard let room = ofScope[scope], room > 0, ofMessage[report.message, default: 0] < most else {
+          left += 1
+          continue
+        }
+        ofScope[scope] = room - 1
+        ofMessage[report.message, default: 0] += 1
+      case .next, .behind: break
+      }
+      queued.append(report)
+    }
+    return (queued, left)
+  }
+}
+
+extension WorkTable {
+  /// Which of these ids nobody ever asked Apple about, and nobody is about to.
+  static func unasked(
+    _ ids: Set<String>, in scope: Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> Set<String> {
+    var unasked = ids
+    for ids in ids.sorted().parts() {
+      for row in try session.query(
+        """
+        SELECT subject FROM work WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND kind IN (\(list: Kind.allCases.map(\.rawValue))) AND subject IN (\(list: ids))
+        """)
+      {
+        unasked.remove(try row.text(0))
+      }
+    }
+    return unasked
+  }
+
+  /// How many more ids that only unsigned messages name may wait.
+  static func roomForClaimedIDs(in scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Int {
+    let row = try session.query(
+      """
+      SELECT COUNT(*) AS waiting FROM (SELECT 1 FROM work FORCE INDEX (in_order)
+        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND kind = \(Kind.claimedID.rawValue) AND state = \(State.waiting.rawValue)
+        LIMIT \(ClaimedIDs.mostWaiting)) AS claimed
+      """
+    ).first
+    return ClaimedIDs.mostWaiting - (try row?.int("waiting") ?? 0)
+  }
+}

@@ -1,0 +1,48 @@
+import Database
+import Purchases
+import Signing
+import Time
+
+extension ClaimedChangeTable {
+  private static let upsert = RowsInsert(
+    into: """
+      INSERT INTO claimed_changes (app, environment, original_transaction_id, since, latest_at, changes, because, message,
+        line) VALUES
+      """,
+    then: """
+      ON DUPLICATE KEY UPDATE
+        latest_at = GREATEST(latest_at, VALUES(latest_at)), changes = changes + VALUES(changes),
+        because = because | VALUES(because), message = VALUES(message), line = IF(VALUES(line) = '', line, VALUES(line))
+      """)
+
+  /// Opens a look-up for each report; a look-up that is open already also answers the new report, unless Apple was asked
+  /// before it came: then one more follows.
+  static func queue(_ reports: [ClaimedReport], in session: borrowing Session) throws(DatabaseError) {
+    guard !reports.isEmpty else { return }
+    var merged: [Place: ClaimedReport] = [:]
+    for report in reports {
+      let place = Place(scope: report.scope, id: report.originalTransactionID)
+      merged[place] = merged[place].map { $0.merged(with: report) } ?? report
+    }
+    let rows = merged.map { place, report -> [SQLValue] in
+      let at = SQLValue.integer(report.receivedAt.sinceEpoch)
+      return place.scope.columns + [
+        .text(place.id), at, at, .integer(Int64(report.count)), .integer(Int64(report.change.rawValue)),
+        .bytes(report.message.bytes), .text(report.line?.text ?? ""),
+      ]
+    }
+    // Before `work`, as everybody who writes to both does.
+    _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 3))
+    try WorkTable.queue(
+      merged.map { place, report in
+        WorkTable.ClaimedRow(
+          scope: place.scope, kind: report.kind, subject: place.id,
+          dueAt: report.receivedAt + gathering, createdAt: report.receivedAt)
+      }, in: session)
+  }
+
+  private struct Place: Hashable {
+    let scope: Scope
+    let id: String
+  }
+}

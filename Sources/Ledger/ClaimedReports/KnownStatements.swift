@@ -1,0 +1,57 @@
+import Database
+import Purchases
+
+/// What the ledger holds of the purchases and subscriptions that some messages are about, before it takes them in.
+///
+/// As many rows are read as the messages have, times the sources, whatever else is known of the customers.
+struct KnownStatements {
+  private(set) var purchases: [PurchaseKey: [PurchaseStatement]] = [:]
+  private(set) var renewals: [SubscriptionKey: [RenewalStatement]] = [:]
+
+  init(of purchases: [PurchaseStatement], _ renewals: [RenewalStatement], in scope: Scope, _ session: borrowing Session)
+    throws(DatabaseError)
+  {
+    guard let bundleID = (purchases.first?.key.app ?? renewals.first?.key.app) else { return }
+    let names = [scope.app: bundleID]
+    for keys in Set(purchases.map(\.key)).sorted().parts(of: Self.keysAtOnce) {
+      let found = try PurchaseTable.latest(of: keys, in: scope, bundleIDs: names, session)
+      self.purchases.merge(Dictionary(grouping: found, by: \.key)) { $0 + $1 }
+    }
+    for ids in Set(renewals.map(\.key.originalTransactionID)).sorted().parts() {
+      let found = try RenewalTable.read(
+        """
+        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND original_transaction_id IN (\(list: ids))
+        """, bundleIDs: names, in: session)
+      self.renewals.merge(Dictionary(grouping: found, by: \.key)) { $0 + $1 }
+    }
+  }
+
+  /// Adds what is signed in messages that are committed together with the others.
+  mutating func add(signedIn findings: Findings) {
+    for statement in findings.purchases where statement.source.isSigned {
+      purchases[statement.key, default: []].append(statement)
+    }
+    for statement in findings.renewals where statement.source.isSigned {
+      renewals[statement.key, default: []].append(statement)
+    }
+  }
+
+  /// The originalTransactionIds of which something signed is held: they are seeds, whatever V1 says of them.
+  var signedOriginals: Set<String> {
+    Set(purchases.filter { $0.value.contains(where: \.source.isSigned) }.keys.map(\.originalTransactionID))
+      .union(renewals.filter { $0.value.contains(where: \.source.isSigned) }.keys.map(\.originalTransactionID))
+  }
+
+  /// What a claimed statement reports beyond all this.
+  func change(reportedBy statement: PurchaseStatement) -> ClaimedChange {
+    statement.claimedChange(beyond: purchases[statement.key] ?? [])
+  }
+
+  func change(reportedBy statement: RenewalStatement) -> ClaimedChange {
+    statement.claimedChange(beyond: renewals[statement.key] ?? [])
+  }
+
+  /// Keys of one statement, each a range of its own.
+  private static let keysAtOnce = 128
+}

@@ -1,0 +1,37 @@
+import Database
+import Purchases
+
+extension HistoryTable {
+  /// The originalTransactionIds that V1 bodies name, of which signed data is stored but no history, and of which the bodies
+  /// report nothing new: no claim asks Apple about them, so that they are seeds.
+  ///
+  /// An id that nothing signed names is none of them, however often it is claimed. To be called before the messages are
+  /// written.
+  static func unaskedOriginals(
+    in messages: [(message: InboxMessage, app: App.ID, findings: Findings)], _ reports: [ClaimedReport],
+    _ session: borrowing Session
+  ) throws(DatabaseError) -> [Scope: Set<String>] {
+    var unasked: [Scope: Set<String>] = [:]
+    for (_, app, findings) in messages {
+      unasked[Scope(app: app, environment: findings.environment), default: []].formUnion(findings.claimedOriginals)
+    }
+    for report in reports { unasked[report.scope]?.remove(report.originalTransactionID) }
+    for (scope, originals) in unasked where !originals.isEmpty {
+      var signed: Set<String> = []
+      for ids in originals.sorted().parts() {
+        let missing = Set(ids).subtracting(try stored(Set(ids), in: scope, session))
+        for row in try session.query(
+          """
+          SELECT original_transaction_id FROM renewals WHERE app = \(scope.app.number)
+          AND environment = \(scope.environment.code) AND original_transaction_id IN (\(list: missing.sorted()))
+          AND source = \(Source.signedV2.rawValue)
+          """)
+        {
+          signed.insert(try row.text(0))
+        }
+      }
+      unasked[scope] = signed
+    }
+    return unasked
+  }
+}

@@ -1,0 +1,123 @@
+package import Database
+import Purchases
+import Signing
+import Synchronization
+import Time
+
+extension Ledger {
+  private static let headersRemembered = 1_000
+  private static let usageLifetime = Duration.seconds(5)
+
+  /// Writes the entries in one transaction; what became of each, in their order, once it is committed.
+  ///
+  /// Doing it twice is the same as doing it once, whatever the order and whoever else writes: that is why a commit whose
+  /// outcome is unknown can be answered by doing it again. What is new and has an addressee is in the outbox of every
+  /// destination of his by the same commit.
+  package func append(_ entries: [Entry]) async throws(DatabaseError) -> [Appended] {
+    try await append(entries, lockWait: nil, givingUpOn: [])
+  }
+
+  /// Writes a batch of one class as `append` does, and waits for locks no longer than the class may.
+  ///
+  /// Several entries that cannot have a lock are not tried again: the caller can try each alone. Nor is a notification that
+  /// Apple did not send: whoever did can send it again.
+  func append(batch entries: [Entry], limits: GroupCommit.Limits) async throws(DatabaseError) -> [Appended] {
+    let isOpenToStrangers = entries.contains { $0.commitClass.isOpenToStrangers }
+    return try await append(
+      entries, lockWait: isOpenToStrangers ? limits.lockWaitOfStrangers : nil,
+      givingUpOn: entries.count > 1 || entries.contains(where: \.commitClass.isSentAgain) ? [.lockWaitTimeout] : [])
+  }
+
+  private func append(
+    _ entries: [Entry], lockWait: Interval?, givingUpOn conclusive: Set<DatabaseError.Code>
+  ) async throws(DatabaseError) -> [Appended] {
+    let arrival = [UInt8].random(count: 16)
+    let headers = writtenHeaders.withLock { $0 }
+    let usage = entries.allSatisfy(\.isAccepted) ? [:] : try await quarantineUsage()
+    let looksForFormer = try await looksForFormerDigests()
+    let heard = dueToBeHeard(entries)
+    let (appended, leftOut) = try await pool.transaction(
+      replayable: true, isUrgent: entries.contains(where: \.commitClass.isUrgent),
+      lockWait: lockWait, givingUpOn: conclusive
+    ) { session throws(DatabaseError) in
+      try Batch(entries, looksForFormer: looksForFormer)
+        .write(arrival: arrival, knownHeaders: headers, quarantine: usage, heard: heard, in: session)
+    }
+    if leftOut.unforwarded > 0 { unforwarded.withLock { $0 += leftOut.unforwarded } }
+    if leftOut.unqueuedIDs > 0 { unqueuedIDs.withLock { $0 += leftOut.unqueuedIDs } }
+    noteQuarantined(entries, appended)
+    noteHeard(heard, entries, appended)
+    writtenHeaders.withLock { written in
+      if written.count > Self.headersRemembered { written.removeAll() }
+      // Of what was not written because the stage had changed, no header was either. What Apple has not signed may have any
+      // number of headers, which must not push out Apple's.
+      for (entry, outcome) in zip(entries, appended) where outcome != .stageChanged && entry.proof == .proven {
+        if case .accepted(let accepted) = entry.content { written.formUnion(accepted.body.headers.keys) }
+      }
+    }
+    return appended
+  }
+
+  /// Of whom it is to be noted that they were heard of: those of whom this process did not note it a moment ago.
+  private func dueToBeHeard(_ entries: [Entry]) -> Set<HeardTable.Key> {
+    let noted = heard.withLock { $0 }
+    return Set(
+      entries.compactMap { entry in
+        guard let key = entry.heard else { return nil }
+        return noted[key].map { $0 + HeardTable.every > entry.message.receivedAt } ?? false ? nil : key
+      })
+  }
+
+  private func noteHeard(_ due: Set<HeardTable.Key>, _ entries: [Entry], _ appended: [Appended]) {
+    guard !due.isEmpty else { return }
+    heard.withLock { noted in
+      for (entry, outcome) in zip(entries, appended) where outcome == .stored {
+        guard let key = entry.heard, due.contains(key) else { continue }
+        noted[key] = max(noted[key] ?? entry.message.receivedAt, entry.message.receivedAt)
+      }
+    }
+  }
+
+  func looksForFormerDigests() async throws(DatabaseError) -> Bool {
+    if let known = looksForFormer.withLock({ $0 }) { return known }
+    let isPossible = try await pool.read { session throws(DatabaseError) in
+      try StoredElsewhere.isPossible(in: session)
+    }
+    looksForFormer.withLock { $0 = isPossible }
+    return isPossible
+  }
+
+  private func quarantineUsage() async throws(DatabaseError) -> [QuarantineSource: QuarantineUsage] {
+    if let known = quarantined.withLock({ $0 }), .now - known.readAt < Self.usageLifetime { return known.usage }
+    let usage = try await pool.read { session throws(DatabaseError) in try QuarantineTable.usage(in: session) }
+    quarantined.withLock { $0 = Known(usage: usage, readAt: .now) }
+    return usage
+  }
+
+  private func noteQuarantined(_ entries: [Entry], _ appended: [Appended]) {
+    quarantined.withLock { known in
+      for (entry, outcome) in zip(entries, appended) where outcome == .quarantined {
+        guard case .quarantined(let refusal) = entry.content else { continue }
+        known?.usage[refusal.source, default: QuarantineUsage()].add(entry.message.body.count)
+      }
+    }
+  }
+
+  /// Writes what messages taught, without the messages: for a rebuild, which has them.
+  static func note(
+    _ messages: [(message: InboxMessage, app: App.ID, findings: Findings)], in session: borrowing Session
+  ) throws(DatabaseError) {
+    let findings = messages.map { ($0.app, $0.findings) }
+    try PurchaseTable.note(findings.flatMap { app, found in found.purchases.map { (app, $0) } }, in: session)
+    try RenewalTable.note(findings.flatMap { app, found in found.renewals.map { (app, $0) } }, in: session)
+    try AppTransactionTable.note(
+      findings.flatMap { app, found in found.appTransactions.map { (app, $0) } }, in: session)
+    try AliasTable.note(findings, in: session)
+    try AttributionTable.note(findings, in: session)
+    try WaitingUserIDTable.note(findings, in: session)
+    try EventTable.note(findings.flatMap { app, found in found.events.map { (app, $0) } }, in: session)
+    try CustomerTable.note(findings, renaming: OutboxKeys.rename, in: session)
+    try ClaimedLinkTable.note(messages, in: session)
+    try SeedTable.note(messages, in: session)
+  }
+}

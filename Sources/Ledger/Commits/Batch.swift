@@ -1,0 +1,201 @@
+import Database
+import Purchases
+import Signing
+import Time
+
+/// Entries that are committed together.
+struct Batch {
+  let entries: [Entry]
+  let looksForFormer: Bool
+
+  init(_ entries: [Entry], looksForFormer: Bool) {
+    self.entries = entries
+    self.looksForFormer = looksForFormer
+  }
+
+  func write(
+    arrival: [UInt8], knownHeaders: Set<Digest>, quarantine usage: [QuarantineSource: QuarantineUsage],
+    heard due: Set<HeardTable.Key>, in session: borrowing Session
+  ) throws(DatabaseError) -> (appended: [Appended], leftOut: LeftOut) {
+    let roads = try OutboxTable.roads(of: Set(entries.compactMap { $0.addressee?.scope.app }), in: session)
+    let elsewhere = try StoredElsewhere(entries.map(\.message), looksForFormer: looksForFormer, in: session)
+    let isStale = try stale(by: roads, elsewhere, in: session)
+    // One message may come twice, read before and after a secret in it was known as one.
+    let twins = Dictionary(
+      entries.flatMap { entry in entry.message.others.unredacted.map { ($0, entry.message.digest) } }
+    ) { first, _ in first }
+    let names = entries.map { twins[$0.message.digest] ?? $0.message.digest }
+    // The first of each body counts; one that was accepted before any that was refused, and of those one that Apple's networks
+    // sent before others, whatever their order.
+    var first: [Digest: Int] = [:]
+    for (index, entry) in entries.enumerated() where !isStale[index] {
+      let known = first[names[index]]
+      if known.map({ entry.counts(before: entries[$0]) }) ?? true { first[names[index]] = index }
+    }
+    var accepted: [(InboxMessage, Entry.Acceptance)] = []
+    var refused: [Refused] = []
+    for (index, entry) in entries.enumerated() where first[names[index]] == index && !isStale[index] {
+      switch entry.content {
+      case .accepted(let acceptance):
+        if !elsewhere.inInbox.contains(entry.message.digest) { accepted.append((entry.message, acceptance)) }
+      case .quarantined(let refusal): refused.append(Refused(entry, refusal))
+      }
+    }
+    let known = try InboxTable.insert(accepted, arrival: arrival, in: session).union(elsewhere.inInbox)
+    let new = accepted.filter { !known.contains($0.0.digest) }
+    try InboxTable.insertBodies(
+      new.map { (message: $0, compact: $1.body) }, knownHeaders: knownHeaders, in: session)
+    try ClaimTable.note(claims(of: new, refused.map(\.message)), in: session)
+    let messages = new.map { (message: $0, app: $1.app, findings: $1.findings) }
+    let unqueued = Set(entries.filter { !$0.queuesIDs }.map(\.message.digest))
+    let queued = messages.filter { !unqueued.contains($0.message.digest) }
+    let reports = try ClaimedReport.all(in: queued, session)
+    let unasked = try HistoryTable.unaskedOriginals(in: queued, reports, session)
+    let order = Dictionary(
+      entries.filter(\.isAccepted).map { ($0.message.digest, $0.claimedIDs) }, uniquingKeysWith: { first, _ in first })
+    let (admitted, unqueuedIDs) = try ClaimedReport.admitted(reports, order, in: session)
+    try Ledger.note(messages, in: session)
+    try ClaimedChangeTable.queue(admitted, in: session)
+    let arrived = queued.flatMap { message, app, findings in
+      let claimed = findings.claimedOriginals.subtracting(
+        unasked[Scope(app: app, environment: findings.environment)] ?? [])
+      return findings.seeds.filter { !claimed.contains($0.transactionID) }.map {
+        (app: app, seed: $0, arrivedAt: message.receivedAt)
+      }
+    }
+    try WorkTable.enqueue(Self.placed(arrived, in: session), in: session)
+    try ConsumptionTable.open(
+      new.flatMap { message, accepted in
+        accepted.findings.events.map {
+          ConsumptionTable.News(
+            app: accepted.app, event: $0, receivedAt: message.receivedAt,
+            isTrusted: message.kind != .evidence && order[message.digest]?.isOfStrangers == false)
+        }
+      }, in: session)
+    let aside = try quarantine(refused, elsewhere, usage, in: session)
+    let acceptedBefore = refused.isEmpty ? [] : try InboxTable.known(refused.map(\.message.digest), in: session)
+    // What Apple sends goes on to the app's own endpoints once, also what is set aside here with a reason.
+    var outgoing: [OutboxTable.Outgoing] = []
+    for (index, entry) in entries.enumerated() where first[names[index]] == index && !isStale[index] {
+      guard let addressee = entry.addressee else { continue }
+      let digest = entry.message.digest
+      switch entry.content {
+      case .accepted(let acceptance):
+        guard !known.contains(digest), !elsewhere.forwarded.contains(digest) else { continue }
+        outgoing.append(
+          .init(
+            message: digest, addressee: addressee, proof: addressee.proof, size: entry.size,
+            members: acceptance.findings.members, earlier: .toCompare(with: entry.message)))
+      case .quarantined:
+        // What was accepted before went out then; sent for a copy, it would be Apple's body a second time.
+        guard !aside.full.contains(digest), !elsewhere.inQuarantine.contains(digest), !acceptedBefore.contains(digest)
+        else { continue }
+        // Somebody else may have sent it to another app's URL: then it is not in the outbox of this one.
+        guard !aside.before.contains(digest) || addressee.proof != .unproven || entry.isFromApple else { continue }
+        let earlier: OutboxTable.Outgoing.Earlier =
+          aside.replaced.contains(digest) ? .other : addressee.proof == .unproven ? .none : .same
+        outgoing.append(
+          .init(
+            message: digest, addressee: addressee, proof: addressee.proof, size: entry.size, members: [],
+            earlier: earlier))
+      }
+    }
+    let unforwarded = try OutboxTable.enqueue(outgoing, roads, in: session)
+    // The last of the commit: other processes' commits may be at the same row.
+    try HeardTable.note(heard(in: new, due), in: session)
+    let appended = entries.enumerated().map { index, entry -> Appended in
+      if isStale[index] { return .stageChanged }
+      let (digest, isRepeated) = (entry.message.digest, first[names[index]] != index)
+      switch entry.content {
+      case .accepted: return isRepeated || known.contains(digest) ? .duplicate : .stored
+      case .quarantined:
+        if let counted = first[names[index]], aside.full.contains(entries[counted].message.digest) {
+          return .quarantineFull
+        }
+        return isRepeated || aside.before.contains(digest) ? .quarantinedBefore : .quarantined
+      }
+    }
+    return (appended, LeftOut(unforwarded: unforwarded, unqueuedIDs: unqueuedIDs))
+  }
+
+  /// When the last of the new notifications came, for those of whom that is to be noted.
+  private func heard(
+    in new: [(InboxMessage, Entry.Acceptance)], _ due: Set<HeardTable.Key>
+  ) -> [HeardTable.Key: Milliseconds] {
+    guard !due.isEmpty else { return [:] }
+    let digests = Set(new.map(\.0.digest))
+    let told = entries.compactMap { entry in
+      entry.heard.flatMap { key in
+        due.contains(key) && digests.contains(entry.message.digest) ? (key, entry.message.receivedAt) : nil
+      }
+    }
+    return Dictionary(told, uniquingKeysWith: max)
+  }
+
+  /// What a commit did not do, because too much of it waits.
+  struct LeftOut {
+    let unforwarded: Int
+    let unqueuedIDs: Int
+  }
+
+  /// The seeds, those without an environment in the environments in which their ids are known.
+  ///
+  /// Of the others Apple is asked in Production first, then in the sandbox.
+  private static func placed(
+    _ seeds: [(app: App.ID, seed: Seed, arrivedAt: Milliseconds)], in session: borrowing Session
+  ) throws(DatabaseError) -> [(app: App.ID, seed: Seed, arrivedAt: Milliseconds)] {
+    let unnamed = Dictionary(grouping: seeds.filter { $0.seed.environment == nil }, by: \.app)
+    guard !unnamed.isEmpty else { return seeds }
+    var known: [App.ID: [String: Set<Environment>]] = [:]
+    for (app, seeds) in unnamed {
+      known[app] = try Ledger.environments(of: Set(seeds.map(\.seed.transactionID)), app: app, in: session)
+    }
+    return seeds.flatMap { app, seed, arrivedAt in
+      guard seed.environment == nil, let environments = known[app]?[seed.transactionID] else {
+        return [(app: app, seed: seed, arrivedAt: arrivedAt)]
+      }
+      return environments.sorted().map { environment in
+        let placed = Seed(
+          app: seed.app, environment: environment, transactionID: seed.transactionID, userID: seed.userID)
+        return (app: app, seed: placed, arrivedAt: arrivedAt)
+      }
+    }
+  }
+
+  /// What was said of the messages and is not in their own rows.
+  private func claims(
+    of accepted: [(InboxMessage, Entry.Acceptance)], _ refused: [InboxMessage]
+  ) -> [(Digest, Claim)] {
+    let told = accepted.compactMap { message, acceptance in
+      let shown = Claim(environment: acceptance.findings.environment)
+      return message.claim == shown ? nil : message.claim.map { (message.digest, $0) }
+    }
+    return told + refused.compactMap { message in message.claim.map { (message.digest, $0) } }
+  }
+
+  /// Whose stage is not the one that was decided by.
+  ///
+  /// But for what is kept already, as after a commit of unknown outcome that did happen: it is in the outbox, and would
+  /// reach the old back end twice if it were decided anew.
+  private func stale(
+    by roads: OutboxTable.Roads, _ elsewhere: StoredElsewhere, in session: borrowing Session
+  ) throws(DatabaseError) -> [Bool] {
+    let isStale = entries.map { $0.addressee.map(roads.isStale) ?? false }
+    guard isStale.contains(true) else { return isStale }
+    let digests = zip(entries, isStale).filter(\.1).map(\.0.message.digest)
+    let kept = try InboxTable.known(digests, in: session).union(QuarantineTable.known(digests, in: session))
+      .union(elsewhere.inInbox).union(elsewhere.inQuarantine)
+    return zip(entries, isStale).map { $1 && !kept.contains($0.message.digest) }
+  }
+}
+
+extension Entry {
+  /// Whether it counts although `other` is the same message and came first.
+  fileprivate func counts(before other: Entry) -> Bool {
+    if other.isAccepted { return false }
+    return isAccepted || (isOfApple && !other.isOfApple)
+  }
+
+  /// Whether a message that is set aside is Apple's: sent from its networks, or signed for the app.
+  var isOfApple: Bool { isFromApple || addressee?.proof == .proven }
+}

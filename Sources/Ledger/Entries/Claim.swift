@@ -1,0 +1,14 @@
+package import Purchases
+
+/// What whoever brought a message said of it, beside its body: needed to read it again as it was read.
+package struct Claim: Hashable, Sendable {
+  /// Nil when nobody said.
+  package var environment: Environment?
+  /// The app's own name for the account.
+  package var userID: String?
+
+  package init(environment: Environment? = nil, userID: String? = nil) {
+    self.environment = environment
+    self.userID = userID
+  }
+}

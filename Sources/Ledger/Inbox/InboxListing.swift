@@ -1,0 +1,66 @@
+package import Database
+package import Purchases
+package import Signing
+package import Time
+
+/// A message of the inbox without its body.
+package struct InboxListing: Sendable {
+  package let digest: Digest
+  package let receivedAt: Milliseconds
+  package let kind: InboxMessage.Kind
+  package let app: App.ID
+  package let environment: Environment
+  package let signedAt: Milliseconds?
+  package let title: String
+  /// Bytes of the body.
+  package let size: Int
+}
+
+extension InboxTable {
+  /// The newest messages; those of one digest prefix, when one is given.
+  package static func list(
+    limit: Int, digestPrefix: [UInt8]?, in session: borrowing Session
+  ) throws(DatabaseError) -> [InboxListing] {
+    var condition: SQL = "ORDER BY received_at DESC"
+    if let digestPrefix {
+      let end = digestPrefix + [UInt8](repeating: 0xFF, count: max(0, Digest.count - digestPrefix.count))
+      condition = "WHERE digest BETWEEN \(digestPrefix) AND \(end) ORDER BY digest"
+    }
+    let rows = try session.query(
+      """
+      SELECT digest, received_at, kind, app, environment, signed_at, title, size FROM inbox \(condition) LIMIT \(limit)
+      """)
+    return try rows.map { row throws(DatabaseError) in
+      guard let digest = Digest(bytes: try row.bytes("digest")),
+        let kind = InboxMessage.Kind(rawValue: try row.int("kind"))
+      else { throw DatabaseError(.column, "an inbox row that this build cannot read") }
+      return InboxListing(
+        digest: digest, receivedAt: try row.milliseconds("received_at"), kind: kind, app: App.ID(try row.int("app")),
+        environment: try Environment(code: row.int("environment")),
+        signedAt: try row.optionalMilliseconds("signed_at"), title: try row.text("title"), size: try row.int("size"))
+    }
+  }
+
+  /// Returns the messages that were listed and are there, in the order of the list: all of them in memory, so of a long list
+  /// a part as `BodyPage` makes it.
+  package static func messages(
+    of listed: [InboxListing], in session: borrowing Session
+  ) throws(DatabaseError) -> [StoredMessage] {
+    guard !listed.isEmpty else { return [] }
+    let found = Dictionary(
+      try find(listed.map(\.digest), in: session).map { ($0.message.digest, $0) }
+    ) { first, _ in first }
+    return listed.compactMap { found[$0.digest] }
+  }
+
+  /// The newest messages with their bodies; those of one digest prefix, when one is given.
+  package static func newest(
+    limit: Int, digestPrefix: [UInt8]?, in session: borrowing Session
+  ) throws(DatabaseError) -> [StoredMessage] {
+    var messages: [StoredMessage] = []
+    for part in BodyPage.parts(of: try list(limit: limit, digestPrefix: digestPrefix, in: session), size: \.size) {
+      messages += try self.messages(of: part, in: session)
+    }
+    return messages
+  }
+}

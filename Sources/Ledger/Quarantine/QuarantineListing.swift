@@ -1,0 +1,68 @@
+package import Database
+package import Signing
+package import Time
+
+/// A message kept aside, without its body.
+package struct QuarantineListing: Sendable {
+  package let digest: Digest
+  package let receivedAt: Milliseconds
+  package let kind: InboxMessage.Kind
+  package let source: String
+  package let code: String
+  package let detail: String
+  package let claimedApp: String
+  package let replays: Int
+  /// Bytes of the body.
+  package let size: Int
+}
+
+extension QuarantineTable {
+  /// The oldest messages first, after a given one; of one code or of one digest prefix when asked.
+  package static func list(
+    after: (Milliseconds, Digest)?, code: String?, digestPrefix: [UInt8]?, limit: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> [QuarantineListing] {
+    var condition: SQL = "WHERE TRUE"
+    if let (time, digest) = after {
+      condition += " AND (received_at > \(time) OR received_at = \(time) AND digest > \(digest.bytes))"
+    }
+    if let code { condition += " AND code = \(code)" }
+    if let digestPrefix {
+      let end = digestPrefix + [UInt8](repeating: 0xFF, count: max(0, Digest.count - digestPrefix.count))
+      condition += " AND digest BETWEEN \(digestPrefix) AND \(end)"
+    }
+    let rows = try session.query(
+      """
+      SELECT digest, received_at, source, code, detail, app, kind, size, replays FROM quarantine \(condition)
+      ORDER BY received_at, digest LIMIT \(limit)
+      """)
+    return try rows.map { row throws(DatabaseError) in
+      guard let digest = Digest(bytes: try row.bytes("digest")),
+        let kind = InboxMessage.Kind(rawValue: try row.int("kind"))
+      else { throw DatabaseError(.column, "a quarantine row that this build cannot read") }
+      return QuarantineListing(
+        digest: digest, receivedAt: try row.milliseconds("received_at"), kind: kind, source: try row.text("source"),
+        code: try row.text("code"), detail: try row.text("detail"), claimedApp: try row.text("app"),
+        replays: try row.int("replays"), size: try row.int("size"))
+    }
+  }
+
+  /// Returns the messages that were listed and are kept still, in the order of the list: all of them in memory, so of a long
+  /// list a part as `BodyPage` makes it.
+  package static func messages(
+    of listed: [QuarantineListing], in session: borrowing Session
+  ) throws(DatabaseError) -> [QuarantinedMessage] {
+    guard !listed.isEmpty else { return [] }
+    let found = Dictionary(
+      try find(listed.map(\.digest), in: session).map { ($0.message.digest, $0) }
+    ) { first, _ in first }
+    return listed.compactMap { found[$0.digest] }
+  }
+
+  /// The messages that are listed so, with their bodies: the first of them, as many as may be in memory at once.
+  package static func page(
+    after: (Milliseconds, Digest)?, code: String?, digestPrefix: [UInt8]?, limit: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> [QuarantinedMessage] {
+    let listed = try list(after: after, code: code, digestPrefix: digestPrefix, limit: limit, in: session)
+    return try messages(of: Array(listed.prefix(BodyPage.count(of: listed.map(\.size)))), in: session)
+  }
+}

@@ -1,0 +1,98 @@
+package import Database
+
+/// `quarantine_usage`: how many messages and bytes each source keeps.
+///
+/// Whether quarantine is full is read here, without a sum over the quarantine. A transaction changes these counts after the
+/// rows of `quarantine`, so a transaction that holds a count never waits for a row.
+package enum QuarantineUsageTable {
+  static func all(in session: borrowing Session) throws(DatabaseError) -> [QuarantineSource: QuarantineUsage] {
+    var usage: [QuarantineSource: QuarantineUsage] = [:]
+    for row in try session.query("SELECT source, messages, bytes FROM quarantine_usage") {
+      guard let source = QuarantineSource(rawValue: try row.text("source")) else { continue }
+      let kept = QuarantineUsage(messages: try row.int("messages"), bytes: try row.int("bytes"))
+      if kept.messages > 0 { usage[source] = kept }
+    }
+    return usage
+  }
+
+  static func add(
+    _ added: [QuarantineSource: QuarantineUsage], in session: borrowing Session
+  ) throws(DatabaseError) {
+    for (source, more) in added.sorted(by: { $0.key.rawValue < $1.key.rawValue }) where more.messages > 0 {
+      _ = try session.execute(
+        """
+        INSERT INTO quarantine_usage (source, messages, bytes) VALUES (\(source.rawValue), \(more.messages), \(more.bytes))
+        ON DUPLICATE KEY UPDATE messages = messages + VALUES(messages), bytes = bytes + VALUES(bytes)
+        """)
+    }
+  }
+
+  /// Adds what was added and takes away what was removed, each source once and in one order for all.
+  static func note(
+    added: [QuarantineSource: QuarantineUsage], removed: [QuarantineSource: QuarantineUsage],
+    in session: borrowing Session
+  ) throws(DatabaseError) {
+    for source in Set(added.keys).union(removed.keys).sorted(by: { $0.rawValue < $1.rawValue }) {
+      let (more, less) = (added[source] ?? QuarantineUsage(), removed[source] ?? QuarantineUsage())
+      let (messages, bytes) = (more.messages - less.messages, more.bytes - less.bytes)
+      if messages == 0, bytes == 0 { continue }
+      _ = try session.execute(
+        """
+        INSERT INTO quarantine_usage (source, messages, bytes)
+        VALUES (\(source.rawValue), \(max(0, messages)), \(max(0, bytes)))
+        ON DUPLICATE KEY UPDATE messages = GREATEST(0, messages + \(messages)), bytes = GREATEST(0, bytes + \(bytes))
+        """)
+    }
+  }
+
+  static func remove(
+    _ removed: [QuarantineSource: QuarantineUsage], in session: borrowing Session
+  ) throws(DatabaseError) {
+    for (source, less) in removed.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      _ = try session.execute(
+        """
+        UPDATE quarantine_usage SET messages = GREATEST(0, messages - \(less.messages)),
+          bytes = GREATEST(0, bytes - \(less.bytes)) WHERE source = \(source.rawValue)
+        """)
+    }
+  }
+
+  /// Adds to the bytes of each source, or takes away, where messages were changed and stay.
+  static func change(bytes: [String: Int], in session: borrowing Session) throws(DatabaseError) {
+    for (source, difference) in bytes.sorted(by: { $0.key < $1.key }) where difference != 0 {
+      _ = try session.execute(
+        "UPDATE quarantine_usage SET bytes = GREATEST(0, bytes + \(difference)) WHERE source = \(source)")
+    }
+  }
+
+  /// Recounts each source, in one transaction per source.
+  ///
+  /// Corrects the counts after a binary of schema 2, or an operator, changed rows without counting. Reads one index entry per
+  /// message. Other transactions that quarantine a message of the same source wait until it ends.
+  package static func recount(in pool: Pool) async throws(DatabaseError) {
+    for source in QuarantineSource.allCases {
+      try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+        try recount(source, in: session)
+      }
+    }
+  }
+
+  /// Recounts a source.
+  package static func recount(_ source: QuarantineSource, in session: borrowing Session) throws(DatabaseError) {
+    // The count is locked first. Transactions that changed rows before have committed then; later ones add to this count.
+    try add([source: QuarantineUsage(messages: 1, bytes: 0)], in: session)
+    guard
+      let row = try session.query(
+        """
+        SELECT COUNT(*) AS kept, CAST(COALESCE(SUM(size), 0) AS SIGNED) AS bytes FROM quarantine
+        WHERE source = \(source.rawValue)
+        """
+      ).first
+    else { return }
+    _ = try session.execute(
+      """
+      UPDATE quarantine_usage SET messages = \(try row.int("kept")), bytes = \(try row.int("bytes"))
+      WHERE source = \(source.rawValue)
+      """)
+  }
+}

@@ -1,0 +1,81 @@
+package import Database
+import Purchases
+package import Rollout
+import Signing
+package import Time
+
+extension Bucket {
+  /// The bucket of a customer who has none yet.
+  package init(salt: String, app: String, customer: String) {
+    self.init(digest: Digest.sha256(Self.message(salt: salt, app: app, customer: customer)).bytes)
+  }
+}
+
+/// `buckets`: where customers stand in a ramp, kept from their first decision on.
+package enum BucketTable {
+  /// Members of one customer that are looked at; a customer of more is known by those that the receipt names.
+  private static let mostMembers = 1_000
+
+  /// The customer's bucket: the smallest that any of its ids has, else the one that is kept from now on.
+  ///
+  /// The customer is everybody whom Apple links with one of the ids. Every id of the receipt keeps the bucket, so that it
+  /// stays when the ledger learns more; it never becomes larger.
+  ///
+  /// - Parameter ids: originalTransactionIds of a proven receipt, at least one.
+  package static func decide(
+    _ ids: [String], app: App, in scope: Scope, salt: String, at now: Milliseconds, session: borrowing Session
+  ) throws(DatabaseError) -> Bucket? {
+    let own = Array(Set(ids).sorted().prefix(mostMembers))
+    guard !own.isEmpty else { return nil }
+    let all = try members(of: own, in: scope, session)
+    var kept: [String: Int] = [:]
+    for ids in all.parts() {
+      for row in try session.query(
+        """
+        SELECT original_transaction_id, bucket FROM buckets WHERE app = \(scope.app.number)
+        AND environment = \(scope.environment.code) AND original_transaction_id IN (\(list: ids))
+        """)
+      {
+        kept[try row.text("original_transaction_id")] = try row.int("bucket")
+      }
+    }
+    let known = kept.values.min().flatMap { Bucket(number: $0) }
+    let bucket = known ?? Bucket(salt: salt, app: app.bundleID, customer: all.min() ?? own[0])
+    let missing = own.filter { kept[$0] == nil }
+    if !missing.isEmpty {
+      _ = try session.insert(
+        insert,
+        rows: missing.map { id -> [SQLValue] in
+          scope.columns + [.text(id), .integer(Int64(bucket.number)), .integer(now.sinceEpoch)]
+        })
+    }
+    return bucket
+  }
+
+  // Two processes that decide at once agree on the smaller one.
+  private static let insert = RowsInsert(
+    into: "INSERT INTO buckets (app, environment, original_transaction_id, bucket, decided_at) VALUES",
+    then: "ON DUPLICATE KEY UPDATE bucket = LEAST(bucket, VALUES(bucket))")
+
+  /// The ids, and those that Apple links with them, in order.
+  static func members(
+    of ids: [String], in scope: Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> [String] {
+    var all = Set(ids)
+    let nodes = ids.map { CustomerNode.originalTransactionID($0).text }
+    for nodes in nodes.parts() {
+      for row in try session.query(
+        """
+        SELECT SUBSTRING(m.node, 2) AS id FROM (SELECT DISTINCT label FROM customers
+          WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND node IN (\(list: nodes))) c
+        JOIN customers m ON m.app = \(scope.app.number) AND m.environment = \(scope.environment.code)
+          AND m.label = c.label
+        WHERE m.node LIKE 'o%' LIMIT \(mostMembers)
+        """)
+      {
+        all.insert(try row.text("id"))
+      }
+    }
+    return all.sorted()
+  }
+}

@@ -1,0 +1,90 @@
+package import Database
+import Purchases
+package import Time
+
+/// `ramp_cohorts`: customers who get our answers before all others, in every ramp of the app.
+package enum CohortTable {
+  /// By what a customer is named; its number in the table.
+  package enum Kind: Int, Hashable, Sendable, CaseIterable {
+    case originalTransactionID = 1
+    case userID = 2
+    case accountToken = 3
+
+    /// As an operator writes it.
+    package var name: String {
+      switch self {
+      case .originalTransactionID: "customer"
+      case .userID: "user"
+      case .accountToken: "token"
+      }
+    }
+
+    package init?(name: String) {
+      guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
+      self = kind
+    }
+  }
+
+  package struct Member: Hashable, Sendable {
+    package let kind: Kind
+    package let name: String
+
+    package init(_ kind: Kind, _ name: String) {
+      self.kind = kind
+      self.name = name
+    }
+  }
+
+  private static let insert = RowsInsert(
+    into: "INSERT INTO ramp_cohorts (app, environment, kind, member, added_at) VALUES",
+    then: "ON DUPLICATE KEY UPDATE member = VALUES(member)")
+
+  package static func add(
+    _ members: [Member], to scope: Scope, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    for members in members.parts() {
+      _ = try session.insert(
+        insert,
+        rows: members.map { member -> [SQLValue] in
+          scope.columns + [.integer(Int64(member.kind.rawValue)), .text(member.name), .integer(now.sinceEpoch)]
+        })
+    }
+  }
+
+  package static func clear(_ scope: Scope, in session: borrowing Session) throws(DatabaseError) {
+    _ = try session.execute(
+      "DELETE FROM ramp_cohorts WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)")
+  }
+
+  package static func count(in scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Int {
+    try session.query(
+      """
+      SELECT COUNT(*) AS members FROM ramp_cohorts
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+      """
+    ).first?.int("members") ?? 0
+  }
+
+  /// Whether the customer of these ids is in the app's cohort, by an id, by a user id or by an account token.
+  package static func holds(
+    _ ids: [String], in scope: Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> Bool {
+    guard try count(in: scope, session) > 0 else { return false }
+    let (app, environment) = (scope.app.number, scope.environment.code)
+    for ids in try BucketTable.members(of: ids, in: scope, session).parts() {
+      let found = try session.query(
+        """
+        SELECT 1 FROM ramp_cohorts WHERE app = \(app) AND environment = \(environment)
+          AND kind = \(Kind.originalTransactionID.rawValue) AND member IN (\(list: ids))
+        UNION ALL SELECT 1 FROM attributions a JOIN ramp_cohorts c ON c.app = a.app AND c.environment = a.environment
+          AND c.kind = IF(a.kind = \(Attribution.Kind.userID.rawValue), \(Kind.userID.rawValue), \(Kind.accountToken.rawValue))
+          AND c.member = a.value
+        WHERE a.app = \(app) AND a.environment = \(environment) AND a.original_transaction_id IN (\(list: ids))
+          AND a.kind IN (\(Attribution.Kind.userID.rawValue), \(Attribution.Kind.appAccountToken.rawValue))
+        LIMIT 1
+        """)
+      if !found.isEmpty { return true }
+    }
+    return false
+  }
+}

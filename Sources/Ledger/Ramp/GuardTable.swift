@@ -1,0 +1,37 @@
+package import Database
+package import Rollout
+package import Time
+
+/// `guards`: when an app goes back to `shadow` by itself; without a row as the build's default says.
+package enum GuardTable {
+  package static func rule(of scope: Scope, in session: borrowing Session) throws(DatabaseError) -> GuardRule {
+    try all(in: session)[scope] ?? GuardRule()
+  }
+
+  package static func all(in session: borrowing Session) throws(DatabaseError) -> [Scope: GuardRule] {
+    var rules: [Scope: GuardRule] = [:]
+    for row in try session.query(
+      "SELECT app, environment, most_impact, window_seconds, least_customers FROM guards")
+    {
+      var rule = GuardRule()
+      rule.mostImpact = try row.int("most_impact")
+      rule.window = try row.int("window_seconds")
+      rule.leastCustomers = try row.int("least_customers")
+      rules[Scope(app: App.ID(try row.int("app")), environment: try .init(code: row.int("environment")))] = rule
+    }
+    return rules
+  }
+
+  package static func set(
+    _ rule: GuardRule, of scope: Scope, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute(
+      """
+      INSERT INTO guards (app, environment, most_impact, window_seconds, least_customers, changed_at)
+      VALUES (\(scope.app.number), \(scope.environment.code), \(rule.mostImpact), \(rule.window),
+        \(rule.leastCustomers), \(now))
+      ON DUPLICATE KEY UPDATE most_impact = VALUES(most_impact), window_seconds = VALUES(window_seconds),
+        least_customers = VALUES(least_customers), changed_at = VALUES(changed_at)
+      """)
+  }
+}

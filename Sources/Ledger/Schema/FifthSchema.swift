@@ -1,0 +1,22 @@
+import Database
+
+extension Migration {
+  // A new table only: the binary before this one leaves it alone. When this step was applied also says whether an
+  // earlier build stored messages here (`StoredElsewhere`).
+  static let fifth = Migration(
+    version: 5, title: "how far kept messages were searched for secrets", statements: [secretSearches])
+
+  // A row for each part that is searched. `secrets`: for which set of secrets. `position`: the key of the last row that
+  // was done, `finished_at`: NULL while there are more.
+  private static let secretSearches: SQL = """
+    CREATE TABLE IF NOT EXISTS secret_searches (
+      part VARBINARY(32) NOT NULL PRIMARY KEY,
+      secrets BINARY(32) NOT NULL,
+      position VARBINARY(64) NOT NULL,
+      searched BIGINT NOT NULL,
+      changed BIGINT NOT NULL,
+      started_at BIGINT NOT NULL,
+      finished_at BIGINT NULL
+    ) ENGINE=InnoDB
+    """
+}

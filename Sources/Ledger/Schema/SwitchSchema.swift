@@ -1,0 +1,111 @@
+import Database
+
+extension Migration {
+  // New tables, and columns of `flags` that the binary before this one neither reads nor writes: to it an app in `ramp` is
+  // one whose answers are Apple's.
+  static let theSwitch = Migration(
+    version: 9, title: "shares and buckets of ramps, comparisons of answers, evidence and guards",
+    changes: [
+      Change(
+        "ALTER TABLE flags ADD COLUMN ramp_share INT UNSIGNED NULL, ADD COLUMN ramp_salt VARBINARY(64) NULL",
+        unless: """
+          SELECT 1 FROM information_schema.columns
+          WHERE table_schema = DATABASE() AND table_name = 'flags' AND column_name = 'ramp_share'
+          """)
+    ] + [buckets, cohorts, comparisons, comparisonBodies, rolloutEvidence, guards, processes].map { Change($0) })
+
+  // A customer's bucket under each originalTransactionId by which it was decided; the smallest of a customer's counts.
+  private static let buckets: SQL = """
+    CREATE TABLE IF NOT EXISTS buckets (
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      original_transaction_id VARBINARY(64) NOT NULL,
+      bucket SMALLINT UNSIGNED NOT NULL,
+      decided_at BIGINT NOT NULL,
+      PRIMARY KEY (app, environment, original_transaction_id)
+    ) ENGINE=InnoDB
+    """
+
+  // Customers who come before all others. `kind`: 1 originalTransactionId, 2 user id, 3 account token.
+  private static let cohorts: SQL = """
+    CREATE TABLE IF NOT EXISTS ramp_cohorts (
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      kind TINYINT UNSIGNED NOT NULL,
+      member VARBINARY(255) NOT NULL,
+      added_at BIGINT NOT NULL,
+      PRIMARY KEY (app, environment, kind, member)
+    ) ENGINE=InnoDB
+    """
+
+  // `customer` and `receipt`: the beginnings of digests, since one customer's receipt has one voice in a window. `counts`:
+  // whether its impact counts against the guard. `differences` and `impact` are JSON; empty where the answers are equal.
+  // `state`: 0 looked at once, 1 looked at again.
+  private static let comparisons: SQL = """
+    CREATE TABLE IF NOT EXISTS comparisons (
+      id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      window_start BIGINT NOT NULL,
+      customer BINARY(16) NOT NULL,
+      receipt BINARY(16) NOT NULL,
+      compared_at BIGINT NOT NULL,
+      epoch BIGINT UNSIGNED NOT NULL,
+      cause VARBINARY(16) NOT NULL,
+      counts TINYINT UNSIGNED NOT NULL,
+      differences MEDIUMBLOB NOT NULL,
+      impact BLOB NULL,
+      state TINYINT UNSIGNED NOT NULL DEFAULT 0,
+      settle_at BIGINT NULL,
+      UNIQUE KEY voice (app, environment, window_start, customer, receipt),
+      KEY by_time (app, environment, compared_at),
+      KEY to_settle (settle_at),
+      KEY by_age (compared_at)
+    ) ENGINE=InnoDB
+    """
+
+  // Both answers and what ours was made from, sealed.
+  private static let comparisonBodies: SQL = """
+    CREATE TABLE IF NOT EXISTS comparison_bodies (
+      comparison BIGINT UNSIGNED NOT NULL PRIMARY KEY,
+      kept_until BIGINT NOT NULL,
+      sealed LONGBLOB NOT NULL,
+      KEY (kept_until)
+    ) ENGINE=InnoDB
+    """
+
+  // `kind`: drill, voided, unknown.
+  private static let rolloutEvidence: SQL = """
+    CREATE TABLE IF NOT EXISTS rollout_evidence (
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      kind VARBINARY(16) NOT NULL,
+      at BIGINT NOT NULL,
+      detail VARBINARY(255) NOT NULL,
+      PRIMARY KEY (app, environment, kind, at)
+    ) ENGINE=InnoDB
+    """
+
+  // Beyond which an app goes back to `shadow`; without a row the build's defaults hold. `most_impact`: in a million.
+  private static let guards: SQL = """
+    CREATE TABLE IF NOT EXISTS guards (
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      most_impact INT UNSIGNED NOT NULL,
+      window_seconds INT UNSIGNED NOT NULL,
+      least_customers INT UNSIGNED NOT NULL,
+      changed_at BIGINT NOT NULL,
+      PRIMARY KEY (app, environment)
+    ) ENGINE=InnoDB
+    """
+
+  // A row for each running service, which writes its own alone. `mark`: that of the stages it works by.
+  private static let processes: SQL = """
+    CREATE TABLE IF NOT EXISTS processes (
+      process BINARY(16) NOT NULL PRIMARY KEY,
+      mark BIGINT NOT NULL,
+      seen_at BIGINT NOT NULL,
+      KEY (seen_at)
+    ) ENGINE=InnoDB
+    """
+}

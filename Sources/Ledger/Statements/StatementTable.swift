@@ -1,0 +1,73 @@
+import Database
+import Purchases
+
+/// A table of statements: what each source said about each thing, the latest of each.
+protocol StatementTable {
+  associatedtype Key: Hashable & Sendable
+  associatedtype Field: FactField
+  typealias Told = Statement<Key, Field>
+
+  static var name: SQL { get }
+  /// The column of the ids by which statements are looked up.
+  static var id: SQL { get }
+  /// The columns of the key, beside the app and the environment.
+  static var keyColumns: SQL { get }
+  static func key(_ app: String, _ environment: Environment, of row: Row) throws(DatabaseError) -> Key
+  static func read(
+    _ condition: SQL, bundleIDs: [App.ID: String], atMost limit: Int?, in session: borrowing Session
+  ) throws(DatabaseError) -> [Told]
+}
+
+extension StatementTable {
+  /// What an INSERT of statements does about one of the same key that is there: the latest stays.
+  static var keepingTheLatest: StaticString {
+    """
+    ON DUPLICATE KEY UPDATE
+      as_of = IF(VALUES(precedence) > precedence, VALUES(as_of), as_of),
+      facts = IF(VALUES(precedence) > precedence, VALUES(facts), facts),
+      message = IF(VALUES(precedence) > precedence, VALUES(message), message),
+      precedence = GREATEST(precedence, VALUES(precedence))
+    """
+  }
+
+  /// Every statement about these ids; nothing is asked for none.
+  static func find(
+    _ ids: [String], app: App, environment: Environment, in session: borrowing Session
+  ) throws(DatabaseError) -> [Told] {
+    var told: [Told] = []
+    for ids in ids.parts() {
+      told += try read(
+        "WHERE app = \(app.id.number) AND environment = \(environment.code) AND \(id) IN (\(list: ids))",
+        bundleIDs: [app.id: app.bundleID], in: session)
+    }
+    return told
+  }
+
+  /// Every statement that `condition` selects, in key order.
+  ///
+  /// - Parameter limit: rows that are read; nil: all.
+  static func read(
+    _ condition: SQL, bundleIDs: [App.ID: String], atMost limit: Int? = nil, in session: borrowing Session
+  ) throws(DatabaseError) -> [Told] {
+    try read(from: name, condition, bundleIDs, limit, in: session)
+  }
+
+  static func read(
+    from table: SQL, _ condition: SQL, _ bundleIDs: [App.ID: String], _ limit: Int?, order: SQL? = nil,
+    in session: borrowing Session
+  ) throws(DatabaseError) -> [Told] {
+    var told: [Told] = []
+    let order = order ?? "app, environment, \(keyColumns), source"
+    try session.query(
+      """
+      SELECT app, environment, \(keyColumns), source, as_of, facts, message, precedence
+      FROM \(table) \(condition) ORDER BY \(order) \(.limit(limit))
+      """
+    ) { row throws(DatabaseError) in
+      let app = bundleIDs[App.ID(try row.int("app"))] ?? ""
+      let key = try key(app, try Environment(code: row.int("environment")), of: row)
+      told.append(try Told(key: key, row))
+    }
+    return told
+  }
+}

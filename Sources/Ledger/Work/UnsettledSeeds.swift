@@ -1,0 +1,26 @@
+package import Database
+import Purchases
+package import Time
+
+extension WorkTable {
+  /// How many ids of which Apple's history is wanted are not settled.
+  ///
+  /// - Parameters:
+  ///   - before: ids that became known later do not count while they wait.
+  ///   - unknown: ids that Apple said that it does not know count from then on.
+  package static func unsettled(
+    in scope: Scope, createdBefore before: Milliseconds, unknownSince unknown: Milliseconds,
+    _ session: borrowing Session
+  ) throws(DatabaseError) -> (open: Int, failed: Int, unknown: Int) {
+    let row = try session.query(
+      """
+      SELECT COALESCE(SUM(state = \(State.waiting.rawValue) AND is_again = 0 AND created_at < \(before)), 0) AS waiting,
+        COALESCE(SUM(state = \(State.failed.rawValue)), 0) AS failed,
+        COALESCE(SUM(state = \(State.unknown.rawValue) AND COALESCE(settled_at, 0) > \(unknown)), 0) AS strange
+      FROM work WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+      AND kind = \(Kind.history.rawValue)
+      """
+    ).first
+    return (try row?.int("waiting") ?? 0, try row?.int("failed") ?? 0, try row?.int("strange") ?? 0)
+  }
+}

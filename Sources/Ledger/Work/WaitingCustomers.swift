@@ -1,0 +1,98 @@
+import Database
+import Purchases
+import Time
+
+/// Rows that wait, by the customers to whom they belong as far as that is known now.
+struct WaitingCustomers {
+  /// By the customer's label.
+  var groups: [String: [WorkRow]] = [:]
+  /// The originalTransactionIds of each row's id; its own where it is none that is known.
+  private var originals: [Int64: Set<String>] = [:]
+
+  init(of rows: [WorkRow], in scope: Scope, _ session: borrowing Session) throws(DatabaseError) {
+    let known = try Self.originals(of: rows.map(\.subject), in: scope, session)
+    let labels: [String: String]
+    let nodes = Set(rows.flatMap { Array(known[$0.subject] ?? [$0.subject]) })
+      .map { CustomerNode.originalTransactionID($0).text }.sorted()
+    labels = try CustomerMembers.labels(ofNodes: nodes, in: scope, session)
+    for row in rows {
+      let ids = known[row.subject] ?? [row.subject]
+      originals[row.id] = ids
+      guard let first = ids.min() else { continue }
+      let node = CustomerNode.originalTransactionID(first).text
+      groups[labels[node] ?? node, default: []].append(row)
+    }
+  }
+
+  private static func originals(
+    of subjects: [String], in scope: Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> [String: Set<String>] {
+    var originals: [String: Set<String>] = [:]
+    for row in try session.query(
+      """
+      SELECT alias, original_transaction_id FROM aliases
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND alias IN (\(list: subjects))
+      AND kind = \(Alias.Kind.transactionID.rawValue)
+      """)
+    {
+      originals[try row.text("alias"), default: []].insert(try row.text("original_transaction_id"))
+    }
+    return originals
+  }
+
+  /// The rows whose every originalTransactionId is in a history that was stored, but for those that ask again.
+  func covered(in scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> [Int64] {
+    let stored = try HistoryTable.stored(Set(originals.values.joined()), in: scope, session)
+    guard !stored.isEmpty else { return [] }
+    let again = Set(groups.values.joined().filter(\.isAgain).map(\.id))
+    return originals.filter { stored.isSuperset(of: $0.value) && !again.contains($0.key) }.map(\.key)
+  }
+
+  mutating func remove(_ rows: [Int64]) {
+    let gone = Set(rows)
+    guard !gone.isEmpty else { return }
+    groups = groups.mapValues { $0.filter { !gone.contains($0.id) } }.filter { !$0.value.isEmpty }
+  }
+
+  /// Adds the customers' other rows that wait; forgets customers of whom a row is leased.
+  mutating func gatherOthers(
+    in scope: Scope, at now: Milliseconds, takingOver isUrgent: Bool, _ session: borrowing Session
+  ) throws(DatabaseError) {
+    // A purchase that nothing links has no row in `customers`, and is asked about by any of its ids.
+    var labels: [String: String] = [:]
+    for (label, rows) in groups {
+      for id in rows.flatMap({ originals[$0.id] ?? [] }) { labels[id] = label }
+    }
+    for row in try session.query(
+      """
+      SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+      AND label IN (\(list: groups.keys.sorted()))
+      """)
+    {
+      guard case .originalTransactionID(let id)? = CustomerNode(text: try row.text("node")) else { continue }
+      labels[id] = try row.text("label")
+    }
+    // A customer may have thousands of rows: none is searched for among all others.
+    var gathered = Set(groups.values.joined().map(\.id))
+    for ids in labels.keys.sorted().parts() {
+      for row in try session.query(
+        """
+        SELECT id, kind, subject, is_again, unknown_in, due_at,
+          owner IS NOT NULL AND due_at > \(now) AND begun >= \(isUrgent ? 1 : 0) AS is_leased
+        FROM work FORCE INDEX (app)
+        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND kind IN (\(list: WorkTable.Kind.allCases.map(\.rawValue))) AND subject IN (\(list: ids)) AND state = 0
+        ORDER BY id
+        """)
+      {
+        let found = try WorkRow(row)
+        guard let label = labels[found.subject], groups[label] != nil else { continue }
+        if try row.bool("is_leased") {
+          groups[label] = nil
+        } else if gathered.insert(found.id).inserted {
+          groups[label, default: []].append(found)
+        }
+      }
+    }
+  }
+}

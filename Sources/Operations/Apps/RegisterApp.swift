@@ -1,0 +1,91 @@
+package import Database
+package import Ledger
+import Signing
+package import Time
+
+/// Registers an app, or adds to what is registered of it; a removed one comes back.
+package struct RegisterApp: Sendable {
+  /// A key of the App Store Server API.
+  package struct APIKey: Sendable {
+    /// The contents of the .p8 file.
+    let pem: [UInt8]
+    let id: String
+    let issuer: String
+
+    package init(pem: [UInt8], id: String, issuer: String) {
+      self.pem = pem
+      self.id = id
+      self.issuer = issuer
+    }
+  }
+
+  /// What would be registered.
+  package struct Plan: Sendable {
+    /// Nil: a new one.
+    package let before: App?
+    /// A sentence each; one says so when there is nothing to change.
+    package let changes: [String]
+  }
+
+  private let bundleID: String
+  private let appAppleID: Int64?
+  private let apiKey: APIKey?
+  private let sharedSecret: SharedSecret?
+
+  /// - Parameter bundleID: one that `isBundleID` is true of.
+  package init(
+    _ bundleID: String, appAppleID: Int64? = nil, apiKey: APIKey? = nil, sharedSecret: SharedSecret? = nil
+  ) {
+    self.bundleID = bundleID
+    self.appAppleID = appAppleID
+    self.apiKey = apiKey
+    self.sharedSecret = sharedSecret
+  }
+
+  /// Whether an app can have this bundle id.
+  package static func isBundleID(_ text: String) -> Bool {
+    (1...255).contains(text.utf8.count)
+      && text.utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"):
+          true
+        default: false
+        }
+      }
+  }
+
+  package func plan(on connection: Connection) async throws -> Plan {
+    let before = try await connection.read { [bundleID] session throws(DatabaseError) in
+      try AppTable.find(bundleID, in: session)
+    }
+    var changes: [String] = []
+    if before == nil { changes.append("register \(bundleID), beginning in record") }
+    if let appAppleID, appAppleID != before?.appAppleID {
+      changes.append("Apple id \(before?.appAppleID.map { "\($0) to " } ?? "")\(appAppleID)")
+    }
+    if let apiKey { changes.append("seal apiKey \(apiKey.id)") }
+    if sharedSecret != nil { changes.append("seal sharedSecret") }
+    return Plan(
+      before: before, changes: changes.isEmpty ? ["nothing to change: \(bundleID) is registered so"] : changes)
+  }
+
+  /// Registers it; refused when the app already has as many shared secrets as may be valid.
+  package func apply(
+    _ plan: Plan, sealedWith source: KeySource, by author: Author, at now: Milliseconds, on connection: Connection
+  ) async throws {
+    let keys = apiKey == nil && sharedSecret == nil ? nil : try await source.keys(for: connection)
+    try await connection.transaction { session throws(DatabaseError) in
+      let app = try AppTable.add(bundleID: bundleID, appAppleID: appAppleID, at: now, in: session)
+      if let keys {
+        if let apiKey {
+          try CredentialTable.put(
+            apiKey.pem, kind: .apiKey, name: apiKey.id, issuer: apiKey.issuer, of: app, sealedWith: keys, at: now,
+            in: session)
+        }
+        try sharedSecret?.put(for: app, sealedWith: keys, at: now, in: session)
+      }
+      try author.note("app.add", of: bundleID, plan.changes.joined(separator: "; "), at: now, in: session)
+    }
+  }
+}

@@ -1,0 +1,31 @@
+package import Database
+package import Ledger
+package import Time
+
+/// Takes an app out of service and ends its tokens; what is known of its purchases stays.
+package struct RemoveApp: Sendable {
+  /// What would end.
+  package struct Plan: Sendable {
+    package let app: App
+    package let tokens: Int
+  }
+
+  private let bundleID: String
+
+  package init(_ bundleID: String) { self.bundleID = bundleID }
+
+  /// What would end; `NoSuchApp` when it is not registered.
+  package func plan(on connection: Connection) async throws -> Plan {
+    let record = try await AppRecord.find(bundleID, connection)
+    return Plan(app: record.app, tokens: record.validTokens.count)
+  }
+
+  package func apply(
+    _ plan: Plan, by author: Author, at now: Milliseconds, on connection: Connection
+  ) async throws {
+    try await connection.transaction { session throws(DatabaseError) in
+      try AppTable.remove(plan.app, at: now, in: session)
+      try author.note("app.remove", of: plan.app.bundleID, "\(plan.tokens) tokens ended", at: now, in: session)
+    }
+  }
+}

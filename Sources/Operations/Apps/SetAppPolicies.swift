@@ -1,0 +1,109 @@
+package import Database
+package import Ledger
+package import Purchases
+import Signing
+package import Time
+
+/// Decides what holds for an app: what V1 alone may change, how long access is held, what is forwarded unproven, what
+/// Apple is told of consumption, and how verifyReceipt is answered.
+package struct SetAppPolicies: Sendable {
+  /// What Apple is told of consumption, and by what the back end that is asked knows us.
+  package struct Consumption: Sendable {
+    package let policy: ConsumptionPolicy
+    /// Nil: the token stays as it is.
+    package let token: [UInt8]?
+
+    package init(_ policy: ConsumptionPolicy, token: [UInt8]? = nil) {
+      self.policy = policy
+      self.token = token
+    }
+  }
+
+  /// What would be different.
+  package struct Plan: Sendable {
+    /// The app as it is.
+    package let before: AppRecord
+    /// A sentence each; none when it is so already.
+    package let changes: [String]
+  }
+
+  /// Of the back end's token in `credentials`: there is one.
+  private static let tokenName = "consumption"
+
+  /// Nil, of each of these: it stays as it is.
+  package var legacyEntitlements: LegacyEntitlements?
+  package var accessHold: AccessHold?
+  package var unprovenForwarding: UnprovenForwarding?
+  package var consumption: Consumption?
+  package var answerReadings: AnswerReadings?
+  package var answerClients: AnswerClients?
+
+  private let bundleID: String
+
+  package init(of bundleID: String) { self.bundleID = bundleID }
+
+  /// What would be different; `NoSuchApp` when it is not registered.
+  package func plan(on connection: Connection) async throws -> Plan {
+    let before = try await AppRecord.find(bundleID, connection)
+    var changes: [String] = []
+    if let legacyEntitlements, legacyEntitlements != before.legacyEntitlements {
+      changes.append("legacy entitlements \(before.legacyEntitlements.rawValue) to \(legacyEntitlements.rawValue)")
+    }
+    if let accessHold, accessHold != before.accessHold {
+      changes.append("hold access \(before.accessHold.summary) to \(accessHold.summary)")
+    }
+    if let unprovenForwarding, unprovenForwarding != before.unprovenForwarding {
+      changes.append(
+        "forward unproven messages \(before.unprovenForwarding.rawValue) to \(unprovenForwarding.rawValue)")
+    }
+    if let consumption {
+      if consumption.policy != before.consumption {
+        changes.append("consumption \(before.consumption.summary) to \(consumption.policy.summary)")
+      }
+      if consumption.token != nil { changes.append("a new token for the back end that is asked about consumption") }
+    }
+    if let answerReadings, answerReadings.ids != before.answerReadings {
+      changes.append("answer readings \(AnswerReadings.summary(before.answerReadings)) to \(answerReadings.summary)")
+    }
+    if let answerClients, answerClients != before.answerClients {
+      changes.append("answer clients \(before.answerClients.rawValue) to \(answerClients.rawValue)")
+    }
+    return Plan(before: before, changes: changes)
+  }
+
+  /// Writes what is different; a plan without changes writes nothing, and no audit entry.
+  package func apply(
+    _ plan: Plan, sealedWith source: KeySource, by author: Author, at now: Milliseconds, on connection: Connection
+  ) async throws {
+    guard !plan.changes.isEmpty else { return }
+    let app = plan.before.app
+    let keys = consumption?.token == nil ? nil : try await source.keys(for: connection)
+    try await connection.transaction { session throws(DatabaseError) in
+      if let legacyEntitlements {
+        try PolicyTable.set(legacyEntitlements: legacyEntitlements, of: app, at: now, in: session)
+      }
+      if let accessHold { try PolicyTable.set(accessHold: accessHold, of: app, at: now, in: session) }
+      if let unprovenForwarding {
+        try UnprovenForwardingTable.set(unprovenForwarding, of: app, at: now, in: session)
+      }
+      if let consumption {
+        try ConsumptionPolicyTable.set(consumption.policy, of: app, at: now, in: session)
+        if let token = consumption.token, let keys {
+          try CredentialTable.put(
+            token, kind: .callbackToken, name: Self.tokenName, issuer: "", of: app, sealedWith: keys, at: now,
+            in: session)
+        }
+      }
+      if let answerReadings {
+        try PolicyTable.set(answerReadings: answerReadings.ids, of: app, at: now, in: session)
+      }
+      if let answerClients { try PolicyTable.set(answerClients: answerClients, of: app, at: now, in: session) }
+      try author.note("app.set", of: app.bundleID, plan.changes.joined(separator: "; "), at: now, in: session)
+    }
+  }
+}
+
+extension AccessHold {
+  /// What it means, in a few words.
+  package var summary: String { self == .off ? "off" : "\(hours) hours" }
+}

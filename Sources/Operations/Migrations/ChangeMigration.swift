@@ -1,0 +1,111 @@
+package import Database
+import JSON
+package import Ledger
+package import Runtime
+package import Time
+
+/// Pauses, resumes, cancels or throttles a bulk migration.
+package struct ChangeMigration: Sendable {
+  package enum Change: Sendable {
+    case pause
+    case resume
+    case cancel
+    /// From now on.
+    case throttle(MigrationSettings)
+
+    var action: StaticString {
+      switch self {
+      case .pause: "migration.pause"
+      case .resume: "migration.resume"
+      case .cancel: "migration.cancel"
+      case .throttle: "migration.throttle"
+      }
+    }
+  }
+
+  private let id: Int
+  private let change: Change
+
+  package init(_ change: Change, of id: Int) { (self.id, self.change) = (id, change) }
+
+  /// The job as it is; refuses what cannot be done to it.
+  package func plan(on connection: Connection) async throws -> MigrationJob {
+    let id = id
+    let job = try await connection.read { session throws(DatabaseError) in try MigrationJobTable.find(id, in: session) }
+    guard let job else { throw NoSuchMigration(id: id) }
+    guard isPossible(job.state) else { throw MigrationNotChanged(id: id, state: job.state, change: change) }
+    return job
+  }
+
+  /// Makes the change; the job as it is then.
+  package func apply(
+    _ plan: MigrationJob, by author: Author, at now: Milliseconds, on connection: Connection
+  ) async throws -> MigrationJob {
+    let (id, change) = (id, change)
+    let job = try await connection.transaction { session throws(DatabaseError) -> MigrationJob? in
+      var isDone = true
+      switch change {
+      case .pause:
+        isDone = try MigrationJobTable.move(id, from: [.running], to: .paused, at: now, in: session)
+      case .resume:
+        isDone = try MigrationJobTable.move(id, from: [.paused, .failed], to: .running, at: now, in: session)
+      case .cancel:
+        isDone = try MigrationJobTable.move(
+          id, from: [.running, .paused, .failed], to: .cancelled, at: now, in: session)
+      case .throttle(let settings): try MigrationJobTable.set(settings, of: id, in: session)
+      }
+      guard isDone else { return nil }
+      try author.note(change.action, of: "migration \(id)", change.told, at: now, in: session)
+      return try MigrationJobTable.find(id, in: session)
+    }
+    guard let job else { throw MigrationNotChanged(id: id, state: plan.state, change: change) }
+    return job
+  }
+
+  private func isPossible(_ state: MigrationJob.State) -> Bool {
+    switch change {
+    case .pause: state == .running
+    case .resume: state == .paused || state == .failed
+    case .cancel, .throttle: !state.isFinal
+    }
+  }
+}
+
+extension ChangeMigration.Change {
+  fileprivate var told: String {
+    switch self {
+    case .pause: "paused"
+    case .resume: "resumed"
+    case .cancel: "cancelled"
+    case .throttle(let settings): String(decoding: settings.json.encoded(), as: UTF8.self)
+    }
+  }
+}
+
+/// There is no such bulk migration.
+package struct NoSuchMigration: ExitStatusError, CustomStringConvertible {
+  package let id: Int
+
+  package init(id: Int) { self.id = id }
+
+  package var exitStatus: ExitStatus { .failed }
+  package var description: String { "there is no migration \(id); see `switchyard migrate list`" }
+}
+
+/// A job that stands so that this cannot be done.
+package struct MigrationNotChanged: ExitStatusError, CustomStringConvertible {
+  let id: Int
+  let state: MigrationJob.State
+  let change: ChangeMigration.Change
+
+  package var exitStatus: ExitStatus { .failed }
+  package var description: String {
+    let wanted =
+      switch change {
+      case .pause: "only a running one can be paused"
+      case .resume: "only a paused or failed one can be resumed"
+      case .cancel, .throttle: "it has ended"
+      }
+    return "migration \(id) is \(state.name): \(wanted)"
+  }
+}

@@ -1,0 +1,38 @@
+package import Database
+package import Ledger
+import Purchases
+package import Time
+
+/// All that is known of a bulk migration, as of one moment.
+package struct MigrationRecord: Sendable {
+  package let job: MigrationJob
+  /// The bundle id of the job's app; nil where rows name theirs.
+  package let bundleID: String?
+  package let accounts: MigrationAccounts
+  /// By bundle id and environment; "" where nobody knows them.
+  package let places: [(app: String, environment: String, accounts: MigrationAccounts)]
+  package let parts: [MigrationPartReport]
+
+  /// `NoSuchMigration` when there is none.
+  package static func find(_ id: Int, at now: Milliseconds, _ connection: Connection) async throws -> Self {
+    let record = try await connection.read { session throws(DatabaseError) in
+      try MigrationRecord(id, at: now, in: session)
+    }
+    guard let record else { throw NoSuchMigration(id: id) }
+    return record
+  }
+
+  private init?(_ id: Int, at now: Milliseconds, in session: borrowing Session) throws(DatabaseError) {
+    guard let job = try MigrationJobTable.find(id, in: session) else { return nil }
+    let (all, byPlace) = try MigrationAccountTable.read(id, in: session)
+    let apps = try AppTable.all(includingRemoved: true, in: session)
+    let names = Dictionary(apps.map { ($0.id, $0.bundleID) }) { first, _ in first }
+    self.job = job
+    bundleID = job.app.flatMap { names[$0] }
+    accounts = all
+    places = byPlace.map { place, accounts in
+      (place.app.flatMap { names[$0] } ?? "", place.environment?.rawValue ?? "", accounts)
+    }.sorted { ($0.app, $0.environment) < ($1.app, $1.environment) }
+    parts = try MigrationPartTable.reports(of: id, at: now, in: session)
+  }
+}

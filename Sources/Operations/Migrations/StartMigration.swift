@@ -1,0 +1,137 @@
+package import Database
+package import Ledger
+package import Purchases
+import Rollout
+package import Runtime
+package import Time
+
+/// Begins a bulk migration: processes that serve carry it out from then on.
+package struct StartMigration: Sendable {
+  /// What it would begin with.
+  package struct Plan: Sendable {
+    package let app: App?
+    package let parts: [MigrationJobTable.NewPart]
+    /// What could go wrong; an operator has to accept it.
+    package let warnings: [MigrationWarning]
+  }
+
+  private let parts: [MigrationJobTable.NewPart]
+  private let bundleID: String?
+  private let environment: Environment?
+  private var settings: MigrationSettings
+
+  /// - Parameters:
+  ///   - parts: of the sources, as they are now.
+  ///   - bundleID: whose all rows are; nil: each says it itself.
+  ///   - environment: of what does not say its environment.
+  package init(
+    _ parts: [MigrationJobTable.NewPart], of bundleID: String?, in environment: Environment?,
+    settings: MigrationSettings = MigrationSettings()
+  ) {
+    self.parts = parts
+    self.bundleID = bundleID
+    self.environment = environment
+    self.settings = settings
+  }
+
+  /// What it would begin with; `NoSuchApp` when the app is not registered.
+  package func plan(on connection: Connection) async throws -> Plan {
+    var app: App?
+    if let bundleID { app = try await AppRecord.find(bundleID, connection).app }
+    let (only, environment) = (app, environment)
+    let warnings = try await connection.read { session throws(DatabaseError) in
+      try MigrationWarning.all(of: only, in: environment, session)
+    }
+    return Plan(app: app, parts: parts, warnings: warnings)
+  }
+
+  /// Adds the job; its number.
+  ///
+  /// - Parameter accepted: what the operator was warned of and accepted.
+  package func apply(
+    _ plan: Plan, accepting accepted: [MigrationWarning], by author: Author, at now: Milliseconds,
+    on connection: Connection
+  ) async throws -> Int {
+    guard Set(plan.warnings).isSubset(of: Set(accepted)) else { throw MigrationRefused(warnings: plan.warnings) }
+    var settings = settings
+    settings.accepted = accepted.map(\.text)
+    return try await connection.transaction { [settings] session throws(DatabaseError) in
+      let job = try MigrationJobTable.add(
+        plan.parts, app: plan.app, environment: environment, settings: settings, by: author.name, at: now, in: session)
+      try author.note(
+        "migration.start", of: "migration \(job)",
+        accepted.isEmpty ? "\(plan.parts.count) parts" : "accepted: \(accepted.map(\.code).joined(separator: ", "))",
+        at: now, in: session)
+      return job
+    }
+  }
+}
+
+/// What could go wrong with a migration that begins now.
+package struct MigrationWarning: Hashable, Sendable {
+  /// Stable.
+  package let code: String
+  package let text: String
+
+  /// What an app of the job lacks.
+  static func all(
+    of app: App?, in environment: Environment?, _ session: borrowing Session
+  ) throws(DatabaseError) -> [Self] {
+    var apps = app.map { [$0] } ?? []
+    if app == nil { apps = try AppTable.all(in: session) }
+    let flags = try FlagTable.all(in: session)
+    let keyed = try CredentialTable.apps(with: .apiKey, in: session)
+    var warnings: [Self] = []
+    for app in apps {
+      let scopes = (environment.map { [$0] } ?? [.production, .sandbox]).map { Scope(app: app.id, environment: $0) }
+      if try !hasNotifications(scopes, session) {
+        warnings.append(
+          Self(
+            code: "noNotifications",
+            text: """
+              \(app.bundleID): no V2 notification of Apple's has come yet. What is bought between now and the day on which \
+              the URL is switched would be known only when Apple is asked again; switch the notification URL first
+              """))
+      }
+      if !keyed.contains(app.id) {
+        warnings.append(
+          Self(
+            code: "noKey",
+            text: """
+              \(app.bundleID): no key of the App Store Server API is registered, so that its ids wait; \
+              `switchyard app add \(app.bundleID) --key-file FILE --key-id ID --issuer ID`
+              """))
+      }
+      for scope in scopes where flags[scope]?.stage.notifications == .passThrough {
+        warnings.append(
+          Self(
+            code: "notRecorded",
+            text: """
+              \(app.bundleID): \(scope.environment.rawValue) is in the stage legacy, in which Apple is not asked; \
+              `switchyard rollout set`
+              """))
+      }
+    }
+    return warnings
+  }
+
+  /// Whether a V2 notification ever came by itself.
+  private static func hasNotifications(_ scopes: [Scope], _ session: borrowing Session) throws(DatabaseError) -> Bool {
+    for scope in scopes {
+      if try HeartbeatTable.wasWatched(scope, session) { return true }
+      if try HeartbeatTable.hearsNotifications(scope, session) { return true }
+    }
+    return false
+  }
+}
+
+/// The operator was not warned of something, or did not accept it.
+package struct MigrationRefused: ExitStatusError, CustomStringConvertible {
+  package let warnings: [MigrationWarning]
+
+  package var exitStatus: ExitStatus { .refused }
+  package var description: String {
+    "nothing was begun:\n" + warnings.map { "  \($0.text)" }.joined(separator: "\n")
+      + "\nSay --yes to begin all the same; the report will say so."
+  }
+}

@@ -1,0 +1,43 @@
+package import Ledger
+package import Time
+
+/// Which messages of the outbox are meant, beside their app: the same for listing, replay and giving up.
+package struct OutboxFilter: Sendable {
+  package var proof: ProofClass?
+  /// A part of the last error.
+  package var reason: String?
+  /// Those that have waited for more hours than these.
+  package var olderThan: Int?
+  /// Those that came within these hours.
+  package var newerThan: Int?
+
+  package init() {}
+
+  /// Whether nothing was asked for.
+  package var isEmpty: Bool { proof == nil && reason == nil && olderThan == nil && newerThan == nil }
+
+  /// What was asked for, for the audit.
+  var summary: String {
+    [
+      proof.map { "class \($0.name)" }, reason.map { "reason \($0)" }, olderThan.map { "older than \($0) h" },
+      newerThan.map { "newer than \($0) h" },
+    ].compactMap(\.self).joined(separator: ", ")
+  }
+
+  package func narrow(_ selection: inout OutboxTable.Selection, at now: Milliseconds) {
+    selection.proof = proof
+    selection.reason = reason
+    selection.createdBefore = olderThan.map { now - .hours(Int64($0)) }
+    selection.createdSince = newerThan.map { now - .hours(Int64($0)) }
+  }
+}
+
+extension ProofClass {
+  package var name: String {
+    switch self {
+    case .proven: "proven"
+    case .claimed: "claimed"
+    case .unproven: "unproven"
+    }
+  }
+}

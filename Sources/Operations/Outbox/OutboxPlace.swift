@@ -1,0 +1,26 @@
+package import Database
+package import Ledger
+package import Purchases
+
+/// A destination with its app's name.
+package struct OutboxPlace: Sendable {
+  package let app: String
+  package let destination: Destination
+
+  /// Those of an app or environment only, when one is named; a clear error for an app that is not registered.
+  package static func all(
+    app: String?, _ environment: Environment?, _ connection: Connection
+  ) async throws -> [OutboxPlace] {
+    if let app { _ = try await AppRecord.find(app, connection) }
+    return try await connection.read { session throws(DatabaseError) in
+      let apps = try AppTable.all(includingRemoved: true, in: session)
+      let names = Dictionary(apps.map { ($0.id, $0.bundleID) }) { first, _ in first }
+      return try DestinationTable.all(in: session).map { destination in
+        OutboxPlace(app: names[destination.scope.app] ?? "?", destination: destination)
+      }
+    }.filter { place in
+      (app == nil || place.app == app)
+        && (environment == nil || place.destination.scope.environment == environment)
+    }
+  }
+}

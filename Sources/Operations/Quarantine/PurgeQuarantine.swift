@@ -1,0 +1,56 @@
+package import Database
+import Ledger
+package import Time
+
+/// Deletes refused messages for good.
+package struct PurgeQuarantine: Sendable {
+  private static let step = 1_000
+
+  private let before: Milliseconds
+  private let code: String?
+
+  /// - Parameter code: those that were refused for this reason only.
+  package init(receivedBefore before: Milliseconds, code: String? = nil) {
+    self.before = before
+    self.code = code
+  }
+
+  /// How many would be deleted.
+  package func plan(on connection: Connection) async throws -> Int {
+    try await connection.read { [before, code] session throws(DatabaseError) in
+      try QuarantineTable.count(receivedBefore: before, code: code, in: session)
+    }
+  }
+
+  /// Deletes them in steps, so that no lock is held for long; how many.
+  ///
+  /// A task that is cancelled ends after a step.
+  /// The one audit entry says how many they were: it is in the transaction of the last step, or follows it when the task was
+  /// cancelled.
+  package func apply(by author: Author, at now: Milliseconds, on connection: Connection) async throws -> Int {
+    var (deleted, isNoted) = (0, false)
+    while !Task.isCancelled, !isNoted {
+      let before = deleted
+      let some = try await connection.transaction { session throws(DatabaseError) in
+        let some = try QuarantineTable.purge(receivedBefore: self.before, code: code, limit: Self.step, in: session)
+        if some < Self.step { try note(before + some, by: author, at: now, in: session) }
+        return some
+      }
+      deleted += some
+      isNoted = some < Self.step
+    }
+    if !isNoted {
+      let total = deleted
+      try await connection.transaction { session throws(DatabaseError) in
+        try note(total, by: author, at: now, in: session)
+      }
+    }
+    return deleted
+  }
+
+  private func note(
+    _ count: Int, by author: Author, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    try author.note("quarantine.purge", of: "quarantine", "\(count) of \(code ?? "any code")", at: now, in: session)
+  }
+}

@@ -1,0 +1,190 @@
+package import Database
+package import Intake
+package import Ledger
+package import Signing
+package import Time
+
+/// Reads refused messages again, with today's apps and roots; what is accepted now moves to the inbox.
+package struct ReplayQuarantine: Sendable {
+  /// Which messages are meant.
+  package enum Selection: Sendable {
+    case all
+    /// Those that were refused for this reason.
+    case code(String)
+    case digest(DigestPrefix)
+
+    var code: String? { if case .code(let code) = self { code } else { nil } }
+    var prefix: DigestPrefix? { if case .digest(let prefix) = self { prefix } else { nil } }
+
+    /// For the audit.
+    var text: String {
+      switch self {
+      case .all: "--all"
+      case .code(let code): "--code \(code)"
+      case .digest(let prefix): prefix.text
+      }
+    }
+  }
+
+  /// What became of one message, or would.
+  package enum Fate: Sendable {
+    case accepted(title: String)
+    case stays(code: String, detail: String, isForwarded: Bool)
+  }
+
+  package struct Summary: Hashable, Sendable {
+    package var accepted = 0
+    package var refused = 0
+    /// Of those that stay, how many go to the app's old back end now.
+    package var forwarded = 0
+
+    package var text: String {
+      "\(accepted) accepted, \(refused) stay" + (forwarded > 0 ? ", \(forwarded) of them forwarded now" : "")
+    }
+  }
+
+  private static let page = 200
+
+  private let selection: Selection
+  private let intake: Intake
+  private let keys: Keyring?
+  private let ledger: Ledger
+
+  /// - Parameter keys: nil where nothing is sealed: then there is no shared secret to compare with.
+  package init(_ selection: Selection, readBy intake: Intake, _ keys: Keyring?, into ledger: Ledger) {
+    self.selection = selection
+    self.intake = intake
+    self.keys = keys
+    self.ledger = ledger
+  }
+
+  /// What would become of each; `NoSuchMessage` when a digest was given and nothing has it.
+  package func plan(
+    at now: Milliseconds, on connection: Connection, telling tell: (Digest, Fate) throws -> Void
+  ) async throws -> Summary {
+    var summary = Summary()
+    try await walk(now, connection) { outcomes, _ in try Self.tell(outcomes, [], &summary, tell) }
+    try refuse(summary)
+    return summary
+  }
+
+  /// Moves what is accepted and forwards what was set aside for that, page by page.
+  ///
+  /// A task that is cancelled ends after a page, and doing it again changes nothing.
+  /// The one audit entry says what it came to: it is in the transaction of the last page, or follows it when the task was
+  /// cancelled.
+  package func apply(
+    by author: Author, clock: WallClock, on connection: Connection, telling tell: (Digest, Fate) throws -> Void
+  ) async throws -> Summary {
+    var (summary, isNoted) = (Summary(), false)
+    try await walk(clock.now(), connection) { outcomes, isLast in
+      let note = isLast ? author : nil
+      let sent = try await write(outcomes, after: summary, note, at: clock.now(), connection)
+      isNoted = isLast
+      try Self.tell(outcomes, sent, &summary, tell)
+    }
+    try refuse(summary)
+    if !isNoted {
+      let (all, now) = (summary, clock.now())
+      try await connection.transaction { session throws(DatabaseError) in
+        try self.note(all, by: author, at: now, in: session)
+      }
+    }
+    return summary
+  }
+
+  private func walk(
+    _ now: Milliseconds, _ connection: Connection,
+    _ body: (_ page: [(QuarantinedMessage, QuarantineReading.Outcome)], _ isLast: Bool) async throws -> Void
+  ) async throws {
+    let directory = try await connection.read { [keys] session throws(DatabaseError) in
+      try AppTable.directory(with: keys, in: session)
+    }
+    let reading = QuarantineReading(intake: intake, directory: directory, startedAt: now)
+    var last: (Milliseconds, Digest)?
+    while !Task.isCancelled {
+      let cursor = last
+      let (page, end, isLast) = try await connection.read { [selection] session throws(DatabaseError) in
+        let listed = try QuarantineTable.list(
+          after: cursor, code: selection.code, digestPrefix: selection.prefix?.bytes, limit: Self.page, in: session)
+        // Long bodies, which anybody may send, are not read all at once.
+        let some = Array(listed.prefix(BodyPage.count(of: listed.map(\.size))))
+        return (
+          try QuarantineTable.messages(of: some, in: session), some.last,
+          listed.count < Self.page && some.count == listed.count
+        )
+      }
+      guard let end else { break }
+      last = (end.receivedAt, end.digest)
+      let chosen = page.filter { selection.prefix?.matches($0.message.digest) ?? true }
+      try await body(chosen.map { ($0, reading.outcome(of: $0)) }, isLast)
+    }
+  }
+
+  /// Into the inbox first, then out of quarantine: cut off in between, it is done again and nothing is lost.
+  ///
+  /// - Parameter author: of the last page: its transaction has the audit entry.
+  /// - Returns: Which of those that stay were forwarded by this.
+  private func write(
+    _ outcomes: [(QuarantinedMessage, QuarantineReading.Outcome)], after before: Summary, _ author: Author?,
+    at now: Milliseconds, _ connection: Connection
+  ) async throws -> Set<Digest> {
+    var entries: [Entry] = []
+    var refusals: [(Digest, Entry.Refusal)] = []
+    var setAside: [Entry] = []
+    for (message, outcome) in outcomes {
+      switch outcome {
+      case .accepted(let entry): entries.append(entry)
+      case .refused(let refusal, let entry):
+        refusals.append((message.message.digest, refusal))
+        if let entry { setAside.append(entry) }
+      }
+    }
+    if !entries.isEmpty { _ = try await ledger.append(entries) }
+    let sent = try await ledger.forward(setAside: setAside)
+    var all = before
+    all.accepted += entries.count
+    all.refused += refusals.count
+    all.forwarded += sent.count
+    let (released, noted, summary) = (entries.map(\.message.digest), refusals, all)
+    try await connection.transaction { session throws(DatabaseError) in
+      for (digest, refusal) in noted { try QuarantineTable.noteReplay(digest, refusal, in: session) }
+      if let author { try note(summary, by: author, at: now, in: session) }
+      try QuarantineTable.release(released, in: session)
+    }
+    return sent
+  }
+
+  private func note(
+    _ summary: Summary, by author: Author, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    guard summary.accepted + summary.refused > 0 else { return }
+    try author.note(
+      "quarantine.replay", of: "quarantine", "\(selection.text): \(summary.text)", at: now, in: session)
+  }
+
+  private func refuse(_ summary: Summary) throws(NoSuchMessage) {
+    guard let prefix = selection.prefix, summary.accepted + summary.refused == 0, !Task.isCancelled else { return }
+    throw NoSuchMessage(where: "quarantine", prefix: prefix.text)
+  }
+
+  private static func tell(
+    _ outcomes: [(QuarantinedMessage, QuarantineReading.Outcome)], _ sent: Set<Digest>, _ summary: inout Summary,
+    _ tell: (Digest, Fate) throws -> Void
+  ) throws {
+    summary.forwarded += sent.count
+    for (message, outcome) in outcomes {
+      let digest = message.message.digest
+      switch outcome {
+      case .accepted(let entry):
+        summary.accepted += 1
+        let title = if case .accepted(let acceptance) = entry.content { acceptance.title } else { "" }
+        try tell(digest, .accepted(title: title))
+      case .refused(let refusal, _):
+        summary.refused += 1
+        try tell(
+          digest, .stays(code: refusal.code, detail: refusal.detail, isForwarded: sent.contains(digest)))
+      }
+    }
+  }
+}

@@ -1,0 +1,75 @@
+package import Database
+import Ledger
+package import Purchases
+package import Rollout
+package import Runtime
+package import Time
+
+/// Takes an app one step further in one environment, if everything is found that the step has to be proven by.
+package struct AdvanceRollout: Sendable {
+  package struct Plan: Sendable {
+    package let standing: RolloutStanding
+    /// Nil when there is no further step.
+    package let step: RolloutStep?
+    package let evidence: Evidence
+    package let missing: [MissingEvidence]
+    package let demand: Evidence.Demand
+
+    /// Whether the step may be taken without force.
+    package var isProven: Bool { missing.isEmpty }
+  }
+
+  private let bundleID: String
+  private let environment: Environment
+  private let demand: Evidence.Demand
+
+  package init(_ bundleID: String, in environment: Environment, asking demand: Evidence.Demand = .init()) {
+    self.bundleID = bundleID
+    self.environment = environment
+    self.demand = demand
+  }
+
+  /// The next step and what is missing for it; `NoSuchApp` when the app is not registered.
+  package func plan(at now: Milliseconds, on connection: Connection) async throws -> Plan {
+    _ = try await AppRecord.find(bundleID, connection)
+    let (bundleID, environment, demand) = (bundleID, environment, demand)
+    let (standing, evidence) = try await connection.read { session throws(DatabaseError) in
+      let standing = try RolloutStanding.all(in: session).first {
+        $0.app.bundleID == bundleID && $0.flag.environment == environment
+      }
+      guard let standing else { throw DatabaseError(.column, "\(bundleID) has no stage in \(environment.rawValue)") }
+      return (standing, try Evidence.read(standing, demand, at: now, in: session))
+    }
+    let step = RolloutStep.next(after: standing.flag.stage, at: standing.flag.share)
+    return Plan(
+      standing: standing, step: step, evidence: evidence,
+      missing: step?.needsEvidence == true ? evidence.missing(for: demand) : [], demand: demand)
+  }
+
+  /// Takes the step; `EvidenceMissing` when it is not proven and not forced.
+  ///
+  /// What is forced is noted in the audit.
+  package func apply(
+    _ plan: Plan, forced isForced: Bool, by author: Author, at now: Milliseconds, on connection: Connection
+  ) async throws -> [SetStage.Change] {
+    guard let step = plan.step else { return [] }
+    guard plan.isProven || isForced else { throw EvidenceMissing(plan: plan) }
+    let set = SetStage(
+      step.stage, at: step.share, of: bundleID, in: environment, forced: isForced, proven: plan.isProven)
+    let changes = try await set.plan(at: now, on: connection)
+    try await set.apply(changes, by: author, at: now, on: connection)
+    return changes
+  }
+}
+
+/// The next stage is not proven.
+package struct EvidenceMissing: ExitStatusError, CustomStringConvertible {
+  package let plan: AdvanceRollout.Plan
+
+  package var exitStatus: ExitStatus { .refused }
+  package var description: String {
+    let (app, place) = (plan.standing.app.bundleID, plan.standing.flag.environment.rawValue)
+    let lines = plan.missing.map { "  \($0.text): `\($0.next(app, place))`" }
+    return "\(app) \(place): evidence is missing\n" + lines.joined(separator: "\n")
+  }
+}

@@ -1,0 +1,48 @@
+package import Database
+import Ledger
+package import Rollout
+package import Time
+
+extension Evidence {
+  /// Comparisons of longer ago count no more.
+  package static let comparedWithin = Interval.days(14)
+  /// Ids that became known more lately may still wait.
+  private static let seedsWithin = Interval.minutes(15)
+
+  /// What is found of an app's evidence in one environment.
+  package static func read(
+    _ standing: RolloutStanding, _ demand: Demand, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> Evidence {
+    let scope = standing.scope
+    var evidence = Evidence()
+    (evidence.hasAPIKey, evidence.hasSharedSecret) = (standing.hasAPIKey, standing.hasSharedSecret)
+    let database = try DatabaseFacts(from: copy session).now
+    evidence.isClockRight = abs((database - now).milliseconds) <= 1_000
+    let accepted = try EvidenceTable.last(.unknown, of: scope, in: session)?.at ?? Milliseconds(.min)
+    let seeds = try WorkTable.unsettled(
+      in: scope, createdBefore: standing.hasAPIKey ? now - seedsWithin : now, unknownSince: accepted, session)
+    (evidence.openSeeds, evidence.failedSeeds, evidence.unknownIDs) = (seeds.open, seeds.failed, seeds.unknown)
+    let voided = try EvidenceTable.last(.voided, of: scope, in: session)?.at ?? Milliseconds(.min)
+    let figures = try ComparisonFigures.read(scope, since: max(now - comparedWithin, voided), in: session)
+    (evidence.customers, evidence.affected) = (figures.customers, figures.affected)
+    try evidence.readDays(scope, demand, after: voided, at: now, in: session)
+    let drill = try EvidenceTable.last(.drill, of: scope, in: session)
+    evidence.isDrilled = drill.map { $0.at >= max(voided, now - .days(Int64(demand.drillDays))) } ?? false
+    return evidence
+  }
+
+  /// The whole days before today, by Apple's history of notifications where there is one, else by renewals.
+  private mutating func readDays(
+    _ scope: Scope, _ demand: Demand, after voided: Milliseconds, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    let today = Milliseconds(now.sinceEpoch / 86_400_000 * 86_400_000)
+    let start = today - .days(Int64(demand.completeDays))
+    let rows = try CompletenessTable.read(from: start, app: scope.app, in: session).filter {
+      $0.scope == scope && $0.day < today && $0.day >= voided
+    }
+    let counted = rows.filter { $0.measure == .notifications }
+    let days = counted.isEmpty ? rows : counted
+    measuredDays = days.count
+    incompleteDays = days.count { $0.completeness.missing > 0 || $0.completeness.refused > 0 }
+  }
+}

@@ -1,0 +1,131 @@
+package import Database
+import Ledger
+package import Purchases
+import Rollout
+package import Runtime
+package import Time
+
+/// Rehearses a rollback: measures how long it takes until every running service works by a change of the stage.
+///
+/// An app whose answers are ours goes back to `shadow` and then where it was: its customers get Apple's answers for that
+/// time. In other stages, and in `complete`, where Apple is not asked, only the epoch changes.
+package struct RehearseRollback: Sendable {
+  package struct Outcome: Sendable {
+    package let stage: String
+    package let processes: Int
+    /// Until every process worked by the rollback, and until every one worked by the stage again.
+    package let back: Interval
+    package let forth: Interval
+  }
+
+  private let bundleID: String
+  private let environment: Environment
+  private let limit: Interval
+
+  /// - Parameter limit: how long is waited for the processes.
+  package init(_ bundleID: String, in environment: Environment, within limit: Interval = .seconds(60)) {
+    self.bundleID = bundleID
+    self.environment = environment
+    self.limit = limit
+  }
+
+  package func plan(on connection: Connection) async throws -> RolloutStanding {
+    _ = try await AppRecord.find(bundleID, connection)
+    let (bundleID, environment) = (bundleID, environment)
+    let standing = try await connection.read { session throws(DatabaseError) in
+      try RolloutStanding.all(in: session).first {
+        $0.app.bundleID == bundleID && $0.flag.environment == environment
+      }
+    }
+    guard let standing else { throw RehearsalFailed("\(bundleID) has no stage in \(environment.rawValue)") }
+    return standing
+  }
+
+  /// Rehearses it, and notes the evidence; the stage is as it was afterwards, also when the processes do not follow in time.
+  package func apply(
+    _ standing: RolloutStanding, by author: Author, clock: WallClock, on connection: Connection
+  ) async throws -> Outcome {
+    let name = Move.name(standing.flag.stage, standing.flag.share)
+    let goesBack = standing.flag.stage.answers != .apple && standing.flag.stage.asksVerifyReceipt
+    var count = try await processes(at: clock.now(), connection)
+    // One that has just begun says so in a moment.
+    for _ in 0..<20 where count == 0 {
+      try? await Task.sleep(for: .milliseconds(100))
+      count = try await processes(at: clock.now(), connection)
+    }
+    let before = count
+    guard before > 0 else {
+      throw RehearsalFailed("no service is running, so nothing can be measured: start `switchyard serve`")
+    }
+    let target = goesBack ? Stage.shadow : standing.flag.stage
+    let start = ContinuousClock.now
+    try await change(
+      standing, to: target, goesBack ? nil : standing.flag.share, "rehearsal begins", author, clock, connection)
+    let back = try? await followed(since: start, clock, connection)
+    let middle = ContinuousClock.now
+    try await change(
+      standing, to: standing.flag.stage, standing.flag.share, "rehearsal ends", author, clock, connection)
+    let forth = try? await followed(since: middle, clock, connection)
+    guard let back, let forth else {
+      throw RehearsalFailed(
+        "not every service followed within \(limit.milliseconds / 1_000) seconds; the stage is \(name) again")
+    }
+    let now = clock.now()
+    try await connection.transaction { session throws(DatabaseError) in
+      let detail = "\(before) processes, back in \(back.milliseconds) ms, forth in \(forth.milliseconds) ms"
+      try EvidenceTable.add(.drill, of: standing.scope, at: now, detail, in: session)
+      try author.note(
+        "rollout.drill", of: standing.app.bundleID, "\(standing.flag.environment.rawValue): \(detail)", at: now,
+        in: session)
+    }
+    return Outcome(stage: name, processes: before, back: back, forth: forth)
+  }
+
+  private func processes(at now: Milliseconds, _ connection: Connection) async throws -> Int {
+    try await connection.read { session throws(DatabaseError) in try ProcessTable.marks(at: now, in: session).count }
+  }
+
+  private func change(
+    _ standing: RolloutStanding, to stage: Stage, _ share: RampShare?, _ what: String, _ author: Author,
+    _ clock: WallClock, _ connection: Connection
+  ) async throws {
+    let now = clock.now()
+    try await connection.transaction { session throws(DatabaseError) in
+      guard let flag = try FlagTable.all(in: session)[standing.scope],
+        try FlagTable.advance(standing.scope, from: flag, to: stage, share: share, at: now, in: session)
+      else { throw .abandoned("another change of the stage came first; look and try again") }
+      try author.note(
+        SetStage.action, of: standing.app.bundleID,
+        "\(flag.environment.rawValue): \(Move.name(flag.stage, flag.share)) to \(Move.name(stage, share)), \(what)",
+        at: now, in: session)
+    }
+  }
+
+  /// How long it took until every process worked by the stages as they are now.
+  private func followed(
+    since start: ContinuousClock.Instant, _ clock: WallClock, _ connection: Connection
+  ) async throws -> Interval {
+    let mark = try await connection.read { session throws(DatabaseError) in try FlagTable.mark(in: session) }
+    while ContinuousClock.now - start < .milliseconds(limit.milliseconds) {
+      let now = clock.now()
+      let marks = try await connection.read { session throws(DatabaseError) in
+        try ProcessTable.marks(at: now, in: session)
+      }
+      if !marks.isEmpty, marks.allSatisfy({ $0 >= mark }) {
+        let elapsed = (ContinuousClock.now - start).components
+        return .milliseconds(elapsed.seconds * 1_000 + elapsed.attoseconds / 1_000_000_000_000_000)
+      }
+      try? await Task.sleep(for: .milliseconds(100))
+    }
+    throw RehearsalFailed("not every service followed in time")
+  }
+}
+
+/// A rollback could not be rehearsed.
+package struct RehearsalFailed: ExitStatusError, CustomStringConvertible {
+  package let description: String
+
+  init(_ description: String) { self.description = description }
+
+  package var exitStatus: ExitStatus { .failed }
+}

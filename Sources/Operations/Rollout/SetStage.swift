@@ -1,0 +1,109 @@
+package import Database
+import Ledger
+package import Purchases
+package import Rollout
+package import Runtime
+import Signing
+package import Time
+
+/// Moves an app to a stage, in both environments or in one; running services learn of it within seconds.
+package struct SetStage: Sendable {
+  /// What it is called in the audit, where the history of an app's stages is.
+  package static let action: StaticString = "rollout.set"
+
+  /// The move in one environment.
+  package struct Change: Sendable {
+    package let standing: RolloutStanding
+    package let move: Move
+  }
+
+  private let bundleID: String
+  private let stage: Stage
+  private let share: RampShare?
+  private let environment: Environment?
+  private let passesBy: Bool
+  private let isForced: Bool
+  private let isProven: Bool
+
+  /// - Parameters:
+  ///   - share: for `ramp`.
+  ///   - environment: nil for both.
+  ///   - passesBy: to legacy although messages wait: they go on being sent, new ones pass them by.
+  ///   - isForced: to where we answer, without evidence; the audit says so.
+  ///   - isProven: whether everything was found that the stage needs to be proven by.
+  package init(
+    _ stage: Stage, at share: RampShare? = nil, of bundleID: String, in environment: Environment? = nil,
+    passingBy passesBy: Bool = false,
+    forced isForced: Bool = false, proven isProven: Bool = false
+  ) {
+    self.isForced = isForced
+    self.isProven = isProven
+    self.share = share
+    self.bundleID = bundleID
+    self.stage = stage
+    self.environment = environment
+    self.passesBy = passesBy
+  }
+
+  /// The move in each environment, also where it changes nothing; `NoSuchApp`, or `StageRefused` when one may not be made.
+  package func plan(at now: Milliseconds, on connection: Connection) async throws -> [Change] {
+    _ = try await AppRecord.find(bundleID, connection)
+    let standings = try await connection.read { session throws(DatabaseError) in try RolloutStanding.all(in: session) }
+    return try standings.filter { standing in
+      standing.app.bundleID == bundleID && (environment == nil || standing.flag.environment == environment)
+    }.map { Change(standing: $0, move: try move($0, at: now)) }
+  }
+
+  /// Writes all of them in one transaction; nothing is changed when somebody else set one of the stages since the plan.
+  package func apply(
+    _ plan: [Change], by author: Author, at now: Milliseconds, on connection: Connection
+  ) async throws {
+    let changes = plan.filter(\.move.changesAnything)
+    try await connection.transaction { session throws(DatabaseError) in
+      for change in changes {
+        let (standing, move) = (change.standing, change.move)
+        let isFirst = try FlagTable.advance(
+          standing.scope, from: standing.flag, to: move.to, share: move.share,
+          salt: move.to == .ramp ? Self.newSalt() : nil, at: now, in: session)
+        guard isFirst else { throw .abandoned("another change of the stage came first; look and try again") }
+        try author.note(
+          Self.action, of: standing.app.bundleID,
+          "\(standing.flag.environment.rawValue): \(move.description)"
+            + (move.isForced ? ", forced" : ""), at: now, in: session)
+        if move.voidsEvidence {
+          try EvidenceTable.add(.voided, of: standing.scope, at: now, "\(move.description)", in: session)
+        }
+      }
+    }
+  }
+
+  /// What buckets are made with if the app has nothing yet: others cannot tell who is in a ramp.
+  private static func newSalt() -> String { Digest.sha256([UInt8].random(count: 32)).hex.prefix(16).description }
+
+  private func move(_ standing: RolloutStanding, at now: Milliseconds) throws -> Move {
+    // What is younger is on its way; a busy app always has some.
+    let isBackedUp = standing.depth.oldest.map { now - $0 > .minutes(1) } ?? false
+    var conditions = MoveConditions()
+    conditions.hasLegacyURL = standing.legacy?.isEnabled ?? false
+    conditions.isBackedUp = isBackedUp && !passesBy
+    conditions.hasSharedSecret = standing.hasSharedSecret
+    conditions.hasAPIKey = standing.hasAPIKey
+    (conditions.isForced, conditions.hasEvidence) = (isForced, isProven)
+    do throws(MoveRefusal) {
+      return try Move(
+        from: standing.flag.stage, at: standing.flag.share, to: stage, share: share, where: conditions)
+    } catch {
+      throw StageRefused(app: standing.app.bundleID, environment: standing.flag.environment, refusal: error)
+    }
+  }
+}
+
+/// The stage was not set, and nothing was changed in any environment.
+package struct StageRefused: ExitStatusError, CustomStringConvertible {
+  package let app: String
+  package let environment: Environment
+  package let refusal: MoveRefusal
+
+  package var exitStatus: ExitStatus { .refused }
+  package var description: String { "\(app) \(environment.rawValue): \(refusal)" }
+}

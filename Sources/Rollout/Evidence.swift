@@ -1,0 +1,151 @@
+/// What was found of the things that a stage beyond `shadow` has to be proven by.
+package struct Evidence: Hashable, Sendable {
+  /// What is asked for; the defaults hold unless an operator says otherwise.
+  package struct Demand: Hashable, Sendable {
+    /// The rate of customers with an impact that must not be exceeded, at 95 % confidence.
+    package var mostImpact = 0.005
+    /// Days before today of which every notification must have come, or have been taken in.
+    package var completeDays = 2
+    package var drillDays = 30
+
+    package init() {}
+
+    /// Customers without a single impact that it takes.
+    package var customers: Int { RateBound.needed(for: mostImpact) }
+  }
+
+  /// Ids of which Apple's history is still to be heard, and those that failed.
+  package var openSeeds = 0
+  package var failedSeeds = 0
+  /// Ids of proven receipts that Apple's API does not know, and that nobody has decided about.
+  package var unknownIDs = 0
+  /// Customers who were compared since the evidence counts, and those with an impact.
+  package var customers = 0
+  package var affected = 0
+  /// Days before today that were measured whole, and those of them that lack something.
+  package var measuredDays = 0
+  package var incompleteDays = 0
+  /// Whether a rollback was rehearsed lately.
+  package var isDrilled = false
+  package var hasAPIKey = false
+  package var hasSharedSecret = false
+  /// Whether this machine's clock agrees with the database's.
+  package var isClockRight = true
+
+  package init() {}
+
+  /// The rate of customers with an impact that is not exceeded, at 95 % confidence.
+  package var impactBound: Double { RateBound.upper(cases: affected, of: customers) }
+
+  /// What is missing, in the order in which it is best mended.
+  package func missing(for demand: Demand) -> [MissingEvidence] {
+    var missing: [MissingEvidence] = []
+    if !hasAPIKey { missing.append(.apiKey) }
+    if !hasSharedSecret { missing.append(.sharedSecret) }
+    if !isClockRight { missing.append(.clock) }
+    if openSeeds > 0 || failedSeeds > 0 { missing.append(.seeds(open: openSeeds, failed: failedSeeds)) }
+    if unknownIDs > 0 { missing.append(.unknownIDs(unknownIDs)) }
+    if measuredDays < demand.completeDays || incompleteDays > 0 {
+      missing.append(.completeness(measured: measuredDays, incomplete: incompleteDays, needed: demand.completeDays))
+    }
+    if impactBound > demand.mostImpact {
+      missing.append(
+        affected > 0 && RateBound.upper(cases: affected, of: max(customers, demand.customers)) > demand.mostImpact
+          ? .impact(affected: affected, customers: customers)
+          : .comparisons(customers: customers, needed: demand.customers))
+    }
+    if !isDrilled { missing.append(.drill(days: demand.drillDays)) }
+    return missing
+  }
+}
+
+/// Something that a stage is not proven by yet.
+package enum MissingEvidence: Hashable, Sendable {
+  case apiKey, sharedSecret, clock
+  case seeds(open: Int, failed: Int)
+  case unknownIDs(Int)
+  case completeness(measured: Int, incomplete: Int, needed: Int)
+  case comparisons(customers: Int, needed: Int)
+  case impact(affected: Int, customers: Int)
+  case drill(days: Int)
+
+  /// One word for programs.
+  package var name: String {
+    switch self {
+    case .apiKey: "apiKey"
+    case .sharedSecret: "sharedSecret"
+    case .clock: "clock"
+    case .seeds: "seeds"
+    case .unknownIDs: "unknownIds"
+    case .completeness: "completeness"
+    case .comparisons: "comparisons"
+    case .impact: "impact"
+    case .drill: "drill"
+    }
+  }
+
+  /// What is missing, for people.
+  package var text: String {
+    switch self {
+    case .apiKey: "no key of the App Store Server API is registered"
+    case .sharedSecret: "no shared secret is registered, so a wrong password cannot be told from a right one"
+    case .clock: "the clocks of this machine and of the database differ by more than a second"
+    case .seeds(let open, let failed): "Apple's history of \(open) ids is not known yet, and of \(failed) it failed"
+    case .unknownIDs(let count):
+      "Apple's API does not know \(count) ids of proven receipts (4040010), and nobody decided about them"
+    case .completeness(let measured, let incomplete, let needed):
+      "notifications of the last \(needed) days: \(measured) days are compared with Apple's history, \(incomplete) lack some"
+    case .comparisons(let customers, let needed):
+      "\(customers) customers were compared; without an impact it takes \(needed)"
+    case .impact(let affected, let customers):
+      "\(affected) of \(customers) customers would have had other access than with Apple's answers"
+    case .drill(let days): "no rollback was rehearsed in the last \(days) days"
+    }
+  }
+
+  /// The command that gets it.
+  package func next(_ app: String, _ environment: String) -> String {
+    switch self {
+    case .apiKey: "switchyard app add \(app) --key-file AuthKey_XXXXXXXXXX.p8 --issuer ISSUER"
+    case .sharedSecret: "switchyard app secret \(app)"
+    case .clock: "switchyard doctor"
+    case .seeds: "switchyard seeds show \(app) --state waiting --state failed"
+    case .unknownIDs: "switchyard rollout decide \(app) --unknown accept --environment \(environment) --reason REASON"
+    case .completeness: "switchyard reconcile \(app) --environment \(environment)"
+    case .comparisons: "switchyard rollout set \(app) shadow --environment \(environment) --reason REASON"
+    case .impact: "switchyard compare list --app \(app) --environment \(environment) --impact"
+    case .drill: "switchyard rollout drill \(app) --environment \(environment)"
+    }
+  }
+}
+
+/// The steps of a rollout, in order.
+package struct RolloutStep: Hashable, Sendable {
+  package let stage: Stage
+  package let share: RampShare?
+
+  package init(_ stage: Stage, _ share: RampShare? = nil) {
+    self.stage = stage
+    self.share = share
+  }
+
+  /// In hundredths of a percent.
+  private static let shares = [100, 500, 2_500, 5_000, 10_000]
+
+  package static let all: [RolloutStep] =
+    [Self(.legacy), Self(.record), Self(.shadow)]
+    + shares.compactMap { RampShare(hundredths: $0) }.map { Self(.ramp, $0) } + [Self(.live), Self(.complete)]
+
+  /// What comes after a stage, and after a share of customers in `ramp`; nil after `complete`.
+  package static func next(after stage: Stage, at share: RampShare?) -> RolloutStep? {
+    if stage == .ramp,
+      let larger = all.first(where: { step in step.share.map { next in share.map { next > $0 } ?? true } ?? false })
+    {
+      return larger
+    }
+    return all.first { $0.stage > stage }
+  }
+
+  /// Whether the step has to be proven.
+  package var needsEvidence: Bool { stage.answers != .apple }
+}

@@ -1,0 +1,64 @@
+package import AppStore
+package import Database
+package import Ledger
+import Purchases
+import Rollout
+package import Signing
+
+/// An app about which Apple can be asked: a key of the App Store Server API is sealed here, and opens.
+package struct AskableApp: Sendable {
+  package let app: App
+  package let credentials: AppCredentials
+
+  /// Every such app, each with its newest key; beside them the keys that cannot be used, with the reason.
+  package static func all(
+    with keys: Keyring, in session: borrowing Session
+  ) throws(DatabaseError) -> (askable: [Self], unusable: [CredentialTable.Unopened]) {
+    let found = try CredentialTable.open(.apiKey, with: keys, in: session)
+    var unusable = found.unopened
+    var newest: [App.ID: AppCredentials] = [:]
+    let apps = try AppTable.all(in: session)
+    let names = Dictionary(apps.map { ($0.id, $0.bundleID) }) { first, _ in first }
+    for key in found.opened {
+      guard let bundleID = names[key.app] else { continue }
+      do throws(CertificateError) {
+        newest[key.app] = AppCredentials(
+          bundleID: bundleID, key: try APIKey(issuerID: key.issuer, keyID: key.name, pem: key.secret))
+      } catch {
+        unusable.append(.init(app: key.app, name: key.name, reason: "\(error)"))
+      }
+    }
+    return (apps.compactMap { app in newest[app.id].map { Self(app: app, credentials: $0) } }, unusable)
+  }
+
+  /// Every registered app, for whoever has to find the one that an id is of.
+  package static func candidates(
+    with keys: Keyring, in session: borrowing Session
+  ) throws(DatabaseError) -> [AppRouting.Candidate] {
+    let (askable, unusable) = try all(with: keys, in: session)
+    let credentials = Dictionary(askable.map { ($0.app.id, $0.credentials) }) { first, _ in first }
+    let reasons = Dictionary(unusable.map { ($0.app, $0.reason) }) { first, _ in first }
+    return try AppTable.all(in: session).map { app in
+      if let credentials = credentials[app.id] { return AppRouting.Candidate(app: app, access: .success(credentials)) }
+      return AppRouting.Candidate(
+        app: app, access: .failure(reasons[app.id].map { .unusableKey($0) } ?? .noKey))
+    }
+  }
+
+  /// The apps for the look-ups of seeds: about whom Apple is asked where, from `record` on.
+  package static func seeding(
+    with keys: Keyring, in session: borrowing Session
+  ) throws(DatabaseError) -> (access: [SeedingAccess], unopened: [CredentialTable.Unopened]) {
+    let (askable, unusable) = try all(with: keys, in: session)
+    let flags = try FlagTable.all(in: session)
+    let access = askable.map { askable in
+      SeedingAccess(
+        app: askable.app, credentials: askable.credentials,
+        environments: APIEnvironment.allCases.filter { environment in
+          let scope = Scope(app: askable.app.id, environment: Environment(environment))
+          return flags[scope]?.stage.notifications == .record
+        })
+    }
+    return (access, unusable)
+  }
+}

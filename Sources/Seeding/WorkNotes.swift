@@ -1,0 +1,74 @@
+import Database
+import Ledger
+import Runtime
+import Time
+
+/// Notes which customers Apple is being asked about, and what came of it: many at once in one commit.
+///
+/// Customers of whom nothing but claims is to be asked are noted by commits of their own: strangers' rows, on which
+/// another transaction may wait, hold up nobody else's look-ups.
+struct WorkNotes: Sendable {
+  private let claimed: ClassNotes
+  private let others: ClassNotes
+
+  init(pool: Pool, clock: WallClock, logger: Logger) {
+    claimed = ClassNotes(pool: pool, clock: clock, logger: logger)
+    others = ClassNotes(pool: pool, clock: clock, logger: logger)
+  }
+
+  /// Whether Apple is still to be asked about the customer; false also when that could not be noted.
+  func begin(_ customer: LeasedCustomer) async -> Bool { await notes(of: customer).begin(customer) }
+
+  /// Returns once it is committed, or cannot be: then the lease ends by itself, and the customer is asked about again.
+  func settle(_ customer: LeasedCustomer, _ settlement: WorkTable.Settlement) async {
+    await notes(of: customer).settle(customer, settlement)
+  }
+
+  private func notes(of customer: LeasedCustomer) -> ClassNotes { customer.isClaimedAlone ? claimed : others }
+}
+
+/// The notes of one class of customers.
+private struct ClassNotes: Sendable {
+  private struct Settled: Sendable {
+    let customer: LeasedCustomer
+    let settlement: WorkTable.Settlement
+  }
+
+  private let beginnings: CoalescingWriter<LeasedCustomer, Bool>
+  private let settlements: CoalescingWriter<Settled, Void>
+
+  init(pool: Pool, clock: WallClock, logger: Logger) {
+    beginnings = CoalescingWriter(unwritten: false) { customers in
+      do throws(DatabaseError) {
+        return try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+          try WorkTable.begin(customers, in: session)
+        }
+      } catch {
+        logger.warning(
+          "look-ups could not be begun; they are made later",
+          metadata: ["customers": "\(customers.count)", "error": "\(error)"])
+        return []
+      }
+    }
+    settlements = CoalescingWriter(unwritten: ()) { settled in
+      let now = clock.now()
+      do throws(DatabaseError) {
+        try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+          try WorkTable.settle(
+            settled.map { (customer: $0.customer, settlement: $0.settlement) }, at: now, in: session)
+        }
+      } catch {
+        logger.warning(
+          "look-ups could not be noted; they are made again",
+          metadata: ["customers": "\(settled.count)", "error": "\(error)"])
+      }
+      return []
+    }
+  }
+
+  func begin(_ customer: LeasedCustomer) async -> Bool { await beginnings.write(customer) }
+
+  func settle(_ customer: LeasedCustomer, _ settlement: WorkTable.Settlement) async {
+    await settlements.write(Settled(customer: customer, settlement: settlement))
+  }
+}

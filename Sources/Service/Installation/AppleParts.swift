@@ -1,0 +1,40 @@
+import AppStore
+import ConsumptionAnswers
+import Database
+import Intake
+import Ledger
+import Reconciliation
+import Runtime
+import Seeding
+import Time
+
+/// The parts of a process that ask Apple, and tell it something, by themselves.
+struct AppleParts {
+  let seeding: Seeding
+  let keepingUp: KeepingUp
+  let consumption: ConsumptionAnswers
+
+  init(_ means: Means, settings: AppStoreSettings, seedingSettings: Seeding.Settings) {
+    let (pool, keys, clock, logger, commit) = (means.ledger.pool, means.keys, means.clock, means.logger, means.commit)
+    let (seedingMetrics, timing) = (SeedingMetrics(means.metrics), CallTiming(clock: clock))
+    let client = AppStoreClient(
+      http: means.clients.appStoreServer, hosts: settings.hosts,
+      gate: BudgetGate(store: LedgerBudgets(pool: pool), timing: timing, bounds: settings.bounds), timing: timing,
+      observe: { seedingMetrics.note($0) })
+    let answers = AppleAnswers(intake: means.intake, clock: clock, logger: logger) { try await commit.append($0) }
+    seeding = Seeding(
+      pool: pool, client: client, read: { answers.read($0, $1, $2) },
+      access: {
+        try await pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }
+      }, settings: seedingSettings, metrics: seedingMetrics, clock: clock, logger: logger)
+    let reconciler = Reconciler(
+      client: client, verifier: settings.verifier, intake: means.intake, ledger: means.ledger, seeding: seeding,
+      directory: { [registry = means.registry] in await registry.refreshed(atMostEvery: Router.patience) },
+      record: { try await commit.append(all: $0) }, clock: clock)
+    keepingUp = KeepingUp(reconciler, settings: settings, keys: keys, metrics: means.metrics, logger: logger)
+    consumption = ConsumptionAnswers(
+      pool: pool, keys: keys, asking: means.clients.respondersAndBackEnds,
+      telling: ConsumptionReport(client: client, pool: pool, keys: keys), metrics: means.metrics, clock: clock,
+      logger: logger)
+  }
+}

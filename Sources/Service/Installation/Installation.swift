@@ -1,0 +1,109 @@
+package import Adapter
+import Answering
+import BulkMigration
+package import Database
+import Delivery
+package import HTTPServer
+import Intake
+package import Ledger
+import RevocationChecks
+package import Runtime
+import Seeding
+import Shadow
+package import Signing
+package import Time
+
+/// The parts of one process, wired: what `serve` runs and what the tests run.
+package struct Installation: Sendable {
+  package let server: HTTPServer
+  /// Serves the metrics alone; nil if there is no listener of that kind.
+  package let metricsServer: HTTPServer?
+  package let ledger: Ledger
+  package let metrics: MetricsRegistry
+  /// In the order of need: what is first is stopped last, so that requests end before the commits they wait for.
+  package let services: [any Service]
+
+  /// Reads the registered apps once; the schema must be there.
+  package init(
+    pool: Pool, adapter: Adapter, keys: Keyring, settings: Settings, clock: WallClock, logger: Logger
+  ) async throws {
+    let (metrics, ledger) = (MetricsRegistry(), Ledger(pool: pool))
+    let counts = ServiceMetrics(metrics)
+    let registry = try await Registry(
+      reading: {
+        try await pool.read { session throws(DatabaseError) in try AppTable.directory(with: keys, in: session) }
+      },
+      mark: { try await pool.read { session throws(DatabaseError) in try FlagTable.mark(in: session) } },
+      working: ProcessNotes(pool: pool, clock: clock).note,
+      logger: logger)
+    let clients = HTTPClients(settings)
+    let delivery = Delivery(
+      pool: pool, settings: settings.delivery, post: Delivery.posting(over: clients.destinations),
+      restore: LegacyPassword.restoring(from: registry, keys: keys), metrics: metrics, clock: clock, logger: logger)
+    let diskWatch = settings.disk.map { DiskWatch($0, logger: logger) }
+    let memory = AnswerMemory(kept: settings.answersKept)
+    let commit = GroupCommit(
+      ledger, limits: settings.commit, announce: { delivery.wake($0) }, written: { memory.note($0) },
+      disk: { diskWatch?.level ?? .ample })
+    let means = Means(
+      keys: keys, ledger: ledger, registry: registry, intake: Intake(adapter: adapter), commit: commit,
+      clients: clients, metrics: metrics, counts: counts, clock: clock, logger: logger)
+    let asking = settings.appStore.map { AppleParts(means, settings: $0, seedingSettings: settings.seeding) }
+    let (readiness, lookUps) = (Readiness(pool: pool), LookUps(ledger))
+    let health = HealthRoute(metrics: metrics) { diskWatch?.level == .full ? "disk full" : readiness.reason }
+    let answering = Answering(
+      pool: pool,
+      directory: Answering.Directory(
+        current: { registry.directory }, refreshed: { await registry.refreshed(atMostEvery: Router.patience) }),
+      reader: adapter.receipts, key: keys.current, memory: memory, settings: settings.answering,
+      composers: settings.composers, clock: clock,
+      lookUp: { [seeding = asking?.seeding] in try await seeding?.lookUp($0, of: $1, in: $2, within: $3) })
+    let shadow = Shadow(
+      answering: answering, pool: pool, keys: keys, settings: settings.shadow, metrics: metrics,
+      disk: { diskWatch?.level ?? .ample }, clock: clock,
+      logger: logger)
+    let router = Router(
+      means, settings: settings, lookUps: lookUps, seeding: asking?.seeding, answering: answering, shadow: shadow,
+      health: health)
+    let server = Self.server(settings, router, metrics, logger)
+    let metricsServer = settings.metricsListener.map { HTTPServer($0, handler: MetricsListener(health: health)) }
+    (self.server, self.metricsServer, self.ledger, self.metrics) = (server, metricsServer, ledger, metrics)
+    let parts: [(any Service)?] = [
+      PoolService(pool: pool), clients, CommitService(commit: commit), delivery,
+      RevocationChecks(
+        settings.revocations, pool: pool, responder: Responder(client: clients.respondersAndBackEnds),
+        metrics: metrics, clock: clock, logger: logger),
+      registry, Housekeeping(pool: pool, ledger: ledger, metrics: counts, clock: clock, logger: logger),
+      readiness, shadow, RolloutGuard(pool: pool, metrics: metrics, clock: clock, logger: logger),
+      settings.searchesStoredSecrets
+        ? SecretSearchService(
+          search: SecretSearch(pool: pool, keys: keys, adapter: adapter) { clock.now() }, metrics: counts,
+          logger: logger) : nil,
+      settings.carriesOutMigrations
+        ? MigrationService(
+          MigrationService.Means(
+            ledger: ledger, intake: means.intake, keys: keys,
+            directory: { await registry.refreshed(atMostEvery: Router.patience) }, written: { memory.note($0) },
+            disk: { diskWatch?.level ?? .ample }),
+          settings: settings.migration, metrics: MigrationMetrics(metrics), clock: clock, logger: logger) : nil,
+      asking?.seeding, asking?.keepingUp, asking?.consumption, diskWatch, ServerService(server: server),
+      metricsServer.map(ServerService.init), asking.map { EndOfWaits(seeding: $0.seeding) },
+    ]
+    services = parts.compactMap(\.self)
+    means.declareGauges(lookUps, diskWatch)
+  }
+
+  private static func server(
+    _ settings: Settings, _ router: Router, _ metrics: MetricsRegistry, _ logger: Logger
+  ) -> HTTPServer {
+    var http = settings.http
+    http.classify = { [callers = settings.callers] in callers.connection(of: $0) }
+    http.limits.reservedPercent = [.apple: 25, .known: 25, .anonymous: 25]
+    // Whoever waits for Apple to the last is answered when what has begun is finished: the grace, and the way.
+    http.limits.answer = max(http.limits.answer, .seconds(HistoryWait.longest + 10))
+    let counters = HTTPServerMetrics(metrics, logger: logger)
+    let server = HTTPServer(http, handler: router) { counters.note($0) }
+    counters.observe(server, in: metrics)
+    return server
+  }
+}

@@ -1,0 +1,41 @@
+import Answering
+import Delivery
+import Intake
+import Ledger
+import Seeding
+import Shadow
+import Signing
+
+extension Router {
+  /// The routes of a process.
+  init(
+    _ means: Means, settings: Installation.Settings, lookUps: LookUps, seeding: Seeding?, answering: Answering,
+    shadow: Shadow, health: HealthRoute
+  ) {
+    let (intake, registry, commit, key) = (means.intake, means.registry, means.commit, means.keys.current)
+    let (counts, clock, logger) = (means.counts, means.clock, means.logger)
+    self.init(
+      notifications: NotificationRoute(
+        intake: intake, registry: registry, commit: commit,
+        passThrough: PassThrough(
+          post: Delivery.posting(over: means.clients.oldBackEnds), intake: intake, callers: settings.callers,
+          sources: settings.sources, within: settings.passThroughWithin, key: key, metrics: counts, logger: logger),
+        key: key, sources: settings.sources, callers: settings.callers, junk: SenderAllowance(settings.junk),
+        claims: SenderAllowance(settings.claims), metrics: counts, clock: clock, logger: logger),
+      receipts: VerifyReceiptRoute(
+        client: means.clients.verifyReceipt, upstream: settings.verifyReceipt,
+        answers: ReceiptAnswers(
+          intake: intake, registry: registry, commit: commit, within: settings.verifyReceipt.recordWithin,
+          repeatedEvery: settings.verifyReceipt.repeatedEvery, metrics: counts, clock: clock, logger: logger),
+        answering: answering, shadow: shadow,
+        posted: PostedReceipts(
+          intake: intake, ledger: means.ledger, registry: registry, commit: commit, metrics: counts, clock: clock,
+          logger: logger), callers: settings.callers, registry: registry, key: key, metrics: counts,
+        logger: logger),
+      evidence: EvidenceRoute(
+        intake: intake, ledger: means.ledger, commit: commit, lookUps: lookUps, seeding: seeding, registry: registry,
+        key: key, metrics: counts, clock: clock, logger: logger),
+      purchases: PurchasesRoute(lookUps: lookUps, clock: clock, logger: logger), health: health,
+      showsMetrics: settings.showsMetrics, sources: settings.sources, callers: settings.callers, registry: registry)
+  }
+}

@@ -1,0 +1,51 @@
+package import Answering
+package import BulkMigration
+package import Delivery
+package import HTTPClient
+package import HTTPServer
+package import Ledger
+package import Reconciliation
+package import Seeding
+package import Shadow
+package import Signing
+package import Time
+
+extension Installation {
+  package struct Settings: Sendable {
+    package var http: HTTPServerConfiguration
+    /// A listener for the metrics alone; nil: there is none.
+    package var metricsListener: HTTPServerConfiguration?
+    /// Whether `http` serves the metrics too: they name the apps, so strangers must not reach them.
+    package var showsMetrics = true
+    package var sources = AllowedSources.anywhere
+    package var callers = Callers()
+    package var junk = SenderAllowance.Settings()
+    package var claims = SenderAllowance.Settings.claims
+    /// Nil: the disk of the database cannot be seen from here.
+    package var disk: DiskWatch.Settings?
+    package var commit = GroupCommit.Limits()
+    package var verifyReceipt = VerifyReceiptUpstream()
+    package var answering = Answering.Settings()
+    package var shadow = Shadow.Settings()
+    /// What composes our answers.
+    package var composers = AnswerComposers()
+    /// How long an answer of our own is given again to whoever sends the same receipt; 0: not at all.
+    package var answersKept = Interval.seconds(30)
+    package var delivery = Delivery.Settings()
+    /// How long the old back end has in the stage `legacy`, while Apple waits.
+    package var passThroughWithin = Interval.seconds(10)
+    package var client = HTTPClientConfiguration()
+    /// The same that the adapter's verifier looks up.
+    package var revocations = Revocations(.off)
+    /// Nil: Apple is asked nothing by itself.
+    package var appStore: AppStoreSettings?
+    package var seeding = Seeding.Settings()
+    /// Whether this process carries out bulk migrations.
+    package var carriesOutMigrations = true
+    package var migration = MigrationService.Settings()
+    /// Whether what is stored is searched for secrets in the background.
+    package var searchesStoredSecrets = true
+
+    package init(http: HTTPServerConfiguration) { self.http = http }
+  }
+}

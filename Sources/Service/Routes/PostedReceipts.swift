@@ -1,0 +1,184 @@
+import Adapter
+import Database
+package import HTTPServer
+package import Intake
+package import Ledger
+package import Purchases
+import Rollout
+package import Runtime
+import Signing
+import Synchronization
+package import Time
+
+/// Keeps proven receipts that are posted to verifyReceipt while Apple is not asked: by them ids of restores, and of purchases
+/// of which no notification has told yet, go on arriving.
+///
+/// Strangers cannot fill the disk by it. A receipt is kept only if its signature is verified, its app is registered, and it
+/// tells of a purchase or an id of which nothing signed is known; of each address only at a rate. Every other one is counted.
+package final class PostedReceipts: Sendable {
+  package struct Settings: Sendable {
+    /// How many receipts of one address are kept, and how soon further ones are.
+    package var allowance: SenderAllowance.Settings
+    /// Receipts that are remembered as known, so that nobody asks the database about them again.
+    package var remembered = 16_384
+    /// Bytes of receipts of a class of callers that are being looked at; more are not.
+    package var bytesAtOnce = 32 << 20
+
+    package init() {
+      allowance = SenderAllowance.Settings()
+      (allowance.burst, allowance.refill) = (200, .seconds(1))
+    }
+  }
+
+  /// What became of a receipt; the names are a metric's labels.
+  package enum Outcome: String, Sendable, CaseIterable {
+    case stored
+    /// It is in the inbox already.
+    case duplicate
+    /// It tells of nothing new.
+    case known
+    /// Its sender has had too many kept.
+    case rate
+    case unproven
+    case unknownApp
+    /// Nothing is kept of the app in this environment.
+    case stageLegacy
+    case overloaded
+    case failed
+  }
+
+  /// A receipt as it was posted.
+  package struct Posted: Sendable {
+    /// In base64, without anything else of the request.
+    package let text: [UInt8]
+    package let bundleID: String
+    /// Of the endpoint.
+    package let environment: Environment
+    /// Nil for callers that have no limit of their own.
+    package let sender: PeerAddress?
+
+    package init(_ text: [UInt8], of bundleID: String, in environment: Environment, from sender: PeerAddress?) {
+      self.text = text
+      self.bundleID = bundleID
+      self.environment = environment
+      self.sender = sender
+    }
+  }
+
+  private let intake: Intake
+  private let ledger: Ledger
+  private let registry: Registry
+  private let commit: GroupCommit
+  private let allowance: SenderAllowance
+  private let settings: Settings
+  private let metrics: ServiceMetrics
+  private let clock: WallClock
+  private let logger: Logger
+  private let known: Mutex<RecentDigests>
+  private let failedPace = LogPace()
+  private let named = Lane(label: "posted receipts")
+  private let strangers = Lane(label: "strangers' posted receipts")
+
+  /// Receipts of a class of callers that are being looked at: those who are named wait for no stranger's.
+  private final class Lane: Sendable {
+    let bytes = Mutex(0)
+    /// Signatures are verified there, one at a time: the threads that serve connections are Apple's too.
+    let thread: SideThread
+
+    init(label: String) { thread = SideThread(label: label) }
+  }
+
+  package init(
+    intake: Intake, ledger: Ledger, registry: Registry, commit: GroupCommit, settings: Settings = Settings(),
+    metrics: ServiceMetrics, clock: WallClock, logger: Logger
+  ) {
+    self.intake = intake
+    self.ledger = ledger
+    self.registry = registry
+    self.commit = commit
+    self.settings = settings
+    allowance = SenderAllowance(settings.allowance)
+    known = Mutex(RecentDigests(atMost: settings.remembered))
+    self.metrics = metrics
+    self.clock = clock
+    self.logger = logger
+  }
+
+  /// Looks at a receipt beside the client, who does not wait for it.
+  ///
+  /// What a stop of the process takes with it is posted again: old clients send the same receipt again and again.
+  package func take(_ posted: Posted) { Task { await taken(posted) } }
+
+  /// Keeps a receipt if it tells of something new; returns what became of it, once that is committed.
+  @discardableResult
+  package func taken(_ posted: Posted) async -> Outcome {
+    let outcome = await outcome(of: posted)
+    metrics.postedReceipts[outcome.rawValue].increment()
+    return outcome
+  }
+
+  private func outcome(of posted: Posted) async -> Outcome {
+    guard let app = registry.directory[posted.bundleID] else { return .unknownApp }
+    let scope = Scope(app: app.id, environment: posted.environment)
+    guard let stage = registry.directory.flag(of: scope)?.stage, stage.notifications == .record else {
+      return .stageLegacy
+    }
+    let digest = Digest.sha256(Array("\(app.id.number) \(posted.environment.rawValue) ".utf8) + posted.text)
+    if known.withLock({ $0.contains(digest) }) { return .known }
+    let lane = posted.sender == nil ? named : strangers
+    let isRoom = lane.bytes.withLock { bytes in
+      guard bytes + posted.text.count <= settings.bytesAtOnce else { return false }
+      bytes += posted.text.count
+      return true
+    }
+    guard isRoom else { return .overloaded }
+    defer { lane.bytes.withLock { $0 -= posted.text.count } }
+    let outcome = await kept(posted, of: app, on: lane.thread)
+    switch outcome {
+    case .stored, .duplicate, .known: known.withLock { $0.insert(digest) }
+    case .rate, .unproven, .unknownApp, .stageLegacy, .overloaded, .failed: break
+    }
+    return outcome
+  }
+
+  private func kept(_ posted: Posted, of app: App, on thread: SideThread) async -> Outcome {
+    let now = clock.now()
+    let decision = await thread.run { [intake] in
+      try? intake.entry(
+        forPostedReceipt: posted.text, about: app, environment: posted.environment, receivedAt: now)
+    }
+    guard let decision else { return .overloaded }
+    guard let decision, let reading = decision.reading else { return .unproven }
+    do {
+      guard try await ledger.hasNews(reading.findings, app: app.id) else { return .known }
+      if let sender = posted.sender, !allowance.take(posted.text.count, from: sender, at: now) { return .rate }
+      let appended = try await commit.append(decision.entry)
+      metrics.count(reading.survey)
+      return appended == .stored ? .stored : .duplicate
+    } catch {
+      // Anybody with a receipt can have a line written while nothing can be stored.
+      if let others = failedPace.turn(of: app.bundleID) {
+        logger.error(
+          "a posted receipt was not stored",
+          metadata: ["error": "\(error)", "app": "\(app.bundleID)", "receiptsSinceLastLine": "\(others + 1)"])
+      }
+      return .failed
+    }
+  }
+}
+
+/// The digests that were noted last, twice as many as fit at most.
+private struct RecentDigests {
+  private let most: Int
+  private var newer: Set<Digest> = []
+  private var older: Set<Digest> = []
+
+  init(atMost most: Int) { self.most = max(1, most / 2) }
+
+  func contains(_ digest: Digest) -> Bool { newer.contains(digest) || older.contains(digest) }
+
+  mutating func insert(_ digest: Digest) {
+    if newer.count >= most { (older, newer) = (newer, []) }
+    newer.insert(digest)
+  }
+}

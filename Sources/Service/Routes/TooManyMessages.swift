@@ -1,0 +1,23 @@
+import HTTPServer
+
+/// The answers to an address that sent too much of what nobody vouches for.
+extension HTTPResponse {
+  /// Nothing was stored; Apple, whose addresses have no such limit, would send it again.
+  static var tooMuchJunk: Self {
+    var response = error(
+      429, "tooManyUnproven", "too many messages of this address that nothing vouches for; none of them is kept for now"
+    )
+    response.headers.append("Retry-After", "60")
+    return response
+  }
+
+  /// Nothing was stored, as above.
+  static var tooManyClaims: Self {
+    var response = error(
+      429, "tooManyClaims",
+      "too many V1 notifications of this address, which is none of Apple's; send them again later, or name it: "
+        + "`serve --trusted-proxy` or `--back-end-networks`")
+    response.headers.append("Retry-After", "60")
+    return response
+  }
+}

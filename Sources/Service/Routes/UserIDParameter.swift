@@ -1,0 +1,45 @@
+import JSON
+import Wire
+
+/// The parameter `userId` of a request, which is the back end's word; the body may be a client's.
+struct UserIDParameter {
+  /// Nil if there is none, or a blank one.
+  let id: String?
+  /// Whether there is a parameter, be it blank: then nobody else is to be named.
+  private let isGiven: Bool
+  /// Whether there are several, or one in another spelling: two programs could read different users.
+  let isAmbiguous: Bool
+
+  private static let name = "userId"
+
+  init(_ query: [(name: String, value: String)]) {
+    let named = query.filter { Self.isName($0.name) }
+    id = named.first.flatMap { $0.value.allSatisfy(\.isWhitespace) ? nil : $0.value }
+    isGiven = !named.isEmpty
+    isAmbiguous = named.count > 1 || named.contains { $0.name != Self.name }
+  }
+
+  /// Whether a body names a user where the request names none, or spells the member in another way.
+  ///
+  /// The reader of the evidence compares two users that are both named.
+  func contradicts(_ body: [UInt8], limits: JSONLimits) -> Bool {
+    guard Self.mayName(body), let object = try? JSONReader.read(body, limits: limits).object else { return false }
+    return object.contains { member in
+      guard Self.isName(member.key), let user = member.value.looseText else { return false }
+      if user.allSatisfy(\.isWhitespace) { return false }
+      return member.key != Self.name || isGiven && id == nil
+    }
+  }
+
+  /// Whether the name may stand in a body: in any spelling, or behind an escape.
+  private static func mayName(_ body: [UInt8]) -> Bool {
+    let word = Array("userid".utf8)
+    return body.indices.contains { place in
+      if body[place] == UInt8(ascii: "\\") { return true }
+      guard body[place] | 0x20 == word[0], place + word.count <= body.count else { return false }
+      return word.indices.allSatisfy { body[place + $0] | 0x20 == word[$0] }
+    }
+  }
+
+  private static func isName(_ text: String) -> Bool { text.lowercased() == "userid" }
+}

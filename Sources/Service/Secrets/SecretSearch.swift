@@ -1,0 +1,173 @@
+package import Adapter
+package import Database
+package import Ledger
+package import Signing
+package import Time
+
+/// Takes secrets out of what earlier builds kept in clear, and out of what was kept before a secret was registered.
+///
+/// Finds what `HiddenSecrets` finds in messages that arrive, also secrets that are retired. Each page is a transaction of
+/// its own, which notes how far it came: killed at any instant, the search goes on there.
+package struct SecretSearch: Sendable {
+  /// What was searched and changed of each part.
+  package struct Summary: Hashable, Sendable {
+    package var searched = 0
+    package var changed = 0
+    /// Of those that were searched, how many could not be read, or not be written without their secrets.
+    package var skipped = 0
+  }
+
+  private let pool: Pool
+  private let keys: Keyring
+  private let adapter: Adapter
+  private let now: @Sendable () -> Milliseconds
+  private let sleep: @Sendable (Interval) async -> Void
+
+  /// - Parameters:
+  ///   - adapter: tells whether a message can still be read when a secret was taken out of it.
+  ///   - sleep: waits for an interval, or until the task is cancelled.
+  package init(
+    pool: Pool, keys: Keyring, adapter: Adapter, now: @escaping @Sendable () -> Milliseconds,
+    sleep: @escaping @Sendable (Interval) async -> Void = {
+      try? await Task.sleep(for: .milliseconds($0.milliseconds))
+    }
+  ) {
+    self.pool = pool
+    self.keys = keys
+    self.adapter = adapter
+    self.now = now
+    self.sleep = sleep
+  }
+
+  package func isDue() async throws(DatabaseError) -> Bool {
+    try await pool.read { session throws(DatabaseError) in try !SecretSearchTable.due(in: session).isEmpty }
+  }
+
+  /// Returns the marks of the secrets that open here, and did not where stored messages were searched.
+  func missed() async throws(DatabaseError) -> Set<Digest> {
+    let keys = keys
+    return try await pool.read { session throws(DatabaseError) in
+      let unopened = try SecretSearchTable.unopened(in: session)
+      guard !unopened.isEmpty else { return [] }
+      let opened = try CredentialTable.open(.sharedSecret, with: keys, retired: true, in: session).opened
+      return unopened.intersection(opened.map { CredentialTable.mark(of: $0.app, $0.name) })
+    }
+  }
+
+  /// Begins anew with the next run.
+  func restart() async throws(DatabaseError) {
+    try await pool.transaction { session throws(DatabaseError) in try SecretSearchTable.restart(in: session) }
+  }
+
+  /// Searches what is left to be searched; returns when all parts are finished, or the task is cancelled.
+  ///
+  /// A secret that does not open under these keys is not searched for, and it is noted that it was not.
+  ///
+  /// - Parameters:
+  ///   - noting: hears what each page came to, after its commit, and may wait.
+  ///   - settling: hears for how long the search waits before it begins, or begins anew.
+  package func run(
+    noting: (SecretSearchTable.Part, Summary) async -> Void = { _, _ in }, settling: (Interval) -> Void = { _ in }
+  ) async throws -> Summary {
+    var all = Summary()
+    repeat {
+      try await settle(noting: settling)
+      if Task.isCancelled { break }
+    } while try await !run(&all, noting)
+    return all
+  }
+
+  /// Returns false when other secrets were registered meanwhile, for which everything is to be searched again.
+  private func run(
+    _ all: inout Summary, _ noting: (SecretSearchTable.Part, Summary) async -> Void
+  ) async throws -> Bool {
+    let (page, secrets) = try await page()
+    for part in SecretSearchTable.Part.allCases {
+      while !Task.isCancelled {
+        let now = now()
+        let outcome = try await again(onDeadlocks: Self.deadlocks) { () async throws(DatabaseError) in
+          try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+            try page.step(part, for: secrets, at: now, in: session)
+          }
+        }
+        guard let outcome else { return false }
+        all.searched += outcome.searched
+        all.changed += outcome.changed
+        all.skipped += outcome.skipped
+        guard outcome.position != nil else { break }
+        await noting(part, all)
+      }
+    }
+    return true
+  }
+
+  /// How often a page is begun again that had to give way to somebody else's commits.
+  private static let deadlocks = 5
+
+  /// Does a page again that had to give way: a page of long bodies takes longer than the pool tries a transaction again.
+  private func again<Value>(
+    onDeadlocks most: Int, _ page: () async throws(DatabaseError) -> Value
+  ) async throws(DatabaseError) -> Value {
+    for _ in 0..<most {
+      do throws(DatabaseError) { return try await page() } catch {
+        guard error.code == .deadlock, !Task.isCancelled else { throw error }
+      }
+    }
+    return try await page()
+  }
+
+  /// Waits until every process knows the secret that was registered last.
+  ///
+  /// What a process stores before that may hold the secret, at a position that the search has passed. Returns early when
+  /// the task is cancelled.
+  ///
+  /// - Parameter noting: hears for how long, when there is anything to wait for.
+  private func settle(noting: (Interval) -> Void) async throws(DatabaseError) {
+    guard try await isDue() else { return }
+    let last = try await pool.read { session throws(DatabaseError) in
+      try SecretSearchTable.registeredAt(in: session)
+    }
+    guard let last else { return }
+    let left = Self.settling.milliseconds - max(0, now().sinceEpoch - last.sinceEpoch)
+    guard left > 0 else { return }
+    noting(.milliseconds(left))
+    await sleep(.milliseconds(left))
+  }
+
+  /// Three times as long as a process takes to read the directory again.
+  private static let settling = Interval.seconds(15)
+
+  /// Says what a search of everything would change, and changes nothing.
+  package func rehearse(
+    noting: (SecretSearchTable.Part, Summary) async -> Void = { _, _ in }
+  ) async throws -> Summary {
+    let (page, _) = try await page()
+    var all = Summary()
+    for part in SecretSearchTable.Part.allCases {
+      var position: [UInt8] = []
+      while !Task.isCancelled {
+        let after = position
+        let outcome = try await pool.read { session throws(DatabaseError) in
+          try page.look(part, after: after, in: session)
+        }
+        all.searched += outcome.searched
+        all.changed += outcome.changed
+        all.skipped += outcome.skipped
+        guard let end = outcome.position else { break }
+        position = end
+        await noting(part, all)
+      }
+    }
+    return all
+  }
+
+  private func page() async throws -> (SecretSearchPage, Digest) {
+    let keys = keys
+    let (directory, secrets) = try await pool.read { session throws(DatabaseError) in
+      (try AppTable.directory(with: keys, in: session), try SecretSearchTable.registered(in: session))
+    }
+    let redaction = StoredRedaction(key: keys.current, secrets: directory.secretFilter, adapter: adapter)
+    let page = SecretSearchPage(unopened: directory.unopened.map(\.mark), redact: redaction.redacted)
+    return (page, secrets)
+  }
+}

@@ -1,0 +1,77 @@
+import Answering
+package import Comparison
+import Database
+import JSON
+import Ledger
+import LegacyAnswers
+import Purchases
+import Receipts
+import Runtime
+package import Signing
+import Time
+
+/// Differences are looked at again: what is gone by then was a matter of time.
+extension Shadow {
+  private static let atOnce = 50
+
+  func settleAgainAndAgain() async {
+    while !Task.isCancelled {
+      do {
+        var count = Self.atOnce
+        while count == Self.atOnce, !Task.isCancelled { count = try await settleSome() }
+      } catch {
+        if !Task.isCancelled {
+          logger.warning("comparisons were not looked at again", metadata: ["error": "\(error)"])
+        }
+      }
+      try? await Task.sleep(for: settings.settlesEvery)
+    }
+  }
+
+  /// Looks at some again; how many.
+  private func settleSome() async throws -> Int {
+    let now = clock.now()
+    let due = try await pool.read { session throws(DatabaseError) in
+      try ComparisonTable.lease(at: now, until: now + .minutes(5), limit: Self.atOnce, in: session)
+    }
+    for row in due where !Task.isCancelled {
+      let judgement = await judgedAgain(row) ?? row.judgement
+      try await pool.read { session throws(DatabaseError) in
+        try ComparisonTable.settle(row.id, judgement, in: session)
+      }
+      if let app = answering.app(row.scope.app) {
+        metrics.settled[[app.bundleID, row.scope.environment.rawValue, judgement.cause]].increment()
+      }
+    }
+    return due.count
+  }
+
+  /// Nil where it cannot be looked at again: then the first judgement stands.
+  private func judgedAgain(_ row: ComparisonTable.Row) async -> ComparisonTable.Judgement? {
+    guard let app = answering.app(row.scope.app), let composer = answering.composer(for: app) else { return nil }
+    let sealed = try? await pool.read { session throws(DatabaseError) in
+      try ComparisonTable.body(of: row.id, in: session)
+    }
+    guard let sealed = sealed ?? nil, let pair = Self.pair(sealed, of: row.id, with: keys) else { return nil }
+    guard
+      let facts = await answering.facts(
+        of: pair.request.receipt, app: app, environment: row.scope.environment, until: pair.request.date)
+    else { return nil }
+    return await thread.run(size: sealed.count) { () -> ComparisonTable.Judgement in
+      let judge = AnswerJudge(composer)
+      let first = Set(judge.compare(pair).differences.map(\.field.key))
+      let still = Set(judge.compare(pair.recomposed(by: composer, from: facts)).differences.map(\.field.key))
+      return judge.compare(pair, goneLater: first.subtracting(still)).judgement
+    }
+  }
+
+  /// A kept comparison; nil where it does not open, or was written by a build that this one cannot read.
+  package static func pair(_ sealed: [UInt8], of id: Int64, with keys: Keyring) -> AnswerPair? {
+    guard let box = try? Sealed(sealed), let body = try? keys.open(box, context: context(id)) else { return nil }
+    guard let json = try? JSONReader.read(body, limits: JSONLimits(bytes: body.count, depth: 32)).object,
+      let data = AnswerPair.receiptData(in: json),
+      let receipt = ReceiptReader().read(Array(data.utf8)).receipt
+    else { return nil }
+    return AnswerPair(json, receipt: receipt)
+  }
+}

@@ -1,0 +1,231 @@
+package import Answering
+import Comparison
+package import Database
+import JSON
+package import Ledger
+import LegacyAnswers
+import Mappings
+import Purchases
+import Receipts
+package import Runtime
+package import Signing
+import Synchronization
+package import Time
+import Wire
+
+/// Composes what we would have answered beside Apple's answers, and compares the two.
+///
+/// Beside the requests, in bounded time, memory and concurrency: what finds no room is left out first. Nothing here can slow,
+/// fail or change what a client gets, which was decided before.
+package final class Shadow: Service {
+  package struct Settings: Sendable {
+    /// Calls that are looked at at once; their computing is done by one thread.
+    package var workers = 2
+    /// Calls that wait at most, and their bytes.
+    package var waiting = 1_024
+    package var waitingBytes = 64 << 20
+    /// For one call; then it is left.
+    package var within = Duration.seconds(5)
+    /// Calls that are looked at, or were left and have not ended: at so many no other is taken.
+    package var mostUnderWay = 8
+    /// In which one customer's receipt has one voice; another one begins with each change of the stage.
+    package var window = Interval.hours(24)
+    /// After which a difference is looked at again.
+    package var settlesAfter = Interval.minutes(10)
+    /// How often it is looked whether any is due.
+    package var settlesEvery = Duration.seconds(5)
+    /// How long both answers are kept.
+    package var bodiesKept = Interval.days(14)
+    /// Of comparisons without a difference one in so many keeps its answers, for `compare rules`.
+    package var equalKept = 50
+    /// Bytes of what is kept of one comparison; what is longer is not.
+    package var longestBody = 2 << 20
+
+    package init() {}
+  }
+
+  let answering: Answering
+  let pool: Pool
+  let keys: Keyring
+  let settings: Settings
+  let metrics: ShadowMetrics
+  let clock: WallClock
+  let logger: Logger
+  private let disk: @Sendable () -> DiskLevel
+  private let queue: ShadowQueue
+  private let voices = Voices(atMost: 65_536)
+  /// Calls that are looked at, and those that were left and have not ended.
+  private let underWay = Atomic<Int>(0)
+  private let pace = LogPace()
+  /// Receipts are proven, and answers composed and compared, there, one at a time.
+  let thread = SideThread(label: "comparisons", longestLine: 64 << 20)
+
+  /// - Parameter disk: below `ample` nothing is compared: what Apple signed needs the room.
+  package init(
+    answering: Answering, pool: Pool, keys: Keyring, settings: Settings = Settings(), metrics: MetricsRegistry,
+    disk: @escaping @Sendable () -> DiskLevel, clock: WallClock, logger: Logger
+  ) {
+    self.disk = disk
+    self.answering = answering
+    self.pool = pool
+    self.keys = keys
+    self.settings = settings
+    self.metrics = ShadowMetrics(metrics)
+    self.clock = clock
+    self.logger = logger
+    queue = ShadowQueue(most: settings.waiting, mostBytes: settings.waitingBytes)
+    metrics.gauge(
+      "switchyard_shadow_waiting", help: "verifyReceipt calls that wait to be compared."
+    ) { [queue] in Double(queue.count) }
+  }
+
+  /// Takes a call that was answered by Apple, if there is room; returns at once.
+  package func offer(_ call: ShadowCall) {
+    guard disk() == .ample, underWay.load(ordering: .relaxed) < settings.mostUnderWay, queue.offer(call) else {
+      return metrics.calls[ShadowOutcome.shed.rawValue].increment()
+    }
+  }
+
+  /// The time that a call is asked at.
+  package var now: Milliseconds { clock.now() }
+
+  package func run() async throws {
+    await withTaskCancellationHandler {
+      await withDiscardingTaskGroup { group in
+        for _ in 0..<settings.workers { group.addTask { await self.work() } }
+        group.addTask { await self.settleAgainAndAgain() }
+      }
+    } onCancel: {
+      queue.close()
+    }
+  }
+
+  private func work() async {
+    while let call = await queue.next() {
+      underWay.add(1, ordering: .relaxed)
+      let outcome = await InTime.run(
+        within: settings.within, otherwise: ShadowOutcome.late, late: { self.underWay.subtract(1, ordering: .relaxed) }
+      ) {
+        await self.thread.run(size: call.size) { await self.compared(call) } ?? .shed
+      }
+      if outcome != .late { underWay.subtract(1, ordering: .relaxed) }
+      metrics.calls[outcome.rawValue].increment()
+    }
+  }
+
+  // MARK: One call
+
+  private func compared(_ call: ShadowCall) async -> ShadowOutcome {
+    let theirs = VerifyReceiptAnswer(call.theirs)
+    guard let status = theirs.status, !Self.isNoAnswer(status) else { return .noAnswer }
+    let heard = heardVoice(of: call)
+    if voices.contains(heard) { return .repeated }
+    // Asked for the moment of Apple's answer; a clock that is a day off is not Apple's.
+    let stated = theirs.receipt?.requestDate
+    let date = stated.flatMap { abs(($0 - call.askedAt).milliseconds) < 86_400_000 ? $0 : nil }
+    do throws(NoCandidate) {
+      let candidate = try await answering.candidate(
+        for: call.call, askedAt: call.askedAt, date: date)
+      let outcome = await judged(candidate, call, at: date ?? call.askedAt)
+      if [.compared, .repeated, .namesNobody].contains(outcome) { voices.insert(heard) }
+      return outcome
+    } catch {
+      switch error {
+      // It comes to the same as long as no stage changes.
+      case .tooLarge, .unproven, .unknownApp, .notCompared: voices.insert(heard)
+      case .learned, .failed: break
+      }
+      return ShadowOutcome(rawValue: error.rawValue) ?? .failed
+    }
+  }
+
+  /// Whether Apple said nothing of the receipt.
+  private static func isNoAnswer(_ status: Int64) -> Bool {
+    status == 21_005 || status == 21_009 || (21_100...21_199).contains(status)
+  }
+
+  /// Whether an answer tells of a receipt.
+  private static func tells(_ answer: JSONObject) -> Bool { [0, 21_006].contains(answer["status"]?.integer) }
+
+  private func heardVoice(of call: ShadowCall) -> ComparisonTable.Voice {
+    let body = Digest.sha256(Array("\(answering.stagesMark) ".utf8) + call.call.body).bytes
+    let scope = Scope(app: App.ID(0), environment: call.call.environment)
+    return ComparisonTable.Voice(scope: scope, window: window(at: call.askedAt), customer: [], receipt: body)
+  }
+
+  private func window(at now: Milliseconds) -> Milliseconds {
+    let length = max(1, settings.window.milliseconds)
+    return Milliseconds(now.sinceEpoch / length * length)
+  }
+
+  private func judged(_ candidate: Candidate, _ call: ShadowCall, at date: Milliseconds) async -> ShadowOutcome {
+    let limits = JSONLimits(bytes: max(1 << 20, candidate.body.count), depth: 32)
+    guard let ours = try? JSONReader.read(candidate.body, limits: limits).object else { return .failed }
+    guard !candidate.receipt.originalTransactionIDs.isEmpty, Self.tells(call.theirs) || Self.tells(ours) else {
+      return .namesNobody
+    }
+    let pair = AnswerPair(
+      request: AnswerPair.Request(
+        receipt: candidate.receipt, receiptData: candidate.receiptData, environment: call.call.environment,
+        excludesOldTransactions: candidate.excludesOldTransactions, date: date),
+      theirs: call.theirs, ours: ours, facts: candidate.facts, account: candidate.account,
+      signedAt: candidate.signedAt, isFresh: candidate.isFresh)
+    let compared = AnswerJudge(candidate.composer).compare(pair)
+    do throws(DatabaseError) {
+      guard try await store(candidate, pair, compared, call) else { return .repeated }
+    } catch {
+      if let others = pace.turn(of: "store") {
+        logger.warning(
+          "a comparison was not stored", metadata: ["error": "\(error)", "sinceLastLine": "\(others + 1)"])
+      }
+      return .failed
+    }
+    let labels = [candidate.app.bundleID, call.call.environment.rawValue]
+    metrics.comparisons[labels + [compared.cause?.rawValue ?? ComparisonTable.equal]].increment()
+    if compared.countsAgainst { metrics.impact[labels].increment() }
+    return .compared
+  }
+
+  /// Whether the voice was not heard before.
+  private func store(
+    _ candidate: Candidate, _ pair: AnswerPair, _ compared: ComparedAnswers, _ call: ShadowCall
+  ) async throws(DatabaseError) -> Bool {
+    let now = clock.now()
+    let customer = Digest.sha256(Array("customer \(candidate.account.min() ?? candidate.voice.hex)".utf8))
+    let voice = ComparisonTable.Voice(
+      scope: candidate.scope, window: max(window(at: call.askedAt), candidate.flag.changedAt), customer: customer.bytes,
+      receipt: candidate.voice.bytes)
+    let isKept = !compared.isEqual || Int(candidate.voice.bytes[0]) % max(1, settings.equalKept) == 0
+    let body = isKept ? pair.json.encoded() : []
+    let (settlesAt, judgement) = (
+      compared.isEqual ? nil : now + settings.settlesAfter, compared.judgement
+    )
+    return try await pool.transaction { [keys, settings] session throws(DatabaseError) in
+      guard
+        let id = try ComparisonTable.add(
+          judgement, of: voice, epoch: candidate.flag.epoch, at: now, settlingAt: settlesAt, in: session)
+      else { return false }
+      if !body.isEmpty, body.count <= settings.longestBody {
+        try ComparisonTable.keep(
+          keys.seal(body, context: Self.context(id)).bytes, of: id, until: now + settings.bodiesKept, in: session)
+      }
+      return true
+    }
+  }
+
+  /// What a kept comparison is sealed for.
+  package static func context(_ id: Int64) -> String { "comparisons/\(id)" }
+}
+
+extension ComparedAnswers {
+  /// As it is kept.
+  var judgement: ComparisonTable.Judgement {
+    ComparisonTable.Judgement(
+      cause: cause?.rawValue ?? ComparisonTable.equal, counts: countsAgainst,
+      differences: isEqual ? [] : JSONValue.array(json.prefix(Self.mostKept).map(JSONValue.object)).encoded(),
+      impact: impact?.json.encoded())
+  }
+
+  /// Differences of one comparison that are kept; both answers are kept whole.
+  private static var mostKept: Int { 200 }
+}

@@ -1,0 +1,37 @@
+package import Answering
+package import JSON
+package import Time
+
+/// A request to verifyReceipt, and what Apple answered to it.
+package struct ShadowCall: Sendable {
+  package let call: AnswerCall
+  /// Apple's answer.
+  package let theirs: JSONObject
+  /// Before Apple was asked.
+  package let askedAt: Milliseconds
+  /// Bytes of the request and, as values take several times their text, of Apple's answer.
+  package let size: Int
+
+  package init(_ call: AnswerCall, theirs: JSONObject, bytes: Int, askedAt: Milliseconds) {
+    self.call = call
+    self.theirs = theirs
+    self.askedAt = askedAt
+    size = call.body.count + 8 * bytes
+  }
+}
+
+/// What became of a call that was offered for comparison; the names are a metric's labels.
+package enum ShadowOutcome: String, Sendable, CaseIterable {
+  case compared
+  /// The customer's receipt has had its voice in this window.
+  case repeated
+  /// There was no room for it.
+  case shed
+  /// It took too long, and was left.
+  case late
+  /// Apple's answer says nothing of a receipt.
+  case noAnswer
+  /// Neither answer tells of a purchase of somebody: it would count as a customer who is answered well.
+  case namesNobody
+  case unproven, unknownApp, notCompared, learned, tooLarge, failed
+}

@@ -1,0 +1,63 @@
+import Signing
+import Time
+
+/// Who does what and when, in a world where nothing else happens but what Apple does.
+struct Script {
+  /// Somebody in it, who comes to the world with the first step.
+  struct Role {
+    let name: String
+    /// The bundle id.
+    let app: String
+    var storefront = Storefront.unitedStates
+    var hasAccountToken = false
+    /// Whose family they join.
+    var relative: String?
+    let steps: [Step]
+  }
+
+  /// What somebody does, from the ids of their transactions; nil: they only download the app.
+  struct Step {
+    let date: Interval
+    let act: @Sendable ([String]) -> Act?
+
+    init(_ date: Interval, _ act: @escaping @Sendable ([String]) -> Act?) {
+      self.date = date
+      self.act = act
+    }
+
+    init(_ date: Interval, _ act: Act?) { self.init(date) { _ in act } }
+  }
+
+  let roles: [Role]
+
+  /// Plays it until so long after the world's start.
+  ///
+  /// - Returns: everybody's id by their name, and what was told.
+  func play(in world: inout AppStoreWorld, for length: Interval) throws -> (
+    people: [String: CustomerID], told: [WorldNotification]
+  ) {
+    var people: [String: CustomerID] = [:]
+    let steps = roles.flatMap { role in role.steps.map { (role: role, step: $0) } }
+    let start = world.now
+    // Those of one moment in the order of the roles.
+    for (_, (role, step)) in steps.enumerated().sorted(by: {
+      ($0.element.step.date, $0.offset) < ($1.element.step.date, $1.offset)
+    }) {
+      world.advance(to: start + step.date)
+      let person = try people[role.name] ?? enrol(role, in: &world, people)
+      people[role.name] = person
+      let ids = world.transactions(of: person).map(\.transaction.transactionID)
+      if let act = step.act(ids) { try world.act(act, on: person) }
+    }
+    world.advance(to: start + length)
+    return (people, world.drainNotifications())
+  }
+
+  private func enrol(
+    _ role: Role, in world: inout AppStoreWorld, _ people: [String: CustomerID]
+  ) throws -> CustomerID {
+    try world.enrol(
+      in: role.app, environment: .sandbox, storefront: role.storefront, hasAccountToken: role.hasAccountToken,
+      joining: role.relative.flatMap { people[$0] })
+  }
+}

@@ -1,0 +1,156 @@
+import Answering
+import Database
+import JSON
+import Ledger
+import LegacyAnswers
+import Mappings
+import Operations
+import Purchases
+import Receipts
+import Runtime
+import Time
+
+/// `switchyard answer`: what `serve` would answer to a receipt now, from what is known, and why.
+///
+/// Others script on it: keys and exit statuses are promised.
+struct AnswerCommand {
+  static let command = Command(
+    "answer", "Compose the verifyReceipt answer that the ledger gives to a receipt now.",
+    discussion: """
+      RECEIPT holds one receipt in base64, however it was damaged on its way, or as bytes; - is stdin. Apple is never \
+      asked. Without --explain the answer is printed as a client would get it; whether it may be given is said beside it: \
+      `fresh`, or the reasons why news may be missing. --explain adds the row of Mappings and the origin of each field. \
+      Exit status: 0 for an answer that the ledger alone would give, 3 for one of which news may be missing, 1 when the \
+      receipt cannot be used.
+      """,
+    examples: [
+      Command.Example("switchyard answer receipt.b64", "what would a client get now?"),
+      Command.Example("switchyard answer --explain receipt.b64", "and where does each field come from?"),
+      Command.Example("switchyard answer --json receipt.b64", "the answer, its source and the reasons, for programs"),
+      Command.Example(
+        "switchyard answer --app com.example.app --environment Production old.b64",
+        "an iOS 6 receipt signs no environment"),
+    ],
+    options: [
+      .value("app", "BUNDLE-ID", "Refuse a receipt of another app."), EnvironmentOption.option,
+      .flag("exclude-old-transactions", "Answer as to a request with exclude-old-transactions."),
+      .flag("explain", "Show what made each field: the row of Mappings and the origin of its value."),
+      .value("root", "FILE", repeats: true, "Trust exactly these roots instead of Apple's (DER or PEM)."),
+      .value(
+        "signer", "SHA256", repeats: true,
+        "Trust this signer of iOS 6 receipts of version 2 too, by its certificate's fingerprint."),
+      JSONOutput.option,
+    ] + DatabaseOptions.options,
+    arguments: [Positional("RECEIPT", "The receipt, or - for stdin.")]
+  ) { arguments, terminal in
+    try await AnswerCommand(arguments).run(arguments.positionals[0], terminal)
+  }
+
+  private static let inputLimit = 32 << 20
+
+  private let arguments: ParsedArguments
+  private let reader: ReceiptReader
+  private let asked: Environment?
+
+  private init(_ arguments: ParsedArguments) throws {
+    self.arguments = arguments
+    reader = ReceiptReader(trust: try ReceiptTrustOptions.trust(arguments))
+    asked = try EnvironmentOption.environment(arguments)
+  }
+
+  private func run(_ file: String, _ terminal: Terminal) async throws -> ExitStatus {
+    let bytes = try Input.read(file, limit: Self.inputLimit)
+    guard case .verified(let verified) = reader.read(bytes, expecting: arguments.value("app")) else {
+      let refusal = reader.read(bytes, expecting: arguments.value("app")).refusal
+      throw UnusableReceipt("The receipt is refused: \(refusal.map { "\($0)" } ?? "unreadable").")
+    }
+    let receipt = verified.receipt
+    let now = WallClock.system.now()
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      guard let bundleID = receipt.bundleID else { throw UnusableReceipt("The receipt names no app.") }
+      let record = try await AppRecord.find(bundleID, connection)
+      let app = record.app
+      let environment = try await environment(of: receipt, app, connection)
+      let request = AnswerRequest(
+        receipt: receipt, receiptData: ReceiptReader.base64(of: bytes) ?? "", environment: environment, date: now,
+        excludesOldTransactions: arguments.flag("exclude-old-transactions"))
+      let preview = try await connection.read { session throws(DatabaseError) in
+        try AnswerPreview(request, of: app, in: session)
+      }
+      let composer = AnswerComposer(try ComposingRules(choosing: record.answerReadings))
+      return try show(preview, preview.explained(by: composer), terminal)
+    }
+  }
+
+  /// The signed one; of an iOS 6 receipt the one that was named, else the one in which something signed is known of it.
+  private func environment(of receipt: Receipt, _ app: App, _ connection: Connection) async throws -> Environment {
+    if let signed = receipt.environment {
+      guard let asked, asked != signed else { return signed }
+      throw UnusableReceipt(
+        "The receipt is of \(signed.rawValue): \(asked.rawValue) answers it with \(asked == .production ? 21_007 : 21_008)."
+      )
+    }
+    if let asked { return asked }
+    guard let id = receipt.originalTransactionIDs.first else { throw UnusableReceipt("The receipt has no usable id.") }
+    let known = try await connection.read { session throws(DatabaseError) in
+      try Ledger.environments(naming: id, app: app, in: session)
+    }
+    guard known.count == 1, let environment = known.first else {
+      throw UnusableReceipt("An iOS 6 receipt signs no environment: say --environment Production or Sandbox.")
+    }
+    return environment
+  }
+
+  private func show(
+    _ preview: AnswerPreview, _ explained: AnswerComposer.Explained, _ terminal: Terminal
+  ) throws -> ExitStatus {
+    if arguments.wantsJSON {
+      try terminal.write(try document(preview, explained))
+    } else if arguments.flag("explain") {
+      try terminal.write(try AnswerText(explained).text(for: terminal))
+    } else {
+      try terminal.write(SafeText.escaped(lines: explained.bytes) + [UInt8(ascii: "\n")])
+    }
+    if !arguments.wantsJSON {
+      terminal.note(preview.reasons.isEmpty ? "fresh: `serve` gives this answer from the ledger" : notFresh(preview))
+      for reason in preview.reasons { terminal.note("  \(reason.name): \(reason.text)") }
+    }
+    return preview.reasons.isEmpty ? .done : .doneWithRejects
+  }
+
+  private func notFresh(_ preview: AnswerPreview) -> String {
+    preview.source == nil
+      ? "not fresh: Apple is asked, and while it cannot be the status is 21005, since news may be missing"
+      : "not fresh: Apple is asked, and while it cannot be this answer is given, since news may be missing"
+  }
+
+  private func document(_ preview: AnswerPreview, _ explained: AnswerComposer.Explained) throws -> JSONObject {
+    var limits = JSONLimits.standard
+    limits.bytes = explained.bytes.count
+    var document: JSONObject = [
+      "fresh": .bool(preview.reasons.isEmpty), "answeredBy": JSONValue(preview.source?.rawValue),
+      "reasons": .array(
+        preview.reasons.map { reason in
+          .object(["code": .string(reason.name), "id": JSONValue(reason.id), "detail": .string(reason.text)])
+        }), "answer": try JSONReader.read(explained.bytes, limits: limits),
+    ]
+    if arguments.flag("explain") {
+      document["fields"] = .array(
+        explained.fields.map { field in
+          .object([
+            "path": .string(field.path), "rule": .string(field.rule), "origin": .string(String(field.origin.rawValue)),
+          ])
+        })
+    }
+    return document
+  }
+}
+
+/// A receipt to which no answer can be composed.
+struct UnusableReceipt: ExitStatusError, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+
+  var exitStatus: ExitStatus { .failed }
+}

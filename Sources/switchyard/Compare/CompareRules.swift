@@ -1,0 +1,53 @@
+import Comparison
+import JSON
+import Mappings
+import Runtime
+
+/// `switchyard compare rules`: which reading of each open rule the operator's own traffic confirms.
+enum CompareRules {
+  static let command = Command(
+    "rules", "Count how often Apple's answers agreed with each reading of the rules that are not proven.",
+    discussion: """
+      Answers of comparisons that are kept are composed with every reading of each open rule of \
+      `switchyard mappings show answer-rules`. A reading agrees where it is nearer to Apple's answer than another one. Where \
+      one reading was never contradicted, the command to choose it is shown.
+      """,
+    examples: [Command.Example("switchyard compare rules --app com.example.app")],
+    options: [CompareCommand.appOption, EnvironmentOption.option, CompareCommand.limitOption, JSONOutput.option]
+      + MasterKeyOptions.options
+  ) { arguments, terminal in
+    let database = try DatabaseOptions(arguments)
+    let key = MasterKeyOptions(arguments, database: database)
+    return try await database.withLedger(terminal) { connection in
+      let kept = try await KeptComparisons(arguments, connection, key, terminal, differing: false)
+      var tally = ReadingTally()
+      for one in kept.all where !Task.isCancelled { tally.add(one.pair) }
+      var table = TextTable([
+        .init("ROW"), .init("RULE"), .init("READING"), .init("AGREED", .right), .init("CONTRADICTED", .right),
+        .init("CHOOSE"),
+      ])
+      for row in Vocabulary.embedded.answerRules.rows {
+        guard let count = tally.counts[row.id] else { continue }
+        let isAdvised = tally.advice(on: row.rule)?.id == row.id
+        let app = arguments.value("app") ?? "BUNDLE_ID"
+        let next = isAdvised && !row.isDefault ? "switchyard app set \(app) --answer-reading \(row.id)" : nil
+        if arguments.wantsJSON {
+          try terminal.write([
+            "row": .string(row.id), "rule": .string(row.rule.rawValue), "reading": .string(row.reading.rawValue),
+            "default": .bool(row.isDefault), "agreed": .integer(Int64(count.agreed)),
+            "contradicted": .integer(Int64(count.contradicted)), "advised": .bool(isAdvised),
+            "next_steps": .array(next.map { [.string($0)] } ?? []),
+          ])
+        } else {
+          table.add([
+            row.id, row.rule.rawValue, row.reading.rawValue, "\(count.agreed)", "\(count.contradicted)",
+            isAdvised ? (row.isDefault ? "(default)" : "yes") : "-",
+          ])
+        }
+      }
+      if !arguments.wantsJSON { try terminal.write(table.render(for: terminal)) }
+      terminal.note("\(kept.all.count) kept comparisons were read.")
+      return .done
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import Database
+import JSON
+import Ledger
+import Operations
+import Runtime
+import Time
+
+/// `switchyard migrate`: every old receipt becomes a seed, and every seed becomes history.
+enum MigrateCommand {
+  static let command = Command(
+    "migrate", "Turn stored receipts into purchase history, as a job that can be watched, paused and resumed.",
+    discussion: """
+      A job is in the ledger. Every process that serves on it works on it; a file is read by those that see its path. \
+      However processes end, nothing is lost and nothing counts twice. docs/migration.md says which check catches which \
+      loss.
+      """,
+    examples: [
+      Command.Example("switchyard migrate plan receipts.csv.gz --out plan.json", "what would it take?"),
+      Command.Example("switchyard migrate start receipts.csv.gz"),
+      Command.Example("switchyard migrate watch 1", "how far is it?"),
+      Command.Example("switchyard migrate report 1 > report.md"),
+    ],
+    options: DatabaseOptions.options,
+    subcommands: [
+      MigratePlan.command, MigrateStart.command, MigrateStart.apply, status, MigrateWatch.command, list, pause, resume,
+      MigrateThrottle.command, cancel, MigrateRejects.command, MigrateReport.command,
+    ])
+
+  static let job = Positional("JOB", "The number that `migrate start` printed.")
+
+  static func number(_ arguments: ParsedArguments) throws(UsageError) -> Int {
+    guard let number = Int(arguments.positionals[0]), number > 0 else {
+      throw UsageError(
+        .invalidValue, "JOB is a number, as `switchyard migrate list` shows it.", path: arguments.path)
+    }
+    return number
+  }
+
+  private static let status = Command(
+    "status", "Say how far a job is, and what became of its rows and ids.",
+    examples: [Command.Example("switchyard migrate status 1"), Command.Example("switchyard migrate status 1 --json")],
+    options: [JSONOutput.option], arguments: [job]
+  ) { arguments, terminal in
+    let number = try number(arguments)
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let record = try await MigrationRecord.find(number, at: WallClock.system.now(), connection)
+      if arguments.wantsJSON {
+        try terminal.write(MigrationJSON.record(record))
+      } else {
+        try terminal.write(MigrationText.status(record, for: terminal))
+      }
+      return .done
+    }
+  }
+
+  private static let list = Command(
+    "list", "List the jobs.", examples: [Command.Example("switchyard migrate list")],
+    options: [JSONOutput.option]
+  ) { arguments, terminal in
+    try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let jobs = try await connection.read { session throws(DatabaseError) in
+        try MigrationJobTable.all(in: session)
+      }
+      if arguments.wantsJSON {
+        for job in jobs { try terminal.write(MigrationJSON.job(job)) }
+        return .done
+      }
+      var table = TextTable([.init("JOB", .right), .init("STATE"), .init("SINCE"), .init("BY"), .init("WHY")])
+      for job in jobs {
+        table.add(["\(job.id)", job.state.name, job.createdAt.iso8601, job.createdBy, job.trouble ?? ""])
+      }
+      try terminal.write(table.render(for: terminal))
+      return .done
+    }
+  }
+
+  private static let pause = changing(
+    "pause", "Let nothing more be read or asked about; what is under way ends.", .pause)
+  private static let resume = changing("resume", "Go on with a paused or failed job, from where it was.", .resume)
+  private static let cancel = changing(
+    "cancel", "End a job for good. What is in the ledger stays, and ids that are being asked about are asked about.",
+    .cancel)
+
+  private static func changing(_ name: String, _ summary: String, _ change: ChangeMigration.Change) -> Command {
+    Command(
+      name, summary, examples: [Command.Example("switchyard migrate \(name) 1")],
+      options: [.value("reason", "TEXT", "Why, for the audit."), JSONOutput.option], arguments: [job]
+    ) { arguments, terminal in
+      try await apply(change, arguments, terminal)
+    }
+  }
+
+  /// Makes a change and says how the job stands.
+  static func apply(
+    _ change: ChangeMigration.Change, _ arguments: ParsedArguments, _ terminal: Terminal
+  ) async throws -> ExitStatus {
+    let number = try number(arguments)
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let changing = ChangeMigration(change, of: number)
+      let job = try await changing.apply(
+        changing.plan(on: connection), by: .ofCommand(because: arguments.value("reason")),
+        at: WallClock.system.now(), on: connection)
+      if arguments.wantsJSON {
+        try terminal.write(MigrationJSON.job(job))
+      } else {
+        try terminal.write("migration \(number) is \(job.state.name)\n")
+      }
+      return .done
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import AppStore
+import BulkMigration
+import Database
+import Intake
+import JSON
+import Ledger
+import Operations
+import Purchases
+import Runtime
+import Seeding
+import Signing
+import Time
+
+/// `switchyard migrate plan`: what a job would come to.
+enum MigratePlan {
+  static let command = Command(
+    "plan", "Say what a job would read, ask and take, and write nothing but the plan.",
+    discussion: """
+      The sources are read as the job reads them, and every receipt is proven. --out keeps the plan, which `migrate apply` \
+      begins. How long Apple's limits make it is told by app, with what limits it.
+      """,
+    whenStopped: "Nothing was written.",
+    examples: [
+      Command.Example("switchyard migrate plan receipts.csv.gz"),
+      Command.Example("switchyard migrate plan receipts.csv.gz --out plan.json"),
+      Command.Example(
+        "switchyard migrate plan --source-database mysql://reader@old/shop --table receipts --rows 2000"),
+    ],
+    options: [
+      .value("app", "BUNDLE_ID", "Whose all rows are; without it each says it itself."),
+      .value("environment", "NAME", "Production or Sandbox: of what does not say it itself."),
+      .value("sample", "N", "Read so many rows at most."),
+      .value("out", "FILE", "Keep the plan in this file."), JSONOutput.option,
+    ] + MigrateSources.options + MigrateThrottle.options + TrustOptions.options + MasterKeyOptions.options,
+    arguments: [Positional("SOURCE", count: .any, "Files and folders, or - for stdin.")]
+  ) { arguments, terminal in
+    let options = try DatabaseOptions(arguments)
+    let sources = try MigrateSources(arguments, options)
+    let environment = try EnvironmentOption.environment(arguments)
+    let settings = try MigrateThrottle.settings(arguments)
+    let sample = try arguments.integer("sample", in: 1...1_000_000_000)
+    let trust = try TrustOptions(arguments)
+    return try await options.withLedger(terminal) { connection in
+      let hasSealed = try await connection.read { session throws(DatabaseError) in
+        try CredentialTable.hasAny(in: session)
+      }
+      let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { terminal.note($0) }
+      let parts = try await sources.parts { keys }
+      let starting = try await StartMigration(parts, of: arguments.value("app"), in: environment).plan(on: connection)
+      let directory = try await connection.read { session throws(DatabaseError) in
+        try AppTable.directory(with: keys, in: session)
+      }
+      let now = WallClock.system.now()
+      let judge = RowJudge(
+        intake: Intake(adapter: trust.adapter), directory: directory, key: keys.current,
+        claims: RowJudge.Claims(app: starting.app, environment: environment, receivedAt: now))
+      let estimate = try await MigrationEstimate.make(of: parts, by: judge, keys, rows: sample)
+      var places: [MigrationPlan.Place] = []
+      for (place, figures) in estimate.places {
+        guard let app = directory.apps.first(where: { $0.id == place.app }) else { continue }
+        places.append(
+          try await MigratePlan.place(
+            app, place.environment, figures, settings, ledger: connection, at: now))
+      }
+      places.sort { ($0.app, $0.environment) < ($1.app, $1.environment) }
+      let plan = MigrationPlan(
+        parts: parts, bundleID: starting.app?.bundleID, environment: environment, settings: settings,
+        estimate: estimate, places: places, warnings: starting.warnings)
+      if let path = arguments.value("out") { try OutputFile(path).write(plan.json.encoded() + [0x0A]) }
+      if arguments.wantsJSON { try terminal.write(plan.json) } else { try terminal.write(plan.text(for: terminal)) }
+      return .done
+    }
+  }
+
+  private static func place(
+    _ app: App, _ environment: Environment?, _ figures: MigrationEstimate.Figures, _ settings: MigrationSettings,
+    ledger connection: Connection, at now: Milliseconds
+  ) async throws -> MigrationPlan.Place {
+    let key = BudgetKey(
+      app: app.bundleID, endpoint: .getTransactionHistory, environment: environment == .sandbox ? .sandbox : .production
+    )
+    let learned = try await connection.read { session throws(DatabaseError) in
+      try LedgerBudgets.learned(key, at: now, in: session)
+    }
+    let forecast = CallBudget(bounds: .documented(key), learned: learned).forecast(calls: figures.lookUps, now: now)
+    if let calls = settings.callsPerSecond, Double(calls) < forecast.perSecond {
+      return MigrationPlan.Place(
+        app: app.bundleID, environment: environment?.rawValue ?? "", figures: figures,
+        seconds: Int64(figures.lookUps / max(1, calls)), perSecond: Double(calls), cause: "--calls \(calls)")
+    }
+    return MigrationPlan.Place(
+      app: app.bundleID, environment: environment?.rawValue ?? "", figures: figures,
+      seconds: forecast.length.milliseconds / 1_000, perSecond: forecast.perSecond,
+      cause: "Apple's limit (\(forecast.cause.rawValue))")
+  }
+}

@@ -1,0 +1,98 @@
+import BulkMigration
+import Database
+import Ledger
+import Runtime
+import Signing
+
+/// What a job reads, as a command line says it: files, folders, stdin, a table.
+struct MigrateSources {
+  static let options: [Option] = [
+    .value(
+      "source-database", "URL", environment: "SWITCHYARD_SOURCE_DATABASE",
+      "The old back end's MySQL, for --table; with a password use the variable. An account that may only SELECT is enough."
+    ),
+    .value(
+      "table", "NAME", "Read this table of --source-database, page by page in the order of its key; nothing is locked."),
+    .value(
+      "column", "WHAT=COLUMN", repeats: true,
+      """
+      Which column holds what: receipt, user or app, by their names unless told; key, which has to be unique and never NULL: \
+      the primary key unless told.
+      """),
+    .value("where", "CONDITION", "Read these rows of the table alone, as \"created_at < '2026-01-01'\"."),
+  ]
+
+  private let paths: [String]
+  private let directory: String
+  private let arguments: ParsedArguments
+  private let table: String?
+  private let condition: OperatorCondition?
+  private let wishes: TableInspection.Wishes
+
+  init(_ arguments: ParsedArguments, _ options: DatabaseOptions) throws(UsageError) {
+    self.arguments = arguments
+    paths = arguments.positionals
+    directory = options.dataDirectory
+    table = arguments.value("table")
+    do throws(OperatorCondition.Flaw) {
+      condition = try arguments.value("where").map { text throws(OperatorCondition.Flaw) in try OperatorCondition(text)
+      }
+    } catch {
+      throw UsageError(.invalidValue, "--where is one condition of SQL: \(error.rawValue).", path: arguments.path)
+    }
+    var wishes = TableInspection.Wishes()
+    for text in arguments.values("column") {
+      let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+      switch (parts.count, parts.first) {
+      case (2, "key"): wishes.key = parts[1]
+      case (2, "receipt"): wishes.content = parts[1]
+      case (2, "user"): wishes.userID = parts[1]
+      case (2, "app"): wishes.app = parts[1]
+      default:
+        throw UsageError(
+          .invalidValue, "--column takes receipt=COLUMN, user=COLUMN, app=COLUMN or key=COLUMN.", path: arguments.path)
+      }
+    }
+    self.wishes = wishes
+    if table != nil, arguments.value("source-database") == nil {
+      throw UsageError(
+        .missingOption, "Say where --table is: --source-database, or SWITCHYARD_SOURCE_DATABASE.", path: arguments.path)
+    }
+    if table == nil, paths.isEmpty {
+      throw UsageError(.missingArgument, "Name a SOURCE: a file, a folder, - or --table.", path: arguments.path)
+    }
+  }
+
+  /// Whether a password has to be sealed.
+  var isTable: Bool { table != nil }
+
+  /// How the table is read, for a plan; nil without one.
+  func tableSource() async throws -> (source: TableSource, password: String?)? {
+    guard let table, let text = arguments.value("source-database") else { return nil }
+    let configuration: DatabaseConfiguration
+    do throws(DatabaseURLError) { configuration = try DatabaseURL(text).configuration } catch {
+      throw UsageError(.invalidValue, "--source-database: \(error)", path: arguments.path)
+    }
+    let connection = try await Connection.open(TableSource.careful(configuration))
+    let found: Result<TableSource, any Error>
+    do {
+      found = .success(
+        try await TableInspection.source(
+          table, at: DatabaseURL.withoutPassword(configuration), wishes: wishes, condition: condition, on: connection))
+    } catch { found = .failure(error) }
+    await connection.close()
+    return (try found.get(), configuration.password.isEmpty ? nil : configuration.password)
+  }
+
+  /// The parts of all sources, which have to be there; stdin is kept first.
+  func parts(sealedWith keys: () throws -> Keyring) async throws -> [MigrationJobTable.NewPart] {
+    var parts: [MigrationJobTable.NewPart] = []
+    for path in paths {
+      parts += try FileSource.parts(of: path == "-" ? SpooledInput.keep(in: directory) : path)
+    }
+    if let (source, password) = try await tableSource() {
+      parts.append(source.part(password: password, sealedWith: password == nil ? nil : try keys()))
+    }
+    return parts
+  }
+}

@@ -1,0 +1,118 @@
+import BulkMigration
+import Database
+import JSON
+import Ledger
+import Operations
+import Purchases
+import Runtime
+import Signing
+import Time
+
+/// `switchyard migrate start`: begins a job, and with --here carries it out.
+enum MigrateStart {
+  static let command = Command(
+    "start", "Begin a job; processes that serve carry it out.",
+    discussion: """
+      SOURCE is what `switchyard extract` reads: a table, JSON Lines, a JSON array, one receipt a line, a folder of any \
+      of these, compressed or not, or - for stdin, which is kept in the data directory first. Beside receipts it may hold \
+      stored answers of verifyReceipt, notifications, signed transactions and bare ids, mixed: each is told by its \
+      content. What is said twice counts once; a second user of the same receipt is noted with it.
+
+      What could go wrong is said first, and nothing is begun: --yes begins all the same (exit status 4 without it).
+      """,
+    whenStopped: "What was read is in the ledger, and nothing counts twice. Processes that serve go on with the job.",
+    examples: [
+      Command.Example("switchyard migrate start receipts.csv.gz", "each receipt names its app"),
+      Command.Example("switchyard migrate start dump/ --app com.example.app --environment Production --yes"),
+      Command.Example("switchyard migrate start receipts.csv --here", "without a service: this process does it all"),
+    ],
+    options: [
+      .value("app", "BUNDLE_ID", "Whose all rows are; without it each says it itself."),
+      .value("environment", "NAME", "Production or Sandbox: of what does not say it itself, as bare ids."),
+      .flag("yes", "Begin although there are warnings; the report says so."),
+      .flag("here", "Carry it out in this process, and end when it is done."), JSONOutput.option,
+    ] + MigrateSources.options + MigrateThrottle.options + MigrateHere.options,
+    arguments: [Positional("SOURCE", count: .any, "Files and folders, or - for stdin.")]
+  ) { arguments, terminal in
+    let environment = try EnvironmentOption.environment(arguments)
+    let settings = try MigrateThrottle.settings(arguments)
+    let options = try DatabaseOptions(arguments)
+    let sources = try MigrateSources(arguments, options)
+    return try await begin(arguments, options, terminal) { keys in
+      MigrationStartup(
+        parts: try await sources.parts(sealedWith: keys), bundleID: arguments.value("app"), environment: environment,
+        settings: settings)
+    }
+  }
+
+  static let apply = Command(
+    "apply", "Begin the job that a plan describes.",
+    discussion: "A table's password is not in the plan: SWITCHYARD_SOURCE_DATABASE gives it again.",
+    whenStopped: "What was read is in the ledger, and nothing counts twice. Processes that serve go on with the job.",
+    examples: [Command.Example("switchyard migrate apply plan.json --yes")],
+    options: [
+      .flag("yes", "Begin although there are warnings; the report says so."),
+      .flag("here", "Carry it out in this process, and end when it is done."),
+      .value(
+        "source-database", "URL", environment: "SWITCHYARD_SOURCE_DATABASE", "The password of a table's database."),
+      JSONOutput.option,
+    ] + MigrateHere.options,
+    arguments: [Positional("PLAN", "What `migrate plan --out` kept.")]
+  ) { arguments, terminal in
+    let path = arguments.positionals[0]
+    guard let plan = MigrationPlan.Begin(try Input.read(path, limit: 64 << 20)) else {
+      throw FileError(path, reason: "it is no plan; `switchyard migrate plan --out FILE` makes one")
+    }
+    return try await begin(arguments, try DatabaseOptions(arguments), terminal) { keys in
+      let parts = try plan.parts.map { part throws in
+        guard case .table(let table) = try MigrationSource(stored: part.source),
+          let text = arguments.value("source-database"), let url = try? DatabaseURL(text)
+        else { return part }
+        let password = url.configuration.password
+        return table.part(password: password.isEmpty ? nil : password, sealedWith: try keys())
+      }
+      return MigrationStartup(
+        parts: parts, bundleID: plan.bundleID, environment: plan.environment, settings: plan.settings)
+    }
+  }
+
+  private static func begin(
+    _ arguments: ParsedArguments, _ options: DatabaseOptions, _ terminal: Terminal,
+    _ find: (() throws -> Keyring) async throws -> MigrationStartup
+  ) async throws -> ExitStatus {
+    let here = try arguments.flag("here") ? MigrateHere(arguments, options) : nil
+    return try await options.withDatabase(terminal) { configuration in
+      let connection = try await Connection.open(configuration)
+      try await options.prepare(connection)
+      let hasSealed = try await connection.read { session throws(DatabaseError) in
+        try CredentialTable.hasAny(in: session)
+      }
+      let startup = try await find {
+        try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { terminal.note($0) }
+      }
+      let start = StartMigration(
+        startup.parts, of: startup.bundleID, in: startup.environment, settings: startup.settings)
+      let plan = try await start.plan(on: connection)
+      let job = try await start.apply(
+        plan, accepting: arguments.flag("yes") ? plan.warnings : [], by: .ofCommand(), at: WallClock.system.now(),
+        on: connection)
+      for warning in plan.warnings { terminal.note("warning: \(warning.text)") }
+      if arguments.wantsJSON {
+        try terminal.write(["job": .integer(Int64(job))])
+      } else {
+        try terminal.write("migration \(job) is running; `switchyard migrate watch \(job)` shows how far it is\n")
+      }
+      await connection.close()
+      guard let here else { return .done }
+      return try await here.run(job, on: configuration, terminal)
+    }
+  }
+}
+
+/// What a job begins with.
+private struct MigrationStartup {
+  let parts: [MigrationJobTable.NewPart]
+  let bundleID: String?
+  let environment: Environment?
+  let settings: MigrationSettings
+}

@@ -1,0 +1,133 @@
+import JSON
+import Ledger
+import Operations
+import Purchases
+import Rollout
+import Runtime
+import Time
+
+/// `switchyard rollout advance`: one step further, if it is proven.
+///
+/// Others script on it: keys and exit statuses are promised.
+enum RolloutAdvance {
+  static let command = Command(
+    "advance", "Take an app to the next stage, if the evidence for it is complete.",
+    discussion: """
+      The steps are record, shadow, ramp with 1, 5, 25, 50 and 100 percent, live and complete. From ramp on a step needs \
+      evidence: an API key and a shared secret; clocks that agree; Apple's history of every id; ids that Apple's API does not \
+      know decided about; complete notifications of the days before; enough customers compared for the upper bound of the \
+      rate of those who would have lost or gained access to be below --impact-bound at 95 % confidence; and a rollback \
+      rehearsed within 30 days. Comparisons count for 14 days. Going back below record voids the evidence. Exit status: 0 \
+      done, 4 something is missing; each missing item comes with the command that gets it.
+      """,
+    examples: [
+      Command.Example("switchyard rollout advance com.example.app --environment Sandbox --json"),
+      Command.Example("switchyard rollout advance com.example.app --environment Sandbox --dry-run", "what is missing?"),
+    ],
+    options: [
+      EnvironmentOption.option,
+      .value(
+        "impact-bound", "PERCENT", default: "0.5", "The rate of customers with an impact that must not be exceeded."),
+      .value("complete-days", "N", default: "2", "Days of notifications that must be complete, 0 to 30."),
+      .flag("force", "Take the step without evidence; needs --reason, and the audit says so."),
+      .value("reason", "TEXT", "Why; kept in the audit."),
+      .flag("dry-run", "Show what would be done and do nothing."), JSONOutput.option,
+    ],
+    arguments: [AppCommand.bundleID]
+  ) { arguments, terminal in
+    let environment = try EnvironmentOption.required(arguments)
+    let isForced = arguments.flag("force")
+    let reason = arguments.value("reason")
+    guard !isForced || reason?.isEmpty == false else {
+      throw UsageError(.missingOption, "--force needs --reason.", path: arguments.path)
+    }
+    guard reason.map({ $0.utf8.count <= 500 }) ?? true else {
+      throw UsageError(.invalidValue, "--reason has at most 500 bytes.", path: arguments.path)
+    }
+    let advance = AdvanceRollout(arguments.positionals[0], in: environment, asking: try demand(arguments))
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let now = WallClock.system.now()
+      let plan = try await advance.plan(at: now, on: connection)
+      let mayGo = plan.isProven || isForced
+      var changes: [SetStage.Change] = []
+      if mayGo, !arguments.flag("dry-run") {
+        changes = try await advance.apply(
+          plan, forced: isForced, by: .ofCommand(because: reason), at: now, on: connection)
+      }
+      try tell(plan, changes, mayGo: mayGo, arguments, terminal)
+      return mayGo ? .done : .refused
+    }
+  }
+
+  private static func demand(_ arguments: ParsedArguments) throws(UsageError) -> Evidence.Demand {
+    var demand = Evidence.Demand()
+    if let text = arguments.value("impact-bound") {
+      guard let share = RampShare(text), share.hundredths > 0, share.hundredths < Bucket.count else {
+        throw UsageError(
+          .invalidValue, "--impact-bound is a percentage above 0 with at most two decimals.", path: arguments.path)
+      }
+      demand.mostImpact = Double(share.hundredths) / Double(Bucket.count)
+    }
+    demand.completeDays = try arguments.integer("complete-days", in: 0...30) ?? demand.completeDays
+    return demand
+  }
+
+  private static func tell(
+    _ plan: AdvanceRollout.Plan, _ changes: [SetStage.Change], mayGo: Bool, _ arguments: ParsedArguments,
+    _ terminal: Terminal
+  ) throws {
+    let (app, place) = (plan.standing.app.bundleID, plan.standing.flag.environment.rawValue)
+    let (flag, isDone) = (plan.standing.flag, !changes.isEmpty)
+    if arguments.wantsJSON {
+      let next =
+        isDone
+        ? "switchyard rollout show \(app)"
+        : plan.missing.first?.next(app, place) ?? "switchyard rollout advance \(app) --environment \(place)"
+      return try terminal.write([
+        "app": .string(app), "environment": .string(place), "from": .string(flag.stage.rawValue),
+        "to": plan.step.map { .string($0.stage.rawValue) } ?? .null, "percent": .share(plan.step?.share),
+        "done": .bool(isDone), "forced": .bool(changes.contains(where: \.move.isForced)),
+        "missing": .array(
+          plan.missing.map { missing in
+            .object([
+              "evidence": .string(missing.name), "next": .string(missing.next(app, place)),
+              "detail": .string(missing.text),
+            ])
+          }), "evidence": .object(plan.evidence.json(for: plan.demand)), "next_steps": [.string(next)],
+      ])
+    }
+    guard let step = plan.step else { return try terminal.write("\(app) \(place): is in \(flag.stage.rawValue)\n") }
+    let name = "\(Move.name(flag.stage, flag.share)) to \(Move.name(step.stage, step.share))"
+    if mayGo {
+      let isForced = changes.contains(where: \.move.isForced)
+      try terminal.write("\(isDone ? "" : "would: ")\(app) \(place): \(name)\(isForced ? ", forced" : "")\n")
+    } else {
+      try terminal.write("\(app) \(place): \(name) is not proven yet\n")
+    }
+    for missing in plan.missing {
+      terminal.note("\(missing.name): \(missing.text)")
+      terminal.note("  next: \(missing.next(app, place))")
+    }
+  }
+}
+
+extension Evidence {
+  func json(for demand: Demand) -> JSONObject {
+    [
+      "customers": .integer(Int64(customers)), "affected": .integer(Int64(affected)),
+      "impactBound": .string(Self.percent(impactBound)), "impactBoundAsked": .string(Self.percent(demand.mostImpact)),
+      "openSeeds": .integer(Int64(openSeeds)), "failedSeeds": .integer(Int64(failedSeeds)),
+      "unknownIds": .integer(Int64(unknownIDs)), "measuredDays": .integer(Int64(measuredDays)),
+      "incompleteDays": .integer(Int64(incompleteDays)), "drilled": .bool(isDrilled), "apiKey": .bool(hasAPIKey),
+      "sharedSecret": .bool(hasSharedSecret), "clock": .bool(isClockRight),
+    ]
+  }
+
+  /// With three decimals, as text: JSON numbers of ours are whole.
+  private static func percent(_ rate: Double) -> String {
+    let thousandths = Int((rate * 100_000).rounded(.up))
+    let (whole, rest) = thousandths.quotientAndRemainder(dividingBy: 1_000)
+    let digits = String(rest + 1_000).dropFirst()
+    return "\(whole).\(digits) %"
+  }
+}

@@ -1,0 +1,50 @@
+import JSON
+import Operations
+import Purchases
+import Runtime
+import Time
+
+/// `switchyard rollout decide`: what is to hold for ids that Apple's API does not know.
+enum RolloutDecide {
+  static let command = Command(
+    "decide", "Decide about ids of proven receipts that Apple's API does not know.",
+    discussion: """
+      `switchyard seeds show BUNDLE_ID --state unknown` lists them. --unknown accept accepts all that are unknown now: their \
+      customers get from a receipt what the receipt says. An id that becomes unknown later holds up `rollout advance` again.
+      """,
+    examples: [
+      Command.Example(
+        "switchyard rollout decide com.example.app --unknown accept --environment Production --reason \"test accounts\""
+      )
+    ],
+    options: [
+      .value("unknown", "accept", "Accept the ids that are unknown now."), EnvironmentOption.option,
+      .value("reason", "TEXT", "Why; kept in the audit."), JSONOutput.option,
+    ],
+    arguments: [AppCommand.bundleID]
+  ) { arguments, terminal in
+    let environment = try EnvironmentOption.required(arguments)
+    guard arguments.value("unknown") == "accept" else {
+      throw UsageError(.missingOption, "Specify --unknown accept.", path: arguments.path)
+    }
+    let reason = arguments.value("reason") ?? ""
+    guard !reason.isEmpty, reason.utf8.count <= 500 else {
+      throw UsageError(.missingOption, "Specify --reason, in at most 500 bytes.", path: arguments.path)
+    }
+    let accept = AcceptUnknownIDs(of: arguments.positionals[0], in: environment)
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let plan = try await accept.plan(on: connection)
+      try await accept.apply(plan, by: .ofCommand(because: reason), at: WallClock.system.now(), on: connection)
+      if arguments.wantsJSON {
+        try terminal.write([
+          "app": .string(plan.bundleID), "environment": .string(environment.rawValue),
+          "accepted": .integer(Int64(plan.ids)),
+          "next_steps": [.string("switchyard rollout advance \(plan.bundleID) --environment \(environment.rawValue)")],
+        ])
+      } else {
+        try terminal.write("\(plan.bundleID) \(environment.rawValue): \(plan.ids) unknown ids accepted\n")
+      }
+      return .done
+    }
+  }
+}

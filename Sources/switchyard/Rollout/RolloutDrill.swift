@@ -1,0 +1,44 @@
+import JSON
+import Operations
+import Purchases
+import Runtime
+import Time
+
+/// `switchyard rollout drill`: rehearses a rollback and measures it.
+enum RolloutDrill {
+  static let command = Command(
+    "drill", "Rehearse a rollback, measure it, and leave the stage as it was.",
+    discussion: """
+      In ramp and live the app goes back to shadow and then where it was; its customers get Apple's answers for those \
+      seconds. In other stages only the epoch changes. Measured is the time until every running service works by the \
+      change. The result is evidence for 30 days. Exit status: 1 no service is running, or one did not follow.
+      """,
+    examples: [Command.Example("switchyard rollout drill com.example.app --environment Sandbox")],
+    options: [EnvironmentOption.option, .value("reason", "TEXT", "Why; kept in the audit."), JSONOutput.option],
+    arguments: [AppCommand.bundleID]
+  ) { arguments, terminal in
+    let app = arguments.positionals[0]
+    let environments = try EnvironmentOption.environment(arguments).map { [$0] } ?? [.production, .sandbox]
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      for environment in environments {
+        let drill = RehearseRollback(app, in: environment)
+        let standing = try await drill.plan(on: connection)
+        let outcome = try await drill.apply(
+          standing, by: .ofCommand(because: arguments.value("reason")), clock: .system, on: connection)
+        if arguments.wantsJSON {
+          try terminal.write([
+            "app": .string(app), "environment": .string(environment.rawValue), "stage": .string(outcome.stage),
+            "processes": .integer(Int64(outcome.processes)), "backMilliseconds": .integer(outcome.back.milliseconds),
+            "forthMilliseconds": .integer(outcome.forth.milliseconds),
+            "next_steps": [.string("switchyard rollout advance \(app) --environment \(environment.rawValue)")],
+          ])
+        } else {
+          try terminal.write(
+            "\(app) \(environment.rawValue): \(outcome.processes) services, back in \(outcome.back.milliseconds) ms, "
+              + "\(outcome.stage) again in \(outcome.forth.milliseconds) ms\n")
+        }
+      }
+      return .done
+    }
+  }
+}

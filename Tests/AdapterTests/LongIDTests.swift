@@ -1,0 +1,51 @@
+import JSON
+import Purchases
+import Signing
+import Testing
+import Time
+
+@testable import Adapter
+
+/// An id that no fact is made of would leave a row that seems to be another purchase's.
+@Suite struct `An id that is longer than any of Apple's` {
+  private static let ids = [
+    "transaction_id", "original_transaction_id", "web_order_line_item_id", "product_id", "app_account_token",
+  ]
+  private let adapter = Adapter(verifier: SignedDataVerifier(roots: .apple))
+
+  private func read(_ adapter: Adapter, _ name: String, _ length: Int) throws(Refusal) -> Findings {
+    let row = Bench.row("1000", 0, 30, [name: .string(String(repeating: "7", count: length))])
+    let body = Bench.v1("DID_RENEW", [Bench.row("1001", 30, 60), row]).encoded()
+    return try adapter.notification(
+      body, message: .sha256(body),
+      origin: LegacyOrigin(app: Bench.app, environment: nil, trust: .sharedSecret, receivedAt: Bench.now),
+      now: Bench.now
+    ).findings
+  }
+
+  @Test(arguments: ids, [256, 1_024, 1_025, 100_000])
+  func `is refused, however long`(name: String, length: Int) {
+    let refused = #expect(throws: Refusal.self) { try read(adapter, name, length) }
+    #expect(refused?.code == Refusal.Code.valueTooLong.rawValue)
+    let answer: JSONObject = [
+      "status": 0, "environment": "Sandbox", "receipt": ["bundle_id": .string(Bench.app), "in_app": []],
+      "latest_receipt_info": [
+        .object(Bench.row("1000", 0, 30, [name: .string(String(repeating: "7", count: length))]))
+      ],
+    ]
+    let answered = #expect(throws: Refusal.self) {
+      try adapter.answer(
+        answer.encoded(), app: Bench.app, environment: nil, message: .sha256([]), now: Bench.now)
+    }
+    #expect(answered?.code == Refusal.Code.valueTooLong.rawValue)
+  }
+
+  /// As builds took it that made no fact of it: a rebuild must not end there, nor give something else.
+  @Test(arguments: ids, [1_025, 100_000])
+  func `that was stored is read as it was when it came`(name: String, length: Int) throws {
+    let findings = try read(adapter.forStored, name, length)
+    #expect(findings.purchases.count == 2)
+    #expect(findings.purchases.allSatisfy { $0.facts.known.allSatisfy { ($0.value.string?.utf8.count ?? 0) <= 1_024 } })
+    #expect(throws: Refusal.self) { try read(adapter.forStored, name, 1_024) }
+  }
+}

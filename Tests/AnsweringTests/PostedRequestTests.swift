@@ -1,0 +1,104 @@
+import Answering
+import JSON
+import LegacyAnswers
+import Mappings
+import Purchases
+import Receipts
+import Signing
+import Simulator
+import Testing
+import Time
+
+@Suite struct `A request to verifyReceipt` {
+  private static let now = Milliseconds(1_780_000_000_000)
+  private static let pki: ReceiptPKI = {
+    do { return try ReceiptPKI.generate(at: now) } catch { preconditionFailure("no receipt PKI: \(error)") }
+  }()
+
+  private func reader() throws -> ReceiptReader {
+    ReceiptReader(trust: ReceiptTrust(exactly: [try Self.pki.trustedRoot()]))
+  }
+
+  private func receipt() throws -> String {
+    var app = AppPlan.sample("com.example.notes")
+    app.customers = 30
+    app.habits = .lively
+    var world = AppStoreWorld(plan: WorldPlan(apps: [app]), seed: 5, start: Self.now - .days(200))
+    world.advance(by: .days(190))
+    let customer = try #require(world.customers().first { !world.state(of: $0).purchases.isEmpty })
+    return String(decoding: try world.state(of: customer).receipt.encoded(signedBy: Self.pki), as: UTF8.self)
+  }
+
+  /// What old clients are known to do to a receipt on its way.
+  private static let damages: [(name: String, damage: @Sendable (String) -> String)] = [
+    ("none", { $0 }), ("spaces for plus", { $0.replacing("+", with: " ") }),
+    (
+      "line breaks",
+      { text in
+        stride(from: 0, to: text.utf8.count, by: 76).map { String(text.dropFirst($0).prefix(76)) }
+          .joined(separator: "\r\n")
+      }
+    ),
+    ("URL-safe", { $0.replacing("+", with: "-").replacing("/", with: "_") }),
+    ("percent", { $0.replacing("+", with: "%2B") }),
+    ("no padding", { String($0.prefix { $0 != "=" }) }),
+    ("blanks around", { " \n" + $0 + "\n" }),
+  ]
+
+  @Test(arguments: damages.indices) func `is read however old clients damage it`(place: Int) throws {
+    let (whole, reader) = (try receipt(), try reader())
+    let damaged = Self.damages[place].damage(whole)
+    let body: JSONObject = ["receipt-data": .string(damaged), "password": "abc", "exclude-old-transactions": true]
+    for encoded in [body.encoded(), [0xEF, 0xBB, 0xBF] + body.encoded()] {
+      let posted = PostedReceipt(encoded, reader: reader)
+      #expect(posted.proven != nil, "\(Self.damages[place].name)")
+      #expect(posted.request.password == "abc" && posted.request.excludesOldTransactions)
+      #expect(posted.text == whole, "given back as Apple writes it: \(Self.damages[place].name)")
+    }
+  }
+
+  @Test func `may be a form`() throws {
+    let (whole, reader) = (try receipt(), try reader())
+    let escaped = whole.replacing("+", with: "%2B").replacing("/", with: "%2F").replacing("=", with: "%3D")
+    for data in [whole, escaped] {
+      let body = Array("receipt-data=\(data)&password=abc&exclude-old-transactions=true".utf8)
+      let posted = PostedReceipt(body, reader: reader)
+      #expect(posted.proven != nil && posted.text == whole)
+      #expect(posted.request.password == "abc" && posted.request.excludesOldTransactions)
+    }
+  }
+
+  @Test(arguments: [
+    ("", 21_002), ("nothing", 21_002), ("[]", 21_002), ("{}", 21_002), (#"{"receipt-data":null}"#, 21_002),
+    (#"{"receipt-data":17}"#, 21_002), (#"{"receipt-data":["AAAA"]}"#, 21_002), (#"{"receipt-data":""}"#, 21_002),
+    (#"{"receipt-data":"AAAA"}"#, 21_002), (#"{"receipt-data":"?!"}"#, 21_002),
+    (#"{"receipt-data":"eyJhbGciOiJFUzI1NiJ9.e30.AAAA"}"#, 21_002), ("password=abc&x=y", 21_002),
+  ])
+  func `that is none is 21002`(text: String, status: Int) throws {
+    let found = PostedReceipt(Array(text.utf8), reader: try reader()).findings(asked: .production)
+    let row = try #require(AnswerStatus().decide(found))
+    #expect(row.answer == .status(Int64(status)), "\(row.id)")
+  }
+
+  @Test func `of thousands of values is none`() throws {
+    let brackets = String(repeating: "[[0]],", count: 100_000)
+    let hostile = Array(#"{"a":[\#(brackets)0],"receipt-data":"AAAA"}"#.utf8)
+    #expect(!PostedRequest(hostile).isReadable)
+  }
+
+  @Test func `with a receipt that somebody else signed is refused before anything is asked`() throws {
+    let other = ReceiptReader(trust: ReceiptTrust(exactly: [try ReceiptPKI.generate(at: Self.now).trustedRoot()]))
+    let body: JSONObject = ["receipt-data": .string(try receipt())]
+    let posted = PostedReceipt(body.encoded(), reader: other)
+    #expect(posted.proven == nil && posted.bundleID == "com.example.notes")
+    let row = try #require(AnswerStatus().decide(posted.findings(asked: .sandbox)))
+    #expect(row.answer == .status(21_003) || row.answer == .askApple(otherwise: 21_003))
+  }
+
+  @Test func `goes to the other environment by its attribute alone`() throws {
+    let body: JSONObject = ["receipt-data": .string(try receipt())]
+    let posted = PostedReceipt(body.encoded(), reader: try reader())
+    #expect(AnswerStatus().decide(posted.findings(asked: .production))?.answer == .status(21_007))
+    #expect(AnswerStatus().decide(posted.findings(asked: .sandbox)) == nil)
+  }
+}

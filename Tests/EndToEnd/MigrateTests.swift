@@ -1,0 +1,148 @@
+import Database
+import Glibc
+import JSON
+import Support
+import Testing
+import Time
+
+/// `switchyard migrate` against a simulated App Store, with the service that carries jobs out.
+@Suite struct `switchyard migrate` {
+  private static let app = MigrateSite.app
+  private static let nobody = "999999999999999"
+
+  @Test func `makes history of a table, and accounts for every row and id`() async throws {
+    try await MigrateSite.with { site in
+      let (place, rows) = (TemporaryDirectory(), site.receipts)
+      let customers = rows.count - 1
+      let receipt = rows[1].split(separator: ",")[2]
+      let table = place.file(
+        "receipts.csv",
+        Array(
+          (rows + ["\(Self.app),again,\(receipt)", rows[2], "\(Self.app),broken,\(receipt.prefix(400))"])
+            .joined(separator: "\n").utf8))
+      let ids = place.file("ids.txt", Array("\(Self.nobody)\n".utf8))
+      let refused = try await site.program.run("migrate", "start", table)
+      #expect(refused.status == 4 && refused.notes.contains("--yes"), "\(refused)")
+      let job = try await site.start(table, ids, "--app", Self.app, "--environment", "Sandbox")
+      let service = try await site.serve()
+      let status = try await site.ended(job)
+      #expect(await service.end(SIGTERM) == 0)
+      #expect(status["state"] == "done", "\(status) \(service.notes.suffix(4_000))")
+      #expect(MigrateSite.balances(status), "\(status)")
+      let accounts = status["accounts"]?.object ?? [:]
+      #expect(accounts["in"]?.integer == Int64(customers + 4))
+      #expect(accounts["usable"]?.integer == Int64(customers + 1), "\(accounts)")
+      #expect(accounts["duplicates"] == 2 && accounts["links"] == 1)
+      #expect(accounts["rejected"] == ["truncated": 1])
+      #expect(accounts["unknown"] == 1 && accounts["open"] == 0 && accounts["failed"] == 0, "\(accounts)")
+      // Every purchase that the simulator tells of is known, by Apple's signed word.
+      let purchases = try await site.apple.purchases(of: Self.app)
+      let known = Set(
+        try await site.database.rows(
+          "SELECT DISTINCT original_transaction_id AS id FROM purchases WHERE source = 50"
+        ).map { try $0.text("id") })
+      let told = Set(
+        rows.dropFirst().compactMap { $0.split(separator: ",").dropFirst().first.map(String.init) })
+      // What a customer bought is in Apple's history, whichever of it was in the receipt.
+      let all = Set(purchases.compactMap { $0["transaction"]?.object?["originalTransactionId"]?.string })
+      #expect(!known.isEmpty && known.isSubset(of: all))
+      let asked = try await site.database.rows("SELECT id FROM migration_ids WHERE state = 2").map { try $0.text("id") }
+      #expect(known.isSuperset(of: asked))
+      let users = try await site.database.rows("SELECT DISTINCT value AS id FROM attributions")
+      #expect(try Set(users.map { try $0.text("id") }).isSuperset(of: told.union(["again"])))
+    }
+  }
+
+  @Test func `reads a table of the old back end, and tells what it rejected`() async throws {
+    try await MigrateSite.with(customers: 16) { site in
+      let rows = site.receipts.dropFirst().map { $0.split(separator: ",").map(String.init) }
+      let old = try await PrivateMariaDB.shared.database()
+      let connection = try await Connection.open(old)
+      try await connection.read { session throws(DatabaseError) in
+        try session.run(
+          """
+          CREATE TABLE purchases_old (id BIGINT UNSIGNED NOT NULL PRIMARY KEY, user_id INT NOT NULL,
+            latest_receipt MEDIUMTEXT NULL, created_at DATE NOT NULL)
+          """)
+        for (number, row) in rows.enumerated() {
+          let text = number % 4 == 1 ? "0x" + row[2].utf8.map { String($0, radix: 16) }.joined() : row[2]
+          _ = try session.execute(
+            """
+            INSERT INTO purchases_old VALUES (\(UInt64(1) << 63 + UInt64(number)), \(number), \(text), '2026-01-01')
+            """)
+        }
+        _ = try session.execute("INSERT INTO purchases_old VALUES (1, 900, 'n/a!', '2026-01-01')")
+        _ = try session.execute("INSERT INTO purchases_old VALUES (2, 901, NULL, '2026-01-01')")
+        _ = try session.execute("INSERT INTO purchases_old VALUES (3, 902, 'n/a!', '2030-01-01')")
+      }
+      await connection.close()
+      guard case .socket(let socket) = old.address else { return }
+      var program = site.program
+      program.environment["SWITCHYARD_SOURCE_DATABASE"] =
+        "mysql://\(old.user)@localhost/\(old.database ?? "")?socket=\(socket)"
+      let plan = site.database.place.path + "/plan.json"
+      let source = ["--table", "purchases_old", "--where", "created_at < '2027-01-01'", "--app", Self.app]
+      let planned = try await program.run(["migrate", "plan", "--out", plan] + source + site.roots)
+      #expect(planned.status == 0, "\(planned)")
+      #expect(planned.output.contains("key id, receipts in latest_receipt, users in user_id"), "\(planned)")
+      #expect(planned.output.contains("\(rows.count + 2) in = \(rows.count) usable + 0 duplicates"), "\(planned)")
+      let refused = try await program.run("migrate", "apply", plan)
+      #expect(refused.status == 4, "\(refused)")
+      let here = try await program.run(["migrate", "apply", plan, "--yes", "--here"] + site.roots)
+      #expect(here.status == 3 && here.output.contains("migration 1"), "\(here)")
+      let status = try await site.status(1)
+      #expect(status["state"] == "done" && MigrateSite.balances(status), "\(status)")
+      #expect(status["accounts"]?.object?["rejected"] == ["empty": 1, "notBase64": 1])
+      #expect(status["accounts"]?.object?["usable"]?.integer == Int64(rows.count))
+      let rejects = try await program.run("migrate", "rejects", "1")
+      #expect(rejects.status == 3, "\(rejects)")
+      #expect(
+        rejects.output
+          == #"{"key":"1","user_id":"900","receipt":"n/a!","reason":"notBase64"}"# + "\n"
+          + #"{"key":"2","user_id":"901","reason":"empty"}"# + "\n")
+      let report = try await program.run("migrate", "report", "1")
+      #expect(
+        report.output.contains("They balance.") && report.output.contains("| \(Self.app) | Sandbox |"), "\(report)")
+      let watched = try await program.run("migrate", "watch", "1", "--json")
+      #expect(try watched.objects.last?["state"] == "done", "\(watched)")
+      for wrong in [["--column", "key=user_id"], ["--column", "receipt=nothing"], ["--where", "1; DROP TABLE x"]] {
+        let outcome = try await program.run(["migrate", "plan", "--table", "purchases_old"] + wrong + site.roots)
+        #expect(outcome.status != 0, "\(outcome)")
+      }
+    }
+  }
+
+  @Test func `takes whatever the old back end kept, in one folder, and writes rejects to be fed again`() async throws {
+    try await MigrateSite.with(customers: 8) { site in
+      let rows = site.receipts.dropFirst().map { $0.split(separator: ",").map(String.init) }
+      let folder = TemporaryDirectory()
+      _ = folder.file(
+        "a.json", Array("[\n  {\"user_id\": \"1\", \"receipt\": \"\(rows[0][2])\"},\n\"\(rows[1][2])\"]".utf8))
+      _ = folder.file(
+        "b.jsonl",
+        Array("{\"receipt-data\":\"\(rows[2][2])\",\"password\":\"\(String(repeating: "a", count: 32))\"}\n".utf8))
+      _ = folder.file("c.txt", Array((rows[3][2].replacing("+", with: "&#43;") + "\nn/a!\n").utf8))
+      _ = folder.file("d.csv", Array("user_id,original_transaction_id\n7,\(Self.nobody)\n".utf8))
+      let job = try await site.start(folder.path, "--app", Self.app, "--environment", "Sandbox")
+      let service = try await site.serve()
+      let status = try await site.ended(job)
+      #expect(await service.end(SIGTERM) == 0)
+      #expect(status["state"] == "done", "\(status)")
+      #expect(status["accounts"]?.object?["usable"] == 5 && MigrateSite.balances(status), "\(status)")
+      #expect(status["accounts"]?.object?["rejected"] == ["notBase64": 1])
+      let secrets = try await site.database.rows("SELECT digest FROM bodies WHERE body LIKE '%aaaaaaaaaaaaaaaa%'")
+      #expect(secrets.isEmpty)
+      let rejects = try await site.program.run("migrate", "rejects", "\(job)")
+      #expect(rejects.output.contains(#""reason":"notBase64""#) && rejects.output.contains("c.txt"), "\(rejects)")
+      let mended = site.database.place.file(
+        "mended.jsonl", Array(rejects.output.replacing("n/a!", with: rows[4][2]).utf8))
+      let again = try await site.program.run(
+        ["migrate", "start", mended, "--app", Self.app, "--here", "--yes"] + site.roots)
+      #expect(again.status == 0, "\(again)")
+      let ids = try await Program().run(
+        ["extract", "--format", "ids", "--root", "\(site.apple.directory)/receipt-root.der", folder.path])
+      #expect(
+        ids.output.split(separator: "\n").allSatisfy { $0.allSatisfy(\.isNumber) } && !ids.output.isEmpty, "\(ids)")
+    }
+  }
+}

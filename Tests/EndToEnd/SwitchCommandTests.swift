@@ -1,0 +1,56 @@
+import JSON
+import Support
+import Testing
+
+@Suite struct `The switch, from the command line` {
+  @Test func `advances by evidence or by force, is looked at, and is killed`() async throws {
+    let database = try await TestDatabase.migrated()
+    let (program, app) = (database.program, SignedFixtures.bundleID)
+    _ = try await program.run("app", "add", app)
+    let sandbox = ["--environment", "Sandbox"]
+    let advance = ["rollout", "advance", app] + sandbox
+    #expect(try await program.run("rollout", "advance", app).status == 2)
+    let shadow = try await program.run(advance + ["--json"])
+    #expect(shadow.status == 0, "\(shadow)")
+    #expect(try shadow.objects.first?["to"] == "shadow")
+    let refused = try await program.run(advance + ["--json"])
+    #expect(refused.status == 4, "\(refused)")
+    let missing = try #require(try refused.objects.first?["missing"]?.array).compactMap(\.object)
+    #expect(missing.count >= 4)
+    for one in missing {
+      #expect(one["evidence"]?.string?.isEmpty == false)
+      #expect(one["next"]?.string?.hasPrefix("switchyard ") == true, "\(one)")
+    }
+    #expect(try await program.run(advance + ["--force"]).status == 2)
+    let forced = try await program.run(advance + ["--force", "--reason", "first customers"])
+    #expect(forced.status == 0 && forced.output == "\(app) Sandbox: shadow to ramp 1 %, forced\n", "\(forced)")
+    let set = ["rollout", "set", app, "ramp", "--reason", "test", "--force"] + sandbox
+    #expect(try await program.run(set).status == 2)
+    #expect(try await program.run(set + ["--percent", "101"]).status == 2)
+    #expect(try await program.run(set + ["--percent", "12.5"]).status == 0)
+    let shown = try await program.run("rollout", "show", app, "--json").objects
+    #expect(shown.map { $0["percent"] } == [.null, "12.5"], "\(shown)")
+
+    let empty = try await program.run("compare", "list", "--app", app, "--json")
+    #expect(empty.status == 0 && empty.output.isEmpty, "\(empty)")
+    #expect(try await program.run("compare", "list", "--cause", "nothing").status == 2)
+    #expect(try await program.run("compare", "show", "1").status == 1)
+    #expect(try await program.run("compare", "replay", "--app", app).status == 0)
+    let rules = try await program.run("compare", "rules", "--app", app, "--json")
+    #expect(try rules.status == 0 && rules.objects.contains { $0["row"] == "Y-008" }, "\(rules)")
+    let drill = try await program.run(["rollout", "drill", app] + sandbox)
+    #expect(drill.status == 1 && drill.notes.contains("no service is running"), "\(drill)")
+    let guarded = try await program.run(["rollout", "guard", app, "--customers", "50", "--json"] + sandbox)
+    #expect(try guarded.objects.first?["customers"] == 50, "\(guarded)")
+
+    #expect(try await program.run("rollout", "kill", "--reason", "test").status == 2)
+    let dry = try await program.run("rollout", "kill", "--all", "--reason", "test", "--dry-run")
+    #expect(dry.output == "would: \(app) Sandbox: ramp 12.5 % to shadow\n", "\(dry)")
+    let killed = try await program.run("rollout", "kill", "--all", "--reason", "wrong answers")
+    #expect(killed.status == 0 && killed.output == "\(app) Sandbox: ramp 12.5 % to shadow\n", "\(killed)")
+    #expect(try await program.run("rollout", "kill", app, "--reason", "again").output == "")
+    let decided = try await program.run(
+      ["rollout", "decide", app, "--unknown", "accept", "--reason", "none"] + sandbox)
+    #expect(decided.status == 0 && decided.output.contains("0 unknown ids accepted"))
+  }
+}

@@ -1,0 +1,122 @@
+import Database
+import JSON
+import Purchases
+import Signing
+import Support
+import Testing
+import Time
+
+@testable import Ledger
+
+/// Whoever has the app's shared secret can claim any number of things below somebody's originalTransactionId.
+@Suite struct `A flood of claims` {
+  private let customer = LargeCustomer(.periods, of: SignedStory.app)
+
+  private func with(_ body: (LedgerFixture) async throws -> Void) async throws {
+    let fixture = try await LedgerFixture()
+    do {
+      let message = InboxMessage(kind: .notification, body: .random(count: 16), receivedAt: LargeCustomer.start)
+      let findings = customer.findings(0)
+      let entry = Entry(
+        message,
+        .accepted(Entry.Acceptance(message, app: fixture.app.id, findings: findings, signedAt: nil, title: "t")))
+      #expect(try await fixture.ledger.append([entry]) == [.stored])
+      try await body(fixture)
+    } catch {
+      await fixture.pool.close()
+      throw error
+    }
+    await fixture.pool.close()
+  }
+
+  private func dossier(_ fixture: LedgerFixture) async throws -> Dossier {
+    let found = try await fixture.ledger.dossiers(
+      of: customer.originalTransactionID(0), app: fixture.app, extent: .customers)
+    return try #require(found.first)
+  }
+
+  private func execute(_ statement: SQL, _ fixture: LedgerFixture) async throws {
+    try await fixture.pool.transaction { session throws(DatabaseError) in _ = try session.execute(statement) }
+  }
+
+  private static func numbers(_ count: Int) -> SQL {
+    """
+    (WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+      SELECT a.i + 300 * (b.i - 1) AS i FROM n a JOIN n b WHERE a.i + 300 * (b.i - 1) <= \(count)) numbers
+    """
+  }
+
+  @Test func `leaves all that is signed, and as many claims as one customer may have`() async throws {
+    try await with { fixture in
+      let signed = try await dossier(fixture)
+      #expect(!signed.claimsAreCut && signed.purchases.count == 1)
+      let lines = Self.numbers(30_000)
+      // Lines before and behind the signed one, of two sources that nobody signs.
+      try await execute(
+        """
+        INSERT INTO purchases SELECT app, environment, original_transaction_id,
+          CONCAT(IF(i % 2 = 0, '0', 'z'), LPAD(i, 8, '0')), 30, product_id, as_of, '{}', message, precedence
+        FROM purchases JOIN \(lines) WHERE source = 50
+        """, fixture)
+      try await execute(
+        """
+        INSERT INTO purchases SELECT app, environment, original_transaction_id, 'answered', 40, product_id, as_of, '{}',
+          message, precedence FROM purchases WHERE source = 50
+        """, fixture)
+      try await execute(
+        """
+        INSERT INTO purchase_marks SELECT app, environment, original_transaction_id, line, source, 'm', as_of, '{}',
+          message, precedence FROM purchases WHERE source < 50
+        """, fixture)
+      let flooded = try await dossier(fixture)
+      #expect(flooded.claimsAreCut)
+      #expect(flooded.purchases.filter(\.source.isSigned) == signed.purchases)
+      let claimed = flooded.purchases.filter { $0.source == .notificationV1 }
+      // The last of them by key; those before follow the same rule in a rebuilt table.
+      #expect(Set(claimed.map(\.key)).count == IDMatch.mostClaims && claimed.allSatisfy { $0.key.line.text > "z00010" })
+      #expect(flooded.purchases.contains { $0.source == .verifyReceiptAnswer }, "a flood of one source hides no other")
+      #expect(flooded.purchases.map(\.key) == flooded.purchases.map(\.key).sorted())
+    }
+  }
+
+  @Test func `of events and accounts leaves all that is signed`() async throws {
+    try await with { fixture in
+      let lines = Self.numbers(10_500)
+      let original = customer.originalTransactionID(0)
+      try await execute(
+        """
+        INSERT INTO events (app, environment, id, notification_type, original_transaction_id, date, source, as_of, details,
+          message, precedence)
+        SELECT app, environment, CONCAT('e', i), 'REFUND', original_transaction_id, i, IF(i = 1, 50, 30), i, '{}',
+          message, precedence FROM purchases JOIN \(lines)
+        """, fixture)
+      try await execute(
+        """
+        INSERT INTO claimed_attributions SELECT app, environment, original_transaction_id, 2, '', CONCAT('u', i), 1, 1, message
+        FROM purchases JOIN \(lines)
+        """, fixture)
+      let proven = try await dossier(fixture).attributions.filter { !$0.isClaimed }
+      let flooded = try await dossier(fixture)
+      #expect(flooded.claimsAreCut && flooded.purchases.count == 1)
+      #expect(flooded.events.filter(\.source.isSigned).map(\.date) == [Milliseconds(1), LargeCustomer.start])
+      #expect(flooded.events.count == IDMatch.mostClaims + 2)
+      #expect(flooded.events.map(\.date) == flooded.events.map(\.date).sorted())
+      #expect(!proven.isEmpty && flooded.attributions.filter { !$0.isClaimed } == proven)
+      #expect(flooded.attributions.filter(\.isClaimed).count == IDMatch.mostClaims)
+      #expect(flooded.originalTransactionIDs == [original])
+    }
+  }
+
+  @Test func `to have somebody's id leaves the one that has it`() async throws {
+    try await with { fixture in
+      try await execute(
+        """
+        INSERT INTO claimed_aliases SELECT app, environment, \(customer.originalTransactionID(0)), 1, CONCAT('5', i), '', 1, 1
+        FROM purchases JOIN \(Self.numbers(IDMatch.mostOriginals + 1))
+        """, fixture)
+      let found = try await dossier(fixture)
+      #expect(found.claimsAreCut && found.purchases.count == 1)
+      #expect(found.claimedOriginals.count == IDMatch.mostOriginals)
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import Database
+import Purchases
+import Runtime
+import Signing
+import Support
+import Testing
+import Time
+
+@testable import Ledger
+
+/// When an app was last heard of, as commits note it.
+@Suite struct `An app is heard of` {
+  private let now = SignedStory.start
+
+  private static func entry(
+    _ text: String, of app: App, kind: InboxMessage.Kind = .notification, title: String = "DID_RENEW", at: Milliseconds
+  ) -> Entry {
+    let message = InboxMessage(kind: kind, body: Array(text.utf8), receivedAt: at)
+    let findings = Findings(app: app.bundleID, environment: .sandbox)
+    return Entry(
+      message,
+      .accepted(Entry.Acceptance(message, app: app.id, findings: findings, signedAt: nil, title: title)))
+  }
+
+  private static func last(_ base: LedgerFixture) async throws -> [NewsFlow.Generation: Milliseconds] {
+    let scope = Scope(app: base.app.id, environment: .sandbox)
+    return try await base.pool.read { session throws(DatabaseError) in try HeardTable.last(of: scope, in: session) }
+  }
+
+  @Test func `by what comes by itself, each generation for itself`() async throws {
+    let base = try await LedgerFixture()
+    func hear(_ entries: Entry...) async throws -> [Appended] { try await base.ledger.append(entries) }
+    #expect(try await Self.last(base) == [:])
+    #expect(
+      try await hear(
+        Self.entry("evidence", of: base.app, kind: .evidence, at: now),
+        Self.entry("recovered", of: base.app, kind: .notificationHistory, at: now)) == [.stored, .stored])
+    #expect(try await Self.last(base) == [:])
+    #expect(try await hear(Self.entry("a", of: base.app, at: now)) == [.stored])
+    #expect(try await Self.last(base) == [.v2: now])
+    let later = now + .minutes(5)
+    #expect(try await hear(Self.entry("b", of: base.app, title: "V1 CANCEL", at: later)) == [.stored])
+    #expect(try await Self.last(base) == [.v2: now, .v1: later])
+    // Sent again it is no news, by whom ever.
+    #expect(try await hear(Self.entry("a", of: base.app, at: later)) == [.duplicate])
+    #expect(try await Self.last(base) == [.v2: now, .v1: later])
+    await base.pool.close()
+  }
+
+  @Test func `at most a minute later than it was, and never earlier`() async throws {
+    let base = try await LedgerFixture()
+    for step in 0..<30 {
+      let at = now + .seconds(Int64(step * 10))
+      #expect(try await base.ledger.append([Self.entry("\(step)", of: base.app, at: at)]) == [.stored])
+      let last = try #require(try await Self.last(base)[.v2])
+      #expect(last <= at && at - last < HeardTable.every, "\(step)")
+    }
+    // Another process, whose clock is behind.
+    let other = Ledger(pool: base.pool)
+    #expect(try await other.append([Self.entry("late", of: base.app, at: now)]) == [.stored])
+    let last = try #require(try await Self.last(base)[.v2])
+    #expect(last >= now + .seconds(240))
+    await base.pool.close()
+  }
+
+  @Test func `in what was stored by the build before`() async throws {
+    let base = try await LedgerFixture()
+    let received = WallClock.system.now() - .hours(1)
+    _ = try await base.ledger.append([
+      Self.entry("a", of: base.app, at: received), Self.entry("b", of: base.app, at: received - .hours(2)),
+      Self.entry("c", of: base.app, title: "V1 RENEWAL", at: received - .hours(3)),
+      Self.entry("d", of: base.app, kind: .evidence, at: received + .minutes(1)),
+    ])
+    try await base.pool.read { session throws(DatabaseError) in
+      _ = try session.execute("DROP TABLE heard")
+      for change in Migration.heard.changes { try change.run(in: session) }
+      for change in Migration.heard.changes { try change.run(in: session) }
+    }
+    #expect(try await Self.last(base) == [.v2: received, .v1: received - .hours(3)])
+    await base.pool.close()
+  }
+}

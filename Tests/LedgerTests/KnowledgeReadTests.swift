@@ -1,0 +1,115 @@
+import Database
+import Purchases
+import Support
+import Testing
+import Time
+
+@testable import Ledger
+
+/// What the statements of an answer of verifyReceipt read, at two sizes of the ledger: the same, by an index each.
+@Suite struct `An answer reads` {
+  private static let sizes = [1_000, 40_000]
+
+  @Test func `by an index, and no more rows the more customers there are`() async throws {
+    let grown = try await GrownLedger()
+    let (app, scope) = (grown.app, grown.scope)
+    var (first, few) = (0, [String: RowsRead]())
+    for size in Self.sizes {
+      try await grown.grow(from: first, to: size)
+      try await Self.nameHistories(in: grown, from: first)
+      try await grown.count()
+      first = size
+      let ids = [GrownLedger.original(size - 9), GrownLedger.original(size - 8)]
+      let steps: [(name: String, most: Int, body: @Sendable (Session) throws(DatabaseError) -> Void)] = [
+        (
+          "knowledge", 200,
+          { session throws(DatabaseError) in
+            let known = try Ledger.knowledge(
+              of: ids, app: app, environment: .sandbox, atMost: 256, countsClaims: true, in: session)
+            guard known.purchases.count == 6, known.renewals.count == 3, known.originalTransactionIDs.count == 3,
+              known.histories.count == 3, known.answered.count == 1
+            else { throw DatabaseError(.column, "\(known)") }
+          }
+        ),
+        (
+          "environments", 20,
+          { session throws(DatabaseError) in
+            let found = try Ledger.environments(naming: ids[0], app: app, atMost: 256, in: session)
+            guard found == [.sandbox] else { throw DatabaseError(.column, "\(found)") }
+          }
+        ),
+        (
+          "flow of news", 20,
+          { session throws(DatabaseError) in
+            _ = try NewsFlow.read(scope, at: GrownLedger.now, in: session)
+          }
+        ),
+      ]
+      for (name, most, body) in steps {
+        // The first time opens the tables.
+        _ = try await RowsRead.during(grown.pool, body)
+        let read = try await RowsRead.during(grown.pool, body)
+        #expect(read.total <= most, "\(name) with \(size) customers: \(read)")
+        if let before = few[name] { #expect(read.total <= before.total + 16, "\(name): \(before), then \(read)") }
+        few[name] = read
+        var tables: Set<String> = []
+        for plan in try await StatementPlan.during(grown.pool, body) {
+          for access in plan.accesses
+          where access.isScan && !Self.isSmall(access, in: plan) {
+            Issue.record("\(name) with \(size) customers: \(access) of \(plan.statement)")
+          }
+          tables.formUnion(plan.accesses.map(\.table))
+        }
+        #expect(tables.isSuperset(of: Self.tables[name] ?? []), "\(name): \(tables)")
+      }
+    }
+    await grown.pool.close()
+  }
+
+  /// A row an app, and what a UNION makes in passing.
+  private static func isSmall(_ access: StatementPlan.Access, in plan: StatementPlan) -> Bool {
+    plan.statement.contains("FROM heartbeats h") || ["<union", "<derived"].contains(where: access.table.hasPrefix)
+  }
+
+  /// What has to be seen in the plans: otherwise nothing was explained.
+  private static let tables: [String: Set<String>] = [
+    "knowledge": [
+      "r", "h", "c", "m", "histories", "work", "purchases", "renewals", "claimed_changes", "inbox", "events",
+    ],
+    "environments": ["purchases"], "flow of news": ["heard"],
+  ]
+
+  /// Has three customers of every ten in one history, with an answer of Apple's and a price to agree to.
+  private static func nameHistories(in grown: GrownLedger, from first: Int) async throws {
+    let start = GrownLedger.original(first)
+    try await grown.pool.transaction { session throws(DatabaseError) in
+      _ = try session.execute(
+        """
+        UPDATE histories SET held_with = IF(MOD(original_transaction_id, 10) IN (1, 2, 3),
+          CONCAT('h', FLOOR(original_transaction_id / 10)), original_transaction_id)
+        WHERE original_transaction_id >= \(start)
+        """)
+      _ = try session.execute(
+        """
+        INSERT INTO purchases (app, environment, original_transaction_id, line, source, product_id, as_of, facts, message,
+          precedence)
+        SELECT app, environment, original_transaction_id, line, \(Source.verifyReceiptAnswer.rawValue), product_id, as_of,
+          facts, message, precedence
+        FROM purchases WHERE source = 50 AND MOD(original_transaction_id, 10) = 1
+          AND line = CONCAT(original_transaction_id, 0) AND original_transaction_id >= \(start)
+        """)
+      _ = try session.execute(
+        """
+        UPDATE purchases p JOIN inbox i ON i.digest = p.message
+        SET i.kind = \(InboxMessage.Kind.verifyReceiptAnswer.rawValue)
+        WHERE p.source = \(Source.verifyReceiptAnswer.rawValue)
+        """)
+      // Nothing is to be asked: then whether something is claimed is looked at too.
+      _ = try session.execute("UPDATE work SET is_again = 0 WHERE subject >= \(start)")
+      _ = try session.execute(
+        #"""
+        UPDATE renewals SET facts = '{"priceIncreaseStatus":0}' WHERE original_transaction_id >= \#(start)
+        """#)
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import Database
+import Ledger
+import Operations
+import Purchases
+import Support
+import Testing
+import Time
+
+/// A ledger with one registered app, and what was changed in it.
+struct Operated {
+  static let now = Milliseconds(1_760_000_000_000)
+  static let bundleID = "com.example.app"
+  static let kim = Author("kim", because: "ticket 4")
+
+  let configuration: DatabaseConfiguration
+  let connection: Connection
+  let app: App
+
+  init() async throws {
+    configuration = try await PrivateMariaDB.shared.database()
+    connection = try await Connection.open(configuration)
+    app = try await connection.read { session throws(DatabaseError) in
+      _ = try Migrator().migrate(at: Self.now, in: session)
+      return try AppTable.add(bundleID: Self.bundleID, appAppleID: nil, at: Self.now, in: session)
+    }
+  }
+
+  func execute(_ statement: SQL) async throws {
+    _ = try await connection.read { session throws(DatabaseError) in try session.execute(statement) }
+  }
+
+  /// A number for the rows of each table.
+  func contents() async throws -> [String: Int64] {
+    try await connection.read { session throws(DatabaseError) in
+      var sums: [String: Int64] = [:]
+      for row in try session.query(
+        "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = DATABASE()")
+      {
+        let name = try row.text("name")
+        sums[name] = try session.query("CHECKSUM TABLE \(identifier: name)").first?.optionalInt64("Checksum")
+      }
+      return sums
+    }
+  }
+
+  /// Action, subject and reason of each entry, oldest first; all of them are kim's.
+  func audit() async throws -> [String] {
+    let entries = try await connection.read { session throws(DatabaseError) in
+      var entries: [String] = []
+      for row in try session.query("SELECT actor, action, subject, reason FROM audit ORDER BY id") {
+        #expect(try row.text("actor") == "kim")
+        entries.append("\(try row.text("action")) \(try row.text("subject")) \(try row.text("reason"))")
+      }
+      return entries
+    }
+    return entries
+  }
+
+  /// Makes the plan, which changes no row; applies it, which changes rows and adds this entry to the audit, or, where there
+  /// is no audit to write to, changes no row at all.
+  func expect<Plan, Outcome>(
+    _ entry: String, _ plan: () async throws -> Plan, apply: (Plan) async throws -> Outcome
+  ) async throws -> Outcome {
+    let (before, audit) = (try await contents(), try await audit())
+    let planned = try await plan()
+    #expect(try await contents() == before, "\(entry): the plan changed something")
+    try await execute("RENAME TABLE audit TO no_audit")
+    var error: DatabaseError?
+    do { _ = try await apply(planned) } catch let failure as DatabaseError { error = failure }
+    try await execute("RENAME TABLE no_audit TO audit")
+    #expect(error != nil, "\(entry): applied without an entry")
+    #expect(try await contents() == before, "\(entry): changed without an entry")
+    let outcome = try await apply(planned)
+    let after = try await contents()
+    #expect(after.filter { $0.key != "audit" && $0.value != before[$0.key] }.isEmpty == false, "\(entry): no change")
+    #expect(try await self.audit() == audit + [entry])
+    return outcome
+  }
+
+  /// Nothing is changed by what throws this.
+  func expectRefusal<Failure: Error>(_ kind: Failure.Type, _ body: () async throws -> Void) async throws {
+    let before = try await contents()
+    var failure: (any Error)?
+    do { try await body() } catch { failure = error }
+    #expect(failure is Failure, "\(String(describing: failure))")
+    #expect(try await contents() == before)
+  }
+}

@@ -1,0 +1,120 @@
+import Database
+import Ledger
+import Operations
+import Purchases
+import Rollout
+import Testing
+import Time
+
+@Suite struct `An operation on the switch` {
+  private let now = Operated.now
+  private let kim = Operated.kim
+
+  private func flag(_ here: Operated) async throws -> Flag? {
+    try await here.connection.read { session throws(DatabaseError) in
+      try FlagTable.all(in: session)[Scope(app: here.app.id, environment: .sandbox)]
+    }
+  }
+
+  @Test func `sets a share, changes it, and keeps the salt for good`() async throws {
+    let here = try await Operated()
+    let five = SetStage(.ramp, at: RampShare(hundredths: 500), of: Operated.bundleID, in: .sandbox, forced: true)
+    try await here.expect("rollout.set com.example.app Sandbox: record to ramp 5 %, forced: ticket 4") {
+      try await five.plan(at: now, on: here.connection)
+    } apply: {
+      try await five.apply($0, by: kim, at: now, on: here.connection)
+    }
+    let first = try await flag(here)
+    #expect(first?.stage == .ramp && first?.share?.hundredths == 500 && first?.salt.isEmpty == false)
+    let one = SetStage(.ramp, at: RampShare(hundredths: 100), of: Operated.bundleID, in: .sandbox)
+    try await one.apply(one.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
+    #expect(try await flag(here)?.share?.hundredths == 100)
+    let back = SetStage(.shadow, of: Operated.bundleID, in: .sandbox)
+    try await back.apply(back.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
+    #expect(try await flag(here)?.share == nil)
+    try await five.apply(five.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
+    #expect(try await flag(here)?.salt == first?.salt)
+  }
+
+  @Test func `stops answering everywhere, and needs nothing for it`() async throws {
+    let here = try await Operated()
+    let live = SetStage(.live, of: Operated.bundleID, in: .sandbox, forced: true)
+    try await live.apply(live.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
+    let stop = StopAnswering(of: nil)
+    #expect(try await stop.plan(on: here.connection).count == 1)
+    let early = try await stop.plan(on: here.connection)
+    try await here.execute("DELETE FROM audit")
+    try await here.expect("rollout.kill com.example.app Sandbox: live to shadow: ticket 4") {
+      try await stop.plan(on: here.connection)
+    } apply: {
+      _ = try await stop.apply($0, by: kim, at: now, on: here.connection)
+    }
+    #expect(try await flag(here)?.stage == .shadow)
+    // Somebody else was quicker: nothing is changed twice.
+    #expect(try await stop.apply(early, by: kim, at: now, on: here.connection) == 0)
+    #expect(try await stop.plan(on: here.connection).isEmpty)
+  }
+
+  @Test func `advances to shadow without evidence, and to ramp with it or by force`() async throws {
+    let here = try await Operated()
+    let advance = AdvanceRollout(Operated.bundleID, in: .sandbox)
+    let first = try await advance.plan(at: now, on: here.connection)
+    #expect(first.step?.stage == .shadow && first.isProven)
+    _ = try await advance.apply(first, forced: false, by: kim, at: now, on: here.connection)
+    let second = try await advance.plan(at: now, on: here.connection)
+    #expect(second.step?.stage == .ramp && second.step?.share?.hundredths == 100)
+    let missing = second.missing.map(\.name)
+    for name in ["apiKey", "sharedSecret", "completeness", "comparisons", "drill"] {
+      #expect(missing.contains(name), "\(missing)")
+    }
+    try await here.expectRefusal(EvidenceMissing.self) {
+      _ = try await advance.apply(second, forced: false, by: kim, at: now, on: here.connection)
+    }
+    try await here.expect("rollout.set com.example.app Sandbox: shadow to ramp 1 %, forced: ticket 4") {
+      try await advance.plan(at: now, on: here.connection)
+    } apply: {
+      _ = try await advance.apply($0, forced: true, by: kim, at: now, on: here.connection)
+    }
+  }
+
+  @Test func `counts customers once, forgets what was voided, and lists what is missing`() async throws {
+    let here = try await Operated()
+    let scope = Scope(app: here.app.id, environment: .sandbox)
+    func add(_ customer: UInt8, _ receipt: UInt8, counts: Bool, at date: Milliseconds) async throws {
+      try await here.connection.transaction { session throws(DatabaseError) in
+        let voice = ComparisonTable.Voice(
+          scope: scope, window: date, customer: [UInt8](repeating: customer, count: 16),
+          receipt: [UInt8](repeating: receipt, count: 16))
+        _ = try ComparisonTable.add(
+          .init(cause: counts ? "unknown" : "equal", counts: counts, differences: [], impact: nil), of: voice,
+          epoch: 1, at: date, settlingAt: nil, in: session)
+      }
+    }
+    for receipt in 1...5 { try await add(1, UInt8(receipt), counts: true, at: now - .hours(1)) }
+    for customer in 2...9 { try await add(UInt8(customer), 1, counts: false, at: now - .hours(1)) }
+    // The same voice again is none.
+    try await add(2, 1, counts: true, at: now - .hours(1))
+    let advance = AdvanceRollout(Operated.bundleID, in: .sandbox)
+    let found = try await advance.plan(at: now, on: here.connection).evidence
+    #expect(found.customers == 9 && found.affected == 1)
+    try await here.connection.transaction { session throws(DatabaseError) in
+      try EvidenceTable.add(.voided, of: scope, at: now - .minutes(5), "test", in: session)
+    }
+    #expect(try await advance.plan(at: now, on: here.connection).evidence.customers == 0)
+    // Old ones count no more either.
+    #expect(try await advance.plan(at: now + .days(15), on: here.connection).evidence.customers == 0)
+  }
+
+  @Test func `sets the guard`() async throws {
+    let here = try await Operated()
+    let set = SetGuard(of: Operated.bundleID, in: .sandbox) { $0.leastCustomers = 7 }
+    try await here.expect(
+      "rollout.guard.set com.example.app Sandbox: impact 10000 ppm, 3600 s, 7 customers: ticket 4"
+    ) {
+      try await set.plan(on: here.connection)
+    } apply: {
+      try await set.apply($0, by: kim, at: now, on: here.connection)
+    }
+    #expect(try await set.plan(on: here.connection).before.leastCustomers == 7)
+  }
+}

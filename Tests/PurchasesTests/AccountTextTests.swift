@@ -1,0 +1,31 @@
+import Purchases
+import Testing
+import Time
+
+/// Two user ids that look alike: tables compare bytes, Swift compares letters.
+@Suite struct `User ids that look alike` {
+  private static let (composed, decomposed) = ("Jos\u{E9}", "Jose\u{301}")
+
+  private func attribution(_ user: String, at seconds: Int64) -> Attribution {
+    let date = Milliseconds(1_700_000_000_000) + .seconds(seconds)
+    return Attribution(.userID, user, of: "1", from: date, to: date, message: [UInt8(seconds)])
+  }
+
+  @Test func `are two accounts, and a change between them is a transfer`() {
+    #expect(Self.composed == Self.decomposed, "as Swift sees them")
+    let said = [attribution(Self.composed, at: 1), attribution(Self.decomposed, at: 2)]
+    for attributions in [said, said.reversed()] {
+      let merged = Attribution.merged(attributions)
+      #expect(merged.map { Array($0.value.utf8) } == [Array(Self.composed.utf8), Array(Self.decomposed.utf8)])
+      let transfers = Transfer.all(in: merged, purchases: [])
+      #expect(transfers.map { Array($0.to.utf8) } == [Array(Self.decomposed.utf8)])
+    }
+  }
+
+  @Test func `do not make a claim of the one look like a repetition of the other`() {
+    var claim = attribution(Self.decomposed, at: 2)
+    claim.isClaimed = true
+    let merged = Attribution.merged([claim, attribution(Self.composed, at: 1)])
+    #expect(merged.map(\.isClaimed) == [false, true])
+  }
+}

@@ -1,0 +1,215 @@
+import Adapter
+import AppStore
+import Database
+import HTTPClient
+import HTTPServer
+import Intake
+import JSON
+import Ledger
+import Purchases
+import Receipts
+import Reconciliation
+import Runtime
+import Seeding
+import Service
+import Signing
+import Simulator
+import Support
+import Testing
+import Time
+import Truth
+
+/// A simulated App Store and a service that it sends to, under one clock, for the length of one test.
+struct KeptUp: Sendable {
+  static let start = Milliseconds(1_767_600_000_000)
+  static let app = MixedStory.app
+  private static let receiptPKI: ReceiptPKI = {
+    do { return try ReceiptPKI.generate(at: start) } catch { preconditionFailure("no receipt PKI: \(error)") }
+  }()
+
+  let running: RunningAppStore
+  let clock: SteppedClock
+  let pool: Pool
+  let log: RecordingLogHandler
+  let metrics: MetricsRegistry
+  /// Where notifications go.
+  let url: String
+  private let client: HTTPClient
+  private let keys: Keyring
+
+  /// Runs `body` with a world and a service, which are stopped afterwards.
+  ///
+  /// - Parameter isAsking: whether the service asks Apple by itself; else whoever reconciles by hand is alone.
+  static func with(
+    _ world: AppStoreWorld, isAsking: Bool = true,
+    _ change: (inout AppStoreSettings) -> Void = { $0.reconcileEvery = nil },
+    _ body: @Sendable (KeptUp) async throws -> Void
+  ) async throws {
+    let clock = SteppedClock(at: world.now)
+    var market = RunningAppStore.Settings()
+    market.receiptPKI = receiptPKI
+    let running = try RunningAppStore.start(world, market, clock: clock.clock)
+    let configuration = try await PrivateMariaDB.shared.database()
+    let (pool, keys) = (Pool(configuration), Keyring(current: .generate()))
+    let (identity, now) = (running.store.identity, world.now)
+    let pem = try identity.key.signingKey.pem()
+    try await pool.read { session throws(DatabaseError) in
+      _ = try Migrator().migrate(at: now, in: session)
+      let app = try AppTable.add(bundleID: Self.app, appAppleID: 1_600_000_000, at: now, in: session)
+      try CredentialTable.put(
+        pem, kind: .apiKey, name: identity.key.keyID, issuer: identity.key.issuerID, of: app,
+        sealedWith: keys, at: now, in: session)
+      try CredentialTable.put(
+        Array(AppPlan.sample(Self.app).sharedSecret.utf8), kind: .sharedSecret, name: "shared", issuer: "", of: app,
+        sealedWith: keys, at: now, in: session)
+    }
+    let verifier = SignedDataVerifier(roots: TrustedRoots(exactly: [try identity.chains.pki.trustedRoot()]))
+    var settings = Installation.Settings(http: HTTPServerConfiguration(port: 0))
+    var asking = AppStoreSettings(verifier: verifier)
+    asking.hosts = AppStoreHosts(simulator: running.productionURL)
+    // The clock stands still: a rate would never let the second call go.
+    asking.bounds = { _ in Self.noLimit }
+    asking.heartbeatEvery = nil
+    change(&asking)
+    settings.appStore = isAsking ? asking : nil
+    let log = RecordingLogHandler()
+    let installation = try await Installation(
+      pool: pool, adapter: Self.adapter(running), keys: keys, settings: settings, clock: clock.clock,
+      logger: Logger(label: "test", level: .debug, handler: log))
+    try installation.server.start()
+    let kept = KeptUp(
+      running: running, clock: clock, pool: pool, log: log, metrics: installation.metrics,
+      url: "http://127.0.0.1:\(installation.server.port)/notifications/\(Self.app)", client: HTTPClient(), keys: keys)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await running.run() }
+      for part in installation.services { group.addTask { try await part.run() } }
+      do {
+        try await body(kept)
+      } catch {
+        await kept.client.shutdown()
+        group.cancelAll()
+        throw error
+      }
+      await kept.client.shutdown()
+      group.cancelAll()
+    }
+  }
+
+  private static func adapter(_ running: RunningAppStore) throws -> Adapter {
+    let identity = running.store.identity
+    return Adapter(
+      verifier: SignedDataVerifier(roots: TrustedRoots(exactly: [try identity.chains.pki.trustedRoot()])),
+      receipts: ReceiptReader(trust: ReceiptTrust(exactly: [try identity.receiptPKI.trustedRoot()])))
+  }
+
+  /// Has Apple send to the service, or elsewhere.
+  func send(_ version: NotificationVersion, to other: String? = nil) {
+    running.send(
+      AppPlace(bundleID: Self.app, environment: .sandbox),
+      to: Simulator.Destination(url: other ?? url, version: version))
+  }
+
+  /// Posts to the service what Apple would; its status.
+  func post(_ body: [UInt8]) async throws -> Int {
+    try await client.send(ClientRequest(method: "POST", url: url, body: body)).status
+  }
+
+  func control(_ path: String, _ body: JSONObject) async throws {
+    let answer = try await client.send(
+      ClientRequest(method: "POST", url: "\(running.controlURL)/\(path)", body: body.encoded(), deadline: .seconds(60)))
+    try #require(answer.status == 200, "\(String(decoding: answer.body, as: UTF8.self))")
+  }
+
+  func advance(_ interval: Interval) async throws {
+    clock.advance(by: interval)
+    try await control("advance", ["milliseconds": .integer(interval.milliseconds)])
+  }
+
+  /// What each customer's app hands in: the last transaction that StoreKit signed.
+  func handInTransactions() async throws {
+    let intake = Intake(adapter: try Self.adapter(running))
+    let (world, now) = (running.world, clock.clock.now())
+    let signer = try PayloadSigner(running.store.identity.chains.pki)
+    let app = try #require(
+      try await pool.read { session throws(DatabaseError) in try AppTable.find(Self.app, in: session) })
+    let entries = try world.customers().compactMap { customer -> Entry? in
+      guard let last = world.state(of: customer).purchases.last else { return nil }
+      let jws = try signer.sign(last.transaction.payload(signedAt: now))
+      let message = InboxMessage(
+        kind: .evidence, body: jws, claim: Claim(environment: .sandbox), receivedAt: now)
+      return try intake.decision(on: message, about: app).entry
+    }
+    _ = try await Ledger(pool: pool).append(entries)
+  }
+
+  private static let noLimit = RateBounds(start: 1e6, most: 1e6, burst: 1_000_000)
+
+  /// A client of the API without a limit of its own.
+  struct Asking {
+    let client: AppStoreClient
+    fileprivate let http: HTTPClient
+
+    func end() async { await http.shutdown() }
+  }
+
+  /// - Parameter url: where Apple is; nil: where the simulated one is.
+  func asking(_ url: String? = nil) -> Asking {
+    let http = HTTPClient()
+    // Between two attempts no time passes.
+    let timing = CallTiming(clock: clock.clock, sleep: { _ in try Task.checkCancellation() })
+    let gate = BudgetGate(store: SharedBudgets().member("test"), timing: timing, bounds: { _ in Self.noLimit })
+    return Asking(
+      client: AppStoreClient(
+        http: http, hosts: AppStoreHosts(simulator: url ?? running.productionURL), gate: gate, timing: timing),
+      http: http)
+  }
+
+  /// The app in one environment.
+  func place(_ environment: Environment = .sandbox) async throws -> AskablePlace {
+    let keys = keys
+    let askable = try await pool.read { session throws(DatabaseError) in
+      try AskableApp.all(with: keys, in: session).askable
+    }
+    let app = try #require(askable.first)
+    return try #require(AskablePlace(app, environment))
+  }
+
+  func mend() async throws {
+    _ = try await client.send(ClientRequest(method: "DELETE", url: "\(running.controlURL)/faults"))
+  }
+
+  /// One comparison by hand of the Sandbox.
+  func reconcile(
+    at url: String? = nil, _ change: (inout Reconciler.Plan) -> Void = { _ in }
+  ) async throws -> ReconciliationReport {
+    let (pool, keys, asking) = (pool, keys, asking(url))
+    let (ledger, logger) = (Ledger(pool: pool), Logger(label: "test", level: .debug, handler: log))
+    let verifier = SignedDataVerifier(
+      roots: TrustedRoots(exactly: [try running.store.identity.chains.pki.trustedRoot()]))
+    let intake = Intake(adapter: try Self.adapter(running))
+    let answers = AppleAnswers(intake: intake, clock: clock.clock, logger: logger) { entry in
+      try await ledger.append([entry]).first ?? .stored
+    }
+    let seeding = Seeding(
+      pool: pool, client: asking.client, read: { answers.read($0, $1, $2) },
+      access: {
+        try await pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }
+      }, metrics: SeedingMetrics(MetricsRegistry()), clock: clock.clock, logger: logger)
+    let reconciler = Reconciler(
+      client: asking.client, verifier: verifier, intake: intake, ledger: ledger, seeding: seeding,
+      directory: {
+        try await pool.read { session throws(DatabaseError) in try AppTable.directory(with: keys, in: session) }
+      }, record: { try await ledger.append($0) }, clock: clock.clock)
+    var plan = Reconciler.Plan()
+    change(&plan)
+    let report = try await reconciler.run(try await place(), plan)
+    await asking.end()
+    return report
+  }
+
+  func rowCount(_ condition: SQL) async throws -> Int {
+    try await pool.read { session throws(DatabaseError) in
+      try session.query("SELECT COUNT(*) AS rows_there FROM " + condition).first?.int("rows_there") ?? 0
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import Rollout
+import Testing
+
+@Suite struct `The evidence for a stage` {
+  private func sound(_ change: (inout Evidence) -> Void = { _ in }) -> Evidence {
+    var evidence = Evidence()
+    (evidence.customers, evidence.measuredDays) = (1_000, 2)
+    (evidence.isDrilled, evidence.hasAPIKey, evidence.hasSharedSecret) = (true, true, true)
+    change(&evidence)
+    return evidence
+  }
+
+  @Test func `is enough when nothing is missing`() {
+    #expect(sound().missing(for: .init()) == [])
+    #expect(Evidence.Demand().customers == 598)
+  }
+
+  @Test(arguments: [
+    ("openSeeds", "seeds"), ("unknownIDs", "unknownIds"), ("incompleteDays", "completeness"), ("affected", "impact"),
+    ("customers", "comparisons"), ("measuredDays", "completeness"), ("isDrilled", "drill"), ("hasAPIKey", "apiKey"),
+    ("hasSharedSecret", "sharedSecret"), ("isClockRight", "clock"),
+  ])
+  func `lacks what was not found, and says which command gets it`(what: String, name: String) throws {
+    let evidence = sound { evidence in
+      switch what {
+      case "openSeeds": evidence.openSeeds = 1
+      case "unknownIDs": evidence.unknownIDs = 1
+      case "incompleteDays": evidence.incompleteDays = 1
+      case "affected": evidence.affected = 4
+      case "customers": evidence.customers = 597
+      case "measuredDays": evidence.measuredDays = 1
+      case "isDrilled": evidence.isDrilled = false
+      case "hasAPIKey": evidence.hasAPIKey = false
+      case "hasSharedSecret": evidence.hasSharedSecret = false
+      default: evidence.isClockRight = false
+      }
+    }
+    let missing = evidence.missing(for: .init())
+    #expect(missing.map(\.name) == [name])
+    #expect(missing.first?.next("com.example.app", "Sandbox").hasPrefix("switchyard ") == true)
+  }
+
+  @Test func `goes on step by step`() {
+    var (step, names): (RolloutStep?, [String]) = (RolloutStep.all[0], [])
+    while let at = step {
+      names.append(Move.name(at.stage, at.share))
+      step = RolloutStep.next(after: at.stage, at: at.share)
+    }
+    #expect(
+      names == [
+        "legacy", "record", "shadow", "ramp 1 %", "ramp 5 %", "ramp 25 %", "ramp 50 %", "ramp 100 %", "live",
+        "complete",
+      ])
+    let odd = RolloutStep.next(after: .ramp, at: RampShare(hundredths: 700))
+    #expect(odd?.share?.hundredths == 2_500)
+    #expect(RolloutStep.all.filter(\.needsEvidence).count == 7)
+  }
+}

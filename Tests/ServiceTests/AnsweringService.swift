@@ -1,0 +1,226 @@
+import Adapter
+import Answering
+import AppStore
+import Database
+import HTTPClient
+import HTTPServer
+import JSON
+import Ledger
+import Purchases
+import Receipts
+import Reconciliation
+import Runtime
+import Seeding
+import Service
+import Signing
+import Simulator
+import Support
+import Synchronization
+import Testing
+import Time
+import Truth
+
+/// A simulated App Store and a service that answers verifyReceipt itself, under one clock, for the length of one test.
+///
+/// The clock runs, so that Apple's budget fills, and can be set forward.
+struct AnsweringService: Sendable {
+  static let app = MixedStory.app
+  static let start = Milliseconds(1_767_600_000_000)
+  private static let receiptPKI: ReceiptPKI = {
+    do { return try ReceiptPKI.generate(at: start) } catch { preconditionFailure("no receipt PKI: \(error)") }
+  }()
+
+  let running: RunningAppStore
+  let clock: SteppedClock
+  let pool: Pool
+  let log: RecordingLogHandler
+  let base: String
+  let token: String
+  private let client: HTTPClient
+
+  /// - Parameter stage: of the Sandbox; Production stays in `record`.
+  static func with(
+    _ world: AppStoreWorld, stage: String, isAsking: Bool = true, hasSecret: Bool = true,
+    _ change: (inout Installation.Settings) -> Void = { $0.answersKept = .milliseconds(0) },
+    _ body: @Sendable (AnsweringService) async throws -> Void
+  ) async throws {
+    let clock = SteppedClock(at: world.now)
+    let begun = ContinuousClock.now
+    let wall = WallClock { clock.clock.now() + .milliseconds((ContinuousClock.now - begun).wholeMilliseconds) }
+    var market = RunningAppStore.Settings()
+    market.receiptPKI = receiptPKI
+    let running = try RunningAppStore.start(world, market, clock: wall)
+    let configuration = try await PrivateMariaDB.shared.database()
+    let (pool, keys) = (Pool(configuration), Keyring(current: .generate()))
+    let identity = running.store.identity
+    let (pem, now) = (try identity.key.signingKey.pem(), world.now)
+    let token = try await pool.read { session throws(DatabaseError) in
+      _ = try Migrator().migrate(at: now, in: session)
+      let app = try AppTable.add(bundleID: Self.app, appAppleID: 1_600_000_000, at: now, in: session)
+      try CredentialTable.put(
+        pem, kind: .apiKey, name: identity.key.keyID, issuer: identity.key.issuerID, of: app, sealedWith: keys,
+        at: now, in: session)
+      if hasSecret {
+        try CredentialTable.put(
+          Array(Self.secret.utf8), kind: .sharedSecret, name: "shared", issuer: "", of: app, sealedWith: keys, at: now,
+          in: session)
+      }
+      _ = try session.execute("UPDATE flags SET stage = \(stage), epoch = epoch + 1 WHERE environment = 2")
+      return try TokenTable.issue(for: app, label: "test", at: now, in: session)
+    }
+    let verifier = SignedDataVerifier(roots: TrustedRoots(exactly: [try identity.chains.pki.trustedRoot()]))
+    var settings = Installation.Settings(http: HTTPServerConfiguration(port: 0))
+    settings.verifyReceipt.production = running.productionURL + "/verifyReceipt"
+    settings.verifyReceipt.sandbox = running.sandboxURL + "/verifyReceipt"
+    settings.answering.flowKept = .zero
+    change(&settings)
+    var asking = AppStoreSettings(verifier: verifier)
+    asking.hosts = AppStoreHosts(simulator: running.productionURL)
+    asking.bounds = { _ in RateBounds(start: 1e6, most: 1e6, burst: 1_000_000) }
+    asking.heartbeatEvery = nil
+    asking.reconcileEvery = nil
+    settings.appStore = isAsking ? asking : nil
+    let log = RecordingLogHandler()
+    let adapter = Adapter(
+      verifier: verifier, receipts: ReceiptReader(trust: ReceiptTrust(exactly: [try receiptPKI.trustedRoot()])))
+    let installation = try await Installation(
+      pool: pool, adapter: adapter, keys: keys, settings: settings, clock: wall,
+      logger: Logger(label: "test", level: .debug, handler: log))
+    try installation.server.start()
+    let service = AnsweringService(
+      running: running, clock: clock, pool: pool, log: log,
+      base: "http://127.0.0.1:\(installation.server.port)", token: token, client: HTTPClient())
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await running.run() }
+      for part in installation.services { group.addTask { try await part.run() } }
+      do {
+        try await body(service)
+      } catch {
+        await service.client.shutdown()
+        group.cancelAll()
+        throw error
+      }
+      await service.client.shutdown()
+      group.cancelAll()
+    }
+  }
+
+  static var secret: String { AppPlan.sample(app).sharedSecret }
+
+  // MARK: Receipts and answers
+
+  /// - Parameter app: another one than the customer's, as which it is signed.
+  func receipt(of customer: CustomerID, at date: Milliseconds? = nil, app: String? = nil) throws -> String {
+    var receipt = running.world.state(of: customer, at: date).receipt
+    if let app { receipt.bundleID = app }
+    return try signed(receipt)
+  }
+
+  func signed(_ receipt: SimulatedReceipt) throws -> String {
+    String(decoding: try receipt.encoded(signedBy: Self.receiptPKI), as: UTF8.self)
+  }
+
+  /// The receipt that iOS 6 had of a purchase, with all that the simulator answers of it signed.
+  func transactionReceipt(of purchase: SimulatedReceipt.Purchase, _ customer: CustomerID) throws -> String {
+    let signer = Self.receiptPKI.transactionSigner
+    let answer = try TransactionReceiptAnswer(about: purchase, of: running.world.state(of: customer))
+      .object(signedBy: signer)
+    let pairs = (answer["receipt"]?.object ?? [:]).compactMap { member in
+      member.value.string.map { "\t\"\(member.key.replacing("_", with: "-"))\" = \"\($0)\";\n" }
+    }
+    let info = Array("{\n\(pairs.joined())}".utf8)
+    return String(
+      decoding: try SimulatedTransactionReceipt(purchase).encoded(signedBy: signer, info: info), as: UTF8.self)
+  }
+
+  static func request(_ receipt: String, password: String? = secret, excludesOld: Bool = false) -> JSONObject {
+    var body: JSONObject = ["receipt-data": .string(receipt)]
+    if let password { body["password"] = .string(password) }
+    if excludesOld { body["exclude-old-transactions"] = true }
+    return body
+  }
+
+  struct Answer: Sendable {
+    let status: Int
+    let type: String?
+    let source: String?
+    let body: JSONObject
+
+    var code: Int64? { body["status"]?.integer }
+  }
+
+  /// Our answer.
+  func ask(
+    _ body: JSONObject, path: String = "/sandbox/verifyReceipt", token: String? = nil,
+    headers: [(name: String, value: String)] = []
+  ) async throws -> Answer {
+    try await post(body.encoded(), to: base + path, token: token, headers: headers)
+  }
+
+  /// The simulated App Store's own.
+  func apple(_ body: JSONObject) async throws -> JSONObject {
+    try await post(body.encoded(), to: running.sandboxURL + "/verifyReceipt").body
+  }
+
+  func post(
+    _ body: [UInt8], to url: String, token: String? = nil, headers: [(name: String, value: String)] = []
+  ) async throws -> Answer {
+    var request = ClientRequest(
+      method: "POST", url: url, headers: headers, body: body, deadline: .seconds(90), responseLimit: 16 << 20)
+    if let token { request.headers.append(("Authorization", "Bearer \(token)")) }
+    return try await send(request)
+  }
+
+  func send(_ request: ClientRequest) async throws -> Answer {
+    let response = try await client.send(request)
+    return Answer(
+      status: response.status, type: response.headers["Content-Type"],
+      source: response.headers["Switchyard-Answered-By"],
+      body: (try? JSONReader.read(response.body, limits: JSONLimits(bytes: 16 << 20, depth: 16)).object) ?? [:])
+  }
+
+  /// Why answers were not fresh, one after the other.
+  var reasons: [String] {
+    log.records.filter { $0.message == "verifyReceipt was answered" }.compactMap {
+      $0.metadata["notFresh"].map { "\($0)" }
+    }
+  }
+
+  func metrics() async throws -> String {
+    String(decoding: try await client.send(ClientRequest(url: base + "/metrics")).body, as: UTF8.self)
+  }
+
+  /// Has the simulated App Store do so.
+  func control(_ path: String, _ body: JSONObject) async throws {
+    let answer = try await client.send(
+      ClientRequest(method: "POST", url: "\(running.controlURL)/\(path)", body: body.encoded(), deadline: .seconds(60)))
+    try #require(answer.status == 200, "\(String(decoding: answer.body, as: UTF8.self))")
+  }
+
+  /// How many calls of the App Store Server API each fault that was set has met.
+  func matchedCalls() async throws -> [Int64] {
+    let answer = try await send(ClientRequest(url: "\(running.controlURL)/faults", deadline: .seconds(60)))
+    return (answer.body["faults"]?.array ?? []).compactMap { $0.object?["matched"]?.integer }
+  }
+
+  func advance(_ interval: Interval) async throws {
+    clock.advance(by: interval)
+    try await control("advance", ["milliseconds": .integer(interval.milliseconds)])
+  }
+
+  func execute(_ statement: SQL) async throws {
+    try await pool.read { session throws(DatabaseError) in _ = try session.execute(statement) }
+  }
+
+  func rowCount(_ condition: SQL) async throws -> Int {
+    try await pool.read { session throws(DatabaseError) in
+      try session.query("SELECT COUNT(*) AS rows_there FROM " + condition).first?.int("rows_there") ?? 0
+    }
+  }
+}
+
+extension Duration {
+  fileprivate var wholeMilliseconds: Int64 {
+    components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+  }
+}

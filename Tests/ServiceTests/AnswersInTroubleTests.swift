@@ -1,0 +1,114 @@
+import Database
+import JSON
+import Ledger
+import Simulator
+import Support
+import Testing
+import Time
+
+/// Answers while something fails, and answers that only look possible.
+@Suite struct `An answer in trouble` {
+  @Test func `is never of another app whose secret the request has`() async throws {
+    let world = AnsweredWorld.world()
+    let buyer = try #require(AnsweredWorld.buyers(world).first { !world.state(of: $0).subscriptions.isEmpty })
+    try await AnsweringService.with(world, stage: "complete") { service in
+      // Genuine, of an app that nobody registered, with the secret of one that somebody did.
+      let request = AnsweringService.request(try service.receipt(of: buyer, app: "com.example.other"))
+      let answer = try await service.ask(request)
+      #expect(answer.code == 21_003 && answer.source == nil, "\(answer)")
+      #expect(try await service.rowCount("histories") == 0)
+      #expect(try await service.rowCount("work") == 0)
+    }
+  }
+
+  @Test func `calls nothing ended of which the last word was that it does not renew`() async throws {
+    var world = AnsweredWorld.world(days: 60, customers: 60)
+    func cancelled() -> CustomerID? {
+      AnsweredWorld.buyers(world).first { id in
+        world.state(of: id).subscriptions.contains { $0.status == 1 && !$0.renewal.willRenew }
+      }
+    }
+    while cancelled() == nil, world.now < AnsweringService.start + .days(300) {
+      world.advance(by: .days(2))
+      _ = world.drainNotifications()
+    }
+    let customer = try #require(cancelled())
+    try await AnsweringService.with(world, stage: "complete") { service in
+      let request = AnsweringService.request(try service.receipt(of: customer))
+      #expect(try await service.ask(request).code == 0)
+      try await service.control("faults", ["fault": "serverError", "on": "api", "times": .null])
+      // The customer may have turned renewing on again, and the news of it be lost.
+      try await service.advance(.days(400))
+      let answer = try await service.ask(request)
+      #expect(answer.code == 21_005 && answer.source == nil, "\(answer)")
+    }
+  }
+
+  @Test(arguments: ["status", "serverError", "malformed"])
+  func `is looked up in live where Apple has none`(fault: String) async throws {
+    let world = AnsweredWorld.world()
+    let buyer = try #require(AnsweredWorld.buyers(world).first)
+    try await AnsweringService.with(world, stage: "live") { service in
+      try await service.control("faults", ["fault": .string(fault), "on": "verifyReceipt", "times": .null])
+      let answer = try await service.ask(AnsweringService.request(try service.receipt(of: buyer)))
+      #expect(answer.status == 200 && answer.code == 0 && answer.source == "look-up", "\(answer)")
+    }
+  }
+
+  @Test func `is to be asked for again where Apple knows more and does not answer`() async throws {
+    let world = AnsweredWorld.world()
+    let buyer = try #require(AnsweredWorld.buyers(world).first)
+    try await AnsweringService.with(world, stage: "live") { service in
+      try await service.control("faults", ["fault": "serverError", "on": "verifyReceipt", "times": .null])
+      // An app that was forgotten: Apple is asked about it for the operator's own back ends.
+      let request = AnsweringService.request(try service.receipt(of: buyer, app: "com.example.forgotten"))
+      #expect(try await service.ask(request, token: service.token).code == 21_005)
+    }
+  }
+
+  @Test func `accepts a secret that was registered a moment ago`() async throws {
+    let world = AnsweredWorld.world()
+    let buyer = try #require(AnsweredWorld.buyers(world).first { !world.state(of: $0).subscriptions.isEmpty })
+    try await AnsweringService.with(world, stage: "complete") { service in
+      let request = AnsweringService.request(try service.receipt(of: buyer))
+      try await service.execute("UPDATE credentials SET retired_at = 1 WHERE name = 'shared'")
+      let isRefused = try await eventually(within: .seconds(60)) { try await service.ask(request).code == 21_004 }
+      #expect(isRefused)
+      try await service.execute("UPDATE credentials SET retired_at = NULL WHERE name = 'shared'")
+      #expect(try await service.ask(request).code == 0)
+    }
+  }
+
+  @Test func `is no refusal while a secret cannot be opened here`() async throws {
+    let world = AnsweredWorld.world()
+    let buyer = try #require(AnsweredWorld.buyers(world).first { !world.state(of: $0).subscriptions.isEmpty })
+    try await AnsweringService.with(world, stage: "complete") { service in
+      let request = AnsweringService.request(
+        try service.receipt(of: buyer), password: String(repeating: "0", count: 32))
+      #expect(try await service.ask(request).code == 21_004)
+      // As another process with another master key sealed it.
+      try await service.execute("UPDATE credentials SET sealed = REVERSE(sealed) WHERE name = 'shared'")
+      let isLeftOpen = try await eventually(within: .seconds(60)) { try await service.ask(request).code == 21_009 }
+      #expect(isLeftOpen)
+    }
+  }
+
+  @Test func `of an account with a history of before is asked for whole`() async throws {
+    let world = AnsweredWorld.world(customers: 60)
+    let customer = try #require(
+      AnsweredWorld.buyers(world).first { id in
+        Set(world.state(of: id).legacyPurchases.map(\.transaction.originalTransactionID)).count > 1
+      })
+    try await AnsweringService.with(world, stage: "complete") { service in
+      let request = AnsweringService.request(try service.receipt(of: customer))
+      #expect(try await service.ask(request).source == "look-up")
+      // As builds before schema 7 left it; a customer is looked up once a minute.
+      try await service.advance(.minutes(2))
+      try await service.execute("UPDATE histories SET held_with = NULL, asked_at = asked_at - 172800000")
+      let again = try await service.ask(request)
+      #expect(again.source == "look-up", "\(service.reasons)")
+      #expect(AnsweredWorld.differences(again.body, try await service.apple(request)) == [])
+      #expect(try await service.rowCount("histories WHERE held_with IS NULL") == 0)
+    }
+  }
+}

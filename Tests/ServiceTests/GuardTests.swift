@@ -1,0 +1,67 @@
+import Answering
+import Database
+import JSON
+import Ledger
+import LegacyAnswers
+import Mappings
+import Purchases
+import Service
+import Simulator
+import Support
+import Testing
+import Time
+import Truth
+
+/// A ramp whose answers would cost customers access.
+@Suite struct `The guard of a ramp` {
+  @Test func `takes our answers back in the process that sees it, and tells why`() async throws {
+    let world = AnsweredWorld.world(customers: 60)
+    let buyers = AnsweredWorld.buyers(world)
+    try await AnsweringService.with(world, stage: "ramp", isAsking: false) { service in
+      try await service.execute("UPDATE flags SET ramp_share = 5000, changed_at = 0 WHERE environment = 2")
+      let scope = try await service.pool.read { session throws(DatabaseError) in
+        try FlagTable.all(in: session).keys.first { $0.environment == .sandbox }
+      }
+      let sandbox = try #require(scope)
+      let now = service.clock.clock.now()
+      func add(_ customers: Range<Int>, affected: Int) async throws {
+        try await service.pool.transaction { session throws(DatabaseError) in
+          for customer in customers {
+            let name = [UInt8(customer >> 8), UInt8(customer & 255)] + [UInt8](repeating: 7, count: 14)
+            _ = try ComparisonTable.add(
+              .init(
+                cause: customer < affected ? "unknown" : "equal", counts: customer < affected, differences: [],
+                impact: nil), of: .init(scope: sandbox, window: now, customer: name, receipt: name), epoch: 1,
+              at: now, settlingAt: nil, in: session)
+          }
+        }
+      }
+      // Too few: it holds, whatever they say.
+      try await add(0..<90, affected: 10)
+      let holds = try await eventually(within: .seconds(60)) {
+        try await service.metrics().contains(
+          "switchyard_guard_state{app=\"\(AnsweringService.app)\",environment=\"Sandbox\"} 0")
+      }
+      #expect(holds)
+      #expect(try await service.rowCount("flags WHERE stage = 'ramp'") == 1)
+      try await add(90..<200, affected: 10)
+      let isBack = try await eventually(within: .seconds(60)) {
+        try await service.rowCount("flags WHERE stage = 'shadow' AND environment = 2") == 1
+      }
+      #expect(isBack)
+      let story = try await service.rowCount("audit WHERE actor = 'guard' AND reason LIKE '%10 of 200 customers%'")
+      #expect(story == 1)
+      let answersApple = try await eventually(within: .seconds(60)) {
+        let answer = try await service.ask(AnsweringService.request(try service.receipt(of: buyers[0])))
+        #expect(answer.code == 0)
+        return answer.source == "apple"
+      }
+      #expect(answersApple)
+      #expect(
+        try await service.metrics().contains(
+          "switchyard_guard_breaches_total{app=\"\(AnsweringService.app)\",environment=\"Sandbox\"} 1"))
+      // It takes nothing back twice, and nothing forward.
+      #expect(try await service.rowCount("audit WHERE actor = 'guard'") == 1)
+    }
+  }
+}
