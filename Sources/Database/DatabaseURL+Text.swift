@@ -1,3 +1,5 @@
+import Time
+
 extension DatabaseURL {
   /// Where a configuration connects to, as a URL without its password: safe to be stored and shown.
   package static func withoutPassword(_ configuration: DatabaseConfiguration) -> String {
@@ -11,6 +13,9 @@ extension DatabaseURL {
     }
     text += "/" + (configuration.database.map(encoded) ?? "")
     options.append("tls=\(configuration.tls.rawValue)")
+    if configuration.connectTimeout == configuration.readTimeout {
+      options.append("timeout=\(configuration.readTimeout.milliseconds / 1_000)")
+    }
     if let authority = configuration.certificateAuthority { options.append("ca=\(encoded(authority))") }
     return text + "?" + options.joined(separator: "&")
   }

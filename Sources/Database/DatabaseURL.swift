@@ -1,8 +1,11 @@
+import Time
+
 /// A database's address as one line of configuration.
 ///
 /// `mysql://user:password@host:3306/database?tls=required&ca=/etc/ssl/ca.pem`, or with a socket
 /// `mysql://user@localhost/database?socket=/run/mysqld/mysqld.sock`. Reserved characters are percent-encoded. Without
-/// `tls` it is `preferred` over a network and `disabled` on a socket. The description leaves out the password.
+/// `tls` it is `preferred` over a network and `disabled` on a socket. `timeout=SECONDS` is how long to wait for a connection
+/// and for each answer, instead of 10 and 30. The description leaves out the password.
 package struct DatabaseURL: Sendable, Equatable, CustomStringConvertible {
   package let configuration: DatabaseConfiguration
 
@@ -68,6 +71,11 @@ package struct DatabaseURL: Sendable, Equatable, CustomStringConvertible {
           throw .path(option: "socket")
         }
         configuration.address = .socket(path: value)
+      case "timeout":
+        guard let seconds = Int64(value), (1...3_600).contains(seconds) else { throw .timeout }
+        configuration.connectTimeout = .seconds(seconds)
+        configuration.readTimeout = .seconds(seconds)
+        configuration.writeTimeout = .seconds(seconds)
       default: throw .option(String(name.prefix(40)))
       }
     }
@@ -118,6 +126,7 @@ package enum DatabaseURLError: Error, Equatable, Sendable, CustomStringConvertib
   case port
   case tls
   case path(option: String)
+  case timeout
   case option(String)
   case encoding
 
@@ -130,7 +139,8 @@ package enum DatabaseURLError: Error, Equatable, Sendable, CustomStringConvertib
     case .port: "the port in the database URL is not a number from 1 to 65535"
     case .tls: "tls in the database URL must be disabled, preferred or required"
     case .path(let option): "\(option) in the database URL must be an absolute path (a socket's under 107 bytes)"
-    case .option(let name): "the database URL has an unknown option '\(name)'; known are tls, ca and socket"
+    case .timeout: "timeout in the database URL is not a number of seconds from 1 to 3600"
+    case .option(let name): "the database URL has an unknown option '\(name)'; known are tls, ca, socket and timeout"
     case .encoding: "the database URL has a malformed percent-encoding"
     }
   }

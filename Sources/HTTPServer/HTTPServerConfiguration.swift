@@ -74,7 +74,10 @@ package struct HTTPServerLimits: Sendable {
   /// For the client to take the answer.
   package var send = Interval.seconds(60)
   /// Bytes of a refused body that are read and thrown away, so that the client gets to read why it was refused.
-  package var discard = 1 << 20
+  ///
+  /// More than any route takes: closed with a part of the body unread, the connection is reset, and the client that still
+  /// sends sees that instead of the answer.
+  package var discard = 4 << 20
   /// Whether `%2F` may stand in a path, where it becomes a slash; OCSP requests by GET have it.
   package var takesEscapedSlashes = false
 

@@ -11,7 +11,7 @@ struct TestDatabase {
   init() async throws {
     configuration = try await PrivateMariaDB.shared.database()
     guard case .socket(let socket) = configuration.address else { throw DatabaseError(.misuse, "no socket") }
-    let url = "mysql://\(configuration.user)@localhost/\(configuration.database ?? "")?socket=\(socket)"
+    let url = "mysql://\(configuration.user)@localhost/\(configuration.database ?? "")?socket=\(socket)&timeout=300"
     program = Program(
       options: ["--data-dir", "\(place.path)/data"], environment: ["SWITCHYARD_DATABASE": url])
   }

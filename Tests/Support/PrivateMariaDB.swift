@@ -11,9 +11,8 @@ import Time
 package actor PrivateMariaDB {
   package static let shared = PrivateMariaDB()
 
-  private static let prefix = "switchyard-tests-"
   private static let running = Mutex<EmbeddedServer?>(nil)
-  private static let directory = "/tmp/\(prefix)\(getpid())"
+  private static let directory = TestPlace.path()
 
   private var starting: Task<DatabaseConfiguration, any Error>?
   private var databases = 0
@@ -49,20 +48,34 @@ package actor PrivateMariaDB {
   private static var given: String? { unsafe getenv("SWITCHYARD_TEST_DATABASE").map { unsafe String(cString: $0) } }
 
   private static func start() async throws -> DatabaseConfiguration {
-    if let given { return try DatabaseURL(given).configuration.database(nil) }
-    removeLeftovers()
+    if let given { return patient(try DatabaseURL(given).configuration.database(nil)) }
+    TestPlace.removeLeftovers()
     var settings = EmbeddedServer.Settings()
     settings.bufferPool = 64 << 20
     settings.connections = 500
-    settings.options = ["--innodb-log-file-size=32M", "--innodb-flush-log-at-trx-commit=2"]
-    // Nobody makes such statistics here. The server would look for them whenever it opens a table again, which depends on
-    // the tests beside, and count that as rows that the statement read.
-    settings.options.append("--use-stat-tables=never")
+    settings.options = [
+      "--innodb-log-file-size=512M", "--innodb-flush-log-at-trx-commit=2", "--skip-innodb-doublewrite",
+      "--innodb-flush-method=nosync",
+      // Hundreds of databases: what the server has forgotten of a table it reads again, as rows of the next statement.
+      "--table-definition-cache=20000", "--table-open-cache=20000",
+      // By itself it ends a handshake that takes 10 seconds, on a busy machine.
+      "--connect-timeout=300", "--back-log=1000",
+      // Nobody makes such statistics here. The server would look for them whenever it opens a table again, which depends
+      // on the tests beside, and count that as rows that the statement read.
+      "--use-stat-tables=never",
+    ]
     let server = EmbeddedServer(directory: directory, settings: settings)
     let configuration = try await server.start()
     running.withLock { $0 = server }
     atexit { PrivateMariaDB.removeAtExit() }
-    return configuration.database(nil)
+    return patient(configuration.database(nil))
+  }
+
+  /// With time for a machine on which other things run: no test is about how soon this server answers.
+  private static func patient(_ configuration: DatabaseConfiguration) -> DatabaseConfiguration {
+    var patient = configuration
+    (patient.connectTimeout, patient.readTimeout, patient.writeTimeout) = (.minutes(5), .minutes(5), .minutes(5))
+    return patient
   }
 
   private static func removeAtExit() {
@@ -70,12 +83,5 @@ package actor PrivateMariaDB {
     kill(pid, SIGKILL)
     for _ in 0..<500 where kill(pid, 0) == 0 { usleep(2_000) }
     Files.remove(directory)
-  }
-
-  private static func removeLeftovers() {
-    for name in Files.names(in: "/tmp") where name.hasPrefix(prefix) {
-      guard let pid = pid_t(name.dropFirst(prefix.count).prefix { $0.isNumber }) else { continue }
-      if pid != getpid(), kill(pid, 0) != 0, errno == ESRCH { Files.remove("/tmp/\(name)") }
-    }
   }
 }

@@ -11,8 +11,7 @@ package final class TemporaryDirectory: Sendable {
   /// - Parameter suffix: added to the name, for tests that need a long path.
   package init(suffix: String = "") {
     let number = Self.number.add(1, ordering: .relaxed).newValue
-    // The prefix of `PrivateMariaDB`: what a killed process leaves behind is removed in the same way.
-    path = "/tmp/switchyard-tests-\(getpid())-\(number)\(suffix)"
+    path = TestPlace.path("-\(number)\(suffix)")
     Files.remove(path)
     unsafe mkdir(path, 0o755)
   }

@@ -21,7 +21,7 @@ package enum Files {
   }
 
   /// How many bytes users other than root can still write on the disk of this directory; nil if nobody knows.
-  static func freeBytes(onDiskOf directory: String) -> Int? {
+  package static func freeBytes(onDiskOf directory: String) -> Int? {
     var status = statvfs()
     guard unsafe statvfs(directory, &status) == 0 else { return nil }
     return Int(clamping: UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize)).partialValue)
