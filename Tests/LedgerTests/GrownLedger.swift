@@ -22,12 +22,26 @@ struct GrownLedger {
   /// Opens an empty ledger in the tests' own server.
   init() async throws { try await self.init(try await PrivateMariaDB.shared.database()) }
 
-  /// Opens an empty ledger in a database that is empty.
-  init(_ database: DatabaseConfiguration) async throws {
-    // One connection, whose statements can be counted.
+  /// Opens one that was made before.
+  init(again database: DatabaseConfiguration) async throws {
+    pool = Self.pool(database)
+    ledger = Ledger(pool: pool)
+    app = try await pool.read { session throws(DatabaseError) in
+      guard let app = try AppTable.all(in: session).first else { throw DatabaseError(.column, "no app") }
+      return app
+    }
+  }
+
+  /// One connection, whose statements can be counted.
+  private static func pool(_ database: DatabaseConfiguration) -> Pool {
     var settings = Pool.Settings()
     settings.size = 1
-    pool = Pool(database, settings: settings)
+    return Pool(database, settings: settings)
+  }
+
+  /// Opens an empty ledger in a database that is empty.
+  init(_ database: DatabaseConfiguration) async throws {
+    pool = Self.pool(database)
     ledger = Ledger(pool: pool)
     app = try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: SignedStory.start, in: session)

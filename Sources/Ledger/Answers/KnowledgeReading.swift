@@ -67,8 +67,8 @@ extension Ledger {
     if let limit {
       let rows = try session.query(
         """
-        SELECT environment, source FROM purchases WHERE app = \(app.id.number)
-        AND environment IN (\(list: Environment.allCases.map(\.code))) AND original_transaction_id = \(id)
+        SELECT environment, source FROM \(.places) STRAIGHT_JOIN purchases FORCE INDEX (PRIMARY)
+        ON app = \(app.id.number) AND environment = place AND original_transaction_id = \(id)
         LIMIT \(limit + 1)
         """)
       guard rows.count <= limit else { throw RowBound.tooLarge(limit) }
@@ -79,9 +79,9 @@ extension Ledger {
     }
     for row in try session.query(
       """
-      SELECT DISTINCT environment FROM purchases WHERE app = \(app.id.number)
-      AND environment IN (\(list: Environment.allCases.map(\.code))) AND original_transaction_id = \(id)
-      AND source = \(Source.signedV2.rawValue)
+      SELECT DISTINCT environment FROM \(.places) STRAIGHT_JOIN purchases FORCE INDEX (PRIMARY)
+      ON app = \(app.id.number) AND environment = place AND original_transaction_id = \(id)
+      WHERE source = \(Source.signedV2.rawValue)
       """)
     {
       found.insert(try Environment(code: row.int("environment")))

@@ -21,9 +21,9 @@ package enum ClaimedChangeTable {
     for ids in ids.sorted().parts() {
       for row in try session.query(
         """
-        SELECT original_transaction_id, changes FROM claimed_changes FORCE INDEX (PRIMARY)
-        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND original_transaction_id IN (\(list: ids))
+        SELECT c.original_transaction_id, c.changes FROM \(.listed(ids)) STRAIGHT_JOIN claimed_changes c FORCE INDEX (PRIMARY)
+        ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code)
+        AND c.original_transaction_id = listed.wanted
         """)
       {
         counts[try row.text("original_transaction_id")] = try row.int("changes")
@@ -53,10 +53,10 @@ package enum ClaimedChangeTable {
       var early: [PurchaseKey] = []
       for row in try session.query(
         """
-        SELECT original_transaction_id, changes, latest_at, line FROM claimed_changes FORCE INDEX (PRIMARY)
-        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND original_transaction_id IN (\(list: ids))
-        ORDER BY original_transaction_id FOR UPDATE
+        SELECT c.original_transaction_id, c.changes, c.latest_at, c.line FROM \(.listed(ids)) STRAIGHT_JOIN claimed_changes c FORCE INDEX (PRIMARY)
+        ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code)
+        AND c.original_transaction_id = listed.wanted
+        ORDER BY c.original_transaction_id FOR UPDATE
         """)
       {
         let (id, changes) = (try row.text("original_transaction_id"), try row.int("changes"))
@@ -86,8 +86,9 @@ package enum ClaimedChangeTable {
       guard !answered.isEmpty else { continue }
       _ = try session.execute(
         """
-        DELETE FROM claimed_changes WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND original_transaction_id IN (\(list: answered))
+        DELETE c FROM \(.listed(answered)) STRAIGHT_JOIN claimed_changes c FORCE INDEX (PRIMARY)
+        ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code)
+        AND c.original_transaction_id = listed.wanted
         """)
     }
     return unsettled

@@ -43,8 +43,9 @@ extension WorkTable {
     for ids in ids.sorted().parts() {
       for row in try session.query(
         """
-        SELECT subject FROM work WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND kind IN (\(list: Kind.allCases.map(\.rawValue))) AND subject IN (\(list: ids))
+        SELECT w.subject FROM \(.listed(ids)) STRAIGHT_JOIN \(kinds) STRAIGHT_JOIN work w FORCE INDEX (app)
+        ON w.app = \(scope.app.number) AND w.environment = \(scope.environment.code)
+        AND w.kind = kinds.kind AND w.subject = listed.wanted
         """)
       {
         unasked.remove(try row.text(0))

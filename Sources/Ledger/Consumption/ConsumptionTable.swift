@@ -195,13 +195,17 @@ package enum ConsumptionTable {
   ) throws(DatabaseError) -> [LeasedConsumption] {
     let leased = try session.execute(
       """
-      UPDATE consumption_requests SET owner = \(owner), due_at = \(end), attempts = attempts + 1
+      UPDATE consumption_requests FORCE INDEX (state)
+      SET owner = \(owner), due_at = \(end), attempts = attempts + 1
       WHERE state = 0 AND due_at <= \(now) ORDER BY due_at LIMIT \(limit)
       """)
     guard leased.affectedRows > 0 else { return [] }
     return try read(
       session.query(
-        "SELECT \(columns) FROM consumption_requests WHERE state = 0 AND due_at = \(end) AND owner = \(owner)")
+        """
+        SELECT \(columns) FROM consumption_requests FORCE INDEX (state)
+        WHERE state = 0 AND due_at = \(end) AND owner = \(owner)
+        """)
     ).map { LeasedConsumption(request: $0, owner: owner) }
   }
 

@@ -70,23 +70,26 @@ enum AliasTable {
   ) throws(DatabaseError) {
     let token = Alias.normalized(accountToken: id)
     let download = CustomerNode.appTransactionID(id).text
-    let known: SQL = "app = \(app.id.number) AND environment IN (\(list: Environment.allCases.map(\.code)))"
+    let known: SQL = "ON app = \(app.id.number) AND environment = place"
     var count = 0
     try session.query(
       """
-      SELECT environment, CONCAT('o', original_transaction_id) AS node FROM aliases
-        WHERE \(known) AND alias = \(id) AND kind <> \(Alias.Kind.appAccountToken.rawValue)
-      UNION SELECT environment, CONCAT('o', original_transaction_id) FROM aliases
-        WHERE \(known) AND alias = \(token) AND kind = \(Alias.Kind.appAccountToken.rawValue)
-      UNION SELECT environment, CONCAT('o', original_transaction_id) FROM purchases
-        WHERE \(known) AND original_transaction_id = \(id)
-      UNION SELECT environment, CONCAT('o', original_transaction_id) FROM renewals
-        WHERE \(known) AND original_transaction_id = \(id)
-      UNION SELECT environment, CONCAT('o', original_transaction_id) FROM user_ids
-        WHERE \(known) AND user_id = \(id)
-      UNION SELECT environment, node FROM customers WHERE \(known) AND node = \(download)
-      UNION SELECT environment, CONCAT('t', app_transaction_id) FROM app_transactions
-        WHERE \(known) AND app_transaction_id = \(id)
+      SELECT environment, CONCAT('o', original_transaction_id) AS node
+        FROM \(.places) STRAIGHT_JOIN aliases FORCE INDEX (PRIMARY)
+        \(known) AND alias = \(id) WHERE kind <> \(Alias.Kind.appAccountToken.rawValue)
+      UNION SELECT environment, CONCAT('o', original_transaction_id)
+        FROM \(.places) STRAIGHT_JOIN aliases FORCE INDEX (PRIMARY)
+        \(known) AND alias = \(token) AND kind = \(Alias.Kind.appAccountToken.rawValue)
+      UNION SELECT environment, CONCAT('o', original_transaction_id)
+        FROM \(.places) STRAIGHT_JOIN purchases FORCE INDEX (PRIMARY) \(known) AND original_transaction_id = \(id)
+      UNION SELECT environment, CONCAT('o', original_transaction_id)
+        FROM \(.places) STRAIGHT_JOIN renewals FORCE INDEX (PRIMARY) \(known) AND original_transaction_id = \(id)
+      UNION SELECT environment, CONCAT('o', original_transaction_id)
+        FROM \(.places) STRAIGHT_JOIN user_ids FORCE INDEX (PRIMARY) \(known) AND user_id = \(id)
+      UNION SELECT environment, node
+        FROM \(.places) STRAIGHT_JOIN customers FORCE INDEX (PRIMARY) \(known) AND node = \(download)
+      UNION SELECT environment, CONCAT('t', app_transaction_id)
+        FROM \(.places) STRAIGHT_JOIN app_transactions FORCE INDEX (PRIMARY) \(known) AND app_transaction_id = \(id)
       ORDER BY environment, node LIMIT \(limit + 1)
       """
     ) { row throws(DatabaseError) in

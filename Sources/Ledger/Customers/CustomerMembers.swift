@@ -11,8 +11,8 @@ enum CustomerMembers {
     for nodes in nodes.parts() {
       try session.query(
         """
-        SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND node IN (\(list: nodes))
+        SELECT c.node, c.label FROM \(.listed(nodes)) STRAIGHT_JOIN customers c FORCE INDEX (PRIMARY)
+        ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code) AND c.node = listed.wanted
         """
       ) { row throws(DatabaseError) in labels[try row.text("node")] = try row.text("label") }
     }
@@ -27,8 +27,8 @@ enum CustomerMembers {
     for labels in labels.parts() {
       try session.query(
         """
-        SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND label IN (\(list: labels))
+        SELECT c.node, c.label FROM \(.listed(labels)) STRAIGHT_JOIN customers c FORCE INDEX (app)
+        ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code) AND c.label = listed.wanted
         """
       ) { row throws(DatabaseError) in
         guard let node = CustomerNode(text: try row.text("node")) else { return }

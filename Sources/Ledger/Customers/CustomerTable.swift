@@ -89,8 +89,9 @@ enum CustomerTable {
       for nodes in unread.parts() {
         try session.query(
           """
-          SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-          AND node IN (\(list: nodes)) ORDER BY node FOR UPDATE
+          SELECT c.node, c.label FROM \(.listed(nodes.sorted())) STRAIGHT_JOIN customers c FORCE INDEX (PRIMARY)
+          ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code) AND c.node = listed.wanted
+          ORDER BY c.node FOR UPDATE
           """
         ) { row throws(DatabaseError) in labels[try row.text("node")] = try row.text("label") }
       }
@@ -164,8 +165,9 @@ enum CustomerTable {
     for part in nodes.map(\.text).sorted().parts() {
       for row in try session.query(
         """
-        SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND node IN (\(list: part)) LOCK IN SHARE MODE
+        SELECT c.node, c.label FROM \(.listed(part)) STRAIGHT_JOIN customers c FORCE INDEX (PRIMARY)
+        ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code) AND c.node = listed.wanted
+        LOCK IN SHARE MODE
         """)
       {
         guard let node = CustomerNode(text: try row.text("node")) else { continue }

@@ -38,7 +38,7 @@ package enum InboxTable {
     var known: Set<Digest> = []
     let digests = messages.map(\.0.digest.bytes)
     for row in try session.query(
-      "SELECT digest FROM inbox WHERE digest IN (\(list: digests)) AND arrival <> \(arrival)")
+      "SELECT digest FROM inbox FORCE INDEX (PRIMARY) WHERE digest IN (\(list: digests)) AND arrival <> \(arrival)")
     {
       if let digest = Digest(bytes: try row.bytes(0)) { known.insert(digest) }
     }
@@ -49,7 +49,9 @@ package enum InboxTable {
   static func known(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> Set<Digest> {
     var known: Set<Digest> = []
     let list = digests.map(\.bytes)
-    for row in try session.query("SELECT digest FROM inbox WHERE digest IN (\(list: list))") {
+    for row in try session.query(
+      "SELECT m.digest FROM \(.listed(list)) STRAIGHT_JOIN inbox m FORCE INDEX (PRIMARY) ON m.digest = listed.wanted")
+    {
       if let digest = Digest(bytes: try row.bytes(0)) { known.insert(digest) }
     }
     return known
@@ -80,7 +82,9 @@ package enum InboxTable {
     guard !headers.isEmpty else { return }
     var missing = headers
     let list = headers.keys.map(\.bytes)
-    for row in try session.query("SELECT digest FROM headers WHERE digest IN (\(list: list))") {
+    for row in try session.query(
+      "SELECT h.digest FROM \(.listed(list)) STRAIGHT_JOIN headers h FORCE INDEX (PRIMARY) ON h.digest = listed.wanted")
+    {
       if let digest = Digest(bytes: try row.bytes(0)) { missing[digest] = nil }
     }
     let rows: [[SQLValue]] = missing.map { [.bytes($0.key.bytes), .bytes($0.value)] }

@@ -25,8 +25,8 @@ struct StoredElsewhere {
     // One statement: every commit of an installation that was upgraded pays for it.
     for row in try session.query(
       """
-      SELECT digest, 1 AS accepted FROM inbox WHERE digest IN (\(list: list))
-      UNION ALL SELECT digest, 0 FROM quarantine WHERE digest IN (\(list: list))
+      SELECT m.digest, 1 AS accepted FROM \(.listed(list)) STRAIGHT_JOIN inbox m FORCE INDEX (PRIMARY) ON m.digest = listed.wanted
+      UNION ALL SELECT q.digest, 0 FROM \(.listed(list)) STRAIGHT_JOIN quarantine q FORCE INDEX (PRIMARY) ON q.digest = listed.wanted
       """)
     {
       guard let messages = Digest(bytes: try row.bytes("digest")).flatMap({ own[$0] }) else { continue }

@@ -280,8 +280,8 @@ enum OutboxKeys {
         guard !moved.isEmpty else { continue }
         _ = try session.execute(
           """
-          DELETE k FROM \(.listed(customers: part)) STRAIGHT_JOIN outbox_keys k FORCE INDEX (PRIMARY)
-            ON k.destination = \(destination) AND k.customer = listed.customer
+          DELETE k FROM \(.listed(part)) STRAIGHT_JOIN outbox_keys k FORCE INDEX (PRIMARY)
+            ON k.destination = \(destination) AND k.customer = listed.wanted
           """)
       }
       try insert(moved, in: session)

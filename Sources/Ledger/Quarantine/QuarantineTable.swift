@@ -80,7 +80,9 @@ package enum QuarantineTable {
   static func known(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> Set<Digest> {
     var known: Set<Digest> = []
     let list = digests.map(\.bytes)
-    for row in try session.query("SELECT digest FROM quarantine WHERE digest IN (\(list: list))") {
+    for row in try session.query(
+      "SELECT q.digest FROM \(.listed(list)) STRAIGHT_JOIN quarantine q FORCE INDEX (PRIMARY) ON q.digest = listed.wanted"
+    ) {
       if let digest = Digest(bytes: try row.bytes(0)) { known.insert(digest) }
     }
     return known

@@ -37,8 +37,9 @@ extension StatementTable {
     var told: [Told] = []
     for ids in ids.parts() {
       told += try read(
-        "WHERE app = \(app.id.number) AND environment = \(environment.code) AND \(id) IN (\(list: ids))",
-        bundleIDs: [app.id: app.bundleID], in: session)
+        from: "\(.listed(ids)) STRAIGHT_JOIN \(name) FORCE INDEX (PRIMARY)",
+        "ON app = \(app.id.number) AND environment = \(environment.code) AND \(id) = listed.wanted",
+        [app.id: app.bundleID], nil, in: session)
     }
     return told
   }

@@ -16,8 +16,9 @@ struct HeldTogether {
     for ids in ids.sorted().parts() {
       try session.query(
         """
-        SELECT original_transaction_id, held_with FROM histories WHERE app = \(scope.app.number)
-        AND environment = \(scope.environment.code) AND original_transaction_id IN (\(list: ids))
+        SELECT h.original_transaction_id, h.held_with FROM \(.listed(ids)) STRAIGHT_JOIN histories h FORCE INDEX (PRIMARY)
+        ON h.app = \(scope.app.number) AND h.environment = \(scope.environment.code)
+        AND h.original_transaction_id = listed.wanted
         """
       ) { row throws(DatabaseError) in
         names[try row.text("original_transaction_id")] = try row.optionalText("held_with")

@@ -37,8 +37,9 @@ package enum HistoryTable {
     for originals in originals.sorted().parts() {
       for row in try session.query(
         """
-        SELECT original_transaction_id FROM histories WHERE app = \(scope.app.number)
-        AND environment = \(scope.environment.code) AND original_transaction_id IN (\(list: originals))
+        SELECT h.original_transaction_id FROM \(.listed(originals)) STRAIGHT_JOIN histories h FORCE INDEX (PRIMARY)
+        ON h.app = \(scope.app.number) AND h.environment = \(scope.environment.code)
+        AND h.original_transaction_id = listed.wanted
         """)
       {
         stored.insert(try row.text(0))
@@ -77,8 +78,10 @@ package enum HistoryTable {
     for originals in originals.sorted().parts() {
       for row in try session.query(
         """
-        SELECT original_transaction_id, IF(held_with IS NULL, NULL, revision) AS revision FROM histories WHERE app = \(scope.app.number)
-        AND environment = \(scope.environment.code) AND original_transaction_id IN (\(list: originals))
+        SELECT h.original_transaction_id, IF(h.held_with IS NULL, NULL, h.revision) AS revision
+        FROM \(.listed(originals)) STRAIGHT_JOIN histories h FORCE INDEX (PRIMARY)
+        ON h.app = \(scope.app.number) AND h.environment = \(scope.environment.code)
+        AND h.original_transaction_id = listed.wanted
         """)
       {
         revisions[try row.text("original_transaction_id")] = try row.optionalText("revision")

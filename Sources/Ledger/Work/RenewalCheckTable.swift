@@ -40,7 +40,8 @@ package enum RenewalCheckTable {
     for row in try session.query(
       """
       SELECT c.original_transaction_id AS id, c.due_at, IF(r.as_of > c.known_as_of, r.facts, NULL) AS facts
-      FROM renewal_checks c LEFT JOIN renewals r ON r.app = c.app AND r.environment = c.environment
+      FROM renewal_checks c FORCE INDEX (in_order)
+      LEFT JOIN renewals r FORCE INDEX (PRIMARY) ON r.app = c.app AND r.environment = c.environment
       AND r.original_transaction_id = c.original_transaction_id AND r.source = \(Source.signedV2.rawValue)
       WHERE c.app = \(scope.app.number) AND c.environment = \(scope.environment.code) AND c.due_at <= \(now)
       ORDER BY c.due_at LIMIT \(limit)
@@ -76,8 +77,10 @@ package enum RenewalCheckTable {
   ) throws(DatabaseError) {
     _ = try session.execute(
       """
-      DELETE FROM renewal_checks WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND original_transaction_id IN (\(list: ids)) AND due_at <= \(date ?? Milliseconds(.max))
+      DELETE c FROM \(.listed(ids)) STRAIGHT_JOIN renewal_checks c FORCE INDEX (PRIMARY)
+      ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code)
+      AND c.original_transaction_id = listed.wanted
+      WHERE c.due_at <= \(date ?? Milliseconds(.max))
       """)
   }
 }

@@ -30,9 +30,10 @@ struct WaitingCustomers {
     var originals: [String: Set<String>] = [:]
     for row in try session.query(
       """
-      SELECT alias, original_transaction_id FROM aliases
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND alias IN (\(list: subjects))
-      AND kind = \(Alias.Kind.transactionID.rawValue)
+      SELECT a.alias, a.original_transaction_id FROM \(.listed(subjects))
+      STRAIGHT_JOIN aliases a FORCE INDEX (PRIMARY) ON a.app = \(scope.app.number)
+      AND a.environment = \(scope.environment.code) AND a.alias = listed.wanted
+      AND a.kind = \(Alias.Kind.transactionID.rawValue)
       """)
     {
       originals[try row.text("alias"), default: []].insert(try row.text("original_transaction_id"))
@@ -65,8 +66,8 @@ struct WaitingCustomers {
     }
     for row in try session.query(
       """
-      SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND label IN (\(list: groups.keys.sorted()))
+      SELECT c.node, c.label FROM \(.listed(groups.keys.sorted())) STRAIGHT_JOIN customers c FORCE INDEX (app)
+      ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code) AND c.label = listed.wanted
       """)
     {
       guard case .originalTransactionID(let id)? = CustomerNode(text: try row.text("node")) else { continue }
@@ -77,12 +78,12 @@ struct WaitingCustomers {
     for ids in labels.keys.sorted().parts() {
       for row in try session.query(
         """
-        SELECT id, kind, subject, is_again, unknown_in, due_at,
-          owner IS NOT NULL AND due_at > \(now) AND begun >= \(isUrgent ? 1 : 0) AS is_leased
-        FROM work FORCE INDEX (app)
-        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND kind IN (\(list: WorkTable.Kind.allCases.map(\.rawValue))) AND subject IN (\(list: ids)) AND state = 0
-        ORDER BY id
+        SELECT w.id, w.kind, w.subject, w.is_again, w.unknown_in, w.due_at,
+          w.owner IS NOT NULL AND w.due_at > \(now) AND w.begun >= \(isUrgent ? 1 : 0) AS is_leased
+        FROM \(.listed(ids)) STRAIGHT_JOIN \(WorkTable.kinds) STRAIGHT_JOIN work w FORCE INDEX (app)
+        ON w.app = \(scope.app.number) AND w.environment = \(scope.environment.code)
+        AND w.kind = kinds.kind AND w.subject = listed.wanted
+        WHERE w.state = 0 ORDER BY w.id
         """)
       {
         let found = try WorkRow(row)

@@ -143,9 +143,10 @@ extension WorkTable {
       for ids in held.sorted().parts() {
         for row in try session.query(
           """
-          SELECT id FROM work FORCE INDEX (app)
-          WHERE app = \(scope.app.number) AND environment = \(environment.code)
-          AND kind = \(Kind.history.rawValue) AND subject IN (\(list: ids)) AND state = 0
+          SELECT w.id FROM \(.listed(ids)) STRAIGHT_JOIN work w FORCE INDEX (app)
+          ON w.app = \(scope.app.number) AND w.environment = \(environment.code)
+          AND w.kind = \(Kind.history.rawValue) AND w.subject = listed.wanted
+          WHERE w.state = 0
           """)
         {
           rows.insert(try row.int64("id"))

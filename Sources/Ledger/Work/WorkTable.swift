@@ -43,6 +43,12 @@ package enum WorkTable {
     package var name: String { "\(self)" }
   }
 
+  /// All kinds as a table named `kinds` with one column, to look up rows of an id whatever their kind (`SQL.listed`).
+  static let kinds: SQL = {
+    let each: [SQL] = Kind.allCases.map { "SELECT \(digits: Int64($0.rawValue)) AS kind" }
+    return "(\(each.joined(separator: " UNION ALL "))) kinds"
+  }()
+
   private static let insert = RowsInsert(
     into: "INSERT INTO work (app, environment, kind, subject, created_at, due_at) VALUES",
     then: "ON DUPLICATE KEY UPDATE subject = VALUES(subject)")

@@ -1,4 +1,5 @@
 import Database
+import Purchases
 
 extension SQL {
   /// The sequences as a table named `listed` with one column `sequence`, to look each of them up in an index by a join.
@@ -17,17 +18,33 @@ extension SQL {
     return "(SELECT j.sequence FROM JSON_TABLE(\(json), '$[*]' COLUMNS (sequence BIGINT UNSIGNED PATH '$')) j) listed"
   }
 
-  /// The customers' labels as a table named `listed` with one column `customer`, for the same reason.
+  /// The ids as a table named `listed` with one column `wanted`, each once, for the same reason.
   ///
-  /// A DELETE with `customer IN (…)` scanned the whole table on MySQL, where a SELECT with the same condition did not.
-  static func listed(customers: [String]) -> SQL {
+  /// `id IN (…)` behind columns that are equal for all rows is worse: MariaDB reads all that have those columns in common where
+  /// it believes that the table is empty, as after a restart before it has counted again. A DELETE with `customer IN (…)`
+  /// scanned the whole table on MySQL, where a SELECT with the same condition did not.
+  static func listed(_ ids: [String]) -> SQL { listed(ids.map { Array($0.utf8) }) }
+
+  /// The same of bytes, as digests are.
+  static func listed(_ values: [[UInt8]]) -> SQL {
     // In hexadecimal, so that nothing has to be escaped and the bytes are compared as they are.
-    let digits = customers.map { customer in
-      customer.utf8.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    var seen: Set<[UInt8]> = []
+    // MariaDB cuts what is longer than the column, and would find whatever begins like it: no id of ours is that long.
+    let digits = values.filter { $0.count <= longestListed && seen.insert($0).inserted }.map { value in
+      value.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
     let json = "[" + digits.map { "\"\($0)\"" }.joined(separator: ",") + "]"
     return """
-      (SELECT UNHEX(j.hex) AS customer FROM JSON_TABLE(\(json), '$[*]' COLUMNS (hex VARCHAR(130) PATH '$')) j) listed
+      (SELECT UNHEX(j.hex) AS wanted FROM JSON_TABLE(\(json), '$[*]' COLUMNS (hex VARCHAR(256) PATH '$')) j) listed
       """
   }
+
+  /// Bytes; no column that is looked up by a list holds more.
+  private static let longestListed = 128
+
+  /// All environments as a table named `places` with one column `place`, to look an id up in each of them by an index.
+  static let places: SQL = {
+    let each: [SQL] = Environment.allCases.map { "SELECT \(digits: Int64($0.code)) AS place" }
+    return "(\(each.joined(separator: " UNION ALL "))) places"
+  }()
 }
