@@ -215,22 +215,22 @@ let package = Package(
   ]
 )
 
-// The fuzzers link libFuzzer, which is not everywhere: built on demand only, by scripts/fuzz.
-if Context.environment["SWITCHYARD_FUZZ"] == "1" {
-  package.targets.append(.systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"))
-  let fuzzers = [
-    "FuzzJWS", "FuzzJSON", "FuzzReceipt", "FuzzLegacy", "FuzzEvidence", "FuzzRows", "FuzzHeads", "FuzzCompressed",
-  ]
-  for name in fuzzers {
-    package.targets.append(
-      .executableTarget(
-        name: name,
-        dependencies: [
-          "CLibFuzzer", "Ledger", "Adapter", "Backfill", "Compression", "HTTPServer", "Purchases", "Receipts",
-          "Runtime",
-          "Signing", "Simulator", "Tables", "JSON", "Time",
-        ],
-        path: "Tests/Fuzz/\(name)",
-        swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
-  }
+// The fuzzers link libFuzzer where scripts/fuzz asks for it; otherwise they try the inputs of a directory, once each.
+let hasFuzzer = Context.environment["SWITCHYARD_FUZZ"] == "1"
+package.targets.append(
+  hasFuzzer
+    ? .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer")
+    : .target(name: "CLibFuzzer", path: "Tests/Fuzz/Replay"))
+for name in [
+  "FuzzJWS", "FuzzJSON", "FuzzReceipt", "FuzzLegacy", "FuzzEvidence", "FuzzRows", "FuzzHeads", "FuzzCompressed",
+] {
+  package.targets.append(
+    .executableTarget(
+      name: name,
+      dependencies: [
+        "CLibFuzzer", "Ledger", "Adapter", "Backfill", "Compression", "HTTPServer", "Purchases", "Receipts", "Runtime",
+        "Signing", "Simulator", "Tables", "JSON", "Time",
+      ],
+      path: "Tests/Fuzz/\(name)",
+      swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
 }

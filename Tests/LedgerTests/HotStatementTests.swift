@@ -12,7 +12,7 @@ import Time
 ///
 /// It is the same, however many customers there are. Those of forwarding: `OutboxReadTests`.
 @Suite struct `Hot statements read` {
-  private static let sizes = [10_000, 100_000]
+  private static let sizes = HotSizes.sizes
 
   @Test func `no more rows the more customers there are`() async throws {
     let grown = try await GrownLedger()
@@ -41,8 +41,8 @@ import Time
     let server = EmbeddedServer(directory: directory.path)
     let grown = try await GrownLedger(try await server.start())
     try await grown.countForTheLastTime()
-    try await grown.grow(from: 0, to: Self.sizes[0])
-    for (name, most, read) in try await measure(grown, Self.sizes[0]) {
+    try await grown.grow(from: 0, to: Self.sizes[1])
+    for (name, most, read) in try await measure(grown, Self.sizes[1]) {
       #expect(read.total <= most, "\(name): \(read)")
     }
     await grown.pool.close()
@@ -58,7 +58,7 @@ import Time
     let before = EmbeddedServer(directory: directory.path, settings: settings)
     let first = try await GrownLedger(try await before.start())
     try await first.countForTheLastTime()
-    let size = 2_000
+    let size = Self.sizes[1]
     try await first.grow(from: 0, to: size)
     await first.pool.close()
     await before.stop()

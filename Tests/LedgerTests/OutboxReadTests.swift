@@ -7,7 +7,7 @@ import Testing
 
 /// What the statements of forwarding read, at two sizes of the backlog: the same, whatever waits.
 @Suite struct `Forwarding reads` {
-  private static let sizes = [10_000, 100_000]
+  private static let sizes = HotSizes.sizes
 
   private static let isPrinted = unsafe getenv("SWITCHYARD_MEASURE") != nil
 
