@@ -5,6 +5,6 @@ enum HotSizes {
   /// Up to 2,000; `scripts/soak plans` sets SWITCHYARD_PLAN_CUSTOMERS to a real ledger's number.
   static let sizes: [Int] = {
     let most = unsafe getenv("SWITCHYARD_PLAN_CUSTOMERS").flatMap { unsafe Int(String(cString: $0)) } ?? 2_000
-    return [most / 10, most]
+    return [most / 4, most]
   }()
 }
