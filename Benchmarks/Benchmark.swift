@@ -8,6 +8,8 @@ struct Benchmark: Sendable {
     let peerScript: String
     /// Of the file that is extracted from.
     let receipts: Int
+    /// Of the ledger that verifyReceipt is answered from.
+    let customers: Int
     /// Messages that wait when the outage of `forwarding` ends.
     let waiting: Int
     /// Tells whoever waits what is being done.
@@ -17,6 +19,11 @@ struct Benchmark: Sendable {
   let name: String
   let summary: String
   let run: @Sendable (Settings) async throws -> [Measurement]
+
+  /// What its name begins with: `answers` of `answers.http`.
+  var family: String { name.split(separator: ".").first.map(String.init) ?? name }
+
+  static var families: [String] { Set(all.map(\.family)).subtracting(all.map(\.name)).sorted() }
 
   static let all = [
     VerifyAlone.benchmark, VerifyDecodeMap.benchmark, ApplePeer.benchmark, StreamRate.benchmark, LedgerBatch.benchmark,

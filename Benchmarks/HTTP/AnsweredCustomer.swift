@@ -14,18 +14,20 @@ struct AnsweredCustomer: Sendable {
 
   let number: Int
   private let periods: [SimulatedTransaction]
+  /// How many periods are known of it.
+  var rows: Int { periods.count }
 
   private static let product = Product.subscription("pro.monthly", group: "20662382", every: .months(1), price: 4_990)
 
-  init(_ number: Int, at now: Milliseconds) {
+  init(_ number: Int, rows: Int = Self.rows, at now: Milliseconds) {
     self.number = number
     var ids = IdentifierSource(environment: .sandbox, seed: 1, life: number)
     let buyer = Customer(
       name: "", storefront: .germany, appTransactionID: ids.appTransactionID(), appAccountToken: ids.uuid())
-    var periods = (0..<Self.rows).map { place in
+    var periods = (0..<rows).map { place in
       var period = SimulatedTransaction(
         of: Self.product, by: buyer, in: NotificationSamples.app,
-        at: Milliseconds(now.wholeSeconds * 1_000) - .days(10 + 30 * Int64(Self.rows - 1 - place)), ids: &ids)
+        at: Milliseconds(now.wholeSeconds * 1_000) - .days(10 + 30 * Int64(rows - 1 - place)), ids: &ids)
       period.expiresDate = period.purchaseDate + .days(30)
       period.reason = place == 0 ? .purchase : .renewal
       return period
@@ -65,7 +67,7 @@ struct AnsweredCustomer: Sendable {
   func request(signedBy pki: ReceiptPKI) throws -> [UInt8] {
     let receipt = SimulatedReceipt(
       of: NotificationSamples.app, purchases: Array(periods.suffix(Self.sold)),
-      createdAt: periods[Self.rows - 1].purchaseDate + .minutes(1))
+      createdAt: periods[rows - 1].purchaseDate + .minutes(1))
     let body: JSONObject = [
       "receipt-data": .string(String(decoding: try receipt.encoded(signedBy: pki), as: UTF8.self)),
       "password": .string(Self.secret),

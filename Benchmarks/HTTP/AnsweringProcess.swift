@@ -21,9 +21,12 @@ final class AnsweringProcess {
     (self.served, self.requests, self.roots) = (served, requests, roots)
   }
 
-  /// - Parameter cache: seconds for which an answer is given again.
-  static func start(_ samples: NotificationSamples, customers count: Int, cache: Int?) async throws -> AnsweringProcess
-  {
+  /// - Parameters:
+  ///   - others: customers of few rows, of whom nobody asks.
+  ///   - cache: seconds for which an answer is given again.
+  static func start(
+    _ samples: NotificationSamples, customers count: Int, others: Int = 0, cache: Int?
+  ) async throws -> AnsweringProcess {
     let (pki, roots, now) = (
       try ReceiptPKI.generate(at: NotificationSamples.start), try ScratchDirectory(), WallClock.system.now()
     )
@@ -38,6 +41,10 @@ final class AnsweringProcess {
     try served.register(secret: AnsweredCustomer.secret, of: NotificationSamples.app)
     let customers = (0..<count).map { AnsweredCustomer($0, at: now) }
     try await store(customers, in: served.database, samples, at: now)
+    for first in stride(from: count, to: count + others, by: 1_000) {
+      let part = (first..<min(first + 1_000, count + others)).map { AnsweredCustomer($0, rows: 4, at: now) }
+      try await store(part, in: served.database, samples, at: now)
+    }
     try served.setStage("live", of: NotificationSamples.app)
     let service = AnsweringProcess(served, try customers.map { try $0.request(signedBy: pki) }, roots)
     try await service.becomeLive()
@@ -56,8 +63,9 @@ final class AnsweringProcess {
     }
     guard let app else { throw BenchmarkError("the app is not registered") }
     let scope = Scope(app: app.id, environment: .sandbox)
-    for first in stride(from: 0, to: customers.count, by: 4) {
-      let part = customers[first..<min(first + 4, customers.count)]
+    let atOnce = customers.first?.rows == AnsweredCustomer.rows ? 4 : 20
+    for first in stride(from: 0, to: customers.count, by: atOnce) {
+      let part = customers[first..<min(first + atOnce, customers.count)]
       let entries = try part.flatMap { try $0.entries(for: app, reading: adapter, signedBy: signer) }
       guard try await ledger.append(entries).allSatisfy({ $0 == .stored }) else {
         throw BenchmarkError("a notification was not stored")

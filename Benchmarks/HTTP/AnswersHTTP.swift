@@ -6,7 +6,8 @@ import Time
 /// verifyReceipt answered from the ledger by the service as it is deployed, in stage live, over HTTP.
 ///
 /// Each customer has 20 periods in the ledger and a receipt of two; Apple's history was just asked, so everything is fresh.
-/// 64 connections, a thousand customers in turn. Once as `serve` has it, where an answer is given again for 30 seconds
+/// 64 connections, a thousand customers in turn; `--customers` puts further ones, of four periods each, into the ledger beside
+/// them. Once as `serve` has it, where an answer is given again for 30 seconds
 /// (`answers.http`), and once with `--answer-cache 0`, in a service of its own: each answer is read and composed
 /// (`answers.http.composed`). Each as fast as answered for half of `--seconds`, then at half that rate for as long, latency
 /// counted from when each was due. Beside them, of the same run: `http.bare`, and the service's own `http.durable`, for ten
@@ -23,17 +24,22 @@ enum AnswersHTTP {
     let bare = try await BareHTTP.rates(warm).max()
     let seconds = max(1, settings.seconds / 2)
     let standard = try await measure(
-      name, samples, warm, cache: nil, seconds: seconds, bare: bare, target: .atLeast(0.2))
+      name, samples, warm, cache: nil, others: settings.customers - customers, seconds: seconds, bare: bare,
+      target: .atLeast(0.2))
     return try await standard
-      + measure("\(name).composed", samples, warm, cache: 0, seconds: seconds, bare: bare, target: nil)
+      + measure(
+        "\(name).composed", samples, warm, cache: 0, others: settings.customers - customers, seconds: seconds,
+        bare: bare, target: nil)
   }
 
-  /// - Parameter cache: seconds for which an answer is given again; nil: as `serve` has it.
+  /// - Parameters:
+  ///   - cache: seconds for which an answer is given again; nil: as `serve` has it.
+  ///   - others: customers of whom nobody asks.
   private static func measure(
-    _ name: String, _ samples: NotificationSamples, _ warm: [[UInt8]], cache: Int?, seconds: Int, bare: Double?,
-    target: Measurement.Target?
+    _ name: String, _ samples: NotificationSamples, _ warm: [[UInt8]], cache: Int?, others: Int, seconds: Int,
+    bare: Double?, target: Measurement.Target?
   ) async throws -> [Measurement] {
-    let service = try await AnsweringProcess.start(samples, customers: customers, cache: cache)
+    let service = try await AnsweringProcess.start(samples, customers: customers, others: others, cache: cache)
     _ = try await service.load(.asFastAsAnswered, count: customers, seconds: 30)
     let before = try service.served.processorSeconds()
     let full = try await service.load(

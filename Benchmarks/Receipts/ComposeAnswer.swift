@@ -12,7 +12,7 @@ import Time
 /// answer is only written: its JSON tree, made beforehand, becomes bytes. 60 rounds of each in turns, 20 answers a round;
 /// medians of the thread's time. Then the same customer with 10,000 periods, beside the one of 200 in the same turns.
 enum ComposeAnswer {
-  private static let name = "answer.compose"
+  private static let name = "answers.compose"
 
   static let benchmark = Benchmark(
     name: name, summary: "an answer of verifyReceipt composed from a receipt and 200 rows of history"
@@ -42,7 +42,7 @@ enum ComposeAnswer {
         name: name, value: 20e9 / composed, unit: "answers/s", against: 20e9 / written,
         peer: "writing its JSON alone", target: .atLeast(0.5)),
       Measurement(
-        name: "answer.compose.large", value: tenThousand / twoHundred, unit: "times 200 rows", target: .below(60)),
+        name: "answers.compose.large", value: tenThousand / twoHundred, unit: "times 200 rows", target: .below(60)),
     ]
   }
 

@@ -10,14 +10,22 @@ package struct AnswerReply: Sendable {
   package let source: AnswerSource?
   /// Why what was known may not have been all there is.
   package let reasons: [StaleReason]
-  /// The proven receipt that it answers, in base64, and its app; nil for a status that no data was needed for.
-  package internal(set) var receipt: (text: String, bundleID: String)?
+  /// The proven receipt that it answers, or cannot answer now, in base64, and its app; nil for a request that is refused.
+  package private(set) var receipt: (text: String, bundleID: String)?
 
   package init(body: [UInt8], status: Int64, source: AnswerSource?, reasons: [StaleReason] = []) {
     self.body = body
     self.status = status
     self.source = source
     self.reasons = reasons
+  }
+
+  /// Returns the same with the receipt that was posted: nobody else tells of what is in it while Apple is not asked.
+  func about(_ posted: PostedReceipt) -> Self {
+    guard source != nil || isOwnFailure, posted.proven != nil, let bundleID = posted.bundleID else { return self }
+    var reply = self
+    reply.receipt = (posted.text, bundleID)
+    return reply
   }
 
   /// A status without a receipt.
@@ -45,6 +53,8 @@ package struct AnswerDraft: Sendable {
   }
 
   let content: Content
+  /// What was posted, which is kept if Apple does not answer.
+  let posted: PostedReceipt
   let environment: Environment
   package let reasons: [StaleReason]
 }

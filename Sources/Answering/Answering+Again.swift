@@ -1,4 +1,4 @@
-import Database
+package import Database
 package import Ledger
 package import LegacyAnswers
 package import Purchases
@@ -6,17 +6,23 @@ package import Receipts
 package import Time
 
 extension Answering {
-  /// What is known by now of the customer of a receipt, of purchases up to `date`; nil where it cannot be read.
+  /// What is known by now of the customer of a receipt, of purchases up to `date`; nil where it is too much.
   ///
   /// For a comparison that is looked at again: without Apple's own answers of verifyReceipt.
   package func facts(
     of receipt: Receipt, app: App, environment: Environment, until date: Milliseconds
-  ) async -> CustomerFacts? {
+  ) async throws(DatabaseError) -> CustomerFacts? {
     let ids = receipt.originalTransactionIDs
-    let knowledge = try? await pool.read { session throws(DatabaseError) in
-      try Ledger.knowledge(of: ids, app: app, environment: environment, atMost: 5_000, in: session)
+    let knowledge: CustomerKnowledge
+    do throws(DatabaseError) {
+      knowledge = try await pool.read { session throws(DatabaseError) in
+        try Ledger.knowledge(of: ids, app: app, environment: environment, atMost: 5_000, in: session)
+      }
+    } catch {
+      guard error.code == .tooLarge else { throw error }
+      return nil
     }
-    guard var facts = knowledge.map({ KnownCustomer($0).facts }) else { return nil }
+    var facts = KnownCustomer(knowledge).facts
     facts.transactions.removeAll { $0.facts.date(.purchaseDate).map { $0 > date } ?? false }
     for place in facts.transactions.indices { facts.transactions[place].answered = nil }
     return facts

@@ -54,6 +54,10 @@ extension Answering {
 
   /// What can be said while Apple, who was asked, does not answer.
   package func answer(without draft: AnswerDraft) async -> AnswerReply {
+    await reply(without: draft).about(draft.posted)
+  }
+
+  private func reply(without draft: AnswerDraft) async -> AnswerReply {
     let unavailable = AnswerReply(status: 21_005, in: draft.environment, reasons: draft.reasons)
     // Only what Apple itself said of the account is final; it knows more than we do of such a request, and is asked again
     // with the next.

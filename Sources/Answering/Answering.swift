@@ -125,11 +125,8 @@ package final class Answering: Sendable {
     } else {
       outcome = await decide(what)
     }
-    guard case .answered(var reply) = outcome, reply.source != nil, let bundleID = posted.bundleID else {
-      return outcome
-    }
-    reply.receipt = (posted.text, bundleID)
-    return .answered(reply)
+    guard case .answered(let reply) = outcome else { return outcome }
+    return .answered(reply.about(posted))
   }
 
   /// The app whose shared secret a request has; nil if it has none, or one that several apps have.

@@ -35,7 +35,8 @@ extension Shadow {
       try ComparisonTable.lease(at: now, until: now + .minutes(5), limit: Self.atOnce, in: session)
     }
     for row in due where !Task.isCancelled {
-      let judgement = await judgedAgain(row) ?? row.judgement
+      // What fails now is looked at again when its lease is over.
+      let judgement = try await judgedAgain(row) ?? row.judgement
       try await pool.read { session throws(DatabaseError) in
         try ComparisonTable.settle(row.id, judgement, in: session)
       }
@@ -46,23 +47,27 @@ extension Shadow {
     return due.count
   }
 
-  /// Nil where it cannot be looked at again: then the first judgement stands.
-  private func judgedAgain(_ row: ComparisonTable.Row) async -> ComparisonTable.Judgement? {
+  /// Nil where it can never be looked at again: then the first judgement stands.
+  ///
+  /// Throws what may be gone the next time.
+  private func judgedAgain(_ row: ComparisonTable.Row) async throws -> ComparisonTable.Judgement? {
     guard let app = answering.app(row.scope.app), let composer = answering.composer(for: app) else { return nil }
-    let sealed = try? await pool.read { session throws(DatabaseError) in
+    let sealed = try await pool.read { session throws(DatabaseError) in
       try ComparisonTable.body(of: row.id, in: session)
     }
-    guard let sealed = sealed ?? nil, let pair = Self.pair(sealed, of: row.id, with: keys) else { return nil }
+    guard let sealed, let pair = Self.pair(sealed, of: row.id, with: keys) else { return nil }
     guard
-      let facts = await answering.facts(
+      let facts = try await answering.facts(
         of: pair.request.receipt, app: app, environment: row.scope.environment, until: pair.request.date)
     else { return nil }
-    return await thread.run(size: sealed.count) { () -> ComparisonTable.Judgement in
+    let judgement = await thread.run(size: sealed.count) { () -> ComparisonTable.Judgement in
       let judge = AnswerJudge(composer)
       let first = Set(judge.compare(pair).differences.map(\.field.key))
       let still = Set(judge.compare(pair.recomposed(by: composer, from: facts)).differences.map(\.field.key))
       return judge.compare(pair, goneLater: first.subtracting(still)).judgement
     }
+    guard let judgement else { throw DatabaseError(.abandoned, "too many comparisons wait to be made") }
+    return judgement
   }
 
   /// A kept comparison; nil where it does not open, or was written by a build that this one cannot read.

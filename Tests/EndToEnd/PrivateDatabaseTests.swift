@@ -28,8 +28,8 @@ import Time
       #expect(
         await installation.keeps(database, for: second, client, within: Self.longEnough), "\(second.notes)")
       #expect(await second.end(SIGTERM) == 0, "\(second.notes)")
-      // A service that ends by itself waits for the database that nobody else uses.
-      #expect(installation.databases.isEmpty)
+      // A service that ends by itself waits ten seconds for the database that nobody else uses; a slow disk needs more.
+      #expect(await eventually { installation.databases.isEmpty })
     }
     await client.shutdown()
   }
@@ -112,7 +112,8 @@ import Time
       #expect(path.utf8.count < 107 && path.hasPrefix("/tmp/switchyard-"))
       await second.end(SIGTERM)
       await third.end(SIGTERM)
-      #expect(FileFacts(String(path.dropLast("/mariadbd.sock".count))) == nil, "its directory is gone")
+      let isGone = await eventually { FileFacts(String(path.dropLast("/mariadbd.sock".count))) == nil }
+      #expect(isGone, "its directory is there")
     }
     await client.shutdown()
   }

@@ -1,3 +1,4 @@
+import Database
 import Glibc
 import JSON
 import Support
@@ -13,14 +14,15 @@ struct StoppedProgram {
   /// How long it took to end.
   let length: Duration
 
-  /// Runs a command and sends it a signal as soon as the condition holds.
+  /// Runs a command and sends it a signal as soon as it handles signals and the condition holds.
   ///
   /// - Parameters:
+  ///   - waitsForInput: whether it has to be waiting for its standard input, too.
   ///   - again: after how long the signal is sent a second time; nil: once alone.
   ///   - isUnderWay: looks at the directory with what it wrote so far: `output` and `notes`.
   static func run(
     _ program: Program, _ arguments: [String], input: String? = nil, _ signal: Int32, again: Duration? = nil,
-    when isUnderWay: (_ place: String) async throws -> Bool
+    waitsForInput: Bool = false, when isUnderWay: (_ place: String) async throws -> Bool
   ) async throws -> StoppedProgram {
     let place = TemporaryDirectory()
     if let input {
@@ -30,7 +32,12 @@ struct StoppedProgram {
     }
     let id = try program.spawn(arguments + program.options, place.path)
     let isThere: Bool
-    do { isThere = try await eventually(within: .seconds(60)) { try await isUnderWay(place.path) } } catch {
+    do {
+      isThere = try await eventually {
+        guard handles(signal, id), try await isUnderWay(place.path) else { return false }
+        return !waitsForInput || readsInput(id)
+      }
+    } catch {
       kill(id, SIGKILL)
       _ = await Program.ended(id)
       throw error
@@ -47,6 +54,21 @@ struct StoppedProgram {
     return StoppedProgram(
       signal: signal, status: status, output: Program.text("\(place.path)/output"),
       notes: Program.text("\(place.path)/notes"), length: ContinuousClock.now - start)
+  }
+
+  /// Whether a process has a handler for the signal: before, the signal would end it raw.
+  private static func handles(_ signal: Int32, _ id: pid_t) -> Bool {
+    let line = Program.text("/proc/\(id)/status").split(separator: "\n").first { $0.hasPrefix("SigCgt:") }
+    guard let mask = line?.split(separator: "\t").last.flatMap({ UInt64($0, radix: 16) }) else { return false }
+    return mask & (1 << UInt64(signal - 1)) != 0
+  }
+
+  /// Whether one of its threads waits for its standard input: in `poll`, as x86-64 and arm64 number it.
+  private static func readsInput(_ id: pid_t) -> Bool {
+    Files.names(in: "/proc/\(id)/task").contains { thread in
+      let call = Program.text("/proc/\(id)/task/\(thread)/syscall")
+      return call.hasPrefix("7 ") || call.hasPrefix("73 ")
+    }
   }
 
   /// The program leaves 4 or 5 seconds after the signal; a machine that is busy with other tests needs more.

@@ -6,7 +6,10 @@ import Testing
     let outcome = try await database.program.run("dev", "--story", "--once", "--listen", "127.0.0.1:0")
     #expect(outcome.status == 0, "\(outcome)")
     #expect(!outcome.output.contains("  NO "), "\(outcome.output)")
-    for said in ["again  ", "quarantined", "lost", "revoked", "explain com.example.trailhead", "outbox list"] {
+    for said in [
+      "again  ", "quarantined", "lost", "revoked", "explain com.example.trailhead", "outbox list",
+      "answered by the ledger",
+    ] {
       #expect(outcome.output.contains(said), "\(said) is missing in \(outcome.output)")
     }
   }

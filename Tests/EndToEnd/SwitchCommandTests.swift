@@ -43,8 +43,8 @@ import Testing
     let guarded = try await program.run(["rollout", "guard", app, "--customers", "50", "--json"] + sandbox)
     #expect(try guarded.objects.first?["customers"] == 50, "\(guarded)")
 
-    #expect(try await program.run("rollout", "kill", "--reason", "test").status == 2)
-    let dry = try await program.run("rollout", "kill", "--all", "--reason", "test", "--dry-run")
+    #expect(try await program.run("rollout", "kill", app, "--all").status == 2)
+    let dry = try await program.run("rollout", "kill", "--dry-run")
     #expect(dry.output == "would: \(app) Sandbox: ramp 12.5 % to shadow\n", "\(dry)")
     let killed = try await program.run("rollout", "kill", "--all", "--reason", "wrong answers")
     #expect(killed.status == 0 && killed.output == "\(app) Sandbox: ramp 12.5 % to shadow\n", "\(killed)")

@@ -81,7 +81,7 @@ import Time
       let scope = Scope(app: app.id, environment: .sandbox)
       #expect(try !CohortTable.holds(["1"], in: scope, session))
       try CohortTable.add(
-        [.init(.originalTransactionID, "1"), .init(.userID, "kim"), .init(.accountToken, "t-1")], to: scope,
+        [.init(.originalTransactionID, "1"), .init(.userID, "kim"), .init(.accountToken, "T-1")], to: scope,
         at: Self.now, in: session)
       for (id, kind, value) in [
         ("2", Attribution.Kind.userID, "kim"), ("3", .appAccountToken, "t-1"), ("4", .userID, "t-1"),

@@ -42,17 +42,30 @@ import Time
     try await live.apply(live.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
     let stop = StopAnswering(of: nil)
     #expect(try await stop.plan(on: here.connection).count == 1)
-    let early = try await stop.plan(on: here.connection)
     try await here.execute("DELETE FROM audit")
     try await here.expect("rollout.kill com.example.app Sandbox: live to shadow: ticket 4") {
       try await stop.plan(on: here.connection)
     } apply: {
-      _ = try await stop.apply($0, by: kim, at: now, on: here.connection)
+      #expect($0.count == 1)
+      _ = try await stop.apply(by: kim, at: now, on: here.connection)
     }
     #expect(try await flag(here)?.stage == .shadow)
-    // Somebody else was quicker: nothing is changed twice.
-    #expect(try await stop.apply(early, by: kim, at: now, on: here.connection) == 0)
+    let epoch = try await flag(here)?.epoch
     #expect(try await stop.plan(on: here.connection).isEmpty)
+    // It may be there for a rehearsal: whoever put it there does not bring it back.
+    #expect(try await stop.apply(by: kim, at: now, on: here.connection).isEmpty)
+    #expect(try await flag(here)?.stage == .shadow)
+    #expect(try await flag(here)?.epoch == epoch.map { $0 + 1 })
+  }
+
+  @Test func `stops what went live after the plan, too`() async throws {
+    let here = try await Operated()
+    let stop = StopAnswering(of: Operated.bundleID)
+    #expect(try await stop.plan(on: here.connection).isEmpty)
+    let live = SetStage(.live, of: Operated.bundleID, in: .sandbox, forced: true)
+    try await live.apply(live.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
+    #expect(try await stop.apply(by: kim, at: now, on: here.connection).map(\.flag.stage) == [.live])
+    #expect(try await flag(here)?.stage == .shadow)
   }
 
   @Test func `advances to shadow without evidence, and to ramp with it or by force`() async throws {

@@ -22,13 +22,15 @@ package enum AuditTable {
       """)
   }
 
-  /// The newest entries about `subject`, newest first; of one action when asked.
+  /// The newest entries about `subject`, newest first.
+  ///
+  /// - Parameter actions: how their actions begin; nil for all.
   package static func newest(
-    of subject: String, action: StaticString? = nil, limit: Int, in session: borrowing Session
+    of subject: String, actions: StaticString? = nil, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [Record] {
     var entries: [Record] = []
     var chosen: SQL = "SELECT at, actor, action, subject, reason FROM audit WHERE subject = \(subject)"
-    if let action { chosen += " AND action = \(action.description)" }
+    if let actions { chosen += " AND action LIKE \(actions.description + "%")" }
     for row in try session.query(chosen + " ORDER BY id DESC LIMIT \(limit)") {
       entries.append(
         Record(

@@ -86,14 +86,21 @@ package enum ComparisonTable {
   }
 
   /// The newest comparisons, newest first.
+  ///
+  /// - Parameters:
+  ///   - cause: only those of which a field differs for this cause.
+  ///   - affecting: only those by which a customer's access would have differed.
   package static func list(
-    of scope: Scope?, differing: Bool, limit: Int, in session: borrowing Session
+    of scope: Scope?, differing: Bool, cause: String? = nil, affecting: Bool = false, limit: Int,
+    in session: borrowing Session
   ) throws(DatabaseError) -> [Row] {
     var statement: SQL = "\(columns) WHERE 1 = 1"
     if let scope {
       statement += " AND app = \(scope.app.number) AND environment = \(scope.environment.code)"
     }
     if differing { statement += " AND cause <> \(equal)" }
+    if let cause { statement += " AND LOCATE(\(Array("\"cause\":\"\(cause)\"".utf8)), differences) > 0" }
+    if affecting { statement += " AND impact IS NOT NULL" }
     return try read(statement + " ORDER BY compared_at DESC, id DESC LIMIT \(limit)", in: session)
   }
 

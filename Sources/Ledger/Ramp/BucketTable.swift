@@ -70,7 +70,7 @@ package enum BucketTable {
           WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND node IN (\(list: nodes))) c
         JOIN customers m ON m.app = \(scope.app.number) AND m.environment = \(scope.environment.code)
           AND m.label = c.label
-        WHERE m.node LIKE 'o%' LIMIT \(mostMembers)
+        WHERE m.node LIKE 'o%' ORDER BY m.node LIMIT \(mostMembers)
         """)
       {
         all.insert(try row.text("id"))

@@ -29,9 +29,10 @@ package enum CohortTable {
     package let kind: Kind
     package let name: String
 
+    /// A token counts in upper and lower case alike, as in `attributions`.
     package init(_ kind: Kind, _ name: String) {
       self.kind = kind
-      self.name = name
+      self.name = kind == .accountToken ? Alias.normalized(accountToken: name) : name
     }
   }
 

@@ -42,6 +42,8 @@ package struct RehearseRollback: Sendable {
   }
 
   /// Rehearses it, and notes the evidence; the stage is as it was afterwards, also when the processes do not follow in time.
+  ///
+  /// If anybody changes the stage meanwhile (an operator, the guard, `rollout kill`), their change stays and the rehearsal fails.
   package func apply(
     _ standing: RolloutStanding, by author: Author, clock: WallClock, on connection: Connection
   ) async throws -> Outcome {
@@ -59,12 +61,15 @@ package struct RehearseRollback: Sendable {
     }
     let target = goesBack ? Stage.shadow : standing.flag.stage
     let start = ContinuousClock.now
-    try await change(
-      standing, to: target, goesBack ? nil : standing.flag.share, "rehearsal begins", author, clock, connection)
+    let rehearsed = try await change(
+      standing, from: standing.flag, to: target, goesBack ? nil : standing.flag.share, "rehearsal begins", author,
+      clock,
+      connection)
     let back = try? await followed(since: start, clock, connection)
     let middle = ContinuousClock.now
-    try await change(
-      standing, to: standing.flag.stage, standing.flag.share, "rehearsal ends", author, clock, connection)
+    _ = try await change(
+      standing, from: rehearsed, to: standing.flag.stage, standing.flag.share, "rehearsal ends", author, clock,
+      connection)
     let forth = try? await followed(since: middle, clock, connection)
     guard let back, let forth else {
       throw RehearsalFailed(
@@ -85,20 +90,31 @@ package struct RehearseRollback: Sendable {
     try await connection.read { session throws(DatabaseError) in try ProcessTable.marks(at: now, in: session).count }
   }
 
+  /// Changes the stage and returns it as it is then.
+  ///
+  /// - Parameter flag: as it must still be, by its epoch.
   private func change(
-    _ standing: RolloutStanding, to stage: Stage, _ share: RampShare?, _ what: String, _ author: Author,
-    _ clock: WallClock, _ connection: Connection
-  ) async throws {
+    _ standing: RolloutStanding, from flag: Flag, to stage: Stage, _ share: RampShare?, _ what: String,
+    _ author: Author, _ clock: WallClock, _ connection: Connection
+  ) async throws -> Flag {
     let now = clock.now()
-    try await connection.transaction { session throws(DatabaseError) in
-      guard let flag = try FlagTable.all(in: session)[standing.scope],
-        try FlagTable.advance(standing.scope, from: flag, to: stage, share: share, at: now, in: session)
-      else { throw .abandoned("another change of the stage came first; look and try again") }
+    let changed = try await connection.transaction { session throws(DatabaseError) -> Flag? in
+      guard try FlagTable.advance(standing.scope, from: flag, to: stage, share: share, at: now, in: session) else {
+        return nil
+      }
       try author.note(
         SetStage.action, of: standing.app.bundleID,
         "\(flag.environment.rawValue): \(Move.name(flag.stage, flag.share)) to \(Move.name(stage, share)), \(what)",
         at: now, in: session)
+      return try FlagTable.all(in: session)[standing.scope]
     }
+    guard let changed else {
+      let app = standing.app.bundleID
+      throw RehearsalFailed(
+        "the stage of \(app) was changed during the rehearsal and stays as it was set: see `switchyard rollout history \(app)`"
+      )
+    }
+    return changed
   }
 
   /// How long it took until every process worked by the stages as they are now.

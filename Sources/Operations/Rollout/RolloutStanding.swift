@@ -1,5 +1,6 @@
 package import Database
 package import Ledger
+import Rollout
 
 /// How an app stands in one environment.
 package struct RolloutStanding: Sendable {
@@ -26,6 +27,9 @@ package struct RolloutStanding: Sendable {
       }
     }
   }
+
+  /// Whether callers of verifyReceipt get our answers, all of them or some.
+  var isAnswered: Bool { flag.stage.answers != .apple }
 
   var scope: Scope { Scope(app: app.id, environment: flag.environment) }
 }

@@ -1,7 +1,7 @@
 import HTTPServer
 import Synchronization
 
-/// Calls that wait for Apple on behalf of clients.
+/// Calls of clients that are being answered, or that wait for Apple.
 ///
 /// Each class of callers has a part of the slots. Among everybody else each address, each app that a shared secret names,
 /// and all calls that name none together may hold so many; addresses and apps may take so many new ones a second. So
@@ -39,24 +39,24 @@ final class CallSlots: Sendable {
   }
 
   private let contents: Mutex<Contents>
-  private let rates: AddressLimiter
+  private let rates: AddressLimiter?
   private let mostOfAddress: Int
   private let mostOfGroup: Int
-  private let appRates: AddressLimiter
+  private let appRates: AddressLimiter?
 
   /// - Parameters:
   ///   - total: how many at once, of which each class has a quarter for itself. Of the half that is in reach of everybody
   ///     else, an app's clients, and calls that name no app, may hold half.
   ///   - mostOfAddress: how many of them one address may hold.
-  ///   - rate: how often one address may take one.
-  ///   - appRate: how often the clients of one app may take one.
-  init(total: Int, mostOfAddress: Int, rate: Rate, appRate: Rate) {
+  ///   - rate: how often one address may take one; nil for no rate.
+  ///   - appRate: how often the clients of one app may take one; nil for no rate.
+  init(total: Int, mostOfAddress: Int, rate: Rate? = nil, appRate: Rate? = nil) {
     let quarters = Dictionary(uniqueKeysWithValues: CallerClass.allCases.map { ($0, total / 4) })
     contents = Mutex(Contents(capacity: DividedCapacity(total: total, reserved: quarters)))
-    rates = AddressLimiter(rate)
+    rates = rate.map { AddressLimiter($0) }
     self.mostOfAddress = mostOfAddress
     mostOfGroup = total / 4
-    appRates = AddressLimiter(appRate)
+    appRates = appRate.map { AddressLimiter($0) }
   }
 
   /// Takes a slot, or returns why there is none: a word for the metric.
@@ -66,7 +66,7 @@ final class CallSlots: Sendable {
   ///
   /// Returns why there is none. A call that has begun must `join` once its app is known.
   func begin(_ call: Call) -> String? {
-    if let client = call.client, !rates.take(client) { return "tooFastFromAddress" }
+    if let client = call.client, let rates, !rates.take(client) { return "tooFastFromAddress" }
     return contents.withLock { contents in
       if let client = call.client, contents.perAddress[client.site, default: 0] >= mostOfAddress {
         return "tooManyFromAddress"
@@ -80,7 +80,7 @@ final class CallSlots: Sendable {
   /// Counts a call that has begun as one of its app, or of those that name none; else gives its slot back, and returns why.
   func join(_ call: Call) -> String? {
     guard let group = call.group else { return nil }
-    if case .app(let app) = group, !appRates.take(app) {
+    if case .app(let app) = group, let appRates, !appRates.take(app) {
       contents.withLock { Self.end(call, &$0) }
       return "tooFastOfApp"
     }

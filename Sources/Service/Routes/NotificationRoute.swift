@@ -99,7 +99,7 @@ package struct NotificationRoute: Sendable {
     if let answer = await passThrough.answer(request, notification, pathApp: pathApp, in: directory) {
       return answer
     }
-    return await receive(notification, of: request, pathApp: pathApp, attemptsLeft: attemptsLeft)
+    return await receive(notification, of: request, pathApp: pathApp, in: directory, attemptsLeft: attemptsLeft)
   }
 
   /// Whether a body need not be read: nobody vouches for it, and of its sender's address no more of that is kept.
@@ -113,13 +113,16 @@ package struct NotificationRoute: Sendable {
     return !SignedPayload.mayBe(in: body) && !directory.secretFilter.isFound(in: body)
   }
 
+  /// - Parameter directory: by which the message is not passed through. What is decided by a later one could keep a message of an
+  ///   app that has come to the stage `legacy` since, with that stage's epoch, which the commit does not refuse.
   private func receive(
-    _ notification: ReceivedNotification, of request: HTTPRequest, pathApp: String?, attemptsLeft: Int
+    _ notification: ReceivedNotification, of request: HTTPRequest, pathApp: String?, in directory: AppDirectory,
+    attemptsLeft: Int
   ) async -> HTTPResponse {
     let message = notification.message
     let decision: Intake.Decision
     do throws(Refusal) {
-      var first = try decide(notification, pathApp, registry.directory)
+      var first = try decide(notification, pathApp, directory)
       if let code = first.refusal?.code, Self.mendable.contains(code) {
         let directory = await registry.refreshed(atMostEvery: Router.patience)
         if let answer = await passThrough.answer(request, notification, pathApp: pathApp, in: directory) {

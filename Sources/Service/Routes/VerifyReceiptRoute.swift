@@ -32,8 +32,12 @@ package struct VerifyReceiptUpstream: Sendable {
 /// which counts from its first byte until the client has taken it.
 final class VerifyReceiptRoute: Sendable {
   static let answerLimit = 8 << 20
-  /// Calls that wait for Apple; more get 21005 at once.
+  /// Calls that wait for Apple; more are answered from what is known, else with 21005 at once.
   static let callsAtOnce = 128
+  /// Calls that are being answered, those that wait for Apple among them.
+  ///
+  /// So many more that, while Apple hangs, customers of whom all is known are answered beside those who wait for it.
+  private static let answersAtOnce = 8 * callsAtOnce
 
   private let client: HTTPClient
   private let upstream: VerifyReceiptUpstream
@@ -55,8 +59,10 @@ final class VerifyReceiptRoute: Sendable {
   private let unansweredPace = LogPace()
   /// Everybody on one address: some hundred users behind one exchange point; a back end is named, and not among them.
   private let calls = CallSlots(
-    total: callsAtOnce, mostOfAddress: callsAtOnce / 4, rate: Rate(burst: 256, perSecond: 64),
+    total: answersAtOnce, mostOfAddress: answersAtOnce / 4, rate: Rate(burst: 256, perSecond: 64),
     appRate: Rate(burst: 1_024, perSecond: 256))
+  /// Those of them that wait for Apple.
+  private let waiting = CallSlots(total: callsAtOnce, mostOfAddress: callsAtOnce / 4)
 
   init(
     client: HTTPClient, upstream: VerifyReceiptUpstream, answers: ReceiptAnswers, answering: Answering,
@@ -98,15 +104,15 @@ final class VerifyReceiptRoute: Sendable {
       switch await answering.answer(answerCall(request, environment, caller)) {
       case .passOn: break
       case .askApple(let known): draft = known
-      case .answered(let reply):
-        // What Apple would have told us of it is not heard: its ids are.
-        if let receipt = reply.receipt {
-          posted.take(
-            PostedReceipts.Posted(Array(receipt.text.utf8), of: receipt.bundleID, in: environment, from: limited))
-        }
-        return own(reply, environment, share)
+      case .answered(let reply): return own(reply, environment, limited, share)
       }
     }
+    if let reason = waiting.take(for: call) {
+      guard let draft else { return unanswered(reason, environment) }
+      metrics.receiptCalls[environment.rawValue, reason].increment()
+      return own(await answering.answer(without: draft), environment, limited, share)
+    }
+    defer { waiting.give(back: call) }
     let askedAt = draft == nil && registry.directory.comparesAnything ? shadow.now : nil
     let asked = ClientRequest(
       method: "POST", url: environment == .production ? upstream.production : upstream.sandbox,
@@ -125,7 +131,7 @@ final class VerifyReceiptRoute: Sendable {
       guard let draft else { return unanswered(error.code.rawValue, environment) }
       metrics.receiptCalls[environment.rawValue, error.code.rawValue].increment()
       // What came of Apple's answer is gone, and so is its share.
-      return own(await answering.answer(without: draft), environment, request.share())
+      return own(await answering.answer(without: draft), environment, limited, request.share())
     }
     let object: JSONObject?
     do throws(CancellationError) {
@@ -134,7 +140,7 @@ final class VerifyReceiptRoute: Sendable {
     let status = object?["status"]?.integer
     metrics.receiptCalls[environment.rawValue, Self.label(status, answer.status)].increment()
     if let draft, Self.isNoAnswer(answer.status, status) {
-      return own(await answering.answer(without: draft), environment, request.share())
+      return own(await answering.answer(without: draft), environment, limited, request.share())
     }
     // What Apple cannot read says nothing of us: anybody can have it refused what we mend.
     if let askedAt, answer.status == 200, let object, ![21_000, 21_002, 21_003].contains(status) {
@@ -176,8 +182,17 @@ final class VerifyReceiptRoute: Sendable {
     return status == 21_005 || status == 21_009 || (21_100...21_199).contains(status)
   }
 
-  /// - Parameter share: of the memory of the caller's class, in which an answer counts until the client has taken it.
-  private func own(_ reply: AnswerReply, _ environment: Environment, _ share: BodyShare) -> HTTPResponse {
+  /// Gives our answer, and has its receipt kept if it tells of something new: what Apple would have told of it is not heard.
+  ///
+  /// - Parameters:
+  ///   - sender: nil for callers that have no limit of their own.
+  ///   - share: of the memory of the caller's class, in which an answer counts until the client has taken it.
+  private func own(
+    _ reply: AnswerReply, _ environment: Environment, _ sender: PeerAddress?, _ share: BodyShare
+  ) -> HTTPResponse {
+    if let receipt = reply.receipt {
+      posted.take(PostedReceipts.Posted(Array(receipt.text.utf8), of: receipt.bundleID, in: environment, from: sender))
+    }
     guard share.grow(by: reply.body.count) else { return unanswered("memory", environment) }
     metrics.receiptCalls[environment.rawValue, Self.label(reply.status, 200)].increment()
     note(reply.source, reply.status, reply.reasons, environment)

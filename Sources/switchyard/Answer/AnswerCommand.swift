@@ -7,6 +7,7 @@ import Mappings
 import Operations
 import Purchases
 import Receipts
+import Rollout
 import Runtime
 import Time
 
@@ -78,7 +79,10 @@ struct AnswerCommand {
         try AnswerPreview(request, of: app, in: session)
       }
       let composer = AnswerComposer(try ComposingRules(choosing: record.answerReadings))
-      return try show(preview, preview.explained(by: composer), terminal)
+      let stage = try await connection.read { session throws(DatabaseError) in
+        try FlagTable.all(in: session)[Scope(app: app.id, environment: environment)]?.stage
+      }
+      return try show(preview, preview.explained(by: composer), stage ?? .record, terminal)
     }
   }
 
@@ -102,33 +106,50 @@ struct AnswerCommand {
   }
 
   private func show(
-    _ preview: AnswerPreview, _ explained: AnswerComposer.Explained, _ terminal: Terminal
+    _ preview: AnswerPreview, _ explained: AnswerComposer.Explained, _ stage: Stage, _ terminal: Terminal
   ) throws -> ExitStatus {
     if arguments.wantsJSON {
-      try terminal.write(try document(preview, explained))
+      try terminal.write(try document(preview, explained, stage))
     } else if arguments.flag("explain") {
       try terminal.write(try AnswerText(explained).text(for: terminal))
     } else {
       try terminal.write(SafeText.escaped(lines: explained.bytes) + [UInt8(ascii: "\n")])
     }
     if !arguments.wantsJSON {
-      terminal.note(preview.reasons.isEmpty ? "fresh: `serve` gives this answer from the ledger" : notFresh(preview))
+      if let note = Self.note(of: stage) { terminal.note(note) }
+      terminal.note(
+        preview.reasons.isEmpty ? "fresh: `serve` gives this answer from the ledger" : notFresh(preview, stage))
       for reason in preview.reasons { terminal.note("  \(reason.name): \(reason.text)") }
     }
     return preview.reasons.isEmpty ? .done : .doneWithRejects
   }
 
-  private func notFresh(_ preview: AnswerPreview) -> String {
-    preview.source == nil
-      ? "not fresh: Apple is asked, and while it cannot be the status is 21005, since news may be missing"
-      : "not fresh: Apple is asked, and while it cannot be this answer is given, since news may be missing"
+  /// Who answers in the stage, where that is not Switchyard for every customer.
+  private static func note(of stage: Stage) -> String? {
+    switch stage.answers {
+    case .apple: "stage \(stage.rawValue): Apple answers now. In the stage live this holds:"
+    case .divided:
+      "stage \(stage.rawValue): Apple answers the customers who are not in the percentage. For the others this holds:"
+    case .ledger: nil
+    }
   }
 
-  private func document(_ preview: AnswerPreview, _ explained: AnswerComposer.Explained) throws -> JSONObject {
+  private func notFresh(_ preview: AnswerPreview, _ stage: Stage) -> String {
+    let asked =
+      stage == .complete ? "Apple's history is looked up" : "Apple's verifyReceipt is asked, then Apple's history"
+    return preview.source == nil
+      ? "not fresh: \(asked), and while neither answers the status is 21005, since news may be missing"
+      : "not fresh: \(asked), and while neither answers this answer is given, since news may be missing"
+  }
+
+  private func document(
+    _ preview: AnswerPreview, _ explained: AnswerComposer.Explained, _ stage: Stage
+  ) throws -> JSONObject {
     var limits = JSONLimits.standard
     limits.bytes = explained.bytes.count
     var document: JSONObject = [
-      "fresh": .bool(preview.reasons.isEmpty), "answeredBy": JSONValue(preview.source?.rawValue),
+      "stage": .string(stage.rawValue), "fresh": .bool(preview.reasons.isEmpty),
+      "answeredBy": JSONValue(preview.source?.rawValue),
       "reasons": .array(
         preview.reasons.map { reason in
           .object(["code": .string(reason.name), "id": JSONValue(reason.id), "detail": .string(reason.text)])

@@ -50,7 +50,8 @@ enum CompareCommand {
       throw UsageError(.invalidValue, "--cause is one of \(known).", path: arguments.path)
     }
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let comparisons = try await Self.comparisons(arguments, connection)
+      let comparisons = try await Self.comparisons(
+        arguments, connection, cause: cause, affecting: arguments.flag("impact"))
       var table = TextTable([
         .init("ID", .right), .init("AT"), .init("CAUSE"), .init("IMPACT"), .init("PATH"), .init("APPLE"), .init("OURS"),
       ])
@@ -76,7 +77,8 @@ enum CompareCommand {
 
   /// The newest comparisons, with their apps' bundle ids.
   static func comparisons(
-    _ arguments: ParsedArguments, _ connection: Connection, differing: Bool = true
+    _ arguments: ParsedArguments, _ connection: Connection, differing: Bool = true, cause: String? = nil,
+    affecting: Bool = false
   ) async throws -> [(row: ComparisonTable.Row, app: String)] {
     let environment = try EnvironmentOption.environment(arguments)
     let limit = try arguments.integer("limit", in: 1...10_000) ?? 100
@@ -87,9 +89,9 @@ enum CompareCommand {
       for app in try AppTable.all(includingRemoved: true, in: session) where only == nil || app.bundleID == only {
         for place in environment.map({ [$0] }) ?? [.production, .sandbox] {
           let scope = Scope(app: app.id, environment: place)
-          found += try ComparisonTable.list(of: scope, differing: differing, limit: limit, in: session).map {
-            ($0, app.bundleID)
-          }
+          found += try ComparisonTable.list(
+            of: scope, differing: differing, cause: cause, affecting: affecting, limit: limit, in: session
+          ).map { ($0, app.bundleID) }
         }
       }
       return Array(found.sorted { ($0.0.comparedAt, $0.0.id) > ($1.0.comparedAt, $1.0.id) }.prefix(limit))

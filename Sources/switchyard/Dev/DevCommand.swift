@@ -1,6 +1,9 @@
 import Adapter
+import AppStore
 import Database
 import Ledger
+import Receipts
+import Reconciliation
 import Runtime
 import Service
 import Signing
@@ -14,7 +17,8 @@ enum DevCommand {
     discussion: """
       Everything `serve` does, trusting besides Apple a root made here (for Sandbox only, kept in --data-dir). --story \
       plays 40 days of two made-up apps instead: a simulated App Store posts V1 and V2 notifications, one app goes from \
-      V1 to V2 in between, an old back end hears what is forwarded, two forgeries come and one message is lost; then \
+      V1 to V2 in between, an old back end hears what is forwarded, two forgeries come and one message is lost; the other \
+      app goes live, and its old client's verifyReceipt is answered while Apple's is switched off; then \
       everything that is known is compared with what is true. Its root counts for Production, in that process alone, \
       and its key ends with it: do not play it on a database that matters.
       """,
@@ -32,7 +36,9 @@ enum DevCommand {
     guard arguments.flag("story") else {
       let pki = try SimulatedApple.pki(in: database.dataDirectory, now: WallClock.system.now())
       let roots = TrustedRoots.apple.adding([try pki.trustedRoot()], for: .sandbox)
-      guard let running = try await start(try ServeOptions(arguments), roots, arguments, terminal) else { return .done }
+      guard let running = try await start(try ServeOptions(arguments), roots, .apple, arguments, terminal) else {
+        return .done
+      }
       _ = try await ServiceGroup(services: running.services, logger: logger(arguments, terminal)).run {
         try terminal.write(running.greeting)
       }
@@ -57,7 +63,13 @@ enum DevCommand {
     // The key of this root is in this process alone, and ends with it.
     let root = try appStore.store.identity.chains.pki.trustedRoot()
     let roots = TrustedRoots(appleAndAlsoTrustedForProduction: [root])
-    guard let running = try await start(options, roots, arguments, terminal) else { return .failed }
+    var asking = AppStoreSettings(verifier: SignedDataVerifier(roots: roots))
+    asking.hosts = AppStoreHosts(simulator: appStore.productionURL)
+    asking.bounds = { .unknown($0) }
+    (asking.reconcileEvery, asking.heartbeatEvery) = (nil, nil)
+    options.settings.appStore = asking
+    let receipts = ReceiptTrust.apple.addingAlsoForProduction([try appStore.store.identity.receiptPKI.trustedRoot()])
+    guard let running = try await start(options, roots, receipts, arguments, terminal) else { return .failed }
     let oldBackEnd = OldBackEnd()
     let stage = StoryPlay.Stage(
       appStore: appStore, oldBackEnd: oldBackEnd, oldBackEndURL: try oldBackEnd.start(), running: running,
@@ -72,7 +84,8 @@ enum DevCommand {
   }
 
   private static func start(
-    _ options: ServeOptions, _ roots: TrustedRoots, _ arguments: ParsedArguments, _ terminal: Terminal
+    _ options: ServeOptions, _ roots: TrustedRoots, _ receipts: ReceiptTrust, _ arguments: ParsedArguments,
+    _ terminal: Terminal
   ) async throws -> RunningInstallation? {
     let database = try DatabaseOptions(arguments)
     let logger = try logger(arguments, terminal)
@@ -82,7 +95,9 @@ enum DevCommand {
         keys: { hasSealed, note in
           try MasterKeyOptions(arguments, database: database).load(hasSealed: hasSealed, note: note)
         },
-        adapter: Adapter(verifier: SignedDataVerifier(roots: roots, revocations: options.settings.revocations)),
+        adapter: Adapter(
+          verifier: SignedDataVerifier(roots: roots, revocations: options.settings.revocations),
+          receipts: ReceiptReader(trust: receipts)),
         logger: logger)
     }
   }

@@ -72,6 +72,11 @@ final class StoryAppStore {
       "POST", "faults", ["fault": "dropped", "on": "notifications", "operation": .string(notificationType)])
   }
 
+  /// Switches Apple's verifyReceipt off for good.
+  func closeVerifyReceipt() async throws {
+    _ = try await order("POST", "faults", ["fault": "serverError", "on": "verifyReceipt", "times": .null])
+  }
+
   /// The receipt on the customer's device, in base64.
   func receipt(of customer: String) async throws -> String {
     String(decoding: try await send("GET", "customers/\(customer)/receipt", nil), as: UTF8.self)

@@ -13,7 +13,8 @@ import Time
 
 /// Plays a story over HTTP: a simulated App Store, Switchyard in `record`, and the back end that was there before.
 ///
-/// Inkwell stays on V1, Trailhead goes from V1 to V2 in mid-story. Everything that is promised is looked up in the end.
+/// Inkwell stays on V1, Trailhead goes from V1 to V2 in mid-story. In the end Inkwell goes live, and its old clients are answered
+/// without Apple. Everything that is promised is looked up.
 final class StoryPlay: Service {
   /// Where the parts of the story are.
   struct Stage: Sendable {
@@ -77,6 +78,8 @@ final class StoryPlay: Service {
         url: "\(stage.appStore.productionURL)/inApps/v1/transactions/\(id)",
         headers: [("Authorization", "Bearer \(token)")])
     }
+    try await tale.goLive(with: tale.anna, beside: stage.appStore.productionURL, operated, key: identity.key)
+    try await tale.passTheRest()
     try await tale.checkEverything()
     var checks = tale.checks
     if let samples = stage.samples { try await handInRealAnswer(samples, &checks) }
@@ -93,30 +96,17 @@ final class StoryPlay: Service {
     await client.shutdown()
   }
 
+  private var operated: StoryOperator { StoryOperator(running: stage.running, now: now) }
+
   /// Registers both apps with their secrets, and their old back end; a token for each.
   private func register() async throws -> [String: String] {
     var tokens: [String: String] = [:]
     for plan in stage.appStore.world.apps {
-      tokens[plan.app.bundleID] = try await register(
-        plan.app.bundleID, appAppleID: plan.app.appAppleID, secret: plan.sharedSecret)
+      tokens[plan.app.bundleID] = try await operated.register(
+        plan.app.bundleID, appAppleID: plan.app.appAppleID, secret: plan.sharedSecret,
+        forwardingTo: stage.oldBackEndURL)
     }
     return tokens
-  }
-
-  private func register(_ bundleID: String, appAppleID: Int64?, secret: String?) async throws -> String {
-    let author = Author("switchyard dev", because: "story")
-    let app = RegisterApp(
-      bundleID, appAppleID: appAppleID, sharedSecret: secret.flatMap { SharedSecret(Array($0.utf8)) })
-    let forwarding = SetLegacyURL(stage.oldBackEndURL, of: bundleID, in: .production)
-    let token = IssueToken(for: bundleID, label: "dev")
-    return try await stage.running.installation.ledger.pool.withConnection { [now, stage] connection in
-      try await app.apply(
-        app.plan(on: connection), sealedWith: KeySource(stage.running.keys), by: author, at: now, on: connection)
-      if secret != nil {
-        try await forwarding.apply(forwarding.plan(on: connection), by: author, at: now, on: connection)
-      }
-      return try await token.apply(token.plan(on: connection), by: author, at: now, on: connection).token
-    }
   }
 
   /// A statuses answer that Apple signed in 2021: refused as its publishers edited it, taken as Apple signed it.
@@ -127,7 +117,8 @@ final class StoryPlay: Service {
     }
     let app = "club.omnichess.ios"
     let service = StoryService(
-      url: stage.running.url, tokens: [app: try await register(app, appAppleID: nil, secret: nil)], client: client)
+      url: stage.running.url, tokens: [app: try await operated.register(app, forwardingTo: stage.oldBackEndURL)],
+      client: client)
     var corrected = answer
     corrected["bundleId"] = .string(app)
     let refused = try await service.handIn(answer.encoded(), of: app)

@@ -1,5 +1,6 @@
 import HTTPClient
 import JSON
+import Time
 
 /// Switchyard as a story meets it: from outside, over HTTP.
 struct StoryService: Sendable {
@@ -18,9 +19,20 @@ struct StoryService: Sendable {
   }
 
   /// What an old client of the app does with its receipt.
-  func verifyReceipt(_ receipt: String, password: String) async throws -> JSONObject {
+  ///
+  /// - Parameter base: of another one than Switchyard's verifyReceipt.
+  /// - Returns: The answer and who gave it, by the header `Switchyard-Answered-By`.
+  func verifyReceipt(
+    _ receipt: String, password: String, at base: String? = nil
+  ) async throws -> (body: JSONObject, source: String) {
     let body: JSONObject = ["receipt-data": .string(receipt), "password": .string(password)]
-    return try await send(ClientRequest(method: "POST", url: "\(url)/verifyReceipt", body: body.encoded())).body
+    let response = try await client.send(
+      ClientRequest(
+        method: "POST", url: "\(base ?? url)/verifyReceipt", body: body.encoded(), deadline: .minutes(1),
+        responseLimit: 8 << 20))
+    return (
+      (try? JSONReader.read(response.body).object) ?? [:], response.headers["Switchyard-Answered-By"] ?? ""
+    )
   }
 
   func handIn(_ evidence: [UInt8], of app: String) async throws -> (status: Int, body: JSONObject) {

@@ -56,7 +56,8 @@ enum RolloutCommand {
   }
 
   private static let history = Command(
-    "history", "Show who set an app's stage, when and why, newest first.",
+    "history", "Show who changed an app's rollout, when and why, newest first.",
+    discussion: "Stages that were set, kills, what the guard took back, rehearsals, cohorts and decisions.",
     examples: [Command.Example("switchyard rollout history com.example.app")],
     options: [.value("limit", "N", default: "20", "How many at most, 1 to 1000."), JSONOutput.option],
     arguments: [AppCommand.bundleID]
@@ -65,18 +66,19 @@ enum RolloutCommand {
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let bundleID = try await AppRecord.find(arguments.positionals[0], connection).app.bundleID
       let entries = try await connection.read { session throws(DatabaseError) in
-        try AuditTable.newest(of: bundleID, action: SetStage.action, limit: limit, in: session)
+        try AuditTable.newest(of: bundleID, actions: "rollout.", limit: limit, in: session)
       }
       if arguments.wantsJSON {
         for entry in entries {
           try terminal.write([
-            "at": .integer(entry.at.sinceEpoch), "actor": .string(entry.actor), "reason": .string(entry.reason),
+            "at": .integer(entry.at.sinceEpoch), "actor": .string(entry.actor), "action": .string(entry.action),
+            "reason": .string(entry.reason),
           ])
         }
         return .done
       }
-      var table = TextTable([.init("AT"), .init("WHO"), .init("WHAT AND WHY")])
-      for entry in entries { table.add([entry.at.iso8601, entry.actor, entry.reason]) }
+      var table = TextTable([.init("AT"), .init("WHO"), .init("ACTION"), .init("WHAT AND WHY")])
+      for entry in entries { table.add([entry.at.iso8601, entry.actor, entry.action, entry.reason]) }
       try terminal.write(table.render(for: terminal))
       if entries.isEmpty { terminal.note("\(bundleID) is where it began: in record") }
       return .done

@@ -12,34 +12,37 @@ enum RolloutKill {
     "kill", "Stop answering verifyReceipt, for one app or for all: back to shadow.",
     discussion: """
       Every app in ramp, live or complete goes back to shadow in one transaction: Apple answers its callers within five \
-      seconds, in every process. Nothing is deleted, and nothing refuses it. The same customers are picked by a later ramp.
+      seconds, in every process. Nothing is deleted, and nothing refuses it. The same customers are picked by a later ramp. \
+      A rehearsal that is under way does not bring its app back. Without BUNDLE_ID all apps are stopped.
       """,
     examples: [
+      Command.Example("switchyard rollout kill", "every app"),
       Command.Example("switchyard rollout kill com.example.app --reason \"wrong answers\""),
-      Command.Example("switchyard rollout kill --all --reason \"wrong answers\""),
     ],
     options: [
-      .flag("all", "Every app."), EnvironmentOption.option, .value("reason", "TEXT", "Why; kept in the audit."),
+      .flag("all", "Every app, as without BUNDLE_ID."), EnvironmentOption.option,
+      .value("reason", "TEXT", "Why; kept in the audit."),
       .flag("dry-run", "Show what would be stopped and stop nothing."), JSONOutput.option,
     ],
     arguments: [Positional("BUNDLE_ID", count: .optional, "One app.")]
   ) { arguments, terminal in
     let app = arguments.positionals.first
-    guard (app == nil) == arguments.flag("all") else {
-      throw UsageError(.missingOption, "Specify a BUNDLE_ID or --all.", path: arguments.path)
+    guard app == nil || !arguments.flag("all") else {
+      throw UsageError(.invalidValue, "--all cannot be combined with a BUNDLE_ID.", path: arguments.path)
     }
-    let reason = arguments.value("reason") ?? ""
-    guard !reason.isEmpty, reason.utf8.count <= 500 else {
-      throw UsageError(.missingOption, "Specify --reason, in at most 500 bytes.", path: arguments.path)
+    guard (arguments.value("reason") ?? "").utf8.count <= 500 else {
+      throw UsageError(.invalidValue, "--reason is longer than 500 bytes.", path: arguments.path)
     }
     let stop = StopAnswering(of: app, in: try EnvironmentOption.environment(arguments))
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let plan = try await stop.plan(on: connection)
       let isDry = arguments.flag("dry-run")
-      if !isDry {
-        try await stop.apply(plan, by: .ofCommand(because: reason), at: WallClock.system.now(), on: connection)
-      }
-      for standing in plan {
+      let stopped =
+        isDry
+        ? plan
+        : try await stop.apply(
+          by: .ofCommand(because: arguments.value("reason")), at: WallClock.system.now(), on: connection)
+      for standing in stopped {
         if arguments.wantsJSON {
           try terminal.write([
             "app": .string(standing.app.bundleID), "environment": .string(standing.flag.environment.rawValue),
@@ -53,7 +56,7 @@ enum RolloutKill {
           )
         }
       }
-      if plan.isEmpty { terminal.note("No app is answered by Switchyard. Nothing was changed.") }
+      if stopped.isEmpty { terminal.note("No app is answered by Switchyard. Nothing was changed.") }
       return .done
     }
   }

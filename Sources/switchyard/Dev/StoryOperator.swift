@@ -1,0 +1,53 @@
+import Database
+import Ledger
+import Operations
+import Purchases
+import Rollout
+import Service
+import Signing
+import Simulator
+import Time
+
+/// What the operator of a story does, by the operations that the command line has.
+struct StoryOperator: Sendable {
+  let running: RunningInstallation
+  let now: Milliseconds
+
+  private static let author = Author("switchyard dev", because: "story")
+
+  /// Registers an app and returns a token for it; with a secret also its old back end, to which its notifications go on.
+  func register(
+    _ bundleID: String, appAppleID: Int64? = nil, secret: String? = nil, forwardingTo oldBackEnd: String
+  ) async throws -> String {
+    let app = RegisterApp(
+      bundleID, appAppleID: appAppleID, sharedSecret: secret.flatMap { SharedSecret(Array($0.utf8)) })
+    let forwarding = SetLegacyURL(oldBackEnd, of: bundleID, in: .production)
+    let token = IssueToken(for: bundleID, label: "dev")
+    return try await running.installation.ledger.pool.withConnection { [now, running] connection in
+      try await app.apply(
+        app.plan(on: connection), sealedWith: KeySource(running.keys), by: Self.author, at: now, on: connection)
+      if secret != nil {
+        try await forwarding.apply(forwarding.plan(on: connection), by: Self.author, at: now, on: connection)
+      }
+      return try await token.apply(token.plan(on: connection), by: Self.author, at: now, on: connection).token
+    }
+  }
+
+  /// Registers the app's key of the App Store Server API: from now on Apple is asked about its customers.
+  func register(_ key: DeveloperKey, of bundleID: String) async throws {
+    let app = RegisterApp(
+      bundleID, apiKey: .init(pem: try key.signingKey.pem(), id: key.keyID, issuer: key.issuerID))
+    try await running.installation.ledger.pool.withConnection { [now, running] connection in
+      try await app.apply(
+        app.plan(on: connection), sealedWith: KeySource(running.keys), by: Self.author, at: now, on: connection)
+    }
+  }
+
+  /// `rollout set APP live --environment Production --force`.
+  func goLive(_ bundleID: String) async throws {
+    let live = SetStage(.live, of: bundleID, in: .production, forced: true)
+    try await running.installation.ledger.pool.withConnection { [now] connection in
+      try await live.apply(live.plan(at: now, on: connection), by: Self.author, at: now, on: connection)
+    }
+  }
+}

@@ -1,0 +1,73 @@
+import Database
+import Ledger
+import Operations
+import Purchases
+import Rollout
+import Support
+import Testing
+import Time
+
+/// A rehearsal of a rollback beside other changes of the stage.
+@Suite struct `A rehearsed rollback` {
+  private let now = Operated.now
+  private let kim = Operated.kim
+
+  private func stage(_ here: Operated) async throws -> Stage? {
+    try await here.connection.read { session throws(DatabaseError) in
+      try FlagTable.all(in: session)[Scope(app: here.app.id, environment: .sandbox)]?.stage
+    }
+  }
+
+  /// Begins a rehearsal from `live` in a process of its own and a service that has not followed; runs `change` once the app is
+  /// in `shadow`, then has the service follow.
+  private func rehearsing(_ here: Operated, _ change: () async throws -> Void) async throws -> Result<Void, any Error> {
+    let live = SetStage(.live, of: Operated.bundleID, in: .sandbox, forced: true)
+    try await live.apply(live.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
+    let process = [UInt8](repeating: 7, count: 16)
+    try await follow(by: process, mark: 0, here)
+    let other = try await Connection.open(here.configuration)
+    let rehearsal = Task { [kim, now] in
+      let drill = RehearseRollback(Operated.bundleID, in: .sandbox)
+      _ = try await drill.apply(drill.plan(on: other), by: kim, clock: .fixed(at: now), on: other)
+    }
+    #expect(try await eventually { try await stage(here) == .shadow })
+    try await change()
+    try await follow(by: process, mark: 1_000, here)
+    let result = await rehearsal.result
+    await other.close()
+    return result
+  }
+
+  private func follow(by process: [UInt8], mark: Int64, _ here: Operated) async throws {
+    let now = now
+    try await here.connection.read { session throws(DatabaseError) in
+      try ProcessTable.note(process, mark: mark, at: now, in: session)
+    }
+  }
+
+  @Test func `leaves the stage as it was`() async throws {
+    let here = try await Operated()
+    try await rehearsing(here) {}.get()
+    #expect(try await stage(here) == .live)
+    #expect(try await here.audit().last?.hasPrefix("rollout.drill") == true)
+  }
+
+  @Test func `does not undo a kill`() async throws {
+    let here = try await Operated()
+    let result = try await rehearsing(here) {
+      try await StopAnswering(of: nil).apply(by: kim, at: now, on: here.connection)
+    }
+    #expect(throws: RehearsalFailed.self) { try result.get() }
+    #expect(try await stage(here) == .shadow)
+  }
+
+  @Test func `does not undo a stage that was set`() async throws {
+    let here = try await Operated()
+    let result = try await rehearsing(here) {
+      let record = SetStage(.record, of: Operated.bundleID, in: .sandbox)
+      try await record.apply(record.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
+    }
+    #expect(throws: RehearsalFailed.self) { try result.get() }
+    #expect(try await stage(here) == .record)
+  }
+}
