@@ -22,7 +22,7 @@ final class AnsweringProcess {
   }
 
   /// - Parameters:
-  ///   - others: customers of few rows, of whom nobody asks.
+  ///   - others: how many more customers the ledger has, with four rows each; no request is about them.
   ///   - cache: seconds for which an answer is given again.
   static func start(
     _ samples: NotificationSamples, customers count: Int, others: Int = 0, cache: Int?

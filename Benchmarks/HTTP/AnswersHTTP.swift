@@ -34,7 +34,7 @@ enum AnswersHTTP {
 
   /// - Parameters:
   ///   - cache: seconds for which an answer is given again; nil: as `serve` has it.
-  ///   - others: customers of whom nobody asks.
+  ///   - others: how many more customers the ledger has; no request is about them.
   private static func measure(
     _ name: String, _ samples: NotificationSamples, _ warm: [[UInt8]], cache: Int?, others: Int, seconds: Int,
     bare: Double?, target: Measurement.Target?

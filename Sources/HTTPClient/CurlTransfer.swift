@@ -107,7 +107,9 @@ import Time
     unsafe switchyard_curl_set_long(easy, CURLOPT_QUICK_EXIT, 1)
     unsafe switchyard_curl_set_long(easy, CURLOPT_TCP_KEEPALIVE, 1)
     unsafe switchyard_curl_set_long(easy, CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-    unsafe switchyard_curl_set_long(easy, CURLOPT_PIPEWAIT, 1)
+    // TLS says whether a connection takes many requests. Without TLS the first answer says so: were it waited for, a host that hangs
+    // would get one request, and all others would wait behind it.
+    if request.url.lowercased().hasPrefix("https:") { unsafe switchyard_curl_set_long(easy, CURLOPT_PIPEWAIT, 1) }
     // Over HTTP/2 a deadline ends a stream and keeps the connection, though nobody may be at its other end any more.
     unsafe switchyard_curl_limit_silence(easy, UInt32(clamping: configuration.acknowledgedWithin.milliseconds))
     if !request.mayRepeat { unsafe switchyard_curl_set_long(easy, CURLOPT_FRESH_CONNECT, 1) }

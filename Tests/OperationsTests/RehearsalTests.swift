@@ -20,20 +20,26 @@ import Time
 
   /// Begins a rehearsal from `live` in a process of its own and a service that has not followed; runs `change` once the app is
   /// in `shadow`, then has the service follow.
-  private func rehearsing(_ here: Operated, _ change: () async throws -> Void) async throws -> Result<Void, any Error> {
+  ///
+  /// - Parameter isCancelled: whether the rehearsal is cancelled before the service follows.
+  private func rehearsing(
+    _ here: Operated, isCancelled: Bool = false, _ change: () async throws -> Void = {}
+  ) async throws -> Result<Void, any Error> {
     let live = SetStage(.live, of: Operated.bundleID, in: .sandbox, forced: true)
     try await live.apply(live.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
     let process = [UInt8](repeating: 7, count: 16)
     try await follow(by: process, mark: 0, here)
     let other = try await Connection.open(here.configuration)
-    let rehearsal = Task { [kim, now] in
-      let drill = RehearseRollback(Operated.bundleID, in: .sandbox)
-      _ = try await drill.apply(drill.plan(on: other), by: kim, clock: .fixed(at: now), on: other)
+    let result = try await withThrowingTaskGroup(of: Void.self) { [kim, now] group in
+      group.addTask {
+        let drill = RehearseRollback(Operated.bundleID, in: .sandbox)
+        _ = try await drill.apply(drill.plan(on: other), by: kim, clock: .fixed(at: now), on: other)
+      }
+      #expect(try await eventually { try await stage(here) == .shadow })
+      try await change()
+      if isCancelled { group.cancelAll() } else { try await follow(by: process, mark: 1_000, here) }
+      return await group.nextResult() ?? .success(())
     }
-    #expect(try await eventually { try await stage(here) == .shadow })
-    try await change()
-    try await follow(by: process, mark: 1_000, here)
-    let result = await rehearsal.result
     await other.close()
     return result
   }
@@ -47,9 +53,18 @@ import Time
 
   @Test func `leaves the stage as it was`() async throws {
     let here = try await Operated()
-    try await rehearsing(here) {}.get()
+    try await rehearsing(here).get()
     #expect(try await stage(here) == .live)
     #expect(try await here.audit().last?.hasPrefix("rollout.drill") == true)
+  }
+
+  @Test func `that is cancelled leaves the stage as it was, and no evidence`() async throws {
+    let here = try await Operated()
+    let result = try await rehearsing(here, isCancelled: true)
+    #expect(throws: CancellationError.self) { try result.get() }
+    #expect(try await stage(here) == .live)
+    let audit = try await here.audit()
+    #expect(!audit.contains { $0.hasPrefix("rollout.drill") })
   }
 
   @Test func `does not undo a kill`() async throws {

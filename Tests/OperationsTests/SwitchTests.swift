@@ -52,7 +52,7 @@ import Time
     #expect(try await flag(here)?.stage == .shadow)
     let epoch = try await flag(here)?.epoch
     #expect(try await stop.plan(on: here.connection).isEmpty)
-    // It may be there for a rehearsal: whoever put it there does not bring it back.
+    // A rehearsal may have put the app into `shadow`; with the new epoch it cannot put the app back.
     #expect(try await stop.apply(by: kim, at: now, on: here.connection).isEmpty)
     #expect(try await flag(here)?.stage == .shadow)
     #expect(try await flag(here)?.epoch == epoch.map { $0 + 1 })

@@ -1,4 +1,5 @@
 import Database
+import HTTPClient
 import JSON
 import Ledger
 import Simulator
@@ -67,6 +68,42 @@ import Time
       let isKept = try await eventually { try await service.rowCount("inbox") == 1 }
       #expect(isKept)
       #expect(try await service.rowCount("work") > 0)
+    }
+  }
+
+  @Test func `is given from what is known while the app's other calls wait for Apple`() async throws {
+    let world = AnsweredWorld.world(customers: 40)
+    let buyers = AnsweredWorld.buyers(world)
+    let (known, others) = (try #require(buyers.first), buyers.dropFirst())
+    try await AnsweringService.with(world, stage: "live") { service in
+      let request = AnsweringService.request(try service.receipt(of: known))
+      try await service.control("faults", ["fault": "serverError", "on": "verifyReceipt", "times": 1])
+      #expect(try await service.ask(request).source == "look-up")
+      try await service.control(
+        "faults", ["fault": "stalled", "on": "verifyReceipt", "value": 600_000, "times": .null])
+      // As many as may wait of one app, and more: of none of these customers enough is known.
+      let bodies = try (0..<40).map { number in
+        AnsweringService.request(
+          try service.receipt(of: others[others.startIndex + number % others.count]), excludesOld: number % 2 == 0)
+      }
+      var many = HTTPClientConfiguration()
+      many.connectionsPerHost = bodies.count
+      let crowd = HTTPClient(many)
+      await withTaskGroup(of: Void.self) { group in
+        for body in bodies {
+          let url = service.base + "/sandbox/verifyReceipt"
+          group.addTask {
+            _ = try? await crowd.send(
+              ClientRequest(method: "POST", url: url, body: body.encoded(), deadline: .seconds(90)))
+          }
+        }
+        let areWaiting = await eventually { ((try? await service.matchedCalls())?.last ?? 0) >= 32 }
+        #expect(areWaiting)
+        let answer = try? await service.ask(request)
+        #expect(answer?.code == 0 && answer?.source == "ledger", "\(String(describing: answer))")
+        group.cancelAll()
+      }
+      await crowd.shutdown()
     }
   }
 

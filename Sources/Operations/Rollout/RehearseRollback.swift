@@ -44,6 +44,7 @@ package struct RehearseRollback: Sendable {
   /// Rehearses it, and notes the evidence; the stage is as it was afterwards, also when the processes do not follow in time.
   ///
   /// If anybody changes the stage meanwhile (an operator, the guard, `rollout kill`), their change stays and the rehearsal fails.
+  /// A rehearsal that is cancelled puts the stage back first.
   package func apply(
     _ standing: RolloutStanding, by author: Author, clock: WallClock, on connection: Connection
   ) async throws -> Outcome {
@@ -61,16 +62,17 @@ package struct RehearseRollback: Sendable {
     }
     let target = goesBack ? Stage.shadow : standing.flag.stage
     let start = ContinuousClock.now
+    let share = standing.flag.share
     let rehearsed = try await change(
-      standing, from: standing.flag, to: target, goesBack ? nil : standing.flag.share, "rehearsal begins", author,
-      clock,
-      connection)
+      standing, from: standing.flag, to: target, goesBack ? nil : share, "rehearsal begins", author, clock, connection)
     let back = try? await followed(since: start, clock, connection)
     let middle = ContinuousClock.now
-    _ = try await change(
-      standing, from: rehearsed, to: standing.flag.stage, standing.flag.share, "rehearsal ends", author, clock,
-      connection)
+    _ = try await withCancellationShield {
+      try await change(
+        standing, from: rehearsed, to: standing.flag.stage, share, "rehearsal ends", author, clock, connection)
+    }
     let forth = try? await followed(since: middle, clock, connection)
+    try Task.checkCancellation()
     guard let back, let forth else {
       throw RehearsalFailed(
         "not every service followed within \(limit.milliseconds / 1_000) seconds; the stage is \(name) again")
@@ -131,7 +133,7 @@ package struct RehearseRollback: Sendable {
         let elapsed = (ContinuousClock.now - start).components
         return .milliseconds(elapsed.seconds * 1_000 + elapsed.attoseconds / 1_000_000_000_000_000)
       }
-      try? await Task.sleep(for: .milliseconds(100))
+      try await Task.sleep(for: .milliseconds(100))
     }
     throw RehearsalFailed("not every service followed in time")
   }

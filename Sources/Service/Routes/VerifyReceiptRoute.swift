@@ -36,7 +36,7 @@ final class VerifyReceiptRoute: Sendable {
   static let callsAtOnce = 128
   /// Calls that are being answered, those that wait for Apple among them.
   ///
-  /// So many more that, while Apple hangs, customers of whom all is known are answered beside those who wait for it.
+  /// More than `callsAtOnce`, so that calls that the ledger can answer are answered while other calls wait for Apple.
   private static let answersAtOnce = 8 * callsAtOnce
 
   private let client: HTTPClient

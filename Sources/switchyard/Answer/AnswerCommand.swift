@@ -127,9 +127,9 @@ struct AnswerCommand {
   /// Who answers in the stage, where that is not Switchyard for every customer.
   private static func note(of stage: Stage) -> String? {
     switch stage.answers {
-    case .apple: "stage \(stage.rawValue): Apple answers now. In the stage live this holds:"
+    case .apple: "stage \(stage.rawValue): Apple answers now. This is what Switchyard would answer in live."
     case .divided:
-      "stage \(stage.rawValue): Apple answers the customers who are not in the percentage. For the others this holds:"
+      "stage \(stage.rawValue): Customers in the percentage get this answer. Apple answers all others."
     case .ledger: nil
     }
   }

@@ -1,6 +1,5 @@
 import HTTPClient
 import JSON
-import Time
 
 /// Switchyard as a story meets it: from outside, over HTTP.
 struct StoryService: Sendable {
@@ -26,17 +25,14 @@ struct StoryService: Sendable {
     _ receipt: String, password: String, at base: String? = nil
   ) async throws -> (body: JSONObject, source: String) {
     let body: JSONObject = ["receipt-data": .string(receipt), "password": .string(password)]
-    let response = try await client.send(
-      ClientRequest(
-        method: "POST", url: "\(base ?? url)/verifyReceipt", body: body.encoded(), deadline: .minutes(1),
-        responseLimit: 8 << 20))
-    return (
-      (try? JSONReader.read(response.body).object) ?? [:], response.headers["Switchyard-Answered-By"] ?? ""
-    )
+    let answer = try await send(
+      ClientRequest(method: "POST", url: "\(base ?? url)/verifyReceipt", body: body.encoded()))
+    return (answer.body, answer.source)
   }
 
   func handIn(_ evidence: [UInt8], of app: String) async throws -> (status: Int, body: JSONObject) {
-    try await send(ClientRequest(method: "POST", url: "\(url)/v1/evidence", body: evidence), of: app)
+    let answer = try await send(ClientRequest(method: "POST", url: "\(url)/v1/evidence", body: evidence), of: app)
+    return (answer.status, answer.body)
   }
 
   /// What is known under an id; nil when nothing is.
@@ -47,10 +43,13 @@ struct StoryService: Sendable {
 
   private func send(
     _ request: ClientRequest, of app: String? = nil
-  ) async throws -> (status: Int, body: JSONObject) {
+  ) async throws -> (status: Int, body: JSONObject, source: String) {
     var request = request
     if let app { request.headers.append(("Authorization", "Bearer \(tokens[app] ?? "")")) }
     let response = try await client.send(request)
-    return (response.status, (try? JSONReader.read(response.body).object) ?? [:])
+    return (
+      response.status, (try? JSONReader.read(response.body).object) ?? [:],
+      response.headers["Switchyard-Answered-By"] ?? ""
+    )
   }
 }
