@@ -136,7 +136,10 @@ let package = Package(
       path: "Tests/Support", swiftSettings: strict),
     .target(
       name: "Truth",
-      dependencies: ["Simulator", "Ledger", "Database", "Mappings", "Purchases", "Signing", "JSON", "Time"],
+      dependencies: [
+        "Simulator", "Ledger", "Database", "LegacyAnswers", "Receipts", "Mappings", "Purchases", "Signing", "JSON",
+        "Time",
+      ],
       path: "Tests/Truth", swiftSettings: strict),
     .target(name: "Tables", path: "Tests/Tables", swiftSettings: strict),
     tests("TimeTests", "Time"),
@@ -156,7 +159,8 @@ let package = Package(
     tests(
       "AdapterTests", "Adapter", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
     tests(
-      "LegacyAnswersTests", "Comparison", "LegacyAnswers", "Mappings", "Receipts", "Simulator", "Signing", "Wire",
+      "LegacyAnswersTests", "Truth", "Comparison", "LegacyAnswers", "Mappings", "Receipts", "Simulator", "Signing",
+      "Wire",
       "Purchases",
       "JSON",
       "Time"),

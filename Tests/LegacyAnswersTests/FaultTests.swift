@@ -5,6 +5,7 @@ import Signing
 import Simulator
 import Support
 import Testing
+import Truth
 
 /// Each fault is one cell of one row of the tables that the composer works by, changed as a careless hand would.
 ///

@@ -1,6 +1,7 @@
 import LegacyAnswers
 import Mappings
 import Support
+import Truth
 
 /// `docs/fidelity.md`: what of an answer is Apple's word for word, by which row, and what it was held against.
 struct FidelityPage {

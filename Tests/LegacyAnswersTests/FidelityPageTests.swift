@@ -3,6 +3,7 @@ import Signing
 import Simulator
 import Support
 import Testing
+import Truth
 
 @Suite("The page of fidelity", .enabled(if: Samples.directory != nil, "no ../shared/samples beside the project"))
 struct FidelityPageTests {

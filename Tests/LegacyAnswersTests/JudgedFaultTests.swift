@@ -5,6 +5,7 @@ import Mappings
 import Purchases
 import Support
 import Testing
+import Truth
 
 /// The faults of `FaultTests`, seen as the shadow sees them: our answers beside the simulator's, each difference with its cause.
 @Suite struct `A comparison of a faulty answer` {

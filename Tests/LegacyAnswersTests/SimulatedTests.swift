@@ -4,6 +4,7 @@ import Signing
 import Simulator
 import Support
 import Testing
+import Truth
 
 @Suite("A composed answer beside the simulator's") struct SimulatedTests {
   /// An empty `latest_receipt_info` is what the simulator answers to a receipt without purchases.

@@ -22,13 +22,11 @@ import Truth
 
 /// A simulated App Store and a service that answers verifyReceipt itself, under one clock, for the length of one test.
 ///
-/// The clock runs, so that Apple's budget fills, and can be set forward.
+/// The clock runs, so that Apple's budget fills, and can be set forward; or it stands still between the steps of a test.
 struct AnsweringService: Sendable {
   static let app = MixedStory.app
   static let start = Milliseconds(1_767_600_000_000)
-  private static let receiptPKI: ReceiptPKI = {
-    do { return try ReceiptPKI.generate(at: start) } catch { preconditionFailure("no receipt PKI: \(error)") }
-  }()
+  private static let receiptPKI = SimulatedCases.pki
 
   let running: RunningAppStore
   let clock: SteppedClock
@@ -38,15 +36,20 @@ struct AnsweringService: Sendable {
   let token: String
   private let client: HTTPClient
 
-  /// - Parameter stage: of the Sandbox; Production stays in `record`.
+  /// - Parameters:
+  ///   - stage: of the environment; the other one stays in `record`.
+  ///   - readings: of open rules, which the app has chosen.
   static func with(
-    _ world: AppStoreWorld, stage: String, isAsking: Bool = true, hasSecret: Bool = true,
+    _ world: AppStoreWorld, stage: String, in environment: AppStoreEnvironment = .sandbox, isAsking: Bool = true,
+    hasSecret: Bool = true, clockRuns: Bool = true, readings: [String] = [],
     _ change: (inout Installation.Settings) -> Void = { $0.answersKept = .milliseconds(0) },
     _ body: @Sendable (AnsweringService) async throws -> Void
   ) async throws {
     let clock = SteppedClock(at: world.now)
     let begun = ContinuousClock.now
-    let wall = WallClock { clock.clock.now() + .milliseconds((ContinuousClock.now - begun).wholeMilliseconds) }
+    let wall =
+      clockRuns
+      ? WallClock { clock.clock.now() + .milliseconds((ContinuousClock.now - begun).wholeMilliseconds) } : clock.clock
     var market = RunningAppStore.Settings()
     market.receiptPKI = receiptPKI
     let running = try RunningAppStore.start(world, market, clock: wall)
@@ -65,7 +68,9 @@ struct AnsweringService: Sendable {
           Array(Self.secret.utf8), kind: .sharedSecret, name: "shared", issuer: "", of: app, sealedWith: keys, at: now,
           in: session)
       }
-      _ = try session.execute("UPDATE flags SET stage = \(stage), epoch = epoch + 1 WHERE environment = 2")
+      try PolicyTable.set(answerReadings: readings, of: app, at: now, in: session)
+      let code = environment == .production ? 1 : 2
+      _ = try session.execute("UPDATE flags SET stage = \(stage), epoch = epoch + 1 WHERE environment = \(code)")
       return try TokenTable.issue(for: app, label: "test", at: now, in: session)
     }
     let verifier = SignedDataVerifier(roots: TrustedRoots(exactly: [try identity.chains.pki.trustedRoot()]))
@@ -197,6 +202,13 @@ struct AnsweringService: Sendable {
     try #require(answer.status == 200, "\(String(decoding: answer.body, as: UTF8.self))")
   }
 
+  /// Ends every fault of the simulated App Store.
+  func withoutFaults() async throws {
+    let answer = try await client.send(
+      ClientRequest(method: "DELETE", url: "\(running.controlURL)/faults", deadline: .seconds(60)))
+    try #require(answer.status == 200)
+  }
+
   /// How many calls of the App Store Server API each fault that was set has met.
   func matchedCalls() async throws -> [Int64] {
     let answer = try await send(ClientRequest(url: "\(running.controlURL)/faults", deadline: .seconds(60)))
@@ -206,6 +218,17 @@ struct AnsweringService: Sendable {
   func advance(_ interval: Interval) async throws {
     clock.advance(by: interval)
     try await control("advance", ["milliseconds": .integer(interval.milliseconds)])
+  }
+
+  /// Sets the simulated App Store to `date`, and the clock of everything to `instant`.
+  func advance(to date: Milliseconds, clock instant: Milliseconds) async throws {
+    clock.advance(by: instant - clock.clock.now())
+    try await control("advance", ["to": .integer(date.sinceEpoch)])
+  }
+
+  /// The path of verifyReceipt in an environment.
+  func path(_ environment: AppStoreEnvironment) -> String {
+    environment == .production ? "/verifyReceipt" : "/sandbox/verifyReceipt"
   }
 
   func execute(_ statement: SQL) async throws {

@@ -1,26 +1,29 @@
-import JSON
-import LegacyAnswers
+package import JSON
 
 /// Holds our answers against the simulator's, field by field; knows nothing of the rules that ours are composed by.
-struct SimulatedComparison {
-  /// Fields that were equal, by their paths without positions.
-  private(set) var equal: [String: Int] = [:]
-  /// The same with iOS 6 answers by themselves.
-  private(set) var equalByGeneration: [String: Int] = [:]
-  /// The values of each field, at most two.
-  private(set) var values: [String: Set<JSONValue>] = [:]
-  /// Equal fields in cases of each situation.
-  private(set) var bySituation: [String: [SimulatedCase.Situation: Int]] = [:]
-  /// Ids that a restore changed, rows of consumables, and `latest_receipt`.
-  private(set) var unavailable = 0
-  private(set) var echoed = 0
-  private(set) var cases = 0
-  private(set) var situations: [SimulatedCase.Situation: Int] = [:]
-  /// The first differences, at most twenty.
-  private(set) var different: [String] = []
-  private(set) var differences = 0
+package struct SimulatedComparison {
+  package init() {}
 
-  mutating func add(_ sample: SimulatedCase, answered bytes: [UInt8]) throws {
+  /// Fields that were equal, by their paths without positions.
+  package private(set) var equal: [String: Int] = [:]
+  /// The same with iOS 6 answers by themselves.
+  package private(set) var equalByGeneration: [String: Int] = [:]
+  /// The values of each field, at most two.
+  package private(set) var values: [String: Set<JSONValue>] = [:]
+  /// Equal fields in cases of each situation.
+  package private(set) var bySituation: [String: [SimulatedCase.Situation: Int]] = [:]
+  /// Ids that a restore changed, rows of consumables, and `latest_receipt`.
+  package private(set) var unavailable = 0
+  package private(set) var echoed = 0
+  package private(set) var cases = 0
+  package private(set) var situations: [SimulatedCase.Situation: Int] = [:]
+  /// The first differences, at most twenty.
+  package private(set) var different: [String] = []
+  package private(set) var differences = 0
+  /// Differences by their fields, without positions.
+  package private(set) var differing: [String: Int] = [:]
+
+  package mutating func add(_ sample: SimulatedCase, answered bytes: [UInt8]) throws {
     cases += 1
     for situation in sample.situations { situations[situation, default: 0] += 1 }
     var limits = JSONLimits.standard
@@ -49,10 +52,12 @@ struct SimulatedComparison {
       } else if isRestored(key, sample, left) || isItemOfAnother(key, sample.answer) {
         unavailable += 1
       } else {
+        differing[key.field, default: 0] += 1
         differ("\(key.path): \(text(value)) / \(own.map(text) ?? "-") \(sample.situations.map(\.rawValue).sorted())")
       }
     }
     for (key, value) in right.values {
+      differing[key.field, default: 0] += 1
       differ("\(key.path): - / \(text(value)) \(sample.situations.map(\.rawValue).sorted())")
     }
   }

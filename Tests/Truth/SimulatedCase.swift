@@ -1,37 +1,37 @@
-import JSON
-import LegacyAnswers
+package import JSON
+package import LegacyAnswers
 import Purchases
-import Receipts
-import Signing
-import Simulator
-import Time
+package import Receipts
+package import Signing
+package import Simulator
+package import Time
 
 /// A request about a simulated customer: what we know, and what the simulated App Store answers.
-struct SimulatedCase: Sendable {
+package struct SimulatedCase: Sendable {
   /// What makes a customer a case of their own.
-  enum Situation: String, Sendable, CaseIterable {
+  package enum Situation: String, Sendable, CaseIterable {
     case plain, restored, refunded, upgraded, shared, grace, retry, ended, revoked, cancelled, trial, paidIntroduction,
       promotional, offerCode, priceAsked, consumable, excludeOld, olderReceipt, transactionReceipt, production
   }
 
-  let request: AnswerRequest
-  let facts: CustomerFacts
+  package let request: AnswerRequest
+  package let facts: CustomerFacts
   /// The simulator's answer.
-  let answer: JSONObject
-  let situations: Set<Situation>
+  package let answer: JSONObject
+  package let situations: Set<Situation>
   /// Lines, else originalTransactionIds, of rows whose ids a restore changed since: V2 does not know them.
-  let restored: Set<String>
+  package let restored: Set<String>
   /// originalTransactionIds of consumables that came or were used up since the receipt: V2 does not know which are.
-  let consumables: Set<String>
+  package let consumables: Set<String>
 }
 
 /// Customers of a simulated App Store, and requests about them at dates of their lives.
-struct SimulatedCases {
-  static let start = Milliseconds(1_767_600_000_000)
-  static let pki: ReceiptPKI = {
+package struct SimulatedCases: Sendable {
+  package static let start = Milliseconds(1_767_600_000_000)
+  package static let pki: ReceiptPKI = {
     do { return try ReceiptPKI.generate(at: start) } catch { preconditionFailure("no PKI: \(error)") }
   }()
-  static let reader: ReceiptReader = {
+  package static let reader: ReceiptReader = {
     do { return ReceiptReader(trust: ReceiptTrust(exactly: [try pki.trustedRoot()])) } catch {
       preconditionFailure("no reader: \(error)")
     }
@@ -41,7 +41,23 @@ struct SimulatedCases {
   private let environment: Environment
   private let seed: UInt64
 
-  init(customers: Int, in environment: AppStoreEnvironment, seed: UInt64) {
+  /// A year of customers to whom everything happens.
+  package init(customers: Int, in environment: AppStoreEnvironment, seed: UInt64) {
+    var world = Self.world(customers: customers, in: environment, seed: seed)
+    world.advance(by: .days(365))
+    _ = world.drainNotifications()
+    self.init(world, in: environment, seed: seed)
+  }
+
+  /// Cases of the world's customers, up to its present.
+  package init(_ world: AppStoreWorld, in environment: AppStoreEnvironment, seed: UInt64) {
+    self.world = world
+    self.environment = environment == .production ? .production : .sandbox
+    self.seed = seed
+  }
+
+  /// A world at its beginning, in which everything happens often enough to be seen among a hundred customers in a year.
+  package static func world(customers: Int, in environment: AppStoreEnvironment, seed: UInt64) -> AppStoreWorld {
     var app = AppPlan.sample("com.example.notes", environment: environment)
     app.customers = customers
     app.habits = .lively
@@ -52,10 +68,10 @@ struct SimulatedCases {
     app.habits.redeemsOffer = 150
     app.habits.downgrades = 60
     app.priceChanges = [
-      AppPlan.PriceChange(of: "plus.monthly", at: Self.start + .days(150), to: 6_990, needsConsent: true),
-      AppPlan.PriceChange(of: "lite.weekly", at: Self.start + .days(100), to: 1_990, needsConsent: true),
-      AppPlan.PriceChange(of: "news.monthly", at: Self.start + .days(120), to: 3_990, needsConsent: true),
-      AppPlan.PriceChange(of: "pro.monthly", at: Self.start + .days(200), to: 10_990, needsConsent: false),
+      AppPlan.PriceChange(of: "plus.monthly", at: start + .days(150), to: 6_990, needsConsent: true),
+      AppPlan.PriceChange(of: "lite.weekly", at: start + .days(100), to: 1_990, needsConsent: true),
+      AppPlan.PriceChange(of: "news.monthly", at: start + .days(120), to: 3_990, needsConsent: true),
+      AppPlan.PriceChange(of: "pro.monthly", at: start + .days(200), to: 10_990, needsConsent: false),
     ]
     // A paid introduction beside the free trials of the sample.
     for place in app.products.indices where app.products[place].id == "lite.weekly" {
@@ -69,32 +85,34 @@ struct SimulatedCases {
         }
       }
     }
-    var world = AppStoreWorld(plan: WorldPlan(apps: [app]), seed: seed, start: Self.start)
-    world.advance(by: .days(365))
-    _ = world.drainNotifications()
-    self.world = world
-    self.environment = environment == .production ? .production : .sandbox
-    self.seed = seed
+    return AppStoreWorld(plan: WorldPlan(apps: [app]), seed: seed, start: start)
   }
 
   /// Calls `use` with each case: two dates for each customer, each with an app receipt and, where there is a purchase,
   /// an iOS 6 receipt.
-  func forEach(_ use: (SimulatedCase) throws -> Void) throws {
+  package func forEach(_ use: (SimulatedCase) throws -> Void) throws {
     for (number, customer) in world.customers().enumerated() {
       var random = SplitMix64(seed: seed, part: number)
       for _ in 0..<2 {
         let date =
           Self.start + .days(Int64(random.number(in: 20..<365))) + .seconds(Int64(random.number(in: 0..<86_400)))
-        let age = random.chance(50) ? 0 : Int64(random.number(in: 1..<40 * 86_400))
-        let state = world.state(of: customer, at: date)
-        let then = world.state(of: customer, at: date - .seconds(age))
-        try use(try appCase(state, then, at: date, excludesOld: random.chance(30), isOlder: age > 0))
-        let sold = then.legacyPurchases
-        if !sold.isEmpty {
-          try use(try transactionCase(sold[random.number(in: 0..<sold.count)], state, at: date))
-        }
+        for sample in try cases(of: customer, at: date, &random) { try use(sample) }
       }
     }
+  }
+
+  /// The cases of a customer at a date that is not after the world's present: an app receipt and, where there is a
+  /// purchase, an iOS 6 receipt.
+  package func cases(
+    of customer: CustomerID, at date: Milliseconds, _ random: inout SplitMix64
+  ) throws -> [SimulatedCase] {
+    let state = world.state(of: customer, at: date)
+    let age = random.chance(50) ? 0 : Int64(random.number(in: 1..<40 * 86_400))
+    let then = world.state(of: customer, at: date - .seconds(age))
+    var cases = [try appCase(state, then, at: date, excludesOld: random.chance(30), isOlder: age > 0)]
+    let sold = then.legacyPurchases
+    if !sold.isEmpty { cases.append(try transactionCase(sold[random.number(in: 0..<sold.count)], state, at: date)) }
+    return cases
   }
 
   // MARK: Cases

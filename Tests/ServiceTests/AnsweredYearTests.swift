@@ -1,0 +1,61 @@
+import Runtime
+import Signing
+import Simulator
+import Support
+import Synchronization
+import Testing
+import Truth
+
+@Suite("Our answer over HTTP, beside the simulator's") struct AnsweredYearTests {
+  @Test func `is the same in every field that can be told, for customers in every state`() async throws {
+    let count = TestSize.simulatedCustomers
+    let start = ContinuousClock.now
+    var comparison = SimulatedComparison()
+    var sources: [String: Int] = [:]
+    // Why the receipt stood in for the ledger.
+    let unfresh = Mutex<[String: Int]>([:])
+    var (notifications, nameless) = (0, 0)
+    for (environment, seed) in [(AppStoreEnvironment.sandbox, UInt64(7)), (.production, 11)] {
+      let world = SimulatedCases.world(customers: count / 2, in: environment, seed: seed)
+      let passed = Mutex<(AnsweredYear, SimulatedComparison)?>(nil)
+      try await AnsweringService.with(
+        world, stage: "live", in: environment, clockRuns: false, readings: ["Y-016"]
+      ) { [comparison] service in
+        var comparison = comparison
+        var year = try AnsweredYear(service, of: world, in: environment)
+        try await year.pass(into: &comparison)
+        passed.withLock { [year, comparison] in $0 = (year, comparison) }
+        for record in service.log.records where record.message == "verifyReceipt was answered" {
+          let values = record.metadata.mapValues { "\($0)" }
+          guard values["answeredBy"]?.contains("receipt") == true else { continue }
+          unfresh.withLock { $0[values["notFresh"] ?? "", default: 0] += 1 }
+        }
+      }
+      let lived = passed.withLock { $0 }
+      let (year, compared) = try #require(lived)
+      comparison = compared
+      sources.merge(year.sources) { $0 + $1 }
+      (notifications, nameless) = (notifications + year.notifications, nameless + year.nameless)
+      for wrong in year.wrong.prefix(20) { print("wrong in \(environment): \(wrong)") }
+      for line in year.different.prefix(20) { print("differs: \(line)") }
+      #expect(year.wrong.isEmpty, "an answer came from elsewhere than it had to")
+    }
+    for difference in comparison.different { print("different: \(difference)") }
+    // A question about a price before the subscription ended is taken for one about the price after it came back.
+    let consent = comparison.differing["pending_renewal_info.price_consent_status", default: 0]
+    #expect(comparison.differences == consent && consent * 100 <= count, "\(comparison.differing)")
+    let missing = SimulatedCase.Situation.allCases.filter { comparison.situations[$0] == nil }
+    #expect(missing == [], "no customer was ever in these situations")
+    let (ledger, lookUps) = (sources["ledger", default: 0], sources["look-up", default: 0])
+    #expect(comparison.cases > count * 2 && ledger > count * 2 && lookUps > count && notifications * 4 > count)
+    #expect(comparison.unavailable > 0 && comparison.echoed > count && nameless < count)
+    print(
+      "HTTP: \(count) customers, \(comparison.cases) answers compared, \(comparison.equal.values.reduce(0, +)) fields equal, "
+        + "\(comparison.unavailable) unavailable, \(comparison.echoed) echoed, \(notifications) notifications, "
+        + "\(nameless) receipts without purchases, \(ContinuousClock.now - start)")
+    print("answered by \(sources.sorted { $0.key < $1.key }), not fresh: \(unfresh.withLock { $0 })")
+    print("differing: \(comparison.differing)")
+    #expect(sources["receipt", default: 0] * 50 <= count)
+    print(comparison.situations.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key) \($0.value)" })
+  }
+}
