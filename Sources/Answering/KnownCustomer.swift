@@ -63,7 +63,17 @@ package struct KnownCustomer: Sendable {
     }.map { renewal in
       CustomerFacts.Renewal(
         renewal.facts, statedAt: renewal.rank.asOf,
-        wasAskedToConsent: knowledge.askedToConsent.contains(renewal.key.originalTransactionID))
+        wasAskedToConsent: wasAskedToConsent(renewal.key.originalTransactionID))
+    }
+  }
+
+  /// Whether the customer was asked about the price of the subscription as it is: one that was bought anew since, after its
+  /// end or as a dearer product, goes on without that question.
+  private func wasAskedToConsent(_ id: String) -> Bool {
+    guard let asked = knowledge.askedToConsent[id] else { return false }
+    return !purchases.contains {
+      $0.key.originalTransactionID == id && $0.facts.text(.transactionReason) == "PURCHASE"
+        && $0.purchaseDate.map { $0 > asked } == true
     }
   }
 

@@ -54,6 +54,7 @@ struct AnsweredYear {
         try await go(to: date - .hours(hours))
         try await send(to: customers) { _ in true }
       }
+      try await sendTest(at: date)
       try await ask(about: customers, round, at: date, into: &comparison)
     }
   }
@@ -86,8 +87,10 @@ struct AnsweredYear {
     }
     let answers = try await service.each(receipts) { [self] in try await ask($0) }
     for answer in answers {
-      // Of a few customers something is still open after it: then the receipt stands in, which ends nothing.
-      let isExpected = answer.source == "look-up" || answer.source == "receipt" && answer.code == 0
+      // Of a few customers something is still open after it: then the receipt stands in, which ends nothing. Of others
+      // somebody of their family was looked up a moment before.
+      let isExpected =
+        ["look-up", "ledger"].contains(answer.source) || answer.source == "receipt" && answer.code == 0
       note(answer, isExpected: isExpected, "a first look-up")
     }
   }
@@ -102,6 +105,16 @@ struct AnsweredYear {
     }
     notifications += bodies.count
     for answer in answers where answer.status != 200 { wrong.append("a notification: \(answer)") }
+  }
+
+  /// In some rounds nothing happens to those who are asked about: what Apple was asked to send vouches for the way.
+  private mutating func sendTest(at date: Milliseconds) async throws {
+    var app = told.world.apps[0].app
+    app.environment = environment
+    let id = "00000000-0000-4000-8000-\(String(date.sinceEpoch).suffix(12))"
+    let test = try NotificationDraft.test(of: app, at: date, uuid: id).signed(by: signer)
+    let answer = try await service.post(test.body, to: service.base + "/notifications")
+    if answer.status != 200 { wrong.append("a test notification: \(answer)") }
   }
 
   // MARK: What is answered

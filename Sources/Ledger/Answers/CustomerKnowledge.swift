@@ -35,8 +35,8 @@ package struct CustomerKnowledge: Sendable {
   package internal(set) var answered: [PurchaseStatement] = []
   /// What Apple signed of each renewal.
   package internal(set) var renewals: [RenewalStatement] = []
-  /// OriginalTransactionIds of which Apple said that the customer was asked to agree to a price.
-  package internal(set) var askedToConsent: Set<String> = []
+  /// When Apple last said, of each originalTransactionId, that the customer was asked to agree to a price.
+  package internal(set) var askedToConsent: [String: Milliseconds] = [:]
 
   /// Ids that are linked with those that were asked for: when the last history held each, and whether it is known which.
   var linked: [String: (askedAt: Milliseconds?, isNamed: Bool)] = [:]

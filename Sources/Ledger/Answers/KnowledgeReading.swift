@@ -184,7 +184,7 @@ extension Ledger {
     knowledge.answered.removeAll { !fetched.contains($0.message) }
   }
 
-  /// Whether customers were asked to agree to a price; read only where the answer depends on it.
+  /// When customers were asked to agree to a price; read only where the answer depends on it.
   ///
   /// - Parameter limit: events, claimed ones too, beyond which it is `tooLarge`; nil: none.
   private static func readConsent(
@@ -204,12 +204,13 @@ extension Ledger {
       }
       for row in try session.query(
         """
-        SELECT DISTINCT original_transaction_id FROM events WHERE app = \(knowledge.scope.app.number)
+        SELECT original_transaction_id, MAX(date) AS date FROM events WHERE app = \(knowledge.scope.app.number)
         AND environment = \(knowledge.scope.environment.code) AND original_transaction_id IN (\(list: ids))
         AND notification_type = 'PRICE_INCREASE' AND subtype = 'PENDING' AND source = \(Source.signedV2.rawValue)
+        GROUP BY original_transaction_id
         """)
       {
-        knowledge.askedToConsent.insert(try row.text(0))
+        knowledge.askedToConsent[try row.text(0)] = try row.milliseconds("date")
       }
     }
   }
