@@ -25,6 +25,7 @@ package struct NotificationRoute: Sendable {
   private let claimedStock: ClaimedStock
   let claimedIDs = ClaimedIDAllowance()
   private let claimPace = LogPace()
+  private let refusalPace = LogPace(10)
   /// Where bodies are read that do not come from Apple and take long: on the threads that serve connections, thirty V1 bodies
   /// of 1 MiB a second would keep Apple waiting.
   private let strangers = SideThread(label: "strangers' notifications", longestLine: longestLine)
@@ -288,11 +289,14 @@ package struct NotificationRoute: Sendable {
     // The claimed app is a stranger's word: no label of a metric.
     metrics.messages["notifications", "", outcome].increment()
     metrics.refusals["notifications", refusal.code].increment()
+    // A stranger must not fill the log: a reason is one of few words.
+    guard let leftOut = refusalPace.turn(of: refusal.code) else { return }
     logger.notice(
       "not accepted",
       metadata: [
         "reason": "\(refusal.code)", "detail": "\(refusal.detail)", "claimedApp": "\(app ?? "-")",
         "outcome": "\(outcome)", "message": "\(message.map { String($0.digest.hex.prefix(12)) } ?? "-")",
+        "leftOut": "\(leftOut)",
       ])
   }
 }
