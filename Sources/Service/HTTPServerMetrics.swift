@@ -21,6 +21,10 @@ package struct HTTPServerMetrics: Sendable {
       Double(server.counters.openConnections)
     }
     metrics.gauge(
+      "switchyard_loop_stall_seconds",
+      help: "The longest turn of an event loop in the last one to two minutes: its other connections waited that long."
+    ) { server.longestTurn / .seconds(1) }
+    metrics.gauge(
       "switchyard_http_connections", help: "Open HTTP connections of each class of callers.", label: "caller"
     ) { Self.used(.connections, server) }
     metrics.gauge(

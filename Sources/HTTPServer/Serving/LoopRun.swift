@@ -36,6 +36,8 @@ final class LoopRun {
     var events: [Poller.Event] = []
     while true {
       poller.wait(milliseconds: patience(), into: &events)
+      let start = ContinuousClock.now
+      defer { core.turns.note(.now - start, at: start) }
       if events.contains(where: { $0.id == Self.wakeUpID }) {
         for word in loop.words() { unanswered += obey(word) }
       }
