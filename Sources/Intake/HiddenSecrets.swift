@@ -8,7 +8,8 @@ import Runtime
 /// in proportion to the body. What is taken out:
 /// * the value of a member `password`, in upper or lower case, other than the one that `LegacyPassword` replaces by its code;
 /// * in any other text: what is assigned to the word `password`, and everything that follows;
-/// * a shared secret of a registered app, wherever it stands; the name of a registered app is never taken for one;
+/// * a shared secret of a registered app, wherever it stands, and a member whose name holds one; the name of a registered app is
+///   never taken for one;
 /// * a text that is written as a JWS, as a whole, if one of these is encoded in it, also in a JWS within.
 package struct HiddenSecrets {
   static let marker = SecretFilter.marker
@@ -71,15 +72,19 @@ package struct HiddenSecrets {
   private mutating func shortened(_ value: JSONValue) -> JSONValue? {
     switch value {
     case .object(let object):
-      let old = object.members
-      var members: [JSONObject.Member]?
-      for place in old.indices {
-        guard let short = shortened(old[place]) else { continue }
-        if members == nil { members = Array(old) }
-        members?[place - old.startIndex].value = short
+      var kept: [JSONObject.Member]?
+      for (place, member) in object.members.enumerated() {
+        // A name that holds a secret is none of Apple's: the member goes as a whole.
+        if isSecretive(name: member.key) {
+          kept = kept ?? Array(object.members.prefix(place))
+        } else if let short = shortened(member) {
+          kept = kept ?? Array(object.members.prefix(place))
+          kept?.append(JSONObject.Member(key: member.key, value: short))
+        } else {
+          kept?.append(member)
+        }
       }
-      members = keysRemoved(from: members ?? Array(old)) ?? members
-      return members.map { .object(JSONObject(uniqueMembers: $0)) }
+      return kept.map { .object(JSONObject(uniqueMembers: $0)) }
     case .array(let values):
       var result: [JSONValue]?
       for place in values.indices {
@@ -104,22 +109,8 @@ package struct HiddenSecrets {
     }
   }
 
-  /// A registered secret as the name of a member; nil when none is one.
-  private mutating func keysRemoved(from members: [JSONObject.Member]) -> [JSONObject.Member]? {
-    guard members.contains(where: { $0.key.utf8.count >= Self.digits }) else { return nil }
-    // No name may stand twice afterwards: nobody could read the body again.
-    var (names, number) = (Set(members.map(\.key)), 1)
-    return members.map { member in
-      let bytes = Array(member.key.utf8)
-      guard bytes.count >= Self.digits, let short = tokensRemoved(from: bytes) else { return member }
-      let name = String(decoding: short, as: UTF8.self)
-      var unique = name
-      while !names.insert(unique).inserted {
-        number += 1
-        unique = "\(name) \(number)"
-      }
-      return JSONObject.Member(key: unique, value: member.value)
-    }
+  private mutating func isSecretive(name: String) -> Bool {
+    name.utf8.count >= Self.digits && tokensRemoved(from: Array(name.utf8)) != nil
   }
 
   private mutating func shortened(_ text: String) -> String? {

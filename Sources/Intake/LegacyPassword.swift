@@ -80,12 +80,12 @@ package enum LegacyPassword {
     let ours = isStored ? Set(members.filter(isOurs)) : []
     let codes = codes(for: members, in: value, key).filter { !ours.contains($0.key) }
     let short = coded(value, codes, members.count)
-    let coded = coded(body, value, short, codes)
+    let coded = coded(body, value, short, codes, isStored)
     let places = ours.union(codes.values)
     var hidden = HiddenSecrets(secrets, codes: Set(places.compactMap(\.string)))
     let plain = hidden.removed(from: short)
     guard hidden.isFound else { return (coded, coded) }
-    return (Written(bytes: rewritten(plain, places).encoded()), coded)
+    return (Written(bytes: rewritten(plain, places, isStored).encoded()), coded)
   }
 
   /// Whether a stored body has it in the place of a password.
@@ -115,7 +115,8 @@ package enum LegacyPassword {
   /// Byte for byte as it came but for the secret, if that is all that stands in the way of it; else (a decoy, a second
   /// place, escapes we would not write, a number) the whole is written anew, members in their order.
   private static func coded(
-    _ body: [UInt8], _ value: JSONValue, _ short: JSONValue, _ codes: [JSONValue: JSONValue]
+    _ body: [UInt8], _ value: JSONValue, _ short: JSONValue, _ codes: [JSONValue: JSONValue],
+    _ isStored: Bool
   ) -> Written {
     if codes.isEmpty { return Written(bytes: body, value: value) }
     if codes.count == 1, let (secret, code) = codes.first, secret.string != nil,
@@ -126,13 +127,13 @@ package enum LegacyPassword {
       // A code is longer than the secret: a body of the greatest length has room for it.
       if (try? JSONReader.read(bytes, limits: .stored)) == short { return Written(bytes: bytes, value: short) }
     }
-    return Written(bytes: rewritten(short, Set(codes.values)).encoded())
+    return Written(bytes: rewritten(short, Set(codes.values), isStored).encoded())
   }
 
-  /// The value with codes as they stand in a body that was written anew.
-  private static func rewritten(_ value: JSONValue, _ codes: Set<JSONValue>) -> JSONValue {
+  /// The value with codes as they stand in a body that was written anew; in a stored one, in other texts too.
+  private static func rewritten(_ value: JSONValue, _ codes: Set<JSONValue>, _ isStored: Bool) -> JSONValue {
     let others = codes.compactMap(\.string).map { (JSONValue.string($0), JSONValue.string(rewritten($0))) }
-    return PasswordPlaces.filled(in: value, with: Dictionary(uniqueKeysWithValues: others), withTexts: true)
+    return PasswordPlaces.filled(in: value, with: Dictionary(uniqueKeysWithValues: others), withTexts: isStored)
   }
 
   /// A code as it stands in a body that was written anew.

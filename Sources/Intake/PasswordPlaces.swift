@@ -24,21 +24,34 @@ enum PasswordPlaces {
   ///
   /// - Parameter withTexts: whether texts elsewhere are replaced too: earlier builds put a code there as well.
   static func filled(in value: JSONValue, with others: [JSONValue: JSONValue], withTexts: Bool = false) -> JSONValue {
-    if others.isEmpty { return value }
+    others.isEmpty ? value : changed(value, others, withTexts) ?? value
+  }
+
+  /// Returns nil where nothing is replaced: nothing is built anew then.
+  private static func changed(
+    _ value: JSONValue, _ others: [JSONValue: JSONValue], _ withTexts: Bool
+  ) -> JSONValue? {
     switch value {
     case .object(let object):
-      return .object(
-        JSONObject(
-          uniqueMembers: object.map { member in
-            // Only a value that is no container is looked up: what is nested would be hashed once for each level.
-            let other =
-              isPlace(member)
-              ? others[member.value] ?? member.value : filled(in: member.value, with: others, withTexts: withTexts)
-            return JSONObject.Member(key: member.key, value: other)
-          }))
-    case .array(let values): return .array(values.map { filled(in: $0, with: others, withTexts: withTexts) })
-    case .string: return withTexts ? others[value] ?? value : value
-    case .null, .bool, .integer, .number: return value
+      var members: [JSONObject.Member]?
+      for (place, member) in object.members.enumerated() {
+        // Only a value that is no container is looked up: what is nested would be hashed once for each level.
+        let other = isPlace(member) ? others[member.value] : changed(member.value, others, withTexts)
+        guard let other else { continue }
+        if members == nil { members = Array(object.members) }
+        members?[place].value = other
+      }
+      return members.map { .object(JSONObject(uniqueMembers: $0)) }
+    case .array(let values):
+      var result: [JSONValue]?
+      for (place, value) in values.enumerated() {
+        guard let other = changed(value, others, withTexts) else { continue }
+        if result == nil { result = values }
+        result?[place] = other
+      }
+      return result.map(JSONValue.array)
+    case .string: return withTexts ? others[value] : nil
+    case .null, .bool, .integer, .number: return nil
     }
   }
 
