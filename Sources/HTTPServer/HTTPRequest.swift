@@ -18,6 +18,12 @@ package struct HTTPRequestHead: Sendable {
     self.peer = peer
   }
 
+  /// The path as the client wrote it, without a host and without the query: `path` may be spelt otherwise.
+  package var writtenPath: Substring {
+    let target = RequestTarget.absolute(rawTarget[...])?.origin ?? rawTarget[...]
+    return target.prefix { $0 != "?" }
+  }
+
   /// The query's pairs in order, decoded at each call.
   package var query: [(name: String, value: String)] { RequestTarget.query(of: rawTarget) }
 

@@ -55,7 +55,7 @@ struct RequestTarget {
   }
 
   /// The parts of a target written for a proxy: `http://authority/path`.
-  private static func absolute(_ target: Substring) -> (authority: Substring, origin: Substring)? {
+  static func absolute(_ target: Substring) -> (authority: Substring, origin: Substring)? {
     guard target.utf8.first != UInt8(ascii: "/") else { return nil }
     for scheme in ["http://", "https://"] where target.utf8.starts(with: scheme.utf8) {
       let rest = target.dropFirst(scheme.count)

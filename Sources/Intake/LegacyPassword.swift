@@ -18,8 +18,9 @@ package enum LegacyPassword {
     return marks > 4
   }
 
-  /// The body with every `password`, at whatever depth, and every other text that repeats one replaced by its code, and
-  /// what `HiddenSecrets` finds by a marker; the same body when there is nothing of the kind.
+  /// The body with every `password`, at whatever depth, replaced by its code, and what `HiddenSecrets` finds by a marker.
+  ///
+  /// The same body when there is nothing of the kind. Of a body that is no JSON nothing is kept after a `password`.
   ///
   /// Only for a body as it came: a code in it is a stranger's, and is a secret like any other.
   ///
@@ -39,7 +40,8 @@ package enum LegacyPassword {
     secrets: SecretFilter = SecretFilter()
   ) -> (body: [UInt8], coded: [UInt8]) {
     guard let value = try? JSONReader.read(body, limits: limits) else {
-      return (secrets.redacted(body) ?? body, body)
+      let short = secrets.redacted(body) ?? body
+      return (HiddenSecrets.cut(short) ?? short, body)
     }
     let (short, coded) = redaction(of: body, value, isStored, key, secrets)
     return (short.bytes, coded.bytes)
@@ -74,29 +76,38 @@ package enum LegacyPassword {
   private static func redaction(
     of body: [UInt8], _ value: JSONValue, _ isStored: Bool, _ key: MasterKey, _ secrets: SecretFilter
   ) -> (body: Written, coded: Written) {
-    var passwords: Set<JSONValue> = []
-    collect(from: value, into: &passwords)
-    let ours =
-      isStored ? Set(passwords.compactMap(\.string).filter { $0 == HiddenSecrets.marker || code(text: $0) != nil }) : []
-    passwords.subtract(ours.map(JSONValue.string))
-    // Apple sends one. Of more than a few no code is made: nobody will ask to have them back.
-    let codes: [JSONValue: String] =
-      passwords.count > mostCoded
-      ? Dictionary(uniqueKeysWithValues: passwords.map { ($0, HiddenSecrets.marker) })
-      : Dictionary(uniqueKeysWithValues: passwords.map { ($0, code(for: $0, key).text) })
-    let (short, isCrowded) = PasswordPlaces.filled(in: value, of: body.count, with: codes)
-    var hidden = HiddenSecrets(secrets, told: told(codes), codes: ours)
-    _ = hidden.removed(from: short)
-    guard hidden.isFound else {
-      let coded = coded(body, value, short, codes, isCrowded)
-      return (coded, coded)
-    }
-    var marked = codes.mapValues(rewritten)
-    for code in ours { marked[.string(code)] = rewritten(code) }
-    var again = HiddenSecrets(secrets, told: told(marked))
-    let plain = again.removed(from: PasswordPlaces.filled(in: value, with: marked, isCrowded: isCrowded))
-    let result = Written(bytes: plain.encoded())
-    return (result, passwords.count > mostCoded ? result : coded(body, value, short, codes, isCrowded))
+    let members = PasswordPlaces.values(in: value)
+    let ours = isStored ? Set(members.filter(isOurs)) : []
+    let codes = codes(for: members, in: value, key).filter { !ours.contains($0.key) }
+    let short = coded(value, codes, members.count)
+    let coded = coded(body, value, short, codes, isStored)
+    let places = ours.union(codes.values)
+    var hidden = HiddenSecrets(secrets, codes: Set(places.compactMap(\.string)))
+    let plain = hidden.removed(from: short)
+    guard hidden.isFound else { return (coded, coded) }
+    return (Written(bytes: rewritten(plain, places, isStored).encoded()), coded)
+  }
+
+  /// Whether a stored body has it in the place of a password.
+  private static func isOurs(_ value: JSONValue) -> Bool {
+    value.string.map { $0 == HiddenSecrets.marker || code(text: $0) != nil } ?? false
+  }
+
+  /// The code of each password; of Apple's alone where there are many.
+  private static func codes(
+    for members: [JSONValue], in value: JSONValue, _ key: MasterKey
+  ) -> [JSONValue: JSONValue] {
+    let ofApple = value.object?["password"]
+    let passwords = members.count <= mostCoded ? members : members.filter { $0 == ofApple }
+    return Dictionary(Set(passwords).map { ($0, .string(code(for: $0, key).text)) }) { code, _ in code }
+  }
+
+  /// The value with codes in the places of passwords, in that of Apple's alone where there are many.
+  private static func coded(_ value: JSONValue, _ codes: [JSONValue: JSONValue], _ count: Int) -> JSONValue {
+    if count <= mostCoded { return PasswordPlaces.filled(in: value, with: codes) }
+    guard var object = value.object, let code = object["password"].flatMap({ codes[$0] }) else { return value }
+    object["password"] = code
+    return .object(object)
   }
 
   /// The body with codes in the places of passwords.
@@ -104,19 +115,25 @@ package enum LegacyPassword {
   /// Byte for byte as it came but for the secret, if that is all that stands in the way of it; else (a decoy, a second
   /// place, escapes we would not write, a number) the whole is written anew, members in their order.
   private static func coded(
-    _ body: [UInt8], _ value: JSONValue, _ short: JSONValue, _ codes: [JSONValue: String], _ isCrowded: Bool
+    _ body: [UInt8], _ value: JSONValue, _ short: JSONValue, _ codes: [JSONValue: JSONValue],
+    _ isStored: Bool
   ) -> Written {
     if codes.isEmpty { return Written(bytes: body, value: value) }
-    if codes.count == 1, !isCrowded, let (secret, code) = codes.first, secret.string != nil,
+    if codes.count == 1, let (secret, code) = codes.first, secret.string != nil,
       let range = body.span.firstRange(of: secret.encoded().span, from: 0, before: body.count)
     {
       var bytes = body
-      bytes.replaceSubrange(range, with: JSONValue.string(code).encoded())
+      bytes.replaceSubrange(range, with: code.encoded())
       // A code is longer than the secret: a body of the greatest length has room for it.
       if (try? JSONReader.read(bytes, limits: .stored)) == short { return Written(bytes: bytes, value: short) }
     }
-    let value = PasswordPlaces.filled(in: value, with: codes.mapValues(rewritten), isCrowded: isCrowded)
-    return Written(bytes: value.encoded())
+    return Written(bytes: rewritten(short, Set(codes.values), isStored).encoded())
+  }
+
+  /// The value with codes as they stand in a body that was written anew; in a stored one, in other texts too.
+  private static func rewritten(_ value: JSONValue, _ codes: Set<JSONValue>, _ isStored: Bool) -> JSONValue {
+    let others = codes.compactMap(\.string).map { (JSONValue.string($0), JSONValue.string(rewritten($0))) }
+    return PasswordPlaces.filled(in: value, with: Dictionary(uniqueKeysWithValues: others), withTexts: isStored)
   }
 
   /// A code as it stands in a body that was written anew.
@@ -124,16 +141,10 @@ package enum LegacyPassword {
     code == HiddenSecrets.marker || code.hasSuffix(rewritten) ? code : code + rewritten
   }
 
-  /// Distinct passwords of one body that get a code each.
-  private static let mostCoded = 16
-
-  /// As texts, with what stands in their places: a number and the text of its digits have the same code.
-  private static func told(_ codes: [JSONValue: String]) -> [String: String] {
-    let texts = codes.map { secret, code in
-      (secret.string ?? String(decoding: secret.encoded(), as: UTF8.self), code)
-    }
-    return Dictionary(texts) { first, _ in first }
-  }
+  /// Places that get a code each.
+  ///
+  /// A code is longer than most passwords, and Apple sends one: nobody will ask to have more of them back.
+  private static let mostCoded = 8
 
   /// The code of the secret in a body as it came; nil when it has no `password`.
   package static func code(ofReceived body: JSONObject, key: MasterKey) -> SecretCode? {
@@ -164,8 +175,7 @@ package enum LegacyPassword {
       let code = body.span.firstRange(of: beginning.span, from: 0, before: body.count)
       return code == nil ? Restored(body: body, isAsReceived: true) : nil
     }
-    var codes: Set<JSONValue> = []
-    collect(from: value, into: &codes)
+    let codes = Set(PasswordPlaces.values(in: value))
     guard !codes.isEmpty else { return Restored(body: body, isAsReceived: true) }
     var found: [JSONValue: JSONValue] = [:]
     let ofApple = value.object?["password"]
@@ -187,22 +197,7 @@ package enum LegacyPassword {
       whole.replaceSubrange(range, with: secret.encoded())
       return Restored(body: whole, isAsReceived: codes.count == 1)
     }
-    return Restored(body: PasswordPlaces.filled(in: value, with: found).encoded(), isAsReceived: false)
-  }
-
-  private static func collect(from value: JSONValue, into secrets: inout Set<JSONValue>) {
-    switch value {
-    case .object(let object):
-      for member in object {
-        switch member.value {
-        case .string, .integer, .number: if member.key == "password" { secrets.insert(member.value) }
-        case .null, .bool: break
-        case .array, .object: collect(from: member.value, into: &secrets)
-        }
-      }
-    case .array(let values): for value in values { collect(from: value, into: &secrets) }
-    case .null, .bool, .integer, .number, .string: break
-    }
+    return Restored(body: PasswordPlaces.filled(in: value, with: found, withTexts: true).encoded(), isAsReceived: false)
   }
 
   private static func code(for secret: JSONValue, _ key: MasterKey) -> SecretCode {

@@ -4,9 +4,9 @@ import Synchronization
 
 /// Watches the disk that holds the database, so that a full one is named before the database dies of it.
 ///
-/// Below the headroom messages that nothing vouches for are no longer kept; below half of it V1 messages and answers of
-/// verifyReceipt neither; below a quarter nothing is written, and every sender hears 503 with the words "disk full". Apple
-/// sends again for days.
+/// Below the headroom messages that nothing vouches for are no longer kept, nor V1 messages of strangers. Below half of it V1
+/// messages of others than Apple and answers of verifyReceipt are not kept either. Below a quarter nothing is written, and
+/// every sender hears 503 with the words "disk full". Apple sends again for days.
 package final class DiskWatch: Service {
   package struct Settings: Sendable {
     /// Bytes that are to stay free; 0: the disk is not watched.
@@ -70,7 +70,9 @@ package final class DiskWatch: Service {
     ]
     switch level {
     case .ample: logger.notice("disk has room again: everything is kept", metadata: metadata)
-    case .low: logger.warning("disk below its headroom: unproven messages are not kept", metadata: metadata)
+    case .low:
+      logger.warning(
+        "disk below its headroom: unproven messages and strangers' claims are not kept", metadata: metadata)
     case .scarce:
       logger.error(
         "disk below half of its headroom: only what Apple signed or was asked for is stored", metadata: metadata)

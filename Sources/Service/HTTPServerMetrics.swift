@@ -5,6 +5,7 @@ package import Runtime
 package struct HTTPServerMetrics: Sendable {
   private let refused: MetricFamily<Counter>
   private let logger: Logger
+  private let pace = LogPace(10)
 
   package init(_ metrics: MetricsRegistry, logger: Logger) {
     refused = metrics.counter(
@@ -20,6 +21,10 @@ package struct HTTPServerMetrics: Sendable {
     metrics.gauge("switchyard_http_open_connections", help: "Open HTTP connections.") {
       Double(server.counters.openConnections)
     }
+    metrics.gauge(
+      "switchyard_loop_stall_seconds",
+      help: "The longest turn of an event loop in the last one to two minutes: its other connections waited that long."
+    ) { server.longestTurn / .seconds(1) }
     metrics.gauge(
       "switchyard_http_connections", help: "Open HTTP connections of each class of callers.", label: "caller"
     ) { Self.used(.connections, server) }
@@ -46,7 +51,9 @@ package struct HTTPServerMetrics: Sendable {
       logger.warning(
         "http capacity nearly used up",
         metadata: ["capacity": "\(capacity.rawValue)", "caller": "\(caller.rawValue)", "used": "\(used)"])
-    case .acceptFailed(let reason): logger.warning("a connection was not accepted", metadata: ["reason": "\(reason)"])
+    case .acceptFailed(let reason):
+      guard let leftOut = pace.turn(of: reason) else { return }
+      logger.warning("a connection was not accepted", metadata: ["reason": "\(reason)", "leftOut": "\(leftOut)"])
     case .unsayableResponse(let status):
       logger.error("an answer could not be sent", metadata: ["status": "\(status)"])
     case .stopped(let unfinished):

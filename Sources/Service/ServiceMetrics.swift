@@ -25,6 +25,7 @@ package struct ServiceMetrics: Sendable {
   let outboxDead: MetricFamily<Gauge>
   let unforwarded: MetricFamily<Counter>
   let unqueuedIDs: MetricFamily<Counter>
+  let claimedStockRefused: MetricFamily<Counter>
   let redacted: MetricFamily<Counter>
 
   package init(_ registry: MetricsRegistry) {
@@ -103,6 +104,10 @@ package struct ServiceMetrics: Sendable {
       "switchyard_claimed_ids_not_queued_total",
       help: "Ids that only unsigned messages name and about which Apple is not asked, because too many waited already.")
     unqueuedIDs[].increment(by: 0)
+    claimedStockRefused = registry.counter(
+      "switchyard_claimed_stock_refused_total",
+      help: "V1 notifications of strangers that were answered 429, because the app's stock for a day is used up.",
+      labels: ["app"])
     outboxDead = registry.gauge(
       "switchyard_outbox_dead_messages", help: "Messages that were given up, until they are replayed.",
       labels: ["app", "environment", "destination"])

@@ -65,16 +65,16 @@ import Time
 
   @Test func `says who runs the server, and whether that is a keeper`() throws {
     let path = "\(directory.path)/lock"
-    #expect(DirectoryLock.holder(of: path) == nil)
+    #expect(try DirectoryLock.holder(of: path) == nil)
     do {
       let lock = try DirectoryLock(file: path)
-      #expect(DirectoryLock.holder(of: path) == .init(id: getpid(), isKeeper: false))
+      #expect(try DirectoryLock.holder(of: path) == .init(id: getpid(), isKeeper: false))
       #expect(throws: EmbeddedServerError(.inUse(pid: getpid()), "")) { _ = try DirectoryLock(file: path) }
       withExtendedLifetime(lock) {}
     }
-    #expect(DirectoryLock.holder(of: path) == nil)
+    #expect(try DirectoryLock.holder(of: path) == nil)
     let keeper = try DirectoryLock(file: path, asKeeper: true)
-    #expect(DirectoryLock.holder(of: path) == .init(id: getpid(), isKeeper: true))
+    #expect(try DirectoryLock.holder(of: path) == .init(id: getpid(), isKeeper: true))
     withExtendedLifetime(keeper) {}
   }
 

@@ -12,4 +12,13 @@ import Testing
     #expect(pace.turn(of: "a", at: start + .seconds(119)) == nil)
     #expect(pace.turn(of: "a", at: start + .seconds(500)) == 1)
   }
+
+  @Test func `is as many as are named, and the next minute's first says how many were left out`() {
+    let pace = LogPace(3)
+    let start = ContinuousClock.now
+    for second in 0..<3 { #expect(pace.turn(of: "a", at: start + .seconds(second)) == 0) }
+    for second in 3..<60 { #expect(pace.turn(of: "a", at: start + .seconds(second)) == nil) }
+    #expect(pace.turn(of: "a", at: start + .seconds(60)) == 57)
+    #expect(pace.turn(of: "a", at: start + .seconds(61)) == 0)
+  }
 }

@@ -135,6 +135,46 @@ import Time
     }
   }
 
+  @Test func `of a stranger is not kept once the disk has less than its headroom`() async throws {
+    let (disk, backEnd) = (Disk(), try #require(Network("192.0.2.0/24")))
+    try await Self.behindProxy({
+      $0.disk = DiskWatch.Settings(headroom: 1_000) { disk.free.load(ordering: .sequentiallyConsistent) }
+      $0.callers.backEnds = [backEnd]
+    }) { service, post in
+      disk.free.store(900, ordering: .sequentiallyConsistent)
+      let isNoted = await eventually {
+        (try? await service.text("/metrics").text.contains("switchyard_disk_free_bytes 900")) == true
+      }
+      #expect(isNoted)
+      let signed = try service.notification()
+      #expect(try await post(Self.stranger, Self.body(1)).status == 503)
+      #expect(try await post(Self.apple, Self.body(2)).body["status"] == "stored")
+      #expect(try await post("192.0.2.1", Self.body(3)).body["status"] == "stored")
+      #expect(try await post(Self.stranger, signed).body["status"] == "stored")
+    }
+  }
+
+  @Test func `of strangers is kept of an app up to a stock, which nothing else uses`() async throws {
+    let backEnd = try #require(Network("192.0.2.0/24"))
+    try await Self.behindProxy({
+      $0.claimedStock = 1
+      $0.callers.backEnds = [backEnd]
+    }) { service, post in
+      for address in [Self.stranger, "203.0.113.8"] {
+        let refused = try await post(address, Self.body(1))
+        #expect(refused.status == 429 && refused.body["error"]?.object?["code"] == "claimedStockUsed")
+      }
+      #expect(try await post(Self.apple, Self.body(2)).body["status"] == "stored")
+      #expect(try await post("192.0.2.1", Self.body(3)).body["status"] == "stored")
+      #expect(try await post(Self.stranger, service.notification()).body["status"] == "stored")
+      let metrics = try await service.text("/metrics").text
+      #expect(metrics.contains("switchyard_claimed_stock_refused_total{app=\"\(RunningService.app)\"} 2\n"))
+      let message = "V1 notifications refused: the stock for claims is used up"
+      let lines = service.log.records.filter { $0.message == message }
+      #expect(lines.count == 1, "\(lines)")
+    }
+  }
+
   @Test(arguments: [
     (1 << 10, false, false), (5 << 10, false, true), (31 << 10, false, true), (5 << 10, true, false),
     (31 << 10, true, false), (40 << 10, true, true),

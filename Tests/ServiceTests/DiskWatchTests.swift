@@ -42,9 +42,10 @@ import Testing
     }
     #expect(
       log.messages == [
-        "disk below its headroom: unproven messages are not kept",
+        "disk below its headroom: unproven messages and strangers' claims are not kept",
         "disk full: nothing is stored, senders are answered 503",
-        "disk below its headroom: unproven messages are not kept", "disk has room again: everything is kept",
+        "disk below its headroom: unproven messages and strangers' claims are not kept",
+        "disk has room again: everything is kept",
       ])
     #expect(log.records.allSatisfy { $0.metadata["headroomBytes"] != nil && $0.metadata["freeBytes"] != nil })
   }

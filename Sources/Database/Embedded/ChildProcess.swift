@@ -153,8 +153,9 @@ final class ChildProcess: Sendable {
     guard reason == 0 else {
       if command.reports { close(ends[0]) }
       let asUser = user.map { " as \($0.name)" } ?? ""
+      let code = reason == EMFILE || reason == ENFILE ? EmbeddedServerError.Code.tooManyFiles : .startFailed
       throw unsafe EmbeddedServerError(
-        .startFailed, "cannot start \(command.program)\(asUser): \(String(cString: strerror(reason)))")
+        code, "cannot start \(command.program)\(asUser): \(String(cString: strerror(reason)))")
     }
     return ChildProcess(id: pid, report: command.reports ? ends[0] : nil)
   }

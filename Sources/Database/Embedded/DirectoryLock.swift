@@ -41,10 +41,15 @@ struct DirectoryLock: ~Copyable {
 
   /// Who holds it now; nil when nobody does.
   ///
-  /// Looks by holding it shared for a moment. Whoever wants it must therefore try more than once.
-  static func holder(of path: String) -> Holder? {
+  /// Looks by holding it shared for a moment. Whoever wants it must therefore try more than once. Throws `tooManyFiles` where
+  /// it cannot look: somebody may hold it.
+  static func holder(of path: String) throws(EmbeddedServerError) -> Holder? {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-    guard descriptor >= 0 else { return nil }
+    guard descriptor >= 0 else {
+      let failure = Files.failure("open", path)
+      if failure.code == .tooManyFiles { throw failure }
+      return nil
+    }
     defer { close(descriptor) }
     guard flock(descriptor, LOCK_SH | LOCK_NB) != 0 else {
       flock(descriptor, LOCK_UN)

@@ -7,6 +7,8 @@ package struct EmbeddedServerError: Error, Equatable, Sendable, CustomStringConv
     case inUse(pid: Int32)
     /// A directory could not be made, or belongs to somebody else.
     case directory
+    /// This process, or the system, has no file descriptor left.
+    case tooManyFiles
     case initializationFailed
     /// It ended, or did not answer in time; the detail has the end of its error log.
     case startFailed

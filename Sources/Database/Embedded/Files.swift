@@ -173,7 +173,16 @@ package enum Files {
 
   static func failure(_ what: String, _ path: String) -> EmbeddedServerError {
     let reason = errno
-    return unsafe EmbeddedServerError(.directory, "cannot \(what) \(path): \(String(cString: strerror(reason)))")
+    let code = reason == EMFILE || reason == ENFILE ? EmbeddedServerError.Code.tooManyFiles : .directory
+    return unsafe EmbeddedServerError(code, "cannot \(what) \(path): \(String(cString: strerror(reason)))")
+  }
+
+  /// Whether this process, or the system, has no file descriptor left.
+  static var areExhausted: Bool {
+    let descriptor = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
+    if descriptor < 0 { return errno == EMFILE || errno == ENFILE }
+    close(descriptor)
+    return false
   }
 
   private static func contents(of descriptor: Int32, limit: Int) -> [UInt8] {

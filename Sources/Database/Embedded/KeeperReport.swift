@@ -20,7 +20,7 @@ package enum KeeperReport: Sendable {
       switch error.code {
       case .inUse(let pid):
         ["error": .string(error.code.name), "pid": .integer(Int64(pid)), "detail": .string(error.detail)]
-      case .programsMissing, .directory, .initializationFailed, .startFailed, .gaveUp, .misuse:
+      case .programsMissing, .directory, .tooManyFiles, .initializationFailed, .startFailed, .gaveUp, .misuse:
         ["error": .string(error.code.name), "detail": .string(error.detail)]
       }
     }
@@ -55,6 +55,7 @@ extension EmbeddedServerError.Code {
     case .programsMissing: "programsMissing"
     case .inUse: "inUse"
     case .directory: "directory"
+    case .tooManyFiles: "tooManyFiles"
     case .initializationFailed: "initializationFailed"
     case .startFailed: "startFailed"
     case .gaveUp: "gaveUp"
@@ -64,7 +65,8 @@ extension EmbeddedServerError.Code {
 
   fileprivate init?(named name: String, pid: Int32) {
     let all: [Self] = [
-      .programsMissing, .inUse(pid: pid), .directory, .initializationFailed, .startFailed, .gaveUp, .misuse,
+      .programsMissing, .inUse(pid: pid), .directory, .tooManyFiles, .initializationFailed, .startFailed, .gaveUp,
+      .misuse,
     ]
     guard let code = all.first(where: { $0.name == name }) else { return nil }
     self = code

@@ -16,6 +16,8 @@ package actor PrivateDatabase {
     case waitingForStop
     /// The keeper was killed, and the server with it.
     case keeperLost
+    /// This process has no file descriptor left, so it cannot look after the server; it tries again until it can.
+    case tooManyFiles
     /// Nobody else uses the server, and it takes long to stop.
     case leftStopping
   }
@@ -34,6 +36,8 @@ package actor PrivateDatabase {
   private static let shortStop = Duration.seconds(1)
   /// How often it is looked whether the keeper lives.
   private static let watch = Duration.milliseconds(250)
+  /// How long it waits until it looks again when no descriptor was left.
+  private static let pause = Duration.seconds(1)
   /// How long a server that is being stopped may take; then its keeper has killed it.
   private static let longestStop = Duration.seconds(180)
   /// Keepers lost in a row, each within a minute of the start before it, after which the database is given up.
@@ -78,23 +82,46 @@ package actor PrivateDatabase {
   ///
   /// Returns when its task is cancelled; the database is used until `close`.
   package func run() async throws {
-    var losses = 0
-    var start = ContinuousClock.now
+    var losses = Losses()
+    var isShort = false
     while true {
-      do { try await Task.sleep(for: Self.watch) } catch { return }
-      guard DirectoryLock.holder(of: paths.lock) == nil else { continue }
-      losses = ContinuousClock.now - start > .seconds(60) ? 1 : losses + 1
-      guard losses <= Self.restarts else {
-        let end = ErrorLog.end(of: paths.keeperLog)
-        throw EmbeddedServerError(.gaveUp, "the keeper of the database was lost \(losses) times in a row\n\(end)")
-      }
-      tell(.keeperLost)
-      start = .now
-      do { _ = try await available() } catch {
+      do {
+        try await Task.sleep(for: isShort ? Self.pause : Self.watch)
+        try await restart(after: &losses)
+        isShort = false
+      } catch {
         if Task.isCancelled { return }
-        throw error
+        // What has its connections goes on meanwhile, and connections end: no reason to end the process.
+        guard (error as? EmbeddedServerError)?.code == .tooManyFiles || Files.areExhausted else { throw error }
+        if !isShort { tell(.tooManyFiles) }
+        isShort = true
       }
     }
+  }
+
+  /// Keepers that were lost in a row.
+  private struct Losses {
+    var count = 0
+    var last = ContinuousClock.now
+    /// Whether the last one has no successor yet.
+    var isOpen = false
+  }
+
+  /// Starts the keeper again if it is gone, and returns when its server answers.
+  private func restart(after losses: inout Losses) async throws {
+    guard try DirectoryLock.holder(of: paths.lock) == nil else { return losses.isOpen = false }
+    if !losses.isOpen {
+      losses.count = ContinuousClock.now - losses.last > .seconds(60) ? 1 : losses.count + 1
+      guard losses.count <= Self.restarts else {
+        let end = ErrorLog.end(of: paths.keeperLog)
+        throw EmbeddedServerError(
+          .gaveUp, "the keeper of the database was lost \(losses.count) times in a row\n\(end)")
+      }
+      tell(.keeperLost)
+      (losses.last, losses.isOpen) = (.now, true)
+    }
+    _ = try await available()
+    losses.isOpen = false
   }
 
   /// Ends the use of the database.
@@ -109,7 +136,7 @@ package actor PrivateDatabase {
 
   private func stopped(by deadline: ContinuousClock.Instant) async {
     // A server without a keeper ends with its process, whoever uses it.
-    while let holder = DirectoryLock.holder(of: paths.lock), holder.isKeeper {
+    while let holder = try? DirectoryLock.holder(of: paths.lock), holder.isKeeper {
       if case .users = users.others { return }
       guard ContinuousClock.now < deadline else { return tell(.leftStopping) }
       try? await Task.sleep(for: Self.look)
@@ -154,7 +181,7 @@ package actor PrivateDatabase {
     var reason = "it has no socket"
     while true {
       try Task.checkCancellation()
-      if let holder = DirectoryLock.holder(of: paths.lock) {
+      if let holder = try DirectoryLock.holder(of: paths.lock) {
         if let configuration = paths.configuration(settings) {
           do throws(DatabaseError) {
             await (try Connection.open(configuration)).close()

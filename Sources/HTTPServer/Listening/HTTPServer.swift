@@ -60,6 +60,9 @@ package final class HTTPServer: Sendable {
     core.tally.counters(openConnections: core.connections.open, bodiesInFlight: core.bodies.bytes)
   }
 
+  /// The longest turn of an event loop in the last one to two minutes: as long as that others on the same loop waited.
+  package var longestTurn: Duration { core.turns.longest() }
+
   /// How much of a capacity each class of callers uses now.
   package func used(_ capacity: HTTPCapacity, by caller: CallerClass) -> Int {
     core.capacity(capacity).used(by: caller)

@@ -9,8 +9,8 @@ final class LoopRun {
   private let poller = Poller()
   private var connections: [UInt64: ServedConnection] = [:]
   private var lastID: UInt64 = LoopRun.wakeUpID
-  /// The connections that stopped to let others have their turn, not because they would block.
-  private var unfinished: [UInt64] = []
+  /// The connections that stopped to let others have their turn, not because they would block; each has one turn.
+  private var unfinished: Set<UInt64> = []
   private var nextSweep = Deadline.never
   private var end = End.none
 
@@ -36,6 +36,8 @@ final class LoopRun {
     var events: [Poller.Event] = []
     while true {
       poller.wait(milliseconds: patience(), into: &events)
+      let start = ContinuousClock.now
+      defer { core.turns.note(.now - start, at: start) }
       if events.contains(where: { $0.id == Self.wakeUpID }) {
         for word in loop.words() { unanswered += obey(word) }
       }
@@ -95,7 +97,7 @@ final class LoopRun {
   private func proceed(_ connection: ServedConnection, _ id: UInt64) {
     switch connection.proceed() {
     case .waits: break
-    case .hasMore: unfinished.append(id)
+    case .hasMore: unfinished.insert(id)
     case .over: connections[id] = nil
     }
   }
@@ -128,7 +130,7 @@ final class LoopRun {
     return unanswered
   }
 
-  private func take(_ ids: inout [UInt64]) -> [UInt64] {
+  private func take(_ ids: inout Set<UInt64>) -> Set<UInt64> {
     guard !ids.isEmpty else { return [] }
     defer { ids = [] }
     return ids

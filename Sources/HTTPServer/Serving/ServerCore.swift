@@ -6,6 +6,7 @@ final class ServerCore: Sendable {
   let limits: HTTPServerLimits
   let connections: ConnectionCount
   let tally = Tally()
+  let turns = LongestTurn()
   let bodies: BodyBudget
   private let draining = Atomic(false)
   private let closing = Atomic(false)

@@ -2,7 +2,8 @@
 package enum DiskLevel: Int, Hashable, Sendable, Comparable {
   /// At least the headroom is free.
   case ample = 0
-  /// Less than the headroom: messages that nothing vouches for are no longer kept.
+  /// Less than the headroom: messages that nothing vouches for are no longer kept, nor what strangers claim with an app's
+  /// secret.
   case low = 1
   /// Less than half of the headroom: nothing is kept either that anybody with an old copy of an app can make, so that what
   /// Apple signs has a part of the disk for itself.
@@ -29,7 +30,7 @@ extension Entry {
   func isKept(at level: DiskLevel) -> Bool {
     switch level {
     case .ample: true
-    case .low: commitClass != .unproven
+    case .low: commitClass != .unproven && !(commitClass == .claimed && isOfStranger)
     case .scarce: !commitClass.isOpenToStrangers && commitClass != .unprovenFromApple
     case .full: false
     }

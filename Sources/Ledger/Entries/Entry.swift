@@ -70,6 +70,9 @@ package struct Entry: Sendable {
   /// Whether it was posted from one of Apple's networks, which proves nothing: it decides beside whom the entry waits, and
   /// how much quarantine may keep.
   package var isFromApple = false
+  /// Whether a stranger made it with the app's secret: it came neither from Apple's networks nor from one that may stand for
+  /// them or that the operator named.
+  package var isOfStranger = false
   /// When Apple is asked about ids that only this message names, where nothing vouches for them.
   package var claimedIDs = ClaimedIDs.next
   /// Whether Apple is asked about its ids because of it.

@@ -14,7 +14,7 @@ extension Means {
       metrics.gauge(
         "switchyard_disk_headroom_bytes",
         help:
-          "Bytes that are to stay free: below it nothing unproven is kept, below half no claim but Apple's own, below a quarter nothing."
+          "Bytes that are to stay free: below it nothing unproven and no claim of a stranger's is kept, below half no claim but Apple's own, below a quarter nothing."
       ) { Double(diskWatch.headroom) }
     }
     metrics.gauge(

@@ -21,7 +21,8 @@ extension Router {
           post: Delivery.posting(over: means.clients.oldBackEnds), intake: intake, callers: settings.callers,
           sources: settings.sources, within: settings.passThroughWithin, key: key, metrics: counts, logger: logger),
         key: key, sources: settings.sources, callers: settings.callers, junk: SenderAllowance(settings.junk),
-        claims: SenderAllowance(settings.claims), metrics: counts, clock: clock, logger: logger),
+        claims: SenderAllowance(settings.claims), claimedStock: ClaimedStock(settings.claimedStock), metrics: counts,
+        clock: clock, logger: logger),
       receipts: VerifyReceiptRoute(
         client: means.clients.verifyReceipt, upstream: settings.verifyReceipt,
         answers: ReceiptAnswers(

@@ -21,6 +21,8 @@ extension Installation {
     package var callers = Callers()
     package var junk = SenderAllowance.Settings()
     package var claims = SenderAllowance.Settings.claims
+    /// Bytes of strangers' claims that are kept of each app in a day.
+    package var claimedStock = 256 << 20
     /// Nil: the disk of the database cannot be seen from here.
     package var disk: DiskWatch.Settings?
     package var commit = GroupCommit.Limits()

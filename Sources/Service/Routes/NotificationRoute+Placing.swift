@@ -20,6 +20,7 @@ extension NotificationRoute {
     } else if isVouchedFor(sender) {
       entry.claimedIDs = .next
     } else {
+      entry.isOfStranger = true
       let count = findings.claimedOriginals.count
       entry.claimedIDs = .behind(atMost: claimedIDs.take(count, from: sender, of: findings.app))
     }

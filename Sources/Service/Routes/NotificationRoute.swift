@@ -22,8 +22,10 @@ package struct NotificationRoute: Sendable {
   let callers: Callers
   private let junk: SenderAllowance
   private let claims: SenderAllowance
+  private let claimedStock: ClaimedStock
   let claimedIDs = ClaimedIDAllowance()
   private let claimPace = LogPace()
+  private let refusalPace = LogPace(10)
   /// Where bodies are read that do not come from Apple and take long: on the threads that serve connections, thirty V1 bodies
   /// of 1 MiB a second would keep Apple waiting.
   private let strangers = SideThread(label: "strangers' notifications", longestLine: longestLine)
@@ -35,8 +37,8 @@ package struct NotificationRoute: Sendable {
 
   init(
     intake: Intake, registry: Registry, commit: GroupCommit, passThrough: PassThrough, key: MasterKey,
-    sources: AllowedSources, callers: Callers, junk: SenderAllowance, claims: SenderAllowance, metrics: ServiceMetrics,
-    clock: WallClock, logger: Logger
+    sources: AllowedSources, callers: Callers, junk: SenderAllowance, claims: SenderAllowance,
+    claimedStock: ClaimedStock, metrics: ServiceMetrics, clock: WallClock, logger: Logger
   ) {
     self.intake = intake
     self.registry = registry
@@ -47,6 +49,7 @@ package struct NotificationRoute: Sendable {
     self.callers = callers
     self.junk = junk
     self.claims = claims
+    self.claimedStock = claimedStock
     self.metrics = metrics
     self.clock = clock
     self.logger = logger
@@ -154,6 +157,7 @@ package struct NotificationRoute: Sendable {
       tell(of: sender(of: request.head))
       return .tooManyClaims
     }
+    guard hasStock(decision, message, from: request.head) else { return .claimedStockUsed }
     do throws(GroupCommit.Failure) {
       let kept = decision.withoutSecrets(registry.directory.secretFilter)
       return answer(try await commit.append(placed(kept, from: request.head)), decision, message)
@@ -229,6 +233,29 @@ package struct NotificationRoute: Sendable {
     return sources.mayStandForApple(sender) || claims.take(message.body.count, from: sender, at: message.receivedAt)
   }
 
+  /// Whether it is no claim of a stranger's about an app of which enough was kept today.
+  private func hasStock(_ decision: Intake.Decision, _ message: InboxMessage, from head: HTTPRequestHead) -> Bool {
+    guard case .accepted = decision.entry.content, decision.entry.proof != .proven, let app = decision.reading?.app
+    else { return true }
+    let sender = sender(of: head)
+    if isVouchedFor(sender) || claims.isExempt(sender)
+      || claimedStock.take(message.body.count, of: app, at: message.receivedAt)
+    {
+      return true
+    }
+    metrics.messages["notifications", "", "notKept"].increment()
+    metrics.claimedStockRefused[app].increment()
+    if let others = claimPace.turn(of: "stock") {
+      logger.warning(
+        "V1 notifications refused: the stock for claims is used up",
+        metadata: [
+          "app": "\(app)", "address": "\(sender)", "refusedSinceLastLine": "\(others + 1)",
+          "advice": "\(LimitedSender.advice)",
+        ])
+    }
+    return false
+  }
+
   /// Says which address is held to the rate of strangers' claims: it may be a proxy that passes on what Apple sends.
   private func tell(of sender: PeerAddress) {
     guard let others = claimPace.turn(of: "claims") else { return }
@@ -265,11 +292,14 @@ package struct NotificationRoute: Sendable {
     // The claimed app is a stranger's word: no label of a metric.
     metrics.messages["notifications", "", outcome].increment()
     metrics.refusals["notifications", refusal.code].increment()
+    // A stranger must not fill the log: a reason is one of few words.
+    guard let leftOut = refusalPace.turn(of: refusal.code) else { return }
     logger.notice(
       "not accepted",
       metadata: [
         "reason": "\(refusal.code)", "detail": "\(refusal.detail)", "claimedApp": "\(app ?? "-")",
         "outcome": "\(outcome)", "message": "\(message.map { String($0.digest.hex.prefix(12)) } ?? "-")",
+        "leftOut": "\(leftOut)",
       ])
   }
 }

@@ -34,8 +34,8 @@ package struct Router: HTTPHandler {
   }
 
   package func admit(_ head: HTTPRequestHead) -> HTTPAdmission {
-    guard let route = Route(path: head.path) else {
-      return .refuse(.error(404, "notFound", "there is nothing at \(head.path.prefix(100))"), because: "notFound")
+    guard let route = Route(head) else {
+      return .refuse(.error(404, "notFound", "there is nothing here"), because: "notFound")
     }
     if case .verifyReceipt = route, head.method != route.method {
       return .refuse(VerifyReceiptRoute.notPosted, because: "methodNotAllowed")
@@ -92,7 +92,7 @@ package struct Router: HTTPHandler {
   }
 
   package func respond(to request: HTTPRequest) async -> HTTPResponse {
-    switch Route(path: request.path) {
+    switch Route(request.head) {
     case .notification(let app): return await notifications.respond(to: request, pathApp: app)
     case .verifyReceipt(let environment): return await receipts.respond(to: request, environment: environment)
     case .evidence:
@@ -145,7 +145,7 @@ extension HTTPRequestHead {
   }
 }
 
-/// The paths there are.
+/// The paths there are; nothing else is one, however it is spelt.
 private enum Route {
   case notification(app: String?)
   case verifyReceipt(Environment)
@@ -154,7 +154,25 @@ private enum Route {
   case customers(app: String, id: String)
   case alive, ready, metrics
 
-  init?(path: String) {
+  /// Nil for every other path.
+  ///
+  /// A path is taken in one spelling only, so that a proxy can refuse it. Notifications and verifyReceipt have no such need,
+  /// and their URLs are in App Store Connect and in old apps, perhaps with a slash too many.
+  init?(_ head: HTTPRequestHead) {
+    self.init(path: head.path)
+    switch self {
+    case .notification, .verifyReceipt: return
+    case .evidence, .alive, .ready, .metrics:
+      guard head.writtenPath == head.path, !head.path.hasSuffix("/") else { return nil }
+    case .purchases, .customers:
+      // The ids may have escapes in them, the words may not.
+      let written = head.writtenPath.split(separator: "/", omittingEmptySubsequences: false)
+      let read = head.path.split(separator: "/", omittingEmptySubsequences: false)
+      guard written.count == 6, [0, 1, 2, 4].allSatisfy({ written[$0] == read[$0] }) else { return nil }
+    }
+  }
+
+  private init?(path: String) {
     let parts = path.split(separator: "/").map(String.init)
     switch parts.count {
     case 1 where parts[0] == "notifications": self = .notification(app: nil)

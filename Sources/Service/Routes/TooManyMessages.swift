@@ -12,6 +12,15 @@ extension HTTPResponse {
   }
 
   /// Nothing was stored, as above.
+  static var claimedStockUsed: Self {
+    var response = error(
+      429, "claimedStockUsed",
+      "strangers' V1 notifications of this app have used what is kept of them in a day; see `serve --claimed-stock`")
+    response.headers.append("Retry-After", "3600")
+    return response
+  }
+
+  /// Nothing was stored, as above.
   static var tooManyClaims: Self {
     var response = error(
       429, "tooManyClaims",

@@ -112,6 +112,8 @@ struct DatabaseOptions: Sendable {
     case .waitingForStart(let log): "waiting for the private database to start; \(log) says how far it is"
     case .waitingForStop: "waiting for the private database to stop; it will then be started again"
     case .keeperLost: "the process that keeps the private database was killed; starting both again"
+    case .tooManyFiles:
+      "no file descriptor is left to look after the private database; trying again every second. Raise the limit of open files (ulimit -n)"
     case .leftStopping: "the private database is still stopping"
     }
   }

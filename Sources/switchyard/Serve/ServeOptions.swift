@@ -40,6 +40,10 @@ struct ServeOptions: Sendable {
       "bodies-in-flight", "MIB", default: "64",
       "Memory that the bodies of all requests and their answers together may hold; more are answered 503."),
     .value(
+      "claimed-stock", "MIB", default: "256",
+      "How much is kept in a day of the V1 notifications of an app that have its shared secret and do not come from Apple's "
+        + "networks; more are answered 429."),
+    .value(
       "verify-receipt-url", "URL", default: VerifyReceiptUpstream().production,
       environment: "SWITCHYARD_VERIFY_RECEIPT_URL", "Where calls of /verifyReceipt are passed on to."),
     .value(
@@ -89,6 +93,7 @@ struct ServeOptions: Sendable {
     settings.callers = callers
     settings.junk.exempt = callers.apple
     settings.claims.exempt = callers.apple + callers.backEnds
+    if let stock = try arguments.integer("claimed-stock", in: 1...1_048_576) { settings.claimedStock = stock << 20 }
     // Metrics name the apps and their traffic.
     settings.showsMetrics = Self.isLoopback(address)
     if let text = arguments.value("metrics-listen") {
