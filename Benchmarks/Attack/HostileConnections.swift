@@ -67,7 +67,7 @@ final class HostileConnections: Sendable {
   }
 
   /// A connected socket; -1 when there is none.
-  private static func connected(_ port: UInt16, from source: UInt32) -> Int32 {
+  static func connected(_ port: UInt16, from source: UInt32) -> Int32 {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { return -1 }
     var address = sockaddr_in()

@@ -56,14 +56,52 @@ struct HostileRequests {
     }
   }
 
+  /// So many V1 bodies of nearly the largest size that the secret vouches for, of few rows, so that all is kept.
+  func bulky(_ count: Int) -> [[UInt8]] {
+    let padding = String(repeating: "x", count: 1_000_000)
+    return (0..<count).map { number in
+      var body = String(decoding: legacy(number, password: Self.secret), as: UTF8.self)
+      body.replace(#""auto_renew_product_id":"monthly""#, with: #""auto_renew_product_id":"monthly","x":"\#(padding)""#)
+      return LoadGenerator.request(DurableHTTP.path, Array(body.utf8))
+    }
+  }
+
+  /// So many V1 notifications with the app's secret that claim purchases of one customer, 100 each.
+  func about(_ victim: String, _ count: Int) -> [[UInt8]] {
+    (0..<count).map { number in
+      LoadGenerator.request(DurableHTTP.path, legacy(number, password: Self.secret, rows: 100, customer: victim))
+    }
+  }
+
+  /// So many bodies that are refused: forged ones, and what is no JSON.
+  func refused(_ count: Int) -> [[UInt8]] {
+    (0..<count).map { number in
+      switch number % 4 {
+      case 0: LoadGenerator.request(DurableHTTP.path, Array("none \(number)".utf8))
+      case 1: LoadGenerator.request(DurableHTTP.path, tampered(number))
+      case 2: LoadGenerator.request(DurableHTTP.path, unsigned(number))
+      default: LoadGenerator.request(DurableHTTP.path, legacy(number, password: "guess \(number)"))
+      }
+    }
+  }
+
+  /// So many notifications that claim to be of another app: V1 ones with its secret, and forged V2 ones.
+  func of(_ app: SimulatedApp, _ count: Int) -> [[UInt8]] {
+    (0..<count).map { number in
+      let body = String(decoding: legacy(number, password: Self.secret), as: UTF8.self)
+        .replacing(NotificationSamples.app.bundleID, with: app.bundleID)
+      return LoadGenerator.request(DurableHTTP.path + (number % 2 == 0 ? "" : "/\(app.bundleID)"), Array(body.utf8))
+    }
+  }
+
   /// Above all numbers of hostile requests.
   private static let genuineFrom = 50_000_000
 
   /// A V1 body that names the app and a customer of its own.
-  private func legacy(_ number: Int, password: String?, rows: Int = 1) -> [UInt8] {
+  private func legacy(_ number: Int, password: String?, rows: Int = 1, customer: String? = nil) -> [UInt8] {
     let rows = (0..<rows).map { row -> JSONValue in
       .object([
-        "original_transaction_id": .string("9\(number)"), "transaction_id": .string("9\(number)1\(row)"),
+        "original_transaction_id": .string(customer ?? "9\(number)"), "transaction_id": .string("9\(number)1\(row)"),
         "web_order_line_item_id": .string("8\(number)1\(row)"), "product_id": "monthly",
         "purchase_date_ms": "1772323200000", "expires_date_ms": "1775001600000",
       ])

@@ -2,6 +2,7 @@ import Database
 import Glibc
 import JSON
 import Ledger
+import Runtime
 import Signing
 import Simulator
 import Time
@@ -21,24 +22,26 @@ final class ServedProcess {
   }
 
   /// The program beside this one, with one registered app.
+  ///
+  /// - Parameter keepsLog: whether its log is written to a file, as an operator has it, and can be measured.
   static func start(
-    trusting pki: ApplePKI, app: SimulatedApp, options: [String] = []
+    trusting pki: ApplePKI, app: SimulatedApp, options: [String] = [], keepsLog: Bool = false
   ) async throws -> ServedProcess {
-    let service = try await start(root: pki.root.certificate.der, options: options)
+    let service = try await start(root: pki.root.certificate.der, options: options, keepsLog: keepsLog)
     try await service.register(app)
     return service
   }
 
   /// The program beside this one, serving on a port of its own choice.
-  static func start(root: [UInt8], options: [String] = []) async throws -> ServedProcess {
+  static func start(root: [UInt8], options: [String] = [], keepsLog: Bool = false) async throws -> ServedProcess {
     let directory = try ScratchDirectory()
     let root = try directory.write(root, to: "root.der")
     let program = try ChildProgram(
       "\(ownDirectory)/switchyard",
       [
         "serve", "--listen", "127.0.0.1:0", "--data-dir", "\(directory.path)/data", "--trust-root", root,
-        "--trust-root-for", "Sandbox", "--log-level", "warning",
-      ] + options)
+        "--trust-root-for", "Sandbox", "--log-level", keepsLog ? "info" : "warning",
+      ] + options, errors: keepsLog ? "\(directory.path)/\(logName)" : nil)
     guard let line = program.line(), let ready = try? JSONReader.read(Array(line.utf8)).object,
       let url = ready["url"]?.string, let port = url.split(separator: ":").last.flatMap({ UInt16($0) })
     else { throw BenchmarkError("switchyard serve did not say where it listens; build it with -c release first") }
@@ -78,6 +81,23 @@ final class ServedProcess {
     guard program.wait() == 0 else {
       throw BenchmarkError("switchyard \(arguments.prefix(2).joined(separator: " ")) failed")
     }
+  }
+
+  private static let logName = "log"
+
+  /// How long its log is, in bytes; with `keepsLog`.
+  func logBytes() throws -> Int { try Input.read("\(directory.path)/\(Self.logName)", limit: 1 << 30).count }
+
+  /// Whether it is running.
+  var isRunning: Bool { kill(program.id, 0) == 0 }
+
+  /// Lets it have so many more open files than it has now; nil: as many as at its start.
+  func limitFiles(_ more: Int?) throws {
+    var limit = rlimit()
+    guard unsafe prlimit(program.id, RLIMIT_NOFILE, nil, &limit) == 0 else { throw BenchmarkError("no prlimit") }
+    let now = try Files.names(in: "/proc/\(program.id)/fd").count
+    limit.rlim_cur = more.map { rlim_t(now + $0) } ?? limit.rlim_max
+    guard unsafe prlimit(program.id, RLIMIT_NOFILE, &limit, nil) == 0 else { throw BenchmarkError("no prlimit") }
   }
 
   /// Rows in the inbox.

@@ -1,13 +1,13 @@
 import Glibc
 
-/// A program run beside us: its output is read, its errors go where ours go.
+/// A program run beside us: its output is read, its errors go where ours go, or to a file.
 final class ChildProgram {
   let id: pid_t
   private let output: Int32
   private var pending: [UInt8] = []
   private var hasEnded = false
 
-  init(_ path: String, _ arguments: [String]) throws {
+  init(_ path: String, _ arguments: [String], errors: String? = nil) throws {
     var ends: [Int32] = [0, 0]
     guard unsafe pipe(&ends) == 0 else { throw BenchmarkError("no pipe") }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -15,6 +15,9 @@ final class ChildProgram {
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
     unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+    if let errors {
+      unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, errors, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+    }
     var words: [UnsafeMutablePointer<CChar>?] = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
     defer { unsafe words.forEach { unsafe free($0) } }
     var id: pid_t = 0

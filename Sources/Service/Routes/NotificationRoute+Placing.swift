@@ -21,11 +21,14 @@ extension NotificationRoute {
       entry.claimedIDs = .next
     } else {
       entry.isOfStranger = true
-      let count = findings.claimedOriginals.count
+      let count = min(findings.claimedOriginals.count, Self.mostIDsOfStranger)
       entry.claimedIDs = .behind(atMost: claimedIDs.take(count, from: sender, of: findings.app))
     }
     return entry
   }
+
+  /// Ids of one stranger's message that Apple is asked about: a V1 body is about one customer, who has a few.
+  private static let mostIDsOfStranger = 16
 
   /// Whether Apple signed it for another app than the URL is for.
   private func isOfAnotherApp(_ decision: Intake.Decision, _ entry: Entry) -> Bool {
