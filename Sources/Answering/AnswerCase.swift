@@ -69,7 +69,9 @@ struct AnswerCase: Sendable {
   }
 
   func ask(_ content: AnswerDraft.Content, _ reasons: [StaleReason]) -> AnswerOutcome {
-    .askApple(AnswerDraft(content: content, posted: posted, environment: call.environment, reasons: reasons))
+    .askApple(
+      AnswerDraft(
+        content: content, receipt: ProvenReceipt(posted), environment: call.environment, reasons: reasons))
   }
 
   /// Our own failure: Apple is asked where it may be.

@@ -10,8 +10,8 @@ package struct AnswerReply: Sendable {
   package let source: AnswerSource?
   /// Why what was known may not have been all there is.
   package let reasons: [StaleReason]
-  /// The proven receipt that it answers, or cannot answer now, in base64, and its app; nil for a request that is refused.
-  package private(set) var receipt: (text: String, bundleID: String)?
+  /// The receipt that it answers, or cannot answer now; nil for a request that is refused.
+  package private(set) var receipt: ProvenReceipt?
 
   package init(body: [UInt8], status: Int64, source: AnswerSource?, reasons: [StaleReason] = []) {
     self.body = body
@@ -21,10 +21,10 @@ package struct AnswerReply: Sendable {
   }
 
   /// Returns the same with the receipt that was posted: nobody else tells of what is in it while Apple is not asked.
-  func about(_ posted: PostedReceipt) -> Self {
-    guard source != nil || isOwnFailure, posted.proven != nil, let bundleID = posted.bundleID else { return self }
+  func about(_ receipt: ProvenReceipt?) -> Self {
+    guard source != nil || isOwnFailure else { return self }
     var reply = self
-    reply.receipt = (posted.text, bundleID)
+    reply.receipt = receipt
     return reply
   }
 
@@ -32,6 +32,18 @@ package struct AnswerReply: Sendable {
   package init(status: Int64, in environment: Environment, reasons: [StaleReason] = []) {
     self.init(
       body: AnswerStatus.body(status, in: environment).encoded(), status: status, source: nil, reasons: reasons)
+  }
+}
+
+/// A receipt that Apple signed, in base64, and its app.
+package struct ProvenReceipt: Sendable {
+  package let text: String
+  package let bundleID: String
+
+  /// Nil for what nobody vouches for: nothing of that is held while Apple is asked.
+  init?(_ posted: PostedReceipt) {
+    guard posted.proven != nil, let bundleID = posted.bundleID else { return nil }
+    (text, self.bundleID) = (posted.text, bundleID)
   }
 }
 
@@ -53,8 +65,8 @@ package struct AnswerDraft: Sendable {
   }
 
   let content: Content
-  /// What was posted, which is kept if Apple does not answer.
-  let posted: PostedReceipt
+  /// What was posted, which is kept if Apple does not answer; nil for what nobody vouches for.
+  let receipt: ProvenReceipt?
   let environment: Environment
   package let reasons: [StaleReason]
 }

@@ -54,7 +54,7 @@ extension Answering {
 
   /// What can be said while Apple, who was asked, does not answer.
   package func answer(without draft: AnswerDraft) async -> AnswerReply {
-    await reply(without: draft).about(draft.posted)
+    await reply(without: draft).about(draft.receipt)
   }
 
   private func reply(without draft: AnswerDraft) async -> AnswerReply {

@@ -126,7 +126,7 @@ package final class Answering: Sendable {
       outcome = await decide(what)
     }
     guard case .answered(let reply) = outcome else { return outcome }
-    return .answered(reply.about(posted))
+    return .answered(reply.about(ProvenReceipt(posted)))
   }
 
   /// The app whose shared secret a request has; nil if it has none, or one that several apps have.

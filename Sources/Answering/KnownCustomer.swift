@@ -120,13 +120,8 @@ package struct KnownCustomer: Sendable {
     }
     let ends = Self.ends(in: receipt)
     return ends.contains { id, end in
-      let subscription = subscriptions.first { $0.key.originalTransactionID == id }
-      guard end <= now else {
-        // What answers an iOS 6 receipt is the last known period: where that is over, the receipt's own runs on.
-        guard case .transaction = receipt, let periods = subscription?.periods else { return false }
-        return periods.allSatisfy { $0.expiresDate.map { $0 <= now } ?? true }
-      }
-      guard let known = subscription else { return true }
+      guard end <= now else { return false }
+      guard let known = subscriptions.first(where: { $0.key.originalTransactionID == id }) else { return true }
       // A period that only the receipt has is later than all that was heard.
       let last = known.periods.compactMap(\.expiresDate).max() ?? Milliseconds(.min)
       return end.wholeSeconds > last.wholeSeconds && known.lastHeard.wholeSeconds < end.wholeSeconds

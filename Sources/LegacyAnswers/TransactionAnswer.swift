@@ -44,6 +44,8 @@ struct TransactionAnswer {
   }
 
   /// The newest period of the subscription that was sent, which may be the sent one; nil for anything else.
+  ///
+  /// The sent one also where it began after all that is known: Apple signed it too.
   private var latest: RowSource? {
     let original = receipt.originalIdentity
     let periods = facts.transactions.filter {
@@ -53,17 +55,32 @@ struct TransactionAnswer {
     func bought(_ transaction: CustomerFacts.Transaction) -> Milliseconds {
       transaction.facts.date(.purchaseDate) ?? Milliseconds(.min)
     }
-    let newest = periods.max { bought($0) < bought($1) }
+    let known = periods.max { bought($0) < bought($1) }
+    let isSentNewer = known.map { isSent(after: bought($0)) } ?? false
+    let newest = isSentNewer ? nil : known
     guard newest != nil || receipt.expiresDate != nil else { return nil }
     return RowSource(
       signed: newest?.facts, answered: newest?.answered, transaction: receipt,
       group: periods.lazy.compactMap { $0.facts.text(.subscriptionGroupIdentifier) }.first, itemIDs: facts.itemIDs)
   }
 
+  /// Whether the sent period began after `date`, and none that is known is the sent one.
+  private func isSent(after date: Milliseconds) -> Bool {
+    guard let began = receipt.purchaseDate, receipt.expiresDate != nil, began.wholeSeconds > date.wholeSeconds else {
+      return false
+    }
+    return !facts.transactions.contains {
+      $0.facts.text(.transactionId) == receipt.transactionID
+        || ($0.facts.text(.webOrderLineItemId) == receipt.webOrderLineItemID && receipt.webOrderLineItemID != nil)
+    }
+  }
+
   private func state(of latest: RowSource?) -> RenewalState? {
     guard let latest else { return nil }
     let renewal = facts.renewals.first { $0.facts.text(.originalTransactionId) == receipt.originalIdentity }
-    return renewal.map { RenewalState($0, periodBegan: latest.signed?.date(.purchaseDate), now: request.date) }
+    return renewal.map {
+      RenewalState($0, periodBegan: latest.signed?.date(.purchaseDate) ?? receipt.purchaseDate, now: request.date)
+    }
   }
 
   private func isOver(_ latest: RowSource, _ state: RenewalState?) -> Bool {

@@ -1,10 +1,11 @@
 public import Time
 
-/// Why Apple has to be asked about a subscription: its period is over, and nobody has said a word since.
+/// Why Apple has to be asked about a subscription: its period or its grace period is over, and nobody has said a word since.
 public enum Silence: String, Hashable, Sendable, CaseIterable {
   /// The last word was that it renews by itself.
   case shouldHaveRenewed
-  /// Nobody said whether it renews, or the last word of a billing retry is older than any retry.
+  /// Nobody said whether it renews, whether it was paid before its grace period was over, or the last word of a billing
+  /// retry is older than any retry.
   case unheard
 }
 
@@ -45,6 +46,8 @@ extension Subscription {
     guard let period = current, let end = period.expiresDate, end + allowance <= now else { return nil }
     if let revoked = period.revocationDate, revoked <= end { return nil }
     if hasNews(since: end) {
+      // Until then access went on: a payment at the last moment is news that may be missing, as at a period's end.
+      if let grace = gracePeriodEnd(after: period), grace + allowance <= now, !hasNews(since: grace) { return .unheard }
       let isStale = status(at: now) == .billingRetry && lastHeard + Self.billingRetry <= now
       return isStale ? .unheard : nil
     }

@@ -252,7 +252,7 @@ import Time
       return rest.isEmpty
     }
     #expect(isTaken)
-    #expect(await eventually(within: .seconds(90)) { !Program.text("\(place.path)/output").isEmpty })
+    #expect(await eventually(within: .seconds(90)) { Program.hasText("\(place.path)/output") })
     kill(id, signal)
     #expect(await Program.ended(id) == 128 + signal)
     let output = Program.text("\(place.path)/output")

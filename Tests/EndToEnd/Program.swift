@@ -122,8 +122,12 @@ struct Program: Sendable {
   }
 
   static func text(_ path: String) -> String {
-    String(decoding: Files.contents(of: path, limit: 16 << 20) ?? [], as: UTF8.self)
+    // What writes until it is stopped writes much while the test waits for its turn.
+    String(decoding: Files.contents(of: path, limit: 1 << 30) ?? [], as: UTF8.self)
   }
+
+  /// Whether anything is in a file, however much.
+  static func hasText(_ path: String) -> Bool { Files.contents(of: path, limit: 1)?.isEmpty == false }
 }
 
 extension TemporaryDirectory {

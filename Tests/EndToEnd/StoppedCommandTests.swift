@@ -209,7 +209,7 @@ import Time
       SELECT id, 2, CONCAT('a', seq), 1, CONCAT('o', seq), '', 1, 1 FROM apps JOIN seq_1_to_100000
       """)
     let stopped = try await StoppedProgram.run(database.program, ["db", "dump", "--canonical"], SIGINT) {
-      !Program.text("\($0)/output").isEmpty
+      Program.hasText("\($0)/output")
     }
     stopped.expectOrderlyStop(saying: "The lines that were written are whole")
     #expect(stopped.output.hasSuffix("}\n"))
@@ -343,7 +343,7 @@ import Time
     ])
     let log = place.file("log.jsonl", Array([[UInt8]](repeating: jws, count: 30_000).joined(separator: [0x0A])))
     let verify = try await StoppedProgram.run(Program(), ["jws", "verify", "--json", "--root", root, log], SIGTERM) {
-      !Program.text("\($0)/output").isEmpty
+      Program.hasText("\($0)/output")
     }
     verify.expectOrderlyStop(saying: "The rest of the input was not verified.")
     #expect(try verify.objects.last?["lookedAt"]?.integer == Int64(try verify.objects.count - 1))
@@ -352,7 +352,7 @@ import Time
     let receipt = place.file("receipt.b64", Array("MIIB".utf8))
     let files = [String](repeating: receipt, count: 10_000)
     let inspect = try await StoppedProgram.run(Program(), ["receipt", "inspect", "--json"] + files, SIGINT) {
-      !Program.text("\($0)/output").isEmpty
+      Program.hasText("\($0)/output")
     }
     inspect.expectOrderlyStop(saying: "The other files were not read.")
     #expect(try inspect.objects.last?["inspected"]?.integer == Int64(try inspect.objects.count - 1))
@@ -362,7 +362,7 @@ import Time
     let place = TemporaryDirectory()
     let stream = try await StoppedProgram.run(
       Program(), ["simulate", "stream", "--count", "1000000", "--data-dir", "\(place.path)/data"], SIGINT
-    ) { !Program.text("\($0)/output").isEmpty }
+    ) { Program.hasText("\($0)/output") }
     stream.expectOrderlyStop(saying: "What was written is whole lines")
     #expect(stream.notes.contains("\(try stream.objects.count) of 1000000 notifications written"), "\(stream.notes)")
 
@@ -372,7 +372,7 @@ import Time
         "simulate", "--generate", "--customers", "1000000", "--without-notifications", "--out",
         "\(place.path)/world",
       ], SIGTERM
-    ) { _ in !Program.text("\(place.path)/world/truth.jsonl").isEmpty }
+    ) { _ in Program.hasText("\(place.path)/world/truth.jsonl") }
     generate.expectOrderlyStop(saying: "What was written is whole lines")
     let receipts = Program.text("\(place.path)/world/receipts.csv").split(separator: "\n").count - 1
     #expect(receipts > 0 && generate.notes.contains(", \(receipts) receipts, 0 notifications"), "\(generate.notes)")

@@ -5,7 +5,7 @@ import Time
 
 /// A subscription's periods of one hour, as Apple signed them, each when it began.
 private func hourly(
-  periods: Int, autoRenew: Int64?, saidAt: Int64? = nil, retrying: Bool = false
+  periods: Int, autoRenew: Int64?, saidAt: Int64? = nil, retrying: Bool = false, graceUntil: Int64? = nil
 ) -> Subscription? {
   let hour: Int64 = 3_600_000
   let statements = (0..<Int64(periods)).map { index -> PurchaseStatement in
@@ -20,6 +20,7 @@ private func hourly(
   if let autoRenew {
     var values: [RenewalField: JSONValue] = [.autoRenewStatus: .integer(autoRenew)]
     if retrying { values[.isInBillingRetryPeriod] = true }
+    if let graceUntil { values[.gracePeriodExpiresDate] = .integer(graceUntil) }
     renewals = [saidOfRenewal(at: saidAt ?? Int64(periods - 1) * hour, values)]
   }
   return Subscription(
@@ -34,6 +35,7 @@ private func hourly(
     var autoRenew: Int64?
     var saidAt: Int64?
     var retrying = false
+    var graceUntil: Int64?
     var now: Int64
     var expected: Silence?
   }
@@ -44,12 +46,15 @@ private func hourly(
     Case(autoRenew: 1, saidAt: 2, now: 3, expected: nil),
     Case(autoRenew: 1, saidAt: 2, retrying: true, now: 24 * 30, expected: nil),
     Case(autoRenew: 1, saidAt: 2, retrying: true, now: 24 * 70, expected: .unheard),
+    Case(autoRenew: 1, saidAt: 2, retrying: true, graceUntil: 5, now: 5, expected: nil),
+    Case(autoRenew: 1, saidAt: 2, retrying: true, graceUntil: 5, now: 6, expected: .unheard),
+    Case(autoRenew: 1, saidAt: 5, retrying: true, graceUntil: 5, now: 6, expected: nil),
   ])
-  private func `is broken only by news from after its period`(_ example: Case) throws {
+  private func `is broken only by news from after its period and its grace period`(_ example: Case) throws {
     let subscription = try #require(
       hourly(
         periods: 1, autoRenew: example.autoRenew, saidAt: example.saidAt.map { $0 * Self.hour },
-        retrying: example.retrying))
+        retrying: example.retrying, graceUntil: example.graceUntil.map { $0 * Self.hour }))
     let now = Milliseconds(example.now * Self.hour)
     #expect(subscription.silence(at: now, allowing: .hours(1)) == example.expected)
   }

@@ -114,6 +114,30 @@ import Truth
     }
   }
 
+  /// The refunded period would have run on; the one that is paid for now is the receipt's alone.
+  @Test(arguments: ["live", "complete"])
+  func `of iOS 6 runs after a refund, when the customer comes back and nobody can tell`(stage: String) async throws {
+    let world = AnsweredWorld.world(days: 40, customers: 20)
+    let customer = try #require(Self.subscriber(world))
+    try await AnsweringService.with(world, stage: stage, Self.settings) { service in
+      if stage == "live" { try await service.control("faults", Self.fault) }
+      let refunded = try #require(world.state(of: customer).legacyPurchases.last).transaction
+      try await service.control(
+        "act",
+        ["act": "refund", "customer": .string("\(customer)"), "transactionId": .string(refunded.transactionID)])
+      try await service.advance(.minutes(5))
+      #expect(try await service.ask(AnsweringService.request(try service.receipt(of: customer))).source == "look-up")
+      try await service.control("faults", ["fault": "serverError", "on": "api", "times": .null])
+      try await service.advance(.minutes(5))
+      try await buy(refunded.product.id, customer, service)
+      let paid = try #require(service.running.world.state(of: customer).legacyPurchases.last)
+      #expect(paid.transaction.transactionID != refunded.transactionID)
+      let receipt = try service.transactionReceipt(of: paid, customer)
+      let answer = try await service.ask(AnsweringService.request(receipt))
+      #expect(answer.code == 0 && answer.source == "receipt", "\(answer)")
+    }
+  }
+
   @Test(arguments: ["live", "complete"])
   func `of an app that nobody registered is Apple's for the operator's own callers alone`(stage: String) async throws {
     let world = AnsweredWorld.world()

@@ -186,15 +186,13 @@ package enum Files {
   }
 
   private static func contents(of descriptor: Int32, limit: Int) -> [UInt8] {
-    var bytes = [UInt8](repeating: 0, count: limit)
-    var count = 0
-    while count < limit {
-      let got = unsafe bytes.withUnsafeMutableBytes { buffer in
-        unsafe read(descriptor, buffer.baseAddress.map { unsafe $0 + count }, limit - count)
-      }
+    var bytes: [UInt8] = []
+    var part = [UInt8](repeating: 0, count: min(limit, 64 << 10))
+    while bytes.count < limit {
+      let got = unsafe read(descriptor, &part, min(part.count, limit - bytes.count))
       guard got > 0 else { break }
-      count += got
+      bytes += part[..<got]
     }
-    return Array(bytes[..<count])
+    return bytes
   }
 }

@@ -186,6 +186,8 @@ extension Ledger {
 
   /// When customers were asked to agree to a price; read only where the answer depends on it.
   ///
+  /// A question is answered once: what is accepted after that is a later increase, about which nobody is asked.
+  ///
   /// - Parameter limit: events, claimed ones too, beyond which it is `tooLarge`; nil: none.
   private static func readConsent(
     _ knowledge: inout CustomerKnowledge, atMost limit: Int?, in session: borrowing Session
@@ -202,15 +204,20 @@ extension Ledger {
           """)
         guard events.count <= limit else { throw RowBound.tooLarge(limit) }
       }
+      var accepted: [String: Bool] = [:]
       for row in try session.query(
         """
-        SELECT original_transaction_id, MAX(date) AS date FROM events WHERE app = \(knowledge.scope.app.number)
+        SELECT original_transaction_id, subtype, date FROM events WHERE app = \(knowledge.scope.app.number)
         AND environment = \(knowledge.scope.environment.code) AND original_transaction_id IN (\(list: ids))
-        AND notification_type = 'PRICE_INCREASE' AND subtype = 'PENDING' AND source = \(Source.signedV2.rawValue)
-        GROUP BY original_transaction_id
+        AND notification_type = 'PRICE_INCREASE' AND source = \(Source.signedV2.rawValue) ORDER BY date, id
         """)
       {
-        knowledge.askedToConsent[try row.text(0)] = try row.milliseconds("date")
+        let id = try row.text(0)
+        switch try row.optionalText("subtype") {
+        case "PENDING": (knowledge.askedToConsent[id], accepted[id]) = (try row.milliseconds("date"), false)
+        case "ACCEPTED": if accepted.updateValue(true, forKey: id) == true { knowledge.askedToConsent[id] = nil }
+        default: break
+        }
       }
     }
   }
