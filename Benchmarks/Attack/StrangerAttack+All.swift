@@ -21,7 +21,7 @@ extension StrangerAttack {
   /// Requests in turn at a rate, from all addresses.
   private static func flood(
     _ requests: [[UInt8]], _ rate: Int, connections: Int = 64
-  ) -> @Sendable (ServedProcess, Double) async throws -> String {
+  ) -> @Sendable (ServedProcess.Target, Double) async throws -> String {
     { service, seconds in
       let sent = (0..<Int(Double(rate) * seconds)).map { requests[$0 % requests.count] }
       return try await LoadGenerator(
@@ -130,7 +130,8 @@ extension StrangerAttack {
     check: { service in
       [
         Measurement(
-          name: "strangers.descriptors.ended", value: service.isRunning ? 0 : 1, unit: "processes", target: .below(1))
+          name: "strangers.descriptors.ended", value: service.target.isRunning ? 0 : 1, unit: "processes",
+          target: .below(1))
       ]
     })
 

@@ -5,8 +5,8 @@ struct StrangerAttack: Sendable {
   var options: [String] = []
   /// Done to the service before Apple's messages are measured.
   var prepare: @Sendable (ServedProcess) async throws -> Void = { _ in }
-  /// Attacks the port for so many seconds; what was answered, for people.
-  let attack: @Sendable (ServedProcess, Double) async throws -> String
+  /// Attacks it for so many seconds; what was answered, for people.
+  let attack: @Sendable (ServedProcess.Target, Double) async throws -> String
   /// What else has to hold afterwards.
   var check: @Sendable (ServedProcess) async throws -> [Measurement] = { _ in [] }
 }

@@ -1,5 +1,6 @@
 import HTTPClient
 import JSON
+import Simulator
 
 /// Each way in which strangers can attack, by itself, beside Apple's ordinary notifications.
 ///
@@ -40,7 +41,8 @@ enum Strangers {
       _ = try await apple(Array(warm.prefix(4_000)), service, .asFastAsAnswered, seconds: 30)
       let calm = try await apple(calmLoad, service, .perSecond(half), seconds: calmSeconds)
       let log = try service.logBytes()
-      async let hostile = attack.attack(service, seconds)
+      let target = service.target
+      async let hostile = attack.attack(target, seconds)
       let beside = try await apple(load, service, .perSecond(half), seconds: seconds)
       settings.note("  \(attack.name): \(try await hostile)")
       let logged = try service.logBytes() - log

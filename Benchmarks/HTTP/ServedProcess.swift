@@ -88,16 +88,27 @@ final class ServedProcess {
   /// How long its log is, in bytes; with `keepsLog`.
   func logBytes() throws -> Int { try Input.read("\(directory.path)/\(Self.logName)", limit: 1 << 30).count }
 
-  /// Whether it is running.
-  var isRunning: Bool { kill(program.id, 0) == 0 }
+  /// Where it is, for those who attack it meanwhile.
+  var target: Target { Target(port: port, id: program.id) }
 
-  /// Lets it have so many more open files than it has now; nil: as many as at its start.
-  func limitFiles(_ more: Int?) throws {
-    var limit = rlimit()
-    guard unsafe prlimit(program.id, RLIMIT_NOFILE, nil, &limit) == 0 else { throw BenchmarkError("no prlimit") }
-    let now = try Files.names(in: "/proc/\(program.id)/fd").count
-    limit.rlim_cur = more.map { rlim_t(now + $0) } ?? limit.rlim_max
-    guard unsafe prlimit(program.id, RLIMIT_NOFILE, &limit, nil) == 0 else { throw BenchmarkError("no prlimit") }
+  struct Target: Sendable {
+    let port: UInt16
+    let id: pid_t
+
+    /// Whether it is running.
+    var isRunning: Bool { kill(id, 0) == 0 }
+
+    /// Lets it have so many more open files than it has now; nil: as many as it may have.
+    func limitFiles(_ more: Int?) throws {
+      let now = Files.names(in: "/proc/\(id)/fd").count
+      let limits = String(decoding: try Input.read("/proc/\(id)/limits", limit: 64 << 10), as: UTF8.self)
+      let most = limits.split(separator: "\n").first { $0.hasPrefix("Max open files") }?
+        .split(separator: " ").dropFirst(4).first
+      let soft = more.map { "\(now + $0)" } ?? most.map(String.init) ?? "1024"
+      guard try ChildProgram("prlimit", ["--pid", "\(id)", "--nofile=\(soft):"]).wait() == 0 else {
+        throw BenchmarkError("no prlimit")
+      }
+    }
   }
 
   /// Rows in the inbox.

@@ -26,6 +26,7 @@ package struct NotificationRoute: Sendable {
   let claimedIDs = ClaimedIDAllowance()
   private let claimPace = LogPace()
   private let refusalPace = LogPace(10)
+  private let failurePace = LogPace(10)
   /// Where bodies are read that do not come from Apple and take long: on the threads that serve connections, thirty V1 bodies
   /// of 1 MiB a second would keep Apple waiting.
   private let strangers = SideThread(label: "strangers' notifications", longestLine: longestLine)
@@ -157,10 +158,18 @@ package struct NotificationRoute: Sendable {
       tell(of: sender(of: request.head))
       return .tooManyClaims
     }
-    guard hasStock(decision, message, from: request.head) else { return .claimedStockUsed }
+    var stock: ClaimedStock.Taken?
+    if let app = claimedOfStranger(decision, from: request.head) {
+      stock = claimedStock.take(
+        message.body.count, rows: decision.entry.weight, of: app, at: message.receivedAt)
+      guard stock != nil else { return stockUsed(of: app, request.head) }
+    }
+    defer { if let stock { claimedStock.give(back: stock) } }
     do throws(GroupCommit.Failure) {
       let kept = decision.withoutSecrets(registry.directory.secretFilter)
-      return answer(try await commit.append(placed(kept, from: request.head)), decision, message)
+      let appended = try await commit.append(placed(kept, from: request.head))
+      if appended == .stored { stock = nil }
+      return answer(appended, decision, message)
     } catch GroupCommit.Failure.stageChanged where attemptsLeft > 1 {
       _ = await registry.refreshed(atMostEvery: Router.patience)
       return await take(request, pathApp: pathApp, attemptsLeft: attemptsLeft - 1)
@@ -173,7 +182,13 @@ package struct NotificationRoute: Sendable {
       return .notWritten(.diskFull)
     } catch {
       metrics.messages["notifications", decision.reading?.app ?? "", "failed"].increment()
-      logger.error("not stored", metadata: ["error": "\(error)", "message": "\(message.digest.hex.prefix(12))"])
+      if let leftOut = failurePace.turn(of: error == .overloaded ? "overloaded" : "other") {
+        logger.error(
+          "not stored",
+          metadata: [
+            "error": "\(error)", "message": "\(message.digest.hex.prefix(12))", "leftOut": "\(leftOut)",
+          ])
+      }
       return .notWritten(error)
     }
   }
@@ -233,27 +248,26 @@ package struct NotificationRoute: Sendable {
     return sources.mayStandForApple(sender) || claims.take(message.body.count, from: sender, at: message.receivedAt)
   }
 
-  /// Whether it is no claim of a stranger's about an app of which enough was kept today.
-  private func hasStock(_ decision: Intake.Decision, _ message: InboxMessage, from head: HTTPRequestHead) -> Bool {
-    guard case .accepted = decision.entry.content, decision.entry.proof != .proven, let app = decision.reading?.app
-    else { return true }
+  /// The app of which a stranger claims something; nil for everything that uses nothing of the stock for claims.
+  private func claimedOfStranger(_ decision: Intake.Decision, from head: HTTPRequestHead) -> String? {
+    guard case .accepted = decision.entry.content, decision.entry.proof != .proven else { return nil }
     let sender = sender(of: head)
-    if isVouchedFor(sender) || claims.isExempt(sender)
-      || claimedStock.take(message.body.count, of: app, at: message.receivedAt)
-    {
-      return true
-    }
+    return isVouchedFor(sender) || claims.isExempt(sender) ? nil : decision.reading?.app
+  }
+
+  private func stockUsed(of app: String, _ head: HTTPRequestHead) -> HTTPResponse {
     metrics.messages["notifications", "", "notKept"].increment()
+    metrics.refusals["notifications", "claimedStockUsed"].increment()
     metrics.claimedStockRefused[app].increment()
-    if let others = claimPace.turn(of: "stock") {
+    if let others = claimPace.turn(of: "stock of \(app)") {
       logger.warning(
         "V1 notifications refused: the stock for claims is used up",
         metadata: [
-          "app": "\(app)", "address": "\(sender)", "refusedSinceLastLine": "\(others + 1)",
+          "app": "\(app)", "address": "\(sender(of: head))", "refusedSinceLastLine": "\(others + 1)",
           "advice": "\(LimitedSender.advice)",
         ])
     }
-    return false
+    return .claimedStockUsed
   }
 
   /// Says which address is held to the rate of strangers' claims: it may be a proxy that passes on what Apple sends.

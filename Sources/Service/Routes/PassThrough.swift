@@ -28,6 +28,7 @@ struct PassThrough: Sendable {
   private let rates = AddressLimiter(Rate(burst: 100, perSecond: 1))
   private let busyPace = LogPace()
   private let ratePace = LogPace()
+  private let failurePace = LogPace(10)
   /// From the connection to the old back end's whole answer; below the time in which the server has to answer.
   let within: Interval
   /// Under which the codes of the apps' shared secrets are made.
@@ -141,8 +142,11 @@ struct PassThrough: Sendable {
   ) async -> HTTPResponse {
     guard let destination = route.destination else {
       note(route, "noURL")
-      logger.error(
-        "in legacy without a legacy URL: `switchyard app legacy-url`", metadata: ["app": "\(route.app.bundleID)"])
+      if let others = failurePace.turn(of: "noURL \(route.app.bundleID)") {
+        logger.error(
+          "in legacy without a legacy URL: `switchyard app legacy-url`",
+          metadata: ["app": "\(route.app.bundleID)", "leftOut": "\(others)"])
+      }
       return .unavailable("noLegacyURL", "the app has no back end to pass notifications through to")
     }
     guard slots.take(lane, to: destination) else { return busy(lane, route) }
@@ -160,9 +164,14 @@ struct PassThrough: Sendable {
       return .object(status, ["status": "passedThrough"])
     case .failed(let reason):
       note(route, "none")
-      logger.warning(
-        "not passed through; Apple sends it again",
-        metadata: ["app": "\(route.app.bundleID)", "host": "\(destination.host)", "reason": "\(reason)"])
+      if let others = failurePace.turn(of: "none \(route.app.bundleID)") {
+        logger.warning(
+          "not passed through; Apple sends it again",
+          metadata: [
+            "app": "\(route.app.bundleID)", "host": "\(destination.host)", "reason": "\(reason)",
+            "leftOut": "\(others)",
+          ])
+      }
       return .unavailable("notPassedThrough", "the app's back end gave no answer in time")
     }
   }

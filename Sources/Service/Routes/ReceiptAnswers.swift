@@ -22,6 +22,7 @@ final class ReceiptAnswers: Sendable {
   private let metrics: ServiceMetrics
   private let clock: WallClock
   private let logger: Logger
+  private let pace = LogPace(10)
   private let repeated: RepeatedAnswers
   /// Bytes of the answers that are being written.
   private let bytes = Mutex(0)
@@ -130,15 +131,18 @@ final class ReceiptAnswers: Sendable {
       if let reading = decision.reading { metrics.count(reading.survey) }
       guard let refusal = decision.refusal else { return }
       metrics.refusals["verifyReceipt", refusal.code].increment()
+      guard let leftOut = pace.turn(of: refusal.code) else { return }
       logger.notice(
         "an answer of verifyReceipt was not understood",
         metadata: [
           "reason": "\(refusal.code)", "detail": "\(refusal.detail)", "app": "\(app.bundleID)",
-          "message": "\(message.digest.hex.prefix(12))",
+          "message": "\(message.digest.hex.prefix(12))", "leftOut": "\(leftOut)",
         ])
     } catch {
       metrics.receiptAnswers["failed"].increment()
-      logger.error("an answer of verifyReceipt was not stored", metadata: ["error": "\(error)"])
+      guard let leftOut = pace.turn(of: "notStored") else { return }
+      logger.error(
+        "an answer of verifyReceipt was not stored", metadata: ["error": "\(error)", "leftOut": "\(leftOut)"])
     }
   }
 }

@@ -15,7 +15,8 @@ extension HTTPResponse {
   static var claimedStockUsed: Self {
     var response = error(
       429, "claimedStockUsed",
-      "strangers' V1 notifications of this app have used what is kept of them in a day; see `serve --claimed-stock`")
+      "strangers' V1 notifications of this app have used what is kept of them in a day; `serve --claimed-stock` is how much, and "
+        + "`--trusted-proxy` names a proxy that passes on Apple's")
     response.headers.append("Retry-After", "3600")
     return response
   }
