@@ -19,6 +19,12 @@ package struct Evidence: Hashable, Sendable {
   package var failedSeeds = 0
   /// Ids of proven receipts that Apple's API does not know, and that nobody has decided about.
   package var unknownIDs = 0
+  /// Ids of bulk migrations that go on, about which Apple is still to be asked.
+  package var migrationIDs = 0
+  /// Ids of cancelled bulk migrations about which Apple was never asked, and that nobody has decided about.
+  package var cancelledIDs = 0
+  /// The newest of those migrations.
+  package var cancelledMigration: Int?
   /// Customers who were compared since the evidence counts, and those with an impact.
   package var customers = 0
   package var affected = 0
@@ -44,6 +50,8 @@ package struct Evidence: Hashable, Sendable {
     if !hasSharedSecret { missing.append(.sharedSecret) }
     if !isClockRight { missing.append(.clock) }
     if openSeeds > 0 || failedSeeds > 0 { missing.append(.seeds(open: openSeeds, failed: failedSeeds)) }
+    if migrationIDs > 0 { missing.append(.migrationIDs(migrationIDs)) }
+    if cancelledIDs > 0 { missing.append(.cancelledIDs(cancelledIDs, job: cancelledMigration ?? 0)) }
     if unknownIDs > 0 { missing.append(.unknownIDs(unknownIDs)) }
     if measuredDays < demand.completeDays || incompleteDays > 0 {
       missing.append(.completeness(measured: measuredDays, incomplete: incompleteDays, needed: demand.completeDays))
@@ -64,6 +72,8 @@ package enum MissingEvidence: Hashable, Sendable {
   case apiKey, sharedSecret, clock
   case seeds(open: Int, failed: Int)
   case unknownIDs(Int)
+  case migrationIDs(Int)
+  case cancelledIDs(Int, job: Int)
   case completeness(measured: Int, incomplete: Int, needed: Int)
   case comparisons(customers: Int, needed: Int)
   case impact(affected: Int, customers: Int)
@@ -77,6 +87,8 @@ package enum MissingEvidence: Hashable, Sendable {
     case .clock: "clock"
     case .seeds: "seeds"
     case .unknownIDs: "unknownIds"
+    case .migrationIDs: "migrationIds"
+    case .cancelledIDs: "cancelledMigrationIds"
     case .completeness: "completeness"
     case .comparisons: "comparisons"
     case .impact: "impact"
@@ -93,6 +105,12 @@ package enum MissingEvidence: Hashable, Sendable {
     case .seeds(let open, let failed): "Apple's history of \(open) ids is not known yet, and of \(failed) it failed"
     case .unknownIDs(let count):
       "Apple's API does not know \(count) ids of proven receipts (4040010), and nobody decided about them"
+    case .migrationIDs(let count): "Apple is still to be asked about \(count) ids of bulk migrations"
+    case .cancelledIDs(let count, let job):
+      """
+      Apple was never asked about \(count) ids of cancelled bulk migrations (the newest is \(job)): begin them again, or \
+      accept it with `switchyard rollout decide --cancelled accept`
+      """
     case .completeness(let measured, let incomplete, let needed):
       "notifications of the last \(needed) days: \(measured) days are compared with Apple's history, \(incomplete) lack some"
     case .comparisons(let customers, let needed):
@@ -111,6 +129,8 @@ package enum MissingEvidence: Hashable, Sendable {
     case .clock: "switchyard doctor"
     case .seeds: "switchyard seeds show \(app) --state waiting --state failed"
     case .unknownIDs: "switchyard rollout decide \(app) --unknown accept --environment \(environment) --reason REASON"
+    case .migrationIDs: "switchyard migrate list"
+    case .cancelledIDs(_, let job): "switchyard migrate report \(job)"
     case .completeness: "switchyard reconcile \(app) --environment \(environment)"
     case .comparisons: "switchyard rollout set \(app) shadow --environment \(environment) --reason REASON"
     case .impact: "switchyard compare list --app \(app) --environment \(environment) --impact"

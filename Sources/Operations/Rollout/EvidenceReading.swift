@@ -19,9 +19,13 @@ extension Evidence {
     let database = try DatabaseFacts(from: copy session).now
     evidence.isClockRight = abs((database - now).milliseconds) <= 1_000
     let accepted = try EvidenceTable.last(.unknown, of: scope, in: session)?.at ?? Milliseconds(.min)
-    let seeds = try WorkTable.unsettled(
-      in: scope, createdBefore: standing.hasAPIKey ? now - seedsWithin : now, unknownSince: accepted, session)
+    let young = standing.hasAPIKey ? now - seedsWithin : now
+    let seeds = try WorkTable.unsettled(in: scope, createdBefore: young, unknownSince: accepted, session)
     (evidence.openSeeds, evidence.failedSeeds, evidence.unknownIDs) = (seeds.open, seeds.failed, seeds.unknown)
+    let decided = try EvidenceTable.last(.cancelled, of: scope, in: session)?.at ?? Milliseconds(.min)
+    let unasked = try UnaskedIDs.read(in: scope, handedOutSince: young, cancelledAfter: decided, session)
+    (evidence.migrationIDs, evidence.cancelledIDs) = (unasked.waiting, unasked.cancelled)
+    evidence.cancelledMigration = unasked.cancelledJob
     let voided = try EvidenceTable.last(.voided, of: scope, in: session)?.at ?? Milliseconds(.min)
     let figures = try ComparisonFigures.read(scope, since: max(now - comparedWithin, voided), in: session)
     (evidence.customers, evidence.affected) = (figures.customers, figures.affected)

@@ -117,7 +117,8 @@ extension Evidence {
       "customers": .integer(Int64(customers)), "affected": .integer(Int64(affected)),
       "impactBound": .string(Self.percent(impactBound)), "impactBoundAsked": .string(Self.percent(demand.mostImpact)),
       "openSeeds": .integer(Int64(openSeeds)), "failedSeeds": .integer(Int64(failedSeeds)),
-      "unknownIds": .integer(Int64(unknownIDs)), "measuredDays": .integer(Int64(measuredDays)),
+      "unknownIds": .integer(Int64(unknownIDs)), "migrationIds": .integer(Int64(migrationIDs)),
+      "cancelledMigrationIds": .integer(Int64(cancelledIDs)), "measuredDays": .integer(Int64(measuredDays)),
       "incompleteDays": .integer(Int64(incompleteDays)), "drilled": .bool(isDrilled), "apiKey": .bool(hasAPIKey),
       "sharedSecret": .bool(hasSharedSecret), "clock": .bool(isClockRight),
     ]
