@@ -4,6 +4,8 @@ package struct Evidence: Hashable, Sendable {
   package struct Demand: Hashable, Sendable {
     /// The rate of customers with an impact that must not be exceeded, at 95 % confidence.
     package var mostImpact = 0.005
+    /// Of the steps to `live` and `complete`: the share of customers whose history was not known when they were compared.
+    package var mostIncomplete = 0.05
     /// Days before today of which every notification must have come, or have been taken in.
     package var completeDays = 2
     package var drillDays = 30
@@ -28,6 +30,8 @@ package struct Evidence: Hashable, Sendable {
   /// Customers who were compared since the evidence counts, and those with an impact.
   package var customers = 0
   package var affected = 0
+  /// Customers of whom a comparison shows nothing, since Apple's history of them is not known; not among `customers`.
+  package var incomplete = 0
   /// Days before today that were measured whole, and those of them that lack something.
   package var measuredDays = 0
   package var incompleteDays = 0
@@ -43,8 +47,11 @@ package struct Evidence: Hashable, Sendable {
   /// The rate of customers with an impact that is not exceeded, at 95 % confidence.
   package var impactBound: Double { RateBound.upper(cases: affected, of: customers) }
 
-  /// What is missing, in the order in which it is best mended.
-  package func missing(for demand: Demand) -> [MissingEvidence] {
+  /// The share of customers of whom a comparison shows nothing.
+  package var incompleteShare: Double { Double(incomplete) / Double(max(1, customers + incomplete)) }
+
+  /// What is missing for a step, in the order in which it is best mended.
+  package func missing(for demand: Demand, before step: RolloutStep? = nil) -> [MissingEvidence] {
     var missing: [MissingEvidence] = []
     if !hasAPIKey { missing.append(.apiKey) }
     if !hasSharedSecret { missing.append(.sharedSecret) }
@@ -62,6 +69,9 @@ package struct Evidence: Hashable, Sendable {
           ? .impact(affected: affected, customers: customers)
           : .comparisons(customers: customers, needed: demand.customers))
     }
+    if let step, step.stage >= .live, incompleteShare > demand.mostIncomplete {
+      missing.append(.incomplete(incomplete, of: customers + incomplete))
+    }
     if !isDrilled { missing.append(.drill(days: demand.drillDays)) }
     return missing
   }
@@ -77,6 +87,7 @@ package enum MissingEvidence: Hashable, Sendable {
   case completeness(measured: Int, incomplete: Int, needed: Int)
   case comparisons(customers: Int, needed: Int)
   case impact(affected: Int, customers: Int)
+  case incomplete(Int, of: Int)
   case drill(days: Int)
 
   /// One word for programs.
@@ -92,6 +103,7 @@ package enum MissingEvidence: Hashable, Sendable {
     case .completeness: "completeness"
     case .comparisons: "comparisons"
     case .impact: "impact"
+    case .incomplete: "incomplete"
     case .drill: "drill"
     }
   }
@@ -114,9 +126,11 @@ package enum MissingEvidence: Hashable, Sendable {
     case .completeness(let measured, let incomplete, let needed):
       "notifications of the last \(needed) days: \(measured) days are compared with Apple's history, \(incomplete) lack some"
     case .comparisons(let customers, let needed):
-      "\(customers) customers were compared; without an impact it takes \(needed)"
+      "\(customers) customers with a known history were compared; without an impact it takes \(needed)"
     case .impact(let affected, let customers):
       "\(affected) of \(customers) customers would have had other access than with Apple's answers"
+    case .incomplete(let count, let customers):
+      "Apple's history of \(count) of \(customers) compared customers is not known"
     case .drill(let days): "no rollback was rehearsed in the last \(days) days"
     }
   }
@@ -134,6 +148,7 @@ package enum MissingEvidence: Hashable, Sendable {
     case .completeness: "switchyard reconcile \(app) --environment \(environment)"
     case .comparisons: "switchyard rollout set \(app) shadow --environment \(environment) --reason REASON"
     case .impact: "switchyard compare list --app \(app) --environment \(environment) --impact"
+    case .incomplete: "switchyard compare list --app \(app) --environment \(environment) --cause incomplete"
     case .drill: "switchyard rollout drill \(app) --environment \(environment)"
     }
   }

@@ -40,6 +40,12 @@ import Testing
     #expect(missing.first?.next("com.example.app", "Sandbox").hasPrefix("switchyard ") == true)
   }
 
+  @Test(arguments: [(Stage.ramp, 1_000, false), (.live, 52, false), (.live, 53, true), (.complete, 53, true)])
+  func `for live and complete has few customers without a known history`(stage: Stage, count: Int, isMissing: Bool) {
+    let missing = sound { $0.incomplete = count }.missing(for: .init(), before: RolloutStep(stage))
+    #expect(missing.map(\.name) == (isMissing ? ["incomplete"] : []))
+  }
+
   @Test func `goes on step by step`() {
     var (step, names): (RolloutStep?, [String]) = (RolloutStep.all[0], [])
     while let at = step {

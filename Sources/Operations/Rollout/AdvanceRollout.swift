@@ -43,7 +43,7 @@ package struct AdvanceRollout: Sendable {
     let step = RolloutStep.next(after: standing.flag.stage, at: standing.flag.share)
     return Plan(
       standing: standing, step: step, evidence: evidence,
-      missing: step?.needsEvidence == true ? evidence.missing(for: demand) : [], demand: demand)
+      missing: step?.needsEvidence == true ? evidence.missing(for: demand, before: step) : [], demand: demand)
   }
 
   /// Takes the step; `EvidenceMissing` when it is not proven and not forced.

@@ -29,6 +29,7 @@ extension Evidence {
     let voided = try EvidenceTable.last(.voided, of: scope, in: session)?.at ?? Milliseconds(.min)
     let figures = try ComparisonFigures.read(scope, since: max(now - comparedWithin, voided), in: session)
     (evidence.customers, evidence.affected) = (figures.customers, figures.affected)
+    evidence.incomplete = figures.incomplete
     try evidence.readDays(scope, demand, after: voided, at: now, in: session)
     let drill = try EvidenceTable.last(.drill, of: scope, in: session)
     evidence.isDrilled = drill.map { $0.at >= max(voided, now - .days(Int64(demand.drillDays))) } ?? false
