@@ -32,6 +32,8 @@ package struct Evidence: Hashable, Sendable {
   package var affected = 0
   /// Customers of whom a comparison shows nothing, since Apple's history of them is not known; not among `customers`.
   package var incomplete = 0
+  /// In `ramp`, what was seen since the percentage was set; nil where no customer is left whom Apple answers.
+  package var step: StepEvidence?
   /// Days before today that were measured whole, and those of them that lack something.
   package var measuredDays = 0
   package var incompleteDays = 0
@@ -72,9 +74,24 @@ package struct Evidence: Hashable, Sendable {
     if let step, step.stage >= .live, incompleteShare > demand.mostIncomplete {
       missing.append(.incomplete(incomplete, of: customers + incomplete))
     }
+    if let seen = self.step, seen.verdict != .sound { missing.append(.step(seen)) }
     if !isDrilled { missing.append(.drill(days: demand.drillDays)) }
     return missing
   }
+}
+
+/// What was seen of an app at its present percentage, as the guard sees it.
+package struct StepEvidence: Hashable, Sendable {
+  package let rule: GuardRule
+  /// Customers who were compared since the percentage was set, and those with an impact.
+  package let customers: Int
+  package let affected: Int
+
+  package init(rule: GuardRule, customers: Int, affected: Int) {
+    (self.rule, self.customers, self.affected) = (rule, customers, affected)
+  }
+
+  package var verdict: GuardRule.Verdict { rule.verdict(customers: customers, affected: affected) }
 }
 
 /// Something that a stage is not proven by yet.
@@ -88,6 +105,7 @@ package enum MissingEvidence: Hashable, Sendable {
   case comparisons(customers: Int, needed: Int)
   case impact(affected: Int, customers: Int)
   case incomplete(Int, of: Int)
+  case step(StepEvidence)
   case drill(days: Int)
 
   /// One word for programs.
@@ -104,6 +122,7 @@ package enum MissingEvidence: Hashable, Sendable {
     case .comparisons: "comparisons"
     case .impact: "impact"
     case .incomplete: "incomplete"
+    case .step: "step"
     case .drill: "drill"
     }
   }
@@ -131,6 +150,11 @@ package enum MissingEvidence: Hashable, Sendable {
       "\(affected) of \(customers) customers would have had other access than with Apple's answers"
     case .incomplete(let count, let customers):
       "Apple's history of \(count) of \(customers) compared customers is not known"
+    case .step(let seen):
+      """
+      since this percentage was set \(seen.customers) customers were compared, of whom \(seen.affected) would have had other \
+      access; the guard needs \(seen.rule.leastCustomers) customers, and allows \(seen.rule.mostImpact) in a million
+      """
     case .drill(let days): "no rollback was rehearsed in the last \(days) days"
     }
   }
@@ -149,6 +173,10 @@ package enum MissingEvidence: Hashable, Sendable {
     case .comparisons: "switchyard rollout set \(app) shadow --environment \(environment) --reason REASON"
     case .impact: "switchyard compare list --app \(app) --environment \(environment) --impact"
     case .incomplete: "switchyard compare list --app \(app) --environment \(environment) --cause incomplete"
+    case .step(let seen):
+      seen.verdict == .held
+        ? "switchyard rollout guard \(app) --environment \(environment)"
+        : "switchyard compare list --app \(app) --environment \(environment) --impact"
     case .drill: "switchyard rollout drill \(app) --environment \(environment)"
     }
   }

@@ -120,6 +120,15 @@ import Time
     try await add(13, 1, counts: true, cause: "incomplete", at: now - .hours(1))
     try await add(2, 2, counts: false, cause: "incomplete", at: now - .hours(1))
     let more = try await advance.plan(at: now, on: here.connection).evidence
+    // In ramp, what was compared at another percentage is nothing seen at this one.
+    #expect(more.step == nil)
+    let changed = now - .minutes(30)
+    try await here.execute("UPDATE flags SET stage = 'ramp', ramp_share = 500, changed_at = \(changed)")
+    for customer in 20...22 { try await add(UInt8(customer), 1, counts: false, at: now - .minutes(20)) }
+    let step = try #require(try await advance.plan(at: now, on: here.connection).evidence.step)
+    #expect(step.customers == 3 && step.affected == 0 && step.verdict == .held)
+    try await here.execute("UPDATE flags SET ramp_share = 10000")
+    #expect(try await advance.plan(at: now, on: here.connection).evidence.step == nil)
     #expect(more.customers == 10 && more.affected == 2 && more.incomplete == 3, "\(more)")
     try await here.connection.transaction { session throws(DatabaseError) in
       try EvidenceTable.add(.voided, of: scope, at: now - .minutes(5), "test", in: session)

@@ -46,6 +46,15 @@ import Testing
     #expect(missing.map(\.name) == (isMissing ? ["incomplete"] : []))
   }
 
+  @Test(arguments: [(0, 0, true), (99, 0, true), (100, 0, false), (100, 2, true)])
+  func `needs customers compared at this percentage, as the guard asks`(customers: Int, affected: Int, isMissing: Bool)
+  {
+    let evidence = sound { $0.step = StepEvidence(rule: GuardRule(), customers: customers, affected: affected) }
+    let missing = evidence.missing(for: .init())
+    #expect(missing.map(\.name) == (isMissing ? ["step"] : []))
+    #expect(missing.allSatisfy { $0.next("com.example.app", "Sandbox").hasPrefix("switchyard ") })
+  }
+
   @Test func `goes on step by step`() {
     var (step, names): (RolloutStep?, [String]) = (RolloutStep.all[0], [])
     while let at = step {

@@ -30,10 +30,25 @@ extension Evidence {
     let figures = try ComparisonFigures.read(scope, since: max(now - comparedWithin, voided), in: session)
     (evidence.customers, evidence.affected) = (figures.customers, figures.affected)
     evidence.incomplete = figures.incomplete
+    evidence.step = try step(standing, since: max(now - comparedWithin, voided), in: session)
     try evidence.readDays(scope, demand, after: voided, at: now, in: session)
     let drill = try EvidenceTable.last(.drill, of: scope, in: session)
     evidence.isDrilled = drill.map { $0.at >= max(voided, now - .days(Int64(demand.drillDays))) } ?? false
     return evidence
+  }
+
+  /// What was compared since the percentage was set.
+  ///
+  /// With 100 percent every customer gets our answers, and nobody is left to be compared.
+  private static func step(
+    _ standing: RolloutStanding, since instant: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> StepEvidence? {
+    guard let share = standing.flag.share, share.hundredths < Bucket.count else { return nil }
+    let start = max(instant, standing.flag.changedAt)
+    let figures = try ComparisonFigures.read(standing.scope, since: start, in: session)
+    return StepEvidence(
+      rule: try GuardTable.rule(of: standing.scope, in: session), customers: figures.customers,
+      affected: figures.affected)
   }
 
   /// The whole days before today, by Apple's history of notifications where there is one, else by renewals.

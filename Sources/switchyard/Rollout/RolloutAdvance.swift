@@ -18,7 +18,8 @@ enum RolloutAdvance {
       know decided about; complete notifications of the days before; enough customers compared for the upper bound of the \
       rate of those who would have lost or gained access to be below --impact-bound at 95 % confidence; and a rollback \
       rehearsed within 30 days. Customers whose history is not known do not count as compared; for live and complete they may \
-      be 5 percent of all. Comparisons count for 14 days. Going back below record voids the evidence. Exit status: 0 \
+      be 5 percent of all. Within ramp, enough customers for the guard must have been compared since the percentage was set, \
+      and the guard must find them sound. Comparisons count for 14 days. Going back below record voids the evidence. Exit status: 0 \
       done, 4 something is missing; each missing item comes with the command that gets it.
       """,
     examples: [
@@ -116,7 +117,8 @@ extension Evidence {
   func json(for demand: Demand) -> JSONObject {
     [
       "customers": .integer(Int64(customers)), "affected": .integer(Int64(affected)),
-      "incomplete": .integer(Int64(incomplete)),
+      "incomplete": .integer(Int64(incomplete)), "stepCustomers": JSONValue(step.map { Int64($0.customers) }),
+      "stepAffected": JSONValue(step.map { Int64($0.affected) }),
       "impactBound": .string(Self.percent(impactBound)), "impactBoundAsked": .string(Self.percent(demand.mostImpact)),
       "openSeeds": .integer(Int64(openSeeds)), "failedSeeds": .integer(Int64(failedSeeds)),
       "unknownIds": .integer(Int64(unknownIDs)), "migrationIds": .integer(Int64(migrationIDs)),
