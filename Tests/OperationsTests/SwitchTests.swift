@@ -90,6 +90,22 @@ import Time
     }
   }
 
+  @Test func `does not advance from a stage that was taken back after the plan`() async throws {
+    let here = try await Operated()
+    let live = SetStage(.live, of: Operated.bundleID, in: .sandbox, forced: true)
+    try await live.apply(live.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
+    try await here.execute(
+      "UPDATE flags SET stage = 'ramp', ramp_share = 100 WHERE environment = 2")
+    let advance = AdvanceRollout(Operated.bundleID, in: .sandbox)
+    let plan = try await advance.plan(at: now, on: here.connection)
+    #expect(plan.step?.share?.hundredths == 500)
+    try await StopAnswering(of: Operated.bundleID).apply(by: kim, at: now, on: here.connection)
+    await #expect(throws: DatabaseError.self) {
+      _ = try await advance.apply(plan, forced: true, by: kim, at: now, on: here.connection)
+    }
+    #expect(try await flag(here)?.stage == .shadow)
+  }
+
   @Test func `counts customers once, forgets what was voided, and lists what is missing`() async throws {
     let here = try await Operated()
     let scope = Scope(app: here.app.id, environment: .sandbox)

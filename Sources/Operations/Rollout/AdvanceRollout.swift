@@ -48,7 +48,8 @@ package struct AdvanceRollout: Sendable {
 
   /// Takes the step; `EvidenceMissing` when it is not proven and not forced.
   ///
-  /// What is forced is noted in the audit.
+  /// What is forced is noted in the audit. Nothing is changed when the stage was set since the plan, as by the guard or a
+  /// kill: the evidence was that of another stage.
   package func apply(
     _ plan: Plan, forced isForced: Bool, by author: Author, at now: Milliseconds, on connection: Connection
   ) async throws -> [SetStage.Change] {
@@ -56,7 +57,7 @@ package struct AdvanceRollout: Sendable {
     guard plan.isProven || isForced else { throw EvidenceMissing(plan: plan) }
     let set = SetStage(
       step.stage, at: step.share, of: bundleID, in: environment, forced: isForced, proven: plan.isProven)
-    let changes = try await set.plan(at: now, on: connection)
+    let changes = [try set.change(of: plan.standing, at: now)]
     try await set.apply(changes, by: author, at: now, on: connection)
     return changes
   }

@@ -51,7 +51,12 @@ package struct SetStage: Sendable {
     let standings = try await connection.read { session throws(DatabaseError) in try RolloutStanding.all(in: session) }
     return try standings.filter { standing in
       standing.app.bundleID == bundleID && (environment == nil || standing.flag.environment == environment)
-    }.map { Change(standing: $0, move: try move($0, at: now)) }
+    }.map { try change(of: $0, at: now) }
+  }
+
+  /// The move from a standing that was read before; `apply` refuses it if the stage was set since.
+  func change(of standing: RolloutStanding, at now: Milliseconds) throws -> Change {
+    Change(standing: standing, move: try move(standing, at: now))
   }
 
   /// Writes all of them in one transaction; nothing is changed when somebody else set one of the stages since the plan.
