@@ -52,8 +52,8 @@ package struct FileBatches {
           return SourceBatch(content: .block(block), bytesRead: bytesBefore + progress.figures.bytesRead)
         }
       } catch {
-        // What cannot be opened may be opened later, or by another process.
-        if FileFacts(path) == nil || progress.figures.bytesRead == 0 { throw error }
+        // What cannot be opened or read may be later, or by another process.
+        guard FileFacts(path) != nil, InputReader.isDamage(error) else { throw error }
         close(progress)
         return SourceBatch(content: .damaged(file: source.isFolder ? path : nil), bytesRead: bytesBefore)
       }
