@@ -162,7 +162,7 @@ package enum MissingEvidence: Hashable, Sendable {
   /// The command that gets it.
   package func next(_ app: String, _ environment: String) -> String {
     switch self {
-    case .apiKey: "switchyard app add \(app) --key-file AuthKey_XXXXXXXXXX.p8 --issuer ISSUER"
+    case .apiKey: "switchyard app add \(app) --key-file FILE --key-id ID --issuer ID"
     case .sharedSecret: "switchyard app secret \(app)"
     case .clock: "switchyard doctor"
     case .seeds: "switchyard seeds show \(app) --state waiting --state failed"

@@ -46,6 +46,11 @@ import Testing
     #expect(missing.map(\.name) == (isMissing ? ["incomplete"] : []))
   }
 
+  @Test func `names the whole command that registers a key`() {
+    let command = MissingEvidence.apiKey.next("com.example.app", "Sandbox")
+    #expect(["--key-file", "--key-id", "--issuer"].allSatisfy { command.contains($0) }, "\(command)")
+  }
+
   @Test(arguments: [(0, 0, true), (99, 0, true), (100, 0, false), (100, 2, true)])
   func `needs customers compared at this percentage, as the guard asks`(customers: Int, affected: Int, isMissing: Bool)
   {
