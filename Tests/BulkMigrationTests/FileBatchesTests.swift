@@ -45,6 +45,22 @@ import Testing
     #expect(failure is FileError, "\(String(describing: failure))")
   }
 
+  @Test func `are not read of another file of the same size`() throws {
+    let path = try file(Array("1000000000000001\n".utf8))
+    let parts = try FileSource.parts(of: path)
+    guard case .files(let source) = try MigrationSource(stored: parts[0].source) else {
+      Issue.record("no file")
+      return
+    }
+    _ = try FileBatches(source, from: .start)
+    _ = try file(Array("1000000000000002\n".utf8))
+    // An hour later than the first.
+    var times = [timespec(), timespec()]
+    times[1].tv_sec = Int((FileFacts(path)?.modifiedAt ?? 0) + 3_600)
+    #expect(unsafe utimensat(AT_FDCWD, path, times, 0) == 0)
+    #expect(throws: FileBatches.Changed.self) { try FileBatches(source, from: .start) }
+  }
+
   @Test(arguments: [
     // gzip of nothing known, gzip cut within its head, UTF-16.
     [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xFF, 0xFF, 0xFF, 0xFF], [0x1F, 0x8B, 8, 0, 0, 0],
