@@ -58,6 +58,12 @@ package actor InputReader {
     progress.expect(bytes: files.reduce(0) { $0 + (FileFacts($1)?.size ?? 0) })
   }
 
+  /// Whether `next` failed because of what is in a file, so that its rest cannot be read by any other attempt.
+  package static func isDamage(_ error: any Error) -> Bool {
+    if let error = error as? CompressionError { return error.code == .damaged }
+    return (error as? FileError)?.isDamage == true
+  }
+
   /// The next block in the order of the input; nil at the end.
   package func next() throws -> Block? {
     while true {
@@ -97,7 +103,9 @@ package actor InputReader {
     progress.note(bytesRead: bytes.count)
     if let decompressor = input.decompressor {
       guard !bytes.isEmpty else {
-        guard decompressor.isComplete else { throw FileError(input.file.path, reason: "ends within compressed data") }
+        guard decompressor.isComplete else {
+          throw FileError(input.file.path, reason: "ends within compressed data", isDamage: true)
+        }
         return []
       }
       decompressor.take(bytes)
@@ -111,7 +119,8 @@ package actor InputReader {
     input.signature = []
     guard let decompressor = try CompressionFormat(beginning: first[...]).decompressor() else {
       if first.starts(with: [0xFF, 0xFE]) || first.starts(with: [0xFE, 0xFF]) {
-        throw FileError(input.file.path, reason: "the text is UTF-16. Convert it: iconv -f UTF-16 -t UTF-8")
+        throw FileError(
+          input.file.path, reason: "the text is UTF-16. Convert it: iconv -f UTF-16 -t UTF-8", isDamage: true)
       }
       return first
     }

@@ -4,6 +4,8 @@ package struct Evidence: Hashable, Sendable {
   package struct Demand: Hashable, Sendable {
     /// The rate of customers with an impact that must not be exceeded, at 95 % confidence.
     package var mostImpact = 0.005
+    /// Of the steps to `live` and `complete`: the share of customers whose history was not known when they were compared.
+    package var mostIncomplete = 0.05
     /// Days before today of which every notification must have come, or have been taken in.
     package var completeDays = 2
     package var drillDays = 30
@@ -19,9 +21,19 @@ package struct Evidence: Hashable, Sendable {
   package var failedSeeds = 0
   /// Ids of proven receipts that Apple's API does not know, and that nobody has decided about.
   package var unknownIDs = 0
+  /// Ids of bulk migrations that go on, about which Apple is still to be asked.
+  package var migrationIDs = 0
+  /// Ids of cancelled bulk migrations about which Apple was never asked, and that nobody has decided about.
+  package var cancelledIDs = 0
+  /// The newest of those migrations.
+  package var cancelledMigration: Int?
   /// Customers who were compared since the evidence counts, and those with an impact.
   package var customers = 0
   package var affected = 0
+  /// Customers of whom a comparison shows nothing, since Apple's history of them is not known; not among `customers`.
+  package var incomplete = 0
+  /// In `ramp`, what was seen since the percentage was set; nil where no customer is left whom Apple answers.
+  package var step: StepEvidence?
   /// Days before today that were measured whole, and those of them that lack something.
   package var measuredDays = 0
   package var incompleteDays = 0
@@ -37,13 +49,18 @@ package struct Evidence: Hashable, Sendable {
   /// The rate of customers with an impact that is not exceeded, at 95 % confidence.
   package var impactBound: Double { RateBound.upper(cases: affected, of: customers) }
 
-  /// What is missing, in the order in which it is best mended.
-  package func missing(for demand: Demand) -> [MissingEvidence] {
+  /// The share of customers of whom a comparison shows nothing.
+  package var incompleteShare: Double { Double(incomplete) / Double(max(1, customers + incomplete)) }
+
+  /// What is missing for a step, in the order in which it is best mended.
+  package func missing(for demand: Demand, before step: RolloutStep? = nil) -> [MissingEvidence] {
     var missing: [MissingEvidence] = []
     if !hasAPIKey { missing.append(.apiKey) }
     if !hasSharedSecret { missing.append(.sharedSecret) }
     if !isClockRight { missing.append(.clock) }
     if openSeeds > 0 || failedSeeds > 0 { missing.append(.seeds(open: openSeeds, failed: failedSeeds)) }
+    if migrationIDs > 0 { missing.append(.migrationIDs(migrationIDs)) }
+    if cancelledIDs > 0 { missing.append(.cancelledIDs(cancelledIDs, job: cancelledMigration ?? 0)) }
     if unknownIDs > 0 { missing.append(.unknownIDs(unknownIDs)) }
     if measuredDays < demand.completeDays || incompleteDays > 0 {
       missing.append(.completeness(measured: measuredDays, incomplete: incompleteDays, needed: demand.completeDays))
@@ -54,9 +71,27 @@ package struct Evidence: Hashable, Sendable {
           ? .impact(affected: affected, customers: customers)
           : .comparisons(customers: customers, needed: demand.customers))
     }
+    if let step, step.stage >= .live, incompleteShare > demand.mostIncomplete {
+      missing.append(.incomplete(incomplete, of: customers + incomplete))
+    }
+    if let seen = self.step, seen.verdict != .sound { missing.append(.step(seen)) }
     if !isDrilled { missing.append(.drill(days: demand.drillDays)) }
     return missing
   }
+}
+
+/// What was seen of an app at its present percentage, as the guard sees it.
+package struct StepEvidence: Hashable, Sendable {
+  package let rule: GuardRule
+  /// Customers who were compared since the percentage was set, and those with an impact.
+  package let customers: Int
+  package let affected: Int
+
+  package init(rule: GuardRule, customers: Int, affected: Int) {
+    (self.rule, self.customers, self.affected) = (rule, customers, affected)
+  }
+
+  package var verdict: GuardRule.Verdict { rule.verdict(customers: customers, affected: affected) }
 }
 
 /// Something that a stage is not proven by yet.
@@ -64,9 +99,13 @@ package enum MissingEvidence: Hashable, Sendable {
   case apiKey, sharedSecret, clock
   case seeds(open: Int, failed: Int)
   case unknownIDs(Int)
+  case migrationIDs(Int)
+  case cancelledIDs(Int, job: Int)
   case completeness(measured: Int, incomplete: Int, needed: Int)
   case comparisons(customers: Int, needed: Int)
   case impact(affected: Int, customers: Int)
+  case incomplete(Int, of: Int)
+  case step(StepEvidence)
   case drill(days: Int)
 
   /// One word for programs.
@@ -77,9 +116,13 @@ package enum MissingEvidence: Hashable, Sendable {
     case .clock: "clock"
     case .seeds: "seeds"
     case .unknownIDs: "unknownIds"
+    case .migrationIDs: "migrationIds"
+    case .cancelledIDs: "cancelledMigrationIds"
     case .completeness: "completeness"
     case .comparisons: "comparisons"
     case .impact: "impact"
+    case .incomplete: "incomplete"
+    case .step: "step"
     case .drill: "drill"
     }
   }
@@ -93,12 +136,25 @@ package enum MissingEvidence: Hashable, Sendable {
     case .seeds(let open, let failed): "Apple's history of \(open) ids is not known yet, and of \(failed) it failed"
     case .unknownIDs(let count):
       "Apple's API does not know \(count) ids of proven receipts (4040010), and nobody decided about them"
+    case .migrationIDs(let count): "Apple is still to be asked about \(count) ids of bulk migrations"
+    case .cancelledIDs(let count, let job):
+      """
+      Apple was never asked about \(count) ids of cancelled bulk migrations (the newest is \(job)): begin them again, or \
+      accept it with `switchyard rollout decide --cancelled accept`
+      """
     case .completeness(let measured, let incomplete, let needed):
       "notifications of the last \(needed) days: \(measured) days are compared with Apple's history, \(incomplete) lack some"
     case .comparisons(let customers, let needed):
-      "\(customers) customers were compared; without an impact it takes \(needed)"
+      "\(customers) customers with a known history were compared; without an impact it takes \(needed)"
     case .impact(let affected, let customers):
       "\(affected) of \(customers) customers would have had other access than with Apple's answers"
+    case .incomplete(let count, let customers):
+      "Apple's history of \(count) of \(customers) compared customers is not known"
+    case .step(let seen):
+      """
+      since this percentage was set \(seen.customers) customers were compared, of whom \(seen.affected) would have had other \
+      access; the guard needs \(seen.rule.leastCustomers) customers, and allows \(seen.rule.mostImpact) in a million
+      """
     case .drill(let days): "no rollback was rehearsed in the last \(days) days"
     }
   }
@@ -106,14 +162,21 @@ package enum MissingEvidence: Hashable, Sendable {
   /// The command that gets it.
   package func next(_ app: String, _ environment: String) -> String {
     switch self {
-    case .apiKey: "switchyard app add \(app) --key-file AuthKey_XXXXXXXXXX.p8 --issuer ISSUER"
+    case .apiKey: "switchyard app add \(app) --key-file FILE --key-id ID --issuer ID"
     case .sharedSecret: "switchyard app secret \(app)"
     case .clock: "switchyard doctor"
     case .seeds: "switchyard seeds show \(app) --state waiting --state failed"
     case .unknownIDs: "switchyard rollout decide \(app) --unknown accept --environment \(environment) --reason REASON"
+    case .migrationIDs: "switchyard migrate list"
+    case .cancelledIDs(_, let job): "switchyard migrate report \(job)"
     case .completeness: "switchyard reconcile \(app) --environment \(environment)"
     case .comparisons: "switchyard rollout set \(app) shadow --environment \(environment) --reason REASON"
     case .impact: "switchyard compare list --app \(app) --environment \(environment) --impact"
+    case .incomplete: "switchyard compare list --app \(app) --environment \(environment) --cause incomplete"
+    case .step(let seen):
+      seen.verdict == .held
+        ? "switchyard rollout guard \(app) --environment \(environment)"
+        : "switchyard compare list --app \(app) --environment \(environment) --impact"
     case .drill: "switchyard rollout drill \(app) --environment \(environment)"
     }
   }

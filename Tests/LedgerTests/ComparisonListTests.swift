@@ -1,5 +1,6 @@
 import Database
 import Ledger
+import Mappings
 import Purchases
 import Support
 import Testing
@@ -7,6 +8,10 @@ import Time
 
 @Suite struct `The list of comparisons` {
   private static let now = Milliseconds(1_796_000_000_000)
+
+  @Test func `has the word of the table for a history that is not known`() {
+    #expect(ComparisonTable.incomplete == DifferenceTable.Cause.incomplete.rawValue)
+  }
 
   @Test func `finds a cause and an impact behind any number of others`() async throws {
     let connection = try await Connection.open(try await PrivateMariaDB.shared.database())

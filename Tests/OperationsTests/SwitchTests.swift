@@ -90,16 +90,35 @@ import Time
     }
   }
 
+  @Test func `does not advance from a stage that was taken back after the plan`() async throws {
+    let here = try await Operated()
+    let live = SetStage(.live, of: Operated.bundleID, in: .sandbox, forced: true)
+    try await live.apply(live.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
+    try await here.execute(
+      "UPDATE flags SET stage = 'ramp', ramp_share = 100 WHERE environment = 2")
+    let advance = AdvanceRollout(Operated.bundleID, in: .sandbox)
+    let plan = try await advance.plan(at: now, on: here.connection)
+    #expect(plan.step?.share?.hundredths == 500)
+    try await StopAnswering(of: Operated.bundleID).apply(by: kim, at: now, on: here.connection)
+    await #expect(throws: DatabaseError.self) {
+      _ = try await advance.apply(plan, forced: true, by: kim, at: now, on: here.connection)
+    }
+    #expect(try await flag(here)?.stage == .shadow)
+  }
+
   @Test func `counts customers once, forgets what was voided, and lists what is missing`() async throws {
     let here = try await Operated()
     let scope = Scope(app: here.app.id, environment: .sandbox)
-    func add(_ customer: UInt8, _ receipt: UInt8, counts: Bool, at date: Milliseconds) async throws {
+    func add(
+      _ customer: UInt8, _ receipt: UInt8, counts: Bool, cause: String? = nil, at date: Milliseconds
+    ) async throws {
       try await here.connection.transaction { session throws(DatabaseError) in
         let voice = ComparisonTable.Voice(
           scope: scope, window: date, customer: [UInt8](repeating: customer, count: 16),
           receipt: [UInt8](repeating: receipt, count: 16))
         _ = try ComparisonTable.add(
-          .init(cause: counts ? "unknown" : "equal", counts: counts, differences: [], impact: nil), of: voice,
+          .init(cause: cause ?? (counts ? "unknown" : "equal"), counts: counts, differences: [], impact: nil),
+          of: voice,
           epoch: 1, at: date, settlingAt: nil, in: session)
       }
     }
@@ -110,6 +129,23 @@ import Time
     let advance = AdvanceRollout(Operated.bundleID, in: .sandbox)
     let found = try await advance.plan(at: now, on: here.connection).evidence
     #expect(found.customers == 9 && found.affected == 1)
+    // Of a history that is not known nothing was shown, unless access differed for another reason, too.
+    for customer in 10...12 {
+      try await add(UInt8(customer), 1, counts: false, cause: "incomplete", at: now - .hours(1))
+    }
+    try await add(13, 1, counts: true, cause: "incomplete", at: now - .hours(1))
+    try await add(2, 2, counts: false, cause: "incomplete", at: now - .hours(1))
+    let more = try await advance.plan(at: now, on: here.connection).evidence
+    // In ramp, what was compared at another percentage is nothing seen at this one.
+    #expect(more.step == nil)
+    let changed = now - .minutes(30)
+    try await here.execute("UPDATE flags SET stage = 'ramp', ramp_share = 500, changed_at = \(changed)")
+    for customer in 20...22 { try await add(UInt8(customer), 1, counts: false, at: now - .minutes(20)) }
+    let step = try #require(try await advance.plan(at: now, on: here.connection).evidence.step)
+    #expect(step.customers == 3 && step.affected == 0 && step.verdict == .held)
+    try await here.execute("UPDATE flags SET ramp_share = 10000")
+    #expect(try await advance.plan(at: now, on: here.connection).evidence.step == nil)
+    #expect(more.customers == 10 && more.affected == 2 && more.incomplete == 3, "\(more)")
     try await here.connection.transaction { session throws(DatabaseError) in
       try EvidenceTable.add(.voided, of: scope, at: now - .minutes(5), "test", in: session)
     }

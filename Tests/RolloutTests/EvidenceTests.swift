@@ -40,6 +40,26 @@ import Testing
     #expect(missing.first?.next("com.example.app", "Sandbox").hasPrefix("switchyard ") == true)
   }
 
+  @Test(arguments: [(Stage.ramp, 1_000, false), (.live, 52, false), (.live, 53, true), (.complete, 53, true)])
+  func `for live and complete has few customers without a known history`(stage: Stage, count: Int, isMissing: Bool) {
+    let missing = sound { $0.incomplete = count }.missing(for: .init(), before: RolloutStep(stage))
+    #expect(missing.map(\.name) == (isMissing ? ["incomplete"] : []))
+  }
+
+  @Test func `names the whole command that registers a key`() {
+    let command = MissingEvidence.apiKey.next("com.example.app", "Sandbox")
+    #expect(["--key-file", "--key-id", "--issuer"].allSatisfy { command.contains($0) }, "\(command)")
+  }
+
+  @Test(arguments: [(0, 0, true), (99, 0, true), (100, 0, false), (100, 2, true)])
+  func `needs customers compared at this percentage, as the guard asks`(customers: Int, affected: Int, isMissing: Bool)
+  {
+    let evidence = sound { $0.step = StepEvidence(rule: GuardRule(), customers: customers, affected: affected) }
+    let missing = evidence.missing(for: .init())
+    #expect(missing.map(\.name) == (isMissing ? ["step"] : []))
+    #expect(missing.allSatisfy { $0.next("com.example.app", "Sandbox").hasPrefix("switchyard ") })
+  }
+
   @Test func `goes on step by step`() {
     var (step, names): (RolloutStep?, [String]) = (RolloutStep.all[0], [])
     while let at = step {

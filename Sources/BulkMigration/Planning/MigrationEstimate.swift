@@ -1,7 +1,9 @@
 import Backfill
+package import Database
 package import Ledger
 import Purchases
 package import Signing
+import Time
 
 /// What a job would come to: its sources read as the job reads them, and nothing written.
 package struct MigrationEstimate: Sendable {
@@ -37,17 +39,27 @@ package struct MigrationEstimate: Sendable {
 
   private init() {}
 
-  /// - Parameter limit: rows that are read at most; nil: all.
+  /// - Parameters:
+  ///   - limit: rows that are read at most; nil: all.
+  ///   - rate: rows of a table that are read in a second at most; nil: no limit.
   @concurrent package static func make(
-    of parts: [MigrationJobTable.NewPart], by judge: RowJudge, _ keys: Keyring?, rows limit: Int?
+    of parts: [MigrationJobTable.NewPart], by judge: RowJudge, _ keys: Keyring?, rows limit: Int?,
+    perSecond rate: Int? = nil, pacing: Pacing = .system
   ) async throws -> Self {
     var estimate = Self()
+    var pace = RowPace()
     for (index, part) in parts.enumerated() {
       let leased = MigrationPart(
         job: 0, number: index + 1, source: part.source, sealed: part.sealed, size: part.size, place: .start, owner: [])
-      var reader = try await SourceReader.open(leased, keys, mostRows: nil)
+      var reader = try await SourceReader.open(leased, keys, mostRows: RowPace.mostRows(perSecond: rate))
       let result: Result<Void, any Error>
-      do { result = .success(try await estimate.read(&reader, judge, limit)) } catch { result = .failure(error) }
+      do {
+        result = .success(
+          try await estimate.read(&reader, judge, limit) { rows in
+            let pause = pace.pause(rows, perSecond: rate, at: pacing.elapsed())
+            if pause > .milliseconds(0) { try? await pacing.sleep(pause) }
+          })
+      } catch { result = .failure(error) }
       await reader.close()
       try result.get()
       if let limit, estimate.accounts.rows >= limit {
@@ -58,12 +70,14 @@ package struct MigrationEstimate: Sendable {
     return estimate
   }
 
-  private mutating func read(_ reader: inout SourceReader, _ judge: RowJudge, _ limit: Int?) async throws {
+  private mutating func read(
+    _ reader: inout SourceReader, _ judge: RowJudge, _ limit: Int?, _ mayRead: (Int) async -> Void
+  ) async throws {
     var isRead = false
     while !isRead {
       var batches: [SourceBatch] = []
       while batches.count < Self.window {
-        guard let batch = try await reader.next({ _ in }) else {
+        guard let batch = try await reader.next(mayRead) else {
           isRead = true
           break
         }

@@ -96,7 +96,7 @@ struct MigrationRun: Sendable {
       let end = try await withThrowingTaskGroup(of: PartRun.End?.self) { group in
         group.addTask {
           let reader = try await SourceReader.open(
-            part, service.means.keys, mostRows: job.settings.rowsPerSecond.map { max(1, $0 / 4) })
+            part, service.means.keys, mostRows: RowPace.mostRows(perSecond: job.settings.rowsPerSecond))
           return try await run.run(part, reader)
         }
         group.addTask {

@@ -8,8 +8,7 @@ final class RunState: Sendable {
     var job: MigrationJob
     /// Parts whose files this process does not see.
     var unseen: [Int: Interval] = [:]
-    /// When the next rows may be written.
-    var rowsAt: Interval?
+    var rows = RowPace()
     /// Ids that may still be handed out, and as of when.
     var calls: (left: Double, at: Interval)?
     /// Ids that end in a second, as of late.
@@ -39,12 +38,7 @@ final class RunState: Sendable {
 
   /// How long so many rows have to wait.
   func rowPause(_ rows: Int, at now: Interval) -> Interval {
-    state.withLock { state in
-      guard let rate = state.job.settings.rowsPerSecond, rate > 0 else { return .milliseconds(0) }
-      let start = max(now.milliseconds, state.rowsAt?.milliseconds ?? 0)
-      state.rowsAt = .milliseconds(start + Int64(rows) * 1_000 / Int64(rate))
-      return .milliseconds(start - now.milliseconds)
-    }
+    state.withLock { $0.rows.pause(rows, perSecond: $0.job.settings.rowsPerSecond, at: now) }
   }
 
   var backlog: Int {

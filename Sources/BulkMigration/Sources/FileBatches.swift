@@ -8,7 +8,10 @@ package struct FileBatches {
   package struct Changed: Error, CustomStringConvertible {
     let path: String
     package var description: String {
-      "\(path) is not the file that the job began with: put it back, or cancel the job and start another one"
+      """
+      \(path) is not the file that the job began with, by its size or modification time: put it back (`cp -p`), or cancel \
+      the job and start another one
+      """
     }
   }
 
@@ -27,7 +30,9 @@ package struct FileBatches {
   package init(_ source: FileSource, from place: MigrationPlace) throws {
     self.source = source
     guard let facts = FileFacts(source.path) else { throw NotSeen(path: source.path) }
-    if let size = source.size, facts.size != size { throw Changed(path: source.path) }
+    guard facts.size == source.size ?? facts.size, facts.modifiedAt == source.modifiedAt ?? facts.modifiedAt else {
+      throw Changed(path: source.path)
+    }
     var files = try source.files(from: place.file)
     // Its end was found to be damaged: it is done.
     if place.position == .max { files.removeAll { !source.isFolder || $0 == place.file } }
@@ -52,8 +57,8 @@ package struct FileBatches {
           return SourceBatch(content: .block(block), bytesRead: bytesBefore + progress.figures.bytesRead)
         }
       } catch {
-        // What cannot be opened may be opened later, or by another process.
-        if FileFacts(path) == nil || progress.figures.bytesRead == 0 { throw error }
+        // What cannot be opened or read may be later, or by another process.
+        guard FileFacts(path) != nil, InputReader.isDamage(error) else { throw error }
         close(progress)
         return SourceBatch(content: .damaged(file: source.isFolder ? path : nil), bytesRead: bytesBefore)
       }

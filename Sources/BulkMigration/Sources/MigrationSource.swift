@@ -49,25 +49,30 @@ package struct FileSource: Hashable, Sendable {
   let last: String?
   /// Of a file: its size when the job began; a file of another size is not read on.
   let size: Int64?
+  /// Of a file: when it had been changed last, in seconds; nil in a job of a build that did not note it.
+  let modifiedAt: Int64?
 
   /// So many parts has a folder at most; processes share them.
   private static let mostParts = 256
   /// A part of a folder has at least so many files.
   private static let leastFiles = 64
 
-  init(path: String, isFolder: Bool, first: String? = nil, last: String? = nil, size: Int64?) {
+  init(
+    path: String, isFolder: Bool, first: String? = nil, last: String? = nil, size: Int64?, modifiedAt: Int64? = nil
+  ) {
     self.path = path
     self.isFolder = isFolder
     self.first = first
     self.last = last
     self.size = size
+    self.modifiedAt = modifiedAt
   }
 
   init?(_ json: JSONObject) {
     guard let path = json["path"]?.string, let isFolder = json["isFolder"]?.bool else { return nil }
     self.init(
       path: path, isFolder: isFolder, first: json["first"]?.string, last: json["last"]?.string,
-      size: json["size"]?.integer)
+      size: json["size"]?.integer, modifiedAt: json["modifiedAt"]?.integer)
   }
 
   var json: JSONObject {
@@ -75,6 +80,7 @@ package struct FileSource: Hashable, Sendable {
     json["first"] = first.map(JSONValue.string)
     json["last"] = last.map(JSONValue.string)
     json["size"] = size.map(JSONValue.integer)
+    json["modifiedAt"] = modifiedAt.map(JSONValue.integer)
     return json
   }
 
@@ -87,7 +93,8 @@ package struct FileSource: Hashable, Sendable {
     guard facts.isDirectory else {
       // Opened once, so that what cannot be read is said now.
       _ = try InputFile(path)
-      return [part(FileSource(path: path, isFolder: false, size: facts.size), size: facts.size)]
+      let source = FileSource(path: path, isFolder: false, size: facts.size, modifiedAt: facts.modifiedAt)
+      return [part(source, size: facts.size)]
     }
     let files = try FolderFiles.paths(below: path)
     let count = max(leastFiles, (files.count + mostParts - 1) / mostParts)

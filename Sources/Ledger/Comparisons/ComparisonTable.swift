@@ -43,6 +43,8 @@ package enum ComparisonTable {
   }
 
   package static let equal = "equal"
+  /// The cause of differences that come from a history that is not known yet, as `difference-causes` names it.
+  package static let incomplete = "incomplete"
 
   package struct Row: Sendable {
     package let id: Int64

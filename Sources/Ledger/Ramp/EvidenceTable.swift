@@ -10,6 +10,8 @@ package enum EvidenceTable {
     case voided
     /// Ids that Apple's API does not know were accepted as they are.
     case unknown
+    /// Ids of cancelled bulk migrations were accepted without a history.
+    case cancelled
   }
 
   package struct Record: Hashable, Sendable {

@@ -12,6 +12,18 @@ package struct MigrationRecord: Sendable {
   /// By bundle id and environment; "" where nobody knows them.
   package let places: [(app: String, environment: String, accounts: MigrationAccounts)]
   package let parts: [MigrationPartReport]
+  /// Ids that were not handed out, and of which nothing else asked Apple.
+  package let unasked: Int
+
+  /// What a cancelled job left out, and how to get it; nil if nothing.
+  package var rest: String? {
+    let unread = job.state == .cancelled ? parts.count { !$0.isDone } : 0
+    guard unasked > 0 || unread > 0 else { return nil }
+    return """
+      Apple was not asked about \(unasked) ids, and \(unread) of \(parts.count) parts were not read to their end. Begin a \
+      migration of the same sources to get both; `switchyard migrate report \(job.id) --limit 100000` lists the ids
+      """
+  }
 
   /// `NoSuchMigration` when there is none.
   package static func find(_ id: Int, at now: Milliseconds, _ connection: Connection) async throws -> Self {
@@ -34,5 +46,7 @@ package struct MigrationRecord: Sendable {
       (place.app.flatMap { names[$0] } ?? "", place.environment?.rawValue ?? "", accounts)
     }.sorted { ($0.app, $0.environment) < ($1.app, $1.environment) }
     parts = try MigrationPartTable.reports(of: id, at: now, in: session)
+    // Counted where it is final alone: it reads every id that waits.
+    unasked = job.state == .cancelled ? try UnaskedIDs.count(of: id, in: session) : 0
   }
 }

@@ -84,13 +84,15 @@ package struct MigrationWarning: Hashable, Sendable {
     var warnings: [Self] = []
     for app in apps {
       let scopes = (environment.map { [$0] } ?? [.production, .sandbox]).map { Scope(app: app.id, environment: $0) }
-      if try !hasNotifications(scopes, session) {
+      for scope in scopes {
+        if try hasNotifications(scope, session) { continue }
         warnings.append(
           Self(
             code: "noNotifications",
             text: """
-              \(app.bundleID): no V2 notification of Apple's has come yet. What is bought between now and the day on which \
-              the URL is switched would be known only when Apple is asked again; switch the notification URL first
+              \(app.bundleID): no V2 notification of \(scope.environment.rawValue) has come yet. What is bought between now and \
+              the day on which the URL is switched would be known only when Apple is asked again; switch the notification \
+              URL first
               """))
       }
       if !keyed.contains(app.id) {
@@ -115,13 +117,10 @@ package struct MigrationWarning: Hashable, Sendable {
     return warnings
   }
 
-  /// Whether a V2 notification ever came by itself.
-  private static func hasNotifications(_ scopes: [Scope], _ session: borrowing Session) throws(DatabaseError) -> Bool {
-    for scope in scopes {
-      if try HeartbeatTable.wasWatched(scope, session) { return true }
-      if try HeartbeatTable.hearsNotifications(scope, session) { return true }
-    }
-    return false
+  /// Whether a V2 notification ever came there by itself.
+  private static func hasNotifications(_ scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Bool {
+    if try HeartbeatTable.wasWatched(scope, session) { return true }
+    return try HeartbeatTable.hearsNotifications(scope, session)
   }
 }
 

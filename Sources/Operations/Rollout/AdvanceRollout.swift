@@ -14,6 +14,8 @@ package struct AdvanceRollout: Sendable {
     package let evidence: Evidence
     package let missing: [MissingEvidence]
     package let demand: Evidence.Demand
+    /// What would be missing by the build's demands, and is not by lower ones that an operator asked for.
+    package let waived: [MissingEvidence]
 
     /// Whether the step may be taken without force.
     package var isProven: Bool { missing.isEmpty }
@@ -33,30 +35,40 @@ package struct AdvanceRollout: Sendable {
   package func plan(at now: Milliseconds, on connection: Connection) async throws -> Plan {
     _ = try await AppRecord.find(bundleID, connection)
     let (bundleID, environment, demand) = (bundleID, environment, demand)
-    let (standing, evidence) = try await connection.read { session throws(DatabaseError) in
+    let (standing, evidence, standard) = try await connection.read { session throws(DatabaseError) in
       let standing = try RolloutStanding.all(in: session).first {
         $0.app.bundleID == bundleID && $0.flag.environment == environment
       }
       guard let standing else { throw DatabaseError(.column, "\(bundleID) has no stage in \(environment.rawValue)") }
-      return (standing, try Evidence.read(standing, demand, at: now, in: session))
+      let evidence = try Evidence.read(standing, demand, at: now, in: session)
+      let standard =
+        try demand == .init() ? evidence : Evidence.read(standing, .init(), at: now, in: session)
+      return (standing, evidence, standard)
     }
     let step = RolloutStep.next(after: standing.flag.stage, at: standing.flag.share)
+    guard let step, step.needsEvidence else {
+      return Plan(standing: standing, step: step, evidence: evidence, missing: [], demand: demand, waived: [])
+    }
+    let missing = evidence.missing(for: demand, before: step)
+    let names = Set(missing.map(\.name))
     return Plan(
-      standing: standing, step: step, evidence: evidence,
-      missing: step?.needsEvidence == true ? evidence.missing(for: demand) : [], demand: demand)
+      standing: standing, step: step, evidence: evidence, missing: missing, demand: demand,
+      waived: standard.missing(for: .init(), before: step).filter { !names.contains($0.name) })
   }
 
   /// Takes the step; `EvidenceMissing` when it is not proven and not forced.
   ///
-  /// What is forced is noted in the audit.
+  /// What is forced is noted in the audit, and what only lowered demands did not ask for. Nothing is changed when the stage
+  /// was set since the plan, as by the guard or a kill: the evidence was that of another stage.
   package func apply(
     _ plan: Plan, forced isForced: Bool, by author: Author, at now: Milliseconds, on connection: Connection
   ) async throws -> [SetStage.Change] {
     guard let step = plan.step else { return [] }
     guard plan.isProven || isForced else { throw EvidenceMissing(plan: plan) }
     let set = SetStage(
-      step.stage, at: step.share, of: bundleID, in: environment, forced: isForced, proven: plan.isProven)
-    let changes = try await set.plan(at: now, on: connection)
+      step.stage, at: step.share, of: bundleID, in: environment, forced: isForced, proven: plan.isProven,
+      waiving: plan.waived.map(\.name))
+    let changes = [try set.change(of: plan.standing, at: now)]
     try await set.apply(changes, by: author, at: now, on: connection)
     return changes
   }

@@ -19,16 +19,36 @@ extension Evidence {
     let database = try DatabaseFacts(from: copy session).now
     evidence.isClockRight = abs((database - now).milliseconds) <= 1_000
     let accepted = try EvidenceTable.last(.unknown, of: scope, in: session)?.at ?? Milliseconds(.min)
-    let seeds = try WorkTable.unsettled(
-      in: scope, createdBefore: standing.hasAPIKey ? now - seedsWithin : now, unknownSince: accepted, session)
+    let young = standing.hasAPIKey ? now - seedsWithin : now
+    let seeds = try WorkTable.unsettled(in: scope, createdBefore: young, unknownSince: accepted, session)
     (evidence.openSeeds, evidence.failedSeeds, evidence.unknownIDs) = (seeds.open, seeds.failed, seeds.unknown)
+    let decided = try EvidenceTable.last(.cancelled, of: scope, in: session)?.at ?? Milliseconds(.min)
+    let unasked = try UnaskedIDs.read(in: scope, handedOutSince: young, cancelledAfter: decided, session)
+    (evidence.migrationIDs, evidence.cancelledIDs) = (unasked.waiting, unasked.cancelled)
+    evidence.cancelledMigration = unasked.cancelledJob
     let voided = try EvidenceTable.last(.voided, of: scope, in: session)?.at ?? Milliseconds(.min)
     let figures = try ComparisonFigures.read(scope, since: max(now - comparedWithin, voided), in: session)
     (evidence.customers, evidence.affected) = (figures.customers, figures.affected)
+    evidence.incomplete = figures.incomplete
+    evidence.step = try step(standing, since: max(now - comparedWithin, voided), in: session)
     try evidence.readDays(scope, demand, after: voided, at: now, in: session)
     let drill = try EvidenceTable.last(.drill, of: scope, in: session)
     evidence.isDrilled = drill.map { $0.at >= max(voided, now - .days(Int64(demand.drillDays))) } ?? false
     return evidence
+  }
+
+  /// What was compared since the percentage was set.
+  ///
+  /// With 100 percent every customer gets our answers, and nobody is left to be compared.
+  private static func step(
+    _ standing: RolloutStanding, since instant: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> StepEvidence? {
+    guard let share = standing.flag.share, share.hundredths < Bucket.count else { return nil }
+    let start = max(instant, standing.flag.changedAt)
+    let figures = try ComparisonFigures.read(standing.scope, since: start, in: session)
+    return StepEvidence(
+      rule: try GuardTable.rule(of: standing.scope, in: session), customers: figures.customers,
+      affected: figures.affected)
   }
 
   /// The whole days before today, by Apple's history of notifications where there is one, else by renewals.

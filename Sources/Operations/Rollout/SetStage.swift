@@ -24,6 +24,7 @@ package struct SetStage: Sendable {
   private let passesBy: Bool
   private let isForced: Bool
   private let isProven: Bool
+  private let waived: [String]
 
   /// - Parameters:
   ///   - share: for `ramp`.
@@ -31,13 +32,15 @@ package struct SetStage: Sendable {
   ///   - passesBy: to legacy although messages wait: they go on being sent, new ones pass them by.
   ///   - isForced: to where we answer, without evidence; the audit says so.
   ///   - isProven: whether everything was found that the stage needs to be proven by.
+  ///   - waived: names of what was not found, and not asked for either since an operator lowered the demands; for the audit.
   package init(
     _ stage: Stage, at share: RampShare? = nil, of bundleID: String, in environment: Environment? = nil,
     passingBy passesBy: Bool = false,
-    forced isForced: Bool = false, proven isProven: Bool = false
+    forced isForced: Bool = false, proven isProven: Bool = false, waiving waived: [String] = []
   ) {
     self.isForced = isForced
     self.isProven = isProven
+    self.waived = waived
     self.share = share
     self.bundleID = bundleID
     self.stage = stage
@@ -51,7 +54,12 @@ package struct SetStage: Sendable {
     let standings = try await connection.read { session throws(DatabaseError) in try RolloutStanding.all(in: session) }
     return try standings.filter { standing in
       standing.app.bundleID == bundleID && (environment == nil || standing.flag.environment == environment)
-    }.map { Change(standing: $0, move: try move($0, at: now)) }
+    }.map { try change(of: $0, at: now) }
+  }
+
+  /// The move from a standing that was read before; `apply` refuses it if the stage was set since.
+  func change(of standing: RolloutStanding, at now: Milliseconds) throws -> Change {
+    Change(standing: standing, move: try move(standing, at: now))
   }
 
   /// Writes all of them in one transaction; nothing is changed when somebody else set one of the stages since the plan.
@@ -69,7 +77,9 @@ package struct SetStage: Sendable {
         try author.note(
           Self.action, of: standing.app.bundleID,
           "\(standing.flag.environment.rawValue): \(move.description)"
-            + (move.isForced ? ", forced" : ""), at: now, in: session)
+            + (move.isForced ? ", forced" : "")
+            + (waived.isEmpty ? "" : ", by lowered demands without \(waived.joined(separator: ", "))"), at: now,
+          in: session)
         if move.voidsEvidence {
           try EvidenceTable.add(.voided, of: standing.scope, at: now, "\(move.description)", in: session)
         }

@@ -9,6 +9,8 @@ package struct FileFacts: Hashable, Sendable {
   package let isOurs: Bool
   /// In bytes, of a file.
   package let size: Int64
+  /// When its content was last changed, in seconds.
+  package let modifiedAt: Int64
 
   /// Nil when there is nothing, or nothing that we may look at.
   package init?(_ path: String) {
@@ -18,6 +20,7 @@ package struct FileFacts: Hashable, Sendable {
     mode = status.st_mode & 0o7777
     isOurs = status.st_uid == geteuid()
     size = Int64(status.st_size)
+    modifiedAt = Int64(status.st_mtim.tv_sec)
   }
 
   /// The bytes an ordinary user may still write on the file system of `path`; nil when it cannot be asked.

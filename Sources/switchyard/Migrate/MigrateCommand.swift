@@ -78,7 +78,7 @@ enum MigrateCommand {
     "pause", "Let nothing more be read or asked about; what is under way ends.", .pause)
   private static let resume = changing("resume", "Go on with a paused or failed job, from where it was.", .resume)
   private static let cancel = changing(
-    "cancel", "End a job for good. What is in the ledger stays, and ids that are being asked about are asked about.",
+    "cancel", "End a job for good, and say what it leaves out. What is in the ledger stays.",
     .cancel)
 
   private static func changing(_ name: String, _ summary: String, _ change: ChangeMigration.Change) -> Command {
@@ -100,10 +100,19 @@ enum MigrateCommand {
       let job = try await changing.apply(
         changing.plan(on: connection), by: .ofCommand(because: arguments.value("reason")),
         at: WallClock.system.now(), on: connection)
+      var rest: (ids: Int, text: String?) = (0, nil)
+      if job.state == .cancelled {
+        let record = try await MigrationRecord.find(number, at: WallClock.system.now(), connection)
+        rest = (record.unasked, record.rest)
+      }
       if arguments.wantsJSON {
-        try terminal.write(MigrationJSON.job(job))
+        var object = MigrationJSON.job(job)
+        if job.state == .cancelled { object["notLookedUp"] = .integer(Int64(rest.ids)) }
+        if let text = rest.text { object["rest"] = .string(text) }
+        try terminal.write(object)
       } else {
         try terminal.write("migration \(number) is \(job.state.name)\n")
+        if let text = rest.text { terminal.note(text) }
       }
       return .done
     }

@@ -54,7 +54,8 @@ enum MigratePlan {
       let judge = RowJudge(
         intake: Intake(adapter: trust.adapter), directory: directory, key: keys.current,
         claims: RowJudge.Claims(app: starting.app, environment: environment, receivedAt: now))
-      let estimate = try await MigrationEstimate.make(of: parts, by: judge, keys, rows: sample)
+      let estimate = try await MigrationEstimate.make(
+        of: parts, by: judge, keys, rows: sample, perSecond: settings.rowsPerSecond)
       var places: [MigrationPlan.Place] = []
       for (place, figures) in estimate.places {
         guard let app = directory.apps.first(where: { $0.id == place.app }) else { continue }

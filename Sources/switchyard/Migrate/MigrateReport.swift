@@ -70,6 +70,7 @@ enum MigrateReport {
     text += "Begun \(job.createdAt.iso8601) by \(job.createdBy)"
     text += job.finishedAt.map { ", ended \($0.iso8601).\n\n" } ?? ".\n\n"
     if let trouble = job.trouble { text += "**It cannot go on:** \(trouble)\n\n" }
+    if let rest = record.rest { text += "**Left out:** \(rest).\n\n" }
     text += """
       Of \(accounts.rows) rows \(accounts.usable) were of use, \(accounts.duplicates) said what others said \
       (\(accounts.links) of them for a further user), \(accounts.withoutPurchases) hold no purchase, and \
@@ -106,7 +107,7 @@ enum MigrateReport {
     guard !causes.isEmpty else { return text }
     text += "\n## Without a history, by cause\n\n| app | state | cause | ids |\n| --- | --- | --- | ---: |\n"
     for cause in causes {
-      let reason = cause.reason.isEmpty ? "not asked yet" : cause.reason
+      let reason = cause.reason.isEmpty ? job.state == .cancelled ? "not asked" : "not asked yet" : cause.reason
       text += "| \(cause.app) | \(cause.state.rawValue) | \(reason) | \(cause.count) |\n"
     }
     text += "\n" + list.map { "* `\($0.id)` \(names[$0.app] ?? "") \($0.state.rawValue) \($0.reason)\n" }.joined()

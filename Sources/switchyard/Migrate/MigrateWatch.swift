@@ -1,11 +1,8 @@
-import AppStore
 import Database
 import JSON
 import Ledger
 import Operations
-import Purchases
 import Runtime
-import Seeding
 import Time
 
 /// `switchyard migrate watch`: how far a job is, until it has ended.
@@ -21,7 +18,8 @@ enum MigrateWatch {
     options: [JSONOutput.option], arguments: [MigrateCommand.job]
   ) { arguments, terminal in
     let number = try MigrateCommand.number(arguments)
-    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+    let options = try DatabaseOptions(arguments)
+    return try await options.withLedger(terminal) { connection in
       var last: (at: ContinuousClock.Instant, accounts: MigrationAccounts)?
       var said: ContinuousClock.Instant?
       while true {
@@ -32,7 +30,8 @@ enum MigrateWatch {
         let isDue = said.map { here - $0 >= (terminal.isErrorTTY ? .seconds(1) : .seconds(30)) } ?? true
         if isDue || isEnd {
           let pace = Pace(record.accounts, since: last?.accounts, within: last.map { here - $0.at })
-          let limits = try await limits(record, at: now, connection)
+          let limits = try await MigrationLimit.all(
+            record, idsPerSecond: pace.ids, isHeldUp: FileFacts(options.migrationFlag) != nil, at: now, connection)
           if arguments.wantsJSON {
             var line = MigrationJSON.record(record)
             line["parts"] = nil
@@ -69,38 +68,13 @@ enum MigrateWatch {
     }
   }
 
-  /// How long an app's open ids take at most, and what limits that.
-  private struct Limit {
-    let seconds: Int64
-    let cause: String
-  }
-
-  private static func limits(
-    _ record: MigrationRecord, at now: Milliseconds, _ connection: Connection
-  ) async throws -> [Limit] {
-    var limits: [Limit] = []
-    for place in record.places where place.accounts.open > 0 && !place.app.isEmpty {
-      let environment: APIEnvironment = place.environment == Environment.sandbox.rawValue ? .sandbox : .production
-      let key = BudgetKey(app: place.app, endpoint: .getTransactionHistory, environment: environment)
-      let learned = try await connection.read { session throws(DatabaseError) in
-        try LedgerBudgets.learned(key, at: now, in: session)
-      }
-      let forecast = CallBudget(bounds: .documented(key), learned: learned).forecast(
-        calls: place.accounts.open, now: now)
-      var (seconds, cause) = (forecast.length.milliseconds / 1_000, "Apple's limit for \(place.app)")
-      if let calls = record.job.settings.callsPerSecond, Double(calls) < forecast.perSecond {
-        (seconds, cause) = (Int64(place.accounts.open / max(1, calls)), "the throttle of \(calls) calls a second")
-      }
-      limits.append(Limit(seconds: seconds, cause: cause))
-    }
-    return limits.sorted { $0.seconds > $1.seconds }
-  }
-
-  private static func line(_ record: MigrationRecord, _ pace: Pace, _ limits: [Limit]) -> String {
+  private static func line(_ record: MigrationRecord, _ pace: Pace, _ limits: [MigrationLimit]) -> String {
     let accounts = record.accounts
     var line = "migration \(record.job.id) is \(record.job.state.name): \(accounts.rows) of \(total(record)) rows"
     line += ", \(pace.rows)/s; \(accounts.ids - accounts.open) of \(accounts.ids) ids, \(pace.ids)/s"
-    if let limit = limits.first { line += ", at most \(limit.seconds) s left (\(limit.cause))" }
+    if let limit = limits.first {
+      line += limit.seconds.map { ", at most \($0) s left (\(limit.cause))" } ?? ", waits for \(limit.cause)"
+    }
     if accounts.allRejected > 0 { line += "; \(accounts.allRejected) rejected" }
     let troubles = record.parts.compactMap(\.trouble) + (record.job.trouble.map { [$0] } ?? [])
     if let trouble = troubles.first { line += "; \(trouble)" }

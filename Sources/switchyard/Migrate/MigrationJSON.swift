@@ -20,6 +20,8 @@ enum MigrationJSON {
     var object = job(record.job)
     object["app"] = JSONValue(record.bundleID)
     object["accounts"] = .object(accounts(record.accounts))
+    if record.job.state == .cancelled { object["notLookedUp"] = .integer(Int64(record.unasked)) }
+    object["rest"] = record.rest.map(JSONValue.string)
     object["places"] = .array(
       record.places.map { place in
         var object: JSONObject = ["app": .string(place.app), "environment": .string(place.environment)]

@@ -17,7 +17,9 @@ enum RolloutAdvance {
       evidence: an API key and a shared secret; clocks that agree; Apple's history of every id; ids that Apple's API does not \
       know decided about; complete notifications of the days before; enough customers compared for the upper bound of the \
       rate of those who would have lost or gained access to be below --impact-bound at 95 % confidence; and a rollback \
-      rehearsed within 30 days. Comparisons count for 14 days. Going back below record voids the evidence. Exit status: 0 \
+      rehearsed within 30 days. What a higher --impact-bound or fewer --complete-days waive is noted in the audit. Customers whose history is not known do not count as compared; for live and complete they may \
+      be 5 percent of all. Within ramp, enough customers for the guard must have been compared since the percentage was set, \
+      and the guard must find them sound. Comparisons count for 14 days. Going back below record voids the evidence. Exit status: 0 \
       done, 4 something is missing; each missing item comes with the command that gets it.
       """,
     examples: [
@@ -93,7 +95,8 @@ enum RolloutAdvance {
               "evidence": .string(missing.name), "next": .string(missing.next(app, place)),
               "detail": .string(missing.text),
             ])
-          }), "evidence": .object(plan.evidence.json(for: plan.demand)), "next_steps": [.string(next)],
+          }), "waived": .array(plan.waived.map { .string($0.name) }),
+        "evidence": .object(plan.evidence.json(for: plan.demand)), "next_steps": [.string(next)],
       ])
     }
     guard let step = plan.step else { return try terminal.write("\(app) \(place): is in \(flag.stage.rawValue)\n") }
@@ -104,6 +107,7 @@ enum RolloutAdvance {
     } else {
       try terminal.write("\(app) \(place): \(name) is not proven yet\n")
     }
+    for waived in plan.waived { terminal.note("waived by lowered demands: \(waived.name): \(waived.text)") }
     for missing in plan.missing {
       terminal.note("\(missing.name): \(missing.text)")
       terminal.note("  next: \(missing.next(app, place))")
@@ -115,9 +119,12 @@ extension Evidence {
   func json(for demand: Demand) -> JSONObject {
     [
       "customers": .integer(Int64(customers)), "affected": .integer(Int64(affected)),
+      "incomplete": .integer(Int64(incomplete)), "stepCustomers": JSONValue(step.map { Int64($0.customers) }),
+      "stepAffected": JSONValue(step.map { Int64($0.affected) }),
       "impactBound": .string(Self.percent(impactBound)), "impactBoundAsked": .string(Self.percent(demand.mostImpact)),
       "openSeeds": .integer(Int64(openSeeds)), "failedSeeds": .integer(Int64(failedSeeds)),
-      "unknownIds": .integer(Int64(unknownIDs)), "measuredDays": .integer(Int64(measuredDays)),
+      "unknownIds": .integer(Int64(unknownIDs)), "migrationIds": .integer(Int64(migrationIDs)),
+      "cancelledMigrationIds": .integer(Int64(cancelledIDs)), "measuredDays": .integer(Int64(measuredDays)),
       "incompleteDays": .integer(Int64(incompleteDays)), "drilled": .bool(isDrilled), "apiKey": .bool(hasAPIKey),
       "sharedSecret": .bool(hasSharedSecret), "clock": .bool(isClockRight),
     ]

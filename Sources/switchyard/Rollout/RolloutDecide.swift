@@ -4,13 +4,16 @@ import Purchases
 import Runtime
 import Time
 
-/// `switchyard rollout decide`: what is to hold for ids that Apple's API does not know.
+/// `switchyard rollout decide`: accepts ids that have no history of Apple's.
 enum RolloutDecide {
   static let command = Command(
-    "decide", "Decide about ids of proven receipts that Apple's API does not know.",
+    "decide", "Accept ids that Apple's API does not know, or that a cancelled migration left out.",
     discussion: """
       `switchyard seeds show BUNDLE_ID --state unknown` lists them. --unknown accept accepts all that are unknown now: their \
       customers get from a receipt what the receipt says. An id that becomes unknown later holds up `rollout advance` again.
+
+      --cancelled accept accepts the ids of bulk migrations that are cancelled now, of which Apple was not asked. \
+      `switchyard migrate report JOB` lists them; begin the migration again to have them looked up.
       """,
     examples: [
       Command.Example(
@@ -18,20 +21,24 @@ enum RolloutDecide {
       )
     ],
     options: [
-      .value("unknown", "accept", "Accept the ids that are unknown now."), EnvironmentOption.option,
+      .value("unknown", "accept", "Accept the ids that are unknown now."),
+      .value("cancelled", "accept", "Accept the ids of cancelled migrations."), EnvironmentOption.option,
       .value("reason", "TEXT", "Why; kept in the audit."), JSONOutput.option,
     ],
     arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
     let environment = try EnvironmentOption.required(arguments)
-    guard arguments.value("unknown") == "accept" else {
-      throw UsageError(.missingOption, "Specify --unknown accept.", path: arguments.path)
+    let (unknown, cancelled) = (arguments.value("unknown"), arguments.value("cancelled"))
+    guard (unknown == nil) != (cancelled == nil), unknown ?? cancelled == "accept" else {
+      throw UsageError(
+        .missingOption, "Specify either --unknown accept or --cancelled accept.", path: arguments.path)
     }
+    let kind: AcceptUnknownIDs.Kind = unknown == nil ? .cancelled : .unknown
     let reason = arguments.value("reason") ?? ""
     guard !reason.isEmpty, reason.utf8.count <= 500 else {
       throw UsageError(.missingOption, "Specify --reason, in at most 500 bytes.", path: arguments.path)
     }
-    let accept = AcceptUnknownIDs(of: arguments.positionals[0], in: environment)
+    let accept = AcceptUnknownIDs(kind, of: arguments.positionals[0], in: environment)
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let plan = try await accept.plan(on: connection)
       try await accept.apply(plan, by: .ofCommand(because: reason), at: WallClock.system.now(), on: connection)
@@ -42,7 +49,7 @@ enum RolloutDecide {
           "next_steps": [.string("switchyard rollout advance \(plan.bundleID) --environment \(environment.rawValue)")],
         ])
       } else {
-        try terminal.write("\(plan.bundleID) \(environment.rawValue): \(plan.ids) unknown ids accepted\n")
+        try terminal.write("\(plan.bundleID) \(environment.rawValue): \(plan.ids) \(kind.name) accepted\n")
       }
       return .done
     }

@@ -1,0 +1,75 @@
+import AppStore
+import Database
+import Ledger
+import Operations
+import Purchases
+import Rollout
+import Seeding
+import Time
+
+/// How long the open ids of an app and environment take at most, and what limits that.
+struct MigrationLimit {
+  /// Nil where the ids wait for something of which nobody knows when it comes.
+  let seconds: Int64?
+  let cause: String
+
+  /// What an app's ids need before Apple is asked.
+  private struct Setup {
+    let learned: LearnedRate?
+    let hasKey: Bool
+    let stage: Stage?
+  }
+
+  /// The limits of a job, the longest first.
+  ///
+  /// - Parameters:
+  ///   - rate: ids that were answered in a second, as of late; 0 where nothing was measured.
+  ///   - isHeldUp: whether a file holds all migrations of this data directory up.
+  static func all(
+    _ record: MigrationRecord, idsPerSecond rate: Int64, isHeldUp: Bool, at now: Milliseconds, _ connection: Connection
+  ) async throws -> [Self] {
+    var limits: [Self] = []
+    for place in record.places where place.accounts.open > 0 && !place.app.isEmpty {
+      limits.append(
+        try await limit(
+          of: (app: place.app, environment: Environment(rawValue: place.environment) ?? .production),
+          open: place.accounts.open, record, rate, isHeldUp, now, connection))
+    }
+    return limits.sorted { $0.seconds ?? .max > $1.seconds ?? .max }
+  }
+
+  private static func limit(
+    of place: (app: String, environment: Environment), open: Int, _ record: MigrationRecord, _ rate: Int64,
+    _ isHeldUp: Bool, _ now: Milliseconds, _ connection: Connection
+  ) async throws -> Self {
+    let (app, environment, settings) = (place.app, place.environment, record.job.settings)
+    let key = BudgetKey(
+      app: app, endpoint: .getTransactionHistory, environment: environment == .sandbox ? .sandbox : .production)
+    let setup = try await connection.read { session throws(DatabaseError) in
+      let id = try AppTable.all(in: session).first { $0.bundleID == app }?.id
+      let keyed = try CredentialTable.apps(with: .apiKey, in: session)
+      let flags = try FlagTable.all(in: session)
+      return Setup(
+        learned: try LedgerBudgets.learned(key, at: now, in: session), hasKey: id.map { keyed.contains($0) } ?? false,
+        stage: id.flatMap { flags[Scope(app: $0, environment: environment)]?.stage })
+    }
+    guard setup.hasKey else { return Self(seconds: nil, cause: "a key of the App Store Server API for \(app)") }
+    if setup.stage == .legacy {
+      return Self(seconds: nil, cause: "a stage above legacy of \(app) in \(environment.rawValue)")
+    }
+    if isHeldUp { return Self(seconds: nil, cause: "the file migrate.pause to be removed") }
+    if let hours = settings.hours, !hours.contain(now) {
+      return Self(seconds: nil, cause: "the hours \(hours.text) UTC")
+    }
+    let forecast = CallBudget(bounds: .documented(key), learned: setup.learned).forecast(calls: open, now: now)
+    if let calls = settings.callsPerSecond, Double(calls) < forecast.perSecond {
+      return Self(seconds: Int64(open / max(1, calls)), cause: "the throttle of \(calls) calls a second")
+    }
+    // Apple would allow much more than what is done.
+    if forecast.cause != .blocked, rate > 0, Double(rate) * 2 < forecast.perSecond {
+      return Self(seconds: Int64(open) / rate, cause: "the services answer \(rate) ids a second")
+    }
+    return Self(
+      seconds: forecast.length.milliseconds / 1_000, cause: "Apple's limit for \(app) (\(forecast.cause.rawValue))")
+  }
+}

@@ -1,0 +1,52 @@
+import Adapter
+import Database
+import Intake
+import Ledger
+import Receipts
+import Signing
+import Support
+import Synchronization
+import Testing
+import Time
+
+@testable import BulkMigration
+
+@Suite struct `The estimate of a migration` {
+  /// Time that passes by sleeping alone.
+  private final class Sleeper: Sendable {
+    private let slept = Mutex(Int64(0))
+
+    var milliseconds: Int64 { slept.withLock { $0 } }
+
+    var pacing: Pacing {
+      Pacing(
+        elapsed: { .milliseconds(self.milliseconds) },
+        sleep: { interval in self.slept.withLock { $0 += interval.milliseconds } }, random: { _ in 0 })
+    }
+  }
+
+  @Test(arguments: [(40, Int64(2_000)), (nil, 0)])
+  func `reads no more rows of a table in a second than was said`(rate: Int?, atLeast: Int64) async throws {
+    let old = try await PrivateMariaDB.shared.database()
+    let connection = try await Connection.open(old)
+    try await connection.read { session throws(DatabaseError) in
+      try session.run("CREATE TABLE receipts_old (id INT NOT NULL PRIMARY KEY, receipt TEXT NULL)")
+      for id in 1...100 { _ = try session.execute("INSERT INTO receipts_old VALUES (\(id), NULL)") }
+    }
+    await connection.close()
+    let source = TableSource(
+      address: DatabaseURL.withoutPassword(old), table: "receipts_old",
+      columns: .init(key: "id", content: "receipt", userID: nil, app: nil), keyKind: .integer, condition: nil,
+      estimate: nil)
+    let judge = RowJudge(
+      intake: Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple))),
+      directory: AppDirectory(apps: [], tokens: [:]), key: .generate(),
+      claims: RowJudge.Claims(app: nil, environment: nil, receivedAt: Milliseconds(1)))
+    let sleeper = Sleeper()
+    let estimate = try await MigrationEstimate.make(
+      of: [source.part(password: nil, sealedWith: nil)], by: judge, nil, rows: nil, perSecond: rate,
+      pacing: sleeper.pacing)
+    #expect(estimate.accounts.rejected == ["empty": 100])
+    #expect(rate == nil ? sleeper.milliseconds == 0 : sleeper.milliseconds >= atLeast, "\(sleeper.milliseconds)")
+  }
+}

@@ -1,0 +1,45 @@
+import Database
+import JSON
+import Ledger
+import Runtime
+import Support
+import Testing
+
+/// What `switchyard migrate watch` says that ids wait for, while no service runs.
+@Suite struct `switchyard migrate watch` {
+  private static let app = "com.example.watched"
+
+  @Test func `names what the ids wait for, and Apple's limit only where that is it`() async throws {
+    let database = try await TestDatabase.migrated()
+    let program = database.program
+    _ = try await program.run("app", "add", Self.app)
+    let ids = database.place.file("ids.txt", Array("2000000900000001\n".utf8))
+    let started = try await program.run("migrate", "start", ids, "--app", Self.app, "--yes", "--json")
+    #expect(started.status == 0, "\(started)")
+    #expect(try await program.run("migrate", "pause", "1").status == 0)
+    try await database.execute(
+      "INSERT INTO migration_accounts SELECT 1, 0, id, 2, 'id', 500 FROM apps WHERE bundle_id = \(Self.app)")
+    func cause(_ seconds: Bool) async throws -> String {
+      let outcome = try await program.run("migrate", "watch", "1", "--json")
+      let line = try #require(try outcome.objects.last, "\(outcome)")
+      #expect((line["secondsLeft"]?.integer != nil) == seconds, "\(outcome)")
+      return line["because"]?.string ?? ""
+    }
+    #expect(try await cause(false).contains("a key of the App Store Server API"))
+    try await database.execute(
+      """
+      INSERT INTO credentials (app, kind, name, issuer, sealed, created_at)
+      SELECT id, \(CredentialTable.Kind.apiKey.rawValue), 'a', '', 'x', 1 FROM apps WHERE bundle_id = \(Self.app)
+      """)
+    #expect(try await cause(true) == "Apple's limit for \(Self.app) (documented)")
+    #expect(FileFacts.makeDirectory("\(database.place.path)/data"))
+    let flag = database.place.file("data/migrate.pause", [])
+    #expect(try await cause(false).contains("migrate.pause"))
+    Files.remove(flag)
+    try await database.execute("UPDATE flags SET stage = 'legacy' WHERE environment = 2")
+    #expect(try await cause(false).contains("a stage above legacy"))
+    try await database.execute("UPDATE flags SET stage = 'record'")
+    #expect(try await program.run("migrate", "throttle", "1", "--calls", "1").status == 0)
+    #expect(try await cause(true) == "the throttle of 1 calls a second")
+  }
+}

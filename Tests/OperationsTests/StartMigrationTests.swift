@@ -1,0 +1,29 @@
+import Database
+import Ledger
+import Operations
+import Purchases
+import Testing
+import Time
+
+/// What an operator is warned of before a bulk migration begins.
+@Suite struct `A bulk migration that would begin` {
+  private static func silent(_ warnings: [MigrationWarning]) -> [String] {
+    warnings.filter { $0.code == "noNotifications" }.map(\.text)
+  }
+
+  @Test func `is warned of each environment of which no notification came`() async throws {
+    let here = try await Operated()
+    let start = StartMigration([], of: Operated.bundleID, in: nil)
+    let both = Self.silent(try await start.plan(on: here.connection).warnings)
+    #expect(both.count == 2)
+    try await here.execute(
+      """
+      INSERT INTO heartbeats (app, environment, asked_at, due_by, watched_at)
+      VALUES (\(here.app.id.number), 2, 1, 1, 1)
+      """)
+    let one = Self.silent(try await start.plan(on: here.connection).warnings)
+    #expect(one.count == 1 && one.allSatisfy { $0.contains("Production") }, "\(one)")
+    let sandbox = StartMigration([], of: Operated.bundleID, in: .sandbox)
+    #expect(Self.silent(try await sandbox.plan(on: here.connection).warnings).isEmpty)
+  }
+}
