@@ -23,6 +23,8 @@ package struct Evidence: Hashable, Sendable {
   package var unknownIDs = 0
   /// Ids of bulk migrations that go on, about which Apple is still to be asked.
   package var migrationIDs = 0
+  /// Parts of bulk migrations that go on which are not read to their end.
+  package var migrationParts = 0
   /// Ids of cancelled bulk migrations about which Apple was never asked, and that nobody has decided about.
   package var cancelledIDs = 0
   /// The newest of those migrations.
@@ -59,7 +61,9 @@ package struct Evidence: Hashable, Sendable {
     if !hasSharedSecret { missing.append(.sharedSecret) }
     if !isClockRight { missing.append(.clock) }
     if openSeeds > 0 || failedSeeds > 0 { missing.append(.seeds(open: openSeeds, failed: failedSeeds)) }
-    if migrationIDs > 0 { missing.append(.migrationIDs(migrationIDs)) }
+    if migrationIDs > 0 || migrationParts > 0 {
+      missing.append(.migrationIDs(migrationIDs, unreadParts: migrationParts))
+    }
     if cancelledIDs > 0 { missing.append(.cancelledIDs(cancelledIDs, job: cancelledMigration ?? 0)) }
     if unknownIDs > 0 { missing.append(.unknownIDs(unknownIDs)) }
     if measuredDays < demand.completeDays || incompleteDays > 0 {
@@ -99,7 +103,7 @@ package enum MissingEvidence: Hashable, Sendable {
   case apiKey, sharedSecret, clock
   case seeds(open: Int, failed: Int)
   case unknownIDs(Int)
-  case migrationIDs(Int)
+  case migrationIDs(Int, unreadParts: Int)
   case cancelledIDs(Int, job: Int)
   case completeness(measured: Int, incomplete: Int, needed: Int)
   case comparisons(customers: Int, needed: Int)
@@ -136,7 +140,8 @@ package enum MissingEvidence: Hashable, Sendable {
     case .seeds(let open, let failed): "Apple's history of \(open) ids is not known yet, and of \(failed) it failed"
     case .unknownIDs(let count):
       "Apple's API does not know \(count) ids of proven receipts (4040010), and nobody decided about them"
-    case .migrationIDs(let count): "Apple is still to be asked about \(count) ids of bulk migrations"
+    case .migrationIDs(let count, let parts):
+      "Apple is still to be asked about \(count) ids of bulk migrations, and \(parts) parts of them are not read yet"
     case .cancelledIDs(let count, let job):
       """
       Apple was never asked about \(count) ids of cancelled bulk migrations (the newest is \(job)): begin them again, or \

@@ -52,11 +52,28 @@ import Time
     try await here.execute("UPDATE flags SET stage = 'shadow'")
     let plan = try await advance.plan(at: now, on: here.connection)
     #expect(plan.evidence.migrationIDs == 3 && plan.evidence.cancelledIDs == 0, "\(plan.evidence)")
+    #expect(plan.evidence.migrationParts == 1)
     let missing = try #require(plan.missing.first { $0.name == "migrationIds" })
     #expect(missing.next(Operated.bundleID, "Sandbox") == "switchyard migrate list")
     // The one that waits counts among the seeds when it has waited for long.
     let later = try await advance.plan(at: now + .minutes(20), on: here.connection).evidence
     #expect(later.migrationIDs == 2 && later.openSeeds == 1, "\(later)")
+  }
+
+  @Test func `are not all known while a part is not read, of the app's own environment or of any`() async throws {
+    let here = try await Operated()
+    _ = try await job(here, [])
+    try await here.execute("UPDATE flags SET stage = 'shadow'")
+    func missing(_ environment: Environment) async throws -> MissingEvidence? {
+      try await AdvanceRollout(Operated.bundleID, in: environment).plan(at: now, on: here.connection).missing
+        .first { $0.name == "migrationIds" }
+    }
+    #expect(try await missing(.sandbox) == .migrationIDs(0, unreadParts: 1))
+    #expect(try await missing(.production) == nil)
+    try await here.execute("UPDATE migration_jobs SET app = NULL, environment = NULL")
+    #expect(try await missing(.production) == .migrationIDs(0, unreadParts: 1))
+    try await here.execute("UPDATE migration_parts SET state = 1")
+    #expect(try await missing(.sandbox) == nil)
   }
 
   @Test func `are named when their job is cancelled, and missing until they are asked about or decided`() async throws {

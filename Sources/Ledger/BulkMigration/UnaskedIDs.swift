@@ -59,6 +59,18 @@ package struct UnaskedIDs: Hashable, Sendable {
     return unasked
   }
 
+  /// How many parts of jobs that go on are not read to their end: nobody knows how many ids are in them.
+  package static func unreadParts(in scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Int {
+    let final = MigrationJob.State.allCases.filter(\.isFinal).map(\.rawValue)
+    return try session.query(
+      """
+      SELECT COUNT(*) AS count FROM migration_jobs j JOIN migration_parts p ON p.job = j.id AND p.state = 0
+      WHERE j.state NOT IN (\(list: final)) AND (j.app IS NULL OR j.app = \(scope.app.number))
+        AND (j.environment IS NULL OR j.environment = \(scope.environment.code))
+      """
+    ).first?.int("count") ?? 0
+  }
+
   /// How many ids of a job were never handed out, and are not known otherwise.
   package static func count(of job: Int, in session: borrowing Session) throws(DatabaseError) -> Int {
     try session.query(

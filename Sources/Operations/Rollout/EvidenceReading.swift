@@ -26,6 +26,7 @@ extension Evidence {
     let unasked = try UnaskedIDs.read(in: scope, handedOutSince: young, cancelledAfter: decided, session)
     (evidence.migrationIDs, evidence.cancelledIDs) = (unasked.waiting, unasked.cancelled)
     evidence.cancelledMigration = unasked.cancelledJob
+    evidence.migrationParts = try UnaskedIDs.unreadParts(in: scope, session)
     let voided = try EvidenceTable.last(.voided, of: scope, in: session)?.at ?? Milliseconds(.min)
     let figures = try ComparisonFigures.read(scope, since: max(now - comparedWithin, voided), in: session)
     (evidence.customers, evidence.affected) = (figures.customers, figures.affected)

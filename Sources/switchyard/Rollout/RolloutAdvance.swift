@@ -124,6 +124,7 @@ extension Evidence {
       "impactBound": .string(Self.percent(impactBound)), "impactBoundAsked": .string(Self.percent(demand.mostImpact)),
       "openSeeds": .integer(Int64(openSeeds)), "failedSeeds": .integer(Int64(failedSeeds)),
       "unknownIds": .integer(Int64(unknownIDs)), "migrationIds": .integer(Int64(migrationIDs)),
+      "migrationParts": .integer(Int64(migrationParts)),
       "cancelledMigrationIds": .integer(Int64(cancelledIDs)), "measuredDays": .integer(Int64(measuredDays)),
       "incompleteDays": .integer(Int64(incompleteDays)), "drilled": .bool(isDrilled), "apiKey": .bool(hasAPIKey),
       "sharedSecret": .bool(hasSharedSecret), "clock": .bool(isClockRight),
