@@ -12,12 +12,13 @@ enum RolloutCommand {
   static let command = Command(
     "rollout", "See and set how far each app has moved.",
     examples: [
-      Command.Example("switchyard rollout show"),
+      Command.Example("switchyard rollout status"), Command.Example("switchyard rollout show"),
       Command.Example("switchyard rollout set com.example.app record --reason \"start of the migration\""),
     ],
     options: DatabaseOptions.options,
     subcommands: [
-      show, RolloutSet.command, RolloutAdvance.command, RolloutDrill.command, RolloutDecide.command,
+      RolloutStatusCommand.status, RolloutStatusCommand.watch, show, RolloutSet.command, RolloutAdvance.command,
+      RolloutDrill.command, RolloutDecide.command,
       RolloutGuardCommand.command, RolloutKill.command, RolloutCohort.command, history,
     ])
 

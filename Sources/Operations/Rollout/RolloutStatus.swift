@@ -1,0 +1,53 @@
+package import Database
+package import Ledger
+package import Rollout
+package import Time
+
+/// What is looked at while an app is moved: its stage, what was compared in the last day, and what the guard says.
+package struct RolloutStatus: Sendable {
+  package let standing: RolloutStanding
+  /// Of the last 24 hours.
+  package let figures: ComparisonFigures
+  /// Nil where the guard watches nothing: our answers are given to nobody.
+  package let verdict: GuardRule.Verdict?
+
+  /// Within which comparisons are shown.
+  package static let span = Interval.hours(24)
+
+  /// Comparisons in which the answers differed.
+  package var differing: Int { figures.comparisons - figures.causes[ComparisonTable.equal, default: 0] }
+
+  /// The apps by name, each with its environments.
+  ///
+  /// - Parameter bundleID: one app alone; nil: all.
+  package static func all(
+    of bundleID: String?, at now: Milliseconds, on connection: Connection
+  ) async throws -> [RolloutStatus] {
+    if let bundleID { _ = try await AppRecord.find(bundleID, connection) }
+    return try await connection.read { session throws(DatabaseError) in
+      let rules = try GuardTable.all(in: session)
+      var all: [RolloutStatus] = []
+      for standing in try RolloutStanding.all(in: session) {
+        guard bundleID == nil || standing.app.bundleID == bundleID else { continue }
+        let figures = try ComparisonFigures.read(standing.scope, since: now - span, in: session)
+        var verdict: GuardRule.Verdict?
+        if standing.isAnswered {
+          let rule = rules[standing.scope] ?? GuardRule()
+          let start = max(standing.flag.changedAt, now - .seconds(Int64(rule.window)))
+          let seen = try ComparisonFigures.read(standing.scope, since: start, in: session)
+          verdict = rule.verdict(customers: seen.customers, affected: seen.affected)
+        }
+        all.append(RolloutStatus(standing: standing, figures: figures, verdict: verdict))
+      }
+      return all
+    }
+  }
+
+  /// The command by which an operator goes on, or sees why not.
+  package var next: String {
+    let of = "\(standing.app.bundleID) --environment \(standing.flag.environment.rawValue)"
+    if figures.affected > 0 { return "switchyard compare list --app \(of) --impact" }
+    return standing.flag.stage == .complete
+      ? "switchyard rollout history \(standing.app.bundleID)" : "switchyard rollout advance \(of) --dry-run"
+  }
+}

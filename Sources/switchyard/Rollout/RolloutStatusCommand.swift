@@ -1,0 +1,110 @@
+import Database
+import JSON
+import Ledger
+import Operations
+import Rollout
+import Runtime
+import Time
+
+/// `switchyard rollout status` and `watch`: what the apps' answers did in the last day.
+enum RolloutStatusCommand {
+  static let status = Command(
+    "status", "Show every app's stage, how its answers compare with Apple's, and what the guard says.",
+    discussion: """
+      Comparisons of the last 24 hours. COMPARED and IMPACT count customers, DIFFER counts comparisons; UNKNOWN are customers whose \
+      history was not known when they were compared. GUARD is `sound`, `held` (too few customers were compared to tell) or `breached`, \
+      and - where nobody gets our answers.
+      """,
+    examples: [
+      Command.Example("switchyard rollout status"), Command.Example("switchyard rollout status com.example.app --json"),
+    ],
+    options: [JSONOutput.option], arguments: [app]
+  ) { arguments, terminal in
+    try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let all = try await RolloutStatus.all(
+        of: arguments.positionals.first, at: WallClock.system.now(), on: connection)
+      if arguments.wantsJSON {
+        for status in all { try terminal.write(status.json) }
+        return .done
+      }
+      var table = TextTable([
+        .init("APP"), .init("ENVIRONMENT"), .init("STAGE"), .init("SINCE"), .init("COMPARED", .right),
+        .init("DIFFER", .right), .init("IMPACT", .right), .init("UNKNOWN", .right), .init("GUARD"),
+      ])
+      for status in all {
+        let figures = status.figures
+        table.add([
+          status.standing.app.bundleID, status.standing.flag.environment.rawValue, status.stage,
+          status.standing.flag.changedAt.iso8601, "\(figures.customers)", "\(status.differing)",
+          "\(figures.affected)", "\(figures.incomplete)", status.verdict.map { "\($0)" } ?? "-",
+        ])
+      }
+      try terminal.write(table.render(for: terminal))
+      for status in all where status.figures.affected > 0 { terminal.note("Customers with an impact: \(status.next)") }
+      return .done
+    }
+  }
+
+  static let watch = Command(
+    "watch", "Show what `rollout status` shows, again whenever it has changed.",
+    discussion:
+      "A line for each app and environment when anything of it has changed, and every 60 s; until you stop it.",
+    whenStopped: "Nothing was changed.",
+    examples: [
+      Command.Example("switchyard rollout watch com.example.app"), Command.Example("switchyard rollout watch --json"),
+    ],
+    options: [JSONOutput.option], arguments: [app]
+  ) { arguments, terminal in
+    try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      var said: [Scope: (line: String, at: ContinuousClock.Instant)] = [:]
+      while !Task.isCancelled {
+        let all = try await RolloutStatus.all(
+          of: arguments.positionals.first, at: WallClock.system.now(), on: connection)
+        let now = ContinuousClock.now
+        for status in all {
+          let scope = Scope(app: status.standing.app.id, environment: status.standing.flag.environment)
+          if let last = said[scope], last.line == status.line, now - last.at < .seconds(60) { continue }
+          said[scope] = (status.line, now)
+          try terminal.write(arguments.wantsJSON ? status.jsonLine : status.line + "\n")
+        }
+        try? await Task.sleep(for: .seconds(1))
+      }
+      return .done
+    }
+  }
+
+  private static let app = Positional("BUNDLE_ID", count: .optional, "One app only.")
+}
+
+extension RolloutStatus {
+  fileprivate var stage: String {
+    standing.flag.unknownStage.map { "record (\($0))" } ?? Move.name(standing.flag.stage, standing.flag.share)
+  }
+
+  fileprivate var line: String {
+    let (app, environment) = (standing.app.bundleID, standing.flag.environment.rawValue)
+    var line = "\(app) \(environment): \(stage), \(figures.customers) compared, \(differing) differ, "
+    line += "\(figures.affected) with impact, \(figures.incomplete) unknown"
+    if let verdict { line += ", guard \(verdict)" }
+    return line
+  }
+
+  fileprivate var json: JSONObject {
+    [
+      "app": .string(standing.app.bundleID), "environment": .string(standing.flag.environment.rawValue),
+      "stage": .string(standing.flag.stage.rawValue), "percent": .share(standing.flag.share),
+      "unknownStage": JSONValue(standing.flag.unknownStage), "epoch": .integer(standing.flag.epoch),
+      "since": .integer(standing.flag.changedAt.sinceEpoch), "customers": .integer(Int64(figures.customers)),
+      "comparisons": .integer(Int64(figures.comparisons)), "differing": .integer(Int64(differing)),
+      "affected": .integer(Int64(figures.affected)), "unknown": .integer(Int64(figures.incomplete)),
+      "causes": .object(
+        JSONObject(
+          uniqueMembers: figures.causes.sorted { $0.key < $1.key }.map {
+            .init(key: $0.key, value: .integer(Int64($0.value)))
+          })),
+      "guard": JSONValue(verdict.map { "\($0)" }), "next_steps": [.string(next)],
+    ]
+  }
+
+  fileprivate var jsonLine: String { String(decoding: json.encoded(), as: UTF8.self) + "\n" }
+}

@@ -1,0 +1,69 @@
+import Glibc
+import JSON
+import Support
+import Testing
+import Time
+
+/// runbooks/rollback.md, typed word for word, about an app in `ramp 25` of which some customers would have had other access.
+@Suite struct `The runbook of a rollback` {
+  private static let app = "com.example.ramped"
+  private static let mark: Character = "\u{1E}"
+
+  private func database() async throws -> TestDatabase {
+    let database = try await TestDatabase.migrated()
+    #expect(try await database.program.run("app", "add", Self.app).status == 0)
+    let set = try await database.program.run(
+      "rollout", "set", Self.app, "ramp", "--percent", "25", "--environment", "Production", "--force", "--reason",
+      "test")
+    #expect(set.status == 0, "\(set)")
+    let now = WallClock.system.now()
+    for number in 0..<120 {
+      let isAffected = number < 3
+      let fields =
+        #"[{"path":"status","cause":"ourDefect","theirs":0,"ours":21006,"impact":{"product":"p"},"rule":"Y-001"}]"#
+      try await database.execute(
+        """
+        INSERT INTO comparisons (app, environment, window_start, customer, receipt, compared_at, epoch, cause, counts,
+          differences)
+        SELECT id, 1, 1, UNHEX(MD5(\(number))), UNHEX(MD5(\(number))), \(now - .seconds(5)), 2,
+          \(isAffected ? "ourDefect" : "equal"), \(isAffected ? 1 : 0), \(isAffected ? fields : "[]") FROM apps
+        """)
+    }
+    return database
+  }
+
+  @Test func `finds the app, takes its answers back, and shows why`() async throws {
+    let database = try await database()
+    let seen = try await database.program.run("rollout", "status", Self.app, "--json").objects
+    let production = try #require(seen.first { $0["environment"] == "Production" })
+    #expect(production["stage"] == "ramp" && production["percent"] == 25)
+    #expect(production["customers"] == 120 && production["affected"] == 3 && production["guard"] == "breached")
+    #expect(production["next_steps"]?.array?.first?.string?.hasPrefix("switchyard compare list") == true)
+
+    let runbook = try Runbook("rollback")
+    #expect(runbook.headings == Runbook.headings && !runbook.hasUntyped)
+    let values = ["APP": Self.app, "ENVIRONMENT": "Production"]
+    let examples = try #require(Runbook.filled(try #require(runbook.blocks.first).commands, with: values))
+    let blocks = [examples] + runbook.blocks.dropFirst().map(\.commands)
+    let script = blocks.map { "printf '\(Self.mark)'\n\($0)\n" }.joined()
+    let outcome = try await database.program.shell(script)
+    #expect(outcome.status == 0, "\(outcome)")
+    let printed = outcome.output.split(separator: Self.mark, omittingEmptySubsequences: false).dropFirst(2)
+    try #require(printed.count == blocks.count - 1, "\(outcome)")
+    let texts = printed.map(String.init)
+    #expect(texts[0].contains("ramp 25 %") && texts[0].contains("breached"), "\(texts[0])")
+    #expect(texts[1].contains("ramp 25 % to shadow"), "\(texts[1])")
+    #expect(!texts[2].contains("ramp"), "\(texts[2])")
+    #expect(texts[3].contains("ourDefect") && texts[3].contains("complaints"), "\(texts[3])")
+    #expect(texts[4].contains(#""stage":"shadow""#), "\(texts[4])")
+  }
+
+  @Test func `can be watched, a line for each app that changes`() async throws {
+    let database = try await database()
+    let watched = try await StoppedProgram.run(database.program, ["rollout", "watch", Self.app, "--json"], SIGINT) {
+      Program.text("\($0)/output").split(separator: "\n").count >= 2
+    }
+    watched.expectOrderlyStop(saying: "Nothing was changed.")
+    #expect(try watched.objects.map { $0["stage"] } == ["ramp", "record"], "\(watched.output)")
+  }
+}
