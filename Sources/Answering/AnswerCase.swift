@@ -37,6 +37,13 @@ extension AppDirectory {
   }
 }
 
+extension AppDirectory {
+  /// Whether Apple's verifyReceipt is asked for any app in this environment.
+  func asksVerifyReceipt(in environment: Environment) -> Bool {
+    apps.contains { flag(of: Scope(app: $0.id, environment: environment))?.stage.asksVerifyReceipt == true }
+  }
+}
+
 /// A request whose answer is ours to decide.
 struct AnswerCase: Sendable {
   let call: AnswerCall
@@ -48,11 +55,11 @@ struct AnswerCase: Sendable {
   var isWithoutApple = false
 
   /// Whether Apple's verifyReceipt may be asked: before `complete`; about an app that nobody registered for the operator's
-  /// own callers, and for everybody as long as other apps' requests are Apple's to answer.
+  /// own callers, and for everybody until every app is in `complete`: a forgotten app must not break.
   var mayAskApple: Bool {
     if isWithoutApple { return false }
     if let flag = place.flag { return flag.stage.asksVerifyReceipt }
-    return call.isNamed || !apps.leavesNothingToApple(in: call.environment)
+    return call.isNamed || apps.asksVerifyReceipt(in: call.environment)
   }
 
   func outcome(of row: AnswerCheckTable.Row, _ reasons: [StaleReason] = []) -> AnswerOutcome {

@@ -88,24 +88,32 @@ package struct KnownCustomer: Sendable {
         .map(\.key.originalTransactionID), flow: flow)
   }
 
-  /// Lines of the receipt that nothing signed has.
+  /// Lines of the receipt that nothing signed has, or of which nothing signed says what the receipt says: that they are over.
   private func unknownLines(in receipt: Receipt) -> [(line: String, id: String)] {
     let lines = Set(purchases.compactMap { $0.facts.text(.webOrderLineItemId) })
     let originals = Set(purchases.map(\.key.originalTransactionID))
-    func unknown(_ line: String?, _ id: String?) -> (line: String, id: String)? {
+    let running = Set(
+      purchases.filter { $0.facts[.revocationDate] == nil && $0.facts.flag(.isUpgraded) != true }
+        .map { $0.facts.text(.webOrderLineItemId) ?? $0.key.originalTransactionID })
+    func unknown(_ line: String?, _ id: String?, cancelledAt: Milliseconds?) -> (line: String, id: String)? {
       guard let id else { return nil }
-      if let line { return lines.contains(line) ? nil : (line, id) }
-      return originals.contains(id) ? nil : (id, id)
+      let (name, isThere) = (line ?? id, line.map(lines.contains) ?? originals.contains(id))
+      return isThere && (cancelledAt == nil || !running.contains(name)) ? nil : (name, id)
     }
     switch receipt {
     case .app(let receipt):
       return receipt.purchases.compactMap { purchase in
         // V2 has no word for free subscriptions, which are discontinued.
         purchase.productType == .freeSubscription
-          ? nil : unknown(purchase.webOrderLineItemID.map(String.init), purchase.originalIdentity)
+          ? nil
+          : unknown(
+            purchase.webOrderLineItemID.map(String.init), purchase.originalIdentity,
+            cancelledAt: purchase.cancellationDate)
       }
     case .transaction(let receipt):
-      return [unknown(receipt.webOrderLineItemID, receipt.originalIdentity)].compactMap(\.self)
+      return [
+        unknown(receipt.webOrderLineItemID, receipt.originalIdentity, cancelledAt: receipt.cancellationDate)
+      ].compactMap(\.self)
     }
   }
 

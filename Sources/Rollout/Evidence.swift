@@ -175,7 +175,7 @@ package enum MissingEvidence: Hashable, Sendable {
     case .migrationIDs: "switchyard migrate list"
     case .cancelledIDs(_, let job): "switchyard migrate report \(job)"
     case .completeness: "switchyard reconcile \(app) --environment \(environment)"
-    case .comparisons: "switchyard rollout set \(app) shadow --environment \(environment) --reason REASON"
+    case .comparisons: "switchyard rollout watch \(app)"
     case .impact: "switchyard compare list --app \(app) --environment \(environment) --impact"
     case .incomplete: "switchyard compare list --app \(app) --environment \(environment) --cause incomplete"
     case .step(let seen):

@@ -139,17 +139,46 @@ import Truth
   }
 
   @Test(arguments: ["live", "complete"])
-  func `of an app that nobody registered is Apple's for the operator's own callers alone`(stage: String) async throws {
+  func `of an app that nobody registered is Apple's, in complete for the operator's own callers alone`(
+    stage: String
+  ) async throws {
     let world = AnsweredWorld.world()
     let buyer = try #require(AnsweredWorld.buyers(world).first)
     try await AnsweringService.with(world, stage: stage, Self.settings) { service in
       let request = AnsweringService.request(try service.receipt(of: buyer, app: "com.example.forgotten"))
+      let apple = (try await service.apple(request))["status"]?.integer
       let stranger = try await service.ask(request)
-      #expect(stranger.body == ["status": 21_003] && stranger.source == nil, "\(stranger)")
+      if stage == "live" {
+        #expect(stranger.source == "apple" && stranger.code == apple, "\(stranger)")
+      } else {
+        #expect(stranger.body == ["status": 21_003] && stranger.source == nil, "\(stranger)")
+      }
       let own = try await service.ask(request, token: service.token)
-      #expect(own.source == "apple", "\(own)")
-      #expect(own.code == (try await service.apple(request))["status"]?.integer)
+      #expect(own.source == "apple" && own.code == apple, "\(own)")
       #expect(try await service.rowCount("histories") == 0)
+    }
+  }
+
+  @Test(arguments: ["live", "complete"])
+  func `has the refund that the posted receipt tells of and no notification did`(stage: String) async throws {
+    let world = AnsweredWorld.world(days: 40, customers: 20)
+    let customer = try #require(Self.subscriber(world))
+    try await AnsweringService.with(world, stage: stage, Self.settings) { service in
+      if stage == "live" { try await service.control("faults", Self.fault) }
+      #expect(try await service.ask(AnsweringService.request(try service.receipt(of: customer))).source == "look-up")
+      let refunded = try #require(world.state(of: customer).legacyPurchases.last).transaction
+      try await service.advance(.minutes(5))
+      try await service.control(
+        "act",
+        ["act": "refund", "customer": .string("\(customer)"), "transactionId": .string(refunded.transactionID)])
+      try await service.advance(.minutes(2))
+      let request = AnsweringService.request(try service.receipt(of: customer))
+      let answer = try await service.ask(request)
+      #expect(answer.code == 0 && answer.source == "look-up", "\(answer)")
+      if stage == "live" { try await service.withoutFaults() }
+      #expect(AnsweredWorld.differences(answer.body, try await service.apple(request)) == [])
+      // Once Apple was asked, its word stands.
+      #expect(try await service.ask(request).source == "ledger")
     }
   }
 }

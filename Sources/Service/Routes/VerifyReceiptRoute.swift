@@ -16,6 +16,8 @@ package struct VerifyReceiptUpstream: Sendable {
   package var sandbox = "https://sandbox.itunes.apple.com/verifyReceipt"
   /// For Apple's whole answer; below the time in which the server has to answer.
   package var deadline = Interval.seconds(20)
+  /// The same where we can answer without Apple's: old back ends do not wait for 20 seconds and a look-up after them.
+  package var deadlineBesideOurs = Interval.seconds(8)
   /// How long a client waits for the ledger once Apple has answered.
   package var recordWithin = Interval.milliseconds(500)
   /// How long after an answer was recorded one about the same receipt that says the same is recorded again.
@@ -117,7 +119,8 @@ final class VerifyReceiptRoute: Sendable {
     let asked = ClientRequest(
       method: "POST", url: environment == .production ? upstream.production : upstream.sandbox,
       headers: [("Content-Type", request.headers["Content-Type"] ?? "application/json")], body: request.body,
-      deadline: upstream.deadline, responseLimit: Self.answerLimit, admit: { share.grow(by: $0) })
+      deadline: draft == nil ? upstream.deadline : upstream.deadlineBesideOurs, responseLimit: Self.answerLimit,
+      admit: { share.grow(by: $0) })
     let answer: ClientResponse
     do throws(HTTPClientError) { answer = try await client.send(asked) } catch {
       // Anybody can have a line written while Apple does not answer.
