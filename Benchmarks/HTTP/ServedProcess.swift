@@ -53,7 +53,7 @@ final class ServedProcess {
 
   /// Registers the shared secret by which V1 notifications of `app` are believed.
   func register(secret: String, of app: SimulatedApp) throws {
-    let file = try directory.write(Array(secret.utf8), to: "secret.txt")
+    let file = try directory.write(Array(secret.utf8), to: "\(app.bundleID).secret")
     try run(["app", "secret", app.bundleID, "--file", file])
   }
 

@@ -1,5 +1,6 @@
 package import Database
 package import Ledger
+import Purchases
 package import Rollout
 package import Time
 

@@ -2,6 +2,7 @@ import Database
 import JSON
 import Ledger
 import Operations
+import Purchases
 import Rollout
 import Runtime
 import Time
