@@ -1,12 +1,14 @@
+import Database
 import Glibc
 import JSON
+import Runtime
 import Support
 import Testing
 import Time
 
 /// runbooks/rollback.md, typed word for word, about an app in `ramp 25` of which some customers would have had other access.
 @Suite struct `The runbook of a rollback` {
-  private static let app = "com.example.ramped"
+  private static let app = "com.example.moved"
   private static let mark: Character = "\u{1E}"
 
   private func database() async throws -> TestDatabase {
@@ -24,9 +26,10 @@ import Time
       try await database.execute(
         """
         INSERT INTO comparisons (app, environment, window_start, customer, receipt, compared_at, epoch, cause, counts,
-          differences)
-        SELECT id, 1, 1, UNHEX(MD5(\(number))), UNHEX(MD5(\(number))), \(now - .seconds(5)), 2,
-          \(isAffected ? "ourDefect" : "equal"), \(isAffected ? 1 : 0), \(isAffected ? fields : "[]") FROM apps
+          differences, impact)
+        SELECT id, 1, 1, UNHEX(MD5(\(number))), UNHEX(MD5(\(number))), \(now), 2,
+          \(isAffected ? "ourDefect" : "equal"), \(isAffected ? 1 : 0), \(isAffected ? fields : "[]"),
+          NULLIF(\(isAffected ? "{}" : ""), '') FROM apps
         """)
     }
     return database
@@ -43,7 +46,8 @@ import Time
     let runbook = try Runbook("rollback")
     #expect(runbook.headings == Runbook.headings && !runbook.hasUntyped)
     let values = ["APP": Self.app, "ENVIRONMENT": "Production"]
-    let examples = try #require(Runbook.filled(try #require(runbook.blocks.first).commands, with: values))
+    let first = try #require(runbook.blocks.first)
+    let examples = try #require(Runbook.filled(first.commands, with: values))
     let blocks = [examples] + runbook.blocks.dropFirst().map(\.commands)
     let script = blocks.map { "printf '\(Self.mark)'\n\($0)\n" }.joined()
     let outcome = try await database.program.shell(script)
