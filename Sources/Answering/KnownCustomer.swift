@@ -67,8 +67,9 @@ package struct KnownCustomer: Sendable {
     }
   }
 
-  /// Whether the customer was asked about the price of the subscription as it is: one that was bought anew since, after its
-  /// end or as a dearer product, goes on without that question.
+  /// Whether the customer was asked to agree to the price of the subscription, and the question still counts.
+  ///
+  /// It does not if the subscription was bought again since, after it had ended or as an upgrade.
   private func wasAskedToConsent(_ id: String) -> Bool {
     guard let asked = knowledge.askedToConsent[id] else { return false }
     return !purchases.contains {

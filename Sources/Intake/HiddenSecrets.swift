@@ -74,7 +74,7 @@ package struct HiddenSecrets {
     case .object(let object):
       var kept: [JSONObject.Member]?
       for (place, member) in object.members.enumerated() {
-        // A name that holds a secret is none of Apple's: the member goes as a whole.
+        // No name of Apple's holds a secret: the whole member is left out.
         if isSecretive(name: member.key) {
           kept = kept ?? Array(object.members.prefix(place))
         } else if let short = shortened(member) {

@@ -130,7 +130,9 @@ package enum LegacyPassword {
     return Written(bytes: rewritten(short, Set(codes.values), isStored).encoded())
   }
 
-  /// The value with codes as they stand in a body that was written anew; in a stored one, in other texts too.
+  /// Returns the value with each code marked as one of a body that was written anew.
+  ///
+  /// - Parameter isStored: whether codes in other texts are marked too: earlier builds put some there.
   private static func rewritten(_ value: JSONValue, _ codes: Set<JSONValue>, _ isStored: Bool) -> JSONValue {
     let others = codes.compactMap(\.string).map { (JSONValue.string($0), JSONValue.string(rewritten($0))) }
     return PasswordPlaces.filled(in: value, with: Dictionary(uniqueKeysWithValues: others), withTexts: isStored)

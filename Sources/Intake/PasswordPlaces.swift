@@ -27,7 +27,7 @@ enum PasswordPlaces {
     others.isEmpty ? value : changed(value, others, withTexts) ?? value
   }
 
-  /// Returns nil where nothing is replaced: nothing is built anew then.
+  /// Returns nil if nothing was replaced, so that nothing is copied.
   private static func changed(
     _ value: JSONValue, _ others: [JSONValue: JSONValue], _ withTexts: Bool
   ) -> JSONValue? {

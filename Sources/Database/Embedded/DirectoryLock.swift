@@ -41,8 +41,8 @@ struct DirectoryLock: ~Copyable {
 
   /// Who holds it now; nil when nobody does.
   ///
-  /// Looks by holding it shared for a moment. Whoever wants it must therefore try more than once. Throws `tooManyFiles` where
-  /// it cannot look: somebody may hold it.
+  /// Looks by holding it shared for a moment. So whoever wants it must try more than once. Throws `tooManyFiles` if no file
+  /// descriptor is left to look with.
   static func holder(of path: String) throws(EmbeddedServerError) -> Holder? {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else {

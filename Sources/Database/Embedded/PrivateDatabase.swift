@@ -136,11 +136,16 @@ package actor PrivateDatabase {
 
   private func stopped(by deadline: ContinuousClock.Instant) async {
     // A server without a keeper ends with its process, whoever uses it.
-    while let holder = try? DirectoryLock.holder(of: paths.lock), holder.isKeeper {
+    while isKept {
       if case .users = users.others { return }
       guard ContinuousClock.now < deadline else { return tell(.leftStopping) }
       try? await Task.sleep(for: Self.look)
     }
+  }
+
+  /// Whether a keeper has the server; true also while that cannot be seen, for want of a file descriptor.
+  private var isKept: Bool {
+    do { return try DirectoryLock.holder(of: paths.lock)?.isKeeper ?? false } catch { return true }
   }
 
   /// Waits while a keeper is stopping the server.

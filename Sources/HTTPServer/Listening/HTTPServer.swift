@@ -60,7 +60,7 @@ package final class HTTPServer: Sendable {
     core.tally.counters(openConnections: core.connections.open, bodiesInFlight: core.bodies.bytes)
   }
 
-  /// The longest turn of an event loop in the last one to two minutes: as long as that others on the same loop waited.
+  /// The longest turn of an event loop in the last one to two minutes; its other connections waited that long.
   package var longestTurn: Duration { core.turns.longest() }
 
   /// How much of a capacity each class of callers uses now.

@@ -32,7 +32,7 @@ final class LongestTurn: Sendable {
     }
   }
 
-  /// The longest one that was noted; 0 when there is none.
+  /// The longest turn of the last one to two minutes; 0 if none was noted.
   func longest(at now: ContinuousClock.Instant = .now) -> Duration {
     minutes.withLock { minutes in
       minutes.advance(to: now)

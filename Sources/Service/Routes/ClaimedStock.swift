@@ -1,8 +1,9 @@
 import Synchronization
 import Time
 
-/// How many bytes of strangers' claims are kept of each app in a day (UTC), so that whoever has an app's secret cannot fill
-/// the disk from many addresses.
+/// Limits how many bytes of strangers' claims are kept for each app in a day (UTC).
+///
+/// Without it anybody with an app's secret could fill the disk, from many addresses.
 ///
 /// A message counts as much as it takes in the database, not its body alone: many short ones would fill the disk, too.
 ///
@@ -33,7 +34,7 @@ final class ClaimedStock: Sendable {
     fileprivate let day: Int64
   }
 
-  /// Takes room for a message from the app's stock; nil when there is none.
+  /// Takes the room that a message needs from the app's stock; nil if not enough is left.
   ///
   /// - Parameters:
   ///   - body: its bytes.

@@ -21,10 +21,10 @@ package struct NotificationRoute: Sendable {
   let sources: AllowedSources
   let callers: Callers
   private let junk: SenderAllowance
-  private let claims: SenderAllowance
-  private let claimedStock: ClaimedStock
+  let claims: SenderAllowance
+  let claimedStock: ClaimedStock
   let claimedIDs = ClaimedIDAllowance()
-  private let claimPace = LogPace()
+  let claimPace = LogPace()
   private let refusalPace = LogPace(10)
   private let failurePace = LogPace(10)
   /// Where bodies are read that do not come from Apple and take long: on the threads that serve connections, thirty V1 bodies
@@ -32,9 +32,9 @@ package struct NotificationRoute: Sendable {
   private let strangers = SideThread(label: "strangers' notifications", longestLine: longestLine)
   /// For those of the operator's own back ends, and of whoever cannot be told from Apple.
   private let relayed = SideThread(label: "relayed notifications", longestLine: longestLine)
-  private let metrics: ServiceMetrics
+  let metrics: ServiceMetrics
   private let clock: WallClock
-  private let logger: Logger
+  let logger: Logger
 
   init(
     intake: Intake, registry: Registry, commit: GroupCommit, passThrough: PassThrough, key: MasterKey,
@@ -182,7 +182,9 @@ package struct NotificationRoute: Sendable {
       return .notWritten(.diskFull)
     } catch {
       metrics.messages["notifications", decision.reading?.app ?? "", "failed"].increment()
-      if let leftOut = failurePace.turn(of: error == .overloaded ? "overloaded" : "other") {
+      if let leftOut = failurePace.turn(
+        of: "\(decision.entry.proof) \(isFromApple(request.head)) \(error == .overloaded)")
+      {
         logger.error(
           "not stored",
           metadata: [
@@ -241,45 +243,6 @@ package struct NotificationRoute: Sendable {
     junk.take(message.body.count, from: sender(of: head), at: message.receivedAt)
   }
 
-  /// Whether it is no claim of a stranger's whose address has sent too many.
-  private func mayClaim(_ decision: Intake.Decision, _ message: InboxMessage, from head: HTTPRequestHead) -> Bool {
-    guard case .accepted = decision.entry.content, decision.entry.proof != .proven else { return true }
-    let sender = sender(of: head)
-    return sources.mayStandForApple(sender) || claims.take(message.body.count, from: sender, at: message.receivedAt)
-  }
-
-  /// The app of which a stranger claims something; nil for everything that uses nothing of the stock for claims.
-  private func claimedOfStranger(_ decision: Intake.Decision, from head: HTTPRequestHead) -> String? {
-    guard case .accepted = decision.entry.content, decision.entry.proof != .proven else { return nil }
-    let sender = sender(of: head)
-    return isVouchedFor(sender) || claims.isExempt(sender) ? nil : decision.reading?.app
-  }
-
-  private func stockUsed(of app: String, _ head: HTTPRequestHead) -> HTTPResponse {
-    metrics.messages["notifications", "", "notKept"].increment()
-    metrics.refusals["notifications", "claimedStockUsed"].increment()
-    metrics.claimedStockRefused[app].increment()
-    if let others = claimPace.turn(of: "stock of \(app)") {
-      logger.warning(
-        "V1 notifications refused: the stock for claims is used up",
-        metadata: [
-          "app": "\(app)", "address": "\(sender(of: head))", "refusedSinceLastLine": "\(others + 1)",
-          "advice": "\(LimitedSender.advice)",
-        ])
-    }
-    return .claimedStockUsed
-  }
-
-  /// Says which address is held to the rate of strangers' claims: it may be a proxy that passes on what Apple sends.
-  private func tell(of sender: PeerAddress) {
-    guard let others = claimPace.turn(of: "claims") else { return }
-    logger.warning(
-      "V1 notifications refused with 429",
-      metadata: [
-        "address": "\(sender)", "refusedSinceLastLine": "\(others + 1)", "advice": "\(LimitedSender.advice)",
-      ])
-  }
-
   func isFromApple(_ head: HTTPRequestHead) -> Bool { callers.caller(at: sender(of: head).bytes) == .apple }
 
   func mayBeApple(_ head: HTTPRequestHead) -> Bool {
@@ -306,8 +269,8 @@ package struct NotificationRoute: Sendable {
     // The claimed app is a stranger's word: no label of a metric.
     metrics.messages["notifications", "", outcome].increment()
     metrics.refusals["notifications", refusal.code].increment()
-    // A stranger must not fill the log: a reason is one of few words.
-    guard let leftOut = refusalPace.turn(of: refusal.code) else { return }
+    // A stranger must not fill the log, nor hide that something of Apple's was refused.
+    guard let leftOut = refusalPace.turn(of: "\(refusal.kind) \(refusal.code)") else { return }
     logger.notice(
       "not accepted",
       metadata: [

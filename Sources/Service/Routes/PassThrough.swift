@@ -142,7 +142,7 @@ struct PassThrough: Sendable {
   ) async -> HTTPResponse {
     guard let destination = route.destination else {
       note(route, "noURL")
-      if let others = failurePace.turn(of: "noURL \(route.app.bundleID)") {
+      if let others = failurePace.turn(of: "noURL \(lane.rawValue) \(route.app.bundleID)") {
         logger.error(
           "in legacy without a legacy URL: `switchyard app legacy-url`",
           metadata: ["app": "\(route.app.bundleID)", "leftOut": "\(others)"])
@@ -164,7 +164,7 @@ struct PassThrough: Sendable {
       return .object(status, ["status": "passedThrough"])
     case .failed(let reason):
       note(route, "none")
-      if let others = failurePace.turn(of: "none \(route.app.bundleID)") {
+      if let others = failurePace.turn(of: "none \(lane.rawValue) \(route.app.bundleID)") {
         logger.warning(
           "not passed through; Apple sends it again",
           metadata: [

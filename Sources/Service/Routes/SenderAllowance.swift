@@ -51,7 +51,7 @@ package final class SenderAllowance: Sendable {
   package init(_ settings: Settings = Settings()) { self.settings = settings }
 
   /// Whether all messages of this address are kept.
-  package func isExempt(_ peer: PeerAddress) -> Bool { settings.exempt.contains { $0.contains(peer.bytes) } }
+  private func isExempt(_ peer: PeerAddress) -> Bool { settings.exempt.contains { $0.contains(peer.bytes) } }
 
   /// Returns whether a message of `size` bytes from this address is to be kept, and takes its tokens.
   package func take(_ size: Int, from peer: PeerAddress, at now: Milliseconds) -> Bool {
