@@ -27,12 +27,26 @@ import Time
     ) { service in
       try await service.register(secret: Self.secret)
       try await service.set(.record, url: url)
+      #expect(try await eventuallyForwards(true, service))
       try await service.pool.transaction { session throws(DatabaseError) in
         guard let app = try AppTable.all(in: session).first else { throw DatabaseError(.column, "no app") }
         _ = try AppTable.add(bundleID: "com.example.other", appAppleID: nil, at: RunningService.now, in: session)
         try UnprovenForwardingTable.set(policy, of: app, at: RunningService.now, in: session)
       }
+      #expect(try await eventuallyForwards(policy == .allow, service))
       try await body(service)
+    }
+  }
+
+  /// Waits until the service, which reads its settings about once a second, does what they say with a stranger's
+  /// messages.
+  private func eventuallyForwards(_ forwards: Bool, _ service: RunningService) async throws -> Bool {
+    try await eventually {
+      let body: JSONObject = [
+        "notification_type": "DID_RENEW", "environment": "Sandbox", "bid": .string(RunningService.app),
+        "password": "not registered yet", "mark": .string("\(ContinuousClock.now)"),
+      ]
+      return (try await lane(body.encoded(), Self.stranger, service) != nil) == forwards
     }
   }
 
