@@ -1,4 +1,5 @@
 import CCurl
+import Runtime
 import Synchronization
 import Time
 
@@ -95,6 +96,7 @@ import Time
     unsafe switchyard_curl_set_string(easy, CURLOPT_PROXY, configuration.proxy ?? "")
     unsafe switchyard_curl_set_string(easy, CURLOPT_NOPROXY, "")
     unsafe switchyard_curl_set_long(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    unsafe switchyard_curl_limit_descriptors(easy, OpenFileLimit.endOfConnections)
   }
 
   private func setTimes(of easy: UnsafeMutableRawPointer, _ configuration: HTTPClientConfiguration) {

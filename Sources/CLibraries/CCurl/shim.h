@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 /* curl_easy_setopt, curl_multi_setopt and curl_easy_getinfo are variadic macros; one function per kind of argument. */
 
@@ -46,6 +47,21 @@ static inline int switchyard_curl_new_socket(void *milliseconds, curl_socket_t s
 static inline void switchyard_curl_limit_silence(CURL *easy, unsigned int milliseconds) {
   curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, switchyard_curl_new_socket);
   curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, (void *)(uintptr_t)milliseconds);
+}
+
+static inline curl_socket_t switchyard_curl_open_socket(void *end, curlsocktype purpose, struct curl_sockaddr *address) {
+  int descriptor = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+  (void)purpose;
+  if (descriptor < 0) return CURL_SOCKET_BAD;
+  if (descriptor < (int)(intptr_t)end) return descriptor;
+  close(descriptor);
+  return CURL_SOCKET_BAD;
+}
+
+/* No connection is opened whose descriptor is `end` or more: it fails as if it could not be made. */
+static inline void switchyard_curl_limit_descriptors(CURL *easy, int end) {
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, switchyard_curl_open_socket);
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, (void *)(intptr_t)end);
 }
 
 static inline CURLMcode switchyard_curl_set_multi(CURLM *multi, CURLMoption option, long value) {

@@ -1,4 +1,5 @@
 import Glibc
+import Runtime
 
 /// A listening TCP socket; closed when it goes.
 struct Listener: ~Copyable {
@@ -27,17 +28,6 @@ struct Listener: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// The descriptor from which on connections are turned away, so that the rest of the process always has some.
-  ///
-  /// libdispatch ends the process when it cannot open a file of /proc: it looks every second how busy its threads are. A new
-  /// descriptor is the lowest one that is free, so its number tells how many there are.
-  private static var mostDescriptors: Int32 {
-    var limit = rlimit()
-    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
-    let most = Int(clamping: limit.rlim_cur)
-    return Int32(clamping: most - min(64, most / 4))
-  }
-
   /// The next connection, or `nil` when none waits; throws the system's error number otherwise.
   func accept() throws(Errno) -> Accepted? {
     var storage = sockaddr_storage()
@@ -49,7 +39,7 @@ struct Listener: ~Copyable {
         }
       }
       if accepted >= 0 {
-        guard accepted < Self.mostDescriptors else {
+        guard accepted < OpenFileLimit.endOfConnections else {
           close(accepted)
           throw Errno(number: EMFILE)
         }

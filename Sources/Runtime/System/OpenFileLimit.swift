@@ -14,4 +14,14 @@ package enum OpenFileLimit {
     let isRaised = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
     return Int(clamping: isRaised ? limit.rlim_cur : before)
   }
+  /// The number from which on a descriptor is not used for a connection, so that the rest of the process always has some.
+  ///
+  /// libdispatch ends the process when it cannot open a file of /proc: it looks every second how busy its threads are. A new
+  /// descriptor is the lowest one that is free, so its number tells how many there are.
+  package static var endOfConnections: Int32 {
+    var limit = rlimit()
+    guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
+    let most = Int(clamping: limit.rlim_cur)
+    return Int32(clamping: most - min(64, most / 4))
+  }
 }
