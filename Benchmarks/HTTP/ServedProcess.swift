@@ -75,7 +75,8 @@ final class ServedProcess {
     ])
   }
 
-  private func run(_ arguments: [String]) throws {
+  /// Runs `switchyard` with its ledger, and waits until it is done.
+  func run(_ arguments: [String]) throws {
     let data = ["--data-dir", "\(directory.path)/data"]
     let program = try ChildProgram("\(Self.ownDirectory)/switchyard", arguments + data)
     guard program.wait() == 0 else {

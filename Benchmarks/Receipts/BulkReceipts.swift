@@ -10,6 +10,8 @@ struct BulkReceipts: Sendable {
 
   let count: Int
   let samples: ReceiptSamples
+  /// Whether they are of several apps, environments and kinds, as the tables of a team have them.
+  var isVaried = false
 
   /// What has to come of it.
   var duplicates: Int { count / 20 }
@@ -50,16 +52,38 @@ struct BulkReceipts: Sendable {
   private func rows(_ numbers: Range<Int>) throws -> [UInt8] {
     var rows: [UInt8] = []
     rows.reserveCapacity(numbers.count * 6_000)
-    var repeated: [UInt8] = []
-    for number in numbers {
-      // The beginning of a group of twenty is never damaged.
-      let text = isDuplicate(number) ? repeated : try samples.receipt(number).text
-      if number % 20 == 0 { repeated = text }
-      rows += Array("\(ReceiptSamples.app.bundleID),user-\(number),".utf8)
-      rows += isDamaged(number) ? Self.damaged(text, way(number)) : text
+    for cell in try cells(numbers) {
+      rows += Array("\(cell.app),\(cell.user),".utf8)
+      rows += cell.isQuoted ? Array("\"".utf8) + cell.receipt + Array("\"".utf8) : cell.receipt
       rows.append(0x0A)
     }
     return rows
+  }
+
+  /// What stands in a row.
+  struct Cell: Sendable {
+    let app: String
+    let user: String
+    let receipt: [UInt8]
+    /// Whether a CSV needs quotes around the receipt.
+    var isQuoted: Bool { receipt.contains(0x0A) }
+  }
+
+  /// Of rows that begin at a multiple of 20, since duplicates are of the first of twenty.
+  func cells(_ numbers: Range<Int>) throws -> [Cell] {
+    var repeated: (app: String, text: [UInt8]) = ("", [])
+    return try numbers.map { number in
+      // The beginning of a group of twenty is never damaged.
+      let (app, text) = isDuplicate(number) ? repeated : try receipt(number)
+      if number % 20 == 0 { repeated = (app, text) }
+      return Cell(
+        app: app, user: "user-\(number)", receipt: isDamaged(number) ? Self.damaged(text, way(number)) : text)
+    }
+  }
+
+  private func receipt(_ number: Int) throws -> (app: String, text: [UInt8]) {
+    if isVaried { return try samples.varied(number) }
+    return (ReceiptSamples.app.bundleID, try samples.receipt(number).text)
   }
 
   private static func damaged(_ text: [UInt8], _ way: Int) -> [UInt8] {
@@ -71,7 +95,7 @@ struct BulkReceipts: Sendable {
     case 1: return replacing(["+": "%2B", "/": "%2F", "=": "%3D"])
     case 2: return replacing(["+": "-", "/": "_"])
     case 3: return replacing(["=": ""])
-    case 4: return Array("\"".utf8) + replacing([:]).chunked() + Array("\"".utf8)
+    case 4: return replacing([:]).chunked()
     case 5: return Base64.standard.encode(text)
     case 6: return Array(text.prefix(text.count / 8 * 4))
     case 7: return []

@@ -33,7 +33,8 @@ enum ExtractBulk {
     ]
   }
 
-  private static func run(
+  /// Extracts from `receipts.csv` in `place`; the rate, and the most memory that it took.
+  static func run(
     _ bulk: BulkReceipts, _ options: [String], _ place: ScratchDirectory, _ settings: Benchmark.Settings
   ) throws -> (rate: Double, megabytes: Double) {
     let command =

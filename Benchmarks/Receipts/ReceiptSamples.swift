@@ -19,15 +19,41 @@ struct ReceiptSamples: Sendable {
 
   /// The base64 of the one of this number, and what was signed in it.
   func receipt(_ number: Int) throws -> (text: [UInt8], content: [UInt8]) {
-    var ids = IdentifierSource(environment: .sandbox, seed: 1, life: number)
+    let receipt = SimulatedReceipt(
+      of: Self.app, purchases: Self.periods(number, of: Self.app), createdAt: NotificationSamples.start)
+    return (try receipt.encoded(signedBy: pki), receipt.content)
+  }
+
+  /// As the tables of a team have them: of three apps in turn, each in both environments, every tenth as iOS 6 made it.
+  func varied(_ number: Int) throws -> (app: String, text: [UInt8]) {
+    var app = Self.apps[number % Self.apps.count]
+    app.environment = number / Self.apps.count % 2 == 0 ? .production : .sandbox
+    let periods = Self.periods(number, of: app)
+    let text =
+      if number % 10 == 3 {
+        try SimulatedTransactionReceipt(periods[2]).encoded(signedBy: pki.transactionSigner)
+      } else {
+        try SimulatedReceipt(of: app, purchases: periods, createdAt: NotificationSamples.start).encoded(signedBy: pki)
+      }
+    return (app.bundleID, text)
+  }
+
+  static let apps =
+    [app]
+    + ["second", "third"].enumerated().map { number, name in
+      SimulatedApp(name: name, bundleID: "com.example.bench.\(name)", appAppleID: 1_599_000_112 + Int64(number))
+    }
+
+  /// Three months of a subscription.
+  private static func periods(_ number: Int, of app: SimulatedApp) -> [SimulatedTransaction] {
+    var ids = IdentifierSource(environment: app.environment, seed: 1, life: number)
     let customer = Customer(name: "", storefront: .germany, appTransactionID: ids.appTransactionID())
     var periods = (0..<3).map { month in
       SimulatedTransaction(
-        of: Self.product, by: customer, in: Self.app, at: NotificationSamples.start - .days(30 * (4 - Int64(month))),
+        of: product, by: customer, in: app, at: NotificationSamples.start - .days(30 * (4 - Int64(month))),
         ids: &ids)
     }
     for index in 1..<3 { periods[index].originalTransactionID = periods[0].transactionID }
-    let receipt = SimulatedReceipt(of: Self.app, purchases: periods, createdAt: NotificationSamples.start)
-    return (try receipt.encoded(signedBy: pki), receipt.content)
+    return periods
   }
 }

@@ -31,20 +31,24 @@ struct HistoryCustomers: Sendable {
   /// The originalTransactionIds of each, as a receipt has them.
   let originals: [[String]]
   let transactionIDs: Set<String>
+  /// What each bought.
+  let purchases: [[SimulatedTransaction]]
 
   /// Everybody of the shape's app in the world.
   init(_ shape: HistoryShape, in world: AppStoreWorld) throws {
     self.shape = shape
     var (originals, transactionIDs): ([[String]], Set<String>) = ([], [])
+    var all: [[SimulatedTransaction]] = []
     for customer in world.customers(of: shape.bundleID) {
       let purchases = world.transactions(of: customer).map(\.transaction)
       guard purchases.count == shape.transactions else {
         throw BenchmarkError("a customer of \(shape.name) has \(purchases.count) transactions")
       }
+      all.append(purchases)
       originals.append(Set(purchases.map(\.originalTransactionID)).sorted())
       transactionIDs.formUnion(purchases.map(\.transactionID))
     }
-    (self.originals, self.transactionIDs) = (originals, transactionIDs)
+    (self.originals, self.transactionIDs, self.purchases) = (originals, transactionIDs, all)
   }
 
   var count: Int { originals.count }

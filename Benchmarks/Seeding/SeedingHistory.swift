@@ -70,7 +70,7 @@ enum SeedingHistory {
   }
 
   /// How it went with the customers of one shape.
-  private struct Part {
+  struct Part {
     let customers: Int
     let transactions: Int
     let seconds: Double
@@ -94,7 +94,8 @@ enum SeedingHistory {
     }
   }
 
-  private static func measure(
+  /// Lets the ids of these customers arrive, and waits until all of them have been asked about.
+  static func measure(
     _ customers: HistoryCustomers, _ world: HistoryWorld, _ service: ServedProcess, _ apple: FinishedAnswers.Server,
     _ pool: Pool
   ) async throws -> Part {

@@ -9,57 +9,20 @@ import Time
 @Suite struct `A migration whose processes are killed` {
   private static let kills = 10
 
-  /// What a job came to: accounts, and everything that is known, without dates.
-  private struct Outcome: Equatable {
-    let accounts: JSONValue?
-    let purchases: [String]
-    let customers: [String]
-  }
-
-  private func result(_ site: MigrateSite, _ job: Int64) async throws -> Outcome {
-    let purchases = try await site.database.rows(
-      """
-      SELECT CONCAT(environment, ' ', original_transaction_id, ' ', line, ' ', source) AS what FROM purchases
-      ORDER BY environment, original_transaction_id, line, source
-      """)
-    // Labels depend on the order of arrival; who shares one does not.
-    let nodes = try await site.database.rows("SELECT environment, node, label FROM customers")
-    var members: [String: [String]] = [:]
-    for row in nodes {
-      members["\(try row.int("environment")) \(try row.text("label"))", default: []].append(try row.text("node"))
-    }
-    return Outcome(
-      accounts: try await site.status(job)["accounts"], purchases: try purchases.map { try $0.text("what") },
-      customers: members.values.map { $0.sorted().joined(separator: " ") }.sorted())
-  }
-
-  private func table(_ site: MigrateSite, in place: TemporaryDirectory) -> String {
-    let rows = site.receipts
-    var lines = Array(rows.dropFirst())
-    // Each third receipt once more, for another user; each fifth as it is; some damaged.
-    for (number, row) in rows.dropFirst().enumerated() {
-      let fields = row.split(separator: ",")
-      if number % 3 == 0 { lines.append("\(fields[0]),further\(number),\(fields[2])") }
-      if number % 5 == 0 { lines.append(row) }
-      if number % 7 == 0 { lines.append("\(fields[0]),broken\(number),\(fields[2].prefix(200))") }
-    }
-    return place.file("receipts.csv", Array(([rows[0]] + lines).joined(separator: "\n").utf8))
-  }
-
   @Test func `comes to what it would have come to`() async throws {
     let place = TemporaryDirectory()
-    var expected: Outcome?
+    var expected: MigrateOutcome?
     try await MigrateSite.with(customers: 150) { site in
-      let job = try await site.start(table(site, in: place), "--app", MigrateSite.app)
+      let job = try await site.start(site.table(in: place), "--app", MigrateSite.app)
       let service = try await site.serve()
       let status = try await site.ended(job)
       #expect(await service.end(SIGTERM) == 0)
       try #require(status["state"] == "done", "\(status)")
-      expected = try await result(site, job)
+      expected = try await site.outcome(job)
 
       // The same once more into another ledger, with two processes of which one is killed again and again.
       let other = try await site.withAnotherLedger()
-      let again = try await other.start(table(site, in: place), "--app", MigrateSite.app, "--rows", "150")
+      let again = try await other.start(site.table(in: place), "--app", MigrateSite.app, "--rows", "150")
       var random = SeededRandom()
       var services = [try await other.serve(), try await other.serve()]
       for _ in 0..<Self.kills {
@@ -77,7 +40,7 @@ import Time
       let last = try await other.ended(again)
       for service in services { #expect(await service.end(SIGTERM) == 0) }
       #expect(last["state"] == "done", "seed \(random.seed): \(last)")
-      let killed = try await result(other, again)
+      let killed = try await other.outcome(again)
       #expect(killed.accounts == expected?.accounts, "seed \(random.seed)")
       #expect(killed.purchases == expected?.purchases && !killed.purchases.isEmpty, "seed \(random.seed)")
       #expect(killed.customers == expected?.customers, "seed \(random.seed)")
@@ -92,7 +55,7 @@ import Time
 
   @Test func `is left by SIGTERM within seconds, and resumed where it was`() async throws {
     try await MigrateSite.with(customers: 60) { site in
-      let job = try await site.start(table(site, in: site.database.place), "--app", MigrateSite.app, "--rows", "20")
+      let job = try await site.start(site.table(in: site.database.place), "--app", MigrateSite.app, "--rows", "20")
       let service = try await site.serve()
       let begun = await eventuallyTrue { try await site.accounts(job)["in", default: 0] > 0 }
       #expect(begun)

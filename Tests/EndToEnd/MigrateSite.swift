@@ -25,10 +25,11 @@ struct MigrateSite {
   var receipts: [String] { Program.text("\(apple.directory)/receipts.csv").split(separator: "\n").map(String.init) }
 
   static func with(
-    customers: Int = 12, apps: [String] = [app], _ body: (MigrateSite) async throws -> Void
+    customers: Int = 12, apps: [String] = [app], keepsWorld: Bool = false,
+    _ body: (MigrateSite) async throws -> Void
   ) async throws {
     let database = try await TestDatabase.migrated()
-    let names = apps.flatMap { ["--app", $0] }
+    let names = apps.flatMap { ["--app", $0] } + (keepsWorld ? ["--keep"] : [])
     try await RunningSimulator.with(
       ["--seed", "5", "--customers", "\(customers)", "--history", "200"] + names, in: database.place
     ) { apple in

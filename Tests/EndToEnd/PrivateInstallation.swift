@@ -93,6 +93,11 @@ struct PrivateInstallation: Sendable {
     try await with { session throws(DatabaseError) in try session.query(sql) }
   }
 
+  /// Changes the database that other processes use now.
+  func execute(_ sql: SQL) async throws {
+    try await with { session throws(DatabaseError) in _ = try session.execute(sql) }
+  }
+
   private func with<R: Sendable>(_ body: @Sendable (Session) throws(DatabaseError) -> R) async throws -> R {
     let directory = "\(place.path)/data/database"
     let configuration = try #require(try EmbeddedServer.configuration(ofRunningIn: directory))

@@ -1,12 +1,14 @@
 import Glibc
 import JSON
 import Support
+import Synchronization
 import Testing
 import Time
 
 /// `switchyard simulate --port` as a process of its own: Apple, for programs that ask it.
-struct RunningSimulator {
-  private let id: pid_t
+final class RunningSimulator: Sendable {
+  private let id: Mutex<pid_t>
+  private let arguments: [String]
   /// Where it wrote `world.json` and what belongs to it.
   let directory: String
   let world: JSONObject
@@ -18,13 +20,37 @@ struct RunningSimulator {
     let simulator = try await start(arguments, in: place)
     let result: Result<R, any Error>
     do { result = .success(try await body(simulator)) } catch { result = .failure(error) }
-    kill(simulator.id, SIGTERM)
-    _ = await Program.ended(simulator.id)
+    await simulator.end(SIGTERM)
     return try result.get()
   }
 
+  private init(_ arguments: [String], id: pid_t, directory: String, world: JSONObject) {
+    (self.id, self.arguments, self.directory, self.world) = (Mutex(id), arguments, directory, world)
+  }
+
+  private func end(_ signal: Int32) async {
+    let id = id.withLock { $0 }
+    kill(id, signal)
+    _ = await Program.ended(id)
+  }
+
+  /// Kills it and starts it again; with `--keep` it is the same world at the same port.
+  func isKilled() async throws {
+    await end(SIGKILL)
+    let id = try await Self.process(arguments, directory).id
+    self.id.withLock { $0 = id }
+  }
+
   private static func start(_ arguments: [String], in place: TemporaryDirectory) async throws -> RunningSimulator {
-    let (program, directory, streams) = (Program(), "\(place.path)/world", TemporaryDirectory())
+    let directory = "\(place.path)/world"
+    let (id, world) = try await process(arguments, directory)
+    return RunningSimulator(arguments, id: id, directory: directory, world: world)
+  }
+
+  private static func process(
+    _ arguments: [String], _ directory: String
+  ) async throws -> (id: pid_t, world: JSONObject) {
+    let (program, streams) = (Program(), TemporaryDirectory())
     try program.write([], to: "\(streams.path)/input")
     let id = try program.spawn(["simulate", "--port", "0", "--out", directory] + arguments, streams.path)
     let isReady = await eventually(within: .seconds(120)) {
@@ -33,7 +59,7 @@ struct RunningSimulator {
     do {
       try #require(isReady, "\(Program.text("\(streams.path)/notes"))")
       let world = try JSONReader.read(Array(Program.text("\(directory)/world.json").utf8)).object
-      return RunningSimulator(id: id, directory: directory, world: try #require(world))
+      return (id, try #require(world))
     } catch {
       kill(id, SIGKILL)
       _ = await Program.ended(id)

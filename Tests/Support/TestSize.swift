@@ -6,6 +6,10 @@ package enum TestSize {
   package static let simulatedCustomers: Int =
     unsafe getenv("SWITCHYARD_SIMULATED_CUSTOMERS").flatMap { unsafe Int(String(cString: $0)) } ?? 200
 
+  /// How often something is killed under a bulk migration; SWITCHYARD_MIGRATION_KILLS, else 4.
+  package static let migrationKills: Int =
+    unsafe getenv("SWITCHYARD_MIGRATION_KILLS").flatMap { unsafe Int(String(cString: $0)) } ?? 4
+
   /// Whether tests that generate a page of docs write it: SWITCHYARD_WRITE_DOCS.
   package static let writesDocuments = unsafe getenv("SWITCHYARD_WRITE_DOCS") != nil
 }

@@ -1,0 +1,103 @@
+import Database
+import Glibc
+import Ledger
+import Runtime
+import Simulator
+import Time
+
+/// The histories of old receipts' customers fetched by a bulk migration, beside what `seeding.history` reaches.
+///
+/// `--customers` customers of five transactions each: first their ids arrive by themselves as in `seeding.history`, with another
+/// service; then a file with one receipt a customer is migrated. Nobody limits the rate. Measured from the first answer of Apple's
+/// to the last settled id, in both. At the end every transaction id of the simulated world must be in the ledger, and the accounts
+/// say that every id is settled.
+enum MigrationIDs {
+  static let name = "migration.ids"
+  private static let patience = Interval.minutes(60)
+
+  static let benchmark = Benchmark(
+    name: name, summary: "the histories of old receipts' customers fetched by a bulk migration"
+  ) { settings in
+    let world = try HistoryWorld(hundred: 0, five: settings.customers)
+    let place = try ScratchDirectory()
+    let file = "\(place.path)/answers"
+    var writer = try FinishedAnswers.Writer(file)
+    _ = try await world.answers(world.five, to: &writer)
+    let pki = try ReceiptPKI.generate(at: NotificationSamples.start)
+    let receipts = try place.write(try world.receipts(signedBy: pki), to: "receipts.txt")
+    settings.note("  \(world.five.count) customers' answers and receipts signed")
+    let seeded = try await rate(world, file) { service, pool in
+      try await SeedingHistory.measure(world.five, world, service.0, service.1, pool).seconds
+    }
+    settings.note("  seeded: \(Figure.text(seeded)) customers/s")
+    let root = try place.write(pki.root.certificate.der, to: "receipts.der")
+    let migrated = try await rate(world, file, trusting: ["--trust-root", root]) { service, pool in
+      try await migrate(world, receipts, service.0, pool)
+    }
+    return [
+      Measurement(
+        name: name, value: migrated, unit: "customers/s", against: seeded, peer: "seeding.history",
+        target: .atLeast(0.9))
+    ]
+  }
+
+  /// Customers a second, by a service of its own.
+  private static func rate(
+    _ world: HistoryWorld, _ answers: String, trusting options: [String] = [],
+    _ seconds: ((ServedProcess, FinishedAnswers.Server), Pool) async throws -> Double
+  ) async throws -> Double {
+    let apple = try FinishedAnswers.Server(answers)
+    let service = try await ServedProcess.start(
+      root: world.root,
+      options: ["--base-url", apple.url, "--reconcile-every", "0", "--heartbeat-every", "0", "--ocsp", "off"] + options)
+    let pool = Pool(service.database)
+    let took = try await seconds((service, apple), pool)
+    await pool.close()
+    try service.stop()
+    _ = try apple.stop()
+    return Double(world.five.count) / took
+  }
+
+  private static func migrate(
+    _ world: HistoryWorld, _ receipts: String, _ service: ServedProcess, _ pool: Pool
+  ) async throws -> Double {
+    let app = world.five.shape.plan.app
+    try await service.register(app)
+    try service.register(world.store.identity.key, of: app)
+    let known = try await pool.read { session throws(DatabaseError) in try AppTable.find(app.bundleID, in: session) }
+    guard let known else { throw BenchmarkError("\(app.bundleID) is not registered") }
+    let ledger = HistoryLedger(pool: pool, app: known)
+    try await ledger.knowNoLimit()
+    try service.run(["migrate", "start", "--yes", "--app", app.bundleID, "--environment", "Sandbox", receipts])
+    let end = ContinuousClock.now + .milliseconds(patience.milliseconds)
+    var (state, accounts) = (MigrationJob.State?.none, MigrationAccounts())
+    repeat {
+      guard ContinuousClock.now < end else { throw BenchmarkError("not done after \(patience): \(accounts)") }
+      try await Task.sleep(for: .milliseconds(200))
+      (state, accounts) = try await pool.read { session throws(DatabaseError) in
+        (try MigrationJobTable.find(1, in: session)?.state, try MigrationAccountTable.read(1, in: session).all)
+      }
+    } while state == .running
+    guard state == .done, accounts.ids == accounts.settled, accounts.usable == world.five.count else {
+      throw BenchmarkError("the job is \(state.map { "\($0)" } ?? "gone"): \(accounts)")
+    }
+    let outcome = try await ledger.outcome()
+    let lost = world.five.transactionIDs.subtracting(outcome.transactionIDs).count
+    guard lost == 0 else { throw BenchmarkError("\(lost) transactions are lost") }
+    return Double(max(1, outcome.took.milliseconds)) / 1_000
+  }
+}
+
+extension HistoryWorld {
+  /// One receipt of each customer of five transactions, one a line.
+  fileprivate func receipts(signedBy pki: ReceiptPKI) throws -> [UInt8] {
+    var lines: [UInt8] = []
+    for purchases in five.purchases {
+      let receipt = SimulatedReceipt(
+        of: five.shape.plan.app, purchases: purchases, createdAt: NotificationSamples.start)
+      lines += try receipt.encoded(signedBy: pki)
+      lines.append(0x0A)
+    }
+    return lines
+  }
+}
