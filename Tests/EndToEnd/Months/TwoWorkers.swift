@@ -105,6 +105,9 @@ final class TwoWorkers: HTTPHandler {
     let passed = ClientRequest(
       method: request.method, url: url + request.rawTarget, headers: headers, body: request.body)
     guard let answer = try? await client.send(passed) else { return HTTPResponse(status: 502) }
-    return .json(answer.status, answer.body)
+    var response = HTTPResponse.json(answer.status, answer.body)
+    let name = "Switchyard-Answered-By"
+    if let source = answer.headers[name] { response.headers[name] = source }
+    return response
   }
 }

@@ -1,12 +1,12 @@
-import JSON
-import Time
+package import JSON
+package import Time
 
 /// What an old client makes of an answer of verifyReceipt: subscriptions that it lets somebody use.
 ///
 /// It looks at the rows of `latest_receipt_info`, and at the grace periods of `pending_renewal_info`, as most clients do.
-enum NaiveClient {
+package enum NaiveClient {
   /// Returns the original_transaction_id of each subscription that runs.
-  static func running(in answer: JSONObject, at now: Milliseconds) -> Set<String> {
+  package static func running(in answer: JSONObject, at now: Milliseconds) -> Set<String> {
     guard answer["status"]?.integer == 0 else { return [] }
     var rows = (answer["latest_receipt_info"]?.array ?? []).compactMap(\.object)
     // The answer to an iOS 6 receipt has one of them, or none.
