@@ -188,7 +188,7 @@ package enum MissingEvidence: Hashable, Sendable {
 }
 
 /// The steps of a rollout, in order.
-package struct RolloutStep: Hashable, Sendable {
+package struct RolloutStep: Hashable, Comparable, Sendable {
   package let stage: Stage
   package let share: RampShare?
 
@@ -212,6 +212,10 @@ package struct RolloutStep: Hashable, Sendable {
       return larger
     }
     return all.first { $0.stage > stage }
+  }
+
+  package static func < (a: Self, b: Self) -> Bool {
+    a.stage == b.stage ? (a.share?.hundredths ?? 0) < (b.share?.hundredths ?? 0) : a.stage < b.stage
   }
 
   /// Whether the step has to be proven.

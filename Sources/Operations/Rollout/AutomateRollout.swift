@@ -1,0 +1,107 @@
+package import Database
+package import Ledger
+package import Purchases
+package import Rollout
+package import Runtime
+package import Time
+
+/// Takes an app further by itself for as long as every step is proven, as a policy says.
+///
+/// Nothing is remembered between two turns but what the ledger holds: whoever calls it again, after a crash too, goes on. It never
+/// takes up again what somebody or the guard took back.
+package struct AutomateRollout: Sendable {
+  /// What is to be done now.
+  package enum Turn: Sendable {
+    /// The step is proven and may be taken.
+    case advance(AdvanceRollout.Plan)
+    /// What is missing comes by itself.
+    case wait(AdvanceRollout.Plan)
+    /// The last step that the policy allows is taken.
+    case reached(AdvanceRollout.Plan)
+  }
+
+  private let bundleID: String
+  private let environment: Environment
+  private let policy: RolloutPolicy
+  private let advance: AdvanceRollout
+
+  package init(_ bundleID: String, in environment: Environment, by policy: RolloutPolicy) {
+    (self.bundleID, self.environment, self.policy) = (bundleID, environment, policy)
+    advance = AdvanceRollout(bundleID, in: environment, asking: policy.demand)
+  }
+
+  /// What is to be done now; `AutomationStopped` where an operator has to look first.
+  package func plan(at now: Milliseconds, on connection: Connection) async throws -> Turn {
+    let plan = try await advance.plan(at: now, on: connection)
+    if let entry = try await takenBack(connection) { throw AutomationStopped(.takenBack(entry), plan) }
+    guard let step = plan.step, step <= policy.until else { return .reached(plan) }
+    if plan.isProven { return .advance(plan) }
+    guard plan.missing.allSatisfy(\.comesByItself) else { throw AutomationStopped(.missing, plan) }
+    guard now - plan.standing.flag.changedAt < .hours(Int64(policy.patience)) else {
+      throw AutomationStopped(.patience(hours: policy.patience), plan)
+    }
+    return .wait(plan)
+  }
+
+  /// Takes the step.
+  package func apply(
+    _ plan: AdvanceRollout.Plan, by author: Author, at now: Milliseconds, on connection: Connection
+  ) async throws -> [SetStage.Change] {
+    try await advance.apply(plan, forced: false, by: author, at: now, on: connection)
+  }
+
+  /// The last change of the stage, if it is one that took our answers back.
+  private func takenBack(_ connection: Connection) async throws -> AuditTable.Record? {
+    let (bundleID, place) = (bundleID, environment.rawValue + ":")
+    let changes = try await connection.read { session throws(DatabaseError) in
+      try AuditTable.newest(of: bundleID, actions: "rollout.", limit: 200, in: session)
+    }.filter { ["rollout.set", "rollout.kill", "rollout.guard"].contains($0.action) && $0.reason.hasPrefix(place) }
+    return changes.first.flatMap { $0.action == "rollout.set" ? nil : $0 }
+  }
+}
+
+/// An operator has to look before an app goes any further.
+package struct AutomationStopped: ExitStatusError, CustomStringConvertible {
+  package enum Reason: Sendable {
+    /// By an operator or the guard, as the audit says.
+    case takenBack(AuditTable.Record)
+    /// What does not come by itself.
+    case missing
+    case patience(hours: Int)
+  }
+
+  package let reason: Reason
+  package let plan: AdvanceRollout.Plan
+
+  init(_ reason: Reason, _ plan: AdvanceRollout.Plan) { (self.reason, self.plan) = (reason, plan) }
+
+  package var exitStatus: ExitStatus { .refused }
+
+  /// The command by which an operator goes on.
+  package var next: String {
+    let (app, place) = (plan.standing.app.bundleID, plan.standing.flag.environment.rawValue)
+    switch reason {
+    case .takenBack: return "switchyard rollout history \(app)"
+    case .missing, .patience:
+      let missing = plan.missing.first { !$0.comesByItself } ?? plan.missing.first
+      return missing?.next(app, place) ?? "switchyard rollout advance \(app) --environment \(place)"
+    }
+  }
+
+  package var description: String {
+    let flag = plan.standing.flag
+    let place = "\(plan.standing.app.bundleID) \(flag.environment.rawValue)"
+    switch reason {
+    case .takenBack(let entry):
+      return """
+        \(place): our answers were taken back (\(entry.action) by \(entry.actor), \(entry.at.iso8601): \(entry.reason)). Find out why; \
+        then take the next step by hand with `switchyard rollout advance`, and begin `rollout auto` again
+        """
+    case .missing: return EvidenceMissing(plan: plan).description
+    case .patience(let hours):
+      return """
+        \(place) has been in \(Move.name(flag.stage, flag.share)) for more than \(hours) hours, and the next step is not proven:
+        """ + "\n" + plan.missing.map { "  \($0.text)" }.joined(separator: "\n")
+    }
+  }
+}

@@ -1,0 +1,65 @@
+package import Database
+package import Ledger
+import Purchases
+package import Rollout
+package import Time
+
+/// What each app needs for its next step, and how long that takes by what the last day brought.
+package struct RolloutPlan: Sendable {
+  package let next: AdvanceRollout.Plan
+  /// OriginalTransactionIds of the app that are known in this environment; a customer has one or more.
+  package let ids: Int
+  /// Customers who were compared in the last day.
+  package let comparedADay: Int
+  /// How long it takes at least until the step can be proven; nil where somebody has to do something first, or nothing came in
+  /// the last day by which it could be told.
+  package let wait: Interval?
+
+  /// Every app and environment, those with the fewest ids first: the order in which to move them.
+  package static func all(
+    asking demand: Evidence.Demand, at now: Milliseconds, on connection: Connection
+  ) async throws -> [RolloutPlan] {
+    let standings = try await connection.read { session throws(DatabaseError) in try RolloutStanding.all(in: session) }
+    var plans: [RolloutPlan] = []
+    for standing in standings {
+      let (ids, compared) = try await connection.read { session throws(DatabaseError) in
+        (
+          try KnownOriginals.count(in: standing.scope, session),
+          try ComparisonFigures.read(standing.scope, since: now - .hours(24), in: session).customers
+        )
+      }
+      let advance = AdvanceRollout(standing.app.bundleID, in: standing.flag.environment, asking: demand)
+      let next = try await advance.plan(at: now, on: connection)
+      plans.append(
+        RolloutPlan(
+          next: next, ids: ids, comparedADay: compared, wait: wait(for: next.missing, comparedADay: compared)))
+    }
+    return plans.sorted {
+      let (a, b) = ($0.next.standing, $1.next.standing)
+      if $0.ids != $1.ids { return $0.ids < $1.ids }
+      return (a.app.bundleID, a.flag.environment.rawValue) < (b.app.bundleID, b.flag.environment.rawValue)
+    }
+  }
+
+  /// - Parameter compared: customers who were compared in the last day.
+  static func wait(for missing: [MissingEvidence], comparedADay compared: Int) -> Interval? {
+    var longest = Interval.milliseconds(0)
+    for item in missing {
+      guard item.comesByItself else { return nil }
+      let days: Int
+      switch item {
+      case .comparisons(let customers, let needed):
+        guard compared > 0 else { return nil }
+        days = (needed - customers + compared - 1) / compared
+      case .step(let seen):
+        guard compared > 0 else { return nil }
+        days = (seen.rule.leastCustomers - seen.customers + compared - 1) / compared
+      case .completeness(let measured, _, let needed): days = needed - measured
+      case .seeds, .migrationIDs: return nil
+      default: return nil
+      }
+      longest = max(longest, .days(Int64(max(1, days))))
+    }
+    return longest
+  }
+}

@@ -1,0 +1,23 @@
+/// How far an app may go by itself, and what each step has to be proven by.
+package struct RolloutPolicy: Hashable, Sendable {
+  /// The last step that is taken: nobody is asked before it. `complete` is never reached so: whoever signs it off takes it by hand.
+  package var until = RolloutStep(.live)
+  package var demand = Evidence.Demand()
+  /// Hours for which a stage may wait for its evidence; then somebody has to look.
+  package var patience = 14 * 24
+
+  package init() {}
+}
+
+extension MissingEvidence {
+  /// Whether it comes by itself with time, as long as services run: nobody has to do anything for it.
+  package var comesByItself: Bool {
+    switch self {
+    case .comparisons, .completeness(_, incomplete: 0, _): true
+    case .seeds(_, let failed): failed == 0
+    case .migrationIDs: true
+    case .step(let seen): seen.verdict != .breached
+    case .apiKey, .sharedSecret, .clock, .unknownIDs, .cancelledIDs, .completeness, .impact, .incomplete, .drill: false
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import JSON
+import Operations
+import Purchases
+import Rollout
+import Runtime
+import Time
+
+/// `switchyard rollout auto`: takes an app from step to step for as long as each is proven.
+enum RolloutAuto {
+  static let command = Command(
+    "auto", "Take an app through the ramp by itself, each step when it is proven.",
+    discussion: """
+      The same steps, and the same evidence, as `rollout advance`: record, shadow, ramp with 1, 5, 25, 50 and 100 percent, live. It \
+      looks every minute, waits for what comes by itself (customers compared, days measured, histories of a migration), and \
+      stops with exit status 4 and the next command where somebody has to do something; where the guard, `rollout kill` or somebody else \
+      took our answers back it does not go on before an operator has taken a step by hand. It may be stopped at any time and begun again. complete \
+      is never reached so.
+
+      FILE is a JSON object; each member may be left out: `until` (the last stage, "ramp 25" or "live"), `impactBound` (percent, \
+      as text: "0.5"), `completeDays`, `waitHours` (how long a stage may wait for its evidence: 336).
+      """,
+    whenStopped: "The stage is what `switchyard rollout status` shows. Run it again to go on.",
+    examples: [
+      Command.Example("switchyard rollout auto com.example.app --environment Sandbox"),
+      Command.Example(
+        "switchyard rollout auto com.example.app --environment Production --policy careful.json --json"),
+      Command.Example("switchyard rollout auto com.example.app --environment Sandbox --once", "for cron"),
+    ],
+    options: [
+      EnvironmentOption.option, .value("policy", "FILE", "How far, and by which evidence; - is stdin."),
+      .value("every", "SECONDS", default: "60", "How often it looks, 1 to 86400."),
+      .flag("once", "Look once, take the step if it is proven, and end."),
+      .value("reason", "TEXT", "Why; kept in the audit."),
+      .flag("dry-run", "Say what would be done now and do nothing."), JSONOutput.option,
+    ],
+    arguments: [AppCommand.bundleID]
+  ) { arguments, terminal in
+    let environment = try EnvironmentOption.required(arguments)
+    let every = try arguments.integer("every", in: 1...86_400) ?? 60
+    let policy = try arguments.value("policy").map { try RolloutPolicy(file: $0) } ?? RolloutPolicy()
+    let auto = AutomateRollout(arguments.positionals[0], in: environment, by: policy)
+    let author = Author.ofCommand(because: "automatic" + (arguments.value("reason").map { ", \($0)" } ?? ""))
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      var said = ""
+      func say(_ plan: AdvanceRollout.Plan, _ what: String, _ text: String) throws {
+        guard text != said else { return }
+        said = text
+        if arguments.wantsJSON {
+          try terminal.write(plan.json(what, text))
+        } else {
+          try terminal.write("\(plan.standing.app.bundleID) \(environment.rawValue): \(text)\n")
+        }
+      }
+      while !Task.isCancelled {
+        let now = WallClock.system.now()
+        switch try await auto.plan(at: now, on: connection) {
+        case .reached(let plan):
+          try say(plan, "reached", "is in \(plan.now), as far as the policy goes")
+          return .done
+        case .advance(let plan):
+          let step = plan.step.map { Move.name($0.stage, $0.share) } ?? ""
+          if arguments.flag("dry-run") {
+            try say(plan, "wouldAdvance", "would: \(plan.now) to \(step)")
+            return .done
+          }
+          _ = try await auto.apply(plan, by: author, at: now, on: connection)
+          try say(plan, "advanced", "\(plan.now) to \(step)")
+          if arguments.flag("once") { return .done }
+        case .wait(let plan):
+          try say(plan, "waits", "\(plan.now) waits: " + plan.missing.map(\.text).joined(separator: "; "))
+          if arguments.flag("once") || arguments.flag("dry-run") { return .refused }
+          try? await Task.sleep(for: .seconds(every))
+        }
+      }
+      return .stopped
+    }
+  }
+}
+
+extension AdvanceRollout.Plan {
+  /// The stage as it is.
+  fileprivate var now: String { Move.name(standing.flag.stage, standing.flag.share) }
+
+  fileprivate func json(_ what: String, _ text: String) -> JSONObject {
+    let (app, place) = (standing.app.bundleID, standing.flag.environment.rawValue)
+    return [
+      "app": .string(app), "environment": .string(place), "event": .string(what),
+      "stage": .string(standing.flag.stage.rawValue), "percent": .share(standing.flag.share),
+      "to": .string(step.map { Move.name($0.stage, $0.share) } ?? ""), "text": .string(text),
+      "missing": .array(missing.map { ["evidence": .string($0.name), "next": .string($0.next(app, place))] }),
+      "next_steps": [.string(missing.first?.next(app, place) ?? "switchyard rollout status \(app)")],
+    ]
+  }
+}
+
+extension RolloutPolicy {
+  /// What a file says; `FileError` with what is wrong with it.
+  fileprivate init(file: String) throws {
+    self.init()
+    func wrong(_ reason: String) -> FileError { FileError(file, reason: reason) }
+    guard let object = try? JSONReader.read(try Input.read(file, limit: 64 << 10)).object else {
+      throw wrong("it is no JSON object")
+    }
+    for member in object {
+      switch member.key {
+      case "until":
+        guard let step = member.value.string.flatMap(RolloutStep.init(text:)), step < RolloutStep(.complete) else {
+          throw wrong("until is record, shadow, live or one of ramp 1, 5, 25, 50 and 100")
+        }
+        until = step
+      case "impactBound":
+        guard let share = member.value.string.flatMap({ RampShare($0) }), share.hundredths > 0,
+          share.hundredths < Bucket.count
+        else { throw wrong("impactBound is a percentage above 0 with at most two decimals, as a text") }
+        demand.mostImpact = Double(share.hundredths) / Double(Bucket.count)
+      case "completeDays":
+        guard let days = member.value.integer, (0...30).contains(days) else {
+          throw wrong("completeDays is a number from 0 to 30")
+        }
+        demand.completeDays = Int(days)
+      case "waitHours":
+        guard let hours = member.value.integer, (1...8_760).contains(hours) else {
+          throw wrong("waitHours is a number from 1 to 8760")
+        }
+        patience = Int(hours)
+      default: throw wrong("\(SafeText(member.key)) is none of until, impactBound, completeDays and waitHours")
+      }
+    }
+  }
+}
+
+extension RolloutStep {
+  /// `live`, or `ramp 25`.
+  fileprivate init?(text: String) {
+    let name = text.lowercased()
+    guard
+      let step = Self.all.first(where: {
+        Move.name($0.stage, $0.share).filter { !" %".contains($0) } == name.filter { !" %".contains($0) }
+      })
+    else { return nil }
+    self = step
+  }
+}

@@ -1,0 +1,116 @@
+import JSON
+import Ledger
+import Operations
+import Purchases
+import Rollout
+import Runtime
+import Time
+
+/// `switchyard rollout report`: how an app was moved, for whoever signs it off.
+enum RolloutReportCommand {
+  static let command = Command(
+    "report", "Say how an app was moved: what was compared, differed, affected, and stays unknown.",
+    discussion: """
+      Markdown, or one JSON object. Before `complete` it shows what is known so far; at `complete` it is for the file of whoever signs \
+      the migration off. Comparisons count for as long as they are kept.
+      """,
+    examples: [
+      Command.Example("switchyard rollout report com.example.app --environment Production > report.md"),
+      Command.Example("switchyard rollout report com.example.app --environment Production --json"),
+    ],
+    options: [EnvironmentOption.option, JSONOutput.option], arguments: [AppCommand.bundleID]
+  ) { arguments, terminal in
+    let environment = try EnvironmentOption.required(arguments)
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let report = try await RolloutReport.read(
+        arguments.positionals[0], in: environment, at: WallClock.system.now(), on: connection)
+      if arguments.wantsJSON { try terminal.write(report.json) } else { try terminal.write(report.markdown) }
+      return .done
+    }
+  }
+}
+
+extension RolloutReport {
+  private var stage: String { Move.name(standing.flag.stage, standing.flag.share) }
+
+  /// What somebody who reads the report has to know about, one sentence each.
+  private var open: [String] {
+    var open: [String] = []
+    if evidence.openSeeds + evidence.migrationIDs > 0 {
+      open.append("Apple's history of \(evidence.openSeeds + evidence.migrationIDs) ids is not known yet.")
+    }
+    if evidence.failedSeeds > 0 { open.append("Asking Apple about \(evidence.failedSeeds) ids failed for good.") }
+    if evidence.unknownIDs > 0 {
+      open.append(
+        "Apple's API does not know \(evidence.unknownIDs) ids of proven receipts, and nobody decided about them.")
+    }
+    if evidence.cancelledIDs > 0 {
+      open.append("Apple was never asked about \(evidence.cancelledIDs) ids of cancelled bulk migrations.")
+    }
+    if figures.incomplete > 0 {
+      open.append("Of \(figures.incomplete) compared customers Apple's history was not known.")
+    }
+    if evidence.incompleteDays > 0 {
+      open.append("On \(evidence.incompleteDays) of the last \(evidence.measuredDays) days notifications are missing.")
+    }
+    return open
+  }
+
+  fileprivate var markdown: String {
+    var text = """
+      # \(standing.app.bundleID), \(standing.flag.environment.rawValue): \(stage)
+
+      In this stage since \(standing.flag.changedAt.iso8601). \(ids) originalTransactionIds are known.
+
+      ## Compared with Apple's answers
+
+      | | |
+      | --- | ---: |
+      | customers | \(figures.customers) |
+      | comparisons | \(figures.comparisons) |
+      | differing | \(differing) |
+      | customers whose access would have differed | \(figures.affected) |
+      | customers whose history was not known | \(figures.incomplete) |
+
+      """
+    let causes = figures.causes.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    if !causes.isEmpty {
+      text += "\n## Causes\n\n| cause | comparisons |\n| --- | ---: |\n"
+      for (cause, count) in causes { text += "| \(cause) | \(count) |\n" }
+    }
+    text += "\n## What stays unknown\n\n"
+    text += open.isEmpty ? "Nothing.\n" : open.map { "* \($0)\n" }.joined()
+    text += "\nFields that V2 does not tell, and what old clients get in their place: docs/fidelity.md.\n"
+    text += "\n## What was changed\n\n| when | who | action | what and why |\n| --- | --- | --- | --- |\n"
+    for change in changes {
+      let reason = change.reason.replacing("|", with: "\\|").replacing("\n", with: " ")
+      text += "| \(change.at.iso8601) | \(change.actor) | \(change.action) | \(reason) |\n"
+    }
+    return text
+  }
+
+  fileprivate var json: JSONObject {
+    let app = standing.app.bundleID
+    return [
+      "app": .string(app), "environment": .string(standing.flag.environment.rawValue),
+      "stage": .string(standing.flag.stage.rawValue), "percent": .share(standing.flag.share),
+      "since": .integer(standing.flag.changedAt.sinceEpoch), "ids": .integer(Int64(ids)),
+      "customers": .integer(Int64(figures.customers)), "comparisons": .integer(Int64(figures.comparisons)),
+      "differing": .integer(Int64(differing)), "affected": .integer(Int64(figures.affected)),
+      "unknown": .integer(Int64(figures.incomplete)),
+      "causes": .object(
+        JSONObject(
+          uniqueMembers: figures.causes.sorted { $0.key < $1.key }.map {
+            .init(key: $0.key, value: .integer(Int64($0.value)))
+          })),
+      "open": .array(open.map(JSONValue.string)), "evidence": .object(evidence.json(for: .init())),
+      "changes": .array(
+        changes.map {
+          [
+            "at": .integer($0.at.sinceEpoch), "actor": .string($0.actor), "action": .string($0.action),
+            "reason": .string($0.reason),
+          ]
+        }), "next_steps": [.string("switchyard rollout status \(app)")],
+    ]
+  }
+}
