@@ -9,7 +9,6 @@ import Time
 /// runbooks/rollback.md, typed word for word, about an app in `ramp 25` of which some customers would have had other access.
 @Suite struct `The runbook of a rollback` {
   private static let app = "com.example.moved"
-  private static let mark: Character = "\u{1E}"
 
   private func database() async throws -> TestDatabase {
     let database = try await TestDatabase.migrated()
@@ -54,18 +53,8 @@ import Time
     #expect(apple["p99Milliseconds"] == 700 && production["ours"]?.object?["p50Milliseconds"] == .null)
     #expect(production["next_steps"]?.array?.first?.string?.hasPrefix("switchyard compare list") == true)
 
-    let runbook = try Runbook("rollback")
-    #expect(runbook.headings == Runbook.headings && !runbook.hasUntyped)
     let values = ["APP": Self.app, "ENVIRONMENT": "Production"]
-    let first = try #require(runbook.blocks.first)
-    let examples = try #require(Runbook.filled(first.commands, with: values))
-    let blocks = [examples] + runbook.blocks.dropFirst().map(\.commands)
-    let script = blocks.map { "printf '\(Self.mark)'\n\($0)\n" }.joined()
-    let outcome = try await database.program.shell(script)
-    #expect(outcome.status == 0, "\(outcome)")
-    let printed = outcome.output.split(separator: Self.mark, omittingEmptySubsequences: false).dropFirst(2)
-    try #require(printed.count == blocks.count - 1, "\(outcome)")
-    let texts = printed.map(String.init)
+    let texts = try await Runbook("rollback").type(values, database.program, in: database.place.path)
     #expect(texts[0].contains("ramp 25 %") && texts[0].contains("breached"), "\(texts[0])")
     #expect(texts[0].contains("APPLE P50/P99") && texts[0].contains("100/700"), "\(texts[0])")
     #expect(texts[1].contains("ramp 25 % to shadow"), "\(texts[1])")
