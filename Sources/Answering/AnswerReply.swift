@@ -1,4 +1,5 @@
 import JSON
+package import Ledger
 import LegacyAnswers
 package import Purchases
 
@@ -51,6 +52,8 @@ package struct ProvenReceipt: Sendable {
 package enum AnswerOutcome: Sendable {
   /// The app's stage leaves it to Apple, or nobody can tell whose it is.
   case passOn
+  /// It was ours to answer in the stage `ramp`, and we failed or took too long: it is left to Apple.
+  case givenUp(Scope)
   /// Apple is to be asked; if it does not answer, the draft says what can be said without it.
   case askApple(AnswerDraft)
   case answered(AnswerReply)
@@ -66,7 +69,7 @@ package struct AnswerDraft: Sendable {
 
   let content: Content
   /// What was posted, which is kept if Apple does not answer; nil for what nobody vouches for.
-  let receipt: ProvenReceipt?
+  package let receipt: ProvenReceipt?
   let environment: Environment
   package let reasons: [StaleReason]
 }

@@ -38,4 +38,7 @@ extension Answering {
 
   /// The app as it is registered now.
   package func app(_ id: App.ID) -> App? { directory.current().apps.first { $0.id == id } }
+
+  /// The app of this bundle id as it is registered now.
+  package func app(named bundleID: String) -> App? { directory.current()[bundleID] }
 }

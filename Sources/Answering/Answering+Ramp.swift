@@ -33,7 +33,7 @@ extension Answering {
 
 extension AnswerReply {
   /// Whether it says that we cannot answer: where Apple can be asked, it is.
-  var isOwnFailure: Bool {
+  package var isOwnFailure: Bool {
     source == nil && (status == 21_005 || status == 21_009 || (21_100...21_199).contains(status))
   }
 }

@@ -120,8 +120,9 @@ package final class Answering: Sendable {
     let outcome: AnswerOutcome
     if let app = place.app, let flag = place.flag, flag.stage.answers == .divided {
       guard await isOurs(posted, app, flag, in: call.environment) else { return .passOn }
-      outcome = await InTime.run(within: settings.rampAnswerWithin, otherwise: .passOn) { await self.decide(what) }
-      if case .answered(let reply) = outcome, reply.isOwnFailure { return .passOn }
+      let givenUp = AnswerOutcome.givenUp(Scope(app: app.id, environment: call.environment))
+      outcome = await InTime.run(within: settings.rampAnswerWithin, otherwise: givenUp) { await self.decide(what) }
+      if case .answered(let reply) = outcome, reply.isOwnFailure { return givenUp }
     } else {
       outcome = await decide(what)
     }

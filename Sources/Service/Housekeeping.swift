@@ -19,6 +19,8 @@ struct Housekeeping: Service {
   private static let consumptionKept = Interval.days(180)
   /// For how long comparisons of answers can be looked up; the answers themselves as long as each says.
   private static let comparisonsKept = Interval.days(120)
+  /// For how long it is known how fast answers were.
+  private static let answerTimesKept = Interval.days(14)
   private static let purgedAtOnce = 1_000
   /// The interval between recounts of the quarantine, which correct rows that were changed without counting.
   private static let recountedEvery = Duration.seconds(3_600)
@@ -51,6 +53,9 @@ struct Housekeeping: Service {
         try await purge { session throws(DatabaseError) in
           try ComparisonTable.purge(
             at: now, before: now - Self.comparisonsKept, limit: Self.purgedAtOnce, in: session)
+        }
+        try await purge { session throws(DatabaseError) in
+          try AnswerTimeTable.purge(before: now - Self.answerTimesKept, limit: Self.purgedAtOnce, in: session)
         }
         try await purgeClaims(at: now)
         for source in QuarantineSource.allCases {

@@ -28,6 +28,8 @@ package final class Shadow: Service {
     package var within = Duration.seconds(5)
     /// Calls that are looked at, or were left and have not ended: at so many no other is taken.
     package var mostUnderWay = 8
+    /// How often the counts of `AnswerTimes` are written.
+    package var timesWrittenEvery = Duration.seconds(10)
     /// In which one customer's receipt has one voice; another one begins with each change of the stage.
     package var window = Interval.hours(24)
     /// After which a difference is looked at again.
@@ -52,6 +54,7 @@ package final class Shadow: Service {
   let clock: WallClock
   let logger: Logger
   private let disk: @Sendable () -> DiskLevel
+  private let times: AnswerTimes
   private let queue: ShadowQueue
   private let voices = Voices(atMost: 65_536)
   /// Calls that are looked at, and those that were left and have not ended.
@@ -60,11 +63,14 @@ package final class Shadow: Service {
   /// Receipts are proven, and answers composed and compared, there, one at a time.
   let thread = SideThread(label: "comparisons", longestLine: 64 << 20)
 
-  /// - Parameter disk: below `ample` nothing is compared: what Apple signed needs the room.
+  /// - Parameters:
+  ///   - times: counts how long our answers take to compose.
+  ///   - disk: below `ample` nothing is compared: what Apple signed needs the room.
   package init(
-    answering: Answering, pool: Pool, keys: Keyring, settings: Settings = Settings(), metrics: MetricsRegistry,
-    disk: @escaping @Sendable () -> DiskLevel, clock: WallClock, logger: Logger
+    answering: Answering, pool: Pool, keys: Keyring, settings: Settings = Settings(), times: AnswerTimes,
+    metrics: MetricsRegistry, disk: @escaping @Sendable () -> DiskLevel, clock: WallClock, logger: Logger
   ) {
+    self.times = times
     self.disk = disk
     self.answering = answering
     self.pool = pool
@@ -123,9 +129,11 @@ package final class Shadow: Service {
     // Asked for the moment of Apple's answer; a clock that is a day off is not Apple's.
     let stated = theirs.receipt?.requestDate
     let date = stated.flatMap { abs(($0 - call.askedAt).milliseconds) < 86_400_000 ? $0 : nil }
+    let begun = ContinuousClock.now
     do throws(NoCandidate) {
       let candidate = try await answering.candidate(
         for: call.call, askedAt: call.askedAt, date: date)
+      times.note(.ours, in: candidate.scope, took: ContinuousClock.now - begun)
       let outcome = await judged(candidate, call, at: date ?? call.askedAt)
       if [.compared, .repeated, .namesNobody].contains(outcome) { voices.insert(heard) }
       return outcome
@@ -134,6 +142,11 @@ package final class Shadow: Service {
       // It comes to the same as long as no stage changes.
       case .tooLarge, .unproven, .unknownApp, .notCompared: voices.insert(heard)
       case .learned, .failed: break
+      }
+      if error == .tooLarge || error == .failed,
+        let app = theirs.receipt?.bundleID.flatMap({ answering.app(named: $0) })
+      {
+        times.note(.ours, in: Scope(app: app.id, environment: call.call.environment), took: nil)
       }
       return ShadowOutcome(rawValue: error.rawValue) ?? .failed
     }

@@ -7,7 +7,6 @@ import Time
 /// runbooks/compat-endpoint.md, typed word for word against a simulated App Store.
 @Suite struct `The runbook that answers verifyReceipt from the ledger` {
   private static let app = "com.example.compat"
-  private static let mark: Character = "\u{1E}"
 
   @Test func `goes live in the Sandbox and back, as it is written`() async throws {
     let database = try await TestDatabase.migrated()
@@ -32,41 +31,14 @@ import Time
       do {
         let values = [
           "APP": Self.app, "SECRET_FILE": file, "URL": service.url,
-          "RECEIPT": database.place.file("receipt.b64", try Self.receipt(in: apple)),
+          "RECEIPT": database.place.file("receipt.b64", try apple.longestReceipt()),
         ]
-        typed = .success(try await type(values, program, in: database.place))
+        typed = .success(try await Runbook("compat-endpoint").type(values, program, in: database.place.path))
       } catch { typed = .failure(error) }
       await service.end(SIGTERM)
       #expect(!service.notes.contains(secret))
       try expect(try typed.get(), secret)
     }
-  }
-
-  /// Of a customer with a subscription.
-  private static func receipt(in apple: RunningSimulator) throws -> [UInt8] {
-    let rows = Program.text("\(apple.directory)/receipts.csv").split(separator: "\n").dropFirst()
-    let receipts = rows.compactMap { $0.split(separator: ",").last.map { Array($0.utf8) } }
-    return try #require(receipts.max { $0.count < $1.count })
-  }
-
-  /// Types all blocks, with `values` in place of the page's examples; what each printed, the first left out.
-  private func type(
-    _ values: [String: String], _ program: Program, in place: TemporaryDirectory
-  ) async throws -> [String] {
-    let runbook = try Runbook("compat-endpoint")
-    #expect(runbook.headings == Runbook.headings)
-    #expect(!runbook.hasUntyped, "every command is in a block that is typed")
-    let first = try #require(runbook.blocks.first)
-    let examples = try #require(Runbook.filled(first.commands, with: values), "other values are asked for")
-    var script = "cd '\(place.path)'\n"
-    // What undoes it all comes last.
-    let rest = runbook.blocks.dropFirst()
-    for block in [examples] + rest.map(\.commands) { script += "printf '\(Self.mark)'\n\(block)\n" }
-    let outcome = try await program.shell(script)
-    #expect(outcome.status == 0, "\(outcome)")
-    let printed = outcome.output.split(separator: Self.mark, omittingEmptySubsequences: false).dropFirst(2)
-    try #require(printed.count == rest.count, "\(outcome)")
-    return printed.map(String.init)
   }
 
   private func expect(_ printed: [String], _ secret: String) throws {

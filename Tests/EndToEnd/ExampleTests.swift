@@ -8,7 +8,7 @@ import switchyard
   private static let pages =
     [
       "compat-endpoint", "connect-app", "lost-first-purchase", "missed-notifications", "quarantine", "refund-complaint",
-      "rollback",
+      "rollback", "rollout",
     ].map { "runbooks/\($0).md" } + ["docs/apple-budget.md"]
 
   /// What stands between two backquotes.

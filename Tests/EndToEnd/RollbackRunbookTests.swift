@@ -9,7 +9,6 @@ import Time
 /// runbooks/rollback.md, typed word for word, about an app in `ramp 25` of which some customers would have had other access.
 @Suite struct `The runbook of a rollback` {
   private static let app = "com.example.moved"
-  private static let mark: Character = "\u{1E}"
 
   private func database() async throws -> TestDatabase {
     let database = try await TestDatabase.migrated()
@@ -32,6 +31,14 @@ import Time
           NULLIF(\(isAffected ? "{}" : ""), '') FROM apps
         """)
     }
+    // By the hour: 98 answers of Apple's within 100 ms, 2 within 700 ms, 3 calls without one; none of ours.
+    let hour = now.sinceEpoch / 3_600_000 * 3_600_000
+    try await database.execute(
+      """
+      INSERT INTO answer_times (app, environment, hour_start, side, at_most, calls)
+      SELECT id, 1, \(hour), 1, 100, 98 FROM apps UNION ALL SELECT id, 1, \(hour), 1, 700, 2 FROM apps
+      UNION ALL SELECT id, 1, \(hour), 1, 0, 3 FROM apps
+      """)
     return database
   }
 
@@ -41,21 +48,15 @@ import Time
     let production = try #require(seen.first { $0["environment"] == "Production" })
     #expect(production["stage"] == "ramp" && production["percent"] == 25)
     #expect(production["customers"] == 120 && production["affected"] == 3 && production["guard"] == "breached")
+    let apple = try #require(production["apple"]?.object)
+    #expect(apple["answers"] == 100 && apple["errors"] == 3 && apple["p50Milliseconds"] == 100)
+    #expect(apple["p99Milliseconds"] == 700 && production["ours"]?.object?["p50Milliseconds"] == .null)
     #expect(production["next_steps"]?.array?.first?.string?.hasPrefix("switchyard compare list") == true)
 
-    let runbook = try Runbook("rollback")
-    #expect(runbook.headings == Runbook.headings && !runbook.hasUntyped)
     let values = ["APP": Self.app, "ENVIRONMENT": "Production"]
-    let first = try #require(runbook.blocks.first)
-    let examples = try #require(Runbook.filled(first.commands, with: values))
-    let blocks = [examples] + runbook.blocks.dropFirst().map(\.commands)
-    let script = blocks.map { "printf '\(Self.mark)'\n\($0)\n" }.joined()
-    let outcome = try await database.program.shell(script)
-    #expect(outcome.status == 0, "\(outcome)")
-    let printed = outcome.output.split(separator: Self.mark, omittingEmptySubsequences: false).dropFirst(2)
-    try #require(printed.count == blocks.count - 1, "\(outcome)")
-    let texts = printed.map(String.init)
+    let texts = try await Runbook("rollback").type(values, database.program, in: database.place.path)
     #expect(texts[0].contains("ramp 25 %") && texts[0].contains("breached"), "\(texts[0])")
+    #expect(texts[0].contains("APPLE P50/P99") && texts[0].contains("100/700"), "\(texts[0])")
     #expect(texts[1].contains("ramp 25 % to shadow"), "\(texts[1])")
     #expect(!texts[2].contains("ramp"), "\(texts[2])")
     #expect(texts[3].contains("ourDefect") && texts[3].contains("complaints"), "\(texts[3])")

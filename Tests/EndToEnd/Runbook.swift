@@ -1,6 +1,8 @@
 import Database
 import Glibc
 import Support
+import Testing
+import Time
 
 /// A page of `runbooks/` or `docs/`, as its code blocks: what an operator types.
 struct Runbook {
@@ -79,14 +81,43 @@ struct Runbook {
   }
 }
 
+extension Runbook {
+  private static let mark: Character = "\u{1E}"
+
+  /// Types all blocks in one shell, with `values` in place of the page's examples; every command must be in one of them.
+  ///
+  /// - Parameters:
+  ///   - directory: where it is typed.
+  ///   - times: how often a block is typed.
+  /// - Returns: what each block printed, the first left out.
+  func type(
+    _ values: [String: String], _ program: Program, in directory: String, within limit: Interval = Program.limit,
+    times: (_ block: String) -> Int = { _ in 1 }
+  ) async throws -> [String] {
+    #expect(headings == Self.headings)
+    #expect(!hasUntyped, "every command is in a block that is typed")
+    let first = try #require(blocks.first)
+    let examples = try #require(Self.filled(first.commands, with: values), "other values are asked for")
+    let rest = blocks.dropFirst().flatMap { Array(repeating: $0.commands, count: times($0.commands)) }
+    let script = ([examples] + rest).map { "printf '\(Self.mark)'\n\($0)\n" }.joined()
+    let outcome = try await program.shell("cd '\(directory)'\n" + script, within: limit)
+    #expect(outcome.status == 0, "\(outcome)")
+    let printed = outcome.output.split(separator: Self.mark, omittingEmptySubsequences: false).dropFirst(2)
+    try #require(printed.count == rest.count, "\(outcome)")
+    return printed.map(String.init)
+  }
+}
+
 extension Program {
   /// What a shell makes of `script`, `switchyard` in it being this program.
-  func shell(_ script: String) async throws -> Outcome {
+  ///
+  /// - Parameter limit: after that it is killed.
+  func shell(_ script: String, within limit: Interval = Self.limit) async throws -> Outcome {
     let place = TemporaryDirectory()
     try write(Array(script.utf8), to: "\(place.path)/input")
     let words = ["--norc", "-eu", "-o", "pipefail", "-s"]
     let id = try spawn(words, place.path, path: "/bin/bash", searching: [Self.folder])
-    let status = await Self.ended(id)
+    let status = await Self.ended(id, within: limit)
     return Outcome(status: status, output: Self.text("\(place.path)/output"), notes: Self.text("\(place.path)/notes"))
   }
 }

@@ -93,6 +93,13 @@ final class RunningSimulator: Sendable {
     try await control("truth").filter { $0["kind"] == "purchase" && $0["app"]?.string == app }
   }
 
+  /// The longest receipt of its customers, in base64: of one with a subscription.
+  func longestReceipt() throws -> [UInt8] {
+    let rows = Program.text("\(directory)/receipts.csv").split(separator: "\n").dropFirst()
+    let receipts = rows.compactMap { $0.split(separator: ",").last.map { Array($0.utf8) } }
+    return try #require(receipts.max { $0.count < $1.count })
+  }
+
   /// How many calls a fault that is in force has met.
   func matched() async throws -> Int64 {
     let faults = try await control("faults").first?["faults"]?.array ?? []

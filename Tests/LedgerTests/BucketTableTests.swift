@@ -96,9 +96,26 @@ import Time
       for id in ["1", "2", "3", "4", "5"] where try CohortTable.holds([id], in: scope, session) { held.append(id) }
       #expect(held == ["1", "2", "3"])
       #expect(try CohortTable.count(in: scope, session) == 3)
-      try CohortTable.clear(scope, in: session)
+      let members = try CohortTable.members(of: scope, in: session)
+      #expect(members.map(\.text) == ["customer:1", "user:kim", "token:t-1"])
+      try CohortTable.remove([.init(.userID, "1"), .init(.originalTransactionID, "1")], from: scope, in: session)
       #expect(try !CohortTable.holds(["1"], in: scope, session))
+      #expect(try CohortTable.holds(["2"], in: scope, session))
+      try CohortTable.remove(members, from: scope, in: session)
+      #expect(try CohortTable.count(in: scope, session) == 0)
     }
     await connection.close()
+  }
+
+  @Test(
+    arguments: [
+      ("2000000012345678", "customer:2000000012345678"), ("customer:2000000012345678", "customer:2000000012345678"),
+      ("user:kim", "user:kim"), ("user:a:b", "user:a:b"),
+      ("token:0F5D1A9C-0000-4000-8000-00000000000A", "token:0f5d1a9c-0000-4000-8000-00000000000a"),
+      ("", nil), ("kim", nil), ("customer:", nil), ("customer:12a", nil), ("user:", nil), ("token:kim", nil),
+      ("token:0F5D1A9C-0000-4000-8000-00000000000", nil), ("customer 1", nil), ("order:1", nil),
+    ] as [(String, String?)])
+  func `is named by an id, a user id or a token in a cohort`(text: String, member: String?) {
+    #expect(CohortTable.Member(text)?.text == member)
   }
 }

@@ -10,18 +10,13 @@ package enum CohortTable {
     case userID = 2
     case accountToken = 3
 
-    /// As an operator writes it.
+    /// The word before the colon, as an operator writes it.
     package var name: String {
       switch self {
       case .originalTransactionID: "customer"
       case .userID: "user"
       case .accountToken: "token"
       }
-    }
-
-    package init?(name: String) {
-      guard let kind = Self.allCases.first(where: { $0.name == name }) else { return nil }
-      self = kind
     }
   }
 
@@ -52,9 +47,35 @@ package enum CohortTable {
     }
   }
 
-  package static func clear(_ scope: Scope, in session: borrowing Session) throws(DatabaseError) {
-    _ = try session.execute(
-      "DELETE FROM ramp_cohorts WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)")
+  package static func remove(
+    _ members: [Member], from scope: Scope, in session: borrowing Session
+  ) throws(DatabaseError) {
+    for kind in Kind.allCases {
+      for names in members.filter({ $0.kind == kind }).map(\.name).parts() {
+        _ = try session.execute(
+          """
+          DELETE FROM ramp_cohorts WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+            AND kind = \(kind.rawValue) AND member IN (\(list: names))
+          """)
+      }
+    }
+  }
+
+  /// The members by kind and name.
+  package static func members(of scope: Scope, in session: borrowing Session) throws(DatabaseError) -> [Member] {
+    var members: [Member] = []
+    for row in try session.query(
+      """
+      SELECT kind, member FROM ramp_cohorts
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) ORDER BY kind, member
+      """)
+    {
+      guard let kind = Kind(rawValue: try row.int("kind")) else {
+        throw DatabaseError(.column, "a cohort's member is of a kind that this build does not know")
+      }
+      members.append(Member(kind, try row.text("member")))
+    }
+    return members
   }
 
   package static func count(in scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Int {

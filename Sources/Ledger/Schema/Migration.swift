@@ -36,7 +36,7 @@ package struct Migration: Sendable {
 
   /// Every step so far, in order.
   package static var all: [Migration] {
-    [first, second, third, fourth, fifth, sixth, heldHistories, heard, theSwitch, bulkMigrations]
+    [first, second, third, fourth, fifth, sixth, heldHistories, heard, theSwitch, bulkMigrations, answerTimes]
   }
 
   /// The schema this binary was built for.

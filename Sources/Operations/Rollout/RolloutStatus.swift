@@ -4,11 +4,14 @@ import Purchases
 package import Rollout
 package import Time
 
-/// What is looked at while an app is moved: its stage, what was compared in the last day, and what the guard says.
+/// What is looked at while an app is moved: its stage, what was compared in the last day, how fast both sides answered, and
+/// what the guard says.
 package struct RolloutStatus: Sendable {
   package let standing: RolloutStanding
   /// Of the last 24 hours.
   package let figures: ComparisonFigures
+  /// How each side answered in the last 24 hours, by whole hours; a side that was not called is left out.
+  package let answers: [AnswerFigures.Side: AnswerFigures]
   /// Nil where the guard watches nothing: our answers are given to nobody.
   package let verdict: GuardRule.Verdict?
 
@@ -31,6 +34,7 @@ package struct RolloutStatus: Sendable {
       for standing in try RolloutStanding.all(in: session) {
         guard bundleID == nil || standing.app.bundleID == bundleID else { continue }
         let figures = try ComparisonFigures.read(standing.scope, since: now - span, in: session)
+        let answers = try AnswerTimeTable.read(standing.scope, since: now - span, in: session)
         var verdict: GuardRule.Verdict?
         if standing.isAnswered {
           let rule = rules[standing.scope] ?? GuardRule()
@@ -38,7 +42,7 @@ package struct RolloutStatus: Sendable {
           let seen = try ComparisonFigures.read(standing.scope, since: start, in: session)
           verdict = rule.verdict(customers: seen.customers, affected: seen.affected)
         }
-        all.append(RolloutStatus(standing: standing, figures: figures, verdict: verdict))
+        all.append(RolloutStatus(standing: standing, figures: figures, answers: answers, verdict: verdict))
       }
       return all
     }

@@ -58,13 +58,13 @@ package struct Installation: Sendable {
       reader: adapter.receipts, key: keys.current, memory: memory, settings: settings.answering,
       composers: settings.composers, clock: clock,
       lookUp: { [seeding = asking?.seeding] in try await seeding?.lookUp($0, of: $1, in: $2, within: $3) })
+    let times = AnswerTimes(pool: pool, every: settings.shadow.timesWrittenEvery, clock: clock, logger: logger)
     let shadow = Shadow(
-      answering: answering, pool: pool, keys: keys, settings: settings.shadow, metrics: metrics,
-      disk: { diskWatch?.level ?? .ample }, clock: clock,
-      logger: logger)
+      answering: answering, pool: pool, keys: keys, settings: settings.shadow, times: times, metrics: metrics,
+      disk: { diskWatch?.level ?? .ample }, clock: clock, logger: logger)
     let router = Router(
       means, settings: settings, lookUps: lookUps, seeding: asking?.seeding, answering: answering, shadow: shadow,
-      health: health)
+      times: times, health: health)
     let server = Self.server(settings, router, metrics, logger)
     let metricsServer = settings.metricsListener.map { HTTPServer($0, handler: MetricsListener(health: health)) }
     (self.server, self.metricsServer, self.ledger, self.metrics) = (server, metricsServer, ledger, metrics)
@@ -74,7 +74,7 @@ package struct Installation: Sendable {
         settings.revocations, pool: pool, responder: Responder(client: clients.respondersAndBackEnds),
         metrics: metrics, clock: clock, logger: logger),
       registry, Housekeeping(pool: pool, ledger: ledger, metrics: counts, clock: clock, logger: logger),
-      readiness, shadow, RolloutGuard(pool: pool, metrics: metrics, clock: clock, logger: logger),
+      readiness, times, shadow, RolloutGuard(pool: pool, metrics: metrics, clock: clock, logger: logger),
       settings.searchesStoredSecrets
         ? SecretSearchService(
           search: SecretSearch(pool: pool, keys: keys, adapter: adapter) { clock.now() }, metrics: counts,

@@ -9,6 +9,7 @@ import Runtime
 import Shadow
 import Signing
 package import Time
+import Wire
 
 /// Where verifyReceipt calls are passed on to.
 package struct VerifyReceiptUpstream: Sendable {
@@ -46,6 +47,7 @@ final class VerifyReceiptRoute: Sendable {
   private let answers: ReceiptAnswers
   private let answering: Answering
   private let shadow: Shadow
+  private let times: AnswerTimes
   private let posted: PostedReceipts
   private let metrics: ServiceMetrics
   private let logger: Logger
@@ -68,9 +70,8 @@ final class VerifyReceiptRoute: Sendable {
 
   init(
     client: HTTPClient, upstream: VerifyReceiptUpstream, answers: ReceiptAnswers, answering: Answering,
-    shadow: Shadow, posted: PostedReceipts, callers: Callers, registry: Registry, key: MasterKey,
-    metrics: ServiceMetrics,
-    logger: Logger
+    shadow: Shadow, times: AnswerTimes, posted: PostedReceipts, callers: Callers, registry: Registry, key: MasterKey,
+    metrics: ServiceMetrics, logger: Logger
   ) {
     reader = ReceiptAnswerReader(thread: searches)
     self.callers = callers
@@ -81,6 +82,7 @@ final class VerifyReceiptRoute: Sendable {
     self.answers = answers
     self.answering = answering
     self.shadow = shadow
+    self.times = times
     self.posted = posted
     self.metrics = metrics
     self.logger = logger
@@ -105,14 +107,15 @@ final class VerifyReceiptRoute: Sendable {
     if registry.directory.answersAnything {
       switch await answering.answer(answerCall(request, environment, caller)) {
       case .passOn: break
+      case .givenUp(let scope): times.note(.ours, in: scope, took: nil)
       case .askApple(let known): draft = known
-      case .answered(let reply): return own(reply, environment, limited, share)
+      case .answered(let reply): return own(reply, since: start, environment, limited, share)
       }
     }
     if let reason = waiting.take(for: call) {
       guard let draft else { return unanswered(reason, environment) }
       metrics.receiptCalls[environment.rawValue, reason].increment()
-      return own(await answering.answer(without: draft), environment, limited, share)
+      return own(await answering.answer(without: draft), since: start, environment, limited, share)
     }
     defer { waiting.give(back: call) }
     let askedAt = draft == nil && registry.directory.comparesAnything ? shadow.now : nil
@@ -122,7 +125,12 @@ final class VerifyReceiptRoute: Sendable {
       deadline: draft == nil ? upstream.deadline : upstream.deadlineBesideOurs, responseLimit: Self.answerLimit,
       admit: { share.grow(by: $0) })
     let answer: ClientResponse
+    let askedApple = ContinuousClock.now
     do throws(HTTPClientError) { answer = try await client.send(asked) } catch {
+      // The others are our own doing.
+      if ![.noRoom, .cancelled, .shutDown].contains(error.code) {
+        await noteUnanswered(request.body, of: caller, draft, app, environment)
+      }
       // Anybody can have a line written while Apple does not answer.
       if let others = unansweredPace.turn(of: "\(environment.rawValue) \(error.code.rawValue)") {
         logger.warning(
@@ -134,16 +142,22 @@ final class VerifyReceiptRoute: Sendable {
       guard let draft else { return unanswered(error.code.rawValue, environment) }
       metrics.receiptCalls[environment.rawValue, error.code.rawValue].increment()
       // What came of Apple's answer is gone, and so is its share.
-      return own(await answering.answer(without: draft), environment, limited, request.share())
+      return own(await answering.answer(without: draft), since: start, environment, limited, request.share())
     }
+    let took = ContinuousClock.now - askedApple
     let object: JSONObject?
     do throws(CancellationError) {
       object = try await (caller == .anonymous ? reader : namedReader).object(of: answer.body)
     } catch { return unanswered(HTTPClientError.Code.cancelled.rawValue, environment) }
     let status = object?["status"]?.integer
     metrics.receiptCalls[environment.rawValue, Self.label(status, answer.status)].increment()
-    if let draft, Self.isNoAnswer(answer.status, status) {
-      return own(await answering.answer(without: draft), environment, limited, request.share())
+    if Self.isNoAnswer(answer.status, status) {
+      await noteUnanswered(request.body, of: caller, draft, app, environment)
+      if let draft {
+        return own(await answering.answer(without: draft), since: start, environment, limited, request.share())
+      }
+    } else {
+      note(.apple, of: object.flatMap { VerifyReceiptAnswer($0).receipt?.bundleID }, environment, took: took)
     }
     // What Apple cannot read says nothing of us: anybody can have it refused what we mend.
     if let askedAt, answer.status == 200, let object, ![21_000, 21_002, 21_003].contains(status) {
@@ -188,12 +202,15 @@ final class VerifyReceiptRoute: Sendable {
   /// Gives our answer, and has its receipt kept if it tells of something new: what Apple would have told of it is not heard.
   ///
   /// - Parameters:
+  ///   - start: when the call came.
   ///   - sender: nil for callers that have no limit of their own.
   ///   - share: of the memory of the caller's class, in which an answer counts until the client has taken it.
   private func own(
-    _ reply: AnswerReply, _ environment: Environment, _ sender: PeerAddress?, _ share: BodyShare
+    _ reply: AnswerReply, since start: ContinuousClock.Instant, _ environment: Environment, _ sender: PeerAddress?,
+    _ share: BodyShare
   ) -> HTTPResponse {
     if let receipt = reply.receipt {
+      note(.ours, of: receipt.bundleID, environment, took: reply.isOwnFailure ? nil : ContinuousClock.now - start)
       posted.take(PostedReceipts.Posted(Array(receipt.text.utf8), of: receipt.bundleID, in: environment, from: sender))
     }
     guard share.grow(by: reply.body.count) else { return unanswered("memory", environment) }
@@ -203,6 +220,26 @@ final class VerifyReceiptRoute: Sendable {
     if let source = reply.source { response.headers.append(Self.answeredBy, source.rawValue) }
     response.share = share
     return response
+  }
+
+  // MARK: Counting
+
+  /// Counts a call that Apple did not answer, for the app that what we know of the call names.
+  private func noteUnanswered(
+    _ body: [UInt8], of caller: CallerClass, _ draft: AnswerDraft?, _ app: String?, _ environment: Environment
+  ) async {
+    var name = draft?.receipt?.bundleID ?? app
+    // Of anonymous callers the secret was looked at before.
+    if name == nil, caller != .anonymous { name = await self.app(of: body) }
+    note(.apple, of: name, environment, took: nil)
+  }
+
+  /// Counts how long an answer took, nil for none, if the app is registered.
+  private func note(
+    _ side: AnswerFigures.Side, of bundleID: String?, _ environment: Environment, took time: Duration?
+  ) {
+    guard let app = bundleID.flatMap({ registry.directory[$0] }) else { return }
+    times.note(side, in: Scope(app: app.id, environment: environment), took: time)
   }
 
   /// Counts an answer by its source, and why it was not the ledger's alone.

@@ -10,11 +10,19 @@ import Time
 /// `switchyard rollout status` and `watch`: what the apps' answers did in the last day.
 enum RolloutStatusCommand {
   static let status = Command(
-    "status", "Show every app's stage, how its answers compare with Apple's, and what the guard says.",
+    "status",
+    "Show every app's stage, how its answers compare with Apple's, and what the guard says.",
     discussion: """
       Comparisons of the last 24 hours. COMPARED and IMPACT count customers, DIFFER counts comparisons; UNKNOWN are customers whose \
       history was not known when they were compared. GUARD is `sound`, `held` (too few customers were compared to tell) or `breached`, \
       and - where nobody gets our answers.
+
+      P50/P99 are the milliseconds within which half of the answers, and 99 of 100, were given: the upper ends of steps, \
+      over whole hours. Apple's time is from our request to Apple's whole answer. Ours is the caller's whole wait; for an \
+      answer that is only compared, the time to compose it. ERRORS are calls without an answer. Apple's: no response, an \
+      HTTP error, or status 21005, 21009 or 21100 to 21199. Ours: the same statuses, an answer that could not be composed, or \
+      one that in ramp came too late, so that Apple was asked. Calls whose app nobody can tell, and statuses that need no \
+      data of the customer, are not counted.
       """,
     examples: [
       Command.Example("switchyard rollout status"), Command.Example("switchyard rollout status com.example.app --json"),
@@ -30,14 +38,17 @@ enum RolloutStatusCommand {
       }
       var table = TextTable([
         .init("APP"), .init("ENVIRONMENT"), .init("STAGE"), .init("SINCE"), .init("COMPARED", .right),
-        .init("DIFFER", .right), .init("IMPACT", .right), .init("UNKNOWN", .right), .init("GUARD"),
+        .init("DIFFER", .right), .init("IMPACT", .right), .init("UNKNOWN", .right),
+        .init("OUR P50/P99", .right), .init("OUR ERRORS", .right), .init("APPLE P50/P99", .right),
+        .init("APPLE ERRORS", .right), .init("GUARD"),
       ])
       for status in all {
         let figures = status.figures
         table.add([
           status.standing.app.bundleID, status.standing.flag.environment.rawValue, status.stage,
           status.standing.flag.changedAt.iso8601, "\(figures.customers)", "\(status.differing)",
-          "\(figures.affected)", "\(figures.incomplete)", status.verdict.map { "\($0)" } ?? "-",
+          "\(figures.affected)", "\(figures.incomplete)", status.speed(of: .ours), "\(status.errors(of: .ours))",
+          status.speed(of: .apple), "\(status.errors(of: .apple))", status.verdict.map { "\($0)" } ?? "-",
         ])
       }
       try terminal.write(table.render(for: terminal))
@@ -86,8 +97,32 @@ extension RolloutStatus {
     let (app, environment) = (standing.app.bundleID, standing.flag.environment.rawValue)
     var line = "\(app) \(environment): \(stage), \(figures.customers) compared, \(differing) differ, "
     line += "\(figures.affected) with impact, \(figures.incomplete) unknown"
+    for (side, name) in [(AnswerFigures.Side.ours, "ours"), (AnswerFigures.Side.apple, "Apple")]
+    where answers[side] != nil {
+      line += ", \(name) p50/p99 \(speed(of: side)) ms and \(errors(of: side)) errors"
+    }
     if let verdict { line += ", guard \(verdict)" }
     return line
+  }
+
+  /// Half of the answers, and 99 of 100, in milliseconds: `20/150`.
+  fileprivate func speed(of side: AnswerFigures.Side) -> String {
+    guard let half = answers[side]?.milliseconds(within: 0.5), let most = answers[side]?.milliseconds(within: 0.99)
+    else {
+      return "-"
+    }
+    return "\(half)/\(most)"
+  }
+
+  fileprivate func errors(of side: AnswerFigures.Side) -> Int { answers[side]?.errors ?? 0 }
+
+  private func speeds(of side: AnswerFigures.Side) -> JSONValue {
+    let figures = answers[side] ?? AnswerFigures()
+    return .object([
+      "answers": .integer(Int64(figures.answers)), "errors": .integer(Int64(figures.errors)),
+      "p50Milliseconds": JSONValue(figures.milliseconds(within: 0.5).map { Int64($0) }),
+      "p99Milliseconds": JSONValue(figures.milliseconds(within: 0.99).map { Int64($0) }),
+    ])
   }
 
   fileprivate var json: JSONObject {
@@ -103,6 +138,7 @@ extension RolloutStatus {
           uniqueMembers: figures.causes.sorted { $0.key < $1.key }.map {
             .init(key: $0.key, value: .integer(Int64($0.value)))
           })),
+      "ours": speeds(of: .ours), "apple": speeds(of: .apple),
       "guard": JSONValue(verdict.map { "\($0)" }), "next_steps": [.string(next)],
     ]
   }

@@ -1,0 +1,64 @@
+package import Database
+package import Time
+
+/// `answer_times`: how many calls of verifyReceipt each side answered within which time, by the hour.
+package enum AnswerTimeTable {
+  /// What a call counts as.
+  package struct Key: Hashable, Sendable {
+    let side: AnswerFigures.Side
+    let scope: Scope
+    let hour: Milliseconds
+    /// In milliseconds; 0 for a call that got no answer.
+    let bound: Int
+
+    /// - Parameter time: how long the answer took; nil for a call that got none.
+    package init(_ side: AnswerFigures.Side, in scope: Scope, took time: Duration?, at now: Milliseconds) {
+      self.side = side
+      self.scope = scope
+      hour = Milliseconds(now.sinceEpoch / 3_600_000 * 3_600_000)
+      bound = time.map(AnswerFigures.bound(of:)) ?? 0
+    }
+  }
+
+  private static let insert = RowsInsert(
+    into: "INSERT INTO answer_times (app, environment, hour_start, side, at_most, calls) VALUES",
+    then: "ON DUPLICATE KEY UPDATE calls = calls + VALUES(calls)")
+
+  /// Adds calls to those that are counted.
+  package static func add(_ calls: [Key: Int], in session: borrowing Session) throws(DatabaseError) {
+    let rows: [[SQLValue]] = calls.map { key, count in
+      key.scope.columns + [
+        .integer(key.hour.sinceEpoch), .integer(Int64(key.side.rawValue)), .integer(Int64(key.bound)),
+        .integer(Int64(count)),
+      ]
+    }
+    _ = try session.insert(insert, rows: rows.inKeyOrder(columns: 5))
+  }
+
+  /// The figures of each side that was called; the hour in which `instant` lies counts whole.
+  package static func read(
+    _ scope: Scope, since instant: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> [AnswerFigures.Side: AnswerFigures] {
+    var calls: [AnswerFigures.Side: [Int: Int]] = [:]
+    for row in try session.query(
+      """
+      SELECT side, at_most, CAST(SUM(calls) AS SIGNED) AS calls FROM answer_times
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND hour_start > \(instant - .hours(1)) GROUP BY side, at_most
+      """)
+    {
+      guard let side = AnswerFigures.Side(rawValue: try row.int("side")) else { continue }
+      calls[side, default: [:]][try row.int("at_most")] = try row.int("calls")
+    }
+    return calls.mapValues { calls in
+      AnswerFigures(answered: calls.filter { $0.key > 0 }, errors: calls[0] ?? 0)
+    }
+  }
+
+  /// Forgets hours of before `instant`; how many rows.
+  package static func purge(
+    before instant: Milliseconds, limit: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> Int {
+    Int(try session.execute("DELETE FROM answer_times WHERE hour_start < \(instant) LIMIT \(limit)").affectedRows)
+  }
+}

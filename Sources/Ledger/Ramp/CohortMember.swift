@@ -1,0 +1,35 @@
+extension CohortTable.Member {
+  /// A member as an operator writes it: `customer:2000000012345678` or the originalTransactionId alone, `user:ID`,
+  /// `token:UUID`; nil for anything else.
+  package init?(_ text: String) {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    let (word, name) = parts.count == 2 ? (parts[0], parts[1]) : (Self.bare.name, text)
+    guard let kind = CohortTable.Kind.allCases.first(where: { $0.name == word }), Self.isName(name, of: kind) else {
+      return nil
+    }
+    self.init(kind, name)
+  }
+
+  /// The same as it is written: `customer:2000000012345678`.
+  package var text: String { "\(kind.name):\(name)" }
+
+  /// What an id without a word is.
+  private static let bare = CohortTable.Kind.originalTransactionID
+
+  /// Whether a customer can have this name.
+  private static func isName(_ name: String, of kind: CohortTable.Kind) -> Bool {
+    switch kind {
+    case .originalTransactionID:
+      (1...64).contains(name.utf8.count) && name.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    case .userID: (1...255).contains(name.utf8.count)
+    case .accountToken: isUUID(name)
+    }
+  }
+
+  /// Whether it is written as Apple writes an appAccountToken.
+  private static func isUUID(_ text: String) -> Bool {
+    let groups = text.split(separator: "-", omittingEmptySubsequences: false)
+    return groups.map(\.utf8.count) == [8, 4, 4, 4, 12]
+      && groups.allSatisfy { $0.allSatisfy { $0.isASCII && $0.isHexDigit } }
+  }
+}

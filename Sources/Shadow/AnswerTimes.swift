@@ -1,0 +1,59 @@
+import Answering
+package import Database
+package import Ledger
+package import Runtime
+import Synchronization
+package import Time
+
+/// Counts how long Apple and we take to answer verifyReceipt, and adds the counts to the ledger every few seconds.
+package final class AnswerTimes: Service {
+  private let pool: Pool
+  private let every: Duration
+  private let clock: WallClock
+  private let logger: Logger
+  private let pace = LogPace()
+  /// What is not in the ledger yet: a few numbers for each app, however many calls there are.
+  private let calls = Mutex<[AnswerTimeTable.Key: Int]>([:])
+
+  /// - Parameter every: how often the counts are written.
+  package init(pool: Pool, every: Duration, clock: WallClock, logger: Logger) {
+    self.pool = pool
+    self.every = every
+    self.clock = clock
+    self.logger = logger
+  }
+
+  /// Counts a call; returns at once.
+  ///
+  /// - Parameter time: how long the answer took; nil for a call that got none.
+  package func note(_ side: AnswerFigures.Side, in scope: Scope, took time: Duration?) {
+    let key = AnswerTimeTable.Key(side, in: scope, took: time, at: clock.now())
+    calls.withLock { $0[key, default: 0] += 1 }
+  }
+
+  package func run() async throws {
+    while !Task.isCancelled {
+      try? await Task.sleep(for: every)
+      if !Task.isCancelled { await write() }
+    }
+    // A database that does not answer must not hold up the stop of the process.
+    await InTime.run(within: .seconds(2), otherwise: ()) { await self.write() }
+  }
+
+  /// What cannot be written is written with the next.
+  private func write() async {
+    let taken = calls.withLock { calls in
+      defer { calls = [:] }
+      return calls
+    }
+    guard !taken.isEmpty else { return }
+    do throws(DatabaseError) {
+      try await pool.transaction { session throws(DatabaseError) in try AnswerTimeTable.add(taken, in: session) }
+    } catch {
+      calls.withLock { $0.merge(taken, uniquingKeysWith: +) }
+      guard let others = pace.turn(of: "write") else { return }
+      logger.warning(
+        "answer times were not stored", metadata: ["error": "\(error)", "sinceLastLine": "\(others + 1)"])
+    }
+  }
+}
