@@ -17,9 +17,10 @@ enum RolloutCommand {
     ],
     options: DatabaseOptions.options,
     subcommands: [
-      RolloutStatusCommand.status, RolloutStatusCommand.watch, show, RolloutSet.command, RolloutAdvance.command,
+      RolloutStatusCommand.status, RolloutStatusCommand.watch, RolloutPlanCommand.command, show, RolloutSet.command,
+      RolloutAdvance.command, RolloutAuto.command,
       RolloutDrill.command, RolloutDecide.command,
-      RolloutGuardCommand.command, RolloutKill.command, RolloutCohort.command, history,
+      RolloutGuardCommand.command, RolloutKill.command, RolloutCohort.command, history, RolloutReportCommand.command,
     ])
 
   private static let show = Command(
