@@ -1,5 +1,5 @@
 package import Database
-package import Ledger
+import Ledger
 import Purchases
 package import Rollout
 package import Time
