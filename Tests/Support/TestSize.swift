@@ -6,6 +6,10 @@ package enum TestSize {
   package static let simulatedCustomers: Int =
     unsafe getenv("SWITCHYARD_SIMULATED_CUSTOMERS").flatMap { unsafe Int(String(cString: $0)) } ?? 200
 
+  /// Customers who are taken through the steps of a ramp; SWITCHYARD_SOAK_RAMP_CUSTOMERS, else 1,000.
+  package static let rampedCustomers: Int =
+    unsafe getenv("SWITCHYARD_SOAK_RAMP_CUSTOMERS").flatMap { unsafe Int(String(cString: $0)) } ?? 1_000
+
   /// Whether tests that generate a page of docs write it: SWITCHYARD_WRITE_DOCS.
   package static let writesDocuments = unsafe getenv("SWITCHYARD_WRITE_DOCS") != nil
 }
