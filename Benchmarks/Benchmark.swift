@@ -30,7 +30,7 @@ struct Benchmark: Sendable {
     BareHTTP.benchmark, DurableHTTP.benchmark, VerifyReceipt.benchmark, ComposeAnswer.benchmark, AnswersHTTP.benchmark,
     ExtractBulk.benchmark, MapLegacy.benchmark, LegacyHTTP.benchmark, Forwarding.benchmark, AnswerRead.benchmark,
     SeedingHistory.benchmark, LargeLookUp.benchmark, Attack.benchmark, SimulatorYear.benchmark, HidingSecrets.benchmark,
-    Strangers.benchmark, MigrationRows.benchmark, MigrationIDs.benchmark,
+    Strangers.benchmark, MigrationRows.benchmark, MigrationIDs.benchmark, ShadowCost.benchmark,
   ]
 }
 

@@ -65,13 +65,20 @@ struct AnsweredCustomer: Sendable {
 
   /// The bytes of a request to verifyReceipt.
   func request(signedBy pki: ReceiptPKI) throws -> [UInt8] {
+    LoadGenerator.request(AnswersHTTP.path, try body(signedBy: pki))
+  }
+
+  /// The body of a request to verifyReceipt.
+  ///
+  /// - Parameter version: of so many receipts with the same purchases, each signed a second later.
+  func body(signedBy pki: ReceiptPKI, version: Int = 0) throws -> [UInt8] {
     let receipt = SimulatedReceipt(
       of: NotificationSamples.app, purchases: Array(periods.suffix(Self.sold)),
-      createdAt: periods[rows - 1].purchaseDate + .minutes(1))
+      createdAt: periods[rows - 1].purchaseDate + .seconds(60 + Int64(version)))
     let body: JSONObject = [
       "receipt-data": .string(String(decoding: try receipt.encoded(signedBy: pki), as: UTF8.self)),
       "password": .string(Self.secret),
     ]
-    return LoadGenerator.request(AnswersHTTP.path, body.encoded())
+    return body.encoded()
   }
 }

@@ -51,7 +51,8 @@ final class AnsweringProcess {
     return service
   }
 
-  private static func store(
+  /// Has the ledger know customers as Apple's notifications and histories tell them.
+  static func store(
     _ customers: [AnsweredCustomer], in database: DatabaseConfiguration, _ samples: NotificationSamples,
     at now: Milliseconds
   ) async throws {

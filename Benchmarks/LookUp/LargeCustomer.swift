@@ -16,6 +16,8 @@ struct LargeCustomer: Sendable {
 
   let shape: Shape
   let purchases: Int
+  /// From one purchase to the next.
+  var every = Interval.minutes(10)
 
   private static let coins = Product(.consumable, id: "coins.100", price: 990)
   private static let lite = Product.subscription("lite.daily", group: "21000001", every: .days(1), price: 990)
@@ -27,12 +29,9 @@ struct LargeCustomer: Sendable {
   /// The id by which the customer is looked up: of the first purchase.
   var id: String { String(firstID) }
 
-  /// The notification of one purchase, counted from 0.
-  ///
-  /// The last is bought ten minutes before `end`, and each ten minutes after the one before it.
-  func notification(_ place: Int, before end: Milliseconds, signedBy signer: PayloadSigner) throws -> SignedNotification
-  {
-    let date = end - .minutes(10 * Int64(purchases - place))
+  /// One purchase, counted from 0.
+  private func purchase(_ place: Int, before end: Milliseconds) -> SimulatedTransaction {
+    let (first, date) = (moment(of: 0, before: end), moment(of: place, before: end))
     var ids = IdentifierSource(environment: .sandbox, seed: 1, life: 0)
     let buyer = Customer(
       name: "Large", storefront: .unitedStates, appTransactionID: String(700_000_000_000_000_000 + number),
@@ -41,14 +40,27 @@ struct LargeCustomer: Sendable {
     var bought = SimulatedTransaction(of: product, by: buyer, in: NotificationSamples.app, at: date, ids: &ids)
     bought.transactionID = String(firstID + Int64(place))
     bought.originalTransactionID = shape == .linked ? bought.transactionID : id
-    let signed = date + .seconds(1)
+    guard shape == .periods else { return bought }
+    bought.webOrderLineItemID = String(firstID + 500_000 + Int64(place))
+    bought.expiresDate = date + every
+    bought.originalPurchaseDate = first
+    bought.reason = place == 0 ? .purchase : .renewal
+    return bought
+  }
+
+  private func moment(of place: Int, before end: Milliseconds) -> Milliseconds {
+    end - .milliseconds(every.milliseconds * Int64(purchases - place))
+  }
+
+  /// The notification of one purchase, counted from 0.
+  ///
+  /// The last is bought `every` before `end`, and each so long after the one before it.
+  func notification(_ place: Int, before end: Milliseconds, signedBy signer: PayloadSigner) throws -> SignedNotification
+  {
+    let bought = purchase(place, before: end)
+    let signed = bought.purchaseDate + .seconds(1)
     var subject = NotificationSubject(transaction: bought.payload(signedAt: signed))
     if shape == .periods {
-      bought.webOrderLineItemID = String(firstID + 500_000 + Int64(place))
-      bought.expiresDate = date + .minutes(10)
-      bought.originalPurchaseDate = end - .minutes(10 * Int64(purchases))
-      bought.reason = place == 0 ? .purchase : .renewal
-      subject.transaction = bought.payload(signedAt: signed)
       subject.renewal = SimulatedRenewal(after: bought).payload(signedAt: signed)
       subject.status = 1
     }
@@ -57,6 +69,11 @@ struct LargeCustomer: Sendable {
       type, shape == .periods && place == 0 ? "INITIAL_BUY" : nil, of: NotificationSamples.app, at: signed,
       uuid: "large-\(number)-\(place)", .data(subject))
     return try draft.signed(by: signer)
+  }
+
+  /// The newest purchases, as many as a receipt may have of them.
+  func newest(_ count: Int, before end: Milliseconds) -> [SimulatedTransaction] {
+    (max(0, purchases - count)..<purchases).map { purchase($0, before: end) }
   }
 
   /// Has the ledger take in every purchase but the last `untold`, 64 in a commit.

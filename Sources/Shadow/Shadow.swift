@@ -27,7 +27,9 @@ package final class Shadow: Service {
     /// For one call; then it is left.
     package var within = Duration.seconds(5)
     /// Calls that are looked at, or were left and have not ended: at so many no other is taken.
-    package var mostUnderWay = 8
+    ///
+    /// Each may hold a connection to the database, and requests need most of those.
+    package var mostUnderWay = 3
     /// How often the counts of `AnswerTimes` are written.
     package var timesWrittenEvery = Duration.seconds(10)
     /// In which one customer's receipt has one voice; another one begins with each change of the stage.
@@ -108,6 +110,10 @@ package final class Shadow: Service {
 
   private func work() async {
     while let call = await queue.next() {
+      guard underWay.load(ordering: .relaxed) < settings.mostUnderWay else {
+        metrics.calls[ShadowOutcome.shed.rawValue].increment()
+        continue
+      }
       underWay.add(1, ordering: .relaxed)
       let outcome = await InTime.run(
         within: settings.within, otherwise: ShadowOutcome.late, late: { self.underWay.subtract(1, ordering: .relaxed) }

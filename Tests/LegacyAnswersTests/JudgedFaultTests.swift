@@ -11,7 +11,10 @@ import Truth
 @Suite struct `A comparison of a faulty answer` {
   private typealias Faults = `A fault in a rule of composing`
 
-  private static func compared(_ sample: SimulatedCase, _ composer: AnswerComposer) throws -> ComparedAnswers? {
+  /// What the shadow says of our answer, and the answer.
+  static func compared(
+    _ sample: SimulatedCase, _ composer: AnswerComposer
+  ) throws -> (compared: ComparedAnswers, ours: JSONObject)? {
     let request = sample.request
     var limits = JSONLimits.standard
     limits.bytes = 16 << 20
@@ -23,14 +26,14 @@ import Truth
         excludesOldTransactions: request.excludesOldTransactions, date: request.date),
       theirs: sample.answer, ours: ours, facts: sample.facts,
       account: Set(sample.facts.transactions.compactMap { $0.facts.text(.originalTransactionId) }), isFresh: true)
-    return AnswerJudge(composer).compare(pair)
+    return (AnswerJudge(composer).compare(pair), ours)
   }
 
   /// Of each sample, with the rules as they are.
   private static let sound: [ComparedAnswers?] = {
     do {
       let composer = AnswerComposer(try Faults.rules(nil))
-      return try Faults.samples.map { try compared($0, composer) }
+      return try Faults.samples.map { try compared($0, composer)?.compared }
     } catch { preconditionFailure("\(error)") }
   }()
 
@@ -55,7 +58,7 @@ import Truth
     var added: [ComparedAnswers.Difference] = []
     for (place, sample) in Faults.samples.enumerated() where added.count < most {
       let before = Set(sound[place]?.differences.map(\.field.key) ?? [])
-      added += try compared(sample, composer)?.differences.filter { !before.contains($0.field.key) } ?? []
+      added += try compared(sample, composer)?.compared.differences.filter { !before.contains($0.field.key) } ?? []
     }
     return added
   }

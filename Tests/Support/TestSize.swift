@@ -10,6 +10,14 @@ package enum TestSize {
   package static let migrationKills: Int =
     unsafe getenv("SWITCHYARD_MIGRATION_KILLS").flatMap { unsafe Int(String(cString: $0)) } ?? 4
 
+  /// Customers who are taken through the steps of a ramp; SWITCHYARD_SOAK_RAMP_CUSTOMERS, else 1,000.
+  package static let rampedCustomers: Int =
+    unsafe getenv("SWITCHYARD_SOAK_RAMP_CUSTOMERS").flatMap { unsafe Int(String(cString: $0)) } ?? 1_000
+
+  /// Customers in whose answers seeded faults are to be found; SWITCHYARD_SOAK_FAULT_CUSTOMERS, else 10.
+  package static let judgedCustomers: Int =
+    unsafe getenv("SWITCHYARD_SOAK_FAULT_CUSTOMERS").flatMap { unsafe Int(String(cString: $0)) } ?? 10
+
   /// Whether tests that generate a page of docs write it: SWITCHYARD_WRITE_DOCS.
   package static let writesDocuments = unsafe getenv("SWITCHYARD_WRITE_DOCS") != nil
 }

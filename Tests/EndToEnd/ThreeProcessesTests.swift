@@ -1,0 +1,104 @@
+import Support
+import Testing
+import Time
+
+/// Processes that share a database, asked without a pause while an operator moves the app through its stages.
+///
+/// That a change has come is seen as clients see it: by who answers, and of `shadow`, which changes no answer, by the calls
+/// that are compared. A test waits for that; only `scripts/soak ramp` demands that it comes within five seconds, since a
+/// machine on which everything else is tested as well may take longer to start a command.
+@Suite struct `Three services and one stage` {
+  /// How often; nil in a test.
+  private static let rounds = Program.setting("SWITCHYARD_SOAK_RAMP_ROUNDS")
+  private static let patience = Interval.seconds(120)
+  private static let perService = 2
+
+  @Test func `follow each change and the kill, pick the same customers, and fail no request`() async throws {
+    try await ThreeServices.with { three in
+      let clients = SteadyClients(three.client, asking: three.urls, three.bodies, perService: Self.perService)
+      try await clients.asking {
+        #expect(await Self.everybodyAsked(clients))
+        #expect(try await three.compared() == [0, 0, 0], "nothing is compared in record")
+        #expect(clients.heard.allSatisfy { $0.ours.isEmpty })
+        try await Self.shadow(three)
+        for _ in 0..<(Self.rounds ?? 1) { try await Self.rampLiveKill(three, clients) }
+      }
+      #expect(clients.failures == [], "of \(clients.answers) answers")
+      #expect(clients.answers > 3 * three.bodies.count)
+    }
+  }
+
+  private static func shadow(_ three: ThreeServices) async throws {
+    let changed = try await three.command("rollout", "set", ThreeServices.app, "shadow")
+    var seen: [Int: ContinuousClock.Instant] = [:]
+    let haveFollowed = try await eventually(within: patience) {
+      for (service, count) in try await three.compared().enumerated() where count > 0 {
+        seen[service] = seen[service] ?? ContinuousClock.now
+      }
+      try await Task.sleep(for: .milliseconds(50))
+      return seen.count == three.services.count
+    }
+    #expect(haveFollowed, "\(seen.count) compare")
+    check(Array(seen.values), since: changed, "shadow")
+  }
+
+  private static func rampLiveKill(_ three: ThreeServices, _ clients: SteadyClients) async throws {
+    // Half of the customers get our answers, the same ones from each.
+    var changed = try await three.command(
+      "rollout", "set", ThreeServices.app, "ramp", "--percent", "50", "--force")
+    clients.forget()
+    var seen = await firstOurs(clients) { _ in true }
+    check(seen, since: changed, "ramp")
+    clients.forget()
+    let agree = await eventually(within: patience) {
+      let heard = clients.heard
+      return heard.allSatisfy { $0.sources.count == three.bodies.count && $0.ours == heard[0].ours }
+    }
+    let inside = clients.heard[0].ours
+    #expect(agree, "\(clients.heard.map { $0.ours.sorted() })")
+    #expect(!inside.isEmpty && inside.count < three.bodies.count, "\(inside.count)")
+
+    // Then those who had Apple's.
+    changed = try await three.command("rollout", "set", ThreeServices.app, "live", "--force")
+    clients.forget()
+    seen = await firstOurs(clients) { !inside.contains($0) }
+    check(seen, since: changed, "live")
+
+    changed = try await three.command("rollout", "kill", ThreeServices.app)
+    clients.forget()
+    let isKilled = await everybodyAsked(clients) { $0.ours.isEmpty }
+    #expect(isKilled, "\(clients.heard.map(\.ours.count))")
+    check(clients.heard.map { $0.lastOurs ?? changed }, since: changed, "kill")
+  }
+
+  /// When each service gave its first answer of ours to one of these customers.
+  private static func firstOurs(
+    _ clients: SteadyClients, to isMeant: (Int) -> Bool
+  ) async -> [ContinuousClock.Instant] {
+    func firsts() -> [ContinuousClock.Instant] {
+      clients.heard.compactMap { heard in heard.firstOurs.filter { isMeant($0.key) }.values.min() }
+    }
+    let haveFollowed = await eventually(within: patience) { firsts().count == clients.urls.count }
+    let seen = firsts()
+    #expect(haveFollowed, "\(seen.count) of \(clients.urls.count); failed: \(clients.failures.prefix(3))")
+    return seen
+  }
+
+  /// Waits until every service was asked about everybody since the last `forget`, and this is true of the newest answers.
+  private static func everybodyAsked(
+    _ clients: SteadyClients, _ isTrue: (SteadyClients.Heard) -> Bool = { _ in true }
+  ) async -> Bool {
+    await eventually(within: patience) {
+      clients.heard.allSatisfy { $0.sources.count == clients.bodies.count && isTrue($0) }
+    }
+  }
+
+  /// How long the last took; within five seconds where that is asked.
+  private static func check(_ seen: [ContinuousClock.Instant], since changed: ContinuousClock.Instant, _ stage: String)
+  {
+    guard rounds != nil, let last = seen.max() else { return }
+    let took = max(.zero, last - changed)
+    print("soak.ramp.\(stage): \(took)")
+    #expect(took <= .seconds(5), "\(stage)")
+  }
+}
