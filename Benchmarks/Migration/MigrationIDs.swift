@@ -2,6 +2,7 @@ import Database
 import Glibc
 import Ledger
 import Runtime
+import Signing
 import Simulator
 import Time
 

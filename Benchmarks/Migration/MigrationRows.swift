@@ -1,6 +1,7 @@
 import Database
 import Ledger
 import Runtime
+import Signing
 import Simulator
 import Time
 

@@ -1,3 +1,5 @@
+import Database
+
 /// What it costs Apple's answers that ours are compared with them: `switchyard serve` in `record` and in `shadow`, in turns.
 ///
 /// Five rounds of both stages, of which now the one comes first and now the other; the median of the rounds' ratios. 500

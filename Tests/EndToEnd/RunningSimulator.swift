@@ -25,7 +25,8 @@ final class RunningSimulator: Sendable {
   }
 
   private init(_ arguments: [String], id: pid_t, directory: String, world: JSONObject) {
-    (self.id, self.arguments, self.directory, self.world) = (Mutex(id), arguments, directory, world)
+    self.id = Mutex(id)
+    (self.arguments, self.directory, self.world) = (arguments, directory, world)
   }
 
   private func end(_ signal: Int32) async {

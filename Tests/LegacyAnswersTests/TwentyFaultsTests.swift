@@ -2,6 +2,7 @@ import Comparison
 import JSON
 import LegacyAnswers
 import Mappings
+import Signing
 import Simulator
 import Support
 import Testing

@@ -3,6 +3,7 @@ import Ledger
 import Operations
 import Purchases
 import Rollout
+import Runtime
 import Testing
 import Time
 
@@ -21,8 +22,7 @@ import Time
   /// An app with everything but customers who were compared.
   private func prepared() async throws -> Operated {
     let here = try await Operated()
-    // The database's clock agrees, however long the test takes.
-    try await here.execute("SET SESSION timestamp = 1760000000")
+    try await set(now, here)
     for kind in [CredentialTable.Kind.apiKey, .sharedSecret] {
       try await here.execute(
         """
@@ -54,8 +54,14 @@ import Time
     }
   }
 
+  /// Sets the database's clock, which has to agree.
+  private func set(_ date: Milliseconds, _ here: Operated) async throws {
+    try await here.execute("SET SESSION timestamp = \(date.sinceEpoch / 1_000)")
+  }
+
   /// Takes what is proven; the stages, and why it went no further.
   private func run(_ auto: AutomateRollout, _ here: Operated, at date: Milliseconds) async throws -> [String] {
+    try await set(date, here)
     var turns: [String] = []
     while turns.count < 20 {
       switch try await auto.plan(at: date, on: here.connection) {
@@ -112,6 +118,7 @@ import Time
     let taken = await #expect(throws: AutomationStopped.self) { _ = try await run(auto, here, at: now + .minutes(5)) }
     #expect(taken?.description.contains("rollout.kill by kim") == true, "\(taken?.description ?? "")")
     // By hand, somebody said that it may go on.
+    try await set(now + .minutes(6), here)
     let hand = AdvanceRollout(Operated.bundleID, in: .sandbox, asking: Self.policy.demand)
     let plan = try await hand.plan(at: now + .minutes(6), on: here.connection)
     _ = try await hand.apply(plan, forced: false, by: kim, at: now + .minutes(6), on: here.connection)

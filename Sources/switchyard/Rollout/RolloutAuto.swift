@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import Operations
 import Purchases
 import Rollout
@@ -123,7 +124,7 @@ extension RolloutPolicy {
           throw wrong("waitHours is a number from 1 to 8760")
         }
         patience = Int(hours)
-      default: throw wrong("\(SafeText(member.key)) is none of until, impactBound, completeDays and waitHours")
+      default: throw wrong("\(SafeText.escaped(member.key, limit: 40, quotes: true)) is none of until, impactBound, completeDays and waitHours")
       }
     }
   }

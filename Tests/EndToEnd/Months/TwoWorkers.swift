@@ -107,7 +107,7 @@ final class TwoWorkers: HTTPHandler {
     guard let answer = try? await client.send(passed) else { return HTTPResponse(status: 502) }
     var response = HTTPResponse.json(answer.status, answer.body)
     let name = "Switchyard-Answered-By"
-    if let source = answer.headers[name] { response.headers[name] = source }
+    if let source = answer.headers[name] { response.headers.append(name, source) }
     return response
   }
 }
