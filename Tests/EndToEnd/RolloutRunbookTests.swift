@@ -94,7 +94,7 @@ import Time
     }
     #expect(!all.contains("forced") && !all.contains(secret))
     #expect(all.contains("would: \(Self.app) Sandbox: shadow to ramp 1 %\n"), "nothing is missing")
-    let answers = all.lowercased().split(separator: "\n").filter { $0.hasPrefix("switchyard-answered-by:") }
+    let answers = all.lowercased().split(whereSeparator: \.isNewline).filter { $0.hasPrefix("switchyard-answered-by:") }
     let isOurs = answers.map { !$0.contains("apple") }
     #expect(
       isOurs == [false, true, true, true, false], "in shadow, ramp, live, complete and after the kill: \(answers)")
