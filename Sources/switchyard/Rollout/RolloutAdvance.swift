@@ -107,6 +107,9 @@ enum RolloutAdvance {
     } else {
       try terminal.write("\(app) \(place): \(name) is not proven yet\n")
     }
+    if isDone, step.stage == .complete {
+      terminal.note("for whoever signs it off: `switchyard rollout report \(app) --environment \(place)`")
+    }
     for waived in plan.waived { terminal.note("waived by lowered demands: \(waived.name): \(waived.text)") }
     for missing in plan.missing {
       terminal.note("\(missing.name): \(missing.text)")
