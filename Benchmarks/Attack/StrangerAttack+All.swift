@@ -3,6 +3,7 @@ import Glibc
 import HTTPClient
 import JSON
 import Ledger
+import Runtime
 import Signing
 import Simulator
 import Time
@@ -135,7 +136,8 @@ extension StrangerAttack {
       ]
     })
 
-  /// Receipts that Apple signed, with hundreds of certificates more, at an app whose receipts are read.
+  /// Receipts that Apple signed, with hundreds of certificates more, some of a key of 8,192 bits, at an app whose receipts are
+  /// read.
   private static func receipts(_ silence: SilentPort) throws -> StrangerAttack {
     let directory = try ScratchDirectory()
     var pki = try ReceiptPKI.generate(at: NotificationSamples.start)
@@ -145,7 +147,7 @@ extension StrangerAttack {
         below: pki.root, ReceiptPKI.Blueprint(at: NotificationSamples.start), keys: pki
       ).certificates.prefix(2)
     }
-    pki.certificates += others + others
+    pki.certificates += try others + large(below: pki.root, in: directory) + others
     let requests = try (0..<40).map { number in
       try AnsweredCustomer(number, rows: 4, at: NotificationSamples.start).request(signedBy: pki)
     }
@@ -161,6 +163,21 @@ extension StrangerAttack {
         // The root is read from it until now.
         withExtendedLifetime(directory) {}
       }, attack: flood(requests, 20, connections: 256))
+  }
+
+  /// Certificates of a key of 8,192 bits, which is made by the program of OpenSSL, with names of the greatest length.
+  private static func large(below root: CertificateAuthority, in directory: ScratchDirectory) throws -> [[UInt8]] {
+    let file = "\(directory.path)/large.pem"
+    let program = try ChildProgram(
+      "openssl", ["genpkey", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:8192", "-out", file],
+      errors: "/dev/null")
+    guard program.wait() == 0 else { throw BenchmarkError("openssl makes no key of 8,192 bits") }
+    let key = try PrivateKey(pem: try Input.read(file, limit: 64 << 10))
+    return try (0..<20).map { number in
+      var template = ReceiptPKI.Blueprint(at: NotificationSamples.start).intermediate
+      template.commonName = "\(number)" + String(repeating: "a", count: 60)
+      return try root.issue(template, to: key).certificate.der
+    }
   }
 
   /// Deep JSON and long numbers at every path that is open to everybody.

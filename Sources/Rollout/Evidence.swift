@@ -34,7 +34,7 @@ package struct Evidence: Hashable, Sendable {
   package var affected = 0
   /// Customers of whom a comparison shows nothing, since Apple's history of them is not known; not among `customers`.
   package var incomplete = 0
-  /// In `ramp`, what was seen since the percentage was set; nil where no customer is left whom Apple answers.
+  /// In `ramp`, what was seen since the percentage was set; nil in other stages.
   package var step: StepEvidence?
   /// Days before today that were measured whole, and those of them that lack something.
   package var measuredDays = 0

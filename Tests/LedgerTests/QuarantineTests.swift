@@ -97,6 +97,24 @@ import Time
     await fixture.pool.close()
   }
 
+  @Test(arguments: QuarantineSource.allCases)
+  func `that one source has filled still takes what is of the others`(full: QuarantineSource) async throws {
+    let fixture = try await LedgerFixture()
+    let quota = full.quota(fromApple: true)
+    try await fixture.pool.transaction { session throws(DatabaseError) in
+      _ = try session.execute(
+        """
+        REPLACE INTO quarantine_usage (source, messages, bytes)
+        VALUES (\(full.rawValue), \(quota.messages), \(quota.bytes))
+        """)
+    }
+    let sources = QuarantineSource.allCases
+    let outcomes = try await Ledger(pool: fixture.pool).append(
+      sources.enumerated().map { entry(message($0), "c", $1) })
+    #expect(outcomes == sources.map { $0 == full ? .quarantineFull : .quarantined })
+    await fixture.pool.close()
+  }
+
   /// A V1 notification with a secret that is not registered yet is of the same source as what strangers make up.
   @Test(arguments: [QuarantineSource.legacy, .unproven])
   func `that strangers have filled keeps and forwards as much again from Apple's networks`(

@@ -88,14 +88,13 @@ import Time
     early.until = RolloutStep(.ramp, RampShare(hundredths: 500))
     let bounded = AutomateRollout(Operated.bundleID, in: .sandbox, by: early)
     #expect(try await run(bounded, here, at: now + .minutes(3)) == ["reached"])
-    for (number, stage) in ["ramp 25 %", "ramp 50 %"].enumerated() {
+    for (number, stage) in ["ramp 25 %", "ramp 50 %", "ramp 100 %"].enumerated() {
       let date = now + .minutes(Int64(10 * number + 10))
       try await compare(4...6, here, at: date)
       #expect(try await run(auto, here, at: date + .minutes(1)) == [stage, "step"])
     }
-    try await compare(4...6, here, at: now + .minutes(40))
-    // With 100 percent nobody is left to be compared.
-    #expect(try await run(auto, here, at: now + .minutes(41)) == ["ramp 100 %", "live", "reached"])
+    try await compare(4...6, here, at: now + .minutes(50))
+    #expect(try await run(auto, here, at: now + .minutes(51)) == ["live", "reached"])
   }
 
   @Test func `stops where somebody has to look, and does not take up again what was taken back`() async throws {

@@ -126,7 +126,7 @@ import Truth
     let buyers = AnsweredWorld.buyers(world)
     let faulty = AnswerComposers { readings in
       guard
-        let fields = try? Self.edited(.answerFields, "latest expires_date", "field", "purchaseDate").flatMap({
+        let fields = try? MappingTable.answerFields.edited("latest expires_date", "field", "purchaseDate").flatMap({
           try AnswerFieldTable($0)
         })
       else { return nil }
@@ -150,21 +150,6 @@ import Truth
       #expect(isSeen)
       #expect(try await service.rowCount("comparisons WHERE cause = 'unknown'") == 0)
     }
-  }
-
-  /// The table with one cell changed.
-  private static func edited(
-    _ table: MappingTable, _ row: String, _ column: String, _ value: String
-  ) throws -> [UInt8]? {
-    let embedded = table.embedded
-    var text = embedded.columns.joined(separator: "\t") + "\n"
-    var isFound = false
-    for line in embedded.rows {
-      let isMeant = "\(line["place"]) \(line["key"])" == row
-      isFound = isFound || isMeant
-      text += embedded.columns.map { isMeant && $0 == column ? value : line[$0] }.joined(separator: "\t") + "\n"
-    }
-    return isFound ? Array(text.utf8) : nil
   }
 
   @Test func `that hangs, or cannot compose, changes no answer`() async throws {

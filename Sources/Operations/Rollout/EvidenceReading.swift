@@ -39,12 +39,10 @@ extension Evidence {
   }
 
   /// What was compared since the percentage was set.
-  ///
-  /// With 100 percent every customer gets our answers, and nobody is left to be compared.
   private static func step(
     _ standing: RolloutStanding, since instant: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> StepEvidence? {
-    guard let share = standing.flag.share, share.hundredths < Bucket.count else { return nil }
+    guard standing.flag.share != nil else { return nil }
     let start = max(instant, standing.flag.changedAt)
     let figures = try ComparisonFigures.read(standing.scope, since: start, in: session)
     return StepEvidence(

@@ -62,9 +62,12 @@ package struct Installation: Sendable {
     let shadow = Shadow(
       answering: answering, pool: pool, keys: keys, settings: settings.shadow, times: times, metrics: metrics,
       disk: { diskWatch?.level ?? .ample }, clock: clock, logger: logger)
+    let sample = AnswerSample(
+      every: settings.answersSampledEvery, client: clients.verifyReceipt, upstream: settings.verifyReceipt,
+      shadow: shadow, times: times, registry: registry)
     let router = Router(
       means, settings: settings, lookUps: lookUps, seeding: asking?.seeding, answering: answering, shadow: shadow,
-      times: times, health: health)
+      sample: sample, times: times, health: health)
     let server = Self.server(settings, router, metrics, logger)
     let metricsServer = settings.metricsListener.map { HTTPServer($0, handler: MetricsListener(health: health)) }
     (self.server, self.metricsServer, self.ledger, self.metrics) = (server, metricsServer, ledger, metrics)
@@ -74,7 +77,7 @@ package struct Installation: Sendable {
         settings.revocations, pool: pool, responder: Responder(client: clients.respondersAndBackEnds),
         metrics: metrics, clock: clock, logger: logger),
       registry, Housekeeping(pool: pool, ledger: ledger, metrics: counts, clock: clock, logger: logger),
-      readiness, times, shadow, RolloutGuard(pool: pool, metrics: metrics, clock: clock, logger: logger),
+      readiness, times, shadow, sample, RolloutGuard(pool: pool, metrics: metrics, clock: clock, logger: logger),
       settings.searchesStoredSecrets
         ? SecretSearchService(
           search: SecretSearch(pool: pool, keys: keys, adapter: adapter) { clock.now() }, metrics: counts,

@@ -10,7 +10,7 @@ extension Router {
   /// The routes of a process.
   init(
     _ means: Means, settings: Installation.Settings, lookUps: LookUps, seeding: Seeding?, answering: Answering,
-    shadow: Shadow, times: AnswerTimes, health: HealthRoute
+    shadow: Shadow, sample: AnswerSample, times: AnswerTimes, health: HealthRoute
   ) {
     let (intake, registry, commit, key) = (means.intake, means.registry, means.commit, means.keys.current)
     let (counts, clock, logger) = (means.counts, means.clock, means.logger)
@@ -28,7 +28,7 @@ extension Router {
         answers: ReceiptAnswers(
           intake: intake, registry: registry, commit: commit, within: settings.verifyReceipt.recordWithin,
           repeatedEvery: settings.verifyReceipt.repeatedEvery, metrics: counts, clock: clock, logger: logger),
-        answering: answering, shadow: shadow, times: times,
+        answering: answering, shadow: shadow, sample: sample, times: times,
         posted: PostedReceipts(
           intake: intake, ledger: means.ledger, registry: registry, commit: commit, metrics: counts, clock: clock,
           logger: logger), callers: settings.callers, registry: registry, key: key, metrics: counts,

@@ -47,12 +47,13 @@ final class VerifyReceiptRoute: Sendable {
   private let answers: ReceiptAnswers
   private let answering: Answering
   private let shadow: Shadow
-  private let times: AnswerTimes
+  private let sample: AnswerSample
+  let times: AnswerTimes
   private let posted: PostedReceipts
-  private let metrics: ServiceMetrics
-  private let logger: Logger
+  let metrics: ServiceMetrics
+  let logger: Logger
   private let callers: Callers
-  private let registry: Registry
+  let registry: Registry
   private let key: MasterKey
   /// Where long bodies are searched for their secret, one at a time: the threads that serve connections are Apple's too.
   private let searches = SideThread(label: "verifyReceipt bodies")
@@ -70,7 +71,8 @@ final class VerifyReceiptRoute: Sendable {
 
   init(
     client: HTTPClient, upstream: VerifyReceiptUpstream, answers: ReceiptAnswers, answering: Answering,
-    shadow: Shadow, times: AnswerTimes, posted: PostedReceipts, callers: Callers, registry: Registry, key: MasterKey,
+    shadow: Shadow, sample: AnswerSample, times: AnswerTimes, posted: PostedReceipts, callers: Callers,
+    registry: Registry, key: MasterKey,
     metrics: ServiceMetrics, logger: Logger
   ) {
     reader = ReceiptAnswerReader(thread: searches)
@@ -82,6 +84,7 @@ final class VerifyReceiptRoute: Sendable {
     self.answers = answers
     self.answering = answering
     self.shadow = shadow
+    self.sample = sample
     self.times = times
     self.posted = posted
     self.metrics = metrics
@@ -109,7 +112,9 @@ final class VerifyReceiptRoute: Sendable {
       case .passOn: break
       case .givenUp(let scope): times.note(.ours, in: scope, took: nil)
       case .askApple(let known): draft = known
-      case .answered(let reply): return own(reply, since: start, environment, limited, share)
+      case .answered(let reply):
+        sample.take(reply, to: answerCall(request, environment, caller), in: environment)
+        return own(reply, since: start, environment, limited, share)
       }
     }
     if let reason = waiting.take(for: call) {
@@ -222,43 +227,10 @@ final class VerifyReceiptRoute: Sendable {
     return response
   }
 
-  // MARK: Counting
-
-  /// Counts a call that Apple did not answer, for the app that what we know of the call names.
-  private func noteUnanswered(
-    _ body: [UInt8], of caller: CallerClass, _ draft: AnswerDraft?, _ app: String?, _ environment: Environment
-  ) async {
-    var name = draft?.receipt?.bundleID ?? app
-    // Of anonymous callers the secret was looked at before.
-    if name == nil, caller != .anonymous { name = await self.app(of: body) }
-    note(.apple, of: name, environment, took: nil)
-  }
-
-  /// Counts how long an answer took, nil for none, if the app is registered.
-  private func note(
-    _ side: AnswerFigures.Side, of bundleID: String?, _ environment: Environment, took time: Duration?
-  ) {
-    guard let app = bundleID.flatMap({ registry.directory[$0] }) else { return }
-    times.note(side, in: Scope(app: app.id, environment: environment), took: time)
-  }
-
-  /// Counts an answer by its source, and why it was not the ledger's alone.
-  private func note(
-    _ source: AnswerSource?, _ status: Int64?, _ reasons: [StaleReason], _ environment: Environment
-  ) {
-    let name = source?.rawValue ?? "status"
-    metrics.answers[environment.rawValue, name].increment()
-    for reason in Set(reasons.map(\.name)) { metrics.staleAnswers[environment.rawValue, reason].increment() }
-    logger.debug(
-      "verifyReceipt was answered",
-      metadata: [
-        "environment": "\(environment.rawValue)", "answeredBy": "\(name)", "status": "\(status ?? 0)",
-        "notFresh": "\(Set(reasons.map(\.name)).sorted().joined(separator: " "))",
-      ])
-  }
+  // MARK: Reading
 
   /// Returns the app whose shared secret a body has; nil if it has none, or one that several apps have.
-  private func app(of body: [UInt8]) async -> String? {
+  func app(of body: [UInt8]) async -> String? {
     guard body.count > Self.short else { return self.appNow(of: body) }
     return await searches.run { self.appNow(of: body) } ?? nil
   }

@@ -1,0 +1,117 @@
+import Answering
+import Database
+import JSON
+import Ledger
+import LegacyAnswers
+import Mappings
+import Purchases
+import Service
+import Simulator
+import Support
+import Testing
+import Time
+import Truth
+
+/// Apple is asked about calls that we answered, so that the guard sees something where everybody gets our answers.
+@Suite struct `A sample of our own answers` {
+  private static let patience = Interval.seconds(120)
+
+  /// Asks about everybody until our answers are the ledger's, and so many customers have been compared.
+  private static func ask(
+    about buyers: [CustomerID], until isDone: (AnsweringService) async throws -> Bool, _ service: AnsweringService
+  ) async throws -> Bool {
+    for customer in buyers { _ = try await service.ask(AnsweringService.request(try service.receipt(of: customer))) }
+    let isKnown = try await eventually(within: patience) { try await service.rowCount("work WHERE state = 0") == 0 }
+    #expect(isKnown)
+    try await service.advance(.seconds(20))
+    return try await eventually(within: patience) {
+      for customer in buyers {
+        let answer = try await service.ask(AnsweringService.request(try service.receipt(of: customer)))
+        if answer.source != "ledger" { return try await isDone(service) }
+      }
+      return try await isDone(service)
+    }
+  }
+
+  @Test func `is compared with Apple's in live, and clients get ours`() async throws {
+    let world = AnsweredWorld.world(customers: 20)
+    let buyers = AnsweredWorld.buyers(world)
+    try await AnsweringService.with(
+      world, stage: "live",
+      {
+        $0.answersKept = .milliseconds(0)
+        $0.answersSampledEvery = .zero
+      }
+    ) { service in
+      let areCompared = try await Self.ask(
+        about: buyers, until: { try await $0.rowCount("comparisons") >= buyers.count }, service)
+      #expect(areCompared, "\(try await service.rowCount("comparisons")) of \(buyers.count)")
+      #expect(try await service.rowCount("comparisons WHERE cause <> 'equal'") == 0)
+      #expect(try await service.rowCount("flags WHERE stage = 'live' AND environment = 2") == 1)
+      let answer = try await service.ask(AnsweringService.request(try service.receipt(of: buyers[0])))
+      #expect(answer.source == "ledger")
+    }
+  }
+
+  @Test func `lets the guard take an app back from live`() async throws {
+    let world = AnsweredWorld.world(customers: 30)
+    let buyers = AnsweredWorld.buyers(world).filter { !world.state(of: $0).subscriptions.isEmpty }
+    let composers = AnswerComposers { readings in
+      guard
+        let fields = try? MappingTable.answerFields.edited("latest expires_date", "field", "purchaseDate").flatMap({
+          try AnswerFieldTable($0)
+        })
+      else { return nil }
+      return try? ComposingRules(fields: fields, rules: Vocabulary.embedded.answerRules, choosing: readings)
+    }
+    try await AnsweringService.with(
+      world, stage: "live",
+      {
+        $0.answersKept = .milliseconds(0)
+        $0.answersSampledEvery = .zero
+        $0.composers = composers
+      }
+    ) { service in
+      try await service.execute("UPDATE flags SET changed_at = 0 WHERE environment = 2")
+      try await service.pool.transaction { session throws(DatabaseError) in
+        guard let scope = try FlagTable.all(in: session).keys.first(where: { $0.environment == .sandbox }) else {
+          throw DatabaseError(.column, "no flag")
+        }
+        var rule = GuardRule()
+        rule.leastCustomers = 5
+        try GuardTable.set(rule, of: scope, at: service.clock.clock.now(), in: session)
+      }
+      let isBack = try await Self.ask(
+        about: buyers,
+        until: { try await $0.rowCount("flags WHERE stage = 'shadow' AND environment = 2") == 1 }, service)
+      #expect(isBack)
+      #expect(try await service.rowCount("audit WHERE actor = 'guard'") == 1)
+    }
+  }
+
+  @Test func `is not taken in complete, where Apple is not asked`() async throws {
+    let world = AnsweredWorld.world()
+    let buyers = AnsweredWorld.buyers(world)
+    try await AnsweringService.with(
+      world, stage: "complete",
+      {
+        $0.answersKept = .milliseconds(0)
+        $0.answersSampledEvery = .zero
+      }
+    ) { service in
+      var rounds = 0
+      let isDone = try await Self.ask(
+        about: buyers,
+        until: { _ in
+          rounds += 1
+          return rounds == 2
+        }, service)
+      #expect(isDone)
+      #expect(try await service.rowCount("comparisons") == 0)
+      let calls = try await service.metrics().split(separator: "\n").filter {
+        $0.hasPrefix("switchyard_shadow_calls_total") && !$0.hasSuffix(" 0")
+      }
+      #expect(calls == [])
+    }
+  }
+}

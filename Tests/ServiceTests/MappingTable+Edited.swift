@@ -1,0 +1,16 @@
+import Mappings
+
+extension MappingTable {
+  /// The table with one cell changed, as a file; nil if there is no such row.
+  func edited(_ row: String, _ column: String, _ value: String) throws -> [UInt8]? {
+    let embedded = embedded
+    var text = embedded.columns.joined(separator: "\t") + "\n"
+    var isFound = false
+    for line in embedded.rows {
+      let isMeant = "\(line["place"]) \(line["key"])" == row
+      isFound = isFound || isMeant
+      text += embedded.columns.map { isMeant && $0 == column ? value : line[$0] }.joined(separator: "\t") + "\n"
+    }
+    return isFound ? Array(text.utf8) : nil
+  }
+}
