@@ -3,6 +3,8 @@ package struct RolloutPolicy: Hashable, Sendable {
   /// The last step that is taken: nobody is asked before it. `complete` is never reached so: whoever signs it off takes it by hand.
   package var until = RolloutStep(.live)
   package var demand = Evidence.Demand()
+  /// Hours for which customers get our answers at one step before the next is taken.
+  package var leastHours = 24
   /// Hours for which a stage may wait for its evidence; then somebody has to look.
   package var patience = 14 * 24
 

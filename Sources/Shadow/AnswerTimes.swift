@@ -50,7 +50,8 @@ package final class AnswerTimes: Service {
     do throws(DatabaseError) {
       try await pool.transaction { session throws(DatabaseError) in try AnswerTimeTable.add(taken, in: session) }
     } catch {
-      calls.withLock { $0.merge(taken, uniquingKeysWith: +) }
+      // What may be there already is not added twice.
+      if error.code != .commitOutcomeUnknown { calls.withLock { $0.merge(taken, uniquingKeysWith: +) } }
       guard let others = pace.turn(of: "write") else { return }
       logger.warning(
         "answer times were not stored", metadata: ["error": "\(error)", "sinceLastLine": "\(others + 1)"])

@@ -113,11 +113,11 @@ package final class Shadow: Service {
 
   private func work() async {
     while let call = await queue.next() {
-      guard underWay.load(ordering: .relaxed) < settings.mostUnderWay else {
+      guard underWay.add(1, ordering: .relaxed).newValue <= settings.mostUnderWay else {
+        underWay.subtract(1, ordering: .relaxed)
         metrics.calls[ShadowOutcome.shed.rawValue].increment()
         continue
       }
-      underWay.add(1, ordering: .relaxed)
       let outcome = await InTime.run(
         within: settings.within, otherwise: ShadowOutcome.late, late: { self.underWay.subtract(1, ordering: .relaxed) }
       ) {

@@ -64,7 +64,7 @@ import Time
         let databases = installation.databases
         for database in databases { Glibc.kill(database, SIGKILL) }
         #expect(await eventually { !databases.contains { Glibc.kill($0, 0) == 0 } })
-        #expect(await service.becomesReady(client, within: .seconds(90)), "\(service.notes)")
+        #expect(await service.becomesReady(client, within: .seconds(120)), "\(service.notes)")
       case .apple: try await site.apple.isKilled()
       }
       let status = try await status()

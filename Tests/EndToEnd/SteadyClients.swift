@@ -104,5 +104,5 @@ final class SteadyClients: Sendable {
     }
   }
 
-  private func fail(_ what: String) { state.withLock { $0.failures.append(what) } }
+  private func fail(_ what: String) { state.withLock { if $0.failures.count < 100 { $0.failures.append(what) } } }
 }

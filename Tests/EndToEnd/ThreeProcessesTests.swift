@@ -50,18 +50,19 @@ import Time
     var seen = await firstOurs(clients) { _ in true }
     check(seen, since: changed, "ramp")
     clients.forget()
+    var inside: Set<Int> = []
     let agree = await eventually(within: patience) {
       let heard = clients.heard
-      return heard.allSatisfy { $0.sources.count == three.bodies.count && $0.ours == heard[0].ours }
+      inside = heard[0].ours
+      return heard.allSatisfy { $0.sources.count == three.bodies.count && $0.ours == inside }
     }
-    let inside = clients.heard[0].ours
     #expect(agree, "\(clients.heard.map { $0.ours.sorted() })")
     #expect(!inside.isEmpty && inside.count < three.bodies.count, "\(inside.count)")
 
     // Then those who had Apple's.
     changed = try await three.command("rollout", "set", ThreeServices.app, "live", "--force")
     clients.forget()
-    seen = await firstOurs(clients) { !inside.contains($0) }
+    seen = await firstOurs(clients) { [inside] in !inside.contains($0) }
     check(seen, since: changed, "live")
 
     changed = try await three.command("rollout", "kill", ThreeServices.app)

@@ -15,7 +15,7 @@ import Time
   /// By what a small app can prove within a test.
   private static var policy: RolloutPolicy {
     var policy = RolloutPolicy()
-    (policy.demand.mostImpact, policy.demand.completeDays) = (0.9, 0)
+    (policy.demand.mostImpact, policy.demand.completeDays, policy.leastHours) = (0.9, 0, 0)
     return policy
   }
 
@@ -116,12 +116,38 @@ import Time
     try await here.execute("DELETE FROM comparisons WHERE counts = 1")
     let taken = await #expect(throws: AutomationStopped.self) { _ = try await run(auto, here, at: now + .minutes(5)) }
     #expect(taken?.description.contains("rollout.kill by kim") == true, "\(taken?.description ?? "")")
+    // A rehearsal that ended makes nothing of it undone, and one that did not end is looked at first.
+    for action in ["rollout.drill.begin", "rollout.drill.end"] {
+      try await here.execute(
+        """
+        INSERT INTO audit (at, actor, action, subject, reason)
+        VALUES (\(now + .minutes(5)), 'kim', \(action), \(Operated.bundleID), 'Sandbox: shadow to shadow')
+        """)
+      await #expect(throws: AutomationStopped.self) { _ = try await run(auto, here, at: now + .minutes(5)) }
+    }
     // By hand, somebody said that it may go on.
     try await set(now + .minutes(6), here)
     let hand = AdvanceRollout(Operated.bundleID, in: .sandbox, asking: Self.policy.demand)
     let plan = try await hand.plan(at: now + .minutes(6), on: here.connection)
     _ = try await hand.apply(plan, forced: false, by: kim, at: now + .minutes(6), on: here.connection)
     #expect(try await run(auto, here, at: now + .minutes(7)) == ["step"])
+    // Back by hand is as good as a kill.
+    let back = SetStage(.shadow, of: Operated.bundleID, in: .sandbox)
+    try await back.apply(back.plan(at: now, on: here.connection), by: kim, at: now + .minutes(8), on: here.connection)
+    await #expect(throws: AutomationStopped.self) { _ = try await run(auto, here, at: now + .minutes(9)) }
+  }
+
+  @Test func `stays at each step for as long as the policy says`() async throws {
+    let here = try await prepared()
+    var policy = Self.policy
+    policy.leastHours = 24
+    let auto = AutomateRollout(Operated.bundleID, in: .sandbox, by: policy)
+    try await compare(1...3, here, at: now)
+    #expect(try await run(auto, here, at: now + .minutes(1)) == ["shadow", "ramp 1 %", "step"])
+    try await compare(4...6, here, at: now + .minutes(2))
+    // Nothing is missing any more but time.
+    #expect(try await run(auto, here, at: now + .hours(23)) == [])
+    #expect(try await run(auto, here, at: now + .hours(25)) == ["ramp 5 %", "step"])
   }
 
   @Test func `is planned with the smallest app first, and says how long evidence takes`() async throws {
@@ -138,7 +164,7 @@ import Time
     try await compare(1...3, here, at: now - .hours(1))
     var demand = Evidence.Demand()
     (demand.mostImpact, demand.completeDays) = (0.1, 0)
-    let plans = try await RolloutPlan.all(asking: demand, at: now, on: here.connection)
+    let plans = try await RolloutPlan.all(asking: demand, by: .fixed(at: now), on: here.connection)
     #expect(plans.map(\.ids) == [0, 0, 0, 1])
     let last = try #require(plans.last)
     #expect(last.next.missing.map(\.name) == ["comparisons"] && last.comparedADay == 3, "\(last.next.missing)")

@@ -55,7 +55,7 @@ import Time
     let here = try await Operated()
     try await rehearsing(here).get()
     #expect(try await stage(here) == .live)
-    #expect(try await here.audit().last?.hasPrefix("rollout.drill") == true)
+    #expect(try await here.audit().last?.hasPrefix("rollout.drill ") == true)
   }
 
   @Test func `that is cancelled leaves the stage as it was, and no evidence`() async throws {
@@ -64,7 +64,7 @@ import Time
     #expect(throws: CancellationError.self) { try result.get() }
     #expect(try await stage(here) == .live)
     let audit = try await here.audit()
-    #expect(!audit.contains { $0.hasPrefix("rollout.drill") })
+    #expect(!audit.contains { $0.hasPrefix("rollout.drill ") })
   }
 
   @Test func `does not undo a kill`() async throws {

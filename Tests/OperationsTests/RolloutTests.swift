@@ -18,7 +18,7 @@ import Time
     try await forwarding.apply(forwarding.plan(on: here.connection), by: kim, at: now, on: here.connection)
     let early = try await set.plan(at: now, on: here.connection)
     #expect(early.map(\.move.changesAnything) == [true])
-    try await here.expect("rollout.set com.example.app Sandbox: record to legacy: ticket 4") {
+    try await here.expect("rollout.back com.example.app Sandbox: record to legacy: ticket 4") {
       try await set.plan(at: now, on: here.connection)
     } apply: {
       try await set.apply($0, by: kim, at: now, on: here.connection)
@@ -54,7 +54,7 @@ import Time
       try await forced.apply($0, by: kim, at: now, on: here.connection)
     }
     let back = SetStage(.record, of: Operated.bundleID, in: .sandbox)
-    try await here.expect("rollout.set com.example.app Sandbox: live to record: ticket 4") {
+    try await here.expect("rollout.back com.example.app Sandbox: live to record: ticket 4") {
       try await back.plan(at: now, on: here.connection)
     } apply: {
       try await back.apply($0, by: kim, at: now, on: here.connection)

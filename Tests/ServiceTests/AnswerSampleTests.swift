@@ -5,6 +5,7 @@ import Ledger
 import LegacyAnswers
 import Mappings
 import Purchases
+import Rollout
 import Service
 import Simulator
 import Support
@@ -45,7 +46,8 @@ import Truth
     ) { service in
       let areCompared = try await Self.ask(
         about: buyers, until: { try await $0.rowCount("comparisons") >= buyers.count }, service)
-      #expect(areCompared, "\(try await service.rowCount("comparisons")) of \(buyers.count)")
+      let count = try await service.rowCount("comparisons")
+      #expect(areCompared, "\(count) of \(buyers.count)")
       #expect(try await service.rowCount("comparisons WHERE cause <> 'equal'") == 0)
       #expect(try await service.rowCount("flags WHERE stage = 'live' AND environment = 2") == 1)
       let answer = try await service.ask(AnsweringService.request(try service.receipt(of: buyers[0])))

@@ -39,7 +39,7 @@ struct Listener: ~Copyable {
         }
       }
       if accepted >= 0 {
-        guard accepted < OpenFileLimit.endOfConnections else {
+        guard accepted < OpenFileLimit.endOfClients else {
           close(accepted)
           throw Errno(number: EMFILE)
         }

@@ -28,10 +28,30 @@ package enum AuditTable {
   package static func newest(
     of subject: String, actions: StaticString? = nil, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [Record] {
-    var entries: [Record] = []
-    var chosen: SQL = "SELECT at, actor, action, subject, reason FROM audit WHERE subject = \(subject)"
+    var chosen: SQL = "\(columns) WHERE subject = \(subject)"
     if let actions { chosen += " AND action LIKE \(actions.description + "%")" }
-    for row in try session.query(chosen + " ORDER BY id DESC LIMIT \(limit)") {
+    return try read(chosen + " ORDER BY id DESC LIMIT \(limit)", in: session)
+  }
+
+  /// The newest entry about `subject` of one of these actions; nil if there is none.
+  ///
+  /// - Parameter beginning: how its reason begins, as with an environment.
+  package static func last(
+    of subject: String, among actions: [StaticString], beginning: String, in session: borrowing Session
+  ) throws(DatabaseError) -> Record? {
+    try read(
+      """
+      \(columns) WHERE subject = \(subject) AND action IN (\(list: actions.map(\.description)))
+      AND LEFT(reason, \(beginning.count)) = \(beginning) ORDER BY id DESC LIMIT 1
+      """, in: session
+    ).first
+  }
+
+  private static let columns: SQL = "SELECT at, actor, action, subject, reason FROM audit"
+
+  private static func read(_ statement: SQL, in session: borrowing Session) throws(DatabaseError) -> [Record] {
+    var entries: [Record] = []
+    for row in try session.query(statement) {
       entries.append(
         Record(
           at: try row.milliseconds("at"), actor: try row.text("actor"), action: try row.text("action"),

@@ -21,7 +21,9 @@ extension CohortTable.Member {
     switch kind {
     case .originalTransactionID:
       (1...64).contains(name.utf8.count) && name.utf8.allSatisfy { (0x30...0x39).contains($0) }
-    case .userID: (1...255).contains(name.utf8.count)
+    case .userID:
+      (1...255).contains(name.utf8.count) && name.utf8.first != 0x20 && name.utf8.last != 0x20
+        && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
     case .accountToken: isUUID(name)
     }
   }

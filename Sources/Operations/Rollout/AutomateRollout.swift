@@ -3,6 +3,7 @@ package import Ledger
 package import Purchases
 package import Rollout
 package import Runtime
+import Shadow
 package import Time
 
 /// Takes an app further by itself for as long as every step is proven, as a policy says.
@@ -14,7 +15,7 @@ package struct AutomateRollout: Sendable {
   package enum Turn: Sendable {
     /// The step is proven and may be taken.
     case advance(AdvanceRollout.Plan)
-    /// What is missing comes by itself.
+    /// What is missing comes by itself; nothing is missing where only the time at this step is too short.
     case wait(AdvanceRollout.Plan)
     /// The last step that the policy allows is taken.
     case reached(AdvanceRollout.Plan)
@@ -35,9 +36,11 @@ package struct AutomateRollout: Sendable {
     let plan = try await advance.plan(at: now, on: connection)
     if let entry = try await takenBack(connection) { throw AutomationStopped(.takenBack(entry), plan) }
     guard let step = plan.step, step <= policy.until else { return .reached(plan) }
-    if plan.isProven { return .advance(plan) }
     guard plan.missing.allSatisfy(\.comesByItself) else { throw AutomationStopped(.missing, plan) }
-    guard now - plan.standing.flag.changedAt < .hours(Int64(policy.patience)) else {
+    let (flag, spent) = (plan.standing.flag, now - plan.standing.flag.changedAt)
+    if flag.stage.answers != .apple, spent < .hours(Int64(policy.leastHours)) { return .wait(plan) }
+    if plan.isProven { return .advance(plan) }
+    guard spent < .hours(Int64(policy.patience)) else {
       throw AutomationStopped(.patience(hours: policy.patience), plan)
     }
     return .wait(plan)
@@ -50,13 +53,21 @@ package struct AutomateRollout: Sendable {
     try await advance.apply(plan, forced: false, by: author, at: now, on: connection)
   }
 
-  /// The last change of the stage, if it is one that took our answers back.
+  /// The last change of the stage, if it is one that took our answers back, or a rehearsal that has not ended.
+  ///
+  /// A rehearsal that has ended left the stage as it was: what counts is what came before it.
   private func takenBack(_ connection: Connection) async throws -> AuditTable.Record? {
     let (bundleID, place) = (bundleID, environment.rawValue + ":")
-    let changes = try await connection.read { session throws(DatabaseError) in
-      try AuditTable.newest(of: bundleID, actions: "rollout.", limit: 200, in: session)
-    }.filter { ["rollout.set", "rollout.kill", "rollout.guard"].contains($0.action) && $0.reason.hasPrefix(place) }
-    return changes.first.flatMap { $0.action == "rollout.set" ? nil : $0 }
+    let moves = [SetStage.action, SetStage.actionBack, StopAnswering.action, RolloutGuard.action]
+    let (newest, change) = try await connection.read { session throws(DatabaseError) in
+      (
+        try AuditTable.last(
+          of: bundleID, among: moves + [RehearseRollback.begins, RehearseRollback.ends], beginning: place, in: session),
+        try AuditTable.last(of: bundleID, among: moves, beginning: place, in: session)
+      )
+    }
+    if let newest, newest.action == RehearseRollback.begins.description { return newest }
+    return change.flatMap { $0.action == SetStage.action.description ? nil : $0 }
   }
 }
 

@@ -18,6 +18,9 @@ package struct RehearseRollback: Sendable {
     package let forth: Interval
   }
 
+  /// What its two changes of the stage are called in the audit.
+  static let (begins, ends): (StaticString, StaticString) = ("rollout.drill.begin", "rollout.drill.end")
+
   private let bundleID: String
   private let environment: Environment
   private let limit: Interval
@@ -64,12 +67,12 @@ package struct RehearseRollback: Sendable {
     let start = ContinuousClock.now
     let share = standing.flag.share
     let rehearsed = try await change(
-      standing, from: standing.flag, to: target, goesBack ? nil : share, "rehearsal begins", author, clock, connection)
+      standing, from: standing.flag, to: target, goesBack ? nil : share, Self.begins, author, clock, connection)
     let back = try? await followed(since: start, clock, connection)
     let middle = ContinuousClock.now
     _ = try await withCancellationShield {
       try await change(
-        standing, from: rehearsed, to: standing.flag.stage, share, "rehearsal ends", author, clock, connection)
+        standing, from: rehearsed, to: standing.flag.stage, share, Self.ends, author, clock, connection)
     }
     let forth = try? await followed(since: middle, clock, connection)
     try Task.checkCancellation()
@@ -96,7 +99,7 @@ package struct RehearseRollback: Sendable {
   ///
   /// - Parameter flag: as it must still be, by its epoch.
   private func change(
-    _ standing: RolloutStanding, from flag: Flag, to stage: Stage, _ share: RampShare?, _ what: String,
+    _ standing: RolloutStanding, from flag: Flag, to stage: Stage, _ share: RampShare?, _ action: StaticString,
     _ author: Author, _ clock: WallClock, _ connection: Connection
   ) async throws -> Flag {
     let now = clock.now()
@@ -105,9 +108,9 @@ package struct RehearseRollback: Sendable {
         return nil
       }
       try author.note(
-        SetStage.action, of: standing.app.bundleID,
-        "\(flag.environment.rawValue): \(Move.name(flag.stage, flag.share)) to \(Move.name(stage, share)), \(what)",
-        at: now, in: session)
+        action, of: standing.app.bundleID,
+        "\(flag.environment.rawValue): \(Move.name(flag.stage, flag.share)) to \(Move.name(stage, share))", at: now,
+        in: session)
       return try FlagTable.all(in: session)[standing.scope]
     }
     guard let changed else {

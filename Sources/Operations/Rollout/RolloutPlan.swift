@@ -17,11 +17,12 @@ package struct RolloutPlan: Sendable {
 
   /// Every app and environment, those with the fewest ids first: the order in which to move them.
   package static func all(
-    asking demand: Evidence.Demand, at now: Milliseconds, on connection: Connection
+    asking demand: Evidence.Demand, by clock: WallClock, on connection: Connection
   ) async throws -> [RolloutPlan] {
     let standings = try await connection.read { session throws(DatabaseError) in try RolloutStanding.all(in: session) }
     var plans: [RolloutPlan] = []
     for standing in standings {
+      let now = clock.now()
       let (ids, compared) = try await connection.read { session throws(DatabaseError) in
         (
           try KnownOriginals.count(in: standing.scope, session),
@@ -29,7 +30,7 @@ package struct RolloutPlan: Sendable {
         )
       }
       let advance = AdvanceRollout(standing.app.bundleID, in: standing.flag.environment, asking: demand)
-      let next = try await advance.plan(at: now, on: connection)
+      let next = try await advance.plan(at: clock.now(), on: connection)
       plans.append(
         RolloutPlan(
           next: next, ids: ids, comparedADay: compared, wait: wait(for: next.missing, comparedADay: compared)))

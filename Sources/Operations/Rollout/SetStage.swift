@@ -8,8 +8,9 @@ package import Time
 
 /// Moves an app to a stage, in both environments or in one; running services learn of it within seconds.
 package struct SetStage: Sendable {
-  /// What it is called in the audit, where the history of an app's stages is.
-  package static let action: StaticString = "rollout.set"
+  /// What it is called in the audit, where the history of an app's stages is; a move to an earlier stage, or to a smaller
+  /// percentage, has a name of its own.
+  package static let (action, actionBack): (StaticString, StaticString) = ("rollout.set", "rollout.back")
 
   /// The move in one environment.
   package struct Change: Sendable {
@@ -74,8 +75,9 @@ package struct SetStage: Sendable {
           standing.scope, from: standing.flag, to: move.to, share: move.share,
           salt: move.to == .ramp ? Self.newSalt() : nil, at: now, in: session)
         guard isFirst else { throw .abandoned("another change of the stage came first; look and try again") }
+        let isBack = RolloutStep(move.to, move.share) < RolloutStep(move.from, move.shareBefore)
         try author.note(
-          Self.action, of: standing.app.bundleID,
+          isBack ? Self.actionBack : Self.action, of: standing.app.bundleID,
           "\(standing.flag.environment.rawValue): \(move.description)"
             + (move.isForced ? ", forced" : "")
             + (waived.isEmpty ? "" : ", by lowered demands without \(waived.joined(separator: ", "))"), at: now,

@@ -14,14 +14,20 @@ package enum OpenFileLimit {
     let isRaised = unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
     return Int(clamping: isRaised ? limit.rlim_cur : before)
   }
-  /// The number from which on a descriptor is not used for a connection, so that the rest of the process always has some.
+  /// The number from which on a descriptor is not used for a connection of a client.
   ///
-  /// libdispatch ends the process when it cannot open a file of /proc: it looks every second how busy its threads are. A new
-  /// descriptor is the lowest one that is free, so its number tells how many there are.
-  package static var endOfConnections: Int32 {
+  /// A new descriptor is the lowest one that is free, so its number tells how many there are.
+  package static var endOfClients: Int32 { end { $0 - min(128, $0 / 2) } }
+
+  /// The number from which on a descriptor is not used for a connection to others, for whom some are left by clients.
+  ///
+  /// The rest of the process always has some: libdispatch ends it when it cannot open a file of /proc, and looks every second
+  /// how busy its threads are.
+  package static var endOfConnections: Int32 { end { $0 - min(64, $0 / 4) } }
+
+  private static func end(_ end: (Int) -> Int) -> Int32 {
     var limit = rlimit()
     guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return .max }
-    let most = Int(clamping: limit.rlim_cur)
-    return Int32(clamping: most - min(64, most / 4))
+    return Int32(clamping: end(Int(clamping: limit.rlim_cur)))
   }
 }

@@ -1,5 +1,6 @@
 import Answering
 import HTTPClient
+import Intake
 import JSON
 import Ledger
 import Purchases

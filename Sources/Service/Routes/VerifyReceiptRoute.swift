@@ -106,11 +106,13 @@ final class VerifyReceiptRoute: Sendable {
     if let reason = calls.join(call) { return unanswered(reason, environment) }
     defer { calls.give(back: call) }
     let share = request.share()
-    var draft: AnswerDraft?
+    var (draft, isGivenUp) = (AnswerDraft?.none, false)
     if registry.directory.answersAnything {
       switch await answering.answer(answerCall(request, environment, caller)) {
       case .passOn: break
-      case .givenUp(let scope): times.note(.ours, in: scope, took: nil)
+      case .givenUp(let scope):
+        times.note(.ours, in: scope, took: nil)
+        isGivenUp = true
       case .askApple(let known): draft = known
       case .answered(let reply):
         sample.take(reply, to: answerCall(request, environment, caller), in: environment)
@@ -123,7 +125,7 @@ final class VerifyReceiptRoute: Sendable {
       return own(await answering.answer(without: draft), since: start, environment, limited, share)
     }
     defer { waiting.give(back: call) }
-    let askedAt = draft == nil && registry.directory.comparesAnything ? shadow.now : nil
+    let askedAt = draft == nil && !isGivenUp && registry.directory.comparesAnything ? shadow.now : nil
     let asked = ClientRequest(
       method: "POST", url: environment == .production ? upstream.production : upstream.sandbox,
       headers: [("Content-Type", request.headers["Content-Type"] ?? "application/json")], body: request.body,
@@ -215,10 +217,12 @@ final class VerifyReceiptRoute: Sendable {
     _ share: BodyShare
   ) -> HTTPResponse {
     if let receipt = reply.receipt {
-      note(.ours, of: receipt.bundleID, environment, took: reply.isOwnFailure ? nil : ContinuousClock.now - start)
       posted.take(PostedReceipts.Posted(Array(receipt.text.utf8), of: receipt.bundleID, in: environment, from: sender))
     }
-    guard share.grow(by: reply.body.count) else { return unanswered("memory", environment) }
+    let hasRoom = share.grow(by: reply.body.count)
+    let took = reply.isOwnFailure || !hasRoom ? nil : ContinuousClock.now - start
+    if let receipt = reply.receipt { note(.ours, of: receipt.bundleID, environment, took: took) }
+    guard hasRoom else { return unanswered("memory", environment) }
     metrics.receiptCalls[environment.rawValue, Self.label(reply.status, 200)].increment()
     note(reply.source, reply.status, reply.reasons, environment)
     var response = HTTPResponse.json(200, reply.body)
@@ -245,7 +249,7 @@ final class VerifyReceiptRoute: Sendable {
   }
 
   /// Bytes of a body that is searched where it arrives.
-  private static let short = 32 << 10
+  static let short = 32 << 10
   /// Bytes; Apple's secrets have 32.
   private static let longestSecret = 1 << 10
 

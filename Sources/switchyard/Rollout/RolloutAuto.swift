@@ -1,3 +1,4 @@
+import Database
 import JSON
 import Ledger
 import Operations
@@ -18,7 +19,8 @@ enum RolloutAuto {
       is never reached so.
 
       FILE is a JSON object; each member may be left out: `until` (the last stage, "ramp 25" or "live"), `impactBound` (percent, \
-      as text: "0.5"), `completeDays`, `waitHours` (how long a stage may wait for its evidence: 336).
+      as text: "0.5"), `completeDays`, `leastHours` (how long customers get our answers at one step before the next: 24), `waitHours` \
+      (how long a stage may wait for its evidence: 336).
       """,
     whenStopped: "The stage is what `switchyard rollout status` shows. Run it again to go on.",
     examples: [
@@ -41,39 +43,73 @@ enum RolloutAuto {
     let policy = try arguments.value("policy").map { try RolloutPolicy(file: $0) } ?? RolloutPolicy()
     let auto = AutomateRollout(arguments.positionals[0], in: environment, by: policy)
     let author = Author.ofCommand(because: "automatic" + (arguments.value("reason").map { ", \($0)" } ?? ""))
-    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      var said = ""
-      func say(_ plan: AdvanceRollout.Plan, _ what: String, _ text: String) throws {
-        guard text != said else { return }
-        said = text
-        if arguments.wantsJSON {
-          try terminal.write(plan.json(what, text))
-        } else {
-          try terminal.write("\(plan.standing.app.bundleID) \(environment.rawValue): \(text)\n")
+    let (options, saying) = (try DatabaseOptions(arguments), Saying(arguments.wantsJSON, terminal))
+    let isSingle = arguments.flag("once") || arguments.flag("dry-run")
+    while !Task.isCancelled {
+      do {
+        // A connection for each look: between two of them the database may be started anew.
+        let end = try await options.withLedger(terminal) { connection in
+          try await look(auto, isDry: arguments.flag("dry-run"), author, saying, connection)
         }
+        if let end { return end }
+        if isSingle { return .done }
+      } catch let error as DatabaseError where !isSingle {
+        terminal.note("\(error); looking again in \(every) s")
       }
-      while !Task.isCancelled {
-        let now = WallClock.system.now()
-        switch try await auto.plan(at: now, on: connection) {
-        case .reached(let plan):
-          try say(plan, "reached", "is in \(plan.now), as far as the policy goes")
-          return .done
-        case .advance(let plan):
-          let step = plan.step.map { Move.name($0.stage, $0.share) } ?? ""
-          if arguments.flag("dry-run") {
-            try say(plan, "wouldAdvance", "would: \(plan.now) to \(step)")
-            return .done
-          }
-          _ = try await auto.apply(plan, by: author, at: now, on: connection)
-          try say(plan, "advanced", "\(plan.now) to \(step)")
-          if arguments.flag("once") { return .done }
-        case .wait(let plan):
-          try say(plan, "waits", "\(plan.now) waits: " + plan.missing.map(\.text).joined(separator: "; "))
-          if arguments.flag("once") || arguments.flag("dry-run") { return .refused }
-          try? await Task.sleep(for: .seconds(every))
-        }
+      if saying.hasMoved { continue }
+      try? await Task.sleep(for: .seconds(every))
+    }
+    return .stopped
+  }
+
+  /// What was said last.
+  private final class Saying {
+    private let wantsJSON: Bool
+    private let terminal: Terminal
+    private var last = ""
+    /// Whether a step was taken at the last look: the next one may be proven already.
+    private(set) var hasMoved = false
+
+    init(_ wantsJSON: Bool, _ terminal: Terminal) { (self.wantsJSON, self.terminal) = (wantsJSON, terminal) }
+
+    /// Says it, unless it is what was said last.
+    ///
+    /// - Parameter key: what makes it another thing than the last; numbers that change by the minute do not.
+    func say(_ plan: AdvanceRollout.Plan, _ what: String, _ text: String, key: String? = nil) throws {
+      hasMoved = what == "advanced"
+      guard key ?? text != last else { return }
+      last = key ?? text
+      if wantsJSON { return try terminal.write(plan.json(what, text)) }
+      let place = "\(plan.standing.app.bundleID) \(plan.standing.flag.environment.rawValue)"
+      try terminal.write("\(place): \(text)\n")
+    }
+  }
+
+  /// Looks once, and takes the step if it is proven; the exit status where nothing is left to do.
+  private static func look(
+    _ auto: AutomateRollout, isDry: Bool, _ author: Author, _ saying: Saying, _ connection: Connection
+  ) async throws -> ExitStatus? {
+    let now = WallClock.system.now()
+    switch try await auto.plan(at: now, on: connection) {
+    case .reached(let plan):
+      try saying.say(plan, "reached", "is in \(plan.now), as far as the policy goes")
+      return .done
+    case .advance(let plan):
+      let step = plan.step.map { Move.name($0.stage, $0.share) } ?? ""
+      if isDry {
+        try saying.say(plan, "wouldAdvance", "would: \(plan.now) to \(step)")
+      } else {
+        _ = try await auto.apply(plan, by: author, at: now, on: connection)
+        try saying.say(plan, "advanced", "\(plan.now) to \(step)")
       }
-      return .stopped
+      return nil
+    case .wait(let plan):
+      let why =
+        plan.missing.isEmpty
+        ? "it has not been at this step for long enough" : plan.missing.map(\.text).joined(separator: "; ")
+      try saying.say(
+        plan, "waits", "\(plan.now) waits: \(why)", key: "\(plan.now) \(plan.missing.map(\.name))")
+      return nil
     }
   }
 }
@@ -119,12 +155,20 @@ extension RolloutPolicy {
           throw wrong("completeDays is a number from 0 to 30")
         }
         demand.completeDays = Int(days)
+      case "leastHours":
+        guard let hours = member.value.integer, (0...8_760).contains(hours) else {
+          throw wrong("leastHours is a number from 0 to 8760")
+        }
+        leastHours = Int(hours)
       case "waitHours":
         guard let hours = member.value.integer, (1...8_760).contains(hours) else {
           throw wrong("waitHours is a number from 1 to 8760")
         }
         patience = Int(hours)
-      default: throw wrong("\(SafeText.escaped(member.key, limit: 40, quotes: true)) is none of until, impactBound, completeDays and waitHours")
+      default:
+        throw wrong(
+          "\(SafeText.escaped(member.key, limit: 40, quotes: true)) is none of until, impactBound, completeDays, leastHours and waitHours"
+        )
       }
     }
   }

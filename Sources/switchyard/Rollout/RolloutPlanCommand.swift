@@ -19,7 +19,7 @@ enum RolloutPlanCommand {
     options: [JSONOutput.option]
   ) { arguments, terminal in
     try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let plans = try await RolloutPlan.all(asking: .init(), at: WallClock.system.now(), on: connection)
+      let plans = try await RolloutPlan.all(asking: .init(), by: .system, on: connection)
       if arguments.wantsJSON {
         for plan in plans { try terminal.write(plan.json) }
         return .done

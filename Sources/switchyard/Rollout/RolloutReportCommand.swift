@@ -9,7 +9,7 @@ import Time
 /// `switchyard rollout report`: how an app was moved, for whoever signs it off.
 enum RolloutReportCommand {
   static let command = Command(
-    "report", "Say how an app was moved: what was compared, differed, affected, and stays unknown.",
+    "report", "Say how an app was moved: what was compared, differed, affected, and is not proven.",
     discussion: """
       Markdown, or one JSON object. Before `complete` it shows what is known so far; at `complete` it is for the file of whoever signs \
       the migration off. Comparisons count for as long as they are kept.
@@ -33,27 +33,10 @@ enum RolloutReportCommand {
 extension RolloutReport {
   private var stage: String { Move.name(standing.flag.stage, standing.flag.share) }
 
-  /// What somebody who reads the report has to know about, one sentence each.
+  /// What is not proven as it would have to be for `complete`, and of how many compared customers nothing was known.
   private var open: [String] {
-    var open: [String] = []
-    if evidence.openSeeds + evidence.migrationIDs > 0 {
-      open.append("Apple's history of \(evidence.openSeeds + evidence.migrationIDs) ids is not known yet.")
-    }
-    if evidence.failedSeeds > 0 { open.append("Asking Apple about \(evidence.failedSeeds) ids failed for good.") }
-    if evidence.unknownIDs > 0 {
-      open.append(
-        "Apple's API does not know \(evidence.unknownIDs) ids of proven receipts, and nobody decided about them.")
-    }
-    if evidence.cancelledIDs > 0 {
-      open.append("Apple was never asked about \(evidence.cancelledIDs) ids of cancelled bulk migrations.")
-    }
-    if figures.incomplete > 0 {
-      open.append("Of \(figures.incomplete) compared customers Apple's history was not known.")
-    }
-    if evidence.incompleteDays > 0 {
-      open.append("On \(evidence.incompleteDays) of the last \(evidence.measuredDays) days notifications are missing.")
-    }
-    return open
+    evidence.missing(for: .init(), before: RolloutStep(.complete)).map(\.text)
+      + (figures.incomplete > 0 ? ["Apple's history of \(figures.incomplete) compared customers was not known"] : [])
   }
 
   fileprivate var markdown: String {
@@ -78,8 +61,8 @@ extension RolloutReport {
       text += "\n## Causes\n\n| cause | comparisons |\n| --- | ---: |\n"
       for (cause, count) in causes { text += "| \(cause) | \(count) |\n" }
     }
-    text += "\n## What stays unknown\n\n"
-    text += open.isEmpty ? "Nothing.\n" : open.map { "* \($0)\n" }.joined()
+    text += "\n## What is not proven\n\n"
+    text += open.isEmpty ? "Nothing is missing.\n" : open.map { "* \($0)\n" }.joined()
     text += "\nFields that V2 does not tell, and what old clients get in their place: docs/fidelity.md.\n"
     text += "\n## What was changed\n\n| when | who | action | what and why |\n| --- | --- | --- | --- |\n"
     for change in changes {

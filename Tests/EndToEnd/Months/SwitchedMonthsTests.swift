@@ -6,7 +6,9 @@ import Testing
   private static let customers = Program.setting("SWITCHYARD_SOAK_SWITCH_CUSTOMERS")
 
   @Test func `take nobody's access, whatever is lost and whoever is killed`() async throws {
-    let seed = Program.setting("SWITCHYARD_SOAK_SEED").map { UInt64($0) } ?? SeededRandom().seed >> 1
+    // Of a few customers another world may have hardly a subscription: other seeds are for `scripts/soak switch`.
+    let drawn = Self.customers == nil ? 1_923_987_471_592_573_246 : SeededRandom().seed >> 1
+    let seed = Program.setting("SWITCHYARD_SOAK_SEED").map { UInt64($0) } ?? drawn
     let outcome = try await SwitchedMonths.live(customers: Self.customers ?? 4, lost: 3, seed: seed)
     print(
       "soak.switch: seed \(seed), \(outcome.asked) answers, \(outcome.askedWithAccess) about somebody with access, "
