@@ -7,7 +7,8 @@ import Testing
       ["reconcile"], ["seeds", "run"], ["extract"], ["db", "rebuild"], ["db", "dump"], ["db", "migrate"],
       ["quarantine", "replay"], ["quarantine", "purge"], ["outbox", "replay"], ["outbox", "dead"], ["doctor"],
       ["receipt", "inspect"], ["jws", "verify"], ["api", "history"], ["api", "extend"], ["simulate", "stream"],
-      ["simulate"], ["simulate", "control"], ["consumption", "answer"],
+      ["simulate"], ["simulate", "control"], ["consumption", "answer"], ["rollout", "drill"], ["rollout", "auto"],
+      ["rollout", "watch"],
     ] {
       let help = try await Program().run(words + ["--help"]).output.split(separator: "\n").joined(separator: " ")
       #expect(help.contains("ends with exit status 130 or 143"), "\(words): \(help)")

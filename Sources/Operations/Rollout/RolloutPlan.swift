@@ -59,6 +59,8 @@ package struct RolloutPlan: Sendable {
       case .seeds, .migrationIDs: return nil
       default: return nil
       }
+      // What was compared counts for no longer.
+      guard days <= Int(Evidence.comparedWithin.milliseconds / 86_400_000) else { return nil }
       longest = max(longest, .days(Int64(max(1, days))))
     }
     return longest

@@ -36,7 +36,7 @@ package struct RolloutStatus: Sendable {
         let figures = try ComparisonFigures.read(standing.scope, since: now - span, in: session)
         let answers = try AnswerTimeTable.read(standing.scope, since: now - span, in: session)
         var verdict: GuardRule.Verdict?
-        if standing.isAnswered {
+        if standing.isAnswered, standing.flag.stage.comparesAnswers {
           let rule = rules[standing.scope] ?? GuardRule()
           let start = max(standing.flag.changedAt, now - .seconds(Int64(rule.window)))
           let seen = try ComparisonFigures.read(standing.scope, since: start, in: session)

@@ -135,7 +135,8 @@ extension RolloutPolicy {
   fileprivate init(file: String) throws {
     self.init()
     func wrong(_ reason: String) -> FileError { FileError(file, reason: reason) }
-    guard let object = try? JSONReader.read(try Input.read(file, limit: 64 << 10)).object else {
+    let bytes = try Input.read(file, limit: 64 << 10)
+    guard let object = try? JSONReader.read(bytes).object else {
       throw wrong("it is no JSON object")
     }
     for member in object {

@@ -11,8 +11,10 @@ enum RolloutDrill {
     discussion: """
       In ramp and live the app goes back to shadow and then where it was; its customers get Apple's answers for those \
       seconds. In other stages only the epoch changes. Measured is the time until every running service works by the \
-      change. The result is evidence for 30 days. Exit status: 1 no service is running, or one did not follow.
+      change. The result is evidence for 30 days. In ramp what was compared at this percentage counts anew from then on. Exit \
+      status: 1 no service is running, or one did not follow.
       """,
+    whenStopped: "The stage is as it was, and the rehearsal does not count.",
     examples: [Command.Example("switchyard rollout drill com.example.app --environment Sandbox")],
     options: [EnvironmentOption.option, .value("reason", "TEXT", "Why; kept in the audit."), JSONOutput.option],
     arguments: [AppCommand.bundleID]

@@ -1,3 +1,4 @@
+import Database
 import JSON
 import Ledger
 import Operations
@@ -55,6 +56,19 @@ enum RolloutKill {
             "\(isDry ? "would: " : "")\(standing.app.bundleID) \(standing.flag.environment.rawValue): \(name) to shadow\n"
           )
         }
+      }
+      let now = WallClock.system.now()
+      for standing in stopped {
+        let apple = try await connection.read { session throws(DatabaseError) in
+          try AnswerTimeTable.read(
+            Scope(app: standing.app.id, environment: standing.flag.environment), since: now, in: session)[.apple]
+        }
+        guard let apple, apple.errors > apple.answers else { continue }
+        terminal.note(
+          """
+          \(standing.app.bundleID) \(standing.flag.environment.rawValue): in this hour Apple's verifyReceipt left \(apple.errors) of \
+          \(apple.errors + apple.answers) calls unanswered, and from now on it answers all of them
+          """)
       }
       if stopped.isEmpty { terminal.note("No app is answered by Switchyard. Nothing was changed.") }
       return .done
