@@ -1,6 +1,8 @@
 /// How far an app may go by itself, and what each step has to be proven by.
 package struct RolloutPolicy: Hashable, Sendable {
-  /// The last step that is taken: nobody is asked before it. `complete` is never reached so: whoever signs it off takes it by hand.
+  /// The last step that is taken.
+  ///
+  /// `complete` is never reached so: whoever signs it off takes that step by hand.
   package var until = RolloutStep(.live)
   package var demand = Evidence.Demand()
   /// Hours for which customers get our answers at one step before the next is taken.
