@@ -8,7 +8,7 @@ import switchyard
   private static let pages =
     [
       "compat-endpoint", "connect-app", "lost-first-purchase", "missed-notifications", "quarantine", "refund-complaint",
-      "rollback", "rollout",
+      "rollback", "rollout", "guard-breach", "switch-to-v2",
     ].map { "runbooks/\($0).md" } + ["docs/apple-budget.md"]
 
   /// What stands between two backquotes.

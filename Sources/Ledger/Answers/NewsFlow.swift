@@ -36,6 +36,11 @@ package struct NewsFlow: Hashable, Sendable {
   /// How long a message vouches for the way on which it came: heartbeats come once a day.
   package static let heard = Interval.hours(25)
 
+  /// When the last notification of each generation came by itself, to a minute; from anybody whose message was accepted.
+  package static func lastHeard(
+    of scope: Scope, in session: borrowing Session
+  ) throws(DatabaseError) -> [Generation: Milliseconds] { try HeardTable.last(of: scope, in: session) }
+
   package static func read(
     _ scope: Scope, at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> NewsFlow {

@@ -21,6 +21,7 @@ enum RolloutCommand {
       RolloutAdvance.command, RolloutAuto.command,
       RolloutDrill.command, RolloutDecide.command,
       RolloutGuardCommand.command, RolloutKill.command, RolloutCohort.command, history, RolloutReportCommand.command,
+      RolloutURL.command,
     ])
 
   private static let show = Command(

@@ -1,0 +1,48 @@
+import Database
+import Glibc
+import Runtime
+import Support
+import Testing
+import Time
+
+/// runbooks/guard-breach.md, typed word for word, after the guard of a service took an app back.
+@Suite struct `The runbook of a breach` {
+  private static let app = "com.example.breached"
+
+  @Test func `shows whom it concerned, and what the next step needs`() async throws {
+    let database = try await TestDatabase.migrated()
+    let program = database.program
+    #expect(try await program.run("app", "add", Self.app).status == 0)
+    let set = try await program.run(
+      "rollout", "set", Self.app, "ramp", "--percent", "50", "--environment", "Production", "--force", "--reason",
+      "test")
+    #expect(set.status == 0, "\(set)")
+    let now = WallClock.system.now()
+    let fields =
+      #"[{"path":"status","cause":"ourDefect","theirs":0,"ours":21006,"impact":{"product":"p"},"rule":"Y-001"}]"#
+    for number in 0..<120 {
+      let isAffected = number < 6
+      try await database.execute(
+        """
+        INSERT INTO comparisons (app, environment, window_start, customer, receipt, compared_at, epoch, cause, counts,
+          differences, impact)
+        SELECT id, 1, 1, UNHEX(MD5(\(number))), UNHEX(MD5(\(number))), \(now), 2,
+          \(isAffected ? "ourDefect" : "equal"), \(isAffected ? 1 : 0), \(isAffected ? fields : "[]"),
+          NULLIF(\(isAffected ? "{}" : ""), '') FROM apps
+        """)
+    }
+    let service = try await RunningProgram.serve(program, [])
+    let isBack = try await eventually {
+      try await database.rows("SELECT 1 FROM flags WHERE stage = 'shadow' AND environment = 1").count == 1
+    }
+    #expect(isBack, "\(service.notes)")
+    let isLogged = await eventually { service.notes.contains("the guard took an app back to shadow") }
+    #expect(isLogged, "\(service.notes)")
+    let texts = try await Runbook("guard-breach").type(
+      ["APP": Self.app, "ENVIRONMENT": "Production"], program, in: database.place.path)
+    #expect(texts[0].contains("shadow") && texts[0].contains("rollout.guard"), "\(texts[0])")
+    #expect(texts[1].contains("ourDefect"), "\(texts[1])")
+    #expect(texts.last?.contains("is not proven yet") == true, "\(texts)")
+    #expect(await service.end(SIGTERM) == 0, "\(service.notes)")
+  }
+}
