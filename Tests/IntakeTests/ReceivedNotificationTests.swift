@@ -40,6 +40,11 @@ import Time
     // Longer than a body may be once it is written anew.
     #"{"signedPayload":"\#(jws(#"{"password":"\#(secret)"}"#))"# + String(repeating: #"\n"#, count: 200_000)
       + #"","x":1}"#,
+    // Written anew and not read again, as it is no longer than what came.
+    #"{"notification_type":"X","bid":"b","password":"\#(secret)","x":["#
+      + Array(repeating: #"{"password":"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},1.50e3,"\u0041é\/""#, count: 20).joined(
+        separator: ",")
+      + "]}",
     "none", #"{"a":"\#(secret)"}"#,
   ]
 
