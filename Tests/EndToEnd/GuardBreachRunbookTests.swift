@@ -1,9 +1,7 @@
 import Database
 import Glibc
-import Runtime
 import Support
 import Testing
-import Time
 
 /// runbooks/guard-breach.md, typed word for word, after the guard of a service took an app back.
 @Suite struct `The runbook of a breach` {
@@ -17,20 +15,7 @@ import Time
       "rollout", "set", Self.app, "ramp", "--percent", "50", "--environment", "Production", "--force", "--reason",
       "test")
     #expect(set.status == 0, "\(set)")
-    let now = WallClock.system.now()
-    let fields =
-      #"[{"path":"status","cause":"ourDefect","theirs":0,"ours":21006,"impact":{"product":"p"},"rule":"Y-001"}]"#
-    for number in 0..<120 {
-      let isAffected = number < 6
-      try await database.execute(
-        """
-        INSERT INTO comparisons (app, environment, window_start, customer, receipt, compared_at, epoch, cause, counts,
-          differences, impact)
-        SELECT id, 1, 1, UNHEX(MD5(\(number))), UNHEX(MD5(\(number))), \(now), 2,
-          \(isAffected ? "ourDefect" : "equal"), \(isAffected ? 1 : 0), \(isAffected ? fields : "[]"),
-          NULLIF(\(isAffected ? "{}" : ""), '') FROM apps
-        """)
-    }
+    try await database.addComparisons(120, affected: 6)
     let service = try await RunningProgram.serve(program, [])
     let isBack = try await eventually {
       try await database.rows("SELECT 1 FROM flags WHERE stage = 'shadow' AND environment = 1").count == 1

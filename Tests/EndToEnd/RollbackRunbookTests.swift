@@ -18,19 +18,7 @@ import Time
       "test")
     #expect(set.status == 0, "\(set)")
     let now = WallClock.system.now()
-    for number in 0..<120 {
-      let isAffected = number < 3
-      let fields =
-        #"[{"path":"status","cause":"ourDefect","theirs":0,"ours":21006,"impact":{"product":"p"},"rule":"Y-001"}]"#
-      try await database.execute(
-        """
-        INSERT INTO comparisons (app, environment, window_start, customer, receipt, compared_at, epoch, cause, counts,
-          differences, impact)
-        SELECT id, 1, 1, UNHEX(MD5(\(number))), UNHEX(MD5(\(number))), \(now), 2,
-          \(isAffected ? "ourDefect" : "equal"), \(isAffected ? 1 : 0), \(isAffected ? fields : "[]"),
-          NULLIF(\(isAffected ? "{}" : ""), '') FROM apps
-        """)
-    }
+    try await database.addComparisons(120, affected: 3)
     // By the hour: 98 answers of Apple's within 100 ms, 2 within 700 ms, 3 calls without one; none of ours.
     let hour = now.sinceEpoch / 3_600_000 * 3_600_000
     try await database.execute(

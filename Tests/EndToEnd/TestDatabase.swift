@@ -1,6 +1,8 @@
 import Database
+import Runtime
 import Signing
 import Support
+import Time
 
 /// A database of the shared private server, and the program told to use it.
 struct TestDatabase {
@@ -35,6 +37,24 @@ struct TestDatabase {
     let rows = try await connection.read { session throws(DatabaseError) in try session.query(sql) }
     await connection.close()
     return rows
+  }
+
+  /// Notes comparisons of an app in Production, of so many customers; the first ones would have had other access.
+  func addComparisons(_ count: Int, affected: Int) async throws {
+    let now = WallClock.system.now()
+    let fields =
+      #"[{"path":"status","cause":"ourDefect","theirs":0,"ours":21006,"impact":{"product":"p"},"rule":"Y-001"}]"#
+    for number in 0..<count {
+      let isAffected = number < affected
+      try await execute(
+        """
+        INSERT INTO comparisons (app, environment, window_start, customer, receipt, compared_at, epoch, cause, counts,
+          differences, impact)
+        SELECT id, 1, 1, UNHEX(MD5(\(number))), UNHEX(MD5(\(number))), \(now), 2,
+          \(isAffected ? "ourDefect" : "equal"), \(isAffected ? 1 : 0), \(isAffected ? fields : "[]"),
+          NULLIF(\(isAffected ? "{}" : ""), '') FROM apps
+        """)
+    }
   }
 
   /// Puts a notification into quarantine, as the service does with one it cannot take in; its digest.

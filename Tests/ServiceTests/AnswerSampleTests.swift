@@ -58,20 +58,12 @@ import Truth
   @Test func `lets the guard take an app back from live`() async throws {
     let world = AnsweredWorld.world(customers: 30)
     let buyers = AnsweredWorld.buyers(world).filter { !world.state(of: $0).subscriptions.isEmpty }
-    let composers = AnswerComposers { readings in
-      guard
-        let fields = try? MappingTable.answerFields.edited("latest expires_date", "field", "purchaseDate").flatMap({
-          try AnswerFieldTable($0)
-        })
-      else { return nil }
-      return try? ComposingRules(fields: fields, rules: Vocabulary.embedded.answerRules, choosing: readings)
-    }
     try await AnsweringService.with(
       world, stage: "live",
       {
         $0.answersKept = .milliseconds(0)
         $0.answersSampledEvery = .zero
-        $0.composers = composers
+        $0.composers = .expiringAtPurchase
       }
     ) { service in
       try await service.execute("UPDATE flags SET changed_at = 0 WHERE environment = 2")

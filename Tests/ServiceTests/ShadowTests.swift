@@ -124,18 +124,10 @@ import Truth
   @Test func `names a fault of ours, and whom it would have cost access`() async throws {
     let world = AnsweredWorld.world(customers: 30)
     let buyers = AnsweredWorld.buyers(world)
-    let faulty = AnswerComposers { readings in
-      guard
-        let fields = try? MappingTable.answerFields.edited("latest expires_date", "field", "purchaseDate").flatMap({
-          try AnswerFieldTable($0)
-        })
-      else { return nil }
-      return try? ComposingRules(fields: fields, rules: Vocabulary.embedded.answerRules, choosing: readings)
-    }
     try await AnsweringService.with(
       world, stage: "shadow",
       {
-        $0.composers = faulty
+        $0.composers = .expiringAtPurchase
         $0.shadow.window = .seconds(1)
       }
     ) { service in

@@ -1,3 +1,5 @@
+import Answering
+import LegacyAnswers
 import Mappings
 
 extension MappingTable {
@@ -12,5 +14,17 @@ extension MappingTable {
       text += embedded.columns.map { isMeant && $0 == column ? value : line[$0] }.joined(separator: "\t") + "\n"
     }
     return isFound ? Array(text.utf8) : nil
+  }
+}
+
+extension AnswerComposers {
+  /// With a fault that costs access: every period of `latest_receipt_info` ends when it was bought.
+  static let expiringAtPurchase = AnswerComposers { readings in
+    guard
+      let fields = try? MappingTable.answerFields.edited("latest expires_date", "field", "purchaseDate").flatMap({
+        try AnswerFieldTable($0)
+      })
+    else { return nil }
+    return try? ComposingRules(fields: fields, rules: Vocabulary.embedded.answerRules, choosing: readings)
   }
 }
