@@ -78,6 +78,9 @@ import Time
     let shown = try await program.run("compare", "show", "\(id)", "--json")
     let document = try #require(try shown.objects.first)
     #expect(document["theirs"]?.object?["status"] == 0 && document["ours"]?.object != nil, "\(shown)")
+    let text = try await program.run("compare", "show", "\(id)", "--all").output
+    #expect(text.hasPrefix("\(Self.app) Sandbox, ") && text.contains("customer: "), "\(text)")
+    #expect(text.contains("receipt.bundle_id") && text.contains("\n*"), "the fields that differ are marked: \(text)")
     let replay = try await program.run("compare", "replay", "--app", Self.app, "--json")
     let replayed = try replay.objects
     #expect([0, 5].contains(replay.status) && !replayed.isEmpty, "\(replay)")

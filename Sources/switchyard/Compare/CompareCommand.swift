@@ -119,6 +119,9 @@ enum CompareCommand {
 }
 
 extension ComparisonTable.Judgement {
+  /// Whose access would differ; nil where nobody's would.
+  var impactObject: JSONObject? { impact.flatMap { try? JSONReader.read($0).object } }
+
   /// The fields that differ.
   var fields: [JSONObject] {
     guard !differences.isEmpty else { return [] }
