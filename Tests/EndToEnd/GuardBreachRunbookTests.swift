@@ -9,7 +9,8 @@ import Testing
 
   @Test func `shows whom it concerned, and what the next step needs`() async throws {
     let database = try await TestDatabase.migrated()
-    let program = database.program
+    var program = database.program
+    program.environment["SWITCHYARD_DATA_DIR"] = database.place.path + "/data"
     #expect(try await program.run("app", "add", Self.app).status == 0)
     let set = try await program.run(
       "rollout", "set", Self.app, "ramp", "--percent", "50", "--environment", "Production", "--force", "--reason",

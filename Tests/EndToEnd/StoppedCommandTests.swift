@@ -67,23 +67,6 @@ import Time
     }
   }
 
-  @Test(arguments: [SIGINT, SIGTERM])
-  func `a rehearsal puts the app back where it was`(signal: Int32) async throws {
-    let database = try await TestDatabase.migrated()
-    let sandbox = [Self.app, "--environment", "Sandbox"]
-    #expect(try await database.program.run("app", "add", Self.app).status == 0)
-    let live = ["rollout", "set"] + sandbox + ["live", "--force", "--reason", "for a test"]
-    #expect(try await database.program.run(live).status == 0)
-    let service = try await RunningProgram.serve(database.program, [])
-    let stopped = try await StoppedProgram.run(database.program, ["rollout", "drill"] + sandbox, signal) { _ in
-      try await Self.count(database, "SELECT COUNT(*) AS n FROM flags WHERE stage = 'shadow'") == 1
-    }
-    stopped.expectOrderlyStop(saying: "The stage is as it was, and the rehearsal does not count.")
-    #expect(try await Self.count(database, "SELECT COUNT(*) AS n FROM flags WHERE stage = 'live'") == 1)
-    #expect(try await Self.count(database, "SELECT COUNT(*) AS n FROM rollout_evidence") == 0)
-    #expect(await service.end(SIGTERM) == 0, "\(service.notes)")
-  }
-
   @Test func `the service gives back what it had leased, and its claim on the comparison with Apple`() async throws {
     try await Market.with([Self.app], customers: 80) { market in
       let database = try await TestDatabase.migrated()

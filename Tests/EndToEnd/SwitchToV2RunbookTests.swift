@@ -1,3 +1,4 @@
+import Database
 import Glibc
 import HTTPServer
 import JSON
@@ -39,7 +40,9 @@ private struct Taking: HTTPHandler {
   }
 
   private func follow(_ runbook: Runbook, _ site: MigrateSite, _ service: RunningProgram) async throws {
-    let (apple, program) = (site.apple, site.program)
+    let apple = site.apple
+    var program = site.program
+    program.environment["SWITCHYARD_DATA_DIR"] = site.database.place.path + "/data"
     func direct(_ version: Int) async throws {
       try await apple.control(
         "destination", "bundleId=\(Self.app)", "environment=Sandbox", "url=\(service.url)/notifications/\(Self.app)",

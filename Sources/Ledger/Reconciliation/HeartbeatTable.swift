@@ -165,7 +165,7 @@ package enum HeartbeatTable {
   }
 
   /// The last of an app that is in service; nil: none was asked for yet.
-  static func last(of scope: Scope, in session: borrowing Session) throws(DatabaseError) -> Heartbeat? {
+  package static func last(of scope: Scope, in session: borrowing Session) throws(DatabaseError) -> Heartbeat? {
     try read("AND h.app = \(scope.app.number) AND h.environment = \(scope.environment.code)", in: session).first
   }
 
