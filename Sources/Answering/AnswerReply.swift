@@ -2,6 +2,8 @@ import JSON
 package import Ledger
 import LegacyAnswers
 package import Purchases
+import Receipts
+package import Signing
 
 /// An answer of our own.
 package struct AnswerReply: Sendable {
@@ -40,11 +42,13 @@ package struct AnswerReply: Sendable {
 package struct ProvenReceipt: Sendable {
   package let text: String
   package let bundleID: String
+  /// By what Apple signed: of one receipt there are any number of spellings.
+  package let voice: Digest
 
   /// Nil for what nobody vouches for: nothing of that is held while Apple is asked.
   init?(_ posted: PostedReceipt) {
-    guard posted.proven != nil, let bundleID = posted.bundleID else { return nil }
-    (text, self.bundleID) = (posted.text, bundleID)
+    guard let receipt = posted.proven, let bundleID = posted.bundleID else { return nil }
+    (text, self.bundleID, voice) = (posted.text, bundleID, receipt.voice)
   }
 }
 

@@ -35,13 +35,18 @@ package struct Candidate: Sendable {
   package let composer: AnswerComposer
 
   /// By what Apple signed in the receipt, however it is dressed: of one receipt there are any number of spellings.
-  package var voice: Digest {
-    let made = receipt.signedAt.map { "\($0.sinceEpoch)" } ?? "-"
-    return .sha256(Array("\(receipt.bundleID ?? "") \(made) \(receipt.originalTransactionIDs)".utf8))
-  }
+  package var voice: Digest { receipt.voice }
 
   /// Whether the ledger alone would have given it.
   package var isFresh: Bool { reasons.isEmpty && !isApples }
+}
+
+extension Receipt {
+  /// By what Apple signed, however the receipt is dressed.
+  var voice: Digest {
+    let made = signedAt.map { "\($0.sinceEpoch)" } ?? "-"
+    return .sha256(Array("\(bundleID ?? "") \(made) \(originalTransactionIDs)".utf8))
+  }
 }
 
 /// Why there is no candidate for a request; the names are a metric's labels.

@@ -94,8 +94,15 @@ package final class Shadow: Service {
     }
   }
 
-  /// Whether what Apple answers to a call would have no voice any more, as far as this process knows.
-  package func isHeard(_ call: AnswerCall) -> Bool { voices.contains(heardVoice(of: call, at: now)) }
+  /// Whether a receipt was sampled in this window and stage, as far as this process knows.
+  package func isSampled(_ receipt: Digest, in scope: Scope) -> Bool { voices.contains(sampledVoice(receipt, scope)) }
+
+  package func noteSample(of receipt: Digest, in scope: Scope) { voices.insert(sampledVoice(receipt, scope)) }
+
+  private func sampledVoice(_ receipt: Digest, _ scope: Scope) -> ComparisonTable.Voice {
+    let digest = Digest.sha256(Array("sample \(answering.stagesMark) \(receipt.hex)".utf8)).bytes
+    return ComparisonTable.Voice(scope: scope, window: window(at: now), customer: [], receipt: digest)
+  }
 
   /// The time that a call is asked at.
   package var now: Milliseconds { clock.now() }
@@ -133,7 +140,7 @@ package final class Shadow: Service {
   private func compared(_ call: ShadowCall) async -> ShadowOutcome {
     let theirs = VerifyReceiptAnswer(call.theirs)
     guard let status = theirs.status, !Self.isNoAnswer(status) else { return .noAnswer }
-    let heard = heardVoice(of: call.call, at: call.askedAt)
+    let heard = heardVoice(of: call)
     if voices.contains(heard) { return .repeated }
     // Asked for the moment of Apple's answer; a clock that is a day off is not Apple's.
     let stated = theirs.receipt?.requestDate
@@ -169,10 +176,10 @@ package final class Shadow: Service {
   /// Whether an answer tells of a receipt.
   private static func tells(_ answer: JSONObject) -> Bool { [0, 21_006].contains(answer["status"]?.integer) }
 
-  private func heardVoice(of call: AnswerCall, at instant: Milliseconds) -> ComparisonTable.Voice {
-    let body = Digest.sha256(Array("\(answering.stagesMark) ".utf8) + call.body).bytes
-    let scope = Scope(app: App.ID(0), environment: call.environment)
-    return ComparisonTable.Voice(scope: scope, window: window(at: instant), customer: [], receipt: body)
+  private func heardVoice(of call: ShadowCall) -> ComparisonTable.Voice {
+    let body = Digest.sha256(Array("\(answering.stagesMark) ".utf8) + call.call.body).bytes
+    let scope = Scope(app: App.ID(0), environment: call.call.environment)
+    return ComparisonTable.Voice(scope: scope, window: window(at: call.askedAt), customer: [], receipt: body)
   }
 
   private func window(at now: Milliseconds) -> Milliseconds {

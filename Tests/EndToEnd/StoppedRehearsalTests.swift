@@ -21,7 +21,8 @@ import Testing
     let stopped = try await StoppedProgram.run(database.program, ["rollout", "drill"] + sandbox, signal) { _ in
       try await count(database, "flags WHERE stage = 'shadow'") == 1
     }
-    stopped.expectOrderlyStop(saying: "The stage is as it was, and the rehearsal does not count.")
+    stopped.expectOrderlyStop(
+      saying: "The stage is as it was, unless somebody else has changed it. The rehearsal does not count.")
     #expect(try await count(database, "flags WHERE stage = 'live'") == 1)
     #expect(try await count(database, "rollout_evidence") == 0)
     #expect(await service.end(SIGTERM) == 0, "\(service.notes)")

@@ -59,6 +59,15 @@ import Time
     try await here.execute("SET SESSION timestamp = \(date.sinceEpoch / 1_000)")
   }
 
+  /// Adds an entry to the audit.
+  private func note(_ action: String, _ here: Operated, at date: Milliseconds) async throws {
+    try await here.execute(
+      """
+      INSERT INTO audit (at, actor, action, subject, reason)
+      VALUES (\(date), 'kim', \(action), \(Operated.bundleID), 'Sandbox: shadow to shadow')
+      """)
+  }
+
   /// Takes what is proven; the stages, and why it went no further.
   private func run(_ auto: AutomateRollout, _ here: Operated, at date: Milliseconds) async throws -> [String] {
     try await set(date, here)
@@ -118,12 +127,8 @@ import Time
     #expect(taken?.description.contains("rollout.kill by kim") == true, "\(taken?.description ?? "")")
     // A rehearsal that ended makes nothing of it undone, and one that did not end is looked at first.
     for action in ["rollout.drill.begin", "rollout.drill.end"] {
-      try await here.execute(
-        """
-        INSERT INTO audit (at, actor, action, subject, reason)
-        VALUES (\(now + .minutes(5)), 'kim', \(action), \(Operated.bundleID), 'Sandbox: shadow to shadow')
-        """)
-      await #expect(throws: AutomationStopped.self) { _ = try await run(auto, here, at: now + .minutes(5)) }
+      try await note(action, here, at: now + .minutes(5))
+      await #expect(throws: AutomationStopped.self) { _ = try await run(auto, here, at: now + .minutes(9)) }
     }
     // By hand, somebody said that it may go on.
     try await set(now + .minutes(6), here)
@@ -131,6 +136,12 @@ import Time
     let plan = try await hand.plan(at: now + .minutes(6), on: here.connection)
     _ = try await hand.apply(plan, forced: false, by: kim, at: now + .minutes(6), on: here.connection)
     #expect(try await run(auto, here, at: now + .minutes(7)) == ["step"])
+    // One that goes on is waited for; one that was killed stays the last word, whatever rehearsal comes after it.
+    for action in ["rollout.drill.begin", "rollout.drill.begin", "rollout.drill.end"] {
+      try await note(action, here, at: now + .minutes(7))
+    }
+    #expect(try await run(auto, here, at: now + .minutes(8)) == ["step"])
+    await #expect(throws: AutomationStopped.self) { _ = try await run(auto, here, at: now + .minutes(12)) }
     // Back by hand is as good as a kill.
     let back = SetStage(.shadow, of: Operated.bundleID, in: .sandbox)
     try await back.apply(back.plan(at: now, on: here.connection), by: kim, at: now + .minutes(8), on: here.connection)

@@ -55,6 +55,63 @@ import Truth
     }
   }
 
+  @Test func `is one of a receipt, however often and however it is dressed`() async throws {
+    let world = AnsweredWorld.world(customers: 20)
+    let buyers = AnsweredWorld.buyers(world)
+    try await AnsweringService.with(
+      world, stage: "live",
+      {
+        $0.answersKept = .milliseconds(0)
+        $0.answersSampledEvery = .zero
+      }
+    ) { service in
+      var dressed = 0
+      let areCompared = try await Self.ask(
+        about: buyers,
+        until: { service in
+          for _ in 0..<5 {
+            dressed += 1
+            var request = AnsweringService.request(try service.receipt(of: buyers[0]))
+            request["x"] = .integer(Int64(dressed))
+            _ = try await service.ask(request)
+          }
+          return try await service.rowCount("comparisons") >= buyers.count
+        }, service)
+      #expect(areCompared)
+      let repeated = try await service.metrics().contains("switchyard_shadow_calls_total{outcome=\"repeated\"} 0")
+      #expect(repeated && dressed > 0)
+    }
+  }
+
+  @Test func `is not taken of a client with a token in place of a password`() async throws {
+    let world = AnsweredWorld.world()
+    let buyers = AnsweredWorld.buyers(world)
+    try await AnsweringService.with(
+      world, stage: "live",
+      {
+        $0.answersKept = .milliseconds(0)
+        $0.answersSampledEvery = .zero
+      }
+    ) { service in
+      try await service.pool.transaction { session throws(DatabaseError) in
+        guard let app = try AppTable.all(in: session).first else { throw DatabaseError(.column, "no app") }
+        try PolicyTable.set(answerClients: .token, of: app, at: service.clock.clock.now(), in: session)
+      }
+      func ask(_ customer: CustomerID) async throws -> AnsweringService.Answer {
+        var request = AnsweringService.request(try service.receipt(of: customer))
+        request["password"] = nil
+        return try await service.ask(request, token: service.token)
+      }
+      let areAnswered = try await eventually(within: Self.patience) {
+        var sources: Set<String?> = []
+        for customer in buyers { sources.insert(try await ask(customer).source) }
+        return sources == ["ledger"]
+      }
+      #expect(areAnswered)
+      #expect(try await service.rowCount("comparisons") == 0)
+    }
+  }
+
   @Test func `lets the guard take an app back from live`() async throws {
     let world = AnsweredWorld.world(customers: 30)
     let buyers = AnsweredWorld.buyers(world).filter { !world.state(of: $0).subscriptions.isEmpty }

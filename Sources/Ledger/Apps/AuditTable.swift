@@ -4,6 +4,8 @@ package import Time
 /// `audit`: who changed what of an app or a flag, when and why; rows are only added.
 package enum AuditTable {
   package struct Record: Sendable {
+    /// In the order of the entries.
+    package let id: Int64
     package let at: Milliseconds
     package let actor: String
     package let action: String
@@ -47,14 +49,32 @@ package enum AuditTable {
     ).first
   }
 
-  private static let columns: SQL = "SELECT at, actor, action, subject, reason FROM audit"
+  /// How many entries there are about `subject` of one of these actions.
+  ///
+  /// - Parameters:
+  ///   - beginning: how their reasons begin, as with an environment.
+  ///   - id: of the entry after which is counted; nil: from the first.
+  package static func count(
+    of subject: String, among actions: [StaticString], beginning: String, after id: Int64?,
+    in session: borrowing Session
+  ) throws(DatabaseError) -> Int {
+    try session.query(
+      """
+      SELECT COUNT(*) AS entries FROM audit WHERE subject = \(subject) AND action IN (\(list: actions.map(\.description)))
+      AND LEFT(reason, \(beginning.count)) = \(beginning) AND id > \(id ?? 0)
+      """
+    ).first?.int("entries") ?? 0
+  }
+
+  private static let columns: SQL = "SELECT id, at, actor, action, subject, reason FROM audit"
 
   private static func read(_ statement: SQL, in session: borrowing Session) throws(DatabaseError) -> [Record] {
     var entries: [Record] = []
     for row in try session.query(statement) {
       entries.append(
         Record(
-          at: try row.milliseconds("at"), actor: try row.text("actor"), action: try row.text("action"),
+          id: try row.int64("id"), at: try row.milliseconds("at"), actor: try row.text("actor"),
+          action: try row.text("action"),
           subject: try row.text("subject"), reason: try row.text("reason")))
     }
     return entries

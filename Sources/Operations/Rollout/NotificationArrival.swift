@@ -28,6 +28,12 @@ package struct NotificationArrival: Sendable {
   /// For how long Apple tries to deliver what it began in version 1.
   package static let lateV1 = Interval.hours(78)
 
+  /// Whether nothing came for longer than a daily TEST takes, or the service's own TEST is lost.
+  package func isQuiet(at now: Milliseconds) -> Bool {
+    guard let last = [lastV1, lastV2].compactMap(\.self).max() else { return false }
+    return heartbeat?.lostSince != nil || now - last > .hours(25)
+  }
+
   /// Up to when a late V1 notification may still come; nil where none is waited for.
   package var lateUntil: Milliseconds? { state == .both ? lastV1.map { $0 + Self.lateV1 } : nil }
 

@@ -9,11 +9,12 @@ import Runtime
 import Shadow
 import Synchronization
 
-/// Has Apple asked about a few of the calls that we answered, and both answers compared: where nobody gets Apple's answers the guard
-/// would see nothing else.
+/// Has Apple asked about a few of the calls that we answered, and its answers compared with what we would answer: where nobody gets
+/// Apple's answers the guard would see nothing else.
 ///
 /// The client has its answer by then, and never gets another one. One call of an app in a while is taken, proven receipts alone, and
-/// of a customer's receipt one in a window; Apple is asked one call at a time, and what finds no room is left out.
+/// each receipt once in a window, however it is dressed. Of each environment Apple is asked one call at a time, and what finds no
+/// room is left out.
 final class AnswerSample: Service {
   /// How long no other call of an app is taken in one environment.
   private let every: Duration
@@ -24,11 +25,19 @@ final class AnswerSample: Service {
   private let registry: Registry
   private let reader = ReceiptAnswerReader(thread: SideThread(label: "sampled answers"))
   private let next = Mutex<[Scope: ContinuousClock.Instant]>([:])
-  private let (calls, waiting) = AsyncStream.makeStream(of: Taken.self, bufferingPolicy: .bufferingOldest(4))
+  private let (production, sandbox) = (Line(), Line())
 
   private struct Taken: Sendable {
     let call: AnswerCall
     let scope: Scope
+  }
+
+  /// The calls of one environment that wait.
+  private struct Line: Sendable {
+    let calls: AsyncStream<Taken>
+    let waiting: AsyncStream<Taken>.Continuation
+
+    init() { (calls, waiting) = AsyncStream.makeStream(of: Taken.self, bufferingPolicy: .bufferingOldest(4)) }
   }
 
   init(
@@ -45,33 +54,51 @@ final class AnswerSample: Service {
 
   /// Takes a call that we answered, if it is its app's turn; returns at once.
   func take(_ reply: AnswerReply, to call: @autoclosure () -> AnswerCall, in environment: Environment) {
-    guard reply.source == .ledger, let app = reply.receipt.flatMap({ registry.directory[$0.bundleID] }) else { return }
-    let scope = Scope(app: app.id, environment: environment)
-    guard let stage = registry.directory.flag(of: scope)?.stage, stage.comparesAnswers, isTurn(of: scope) else {
+    guard reply.source == .ledger, let receipt = reply.receipt, let app = registry.directory[receipt.bundleID] else {
       return
     }
+    let scope = Scope(app: app.id, environment: environment)
+    guard isCompared(scope), isTurn(of: scope), !shadow.isSampled(receipt.voice, in: scope) else { return }
     let call = call()
-    guard !shadow.isHeard(call) else { return }
+    // Apple would ask for the password that such a client does not send.
+    guard registry.directory.answerClients(of: app) == .password || call.tokensApp == nil else { return }
+    let line = environment == .production ? production : sandbox
+    guard case .enqueued = line.waiting.yield(Taken(call: call, scope: scope)) else { return }
+    shadow.noteSample(of: receipt.voice, in: scope)
     next.withLock { $0[scope] = ContinuousClock.now + every }
-    waiting.yield(Taken(call: call, scope: scope))
   }
 
   private func isTurn(of scope: Scope) -> Bool {
     next.withLock { $0[scope].map { $0 <= ContinuousClock.now } ?? true }
   }
 
+  private func isCompared(_ scope: Scope) -> Bool {
+    registry.directory.flag(of: scope)?.stage.comparesAnswers ?? false
+  }
+
   func run() async throws {
-    for await taken in calls { await ask(taken) }
+    await withTaskGroup(of: Void.self) { group in
+      for line in [production, sandbox] {
+        group.addTask { for await taken in line.calls { await self.ask(taken) } }
+      }
+    }
   }
 
   private func ask(_ taken: Taken) async {
+    // In `complete` Apple is never asked.
+    guard isCompared(taken.scope) else { return }
     let (askedAt, begun) = (shadow.now, ContinuousClock.now)
     let url = taken.call.environment == .production ? upstream.production : upstream.sandbox
     let request = ClientRequest(
       method: "POST", url: url, headers: [("Content-Type", "application/json")], body: taken.call.body,
-      deadline: upstream.deadline, responseLimit: VerifyReceiptRoute.answerLimit)
-    guard let answer = try? await client.send(request), answer.status == 200,
-      let object = try? await reader.object(of: answer.body)
+      deadline: upstream.deadlineBesideOurs, responseLimit: VerifyReceiptRoute.answerLimit)
+    let answer: ClientResponse
+    do throws(HTTPClientError) { answer = try await client.send(request) } catch {
+      if VerifyReceiptRoute.isOfApple(error) { times.note(.apple, in: taken.scope, took: nil) }
+      return
+    }
+    guard let object = try? await reader.object(of: answer.body),
+      !VerifyReceiptRoute.isNoAnswer(answer.status, object["status"]?.integer)
     else { return times.note(.apple, in: taken.scope, took: nil) }
     times.note(.apple, in: taken.scope, took: ContinuousClock.now - begun)
     shadow.offer(ShadowCall(taken.call, theirs: object, bytes: answer.body.count, askedAt: askedAt))

@@ -134,8 +134,7 @@ final class VerifyReceiptRoute: Sendable {
     let answer: ClientResponse
     let askedApple = ContinuousClock.now
     do throws(HTTPClientError) { answer = try await client.send(asked) } catch {
-      // The others are our own doing.
-      if ![.noRoom, .cancelled, .shutDown].contains(error.code) {
+      if Self.isOfApple(error) {
         await noteUnanswered(request.body, of: caller, draft, app, environment)
       }
       // Anybody can have a line written while Apple does not answer.
@@ -200,8 +199,13 @@ final class VerifyReceiptRoute: Sendable {
       body: request.body, environment: environment, tokensApp: app, isOfBackEnd: caller == .known)
   }
 
+  /// Whether a call failed at Apple's, or on the way there; the others are our own doing.
+  static func isOfApple(_ error: HTTPClientError) -> Bool {
+    ![.noRoom, .cancelled, .shutDown].contains(error.code)
+  }
+
   /// Whether Apple said nothing of the receipt: then what is known here says more.
-  private static func isNoAnswer(_ http: Int, _ status: Int64?) -> Bool {
+  static func isNoAnswer(_ http: Int, _ status: Int64?) -> Bool {
     guard http == 200, let status else { return true }
     return status == 21_005 || status == 21_009 || (21_100...21_199).contains(status)
   }

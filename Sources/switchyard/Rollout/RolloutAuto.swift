@@ -46,6 +46,7 @@ enum RolloutAuto {
     let (options, saying) = (try DatabaseOptions(arguments), Saying(arguments.wantsJSON, terminal))
     let isSingle = arguments.flag("once") || arguments.flag("dry-run")
     while !Task.isCancelled {
+      saying.hasMoved = false
       do {
         // A connection for each look: between two of them the database may be started anew.
         let end = try await options.withLedger(terminal) { connection in
@@ -53,7 +54,7 @@ enum RolloutAuto {
         }
         if let end { return end }
         if isSingle { return .done }
-      } catch let error as DatabaseError where !isSingle {
+      } catch let error as DatabaseError where !isSingle && error.passes {
         terminal.note("\(error); looking again in \(every) s")
       }
       if saying.hasMoved { continue }
@@ -68,7 +69,7 @@ enum RolloutAuto {
     private let terminal: Terminal
     private var last = ""
     /// Whether a step was taken at the last look: the next one may be proven already.
-    private(set) var hasMoved = false
+    var hasMoved = false
 
     init(_ wantsJSON: Bool, _ terminal: Terminal) { (self.wantsJSON, self.terminal) = (wantsJSON, terminal) }
 
@@ -110,6 +111,16 @@ enum RolloutAuto {
       try saying.say(
         plan, "waits", "\(plan.now) waits: \(why)", key: "\(plan.now) \(plan.missing.map(\.name))")
       return nil
+    }
+  }
+}
+
+extension DatabaseError {
+  /// Whether it may be gone at the next look: the server is started anew, or somebody else changed the stage.
+  fileprivate var passes: Bool {
+    switch code {
+    case .abandoned, .timedOut, .commitOutcomeUnknown: true
+    default: isRetryable
     }
   }
 }

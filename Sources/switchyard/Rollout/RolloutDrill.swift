@@ -14,7 +14,7 @@ enum RolloutDrill {
       change. The result is evidence for 30 days. In ramp what was compared at this percentage counts anew from then on. Exit \
       status: 1 no service is running, or one did not follow.
       """,
-    whenStopped: "The stage is as it was, and the rehearsal does not count.",
+    whenStopped: "The stage is as it was, unless somebody else has changed it. The rehearsal does not count.",
     examples: [Command.Example("switchyard rollout drill com.example.app --environment Sandbox")],
     options: [EnvironmentOption.option, .value("reason", "TEXT", "Why; kept in the audit."), JSONOutput.option],
     arguments: [AppCommand.bundleID]

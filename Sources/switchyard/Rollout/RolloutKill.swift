@@ -59,7 +59,7 @@ enum RolloutKill {
       }
       let now = WallClock.system.now()
       for standing in stopped {
-        let apple = try await connection.read { session throws(DatabaseError) in
+        let apple = try? await connection.read { session throws(DatabaseError) in
           try AnswerTimeTable.read(
             Scope(app: standing.app.id, environment: standing.flag.environment), since: now, in: session)[.apple]
         }
@@ -67,7 +67,7 @@ enum RolloutKill {
         terminal.note(
           """
           \(standing.app.bundleID) \(standing.flag.environment.rawValue): in this hour Apple's verifyReceipt left \(apple.errors) of \
-          \(apple.errors + apple.answers) calls unanswered, and from now on it answers all of them
+          \(apple.errors + apple.answers) calls unanswered; in shadow it answers all of them
           """)
       }
       if stopped.isEmpty { terminal.note("No app is answered by Switchyard. Nothing was changed.") }

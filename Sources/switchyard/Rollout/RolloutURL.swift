@@ -28,9 +28,10 @@ enum RolloutURL {
     let base = arguments.value("public") ?? "https://HOST"
     let url = "\(base.hasSuffix("/") ? String(base.dropLast()) : base)/notifications/\(app)"
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let arrivals = try await NotificationArrival.all(of: app, at: WallClock.system.now(), on: connection)
+      let now = WallClock.system.now()
+      let arrivals = try await NotificationArrival.all(of: app, at: now, on: connection)
       if arguments.wantsJSON {
-        for arrival in arrivals { try terminal.write(arrival.json(url)) }
+        for arrival in arrivals { try terminal.write(arrival.json(url, at: now)) }
         return .done
       }
       var table = TextTable([
@@ -43,7 +44,7 @@ enum RolloutURL {
         ])
       }
       try terminal.write(table.render(for: terminal))
-      for arrival in arrivals { terminal.note("\(arrival.environment): \(arrival.advice(url))") }
+      for arrival in arrivals { terminal.note("\(arrival.environment): \(arrival.advice(url, at: now))") }
       return .done
     }
   }
@@ -60,7 +61,10 @@ extension NotificationArrival {
     return heartbeat.returnedAt == nil ? "under way" : "arrived"
   }
 
-  fileprivate func advice(_ url: String) -> String {
+  fileprivate func advice(_ url: String, at now: Milliseconds) -> String {
+    if isQuiet(at: now) {
+      return "nothing has come for more than a day, or the daily TEST is lost: runbooks/missed-notifications.md"
+    }
     let place = "App Store Connect, App Information, App Store Server Notifications"
     switch state {
     case .silent: return "nothing came yet. \(place): set the \(environment) Server URL to \(url)"
@@ -71,7 +75,7 @@ extension NotificationArrival {
     }
   }
 
-  fileprivate func json(_ url: String) -> JSONObject {
+  fileprivate func json(_ url: String, at now: Milliseconds) -> JSONObject {
     let app = standing.app.bundleID
     let next =
       state == .v2
@@ -80,7 +84,7 @@ extension NotificationArrival {
     return [
       "app": .string(app), "environment": .string(environment), "state": .string(state.rawValue),
       "lastV1": JSONValue(lastV1?.sinceEpoch), "lastV2": JSONValue(lastV2?.sinceEpoch), "test": .string(test),
-      "lateV1Until": JSONValue(lateUntil?.sinceEpoch), "url": .string(url), "advice": .string(advice(url)),
+      "lateV1Until": JSONValue(lateUntil?.sinceEpoch), "url": .string(url), "advice": .string(advice(url, at: now)),
       "next_steps": [.string(next)],
     ]
   }
