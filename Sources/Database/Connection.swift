@@ -39,6 +39,13 @@ package actor Connection {
     try withSession { session throws(DatabaseError) in try session.transaction(lockWait: lockWait, body) }
   }
 
+  /// Runs the body with the tables as they are at its beginning, whatever is committed meanwhile; it may change nothing.
+  package func snapshot<R: Sendable>(
+    _ body: @Sendable (Session) throws(DatabaseError) -> R
+  ) throws(DatabaseError) -> R {
+    try withSession { session throws(DatabaseError) in try session.transaction(isSnapshot: true, body) }
+  }
+
   /// Runs the body without a transaction: each statement commits by itself.
   package func read<R: Sendable>(
     _ body: @Sendable (Session) throws(DatabaseError) -> R

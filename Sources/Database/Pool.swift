@@ -93,6 +93,13 @@ package final class Pool: Sendable {
     try await retrying(replayable: true) { connection throws(DatabaseError) in try await connection.read(body) }
   }
 
+  /// Runs the body with the tables as they are at its beginning, whatever is committed meanwhile; again as `read` does.
+  package func snapshot<R: Sendable>(
+    _ body: @Sendable (Session) throws(DatabaseError) -> R
+  ) async throws(DatabaseError) -> R {
+    try await retrying(replayable: true) { connection throws(DatabaseError) in try await connection.snapshot(body) }
+  }
+
   /// Runs the body for each item in a transaction of its own on one connection, in one visit.
   ///
   /// One outcome for each item; those that certainly did not happen are retried one by one.

@@ -215,13 +215,21 @@ extension Session {
   /// A body that ended the transaction itself (COMMIT, a statement that changes the schema) is `misuse`; what it did is
   /// done. A connection that breaks during COMMIT is `commitOutcomeUnknown`; a ROLLBACK that fails breaks the connection.
   ///
-  /// - Parameter lockWait: how long it waits for a row's lock, in whole seconds; nil: as long as the configuration says.
+  /// - Parameters:
+  ///   - lockWait: how long it waits for a row's lock, in whole seconds; nil: as long as the configuration says.
+  ///   - isSnapshot: whether all statements see the tables as they are at the beginning, and none may change them.
   func transaction<R>(
-    lockWait: Interval? = nil, _ body: (Session) throws(DatabaseError) -> R
+    lockWait: Interval? = nil, isSnapshot: Bool = false, _ body: (Session) throws(DatabaseError) -> R
   ) throws(DatabaseError) -> R {
     guard !isInTransaction else { throw DatabaseError(.misuse, "a transaction inside a transaction") }
     try setLockWait(Self.seconds(lockWait ?? configuration.lockWaitTimeout))
-    try run("START TRANSACTION")
+    if isSnapshot {
+      // Of the next transaction alone.
+      try run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+      try run("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
+    } else {
+      try run("START TRANSACTION")
+    }
     isInTransaction = true
     let value: R
     do throws(DatabaseError) {

@@ -1,5 +1,7 @@
 import Database
+import Glibc
 import Support
+import Synchronization
 import Testing
 import Time
 
@@ -28,6 +30,32 @@ import Time
 
   private static func expect(_ code: DatabaseError.Code, borrowingFrom pool: Pool) async {
     await #expect(throws: DatabaseError(code, "")) { try await pool.withConnection { _ in } }
+  }
+
+  @Test func `reads a snapshot as it was at the beginning, and changes nothing in it`() async throws {
+    try await Self.withTable { pool in
+      let (hasRead, isWritten) = (Atomic(false), Atomic(false))
+      async let seen = pool.snapshot { session throws(DatabaseError) in
+        let before = try session.query("SELECT SUM(n) AS s FROM t")[0].int("s")
+        hasRead.store(true, ordering: .releasing)
+        while !isWritten.load(ordering: .acquiring) { usleep(1_000) }
+        return [before, try session.query("SELECT SUM(n) AS s FROM t")[0].int("s")]
+      }
+      #expect(await eventually { hasRead.load(ordering: .acquiring) })
+      _ = try await pool.transaction { session throws(DatabaseError) in
+        try session.execute("UPDATE t SET n = n + 1 WHERE id = 1")
+      }
+      isWritten.store(true, ordering: .releasing)
+      #expect(try await seen == [0, 0])
+      await #expect(throws: DatabaseError.self) {
+        _ = try await pool.snapshot { session throws(DatabaseError) in try session.execute("UPDATE t SET n = 9") }
+      }
+      // The next transaction on the connection is as ever.
+      try await pool.transaction { session throws(DatabaseError) in
+        _ = try session.execute("UPDATE t SET n = n + 1 WHERE id = 1")
+      }
+      #expect(try await Self.sum(pool) == 2)
+    }
   }
 
   @Test func `never has more connections than allowed`() async throws {

@@ -31,7 +31,8 @@ package struct Installation: Sendable {
     let counts = ServiceMetrics(metrics)
     let registry = try await Registry(
       reading: {
-        try await pool.read { session throws(DatabaseError) in try AppTable.directory(with: keys, in: session) }
+        // Else a stage could be seen without the URL that was set with it.
+        try await pool.snapshot { session throws(DatabaseError) in try AppTable.directory(with: keys, in: session) }
       },
       mark: { try await pool.read { session throws(DatabaseError) in try FlagTable.mark(in: session) } },
       working: ProcessNotes(pool: pool, clock: clock).note,
