@@ -45,6 +45,27 @@ import Testing
     #expect(failure is FileError, "\(String(describing: failure))")
   }
 
+  @Test func `end when the file is written over, or cut off, while it is read`() async throws {
+    for isCut in [true, false] {
+      let path = try file([[UInt8]](repeating: Array("1000000000000001\n".utf8), count: 200_000).flatMap { $0 })
+      var batches = try Self.batches(of: path)
+      guard case .block? = try await batches.next()?.content else {
+        Issue.record("no rows")
+        return
+      }
+      if isCut {
+        #expect(unsafe truncate(path, 2_000_000) == 0)
+      } else {
+        var times = [timespec(), timespec()]
+        times[1].tv_sec = Int((FileFacts(path)?.modifiedAt ?? 0) + 3_600)
+        #expect(unsafe utimensat(AT_FDCWD, path, times, 0) == 0)
+      }
+      var failure: (any Error)?
+      do { while try await batches.next() != nil {} } catch { failure = error }
+      #expect(failure is FileBatches.Changed, "\(isCut) \(String(describing: failure))")
+    }
+  }
+
   @Test func `are not read of another file of the same size`() throws {
     let path = try file(Array("1000000000000001\n".utf8))
     let parts = try FileSource.parts(of: path)

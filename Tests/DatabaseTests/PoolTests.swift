@@ -34,7 +34,8 @@ import Time
 
   @Test func `reads a snapshot as it was at the beginning, and changes nothing in it`() async throws {
     try await Self.withTable { pool in
-      let (hasRead, isWritten) = (Atomic(false), Atomic(false))
+      let hasRead = Atomic(false)
+      let isWritten = Atomic(false)
       async let seen = pool.snapshot { session throws(DatabaseError) in
         let before = try session.query("SELECT SUM(n) AS s FROM t")[0].int("s")
         hasRead.store(true, ordering: .releasing)

@@ -39,7 +39,7 @@ import switchyard
   @Test(arguments: pages) func `are metrics that there are`(page: String) throws {
     let known = try [
       "Service/ServiceMetrics", "Reconciliation/KeepingUpMetrics", "Seeding/SeedingMetrics",
-      "ConsumptionAnswers/ConsumptionAnswers", "Shadow/ShadowMetrics",
+      "ConsumptionAnswers/ConsumptionAnswers", "Shadow/ShadowMetrics", "Shadow/RolloutGuard",
     ].map { try ProjectFile.text("Sources/\($0).swift") }.joined()
     for name in try spans(page) where name.hasPrefix("switchyard_") {
       #expect(known.contains("\"\(name)\""), "\(page): \(name)")

@@ -23,7 +23,7 @@ package struct FileBatches {
 
   private let source: FileSource
   private var waiting: ArraySlice<String>
-  private var open: (path: String, reader: InputReader, progress: ExtractionProgress)?
+  private var open: (path: String, facts: FileFacts, reader: InputReader, progress: ExtractionProgress)?
   /// Of the files that are done.
   private var bytesBefore: Int64 = 0
 
@@ -47,15 +47,23 @@ package struct FileBatches {
     while true {
       if open == nil {
         guard let path = waiting.popFirst() else { return nil }
-        guard FileFacts(path) != nil else { throw NotSeen(path: path) }
+        guard let facts = FileFacts(path) else { throw NotSeen(path: path) }
         let progress = ExtractionProgress()
-        open = (path, InputReader(files: [path], isFolder: source.isFolder, progress: progress), progress)
+        open = (path, facts, InputReader(files: [path], isFolder: source.isFolder, progress: progress), progress)
       }
-      guard let (path, reader, progress) = open else { continue }
+      guard let (path, facts, reader, progress) = open else { continue }
       do {
-        if let block = try await reader.next() {
+        let block = try await reader.next()
+        // What was written over while it was read is two files in one, and what was cut off has not ended there.
+        let after = FileFacts(path)
+        guard after.map({ $0.size == facts.size && $0.modifiedAt == facts.modifiedAt }) ?? true else {
+          throw Changed(path: path)
+        }
+        if let block {
           return SourceBatch(content: .block(block), bytesRead: bytesBefore + progress.figures.bytesRead)
         }
+      } catch let changed as Changed {
+        throw changed
       } catch {
         // What cannot be opened or read may be later, or by another process.
         guard FileFacts(path) != nil, InputReader.isDamage(error) else { throw error }
