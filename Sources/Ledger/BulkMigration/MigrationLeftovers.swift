@@ -22,12 +22,8 @@ package enum MigrationLeftovers {
     var counts: [(app: App.ID, state: MigrationLeftover.State, reason: String, count: Int)] = []
     for row in try session.query(
       """
-      SELECT m.app, m.state, COALESCE(MIN(w.reason), '') AS why, COUNT(DISTINCT m.environment, m.id) AS count
-      FROM migration_ids m FORCE INDEX (by_state) LEFT JOIN work w FORCE INDEX (app)
-        ON w.app = m.app AND w.environment IN (1, 2) AND w.kind = \(WorkTable.Kind.history.rawValue)
-        AND w.subject = m.id AND (m.environment = 0 OR m.environment = w.environment)
-      WHERE m.job = \(job) AND m.state <> \(MigrationIDTable.State.settled.rawValue)
-      GROUP BY m.app, m.state, w.reason ORDER BY count DESC LIMIT 1000
+      SELECT m.app, m.state, \(reason) AS why, COUNT(*) AS count FROM \(rows(of: job))
+      GROUP BY m.app, m.state, why ORDER BY count DESC LIMIT 1000
       """)
     {
       counts.append(
@@ -46,12 +42,8 @@ package enum MigrationLeftovers {
     var leftovers: [MigrationLeftover] = []
     for row in try session.query(
       """
-      SELECT m.app, m.environment, m.id, m.state, COALESCE(MIN(w.reason), '') AS why
-      FROM migration_ids m FORCE INDEX (by_state) LEFT JOIN work w FORCE INDEX (app)
-        ON w.app = m.app AND w.environment IN (1, 2) AND w.kind = \(WorkTable.Kind.history.rawValue)
-        AND w.subject = m.id AND (m.environment = 0 OR m.environment = w.environment)
-      WHERE m.job = \(job) AND m.state <> \(MigrationIDTable.State.settled.rawValue)
-      GROUP BY m.app, m.environment, m.id, m.state ORDER BY m.state DESC, m.app, m.id LIMIT \(limit)
+      SELECT m.app, m.environment, m.id, m.state, \(reason) AS why FROM \(rows(of: job))
+      ORDER BY m.state DESC, m.app, m.id LIMIT \(limit)
       """)
     {
       let environment = try row.int("environment")
@@ -61,6 +53,25 @@ package enum MigrationLeftovers {
           id: try row.text("id"), state: try state(row), reason: try row.text("why")))
     }
     return leftovers
+  }
+
+  private static let reason: SQL = "COALESCE(production.reason, sandbox.reason, '')"
+
+  /// The ids of a job that have no history, each with its work in either environment.
+  ///
+  /// One row of `work` for each id and environment: by a list of environments every row of the app would be read for each id.
+  private static func rows(of job: Int) -> SQL {
+    func work(_ name: SQL, _ environment: Environment) -> SQL {
+      """
+      LEFT JOIN work \(name) FORCE INDEX (app) ON \(name).app = m.app AND \(name).environment = \(environment.code)
+        AND \(name).kind = \(WorkTable.Kind.history.rawValue) AND \(name).subject = m.id
+        AND m.environment IN (0, \(environment.code))
+      """
+    }
+    return """
+      migration_ids m FORCE INDEX (by_state) \(work("production", .production)) \(work("sandbox", .sandbox))
+      WHERE m.job = \(job) AND m.state <> \(MigrationIDTable.State.settled.rawValue)
+      """
   }
 
   private static func state(_ row: Row) throws(DatabaseError) -> MigrationLeftover.State {
