@@ -133,7 +133,7 @@ package struct KnownCustomer: Sendable {
       guard let known = subscriptions.first(where: { $0.key.originalTransactionID == id }) else { return true }
       // A period that only the receipt has is later than all that was heard.
       let last = known.periods.compactMap(\.expiresDate).max() ?? Milliseconds(.min)
-      return end.wholeSeconds > last.wholeSeconds && known.lastHeard.wholeSeconds < end.wholeSeconds
+      return end.wholeSeconds > last.wholeSeconds && known.renewalLastHeard.wholeSeconds < end.wholeSeconds
     }
   }
 
@@ -202,6 +202,6 @@ extension Subscription {
   fileprivate func isOverUnheard(at now: Milliseconds) -> Bool {
     guard let period = current, let end = period.expiresDate, end <= now else { return false }
     if let revoked = period.revocationDate, revoked <= end { return false }
-    return lastHeard.wholeSeconds < end.wholeSeconds
+    return renewalLastHeard.wholeSeconds < end.wholeSeconds
   }
 }

@@ -32,6 +32,14 @@ extension Subscription {
     return max(said.max() ?? .distantPast, renewal?.asOf ?? .distantPast)
   }
 
+  /// As of when anybody with a vote last spoke of its last period, or of its renewal.
+  ///
+  /// A refund of an earlier period says nothing of what became of the last one.
+  public var renewalLastHeard: Milliseconds {
+    let said = current?.statements.filter(\.source.hasVote).map(\.rank.asOf).max()
+    return max(said ?? .distantPast, renewal?.asOf ?? .distantPast)
+  }
+
   /// As of when an unsigned source with a vote last spoke of it; nil when none did.
   public var lastClaimed: Milliseconds? {
     let said = periods.flatMap(\.statements).filter(\.source.isClaimed).map(\.rank.asOf)
@@ -84,5 +92,5 @@ extension Subscription {
   private static let billingRetry = Interval.days(61)
 
   /// Seconds, because V1 bodies tell no more.
-  private func hasNews(since end: Milliseconds) -> Bool { lastHeard.wholeSeconds >= end.wholeSeconds }
+  private func hasNews(since end: Milliseconds) -> Bool { renewalLastHeard.wholeSeconds >= end.wholeSeconds }
 }

@@ -59,6 +59,22 @@ private func hourly(
     #expect(subscription.silence(at: now, allowing: .hours(1)) == example.expected)
   }
 
+  @Test func `is not broken by a refund of an earlier period`() throws {
+    let quiet = try #require(hourly(periods: 2, autoRenew: 1))
+    let refund = said(
+      at: Self.hour * 5 / 2, line: "0",
+      [
+        .type: "Auto-Renewable Subscription", .purchaseDate: 0, .expiresDate: .integer(Self.hour),
+        .transactionId: "1", .transactionReason: "PURCHASE", .revocationDate: .integer(Self.hour * 5 / 2),
+      ])
+    let statements = quiet.periods.flatMap(\.statements) + [refund]
+    let subscription = try #require(
+      Subscription(
+        key: quiet.key, purchases: Purchase.fold(statements, rules: purchaseRules), renewal: quiet.renewal))
+    #expect(subscription.lastHeard == Milliseconds(Self.hour * 5 / 2))
+    #expect(subscription.silence(at: Milliseconds(4 * Self.hour), allowing: .hours(1)) == .shouldHaveRenewed)
+  }
+
   @Test func `tells of each end of a period whether it was told of, learned, or not heard of`() throws {
     let subscription = try #require(hourly(periods: 3, autoRenew: 1))
     let told = event(at: Self.hour, line: "1")
