@@ -42,13 +42,17 @@ package struct AnswerReply: Sendable {
 package struct ProvenReceipt: Sendable {
   package let text: String
   package let bundleID: String
-  /// By what Apple signed: of one receipt there are any number of spellings.
-  package let voice: Digest
+  private let receipt: Receipt
+
+  /// By what Apple signed, since of one receipt there are any number of spellings.
+  ///
+  /// Made when it is asked for, which is seldom.
+  package var voice: Digest { receipt.voice }
 
   /// Nil for what nobody vouches for: nothing of that is held while Apple is asked.
   init?(_ posted: PostedReceipt) {
     guard let receipt = posted.proven, let bundleID = posted.bundleID else { return nil }
-    (text, self.bundleID, voice) = (posted.text, bundleID, receipt.voice)
+    (text, self.bundleID, self.receipt) = (posted.text, bundleID, receipt)
   }
 }
 
