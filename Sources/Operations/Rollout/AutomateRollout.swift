@@ -8,8 +8,8 @@ package import Time
 
 /// Takes an app further by itself for as long as every step is proven, as a policy says.
 ///
-/// Nothing is remembered between two turns but what the ledger holds: whoever calls it again, after a crash too, goes on. It never
-/// takes up again what somebody or the guard took back.
+/// It remembers nothing but what is in the ledger, so it can be started again at any time, also after a crash. After the guard, a kill
+/// or a step back it waits until somebody has taken a step by hand.
 package struct AutomateRollout: Sendable {
   /// What is to be done now.
   package enum Turn: Sendable {

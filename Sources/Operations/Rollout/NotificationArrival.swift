@@ -52,7 +52,7 @@ package struct NotificationArrival: Sendable {
           case (nil, nil): .silent
           case (_?, nil): .v1
           case (nil, _?): .v2
-          // Whoever set the version back to 1 hears it alone from then on.
+          // The version was set back to 1.
           case (let v1?, let v2?): v1 > v2 + .hours(25) ? .v1 : now - v1 < lateV1 ? .both : .v2
           }
         all.append(

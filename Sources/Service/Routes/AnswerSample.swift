@@ -9,12 +9,12 @@ import Runtime
 import Shadow
 import Synchronization
 
-/// Has Apple asked about a few of the calls that we answered, and its answers compared with what we would answer: where nobody gets
-/// Apple's answers the guard would see nothing else.
+/// Asks Apple about a few of the calls that we answered, and has both answers compared.
 ///
-/// The client has its answer by then, and never gets another one. One call of an app in a while is taken, proven receipts alone, and
-/// each receipt once in a window, however it is dressed. Of each environment Apple is asked one call at a time, and what finds no
-/// room is left out.
+/// Without it the guard would see nothing where all customers get our answers. What is compared is composed anew, not read from a cache.
+///
+/// The client gets its answer first, and no other. Only proven receipts are taken, each once in a window however it is spelled, and one
+/// call of an app in `every`. Each environment has a line of its own with one call under way; what finds no room is left out.
 final class AnswerSample: Service {
   /// How long no other call of an app is taken in one environment.
   private let every: Duration
