@@ -4,8 +4,17 @@ package struct GuardRule: Hashable, Sendable {
   package var mostImpact = 10_000
   /// Seconds: the span of time that is looked at.
   package var window = 3_600
-  /// Customers who must have been compared in it; with fewer nothing is decided.
+  /// Customers who must have been compared in it; with fewer nothing is decided about the impact.
   package var leastCustomers = 100
+  /// The rate of our calls without an answer above which it goes back, in a million; 0: errors do not count.
+  package var mostErrors = 10_000
+  /// How many times as long as Apple's p99 ours may be, in hundredths; 0: latency does not count.
+  package var mostLatency = 200
+  /// Calls that must have been counted in the window; with fewer nothing is decided about errors and latency.
+  package var leastCalls = 200
+
+  /// Milliseconds: a p99 up to this is never too slow, however fast Apple is.
+  package static let fastEnough = 500
 
   package init() {}
 
@@ -13,14 +22,67 @@ package struct GuardRule: Hashable, Sendable {
     /// Too few customers were compared: the stage stays, and goes no further.
     case held
     case sound
-    case breached
+    case breached(GuardBreach)
+
+    /// One word: `held`, `sound` or `breached`.
+    package var name: String {
+      switch self {
+      case .held: "held"
+      case .sound: "sound"
+      case .breached: "breached"
+      }
+    }
+
+    /// The threshold that was exceeded; nil for none.
+    package var breach: GuardBreach? {
+      switch self {
+      case .held, .sound: nil
+      case .breached(let breach): breach
+      }
+    }
   }
 
+  /// The verdict about the impact alone.
+  ///
   /// - Parameters:
   ///   - customers: compared since the stage was set, within the window.
   ///   - affected: those of them with an impact that counts.
   package func verdict(customers: Int, affected: Int) -> Verdict {
     guard customers >= max(1, leastCustomers) else { return .held }
-    return affected * 1_000_000 > mostImpact * customers ? .breached : .sound
+    return affected * 1_000_000 > mostImpact * customers
+      ? .breached(.impact(affected: affected, customers: customers)) : .sound
+  }
+
+  /// The verdict about impact, errors and latency: the first of these that is exceeded.
+  ///
+  /// Errors and latency that cannot be judged breach nothing; `held` tells of the impact alone.
+  package func verdict(of figures: GuardFigures) -> Verdict {
+    let byImpact = verdict(customers: figures.customers, affected: figures.affected)
+    if byImpact.breach != nil { return byImpact }
+    if let breach = errorBreach(figures) ?? latencyBreach(figures) { return .breached(breach) }
+    return byImpact
+  }
+
+  /// More of our calls got no answer than may, and more than of Apple's.
+  ///
+  /// Where Apple fails as often, or was not asked, going back to `shadow` would help nobody.
+  private func errorBreach(_ figures: GuardFigures) -> GuardBreach? {
+    let (ours, apple) = (figures.ours, figures.apple)
+    guard mostErrors > 0, ours.calls >= max(1, leastCalls), apple.calls > 0,
+      ours.errors * 1_000_000 > mostErrors * ours.calls, ours.errors * apple.calls > apple.errors * ours.calls
+    else { return nil }
+    return .errors(ours.errors, calls: ours.calls, appleErrors: apple.errors, appleCalls: apple.calls)
+  }
+
+  /// Our p99 is more than so many times Apple's.
+  ///
+  /// Apple's calls without an answer count as its slowest: while Apple is down, our answers wait for it in vain.
+  private func latencyBreach(_ figures: GuardFigures) -> GuardBreach? {
+    let (ours, apple) = (figures.ours, figures.apple)
+    guard mostLatency > 0, min(ours.calls - ours.errors, apple.calls) >= max(1, leastCalls),
+      let slowest = ours.slowest, let applesSlowest = apple.slowest,
+      slowest > Self.fastEnough, slowest * 100 > mostLatency * applesSlowest
+    else { return nil }
+    return .latency(milliseconds: slowest, appleMilliseconds: applesSlowest)
   }
 }

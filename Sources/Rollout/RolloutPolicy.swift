@@ -20,7 +20,7 @@ extension MissingEvidence {
     case .comparisons, .completeness(_, incomplete: 0, _): true
     case .seeds(_, let failed): failed == 0
     case .migrationIDs: true
-    case .step(let seen): seen.verdict != .breached
+    case .step(let seen): seen.verdict.breach == nil
     case .apiKey, .sharedSecret, .clock, .unknownIDs, .cancelledIDs, .completeness, .impact, .incomplete, .drill: false
     }
   }

@@ -2,11 +2,64 @@ import Rollout
 import Testing
 
 @Suite struct `The guard` {
+  private typealias Answers = GuardFigures.Answers
+
   @Test(arguments: [
-    (99, 99, GuardRule.Verdict.held), (0, 0, .held), (100, 0, .sound), (100, 1, .sound), (100, 2, .breached),
-    (10_000, 100, .sound), (10_000, 101, .breached), (100, 5, .breached),
+    (99, 99, "held"), (0, 0, "held"), (100, 0, "sound"), (100, 1, "sound"), (100, 2, "breached"),
+    (10_000, 100, "sound"), (10_000, 101, "breached"), (100, 5, "breached"),
   ])
-  func `decides with enough customers alone`(customers: Int, affected: Int, verdict: GuardRule.Verdict) {
-    #expect(GuardRule().verdict(customers: customers, affected: affected) == verdict)
+  func `decides with enough customers alone`(customers: Int, affected: Int, verdict: String) {
+    #expect(GuardRule().verdict(customers: customers, affected: affected).name == verdict)
+  }
+
+  /// Of calls of ours and of Apple's, and those without an answer.
+  @Test(arguments: [
+    (200, 3, 50, 0, true), (200, 2, 50, 0, false), (199, 199, 50, 0, false), (10_000, 101, 1, 0, true),
+    (10_000, 100, 1, 0, false),
+    // Apple is not asked, or fails as often.
+    (200, 200, 0, 0, false), (200, 10, 200, 10, false), (200, 10, 400, 19, true), (200, 200, 5, 5, false),
+  ])
+  func `counts calls without an answer of ours that Apple answers`(
+    calls: Int, errors: Int, appleCalls: Int, appleErrors: Int, isBreached: Bool
+  ) {
+    let figures = GuardFigures(
+      ours: Answers(calls: calls, errors: errors), apple: Answers(calls: appleCalls, errors: appleErrors))
+    let breach = GuardRule().verdict(of: figures).breach
+    #expect(breach?.cause == (isBreached ? "errors" : nil))
+    var rule = GuardRule()
+    rule.mostErrors = 0
+    #expect(rule.verdict(of: figures) == .held, "it is off, and nobody was compared")
+  }
+
+  @Test(arguments: [
+    (700, 300, true), (700, 350, false), (500, 10, false), (1_500, 500, true), (700, nil, false),
+  ] as [(Int, Int?, Bool)])
+  func `holds our p99 against Apple's`(ours: Int, apple: Int?, isBreached: Bool) {
+    func verdict(_ calls: Int, _ appleCalls: Int, _ rule: GuardRule = GuardRule()) -> GuardRule.Verdict {
+      rule.verdict(
+        of: GuardFigures(
+          customers: 100, ours: Answers(calls: calls, slowest: ours),
+          apple: Answers(calls: appleCalls, slowest: apple)))
+    }
+    #expect(verdict(200, 200).breach?.cause == (isBreached ? "latency" : nil))
+    #expect(verdict(199, 200) == .sound && verdict(200, 199) == .sound, "too few calls")
+    var rule = GuardRule()
+    rule.mostLatency = 0
+    #expect(verdict(200, 200, rule) == .sound)
+  }
+
+  @Test func `names the cause with its figures, the impact first`() {
+    var figures = GuardFigures(
+      customers: 100, affected: 2, ours: Answers(calls: 400, errors: 40, slowest: 2_000),
+      apple: Answers(calls: 300, errors: 1, slowest: 100))
+    #expect(GuardRule().verdict(of: figures) == .breached(.impact(affected: 2, customers: 100)))
+    figures.affected = 0
+    let errors = GuardRule().verdict(of: figures).breach
+    #expect(errors?.text == "40 of 400 calls got no answer from Switchyard, 1 of 300 none from Apple")
+    #expect(errors?.figures.map(\.value) == [40, 400, 1, 300])
+    figures.ours.errors = 0
+    let latency = GuardRule().verdict(of: figures).breach
+    #expect(latency == .latency(milliseconds: 2_000, appleMilliseconds: 100))
+    #expect(latency?.next("com.example.app", "Sandbox").first == "switchyard rollout status com.example.app")
   }
 }

@@ -1,0 +1,48 @@
+/// Which of the guard's thresholds was exceeded, and by which figures.
+package enum GuardBreach: Hashable, Sendable {
+  case impact(affected: Int, customers: Int)
+  /// Calls without an answer of ours, and of Apple's.
+  case errors(Int, calls: Int, appleErrors: Int, appleCalls: Int)
+  /// The p99 of both sides.
+  case latency(milliseconds: Int, appleMilliseconds: Int)
+
+  /// One word for programs.
+  package var cause: String {
+    switch self {
+    case .impact: "impact"
+    case .errors: "errors"
+    case .latency: "latency"
+    }
+  }
+
+  /// The figures, for people.
+  package var text: String {
+    switch self {
+    case .impact(let affected, let customers):
+      "\(affected) of \(customers) customers would have had other access"
+    case .errors(let errors, let calls, let appleErrors, let appleCalls):
+      "\(errors) of \(calls) calls got no answer from Switchyard, \(appleErrors) of \(appleCalls) none from Apple"
+    case .latency(let ours, let apple):
+      "99 of 100 answers took up to \(ours) ms from Switchyard, up to \(apple) ms from Apple"
+    }
+  }
+
+  /// The figures by name, for programs.
+  package var figures: [(name: String, value: Int)] {
+    switch self {
+    case .impact(let affected, let customers): [("affected", affected), ("customers", customers)]
+    case .errors(let errors, let calls, let appleErrors, let appleCalls):
+      [("errors", errors), ("calls", calls), ("appleErrors", appleErrors), ("appleCalls", appleCalls)]
+    case .latency(let ours, let apple): [("p99Milliseconds", ours), ("appleP99Milliseconds", apple)]
+    }
+  }
+
+  /// The commands by which an operator sees more.
+  package func next(_ app: String, _ environment: String) -> [String] {
+    let status = "switchyard rollout status \(app)"
+    switch self {
+    case .impact: return ["switchyard compare list --app \(app) --environment \(environment) --impact", status]
+    case .errors, .latency: return [status, "switchyard doctor"]
+    }
+  }
+}
