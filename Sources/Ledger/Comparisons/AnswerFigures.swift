@@ -6,6 +6,8 @@ package struct AnswerFigures: Hashable, Sendable {
   package enum Side: Int, Hashable, Sendable, CaseIterable {
     case apple = 1
     case ours = 2
+    /// Answers of ours that nobody got: they were composed to be compared.
+    case composed = 3
   }
 
   /// The steps in milliseconds; the last one also counts what took longer.
@@ -28,11 +30,24 @@ package struct AnswerFigures: Hashable, Sendable {
   /// How many answers were given.
   package var answers: Int { answered.values.reduce(0, +) }
 
+  /// How many calls there were, those without an answer among them.
+  package var calls: Int { answers + errors }
+
+  /// The figures of both together.
+  package static func + (a: Self, b: Self) -> Self {
+    Self(answered: a.answered.merging(b.answered, uniquingKeysWith: +), errors: a.errors + b.errors)
+  }
+
   /// The milliseconds within which this share of the answers was given; nil where there was none.
   ///
   /// - Parameter share: from 0 to 1; 0.5 is the median.
-  package func milliseconds(within share: Double) -> Int? {
-    var left = max(1, Int((share * Double(answers)).rounded(.up)))
+  package func milliseconds(within share: Double) -> Int? { milliseconds(of: answers, within: share) }
+
+  /// The milliseconds within which this share of the calls was answered; nil where too many got no answer.
+  package func milliseconds(withinOfCalls share: Double) -> Int? { milliseconds(of: calls, within: share) }
+
+  private func milliseconds(of count: Int, within share: Double) -> Int? {
+    var left = max(1, Int((share * Double(count)).rounded(.up)))
     for (bound, count) in answered.sorted(by: { $0.key < $1.key }) {
       left -= count
       if left <= 0 { return bound }

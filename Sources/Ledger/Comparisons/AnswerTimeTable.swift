@@ -11,11 +11,17 @@ package enum AnswerTimeTable {
     /// In milliseconds; 0 for a call that got no answer.
     let bound: Int
 
-    /// - Parameter time: how long the answer took; nil for a call that got none.
-    package init(_ side: AnswerFigures.Side, in scope: Scope, took time: Duration?, at now: Milliseconds) {
+    /// - Parameters:
+    ///   - time: how long the answer took; nil for a call that got none.
+    ///   - stageSetAt: when the app's stage was set; what was counted in this hour before that is kept apart.
+    package init(
+      _ side: AnswerFigures.Side, in scope: Scope, took time: Duration?, at now: Milliseconds,
+      stageSetAt: Milliseconds? = nil
+    ) {
       self.side = side
       self.scope = scope
-      hour = Milliseconds(now.sinceEpoch / 3_600_000 * 3_600_000)
+      let start = Milliseconds(now.sinceEpoch / 3_600_000 * 3_600_000)
+      hour = max(start, stageSetAt ?? start)
       bound = time.map(AnswerFigures.bound(of:)) ?? 0
     }
   }
@@ -36,15 +42,18 @@ package enum AnswerTimeTable {
   }
 
   /// The figures of each side that was called; the hour in which `instant` lies counts whole.
+  ///
+  /// - Parameter begun: only what was counted under a stage that was set then or later.
   package static func read(
-    _ scope: Scope, since instant: Milliseconds, in session: borrowing Session
+    _ scope: Scope, since instant: Milliseconds, begunAt begun: Milliseconds = Milliseconds(.min),
+    in session: borrowing Session
   ) throws(DatabaseError) -> [AnswerFigures.Side: AnswerFigures] {
     var calls: [AnswerFigures.Side: [Int: Int]] = [:]
     for row in try session.query(
       """
       SELECT side, at_most, CAST(SUM(calls) AS SIGNED) AS calls FROM answer_times
       WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND hour_start > \(instant - .hours(1)) GROUP BY side, at_most
+        AND hour_start > \(instant - .hours(1)) AND hour_start >= \(begun) GROUP BY side, at_most
       """)
     {
       guard let side = AnswerFigures.Side(rawValue: try row.int("side")) else { continue }

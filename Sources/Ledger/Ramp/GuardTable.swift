@@ -11,12 +11,18 @@ package enum GuardTable {
   package static func all(in session: borrowing Session) throws(DatabaseError) -> [Scope: GuardRule] {
     var rules: [Scope: GuardRule] = [:]
     for row in try session.query(
-      "SELECT app, environment, most_impact, window_seconds, least_customers FROM guards")
+      """
+      SELECT app, environment, most_impact, window_seconds, least_customers, most_errors, most_latency, least_calls
+      FROM guards
+      """)
     {
       var rule = GuardRule()
       rule.mostImpact = try row.int("most_impact")
       rule.window = try row.int("window_seconds")
       rule.leastCustomers = try row.int("least_customers")
+      rule.mostErrors = try row.int("most_errors")
+      rule.mostLatency = try row.int("most_latency")
+      rule.leastCalls = try row.int("least_calls")
       rules[Scope(app: App.ID(try row.int("app")), environment: try .init(code: row.int("environment")))] = rule
     }
     return rules
@@ -27,11 +33,13 @@ package enum GuardTable {
   ) throws(DatabaseError) {
     _ = try session.execute(
       """
-      INSERT INTO guards (app, environment, most_impact, window_seconds, least_customers, changed_at)
+      INSERT INTO guards (app, environment, most_impact, window_seconds, least_customers, most_errors, most_latency,
+        least_calls, changed_at)
       VALUES (\(scope.app.number), \(scope.environment.code), \(rule.mostImpact), \(rule.window),
-        \(rule.leastCustomers), \(now))
+        \(rule.leastCustomers), \(rule.mostErrors), \(rule.mostLatency), \(rule.leastCalls), \(now))
       ON DUPLICATE KEY UPDATE most_impact = VALUES(most_impact), window_seconds = VALUES(window_seconds),
-        least_customers = VALUES(least_customers), changed_at = VALUES(changed_at)
+        least_customers = VALUES(least_customers), most_errors = VALUES(most_errors),
+        most_latency = VALUES(most_latency), least_calls = VALUES(least_calls), changed_at = VALUES(changed_at)
       """)
   }
 }

@@ -36,7 +36,10 @@ package struct Migration: Sendable {
 
   /// Every step so far, in order.
   package static var all: [Migration] {
-    [first, second, third, fourth, fifth, sixth, heldHistories, heard, theSwitch, bulkMigrations, answerTimes]
+    [
+      first, second, third, fourth, fifth, sixth, heldHistories, heard, theSwitch, bulkMigrations, answerTimes,
+      guardThresholds,
+    ]
   }
 
   /// The schema this binary was built for.

@@ -1,0 +1,29 @@
+package import Database
+package import Rollout
+package import Time
+
+extension GuardFigures {
+  /// What was seen of an app since its stage was set, within the window of a rule.
+  ///
+  /// Answers are counted by the hour: of theirs, the hour in which the window begins counts whole.
+  ///
+  /// - Parameter changedAt: when the stage, or its share, was set.
+  package static func read(
+    _ scope: Scope, by rule: GuardRule, since changedAt: Milliseconds, at now: Milliseconds,
+    in session: borrowing Session
+  ) throws(DatabaseError) -> GuardFigures {
+    let start = max(now - .seconds(Int64(rule.window)), changedAt)
+    let compared = try ComparisonFigures.read(scope, since: start, in: session)
+    var figures = GuardFigures(customers: compared.customers, affected: compared.affected)
+    guard rule.mostErrors > 0 || rule.mostLatency > 0 else { return figures }
+    let answers = try AnswerTimeTable.read(scope, since: start, begunAt: changedAt, in: session)
+    if let ours = answers[.ours] {
+      figures.ours = Answers(calls: ours.calls, errors: ours.errors, slowest: ours.milliseconds(within: 0.99))
+    }
+    if let apple = answers[.apple] {
+      figures.apple = Answers(
+        calls: apple.calls, errors: apple.errors, slowest: apple.milliseconds(withinOfCalls: 0.99))
+    }
+    return figures
+  }
+}
