@@ -9,16 +9,23 @@ package import Time
 package final class AnswerTimes: Service {
   private let pool: Pool
   private let every: Duration
+  private let stageSetAt: @Sendable (Scope) -> Milliseconds?
   private let clock: WallClock
   private let logger: Logger
   private let pace = LogPace()
   /// What is not in the ledger yet: a few numbers for each app, however many calls there are.
   private let calls = Mutex<[AnswerTimeTable.Key: Int]>([:])
 
-  /// - Parameter every: how often the counts are written.
-  package init(pool: Pool, every: Duration, clock: WallClock, logger: Logger) {
+  /// - Parameters:
+  ///   - every: how often the counts are written.
+  ///   - stageSetAt: when an app's stage was set, as far as this process knows.
+  package init(
+    pool: Pool, every: Duration, stageSetAt: @escaping @Sendable (Scope) -> Milliseconds?, clock: WallClock,
+    logger: Logger
+  ) {
     self.pool = pool
     self.every = every
+    self.stageSetAt = stageSetAt
     self.clock = clock
     self.logger = logger
   }
@@ -27,7 +34,7 @@ package final class AnswerTimes: Service {
   ///
   /// - Parameter time: how long the answer took; nil for a call that got none.
   package func note(_ side: AnswerFigures.Side, in scope: Scope, took time: Duration?) {
-    let key = AnswerTimeTable.Key(side, in: scope, took: time, at: clock.now())
+    let key = AnswerTimeTable.Key(side, in: scope, took: time, at: clock.now(), stageSetAt: stageSetAt(scope))
     calls.withLock { $0[key, default: 0] += 1 }
   }
 

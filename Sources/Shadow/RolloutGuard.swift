@@ -5,31 +5,37 @@ import Rollout
 package import Runtime
 package import Time
 
-/// Takes our answers back by itself: an app whose customers would have had other access than with Apple's answers goes back
-/// to `shadow`, in every process, within seconds.
+/// Takes our answers back by itself: an app whose customers would have had other access than with Apple's answers, or whose
+/// answers fail or take too long, goes back to `shadow`, in every process, within seconds.
 ///
-/// It never goes forward by itself, so it cannot flap. Without enough customers it decides nothing.
+/// It never goes forward by itself, so it cannot flap. Without enough customers or calls it decides nothing.
 package struct RolloutGuard: Service {
   package static let action: StaticString = "rollout.guard"
 
   private let pool: Pool
   private let every: Duration
+  private let announce: @Sendable (TakenBack) -> Void
   private let breaches: MetricFamily<Counter>
   private let states: MetricFamily<Gauge>
   private let clock: WallClock
   private let logger: Logger
 
-  /// - Parameter every: how often the figures are looked at.
+  /// - Parameters:
+  ///   - every: how often the figures are looked at.
+  ///   - announce: is told of each app that this process took back, once it is committed; it must not wait.
   package init(
-    pool: Pool, every: Duration = .seconds(2), metrics: MetricsRegistry, clock: WallClock, logger: Logger
+    pool: Pool, every: Duration = .seconds(2), announce: @escaping @Sendable (TakenBack) -> Void = { _ in },
+    metrics: MetricsRegistry, clock: WallClock, logger: Logger
   ) {
     self.pool = pool
     self.every = every
+    self.announce = announce
     self.clock = clock
     self.logger = logger
     breaches = metrics.counter(
-      "switchyard_guard_breaches_total", help: "Apps that this process took back to shadow.",
-      labels: ["app", "environment"])
+      "switchyard_guard_breaches_total",
+      help: "Apps that this process took back to shadow, by cause: impact, errors or latency.",
+      labels: ["app", "environment", "cause"])
     states = metrics.gauge(
       "switchyard_guard_state",
       help: "Of apps that are answered by us: 0 too few customers were compared, 1 sound, 2 breached.",
@@ -49,11 +55,9 @@ package struct RolloutGuard: Service {
   private struct Found: Sendable {
     let app: App
     let flag: Flag
-    let rule: GuardRule
-    let figures: ComparisonFigures
+    let verdict: GuardRule.Verdict
 
     var scope: Scope { Scope(app: app.id, environment: flag.environment) }
-    var verdict: GuardRule.Verdict { rule.verdict(customers: figures.customers, affected: figures.affected) }
   }
 
   private func look() async throws {
@@ -66,11 +70,8 @@ package struct RolloutGuard: Service {
       for (scope, flag) in flags {
         guard let app = apps.first(where: { $0.id == scope.app }) else { continue }
         let rule = rules[scope] ?? GuardRule()
-        let start = max(now - .seconds(Int64(rule.window)), flag.changedAt)
-        found.append(
-          Found(
-            app: app, flag: flag, rule: rule,
-            figures: try ComparisonFigures.read(scope, since: start, in: session)))
+        let figures = try GuardFigures.read(scope, by: rule, since: flag.changedAt, at: now, in: session)
+        found.append(Found(app: app, flag: flag, verdict: rule.verdict(of: figures)))
       }
       return found
     }
@@ -79,34 +80,33 @@ package struct RolloutGuard: Service {
       switch one.verdict {
       case .held: states[labels].record(0)
       case .sound: states[labels].record(1)
-      case .breached:
+      case .breached(let breach):
         states[labels].record(2)
-        try await takeBack(one, at: now)
+        try await takeBack(one, for: breach, at: now)
       }
     }
   }
 
-  private func takeBack(_ found: Found, at now: Milliseconds) async throws {
-    let reason = """
-      \(found.flag.environment.rawValue): \(Move.name(found.flag.stage, found.flag.share)) to shadow: \
-      \(found.figures.affected) of \(found.figures.customers) customers would have had other access
-      """
+  private func takeBack(_ found: Found, for breach: GuardBreach, at now: Milliseconds) async throws {
+    let (app, environment) = (found.app.bundleID, found.flag.environment.rawValue)
+    let news = TakenBack(
+      app: app, environment: environment, breach: breach, from: Move.name(found.flag.stage, found.flag.share), at: now)
     let isFirst = try await pool.transaction { session throws(DatabaseError) in
       guard try FlagTable.advance(found.scope, from: found.flag, to: .shadow, at: now, in: session) else {
         return false
       }
       try AuditTable.note(
-        Self.action, of: found.app.bundleID, by: "guard", because: reason, at: now, in: session)
+        Self.action, of: app, by: "guard", because: "\(environment): \(news.text)", at: now, in: session)
       return true
     }
     guard isFirst else { return }
-    breaches[[found.app.bundleID, found.flag.environment.rawValue]].increment()
+    breaches[[app, environment, breach.cause]].increment()
     logger.error(
       "the guard took an app back to shadow",
       metadata: [
-        "app": "\(found.app.bundleID)", "environment": "\(found.flag.environment.rawValue)",
-        "stage": "\(found.flag.stage.rawValue)", "customers": "\(found.figures.customers)",
-        "affected": "\(found.figures.affected)",
+        "app": "\(app)", "environment": "\(environment)", "stage": "\(found.flag.stage.rawValue)",
+        "cause": "\(breach.cause)", "figures": "\(breach.text)",
       ])
+    announce(news)
   }
 }

@@ -66,7 +66,7 @@ package final class Shadow: Service {
   let thread = SideThread(label: "comparisons", longestLine: 64 << 20)
 
   /// - Parameters:
-  ///   - times: counts how long our answers take to compose.
+  ///   - times: counts how long our answers take to compose, apart from those that callers get.
   ///   - disk: below `ample` nothing is compared: what Apple signed needs the room.
   package init(
     answering: Answering, pool: Pool, keys: Keyring, settings: Settings = Settings(), times: AnswerTimes,
@@ -149,7 +149,7 @@ package final class Shadow: Service {
     do throws(NoCandidate) {
       let candidate = try await answering.candidate(
         for: call.call, askedAt: call.askedAt, date: date)
-      times.note(.ours, in: candidate.scope, took: ContinuousClock.now - begun)
+      times.note(.composed, in: candidate.scope, took: ContinuousClock.now - begun)
       let outcome = await judged(candidate, call, at: date ?? call.askedAt)
       if [.compared, .repeated, .namesNobody].contains(outcome) { voices.insert(heard) }
       return outcome
@@ -162,7 +162,7 @@ package final class Shadow: Service {
       if error == .tooLarge || error == .failed,
         let app = theirs.receipt?.bundleID.flatMap({ answering.app(named: $0) })
       {
-        times.note(.ours, in: Scope(app: app.id, environment: call.call.environment), took: nil)
+        times.note(.composed, in: Scope(app: app.id, environment: call.call.environment), took: nil)
       }
       return ShadowOutcome(rawValue: error.rawValue) ?? .failed
     }

@@ -29,7 +29,7 @@ import Time
         _ = try session.execute(
           """
           INSERT INTO guards (app, environment, most_impact, window_seconds, least_customers, changed_at)
-          VALUES (\(scope.app.number), \(scope.environment.code), \(impact), 60, 7, 1)
+          VALUES (\(scope.app.number), 2, \(impact), 60, 7, 1)
           ON DUPLICATE KEY UPDATE most_impact = VALUES(most_impact)
           """)
       }

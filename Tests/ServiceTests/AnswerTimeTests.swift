@@ -26,7 +26,7 @@ import Truth
       let request = AnsweringService.request(try service.receipt(of: buyer))
       _ = try await service.ask(request)
       #expect(try await Self.isThere("side = 1 AND at_most > 0", service), "Apple's")
-      #expect(try await Self.isThere("side = 2 AND at_most > 0", service), "ours, that was compared with it")
+      #expect(try await Self.isThere("side = 3 AND at_most > 0", service), "ours, that was compared with it")
       try await service.control("faults", ["fault": "serverError", "on": "verifyReceipt", "times": .null])
       _ = try await service.ask(request)
       #expect(try await Self.isThere("side = 1 AND at_most = 0", service), "the app is known by its secret")

@@ -7,7 +7,7 @@ import Seeding
 ///
 /// As a service it closes them when everybody who sends has ended.
 struct HTTPClients: Service {
-  /// OCSP responders, and back ends that are asked how a purchase was used.
+  /// OCSP responders, back ends that are asked how a purchase was used, and the webhook of alerts.
   let respondersAndBackEnds: HTTPClient
   /// Where the outbox sends.
   let destinations: HTTPClient

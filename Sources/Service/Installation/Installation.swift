@@ -59,13 +59,20 @@ package struct Installation: Sendable {
       reader: adapter.receipts, key: keys.current, memory: memory, settings: settings.answering,
       composers: settings.composers, clock: clock,
       lookUp: { [seeding = asking?.seeding] in try await seeding?.lookUp($0, of: $1, in: $2, within: $3) })
-    let times = AnswerTimes(pool: pool, every: settings.shadow.timesWrittenEvery, clock: clock, logger: logger)
+    let times = AnswerTimes(
+      pool: pool, every: settings.shadow.timesWrittenEvery,
+      stageSetAt: { registry.directory.flag(of: $0)?.changedAt }, clock: clock, logger: logger)
     let shadow = Shadow(
       answering: answering, pool: pool, keys: keys, settings: settings.shadow, times: times, metrics: metrics,
       disk: { diskWatch?.level ?? .ample }, clock: clock, logger: logger)
     let sample = AnswerSample(
       every: settings.answersSampledEvery, client: clients.verifyReceipt, upstream: settings.verifyReceipt,
       shadow: shadow, times: times, registry: registry)
+    let webhook = settings.guardWebhook.map {
+      GuardWebhook($0, client: clients.respondersAndBackEnds, metrics: metrics, logger: logger)
+    }
+    let guarding = RolloutGuard(
+      pool: pool, announce: { webhook?.take($0) }, metrics: metrics, clock: clock, logger: logger)
     let router = Router(
       means, settings: settings, lookUps: lookUps, seeding: asking?.seeding, answering: answering, shadow: shadow,
       sample: sample, times: times, health: health)
@@ -78,7 +85,7 @@ package struct Installation: Sendable {
         settings.revocations, pool: pool, responder: Responder(client: clients.respondersAndBackEnds),
         metrics: metrics, clock: clock, logger: logger),
       registry, Housekeeping(pool: pool, ledger: ledger, metrics: counts, clock: clock, logger: logger),
-      readiness, times, shadow, sample, RolloutGuard(pool: pool, metrics: metrics, clock: clock, logger: logger),
+      readiness, times, shadow, sample, webhook, guarding,
       settings.searchesStoredSecrets
         ? SecretSearchService(
           search: SecretSearch(pool: pool, keys: keys, adapter: adapter) { clock.now() }, metrics: counts,

@@ -31,6 +31,8 @@ extension Installation {
     package var shadow = Shadow.Settings()
     /// How long after one call that we answered Apple is asked about another one of the same app, to compare the answers.
     package var answersSampledEvery = Duration.seconds(2)
+    /// What is told of apps that the guard takes back; nil: the log, the audit and the metrics alone.
+    package var guardWebhook: GuardWebhook.Settings?
     /// What composes our answers.
     package var composers = AnswerComposers()
     /// How long an answer of our own is given again to whoever sends the same receipt; 0: not at all.
