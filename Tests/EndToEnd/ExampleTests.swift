@@ -40,6 +40,7 @@ import switchyard
     let known = try [
       "Service/ServiceMetrics", "Reconciliation/KeepingUpMetrics", "Seeding/SeedingMetrics",
       "ConsumptionAnswers/ConsumptionAnswers", "Shadow/ShadowMetrics", "Shadow/RolloutGuard",
+      "Service/GuardWebhook",
     ].map { try ProjectFile.text("Sources/\($0).swift") }.joined()
     for name in try spans(page) where name.hasPrefix("switchyard_") {
       #expect(known.contains("\"\(name)\""), "\(page): \(name)")

@@ -42,6 +42,19 @@ import Testing
     #expect(drill.status == 1 && drill.notes.contains("no service is running"), "\(drill)")
     let guarded = try await program.run(["rollout", "guard", app, "--customers", "50", "--json"] + sandbox)
     #expect(try guarded.objects.first?["customers"] == 50, "\(guarded)")
+    let guarding = ["rollout", "guard", app] + sandbox
+    let thresholds = try await program.run(
+      guarding + ["--most-errors", "0.5", "--most-latency", "1.5", "--calls", "30", "--json"])
+    let rule = try #require(try thresholds.objects.first, "\(thresholds)")
+    #expect(rule["errorsPerMillion"] == 5_000 && rule["latencyPercentOfApple"] == 150 && rule["calls"] == 30)
+    #expect(rule["customers"] == 50 && rule["changed"] == true)
+    #expect(try await program.run(guarding + ["--most-latency", "0.5"]).status == 2)
+    #expect(try await program.run(guarding + ["--most-errors", "0", "--most-latency", "0"]).status == 0)
+    let status = try await program.run("rollout", "status", app, "--json").objects.last
+    #expect(status?["guardRule"]?.object?["errorsPerMillion"] == 0 && status?["guardBreach"] == .null)
+    // What others could read is refused, and the URL is not repeated.
+    let open = try await program.run("serve", "--alert-webhook", "http://alerts.example.com/hidden")
+    #expect(open.status == 2 && open.notes.contains("--alert-webhook") && !open.notes.contains("hidden"), "\(open)")
 
     #expect(try await program.run("rollout", "kill", app, "--all").status == 2)
     let dry = try await program.run("rollout", "kill", "--dry-run")

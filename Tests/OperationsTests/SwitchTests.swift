@@ -158,7 +158,10 @@ import Time
     let here = try await Operated()
     let set = SetGuard(of: Operated.bundleID, in: .sandbox) { $0.leastCustomers = 7 }
     try await here.expect(
-      "rollout.guard.set com.example.app Sandbox: impact 10000 ppm, 3600 s, 7 customers: ticket 4"
+      """
+      rollout.guard.set com.example.app Sandbox: impact 10000 ppm, 3600 s, 7 customers, errors 10000 ppm, \
+      latency 200 % of Apple's, 200 calls: ticket 4
+      """
     ) {
       try await set.plan(on: here.connection)
     } apply: {

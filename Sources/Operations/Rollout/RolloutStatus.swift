@@ -11,7 +11,10 @@ package struct RolloutStatus: Sendable {
   /// Of the last 24 hours.
   package let figures: ComparisonFigures
   /// How each side answered in the last 24 hours, by whole hours; a side that was not called is left out.
+  ///
+  /// Ours are those that callers got and those that were only compared.
   package let answers: [AnswerFigures.Side: AnswerFigures]
+  package let rule: GuardRule
   /// Nil where the guard watches nothing: our answers are given to nobody.
   package let verdict: GuardRule.Verdict?
 
@@ -34,15 +37,19 @@ package struct RolloutStatus: Sendable {
       for standing in try RolloutStanding.all(in: session) {
         guard bundleID == nil || standing.app.bundleID == bundleID else { continue }
         let figures = try ComparisonFigures.read(standing.scope, since: now - span, in: session)
-        let answers = try AnswerTimeTable.read(standing.scope, since: now - span, in: session)
+        var answers = try AnswerTimeTable.read(standing.scope, since: now - span, in: session)
+        if let composed = answers.removeValue(forKey: .composed) {
+          answers[.ours] = (answers[.ours] ?? AnswerFigures()) + composed
+        }
+        let rule = rules[standing.scope] ?? GuardRule()
         var verdict: GuardRule.Verdict?
         if standing.isAnswered, standing.flag.stage.comparesAnswers {
-          let rule = rules[standing.scope] ?? GuardRule()
-          let start = max(standing.flag.changedAt, now - .seconds(Int64(rule.window)))
-          let seen = try ComparisonFigures.read(standing.scope, since: start, in: session)
-          verdict = rule.verdict(customers: seen.customers, affected: seen.affected)
+          let seen = try GuardFigures.read(
+            standing.scope, by: rule, since: standing.flag.changedAt, at: now, in: session)
+          verdict = rule.verdict(of: seen)
         }
-        all.append(RolloutStatus(standing: standing, figures: figures, answers: answers, verdict: verdict))
+        all.append(
+          RolloutStatus(standing: standing, figures: figures, answers: answers, rule: rule, verdict: verdict))
       }
       return all
     }

@@ -46,7 +46,8 @@ package struct SetGuard: Sendable {
         "rollout.guard.set", of: plan.bundleID,
         """
         \(plan.scope.environment.rawValue): impact \(plan.after.mostImpact) ppm, \(plan.after.window) s, \
-        \(plan.after.leastCustomers) customers
+        \(plan.after.leastCustomers) customers, errors \(plan.after.mostErrors) ppm, \
+        latency \(plan.after.mostLatency) % of Apple's, \(plan.after.leastCalls) calls
         """, at: now, in: session)
     }
   }

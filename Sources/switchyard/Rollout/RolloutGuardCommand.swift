@@ -10,55 +10,113 @@ enum RolloutGuardCommand {
   static let command = Command(
     "guard", "Show or set when an app goes back to shadow by itself.",
     discussion: """
-      In ramp and live every service looks at the comparisons of the last --window seconds since the stage was set. If at \
-      least --customers customers were compared and more than --impact percent of them would have had other access than \
-      with Apple's answers, the app goes back to shadow. With fewer customers nothing happens.
+      In ramp and live every service looks at the last --window seconds since the stage was set. The app goes back to \
+      shadow in three cases. Impact: at least --customers customers were compared, and more than --impact percent of them \
+      would have had other access than with Apple's answers. Errors: of at least --calls calls more than --most-errors \
+      percent got no answer from Switchyard, and a smaller share got none from Apple. Latency: both sides were called at \
+      least --calls times, and Switchyard's p99 is more than 500 ms and more than --most-latency times Apple's p99. With \
+      fewer customers or calls, or where Apple was not asked, nothing happens. Calls are counted by the hour: the hour in \
+      which the window begins counts whole.
+
+      --most-errors 0 and --most-latency 0 turn these two off. `switchyard serve --alert-webhook URL` tells another \
+      system when an app goes back.
       """,
     examples: [
       Command.Example("switchyard rollout guard com.example.app --environment Sandbox"),
       Command.Example("switchyard rollout guard com.example.app --environment Production --impact 0.5 --customers 500"),
+      Command.Example(
+        "switchyard rollout guard com.example.app --environment Production --most-errors 0.5 --most-latency 3"),
     ],
     options: [
       EnvironmentOption.option, .value("impact", "PERCENT", "The rate of customers above which it goes back."),
+      .value("most-errors", "PERCENT", "The rate of calls without an answer above which it goes back, 0: never."),
+      .value("most-latency", "TIMES", "How many times Apple's p99 Switchyard's may be, 1 to 100, 0: any."),
       .value("window", "SECONDS", "The span of time that is looked at, 60 to 604800."),
       .value("customers", "N", "Customers who must have been compared, 1 to 1000000."),
+      .value("calls", "N", "Calls that errors and latency are judged by at least, 1 to 1000000."),
       .value("reason", "TEXT", "Why; kept in the audit."), JSONOutput.option,
     ],
     arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
     let environment = try EnvironmentOption.required(arguments)
-    let share = try arguments.value("impact").map { text throws(UsageError) in
-      guard let share = RampShare(text) else {
-        throw UsageError(
-          .invalidValue, "--impact is a percentage with at most two decimals.", path: arguments.path)
-      }
-      return share
-    }
+    let impact = try percent("impact", arguments)
+    let errors = try percent("most-errors", arguments)
+    let latency = try times("most-latency", arguments)
     let window = try arguments.integer("window", in: 60...604_800)
     let customers = try arguments.integer("customers", in: 1...1_000_000)
+    let calls = try arguments.integer("calls", in: 1...1_000_000)
     let set = SetGuard(of: arguments.positionals[0], in: environment) { rule in
-      rule.mostImpact = share.map { $0.hundredths * 100 } ?? rule.mostImpact
+      rule.mostImpact = impact.map { $0.hundredths * 100 } ?? rule.mostImpact
+      rule.mostErrors = errors.map { $0.hundredths * 100 } ?? rule.mostErrors
+      rule.mostLatency = latency ?? rule.mostLatency
       rule.window = window ?? rule.window
       rule.leastCustomers = customers ?? rule.leastCustomers
+      rule.leastCalls = calls ?? rule.leastCalls
     }
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let plan = try await set.plan(on: connection)
       try await set.apply(
         plan, by: .ofCommand(because: arguments.value("reason")), at: WallClock.system.now(), on: connection)
-      let rule = plan.after
-      let percent = RampShare(hundredths: min(rule.mostImpact / 100, Bucket.count)).map { "\($0)" } ?? ""
       if arguments.wantsJSON {
-        try terminal.write([
-          "app": .string(plan.bundleID), "environment": .string(environment.rawValue),
-          "impactPerMillion": .integer(Int64(rule.mostImpact)), "windowSeconds": .integer(Int64(rule.window)),
-          "customers": .integer(Int64(rule.leastCustomers)), "changed": .bool(plan.before != plan.after),
-        ])
+        var object: JSONObject = ["app": .string(plan.bundleID), "environment": .string(environment.rawValue)]
+        for member in plan.after.json { object[member.key] = member.value }
+        object["changed"] = .bool(plan.before != plan.after)
+        try terminal.write(object)
       } else {
-        try terminal.write(
-          "\(plan.bundleID) \(environment.rawValue): back to shadow above \(percent) of at least "
-            + "\(rule.leastCustomers) customers in \(rule.window) seconds\n")
+        try terminal.write("\(plan.bundleID) \(environment.rawValue): back to shadow \(plan.after.text)\n")
       }
       return .done
     }
+  }
+
+  private static func percent(
+    _ option: String, _ arguments: ParsedArguments
+  ) throws(UsageError) -> RampShare? {
+    guard let text = arguments.value(option) else { return nil }
+    guard let share = RampShare(text) else {
+      throw UsageError(
+        .invalidValue, "--\(option) is a percentage with at most two decimals.", path: arguments.path)
+    }
+    return share
+  }
+
+  /// Hundredths; nil where the option is not given.
+  private static func times(_ option: String, _ arguments: ParsedArguments) throws(UsageError) -> Int? {
+    guard let text = arguments.value(option) else { return nil }
+    guard !text.hasSuffix("%"), let hundredths = RampShare(text)?.hundredths, hundredths == 0 || hundredths >= 100
+    else {
+      throw UsageError(
+        .invalidValue, "--\(option) is a number from 1 to 100 with at most two decimals, or 0.",
+        path: arguments.path)
+    }
+    return hundredths
+  }
+}
+
+extension GuardRule {
+  /// As programs read it.
+  var json: JSONObject {
+    [
+      "impactPerMillion": .integer(Int64(mostImpact)), "windowSeconds": .integer(Int64(window)),
+      "customers": .integer(Int64(leastCustomers)), "errorsPerMillion": .integer(Int64(mostErrors)),
+      "latencyPercentOfApple": .integer(Int64(mostLatency)), "calls": .integer(Int64(leastCalls)),
+    ]
+  }
+
+  /// `above 1 % of at least 100 customers in 3600 seconds; …`.
+  fileprivate var text: String {
+    var text = "above \(Self.percent(mostImpact)) of at least \(leastCustomers) customers in \(window) seconds"
+    if mostErrors > 0 {
+      text += "; above \(Self.percent(mostErrors)) of at least \(leastCalls) calls without an answer"
+    }
+    if mostLatency > 0 {
+      let times = Self.percent(mostLatency * 100).filter { $0 != " " && $0 != "%" }
+      text += "; above \(times) times Apple's p99 with at least \(leastCalls) calls"
+    }
+    return text
+  }
+
+  private static func percent(_ perMillion: Int) -> String {
+    RampShare(hundredths: min(perMillion / 100, Bucket.count)).map { "\($0)" } ?? ""
   }
 }

@@ -14,8 +14,8 @@ enum RolloutStatusCommand {
     "Show every app's stage, how its answers compare with Apple's, and what the guard says.",
     discussion: """
       Comparisons of the last 24 hours. COMPARED and IMPACT count customers, DIFFER counts comparisons; UNKNOWN are customers whose \
-      history was not known when they were compared. GUARD is `sound`, `held` (too few customers were compared to tell) or `breached`, \
-      and - where nobody gets our answers.
+      history was not known when they were compared. GUARD is `sound`, `held` (too few customers were compared to tell) or `breached` with \
+      its cause (impact, errors or latency), and - where nobody gets our answers.
 
       P50/P99 are the milliseconds within which half of the answers, and 99 of 100, were given: the upper ends of steps, \
       over whole hours. Apple's time is from our request to Apple's whole answer. Ours is the caller's whole wait; for an \
@@ -48,10 +48,15 @@ enum RolloutStatusCommand {
           status.standing.app.bundleID, status.standing.flag.environment.rawValue, status.stage,
           status.standing.flag.changedAt.iso8601, "\(figures.customers)", "\(status.differing)",
           "\(figures.affected)", "\(figures.incomplete)", status.speed(of: .ours), "\(status.errors(of: .ours))",
-          status.speed(of: .apple), "\(status.errors(of: .apple))", status.verdict.map { "\($0)" } ?? "-",
+          status.speed(of: .apple), "\(status.errors(of: .apple))", status.verdict.map(\.label) ?? "-",
         ])
       }
       try terminal.write(table.render(for: terminal))
+      for status in all {
+        guard let breach = status.verdict?.breach else { continue }
+        let (app, environment) = (status.standing.app.bundleID, status.standing.flag.environment.rawValue)
+        terminal.note("\(app) \(environment): the guard takes it back: \(breach.text)")
+      }
       for status in all where status.figures.affected > 0 { terminal.note("Customers with an impact: \(status.next)") }
       return .done
     }
@@ -101,7 +106,7 @@ extension RolloutStatus {
     where answers[side] != nil {
       line += ", \(name) p50/p99 \(speed(of: side)) ms and \(errors(of: side)) errors"
     }
-    if let verdict { line += ", guard \(verdict)" }
+    if let verdict { line += ", guard \(verdict.name)" + (verdict.breach.map { " (\($0.text))" } ?? "") }
     return line
   }
 
@@ -139,9 +144,21 @@ extension RolloutStatus {
             .init(key: $0.key, value: .integer(Int64($0.value)))
           })),
       "ours": speeds(of: .ours), "apple": speeds(of: .apple),
-      "guard": JSONValue(verdict.map { "\($0)" }), "next_steps": [.string(next)],
+      "guard": JSONValue(verdict?.name), "guardBreach": breach, "guardRule": .object(rule.json),
+      "next_steps": [.string(next)],
     ]
   }
 
+  /// The cause and its figures; null where the guard found none.
+  private var breach: JSONValue {
+    guard let breach = verdict?.breach else { return .null }
+    return .object(["cause": .string(breach.cause), "text": .string(breach.text)])
+  }
+
   fileprivate var jsonLine: String { String(decoding: json.encoded(), as: UTF8.self) + "\n" }
+}
+
+extension GuardRule.Verdict {
+  /// `sound`, or `breached (errors)`.
+  fileprivate var label: String { breach.map { "\(name) (\($0.cause))" } ?? name }
 }

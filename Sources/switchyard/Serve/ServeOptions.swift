@@ -1,4 +1,5 @@
 import HTTPServer
+import Operations
 import Runtime
 import Service
 import Signing
@@ -52,6 +53,10 @@ struct ServeOptions: Sendable {
     .value(
       "answer-cache", "SECONDS", default: "30",
       "Give an answer of our own again to whoever sends the same receipt, 0: never. Not after news of the customer."),
+    .value(
+      "alert-webhook", "URL", environment: "SWITCHYARD_ALERT_WEBHOOK",
+      "Post a JSON object to this URL when the guard takes an app back to shadow: https, or http on this machine. Use the "
+        + "environment variable if the URL is secret."),
     RevocationOption.option,
     .value(
       "log-level", "LEVEL", choices: Logger.Level.allCases.map(\.rawValue), default: Logger.Level.info.rawValue,
@@ -107,6 +112,7 @@ struct ServeOptions: Sendable {
     }
     settings.verifyReceipt.production = try Self.url("verify-receipt-url", arguments)
     settings.verifyReceipt.sandbox = try Self.url("verify-receipt-sandbox-url", arguments)
+    settings.guardWebhook = try Self.webhook(arguments)
     settings.revocations = Revocations(try RevocationOption.policy(arguments))
     self.settings = settings
     logLevel = try arguments.choice("log-level") ?? .info
@@ -143,6 +149,18 @@ struct ServeOptions: Sendable {
         .invalidValue, "--\(option) takes a URL as \(VerifyReceiptUpstream().production).", path: arguments.path)
     }
     return url
+  }
+
+  /// The URL itself is not in the message: it may be secret.
+  private static func webhook(_ arguments: ParsedArguments) throws(UsageError) -> GuardWebhook.Settings? {
+    guard let url = arguments.value("alert-webhook") else { return nil }
+    guard BackEndURL.isUsable(url), !BackEndURL.isReadableByOthers(url) else {
+      throw UsageError(
+        .invalidValue,
+        "--alert-webhook takes an https URL without user or password, or an http URL of this machine.",
+        path: arguments.path)
+    }
+    return GuardWebhook.Settings(url: url)
   }
 
   private static func tls(_ arguments: ParsedArguments) throws -> HTTPServerTLS? {
