@@ -23,7 +23,7 @@ enum MigrateCommand {
     options: DatabaseOptions.options,
     subcommands: [
       MigratePlan.command, MigrateStart.command, MigrateStart.apply, status, MigrateWatch.command, list, pause, resume,
-      MigrateThrottle.command, cancel, MigrateRejects.command, MigrateReport.command,
+      MigrateThrottle.command, cancel, MigrateRejects.command, MigrateReport.command, MigrateVerify.command,
     ])
 
   static let job = Positional("JOB", "The number that `migrate start` printed.")
