@@ -107,7 +107,8 @@ let package = Package(
       "Adapter", "Receipts", "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     module(
       "Operations", "Shadow", "Comparison", "Answering", "BulkMigration", "ConsumptionAnswers", "Service", "Intake",
-      "Rollout", "Ledger", "Database", "Adapter", "LegacyAnswers", "Mappings", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+      "Rollout", "Ledger", "Database", "Adapter", "LegacyAnswers", "Mappings", "Signing", "Purchases", "Runtime",
+      "JSON", "Time"),
     module("Compression", "CZlib", "CZstd"),
     module("Backfill", "Receipts", "Compression", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     module("Simulator", "HTTPServer", "HTTPClient", "Signing", "Runtime", "JSON", "Time"),

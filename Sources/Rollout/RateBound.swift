@@ -28,7 +28,7 @@ package enum RateBound {
     return low
   }
 
-  /// For people, rounded up: a bound never looks smaller than it is.
+  /// With three decimals, rounded up: a bound never looks smaller than it is.
   package static func percent(_ rate: Double) -> String {
     let thousandths = Int((rate * 100_000).rounded(.up))
     let (whole, rest) = thousandths.quotientAndRemainder(dividingBy: 1_000)

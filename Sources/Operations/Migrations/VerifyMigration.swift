@@ -159,7 +159,8 @@ package struct VerifyMigration: Sendable {
     let told = proof
     try await connection.transaction { session throws(DatabaseError) in
       try author.note(
-        "migration.verify", of: "migration \(job.id)", "\(place.app.bundleID) \(place.environment.rawValue): \(told.text)",
+        "migration.verify", of: "migration \(job.id)",
+        "\(place.app.bundleID) \(place.environment.rawValue): \(told.text)",
         at: clock.now(), in: session)
     }
     return proof

@@ -59,7 +59,7 @@ enum MigrateVerify {
       guard !arguments.flag("dry-run") else { return .done }
       let pool = Pool(configuration)
       let asking = AskingApple(hosts, sharing: pool)
-      let shadow = try await shadow(pool, keys, trust, connection)
+      let shadow = try await shadow(pool, keys, trust, connection, terminal)
       var statuses: [ExitStatus] = []
       for place in plan.places where place.obstacle == nil {
         let proof = try await verify.verify(
@@ -75,13 +75,14 @@ enum MigrateVerify {
       await pool.close()
       await connection.close()
       // The worst says how it stands: of nothing nothing is shown.
-      return [.differences, .externalLimit, .refused].first(where: statuses.contains) ?? (statuses.isEmpty ? .refused : .done)
+      return [.differences, .externalLimit, .refused].first(where: statuses.contains)
+        ?? (statuses.isEmpty ? .refused : .done)
     }
   }
 
   /// Composes and compares in this process as a service does.
   private static func shadow(
-    _ pool: Pool, _ keys: Keyring, _ trust: TrustOptions, _ connection: Connection
+    _ pool: Pool, _ keys: Keyring, _ trust: TrustOptions, _ connection: Connection, _ terminal: Terminal
   ) async throws -> Shadow {
     let directory = try await connection.read { session throws(DatabaseError) in
       try AppTable.directory(with: keys, in: session)
@@ -90,7 +91,8 @@ enum MigrateVerify {
       pool: pool, directory: Answering.Directory(current: { directory }, refreshed: { directory }),
       reader: trust.adapter.receipts, key: keys.current, memory: AnswerMemory(kept: .milliseconds(0)), clock: .system
     ) { _, _, _, _ in nil }
-    let logger = Logger(label: "switchyard", level: .error, handler: StreamLogHandler(clock: .system, format: .text))
+    let logger = Logger(
+      label: "switchyard", level: .error, handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
     // Its times are not a service's: they are never written.
     let times = AnswerTimes(pool: pool, every: .seconds(3_600), clock: .system, logger: logger)
     return Shadow(
@@ -105,7 +107,8 @@ enum MigrateVerify {
       guard let obstacle = place.obstacle else {
         let most = min(place.usable, wanted)
         terminal.note(
-          "\(place.name): about \(most) customers are compared, of \(place.usable) rows; some \(most / calls / 60 + 1) minutes")
+          "\(place.name): about \(most) customers are compared, of \(place.usable) rows; some \(most / calls / 60 + 1) minutes"
+        )
         continue
       }
       terminal.note("\(place.name): nothing is compared: \(obstacle.text)")

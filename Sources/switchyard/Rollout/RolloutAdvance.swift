@@ -128,7 +128,8 @@ extension Evidence {
       "customers": .integer(Int64(customers)), "affected": .integer(Int64(affected)),
       "incomplete": .integer(Int64(incomplete)), "stepCustomers": JSONValue(step.map { Int64($0.customers) }),
       "stepAffected": JSONValue(step.map { Int64($0.affected) }),
-      "impactBound": .string(RateBound.percent(impactBound)), "impactBoundAsked": .string(RateBound.percent(demand.mostImpact)),
+      "impactBound": .string(RateBound.percent(impactBound)),
+      "impactBoundAsked": .string(RateBound.percent(demand.mostImpact)),
       "openSeeds": .integer(Int64(openSeeds)), "failedSeeds": .integer(Int64(failedSeeds)),
       "unknownIds": .integer(Int64(unknownIDs)), "migrationIds": .integer(Int64(migrationIDs)),
       "migrationParts": .integer(Int64(migrationParts)),
@@ -137,6 +138,4 @@ extension Evidence {
       "sharedSecret": .bool(hasSharedSecret), "clock": .bool(isClockRight),
     ]
   }
-
-  /// With three decimals, as text: JSON numbers of ours are whole.
 }
