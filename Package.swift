@@ -99,17 +99,16 @@ let package = Package(
       "Purchases", "Runtime", "JSON", "Time"),
     module("RevocationChecks", "HTTPClient", "Ledger", "Database", "Signing", "Runtime", "Time"),
     module(
-      "Shadow", "Answering", "Comparison", "LegacyAnswers", "Ledger", "Database", "Receipts", "Mappings", "Wire",
-      "Signing", "Purchases", "Runtime", "JSON", "Time"),
+      "Shadow", "Answering", "Comparison", "LegacyAnswers", "Rollout", "Ledger", "Database", "Receipts", "Mappings",
+      "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     module(
       "Service", "Shadow", "Comparison", "Reconciliation", "ConsumptionAnswers", "RevocationChecks", "BulkMigration",
       "Answering", "Intake", "Seeding", "Delivery", "AppStore", "HTTPClient", "Rollout", "Ledger", "Database",
       "Adapter", "Receipts", "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     module(
-      "Operations", "Shadow", "Comparison", "BulkMigration", "ConsumptionAnswers", "Service", "Intake", "Rollout",
-      "Ledger", "Database",
-      "Adapter",
-      "LegacyAnswers", "Mappings", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+      "Operations", "Shadow", "Comparison", "Answering", "BulkMigration", "ConsumptionAnswers", "Service", "Intake",
+      "Rollout", "Ledger", "Database", "Adapter", "LegacyAnswers", "Mappings", "Signing", "Purchases", "Runtime",
+      "JSON", "Time"),
     module("Compression", "CZlib", "CZstd"),
     module("Backfill", "Receipts", "Compression", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     module("Simulator", "HTTPServer", "HTTPClient", "Signing", "Runtime", "JSON", "Time"),

@@ -14,6 +14,7 @@ package actor InputReader {
 
   private let isFolder: Bool
   private let limits: RowLimits
+  private let named: NamedColumns
   private let progress: ExtractionProgress
   private let isStopped: @Sendable () -> Bool
   private var waiting: ArraySlice<String>
@@ -29,6 +30,7 @@ package actor InputReader {
     let paths = isFolder ? try FolderFiles.paths(below: path) : [path]
     self.isFolder = isFolder
     limits = RowLimits(row: rowLimit)
+    named = NamedColumns()
     self.progress = progress
     self.isStopped = isStopped
     waiting = paths[...]
@@ -45,12 +47,15 @@ package actor InputReader {
 
   /// Reads these files of a folder, one after the other; each is opened when its turn comes.
   ///
-  /// - Parameter isFolder: whether each block names its file.
+  /// - Parameters:
+  ///   - isFolder: whether each block names its file.
+  ///   - named: the columns that an operator named.
   package init(
-    files: [String], isFolder: Bool, rowLimit: Int = 4 << 20, progress: ExtractionProgress,
-    isStopped: @escaping @Sendable () -> Bool = { false }
+    files: [String], isFolder: Bool, named: NamedColumns = NamedColumns(), rowLimit: Int = 4 << 20,
+    progress: ExtractionProgress, isStopped: @escaping @Sendable () -> Bool = { false }
   ) {
     self.isFolder = isFolder
+    self.named = named
     limits = RowLimits(row: rowLimit)
     self.progress = progress
     self.isStopped = isStopped
@@ -74,7 +79,7 @@ package actor InputReader {
           progress.noteEnd()
           return nil
         }
-        open = OpenInput(try InputFile(path), RowReader(file: isFolder ? path : nil, limits: limits))
+        open = OpenInput(try InputFile(path), RowReader(file: isFolder ? path : nil, limits: limits, named: named))
       }
       guard let input = open else { continue }
       ready = try advance(input)[...]

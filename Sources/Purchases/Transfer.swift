@@ -15,6 +15,9 @@ public struct Transfer: Hashable, Sendable {
   /// The first account that was said of a period counts from its purchase, since a history that is read in one go says
   /// everything at one time; one that was said of it later counts from then. So a token that the back end sets anew, and that
   /// Apple then tells of every period, is one transfer.
+  ///
+  /// Several accounts that were said at one time, as when two users bring the same receipt, are no transfer: which of
+  /// them came first is not known. One that was known before goes on until another account is said alone.
   public static func all(in attributions: [Attribution], purchases: [Purchase]) -> [Transfer] {
     let attributions = attributions.contains(where: \.isClaimed) ? attributions.filter { !$0.isClaimed } : attributions
     struct Subject: Hashable {
@@ -45,18 +48,27 @@ public struct Transfer: Hashable, Sendable {
       let periods = Dictionary(grouping: attributions) { purchased[$0.place] }
       let tellings = periods.flatMap { start, said in
         var tellings = Telling.inOrder(said)
-        if let start { tellings[0].date = start }
+        if let start {
+          let first = tellings[0].date
+          for index in tellings.indices where tellings[index].date == first { tellings[index].date = start }
+        }
         return tellings
       }
       var last: ExactText?
-      for telling in tellings.sorted(by: { ($0.date, $0.value) < ($1.date, $1.value) }) where telling.value != last {
+      for (date, said) in Dictionary(grouping: tellings, by: \.date).sorted(by: { $0.key < $1.key }) {
+        let accounts = Set(said.map(\.value))
+        if let last, accounts.contains(last) { continue }
+        guard accounts.count == 1, let account = accounts.first else {
+          last = nil
+          continue
+        }
         if let last {
           transfers.append(
             Transfer(
-              kind: subject.kind, originalTransactionID: subject.original, from: last.text, to: telling.value.text,
-              date: telling.date))
+              kind: subject.kind, originalTransactionID: subject.original, from: last.text, to: account.text,
+              date: date))
         }
-        last = telling.value
+        last = account
       }
     }
     return transfers.sorted { a, b in
@@ -70,16 +82,16 @@ public struct Transfer: Hashable, Sendable {
     var value: ExactText
     var date: Milliseconds
 
-    /// In the order in which they were first said; one that was said again after all others comes once more at the end.
+    /// In the order in which they were first said; those said again after all others come once more at the end.
     static func inOrder(_ attributions: [Attribution]) -> [Telling] {
       let byFirst = attributions.sorted {
         ($0.firstAsOf, $0.lastAsOf, ExactText($0.value)) < ($1.firstAsOf, $1.lastAsOf, ExactText($1.value))
       }
       var tellings = byFirst.map { Telling(value: ExactText($0.value), date: $0.firstAsOf) }
-      if let end = byFirst.map(\.lastAsOf).max(), let newest = byFirst.last, newest.lastAsOf < end,
-        let again = byFirst.first(where: { $0.lastAsOf == end })
-      {
-        tellings.append(Telling(value: ExactText(again.value), date: end))
+      if let end = byFirst.map(\.lastAsOf).max(), let newest = byFirst.last, newest.lastAsOf < end {
+        for again in byFirst where again.lastAsOf == end {
+          tellings.append(Telling(value: ExactText(again.value), date: end))
+        }
       }
       return tellings
     }

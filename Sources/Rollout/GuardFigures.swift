@@ -17,9 +17,13 @@ package struct GuardFigures: Hashable, Sendable {
   /// Customers who were compared, and those with an impact that counts.
   package var customers: Int
   package var affected: Int
-  /// Our answers to callers. `slowest` is of the calls that got one.
+  /// Our answers to callers.
+  ///
+  /// `slowest` is of the calls that got one.
   package var ours: Answers
-  /// Apple's answers. `slowest` is of all calls, those without an answer as the slowest.
+  /// Apple's answers.
+  ///
+  /// `slowest` is of all calls, those without an answer as the slowest.
   package var apple: Answers
 
   package init(customers: Int = 0, affected: Int = 0, ours: Answers = Answers(), apple: Answers = Answers()) {

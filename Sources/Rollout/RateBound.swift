@@ -28,6 +28,14 @@ package enum RateBound {
     return low
   }
 
+  /// With three decimals, rounded up: a bound never looks smaller than it is.
+  package static func percent(_ rate: Double) -> String {
+    let thousandths = Int((rate * 100_000).rounded(.up))
+    let (whole, rest) = thousandths.quotientAndRemainder(dividingBy: 1_000)
+    let digits = String(rest + 1_000).dropFirst()
+    return "\(whole).\(digits) %"
+  }
+
   /// Of so many trials with this rate at most so many cases; each term from the one before, beginning at the largest.
   private static func probability(ofAtMost cases: Int, of count: Int, at rate: Double) -> Double {
     guard rate > 0 else { return 1 }

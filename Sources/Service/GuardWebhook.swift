@@ -12,7 +12,9 @@ package import Time
 /// the audit.
 package final class GuardWebhook: Service {
   package struct Settings: Sendable {
-    /// Where it posts. Its path and query may be secret, so only its host is logged.
+    /// Where it posts.
+    ///
+    /// Its path and query may be secret, so only its host is logged.
     package var url: String
     /// For one try.
     package var deadline = Interval.seconds(5)

@@ -128,7 +128,7 @@ package final class Shadow: Service {
       let outcome = await InTime.run(
         within: settings.within, otherwise: ShadowOutcome.late, late: { self.underWay.subtract(1, ordering: .relaxed) }
       ) {
-        await self.thread.run(size: call.size) { await self.compared(call) } ?? .shed
+        await self.compare(call).outcome
       }
       if outcome != .late { underWay.subtract(1, ordering: .relaxed) }
       metrics.calls[outcome.rawValue].increment()
@@ -137,22 +137,27 @@ package final class Shadow: Service {
 
   // MARK: One call
 
-  private func compared(_ call: ShadowCall) async -> ShadowOutcome {
+  /// Compares a call now; returns when the comparison is in the ledger.
+  package func compare(_ call: ShadowCall) async -> ComparedCall {
+    await thread.run(size: call.size) { await self.compared(call) } ?? ComparedCall(.shed)
+  }
+
+  private func compared(_ call: ShadowCall) async -> ComparedCall {
     let theirs = VerifyReceiptAnswer(call.theirs)
-    guard let status = theirs.status, !Self.isNoAnswer(status) else { return .noAnswer }
+    guard let status = theirs.status, !Self.isNoAnswer(status) else { return ComparedCall(.noAnswer) }
     let heard = heardVoice(of: call)
-    if voices.contains(heard) { return .repeated }
+    if voices.contains(heard) { return ComparedCall(.repeated) }
     // Asked for the moment of Apple's answer; a clock that is a day off is not Apple's.
     let stated = theirs.receipt?.requestDate
     let date = stated.flatMap { abs(($0 - call.askedAt).milliseconds) < 86_400_000 ? $0 : nil }
     let begun = ContinuousClock.now
     do throws(NoCandidate) {
       let candidate = try await answering.candidate(
-        for: call.call, askedAt: call.askedAt, date: date)
+        for: call.call, askedAt: call.askedAt, date: date, inAnyStage: call.isOperators)
       times.note(.composed, in: candidate.scope, took: ContinuousClock.now - begun)
-      let outcome = await judged(candidate, call, at: date ?? call.askedAt)
-      if [.compared, .repeated, .namesNobody].contains(outcome) { voices.insert(heard) }
-      return outcome
+      let compared = await judged(candidate, call, at: date ?? call.askedAt)
+      if [.compared, .repeated, .namesNobody].contains(compared.outcome) { voices.insert(heard) }
+      return compared
     } catch {
       switch error {
       // It comes to the same as long as no stage changes.
@@ -164,7 +169,7 @@ package final class Shadow: Service {
       {
         times.note(.composed, in: Scope(app: app.id, environment: call.call.environment), took: nil)
       }
-      return ShadowOutcome(rawValue: error.rawValue) ?? .failed
+      return ComparedCall(ShadowOutcome(rawValue: error.rawValue) ?? .failed)
     }
   }
 
@@ -187,11 +192,11 @@ package final class Shadow: Service {
     return Milliseconds(now.sinceEpoch / length * length)
   }
 
-  private func judged(_ candidate: Candidate, _ call: ShadowCall, at date: Milliseconds) async -> ShadowOutcome {
+  private func judged(_ candidate: Candidate, _ call: ShadowCall, at date: Milliseconds) async -> ComparedCall {
     let limits = JSONLimits(bytes: max(1 << 20, candidate.body.count), depth: 32)
-    guard let ours = try? JSONReader.read(candidate.body, limits: limits).object else { return .failed }
+    guard let ours = try? JSONReader.read(candidate.body, limits: limits).object else { return ComparedCall(.failed) }
     guard !candidate.receipt.originalTransactionIDs.isEmpty, Self.tells(call.theirs) || Self.tells(ours) else {
-      return .namesNobody
+      return ComparedCall(.namesNobody)
     }
     let pair = AnswerPair(
       request: AnswerPair.Request(
@@ -200,27 +205,29 @@ package final class Shadow: Service {
       theirs: call.theirs, ours: ours, facts: candidate.facts, account: candidate.account,
       signedAt: candidate.signedAt, isFresh: candidate.isFresh)
     let compared = AnswerJudge(candidate.composer).compare(pair)
+    let customer = Digest.sha256(Array("customer \(candidate.account.min() ?? candidate.voice.hex)".utf8))
     do throws(DatabaseError) {
-      guard try await store(candidate, pair, compared, call) else { return .repeated }
+      guard try await store(candidate, pair, compared, of: customer, call) else {
+        return ComparedCall(.repeated, compared.judgement, of: customer)
+      }
     } catch {
       if let others = pace.turn(of: "store") {
         logger.warning(
           "a comparison was not stored", metadata: ["error": "\(error)", "sinceLastLine": "\(others + 1)"])
       }
-      return .failed
+      return ComparedCall(.failed)
     }
     let labels = [candidate.app.bundleID, call.call.environment.rawValue]
     metrics.comparisons[labels + [compared.cause?.rawValue ?? ComparisonTable.equal]].increment()
     if compared.countsAgainst { metrics.impact[labels].increment() }
-    return .compared
+    return ComparedCall(.compared, compared.judgement, of: customer)
   }
 
   /// Whether the voice was not heard before.
   private func store(
-    _ candidate: Candidate, _ pair: AnswerPair, _ compared: ComparedAnswers, _ call: ShadowCall
+    _ candidate: Candidate, _ pair: AnswerPair, _ compared: ComparedAnswers, of customer: Digest, _ call: ShadowCall
   ) async throws(DatabaseError) -> Bool {
     let now = clock.now()
-    let customer = Digest.sha256(Array("customer \(candidate.account.min() ?? candidate.voice.hex)".utf8))
     let voice = ComparisonTable.Voice(
       scope: candidate.scope, window: max(window(at: call.askedAt), candidate.flag.changedAt), customer: customer.bytes,
       receipt: candidate.voice.bytes)

@@ -1,5 +1,7 @@
 package import Answering
 package import JSON
+package import Ledger
+package import Signing
 package import Time
 
 /// A request to verifyReceipt, and what Apple answered to it.
@@ -11,12 +13,32 @@ package struct ShadowCall: Sendable {
   package let askedAt: Milliseconds
   /// Bytes of the request and, as values take several times their text, of Apple's answer.
   package let size: Int
+  /// Whether an operator has it compared, whatever the app's stage.
+  package let isOperators: Bool
 
-  package init(_ call: AnswerCall, theirs: JSONObject, bytes: Int, askedAt: Milliseconds) {
+  package init(
+    _ call: AnswerCall, theirs: JSONObject, bytes: Int, askedAt: Milliseconds, isOperators: Bool = false
+  ) {
     self.call = call
     self.theirs = theirs
     self.askedAt = askedAt
+    self.isOperators = isOperators
     size = call.body.count + 8 * bytes
+  }
+}
+
+/// What came of one call.
+package struct ComparedCall: Sendable {
+  package let outcome: ShadowOutcome
+  /// Nil where nothing was compared.
+  package let judgement: ComparisonTable.Judgement?
+  /// Of whom: the same for every receipt of one customer; nil where nothing was compared.
+  package let customer: Digest?
+
+  init(_ outcome: ShadowOutcome, _ judgement: ComparisonTable.Judgement? = nil, of customer: Digest? = nil) {
+    self.outcome = outcome
+    self.judgement = judgement
+    self.customer = customer
   }
 }
 

@@ -22,6 +22,19 @@ import Time
     }
   }
 
+  @Test func `are no transfer where two were said at one time, since nobody knows which came first`() {
+    func moves(_ said: [(user: String, at: Int64)]) -> [String] {
+      let attributions = said.map { attribution($0.user, at: $0.at) }
+      return [attributions, attributions.reversed()].flatMap { attributions in
+        Transfer.all(in: attributions, purchases: []).map { "\($0.from)>\($0.to)" }
+      }
+    }
+    #expect(moves([("bob", 1), ("alice", 1)]) == [])
+    #expect(moves([("bob", 1), ("alice", 1), ("carol", 2)]) == [])
+    #expect(moves([("bob", 1), ("alice", 1), ("carol", 2), ("bob", 3), ("alice", 3)]) == [])
+    #expect(moves([("bob", 1), ("alice", 2)]) == ["bob>alice", "bob>alice"])
+  }
+
   @Test func `do not make a claim of the one look like a repetition of the other`() {
     var claim = attribution(Self.decomposed, at: 2)
     claim.isClaimed = true

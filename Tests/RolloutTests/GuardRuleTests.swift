@@ -31,9 +31,10 @@ import Testing
     #expect(rule.verdict(of: figures) == .held, "it is off, and nobody was compared")
   }
 
-  @Test(arguments: [
-    (700, 300, true), (700, 350, false), (500, 10, false), (1_500, 500, true), (700, nil, false),
-  ] as [(Int, Int?, Bool)])
+  @Test(
+    arguments: [
+      (700, 300, true), (700, 350, false), (500, 10, false), (1_500, 500, true), (700, nil, false),
+    ] as [(Int, Int?, Bool)])
   func `holds our p99 against Apple's`(ours: Int, apple: Int?, isBreached: Bool) {
     func verdict(_ calls: Int, _ appleCalls: Int, _ rule: GuardRule = GuardRule()) -> GuardRule.Verdict {
       rule.verdict(

@@ -59,7 +59,8 @@ import Truth
       #expect(answersApple)
       #expect(
         try await service.metrics().contains(
-          "switchyard_guard_breaches_total{app=\"\(AnsweringService.app)\",environment=\"Sandbox\",cause=\"impact\"} 1"))
+          "switchyard_guard_breaches_total{app=\"\(AnsweringService.app)\",environment=\"Sandbox\",cause=\"impact\"} 1")
+      )
       // It takes nothing back twice, and nothing forward.
       #expect(try await service.rowCount("audit WHERE actor = 'guard'") == 1)
     }

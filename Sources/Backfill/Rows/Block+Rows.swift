@@ -15,9 +15,9 @@ extension Block {
       case (.rows, .csv(let columns)):
         forEachRecord(of: piece.range, columns, &line, &isBehindShort, body)
       case (.rows, .jsonLines):
-        forEachLine(of: piece.range, &line) { if !bytes[$0].isBlank { body(Row(json: whole($0, $1))) } }
+        forEachLine(of: piece.range, &line) { if !bytes[$0].isBlank { body(Row(json: whole($0, $1), named)) } }
       case (.rows, .jsonArray):
-        forEachElement(of: piece.range, &line) { body(Row(element: whole($0, $1))) }
+        forEachElement(of: piece.range, &line) { body(Row(element: whole($0, $1), named)) }
       case (.rows, .receiptLines): forEachLine(of: piece.range, &line) { body(Row(receiptLine: whole($0, $1))) }
       case (.rows, .wholeFile): body(whole(piece.range, line))
       }

@@ -31,6 +31,8 @@ package struct Block: Sendable {
   let followsShortRow: Bool
   /// The longest row that is read, in bytes.
   let rowLimit: Int
+  /// The members of JSON objects that an operator named.
+  var named = NamedColumns()
 
   /// The offset behind its last byte in the decompressed input.
   package var end: Int { position + bytes.count }

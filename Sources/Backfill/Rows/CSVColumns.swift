@@ -16,6 +16,8 @@ package struct CSVColumns: Hashable, Sendable {
   let endsWithReason: Bool
   /// Whether the input begins with a byte order mark, by which some spreadsheets know UTF-8.
   var hasByteOrderMark = false
+  /// Whether the table has no header, so that its columns are guessed by its first row.
+  private(set) var isGuessed = false
 
   /// The result of looking at the first record of an input.
   enum Beginning {
@@ -29,7 +31,10 @@ package struct CSVColumns: Hashable, Sendable {
   /// - Parameters:
   ///   - start: where the first record begins.
   ///   - isAll: whether `bytes` are the whole input.
-  static func told(by bytes: [UInt8], from start: Int, isAll: Bool) -> Beginning {
+  ///   - named: the headers that an operator named.
+  static func told(
+    by bytes: [UInt8], from start: Int, isAll: Bool, named: NamedColumns = NamedColumns()
+  ) -> Beginning {
     var isUnfinished = false
     var guess: CSVColumns?
     for delimiter in CSVDialect.delimiters {
@@ -40,7 +45,7 @@ package struct CSVColumns: Hashable, Sendable {
       let isWhole = lineEnd != nil || isAll
       guard record.isSound || !isWhole else { continue }
       let names = record.fields.map { $0.value(in: bytes) }
-      if isWhole, let columns = Self(names: names, Array(bytes[record.content]), dialect) {
+      if isWhole, let columns = Self(names: names, named, Array(bytes[record.content]), dialect) {
         return .table(columns, body: record.end)
       }
       guard names.count > 1, let columns = Self(guessing: names, dialect) else { continue }
@@ -68,14 +73,17 @@ package struct CSVColumns: Hashable, Sendable {
   }
 
   /// By the names of a header; a table of one column has no delimiter.
-  private init?(names: [ArraySlice<UInt8>], _ header: [UInt8], _ dialect: CSVDialect) {
+  private init?(names: [ArraySlice<UInt8>], _ named: NamedColumns, _ header: [UInt8], _ dialect: CSVDialect) {
     guard
-      let receipt = ColumnName.index(of: .receipt, in: names)
+      let receipt = named.index(of: .receipt, in: names) ?? ColumnName.index(of: .receipt, in: names)
         ?? names.firstIndex(where: { ColumnName.isOfID(String(decoding: $0, as: UTF8.self)) })
     else { return nil }
+    // A column that was named as the receipts' is not also taken for another, whatever it is called.
+    func other(_ column: ColumnName) -> Int? {
+      named.index(of: column, in: names).flatMap { $0 == receipt ? nil : $0 }
+    }
     self.init(
-      dialect, count: names.count, app: ColumnName.index(of: .app, in: names),
-      userID: ColumnName.index(of: .userID, in: names), receipt: receipt, header: header,
+      dialect, count: names.count, app: other(.app), userID: other(.userID), receipt: receipt, header: header,
       endsWithReason: names.last.flatMap { ColumnName($0) } == .reason)
   }
 
@@ -101,10 +109,11 @@ package struct CSVColumns: Hashable, Sendable {
     self.init(
       dialect, count: fields.count, app: app, userID: userID, receipt: receipt, header: Array(header.utf8),
       endsWithReason: endsWithReason)
+    isGuessed = true
   }
 
   /// `…&#43` or `…&plus`: the beginning of an entity of HTML.
-  private static func endsWithinEntity(_ field: ArraySlice<UInt8>) -> Bool {
+  static func endsWithinEntity(_ field: ArraySlice<UInt8>) -> Bool {
     guard let start = field.suffix(9).lastIndex(of: UInt8(ascii: "&")) else { return false }
     let name = field[(start + 1)...]
     let digits = name.first == UInt8(ascii: "#") ? name.dropFirst() : name

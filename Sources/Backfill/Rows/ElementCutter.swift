@@ -2,6 +2,7 @@
 struct ElementCutter {
   private let file: String?
   private let rowLimit: Int
+  private let named: NamedColumns
   /// Begins with an element or what separates two, unless the rest of one that is too long is being skipped.
   private var text: HeldText
   private var scan = ElementScan()
@@ -11,8 +12,9 @@ struct ElementCutter {
   private var boundary: Int
   private var isSkipping = false
 
-  init(file: String?, limits: RowLimits, position: Int, bytes: [UInt8]) {
+  init(file: String?, limits: RowLimits, named: NamedColumns, position: Int, bytes: [UInt8]) {
     self.file = file
+    self.named = named
     rowLimit = limits.row
     text = HeldText(bytes, start: position, line: 1, lastOfLine: CSVDialect.lineFeed)
     (scanned, boundary) = (position, position)
@@ -72,6 +74,7 @@ struct ElementCutter {
     let (bytes, line) = text.take(to: end)
     return Block(
       format: .jsonArray, file: file, line: line, position: position, bytes: bytes,
-      pieces: [Block.Piece(kind: kind, range: 0..<bytes.count)], followsShortRow: false, rowLimit: rowLimit)
+      pieces: [Block.Piece(kind: kind, range: 0..<bytes.count)], followsShortRow: false, rowLimit: rowLimit,
+      named: named)
   }
 }

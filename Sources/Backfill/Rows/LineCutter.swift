@@ -3,14 +3,18 @@ struct LineCutter {
   private let format: RowFormat
   private let file: String?
   private let rowLimit: Int
+  private let named: NamedColumns
   /// Begins with a row, unless the rest of a row that is too long is being skipped.
   private var text: HeldText
   private var isSkipping = false
 
   /// - Parameter format: not a table.
-  init(_ format: RowFormat, file: String?, limits: RowLimits, position: Int, bytes: [UInt8]) {
+  init(
+    _ format: RowFormat, file: String?, limits: RowLimits, named: NamedColumns, position: Int, bytes: [UInt8]
+  ) {
     self.format = format
     self.file = file
+    self.named = named
     rowLimit = limits.row
     text = HeldText(bytes, start: position, line: 1, lastOfLine: CSVDialect.lineFeed)
   }
@@ -44,7 +48,8 @@ struct LineCutter {
     let (bytes, line) = text.take(to: end)
     return Block(
       format: format, file: file, line: line, position: position, bytes: bytes,
-      pieces: [Block.Piece(kind: kind, range: 0..<bytes.count)], followsShortRow: false, rowLimit: rowLimit)
+      pieces: [Block.Piece(kind: kind, range: 0..<bytes.count)], followsShortRow: false, rowLimit: rowLimit,
+      named: named)
   }
 
   /// Skips the rest of a row that is too long.

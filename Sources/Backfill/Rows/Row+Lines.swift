@@ -28,26 +28,28 @@ extension Row {
   /// A JSON object.
   ///
   /// Rejects have a row that could not be read as `input`.
-  init(json row: Row) {
+  init(json row: Row, _ named: NamedColumns) {
     self = row
     guard isWhole else { return }
     content = .rejected(.malformedRow)
     guard let object = Self.object(raw) else { return }
     if let reason = Self.earlierReason(of: object), reason.stays {
       content = .rejected(reason)
-    } else if let input = object["input"]?.string, !object.contains(where: { ColumnName($0.key.utf8) == .receipt }) {
-      if let mended = Self.object(Array(input.utf8)[...]) { take(mended) }
+    } else if let input = object["input"]?.string,
+      !object.contains(where: { named.ranked($0.key)?.column == .receipt })
+    {
+      if let mended = Self.object(Array(input.utf8)[...]) { take(mended, named) }
     } else {
-      take(object)
+      take(object, named)
     }
   }
 
   /// An element of a JSON array: an object as on a line, or a receipt in quotes.
-  init(element row: Row) {
+  init(element row: Row, _ named: NamedColumns) {
     self = row
     guard isWhole, let first = raw.first else { return }
     switch first {
-    case UInt8(ascii: "{"): self.init(json: row)
+    case UInt8(ascii: "{"): self.init(json: row, named)
     case UInt8(ascii: "\""):
       let value = try? JSONReader.read(
         Array(raw), limits: JSONLimits(bytes: raw.count, depth: JSONLimits.standard.depth))
@@ -56,11 +58,11 @@ extension Row {
     }
   }
 
-  private mutating func take(_ object: JSONObject) {
+  private mutating func take(_ object: JSONObject, _ named: NamedColumns) {
     content = .rejected(.empty)
     var ranks: [ColumnName: Int] = [:]
     for member in object.members {
-      guard let (column, rank) = ColumnName.ranked(member.key.utf8), rank < ranks[column] ?? .max else { continue }
+      guard let (column, rank) = named.ranked(member.key), rank < ranks[column] ?? .max else { continue }
       let text = Self.text(member.value)
       switch column {
       case .app: app = text
@@ -69,6 +71,7 @@ extension Row {
       case .receipt:
         guard let text else { continue }
         content = .receipt(text)
+        holdsNamedReceipt = named.receipt != nil
       case .reason: break
       }
       ranks[column] = rank

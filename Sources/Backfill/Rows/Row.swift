@@ -20,6 +20,8 @@ package struct Row {
   package var content: Content
   /// The number of its fields, if it differs from the number of columns.
   package var otherFieldCount: Int?
+  /// Whether the receipt stands in the member that an operator named.
+  package var holdsNamedReceipt = false
 
   init(line: Int, position: Int, raw: ArraySlice<UInt8>, isWhole: Bool = true, _ content: Content) {
     self.line = line

@@ -26,7 +26,10 @@ package enum RowFormat: Hashable, Sendable {
   /// - Parameters:
   ///   - beginning: two lines of the input, if they are not too long; without a byte order mark.
   ///   - isAll: whether that is the whole input.
-  static func told(by beginning: [UInt8], isAll: Bool) -> (format: RowFormat, body: Int)? {
+  ///   - named: the headers that an operator named.
+  static func told(
+    by beginning: [UInt8], isAll: Bool, named: NamedColumns = NamedColumns()
+  ) -> (format: RowFormat, body: Int)? {
     if beginning.count > 1, beginning[0] == 0x30, beginning[1] >= 0x80 { return (.wholeFile, 0) }
     let lines = beginning.split(separator: 0x0A, maxSplits: 2, omittingEmptySubsequences: false).map(\.withoutReturn)
     let first = lines.first { !$0.isBlank } ?? []
@@ -35,7 +38,7 @@ package enum RowFormat: Hashable, Sendable {
     if first.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") { return (isJSON(first) ? .jsonLines : .wholeFile, 0) }
     // Blank lines may stand above a table.
     let start = first.startIndex
-    switch CSVColumns.told(by: beginning, from: first.isEmpty ? beginning.count : start, isAll: isAll) {
+    switch CSVColumns.told(by: beginning, from: first.isEmpty ? beginning.count : start, isAll: isAll, named: named) {
     case .table(let columns, let body): return (.csv(columns), body)
     case .unfinished: return nil
     case .noTable:

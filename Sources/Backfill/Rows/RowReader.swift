@@ -10,15 +10,19 @@ package struct RowReader {
 
   private let file: String?
   private let limits: RowLimits
+  private let named: NamedColumns
   private var start: [UInt8] = []
   private var cutter: Cutter?
   /// The format of the input; nil until enough bytes came to tell.
   package private(set) var format: RowFormat?
 
-  /// - Parameter file: the file of a folder; nil when there is only one.
-  package init(file: String? = nil, limits: RowLimits = RowLimits()) {
+  /// - Parameters:
+  ///   - file: the file of a folder; nil when there is only one.
+  ///   - named: the columns that an operator named.
+  package init(file: String? = nil, limits: RowLimits = RowLimits(), named: NamedColumns = NamedColumns()) {
     self.file = file
     self.limits = limits
+    self.named = named
   }
 
   /// Returns the blocks that are complete now.
@@ -74,7 +78,7 @@ package struct RowReader {
   private mutating func begin(isAll: Bool) -> Bool {
     let hasMark = start.starts(with: [0xEF, 0xBB, 0xBF])
     let text = hasMark ? Array(start.dropFirst(3)) : start
-    guard let (told, body) = RowFormat.told(by: text, isAll: isAll) else { return false }
+    guard let (told, body) = RowFormat.told(by: text, isAll: isAll, named: named) else { return false }
     let position = (hasMark ? 3 : 0) + body
     start = []
     switch told {
@@ -88,10 +92,10 @@ package struct RowReader {
           bytes: Array(text[body...])))
     case .jsonArray:
       format = told
-      cutter = .elements(ElementCutter(file: file, limits: limits, position: position, bytes: text))
+      cutter = .elements(ElementCutter(file: file, limits: limits, named: named, position: position, bytes: text))
     case .jsonLines, .receiptLines, .wholeFile:
       format = told
-      cutter = .lines(LineCutter(told, file: file, limits: limits, position: position, bytes: text))
+      cutter = .lines(LineCutter(told, file: file, limits: limits, named: named, position: position, bytes: text))
     }
     return true
   }

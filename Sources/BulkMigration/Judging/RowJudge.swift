@@ -75,7 +75,9 @@ package struct RowJudge: Sendable {
     let isObject = row.isWhole && row.raw.first { $0 > 0x20 } == UInt8(ascii: "{")
     switch format {
     case .jsonLines, .jsonArray:
-      if isObject, let object = row.object, Artefact.isMessage(object) { return try Artefact(object, Array(row.raw)) }
+      if isObject, !row.holdsNamedReceipt, let object = row.object, Artefact.isMessage(object) {
+        return try Artefact(object, Array(row.raw))
+      }
       if isObject, case .rejected(let reason) = row.content, reason == RejectReason(.empty), let object = row.object {
         return try Artefact(object.nestedReceipt ?? object, Array(row.raw))
       }

@@ -21,7 +21,10 @@ package struct MigrationEstimate: Sendable {
   package struct Sample: Hashable, Sendable {
     package let reason: String
     package let file: String?
+    /// From 1; 0 where the source has no lines, or the whole file is meant.
     package let line: Int
+    /// Of a table's row.
+    package let key: String?
   }
 
   /// `ids` are all open.
@@ -103,7 +106,8 @@ package struct MigrationEstimate: Sendable {
     case .rejected(let reject):
       accounts.rejected[reject.reason, default: 0] += 1
       if samples.count < Self.mostSamples {
-        samples.append(Sample(reason: reject.reason, file: reject.place.file, line: reject.line))
+        samples.append(
+          Sample(reason: reject.reason, file: reject.place.file, line: reject.line, key: reject.place.key))
       }
     case .content(let content):
       guard seen.insert(ReceiptDigest(content.digest.bytes)) else {

@@ -100,9 +100,11 @@ struct PartRun: Sendable {
     }
 
     /// Nil while the part goes on.
-    mutating func take(_ placed: [PlacedRow], bytesRead: Int64) async throws -> End? {
-      self.bytesRead = bytesRead
-      for row in placed {
+    mutating func take(_ placed: [PlacedRow], bytesRead end: Int64) async throws -> End? {
+      let start = bytesRead
+      for (index, row) in placed.enumerated() {
+        // A batch has the rows of many steps: each has read its share, or what is left would be told too low.
+        bytesRead = start + max(0, end - start) * Int64(index) / Int64(placed.count)
         let more = row.row.weight
         if !rows.isEmpty, rows.count >= stepRows || weight + more > stepWeight {
           if let end = try await write(isLast: false) { return end }
@@ -110,6 +112,7 @@ struct PartRun: Sendable {
         rows.append(row)
         weight += more
       }
+      bytesRead = max(start, end)
       return nil
     }
 

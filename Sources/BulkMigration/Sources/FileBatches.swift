@@ -49,7 +49,9 @@ package struct FileBatches {
         guard let path = waiting.popFirst() else { return nil }
         guard let facts = FileFacts(path) else { throw NotSeen(path: path) }
         let progress = ExtractionProgress()
-        open = (path, facts, InputReader(files: [path], isFolder: source.isFolder, progress: progress), progress)
+        let reader = InputReader(
+          files: [path], isFolder: source.isFolder, named: source.columns, progress: progress)
+        open = (path, facts, reader, progress)
       }
       guard let (path, facts, reader, progress) = open else { continue }
       do {

@@ -1,3 +1,4 @@
+package import Backfill
 import JSON
 package import Ledger
 package import Runtime
@@ -51,6 +52,8 @@ package struct FileSource: Hashable, Sendable {
   let size: Int64?
   /// Of a file: when it had been changed last, in seconds; nil in a job of a build that did not note it.
   let modifiedAt: Int64?
+  /// The columns that an operator named.
+  let columns: NamedColumns
 
   /// So many parts has a folder at most; processes share them.
   private static let mostParts = 256
@@ -58,7 +61,8 @@ package struct FileSource: Hashable, Sendable {
   private static let leastFiles = 64
 
   init(
-    path: String, isFolder: Bool, first: String? = nil, last: String? = nil, size: Int64?, modifiedAt: Int64? = nil
+    path: String, isFolder: Bool, first: String? = nil, last: String? = nil, size: Int64?, modifiedAt: Int64? = nil,
+    columns: NamedColumns = NamedColumns()
   ) {
     self.path = path
     self.isFolder = isFolder
@@ -66,13 +70,17 @@ package struct FileSource: Hashable, Sendable {
     self.last = last
     self.size = size
     self.modifiedAt = modifiedAt
+    self.columns = columns
   }
 
   init?(_ json: JSONObject) {
     guard let path = json["path"]?.string, let isFolder = json["isFolder"]?.bool else { return nil }
+    let named = json["columns"]?.object ?? [:]
     self.init(
       path: path, isFolder: isFolder, first: json["first"]?.string, last: json["last"]?.string,
-      size: json["size"]?.integer, modifiedAt: json["modifiedAt"]?.integer)
+      size: json["size"]?.integer, modifiedAt: json["modifiedAt"]?.integer,
+      columns: NamedColumns(
+        receipt: named["receipt"]?.string, userID: named["userId"]?.string, app: named["app"]?.string))
   }
 
   var json: JSONObject {
@@ -81,19 +89,31 @@ package struct FileSource: Hashable, Sendable {
     json["last"] = last.map(JSONValue.string)
     json["size"] = size.map(JSONValue.integer)
     json["modifiedAt"] = modifiedAt.map(JSONValue.integer)
+    if !columns.isEmpty {
+      var named: JSONObject = [:]
+      named["receipt"] = columns.receipt.map(JSONValue.string)
+      named["userId"] = columns.userID.map(JSONValue.string)
+      named["app"] = columns.app.map(JSONValue.string)
+      json["columns"] = .object(named)
+    }
     return json
   }
 
   var name: String { path }
 
   /// The parts of a file or folder, which has to be there.
-  package static func parts(of path: String) throws(FileError) -> [MigrationJobTable.NewPart] {
+  ///
+  /// - Parameter columns: those that an operator named.
+  package static func parts(
+    of path: String, columns: NamedColumns = NamedColumns()
+  ) throws(FileError) -> [MigrationJobTable.NewPart] {
     let path = FileFacts.absolute(path)
     guard let facts = FileFacts(path) else { throw FileError(path, reason: "there is no such file or folder") }
     guard facts.isDirectory else {
       // Opened once, so that what cannot be read is said now.
       _ = try InputFile(path)
-      let source = FileSource(path: path, isFolder: false, size: facts.size, modifiedAt: facts.modifiedAt)
+      let source = FileSource(
+        path: path, isFolder: false, size: facts.size, modifiedAt: facts.modifiedAt, columns: columns)
       return [part(source, size: facts.size)]
     }
     let files = try FolderFiles.paths(below: path)
@@ -102,7 +122,8 @@ package struct FileSource: Hashable, Sendable {
       let some = files[start..<min(start + count, files.count)]
       let size = some.reduce(0) { $0 + (FileFacts($1)?.size ?? 0) }
       return part(
-        FileSource(path: path, isFolder: true, first: some.first, last: some.last, size: nil), size: size)
+        FileSource(
+          path: path, isFolder: true, first: some.first, last: some.last, size: nil, columns: columns), size: size)
     }
   }
 

@@ -80,6 +80,20 @@ package enum MigrationPartTable {
     return reports
   }
 
+  /// Until when a process works on a job, by the latest lease of a part or of handing out ids; nil when none has one.
+  package static func latestLease(
+    of job: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> Milliseconds? {
+    let rows = try session.query(
+      """
+      SELECT lease_until FROM migration_parts WHERE job = \(job) AND lease_until > 0
+      UNION ALL SELECT lease_until FROM migration_hand_outs WHERE job = \(job)
+      ORDER BY lease_until DESC LIMIT 1
+      """)
+    guard let row = rows.first else { return nil }
+    return try row.milliseconds("lease_until")
+  }
+
   /// Whether there is a part of the job that was not read to its end.
   package static func hasOpen(_ job: Int, in session: borrowing Session) throws(DatabaseError) -> Bool {
     try !session.query("SELECT 1 FROM migration_parts WHERE job = \(job) AND state = 0 LIMIT 1").isEmpty

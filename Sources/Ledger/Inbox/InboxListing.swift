@@ -26,10 +26,20 @@ extension InboxTable {
       let end = digestPrefix + [UInt8](repeating: 0xFF, count: max(0, Digest.count - digestPrefix.count))
       condition = "WHERE digest BETWEEN \(digestPrefix) AND \(end) ORDER BY digest"
     }
+    return try read(condition + " LIMIT \(limit)", in: session)
+  }
+
+  /// The messages behind one digest up to another, in the order of their digests.
+  static func list(
+    after start: [UInt8], upTo end: [UInt8], limit: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> [InboxListing] {
+    try read(
+      "FORCE INDEX (PRIMARY) WHERE digest > \(start) AND digest <= \(end) ORDER BY digest LIMIT \(limit)", in: session)
+  }
+
+  private static func read(_ condition: SQL, in session: borrowing Session) throws(DatabaseError) -> [InboxListing] {
     let rows = try session.query(
-      """
-      SELECT digest, received_at, kind, app, environment, signed_at, title, size FROM inbox \(condition) LIMIT \(limit)
-      """)
+      "SELECT digest, received_at, kind, app, environment, signed_at, title, size FROM inbox \(condition)")
     return try rows.map { row throws(DatabaseError) in
       guard let digest = Digest(bytes: try row.bytes("digest")),
         let kind = InboxMessage.Kind(rawValue: try row.int("kind"))

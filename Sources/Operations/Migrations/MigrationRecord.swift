@@ -14,6 +14,20 @@ package struct MigrationRecord: Sendable {
   package let parts: [MigrationPartReport]
   /// Ids that were not handed out, and of which nothing else asked Apple.
   package let unasked: Int
+  /// Whether it runs and no process has worked on it lately.
+  package let isUnattended: Bool
+
+  /// How long a job may be without a process before it is said: a service looks for new jobs every second.
+  private static let grace = Interval.seconds(5)
+
+  /// How many rows the sources have: exact once every part was read, else about; nil while nothing tells.
+  package var expectedRows: Int? {
+    if parts.allSatisfy(\.isDone) { return accounts.rows }
+    let read = parts.reduce(0) { $0 + $1.bytesRead }
+    guard read > 0, accounts.rows > 0, parts.allSatisfy({ $0.isDone || $0.size != nil }) else { return nil }
+    let size = parts.reduce(0) { $0 + ($1.isDone ? $1.bytesRead : max($1.size ?? 0, $1.bytesRead)) }
+    return max(accounts.rows, Int(Double(accounts.rows) * Double(size) / Double(read)))
+  }
 
   /// What a cancelled job left out, and how to get it; nil if nothing.
   package var rest: String? {
@@ -46,6 +60,8 @@ package struct MigrationRecord: Sendable {
       (place.app.flatMap { names[$0] } ?? "", place.environment?.rawValue ?? "", accounts)
     }.sorted { ($0.app, $0.environment) < ($1.app, $1.environment) }
     parts = try MigrationPartTable.reports(of: id, at: now, in: session)
+    let latest = try MigrationPartTable.latestLease(of: id, in: session)
+    isUnattended = job.state == .running && (latest ?? job.createdAt) + Self.grace < now
     // Counted where it is final alone: it reads every id that waits.
     unasked = job.state == .cancelled ? try UnaskedIDs.count(of: id, in: session) : 0
   }

@@ -13,6 +13,7 @@ extension Explanation {
     parts.append(purchaseTable.render(for: terminal) + rest(of: purchases.count, "purchases"))
     if !events.isEmpty { parts.append(eventTable.render(for: terminal) + rest(of: events.count, "events")) }
     if !accounts.isEmpty { parts.append(accountTable.render(for: terminal) + rest(of: accounts.count, "accounts")) }
+    if !sharedLines.isEmpty { parts.append(limit.first(of: sharedLines).joined()) }
     if !transfers.isEmpty { parts.append(transferTable.render(for: terminal) + rest(of: transfers.count, "transfers")) }
     if withSources {
       for purchase in limit.newest(of: purchases) {
@@ -182,6 +183,22 @@ extension Explanation {
       ])
     }
     return table
+  }
+
+  /// A line for each originalTransactionId of which several accounts were first said at one time, of the same purchase.
+  private var sharedLines: [String] {
+    let told = Dictionary(grouping: accounts.filter { !$0.isClaimed }) { account in
+      [account.originalTransactionID, account.kind.name, account.line.text, account.firstAsOf.iso8601]
+    }
+    let lines = told.compactMap { key, said -> String? in
+      let values = Set(said.map { Array($0.value.utf8) }).map { String(decoding: $0, as: UTF8.self).shown }
+      guard values.count > 1 else { return nil }
+      let shown = values.sorted().prefix(Self.claimsShown).joined(separator: ", ")
+      let more = values.count > Self.claimsShown ? " and \(values.count - Self.claimsShown) more" : ""
+      return "shared    \(key[0].shown) came with each \(key[1]) of \(shown)\(more) at one time: "
+        + "which was first is not known\n"
+    }
+    return Set(lines).sorted()
   }
 
   private var transferTable: TextTable {

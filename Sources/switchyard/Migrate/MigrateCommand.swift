@@ -23,7 +23,7 @@ enum MigrateCommand {
     options: DatabaseOptions.options,
     subcommands: [
       MigratePlan.command, MigrateStart.command, MigrateStart.apply, status, MigrateWatch.command, list, pause, resume,
-      MigrateThrottle.command, cancel, MigrateRejects.command, MigrateReport.command,
+      MigrateThrottle.command, cancel, MigrateRejects.command, MigrateReport.command, MigrateVerify.command,
     ])
 
   static let job = Positional("JOB", "The number that `migrate start` printed.")
@@ -42,12 +42,18 @@ enum MigrateCommand {
     options: [JSONOutput.option], arguments: [job]
   ) { arguments, terminal in
     let number = try number(arguments)
-    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let record = try await MigrationRecord.find(number, at: WallClock.system.now(), connection)
+    let options = try DatabaseOptions(arguments)
+    return try await options.withLedger(terminal) { connection in
+      let now = WallClock.system.now()
+      let record = try await MigrationRecord.find(number, at: now, connection)
       if arguments.wantsJSON {
         try terminal.write(MigrationJSON.record(record))
       } else {
         try terminal.write(MigrationText.status(record, for: terminal))
+        let isHeldUp = FileFacts(options.migrationFlag) != nil
+        if let advice = MigrationText.unattended(record, isHeldUp: isHeldUp, at: now) {
+          try terminal.write("\(advice)\n")
+        }
       }
       return .done
     }

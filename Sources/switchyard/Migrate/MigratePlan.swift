@@ -18,6 +18,8 @@ enum MigratePlan {
     discussion: """
       The sources are read as the job reads them, and every receipt is proven. --out keeps the plan, which `migrate apply` \
       begins. How long Apple's limits make it is told by app, with what limits it.
+
+      Exit status: 4 when every row is rejected, and then --out keeps nothing.
       """,
     whenStopped: "Nothing was written.",
     examples: [
@@ -46,6 +48,7 @@ enum MigratePlan {
       }
       let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { terminal.note($0) }
       let parts = try await sources.parts { keys }
+      let columns = try await SourceCheck.columns(of: parts) { keys }
       let starting = try await StartMigration(parts, of: arguments.value("app"), in: environment).plan(on: connection)
       let directory = try await connection.read { session throws(DatabaseError) in
         try AppTable.directory(with: keys, in: session)
@@ -66,10 +69,13 @@ enum MigratePlan {
       places.sort { ($0.app, $0.environment) < ($1.app, $1.environment) }
       let plan = MigrationPlan(
         parts: parts, bundleID: starting.app?.bundleID, environment: environment, settings: settings,
-        estimate: estimate, places: places, warnings: starting.warnings)
-      if let path = arguments.value("out") { try OutputFile(path).write(plan.json.encoded() + [0x0A]) }
+        columns: columns, estimate: estimate, places: places, warnings: starting.warnings)
+      // A plan of which nothing would come is not kept, so that nobody begins it.
+      if !plan.isUseless, let path = arguments.value("out") { try OutputFile(path).write(plan.json.encoded() + [0x0A]) }
       if arguments.wantsJSON { try terminal.write(plan.json) } else { try terminal.write(plan.text(for: terminal)) }
-      return .done
+      guard plan.isUseless else { return .done }
+      terminal.note("every row was rejected: nothing would come of this, and no plan was kept")
+      return .refused
     }
   }
 

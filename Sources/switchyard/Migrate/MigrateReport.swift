@@ -101,14 +101,15 @@ enum MigrateReport {
     text += "## Coverage\n\n| app | environment | ids | settled | coverage |\n| --- | --- | ---: | ---: | ---: |\n"
     for place in record.places where place.accounts.ids > 0 {
       let accounts = place.accounts
-      text += "| \(place.app) | \(place.environment) | \(accounts.ids) | \(accounts.settled) |"
+      text += "| \(MigrationText.known(place.app)) | \(MigrationText.known(place.environment)) |"
+      text += " \(accounts.ids) | \(accounts.settled) |"
       text += " \(percent(accounts.settled, accounts.ids)) |\n"
     }
     guard !causes.isEmpty else { return text }
     text += "\n## Without a history, by cause\n\n| app | state | cause | ids |\n| --- | --- | --- | ---: |\n"
     for cause in causes {
       let reason = cause.reason.isEmpty ? job.state == .cancelled ? "not asked" : "not asked yet" : cause.reason
-      text += "| \(cause.app) | \(cause.state.rawValue) | \(reason) | \(cause.count) |\n"
+      text += "| \(MigrationText.known(cause.app)) | \(cause.state.rawValue) | \(reason) | \(cause.count) |\n"
     }
     text += "\n" + list.map { "* `\($0.id)` \(names[$0.app] ?? "") \($0.state.rawValue) \($0.reason)\n" }.joined()
     return text + "\nrunbooks/unresolvable-seeds.md says what to do with them.\n"

@@ -1,3 +1,4 @@
+import Backfill
 import BulkMigration
 import Database
 import Ledger
@@ -16,8 +17,8 @@ struct MigrateSources {
     .value(
       "column", "WHAT=COLUMN", repeats: true,
       """
-      Which column holds what: receipt, user or app, by their names unless told; key, which has to be unique and never NULL: \
-      the primary key unless told.
+      Which column holds what: receipt, user or app of a table, a CSV (its headers) or JSON objects (their members), by \
+      their usual names unless told; key of a table, which has to be unique and never NULL: the primary key unless told.
       """),
     .value("where", "CONDITION", "Read these rows of the table alone, as \"created_at < '2026-01-01'\"."),
   ]
@@ -73,7 +74,13 @@ struct MigrateSources {
     do throws(DatabaseURLError) { configuration = try DatabaseURL(text).configuration } catch {
       throw UsageError(.invalidValue, "--source-database: \(error)", path: arguments.path)
     }
-    let connection = try await Connection.open(TableSource.careful(configuration))
+    let password = configuration.password.isEmpty ? nil : configuration.password
+    let connection: Connection
+    do throws(DatabaseError) {
+      connection = try await Connection.open(TableSource.careful(configuration))
+    } catch {
+      throw SourceCheck.Flaw(error, of: "table \(table)", hasPassword: password != nil)
+    }
     let found: Result<TableSource, any Error>
     do {
       found = .success(
@@ -81,14 +88,15 @@ struct MigrateSources {
           table, at: DatabaseURL.withoutPassword(configuration), wishes: wishes, condition: condition, on: connection))
     } catch { found = .failure(error) }
     await connection.close()
-    return (try found.get(), configuration.password.isEmpty ? nil : configuration.password)
+    return (try found.get(), password)
   }
 
   /// The parts of all sources, which have to be there; stdin is kept first.
   func parts(sealedWith keys: () throws -> Keyring) async throws -> [MigrationJobTable.NewPart] {
     var parts: [MigrationJobTable.NewPart] = []
+    let columns = NamedColumns(receipt: wishes.content, userID: wishes.userID, app: wishes.app)
     for path in paths {
-      parts += try FileSource.parts(of: path == "-" ? SpooledInput.keep(in: directory) : path)
+      parts += try FileSource.parts(of: path == "-" ? SpooledInput.keep(in: directory) : path, columns: columns)
     }
     if let (source, password) = try await tableSource() {
       parts.append(source.part(password: password, sealedWith: password == nil ? nil : try keys()))

@@ -66,9 +66,12 @@ enum MigrateStart {
     return try await begin(arguments, try DatabaseOptions(arguments), terminal) { keys in
       let parts = try plan.parts.map { part throws in
         guard case .table(let table) = try MigrationSource(stored: part.source),
-          let text = arguments.value("source-database"), let url = try? DatabaseURL(text)
+          let text = arguments.value("source-database")
         else { return part }
-        let password = url.configuration.password
+        let password: String
+        do throws(DatabaseURLError) { password = try DatabaseURL(text).configuration.password } catch {
+          throw UsageError(.invalidValue, "--source-database: \(error)", path: arguments.path)
+        }
         return table.part(password: password.isEmpty ? nil : password, sealedWith: try keys())
       }
       return MigrationStartup(
@@ -89,6 +92,10 @@ enum MigrateStart {
       }
       let startup = try await find {
         try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { terminal.note($0) }
+      }
+      // Before anything is written: a job whose source cannot be opened would never end.
+      _ = try await SourceCheck.columns(of: startup.parts) {
+        try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { _ in }
       }
       let start = StartMigration(
         startup.parts, of: startup.bundleID, in: startup.environment, settings: startup.settings)

@@ -22,16 +22,24 @@ enum MigrateWatch {
     return try await options.withLedger(terminal) { connection in
       var last: (at: ContinuousClock.Instant, accounts: MigrationAccounts)?
       var said: ContinuousClock.Instant?
+      var idle: (since: ContinuousClock.Instant, isSaid: Bool)?
       while true {
         let now = WallClock.system.now()
         let record = try await MigrationRecord.find(number, at: now, connection)
         let here = ContinuousClock.now
         let isEnd = record.job.state != .running || Task.isCancelled
+        let isHeldUp = FileFacts(options.migrationFlag) != nil
+        var advice = MigrationText.unattended(record, isHeldUp: isHeldUp, at: now)
+        idle = advice == nil ? nil : idle ?? (since: here, isSaid: false)
+        // A job that was resumed just now is taken up within seconds.
+        if let since = idle?.since, here - since < MigrateWatch.idleTime { advice = nil }
+        let isNews = advice != nil && idle?.isSaid == false
         let isDue = said.map { here - $0 >= (terminal.isErrorTTY ? .seconds(1) : .seconds(30)) } ?? true
-        if isDue || isEnd {
+        if isDue || isNews || isEnd {
+          if advice != nil { idle?.isSaid = true }
           let pace = Pace(record.accounts, since: last?.accounts, within: last.map { here - $0.at })
           let limits = try await MigrationLimit.all(
-            record, idsPerSecond: pace.ids, isHeldUp: FileFacts(options.migrationFlag) != nil, at: now, connection)
+            record, idsPerSecond: pace.ids, isHeldUp: isHeldUp, at: now, connection)
           if arguments.wantsJSON {
             var line = MigrationJSON.record(record)
             line["parts"] = nil
@@ -41,10 +49,10 @@ enum MigrateWatch {
             line["because"] = JSONValue(limits.first?.cause)
             try terminal.write(line)
           } else if terminal.isErrorTTY, !isEnd {
-            terminal.noteInPlace(MigrateWatch.line(record, pace, limits))
+            terminal.noteInPlace(MigrateWatch.line(record, pace, limits, advice))
           } else {
             if terminal.isErrorTTY { terminal.noteInPlace("") }
-            terminal.note(MigrateWatch.line(record, pace, limits))
+            terminal.note(MigrateWatch.line(record, pace, limits, advice))
           }
           (last, said) = ((here, record.accounts), here)
         }
@@ -53,6 +61,8 @@ enum MigrateWatch {
       }
     }
   }
+
+  private static let idleTime = Duration.seconds(3)
 
   /// What was done in a second, as of late.
   private struct Pace {
@@ -68,12 +78,19 @@ enum MigrateWatch {
     }
   }
 
-  private static func line(_ record: MigrationRecord, _ pace: Pace, _ limits: [MigrationLimit]) -> String {
+  private static func line(
+    _ record: MigrationRecord, _ pace: Pace, _ limits: [MigrationLimit], _ advice: String?
+  ) -> String {
     let accounts = record.accounts
     var line = "migration \(record.job.id) is \(record.job.state.name): \(accounts.rows) of \(total(record)) rows"
     line += ", \(pace.rows)/s; \(accounts.ids - accounts.open) of \(accounts.ids) ids, \(pace.ids)/s"
-    if let limit = limits.first {
-      line += limit.seconds.map { ", at most \($0) s left (\(limit.cause))" } ?? ", waits for \(limit.cause)"
+    if let advice {
+      line += "; \(advice)"
+    } else if let limit = limits.first {
+      // Until every row was read the ids to come are an estimate, or nobody can tell how many there are.
+      let isRead = record.parts.allSatisfy(\.isDone)
+      let bound = isRead ? "at most " : record.expectedRows == nil ? "at least " : "~"
+      line += limit.seconds.map { ", \(bound)\($0) s left (\(limit.cause))" } ?? ", waits for \(limit.cause)"
     }
     if accounts.allRejected > 0 { line += "; \(accounts.allRejected) rejected" }
     let troubles = record.parts.compactMap(\.trouble) + (record.job.trouble.map { [$0] } ?? [])
@@ -83,10 +100,7 @@ enum MigrateWatch {
 
   /// Exact when every part was read to its end, else by the bytes so far.
   private static func total(_ record: MigrationRecord) -> String {
-    if record.parts.allSatisfy(\.isDone) { return "\(record.accounts.rows)" }
-    let size = record.parts.reduce(0) { $0 + ($1.size ?? 0) }
-    let read = record.parts.reduce(0) { $0 + ($1.isDone ? $1.size ?? $1.bytesRead : $1.bytesRead) }
-    guard read > 0, size > 0, record.accounts.rows > 0 else { return "~?" }
-    return "~\(max(record.accounts.rows, Int(Double(record.accounts.rows) * Double(size) / Double(read))))"
+    let isExact = record.parts.allSatisfy(\.isDone)
+    return (isExact ? "" : "~") + (record.expectedRows.map { "\($0)" } ?? "?")
   }
 }

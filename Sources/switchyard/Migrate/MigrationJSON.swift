@@ -21,6 +21,7 @@ enum MigrationJSON {
     object["app"] = JSONValue(record.bundleID)
     object["accounts"] = .object(accounts(record.accounts))
     if record.job.state == .cancelled { object["notLookedUp"] = .integer(Int64(record.unasked)) }
+    object["isUnattended"] = .bool(record.isUnattended)
     object["rest"] = record.rest.map(JSONValue.string)
     object["places"] = .array(
       record.places.map { place in

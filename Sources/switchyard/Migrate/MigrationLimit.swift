@@ -29,11 +29,14 @@ struct MigrationLimit {
     _ record: MigrationRecord, idsPerSecond rate: Int64, isHeldUp: Bool, at now: Milliseconds, _ connection: Connection
   ) async throws -> [Self] {
     var limits: [Self] = []
+    let rows = record.accounts.rows
+    // Rows that are still to be read bring as many ids as those before them.
+    let ahead = rows > 0 ? Double((record.expectedRows ?? rows) - rows) / Double(rows) : 0
     for place in record.places where place.accounts.open > 0 && !place.app.isEmpty {
       limits.append(
         try await limit(
           of: (app: place.app, environment: Environment(rawValue: place.environment) ?? .production),
-          open: place.accounts.open, record, rate, isHeldUp, now, connection))
+          open: place.accounts.open + Int(Double(place.accounts.ids) * ahead), record, rate, isHeldUp, now, connection))
     }
     return limits.sorted { $0.seconds ?? .max > $1.seconds ?? .max }
   }

@@ -1,4 +1,5 @@
 import AppStore
+import Backfill
 import BulkMigration
 import Database
 import JSON
@@ -25,6 +26,8 @@ struct MigrationPlan {
   let bundleID: String?
   let environment: Environment?
   let settings: MigrationSettings
+  /// Of the files, by the sources of their parts.
+  let columns: [String: InputColumns]
   let estimate: MigrationEstimate
   let places: [Place]
   let warnings: [MigrationWarning]
@@ -32,6 +35,9 @@ struct MigrationPlan {
   private static let member = "switchyardMigrationPlan"
   /// A customer costs a call for the history, and one for the statuses.
   static let callsPerLookUp = 2
+
+  /// Whether every row that was read was rejected.
+  var isUseless: Bool { estimate.accounts.rows > 0 && estimate.accounts.allRejected == estimate.accounts.rows }
 
   var json: JSONObject {
     let sources = parts.map { part -> JSONValue in
@@ -47,7 +53,10 @@ struct MigrationPlan {
       "warnings": .array(warnings.map { ["code": .string($0.code), "text": .string($0.text)] }),
       "rejects": .array(
         estimate.samples.map { sample in
-          ["reason": .string(sample.reason), "file": JSONValue(sample.file), "line": .integer(Int64(sample.line))]
+          [
+            "reason": .string(sample.reason), "file": JSONValue(sample.file),
+            "line": .integer(Int64(sample.line)), "key": JSONValue(sample.key),
+          ]
         }),
     ]
   }
@@ -79,7 +88,8 @@ struct MigrationPlan {
     let accounts = estimate.accounts
     var text = MigrationText.rows(accounts) + (estimate.isWhole ? "\n" : " (of the first rows alone)\n")
     for part in parts.prefix(20) {
-      text += "reads \((try? MigrationSource(stored: part.source))?.details ?? part.source)\n"
+      text += "reads \((try? MigrationSource(stored: part.source))?.details ?? part.source)"
+      text += columns[part.source].map { "\($0.details)\n" } ?? "\n"
     }
     if !places.isEmpty {
       var table = TextTable([
@@ -89,7 +99,7 @@ struct MigrationPlan {
       for place in places {
         let figures = place.figures
         table.add([
-          place.app, place.environment, "\(figures.usable)", "\(figures.ids)",
+          MigrationText.known(place.app), MigrationText.known(place.environment), "\(figures.usable)", "\(figures.ids)",
           "~\(figures.lookUps * Self.callsPerLookUp)", "\(figures.active)", "~\(place.seconds)", place.cause,
         ])
       }
@@ -102,7 +112,7 @@ struct MigrationPlan {
     for (reason, count) in accounts.rejected.sorted(by: { ($1.value, $0.key) < ($0.value, $1.key) }) {
       let example = estimate.samples.first { $0.reason == reason }
       text += "\(count) rejected: \(reason)"
-      text += example.map { ", as line \($0.line)\($0.file.map { " of \($0)" } ?? "")\n" } ?? "\n"
+      text += (example?.location.map { ", as \($0)" } ?? "") + "\n"
     }
     return text + warnings.map { "warning: \($0.text)\n" }.joined()
   }
@@ -127,7 +137,38 @@ extension MigrationSource {
     case .files: name
     case .table(let table):
       "\(name): key \(table.columns.key), receipts in \(table.columns.content)"
-        + (table.columns.userID.map { ", users in \($0)" } ?? "") + (table.columns.app.map { ", apps in \($0)" } ?? "")
+        + (table.columns.userID.map { ", users in \($0)" } ?? ", \(InputColumns.noUser)")
+        + (table.columns.app.map { ", apps in \($0)" } ?? "")
     }
+  }
+}
+
+extension InputColumns {
+  fileprivate static let noUser = "no column of users (--column user=NAME says which)"
+  private static let shown = 20
+
+  /// For people: what is read of a file, and what is not.
+  fileprivate var details: String {
+    guard let receipt else {
+      return ": \(format.name)" + (names.isEmpty ? "" : ", each row told by its content, members \(list(names))")
+    }
+    var text = ": \(format.name), \(isGuessed ? "no header, guessed " : "")receipt=\(list([receipt]))"
+    text += userID.map { ", user=\(list([$0]))" } ?? ", \(Self.noUser)"
+    text += app.map { ", app=\(list([$0]))" } ?? ""
+    return text + (unread.isEmpty ? "" : "; not read: \(list(unread))")
+  }
+
+  private func list(_ names: [String]) -> String {
+    let more = names.count > Self.shown ? " and \(names.count - Self.shown) more" : ""
+    return SafeText.escaped(names.prefix(Self.shown).joined(separator: ", "), limit: 1_000) + more
+  }
+}
+
+extension MigrationEstimate.Sample {
+  /// For people: where the row is; nil where the only file as a whole is meant.
+  fileprivate var location: String? {
+    if let key { return "the row with the key \(SafeText.escaped(key, limit: 256))" }
+    guard line > 0 else { return file }
+    return "line \(line)" + (file.map { " of \($0)" } ?? "")
   }
 }

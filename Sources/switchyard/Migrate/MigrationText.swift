@@ -25,7 +25,7 @@ enum MigrationText {
       for place in record.places where place.accounts.usable + place.accounts.ids > 0 {
         let accounts = place.accounts
         table.add(
-          [place.app, place.environment]
+          [known(place.app), known(place.environment)]
             + [
               accounts.usable, accounts.ids, accounts.settled, accounts.unknown, accounts.failed, accounts.open,
             ].map { "\($0)" })
@@ -34,6 +34,16 @@ enum MigrationText {
     }
     return text
   }
+
+  /// What to do about a job that no process works on; nil where one does, or where it is held up.
+  static func unattended(_ record: MigrationRecord, isHeldUp: Bool, at now: Milliseconds) -> String? {
+    let isOutsideHours = record.job.settings.hours.map { !$0.contain(now) } ?? false
+    guard record.isUnattended, !isHeldUp, !isOutsideHours else { return nil }
+    return "no process works on it: start `switchyard serve` on this database (a new job does without, with --here)"
+  }
+
+  /// A name in a table, where nobody may know it.
+  static func known(_ name: String) -> String { name.isEmpty ? "not known" : name }
 
   /// `6 in = 4 usable + 1 duplicates + 0 without purchases + 1 rejected`.
   static func rows(_ accounts: MigrationAccounts) -> String {

@@ -61,15 +61,19 @@ enum RolloutAdvance {
     }
   }
 
+  /// What `--impact-bound` says, from 0 to 1.
+  static func impactBound(_ arguments: ParsedArguments) throws(UsageError) -> Double {
+    guard let text = arguments.value("impact-bound") else { return Evidence.Demand().mostImpact }
+    guard let share = RampShare(text), share.hundredths > 0, share.hundredths < Bucket.count else {
+      throw UsageError(
+        .invalidValue, "--impact-bound is a percentage above 0 with at most two decimals.", path: arguments.path)
+    }
+    return Double(share.hundredths) / Double(Bucket.count)
+  }
+
   private static func demand(_ arguments: ParsedArguments) throws(UsageError) -> Evidence.Demand {
     var demand = Evidence.Demand()
-    if let text = arguments.value("impact-bound") {
-      guard let share = RampShare(text), share.hundredths > 0, share.hundredths < Bucket.count else {
-        throw UsageError(
-          .invalidValue, "--impact-bound is a percentage above 0 with at most two decimals.", path: arguments.path)
-      }
-      demand.mostImpact = Double(share.hundredths) / Double(Bucket.count)
-    }
+    demand.mostImpact = try impactBound(arguments)
     demand.completeDays = try arguments.integer("complete-days", in: 0...30) ?? demand.completeDays
     return demand
   }
@@ -124,7 +128,8 @@ extension Evidence {
       "customers": .integer(Int64(customers)), "affected": .integer(Int64(affected)),
       "incomplete": .integer(Int64(incomplete)), "stepCustomers": JSONValue(step.map { Int64($0.customers) }),
       "stepAffected": JSONValue(step.map { Int64($0.affected) }),
-      "impactBound": .string(Self.percent(impactBound)), "impactBoundAsked": .string(Self.percent(demand.mostImpact)),
+      "impactBound": .string(RateBound.percent(impactBound)),
+      "impactBoundAsked": .string(RateBound.percent(demand.mostImpact)),
       "openSeeds": .integer(Int64(openSeeds)), "failedSeeds": .integer(Int64(failedSeeds)),
       "unknownIds": .integer(Int64(unknownIDs)), "migrationIds": .integer(Int64(migrationIDs)),
       "migrationParts": .integer(Int64(migrationParts)),
@@ -132,13 +137,5 @@ extension Evidence {
       "incompleteDays": .integer(Int64(incompleteDays)), "drilled": .bool(isDrilled), "apiKey": .bool(hasAPIKey),
       "sharedSecret": .bool(hasSharedSecret), "clock": .bool(isClockRight),
     ]
-  }
-
-  /// With three decimals, as text: JSON numbers of ours are whole.
-  private static func percent(_ rate: Double) -> String {
-    let thousandths = Int((rate * 100_000).rounded(.up))
-    let (whole, rest) = thousandths.quotientAndRemainder(dividingBy: 1_000)
-    let digits = String(rest + 1_000).dropFirst()
-    return "\(whole).\(digits) %"
   }
 }

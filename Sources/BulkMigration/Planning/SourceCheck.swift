@@ -1,0 +1,87 @@
+package import Backfill
+package import Database
+package import Ledger
+import Runtime
+package import Signing
+
+/// Opens the sources of a job once, with exactly what is stored of them, before the job is written.
+package enum SourceCheck {
+  /// Why a job could never read a source, and what to give.
+  package struct Flaw: Error, Hashable, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+
+    /// - Parameter hasPassword: whether the database was given one.
+    package init(_ error: DatabaseError, of name: String, hasPassword: Bool) {
+      guard error.code == .accessDenied else {
+        self.init("\(name) cannot be read: \(error.detail)")
+        return
+      }
+      let password = hasPassword ? "with this password" : "without a password"
+      self.init(
+        """
+        \(name) cannot be read \(password): \(error.detail). Set \
+        SWITCHYARD_SOURCE_DATABASE=mysql://USER:PASSWORD@HOST/NAME, with an account that may SELECT from the table
+        """)
+    }
+  }
+
+  /// Reads a page of each table and the beginning of each file, of a folder's part the first file.
+  ///
+  /// - Parameter keys: opens the password of a table's database, if there is one.
+  /// - Returns: the columns of the files, by the sources of their parts.
+  package static func columns(
+    of parts: [MigrationJobTable.NewPart], _ keys: () throws -> Keyring
+  ) async throws -> [String: InputColumns] {
+    var columns: [String: InputColumns] = [:]
+    for part in parts {
+      switch try MigrationSource(stored: part.source) {
+      case .files(let files): columns[part.source] = try await self.columns(of: files)
+      case .table(let table): try await read(table, part.sealed, keys)
+      }
+    }
+    return columns
+  }
+
+  private static func read(_ table: TableSource, _ sealed: [UInt8]?, _ keys: () throws -> Keyring) async throws {
+    let configuration = try table.configuration(sealed: sealed, sealed == nil ? nil : keys())
+    do {
+      var batches = try await TableBatches(table, configuration, from: .start, mostRows: 1)
+      let result: Result<SourceBatch?, any Error>
+      do { result = .success(try await batches.next()) } catch { result = .failure(error) }
+      await batches.close()
+      _ = try result.get()
+    } catch let error as DatabaseError {
+      throw Flaw(error, of: table.name, hasPassword: sealed != nil)
+    }
+  }
+
+  private static let longestList = 2_000
+
+  /// Nil where the first file has no rows, or is damaged: the job says so of each such file.
+  private static func columns(of files: FileSource) async throws -> InputColumns? {
+    var batches = try FileBatches(files, from: .start)
+    guard let batch = try await batches.next(), case .block(let block) = batch.content else { return nil }
+    let (found, path) = (InputColumns(block), block.file ?? files.path)
+    let (named, names) = (files.columns, found.isGuessed ? [] : found.names)
+    let has =
+      names.isEmpty
+      ? "it has no header" : "it has \(SafeText.escaped(names.joined(separator: ", "), limit: longestList))"
+    for (name, option) in [(named.receipt, "receipt"), (named.userID, "user"), (named.app, "app")] {
+      guard let name else { continue }
+      // A folder may hold files without columns beside those that have some.
+      guard NamedColumns.contains(name, in: names) || (files.isFolder && names.isEmpty) else {
+        throw Flaw("\(path) has no column \(name), as --column \(option)=\(name) says: \(has)")
+      }
+    }
+    if found.format == .receiptLines, !names.isEmpty {
+      throw Flaw(
+        """
+        no column of \(path) is called as receipts or ids are: \(has). Say --column receipt=NAME, or remove its first \
+        line if that is no header
+        """)
+    }
+    return found
+  }
+}

@@ -1,0 +1,176 @@
+import Adapter
+import Answering
+import AppStore
+import Database
+import JSON
+import Ledger
+import Operations
+import Purchases
+import Rollout
+import Runtime
+import Shadow
+import Signing
+import Time
+
+/// `switchyard migrate verify`: our answers beside Apple's, for customers that a job brought.
+///
+/// Others script on it: keys and exit statuses are promised.
+enum MigrateVerify {
+  static let command = Command(
+    "verify", "Compare our answers with Apple's for receipts of a job, drawn by lot, while verifyReceipt lives.",
+    discussion: """
+      Apple's verifyReceipt is asked about as many customers as it takes to say, at 95 % confidence, that at most \
+      --impact-bound of them would have other access by our answers; about all of them where the job brought fewer. Run it when \
+      the job is done: customers whose history is not known yet are asked about too, and show nothing. Each comparison is kept as \
+      those of shadow are (`switchyard compare list`), and counts as evidence for `switchyard rollout advance`. Clients get no \
+      other answers by it, in whatever stage the app is. Of iOS 6 receipts none is drawn whose environment nobody knows. Exit \
+      status: 0 proven, 4 too few customers were compared, 5 more customers would have other access than allowed, 7 Apple does \
+      not answer.
+      """,
+    whenStopped: "What was compared is kept, and counts.",
+    examples: [
+      Command.Example("switchyard migrate verify 1 --dry-run", "how many calls would it make?"),
+      Command.Example("switchyard migrate verify 1"),
+      Command.Example(
+        "switchyard migrate verify 1 --app com.example.app --environment Production --impact-bound 0.1 --json"),
+    ],
+    options: [
+      .value("app", "BUNDLE-ID", "This app alone."), EnvironmentOption.option,
+      .value(
+        "impact-bound", "PERCENT", default: "0.5", "The rate of customers with an impact that must not be exceeded."),
+      .value("calls", "N", default: "5", "Calls of Apple's verifyReceipt in a second at most, 1 to 50."),
+      .flag("dry-run", "Say what would be asked and ask nothing."), JSONOutput.option,
+    ] + AskingApple.options + TrustOptions.options + MasterKeyOptions.options,
+    arguments: [MigrateCommand.job]
+  ) { arguments, terminal in
+    let verify = VerifyMigration(
+      try MigrateCommand.number(arguments), of: arguments.value("app"),
+      in: try EnvironmentOption.environment(arguments), mostImpact: try RolloutAdvance.impactBound(arguments))
+    let calls = try arguments.integer("calls", in: 1...50) ?? 5
+    let trust = try TrustOptions(arguments)
+    let hosts = try AskingApple.hosts(arguments)
+    let options = try DatabaseOptions(arguments)
+    return try await options.withDatabase(terminal) { configuration in
+      let connection = try await Connection.open(configuration)
+      try await options.prepare(connection)
+      let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) }
+      let plan = try await verify.plan(with: keys, on: connection)
+      try tell(plan, wanted: verify.wanted, calls: calls, terminal)
+      guard !arguments.flag("dry-run") else { return .done }
+      let pool = Pool(configuration)
+      let asking = AskingApple(hosts, sharing: pool)
+      let shadow = try await shadow(pool, keys, trust, connection, terminal)
+      var statuses: [ExitStatus] = []
+      for place in plan.places where place.obstacle == nil {
+        let proof = try await verify.verify(
+          place, of: plan.job, by: .ofCommand(), every: .seconds(1) / calls, asking: asking.verifyReceipt, with: shadow,
+          on: connection, at: .system
+        ) { proof in
+          if proof.asked % 100 == 0 { terminal.note("\(place.name): \(proof.text)") }
+        }
+        try tell(proof, of: place, arguments, terminal)
+        statuses.append(proof.exitStatus)
+      }
+      await asking.end()
+      await pool.close()
+      await connection.close()
+      // The worst says how it stands: of nothing nothing is shown.
+      return [.differences, .externalLimit, .refused].first(where: statuses.contains)
+        ?? (statuses.isEmpty ? .refused : .done)
+    }
+  }
+
+  /// Composes and compares in this process as a service does.
+  private static func shadow(
+    _ pool: Pool, _ keys: Keyring, _ trust: TrustOptions, _ connection: Connection, _ terminal: Terminal
+  ) async throws -> Shadow {
+    let directory = try await connection.read { session throws(DatabaseError) in
+      try AppTable.directory(with: keys, in: session)
+    }
+    let answering = Answering(
+      pool: pool, directory: Answering.Directory(current: { directory }, refreshed: { directory }),
+      reader: trust.adapter.receipts, key: keys.current, memory: AnswerMemory(kept: .milliseconds(0)), clock: .system
+    ) { _, _, _, _ in nil }
+    let logger = Logger(
+      label: "switchyard", level: .error, handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
+    // Its times are not a service's: they are never written.
+    let times = AnswerTimes(pool: pool, every: .seconds(3_600), clock: .system, logger: logger)
+    return Shadow(
+      answering: answering, pool: pool, keys: keys, times: times, metrics: MetricsRegistry(), disk: { .ample },
+      clock: .system, logger: logger)
+  }
+
+  private static func tell(
+    _ plan: VerifyMigration.Plan, wanted: Int, calls: Int, _ terminal: Terminal
+  ) throws {
+    for place in plan.places {
+      guard let obstacle = place.obstacle else {
+        let most = min(place.usable, wanted)
+        terminal.note(
+          "\(place.name): about \(most) customers are compared, of \(place.usable) rows; some \(most / calls / 60 + 1) minutes"
+        )
+        continue
+      }
+      terminal.note("\(place.name): nothing is compared: \(obstacle.text)")
+    }
+    if plan.places.isEmpty { terminal.note("migration \(plan.job.id) brought no receipt of a registered app") }
+    if !plan.job.state.isFinal {
+      terminal.note("migration \(plan.job.id) is \(plan.job.state.name): histories that are not known yet show nothing")
+    }
+  }
+
+  private static func tell(
+    _ proof: MigrationProof, of place: VerifyMigration.Place, _ arguments: ParsedArguments, _ terminal: Terminal
+  ) throws {
+    var next = "switchyard rollout advance \(place.app.bundleID) --environment \(place.environment.rawValue)"
+    if proof.affected > 0 {
+      next =
+        "switchyard compare list --app \(place.app.bundleID) --environment \(place.environment.rawValue) --impact"
+    }
+    if arguments.wantsJSON {
+      var object: JSONObject = [
+        "app": .string(place.app.bundleID), "environment": .string(place.environment.rawValue),
+      ]
+      for member in proof.json.members { object[member.key] = member.value }
+      object["next_steps"] = .array([.string(next)])
+      return try terminal.write(object)
+    }
+    let bound =
+      "at 95 % confidence at most \(RateBound.percent(proof.bound)) of the customers would have other access"
+    let verdict =
+      switch proof.verdict {
+      case .proven: "proven: \(bound)"
+      case .affected: "not proven: \(bound)"
+      case .tooFew: "too few customers were compared: \(bound)"
+      }
+    try terminal.write("\(place.name): \(proof.text)\n  \(verdict)\n  next: \(next)\n")
+  }
+}
+
+extension VerifyMigration.Place {
+  fileprivate var name: String { "\(app.bundleID) \(environment.rawValue)" }
+}
+
+extension MigrationProof {
+  fileprivate var exitStatus: ExitStatus {
+    switch verdict {
+    case .proven: .done
+    case .affected: .differences
+    case .tooFew: unanswered > 0 ? .externalLimit : .refused
+    }
+  }
+}
+
+extension AskingApple {
+  /// What Apple's verifyReceipt says; nil where the receipt belongs to the other environment.
+  fileprivate var verifyReceipt: VerifyMigration.Ask {
+    { [client] receipt, password, place in
+      guard let environment = APIEnvironment(place.environment) else { return nil }
+      let answer = try await client.verifyReceipt(
+        ReceiptRequest(receiptData: receipt, password: password), app: place.app.bundleID,
+        along: EnvironmentRoute(known: environment))
+      return answer.environment == environment
+        ? VerifyMigration.Answer(answer.json, bytes: answer.body.count) : nil
+    }
+  }
+}

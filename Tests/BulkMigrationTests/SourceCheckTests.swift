@@ -1,0 +1,68 @@
+import Backfill
+import Database
+import Ledger
+import Runtime
+import Signing
+import Support
+import Testing
+
+@testable import BulkMigration
+
+@Suite struct `The check of a migration's sources` {
+  private let place = TemporaryDirectory()
+
+  private func check(_ text: String, _ named: NamedColumns = NamedColumns()) async throws -> InputColumns? {
+    let path = "\(place.path)/receipts.csv"
+    try OutputFile(path).write(Array(text.utf8))
+    let parts = try FileSource.parts(of: path, columns: named)
+    return try await SourceCheck.columns(of: parts) { Keyring(current: .generate()) }[parts[0].source]
+  }
+
+  private func flaw(_ text: String, _ named: NamedColumns = NamedColumns()) async throws -> String {
+    let flaw = await #expect(throws: SourceCheck.Flaw.self) { try await check(text, named) }
+    return flaw?.description ?? ""
+  }
+
+  @Test func `refuses a table of which no column is known to hold receipts`() async throws {
+    let flaw = try await flaw("Kunde;Beleg\nu1;MIIT\n")
+    #expect(flaw.contains("Kunde, Beleg") && flaw.contains("--column receipt=NAME"), "\(flaw)")
+  }
+
+  @Test func `refuses a header that is not there, and tells those that are`() async throws {
+    let flaw = try await flaw("Kunde;receipt\nu1;MIIT\n", NamedColumns(receipt: "Beleg"))
+    #expect(flaw.contains("--column receipt=Beleg") && flaw.contains("it has Kunde, receipt"), "\(flaw)")
+    let lines = try await self.flaw("2000000900000001\n", NamedColumns(userID: "Kunde"))
+    #expect(lines.contains("it has no header"), "\(lines)")
+  }
+
+  @Test func `finds the columns that the job will read`() async throws {
+    let columns = try await check("Kunde;Beleg;Preis\nu1;MIIT;3\n", NamedColumns(receipt: "Beleg"))
+    #expect(columns?.receipt == "Beleg" && columns?.userID == nil && columns?.unread == ["Kunde", "Preis"])
+    #expect(try await check("")?.receipt == nil)
+  }
+
+  @Test func `refuses a table that cannot be read with the password that the job would have`() async throws {
+    let old = try await PrivateMariaDB.shared.database()
+    let connection = try await Connection.open(old)
+    try await connection.read { session throws(DatabaseError) in
+      try session.run("CREATE TABLE receipts_old (id INT NOT NULL PRIMARY KEY, receipt TEXT NULL)")
+      try session.run("CREATE USER IF NOT EXISTS checked_reader@localhost IDENTIFIED BY 'p@ss'")
+      try session.run("GRANT SELECT ON *.* TO checked_reader@localhost")
+    }
+    await connection.close()
+    var reader = old
+    reader.user = "checked_reader"
+    let source = TableSource(
+      address: DatabaseURL.withoutPassword(reader), table: "receipts_old",
+      columns: .init(key: "id", content: "receipt", userID: nil, app: nil), keyKind: .integer, condition: nil,
+      estimate: nil)
+    let keys = Keyring(current: .generate())
+    _ = try await SourceCheck.columns(of: [source.part(password: "p@ss", sealedWith: keys)]) { keys }
+    for (password, told) in [(nil, "without a password"), ("wrong", "with this password")] as [(String?, String)] {
+      let part = source.part(password: password, sealedWith: keys)
+      let flaw = await #expect(throws: SourceCheck.Flaw.self) { try await SourceCheck.columns(of: [part]) { keys } }
+      let text = flaw?.description ?? ""
+      #expect(text.contains(told) && text.contains("SWITCHYARD_SOURCE_DATABASE"), "\(text)")
+    }
+  }
+}

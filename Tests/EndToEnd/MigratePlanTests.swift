@@ -1,0 +1,35 @@
+import Database
+import Runtime
+import Support
+import Testing
+
+/// What `switchyard migrate` says of a source before it reads it in earnest, and of a job that no service carries out.
+@Suite struct `switchyard migrate plan` {
+  private static let app = "com.example.planned"
+
+  @Test func `shows the columns of a file, and keeps no plan of which nothing would come`() async throws {
+    let database = try await TestDatabase.migrated()
+    let program = database.program
+    _ = try await program.run("app", "add", Self.app)
+    let out = "\(database.place.path)/plan.json"
+    let table = database.place.file("old.csv", Array("Kunde,Beleg,Preis\nu1,2000000900000001,3\n".utf8))
+    for command in ["plan", "start"] {
+      let refused = try await program.run("migrate", command, table, "--app", Self.app)
+      #expect(refused.status == 1 && refused.notes.contains("Kunde, Beleg, Preis"), "\(refused)")
+    }
+    let source = ["--app", Self.app, "--environment", "Sandbox", "--out", out]
+    let planned = try await program.run(["migrate", "plan", table, "--column", "receipt=Beleg"] + source)
+    #expect(planned.status == 0 && planned.output.contains("csv, receipt=Beleg, no column of users"), "\(planned)")
+    #expect(planned.output.contains("not read: Kunde, Preis"), "\(planned)")
+    #expect(try await program.run("migrate", "apply", out, "--yes").status == 0)
+    try await database.execute("UPDATE migration_jobs SET created_at = created_at - 60000")
+    let status = try await program.run("migrate", "status", "1")
+    #expect(status.output.contains("no process works on it"), "\(status)")
+
+    Files.remove(out)
+    let useless = database.place.file("useless.txt", Array("n/a!\n".utf8))
+    let refused = try await program.run(["migrate", "plan", useless] + source)
+    #expect(refused.status == 4 && refused.notes.contains("every row was rejected"), "\(refused)")
+    #expect(refused.output.contains("as line 1") && FileFacts(out) == nil, "\(refused)")
+  }
+}

@@ -1,0 +1,70 @@
+import Database
+import Glibc
+import JSON
+import Support
+import Testing
+
+/// `switchyard migrate verify`: a migration's customers answered by us, beside the simulated App Store's verifyReceipt.
+@Suite struct `switchyard migrate verify` {
+  private static let app = MigrateSite.app
+
+  @Test func `compares our answers of migrated customers with Apple's, and counts as evidence`() async throws {
+    try await MigrateSite.with(customers: 12) { site in
+      let program = site.program
+      let table = site.database.place.file("receipts.csv", Array(site.receipts.joined(separator: "\n").utf8))
+      let job = try await site.start(table)
+      let service = try await site.serve()
+      #expect(try await site.ended(job)["state"] == "done", "\(service.notes.suffix(2_000))")
+      #expect(await service.end(SIGTERM) == 0)
+      let verify = ["migrate", "verify", "\(job)", "--calls", "50"] + site.roots
+
+      let hindered = try await program.run(verify)
+      #expect(hindered.status == 4 && hindered.notes.contains("no shared secret"), "\(hindered)")
+      let secret = site.apple.world["apps"]?.array?.first?.object?["sharedSecret"]?.string ?? ""
+      let file = site.database.place.file("secret", Array(secret.utf8))
+      #expect(try await program.run("app", "secret", Self.app, "--file", file).status == 0)
+
+      let looked = try await program.run(verify + ["--dry-run"])
+      #expect(looked.status == 0 && looked.notes.contains("customers are compared"), "\(looked)")
+      #expect(try await site.database.rows("SELECT 1 FROM comparisons").isEmpty)
+
+      let verified = try await program.run(verify + ["--json"])
+      let proof = try #require(try verified.objects.first, "\(verified)")
+      // The job brought fewer customers than a sample needs: all of them are compared.
+      #expect(proof["everyReceipt"] == true && proof["unanswered"] == 0, "\(verified)")
+      #expect(proof["affected"] == 0 && proof["incomplete"] == 0 && proof["notCompared"] == 0, "\(verified)")
+      #expect(verified.status == 0 && proof["verdict"] == "proven", "\(verified)")
+      let rows = try await site.database.rows("SELECT COUNT(*) AS times FROM comparisons")
+      let receipts = site.receipts.dropFirst().filter { !$0.isEmpty }.count
+      #expect(try rows.first?.int("times") == receipts, "\(proof)")
+      let audited = try await site.database.rows("SELECT 1 FROM audit WHERE action = 'migration.verify'")
+      #expect(audited.count == 1, "without a secret nothing is compared")
+
+      // Evidence counts the same customers, however often they are compared on one day.
+      #expect(try await program.run(verify).status == 0)
+      let advance = try await program.run(
+        "rollout", "advance", Self.app, "--environment", "Sandbox", "--dry-run", "--json")
+      let evidence = try advance.objects.first?["evidence"]?.object
+      #expect(evidence?["customers"] == proof["customers"], "\(advance)")
+    }
+  }
+
+  @Test func `says that Apple does not answer, and keeps what was compared`() async throws {
+    try await MigrateSite.with(customers: 4) { site in
+      var program = site.program
+      let table = site.database.place.file("receipts.csv", Array(site.receipts.joined(separator: "\n").utf8))
+      let job = try await site.start(table)
+      let service = try await site.serve()
+      #expect(try await site.ended(job)["state"] == "done", "\(service.notes.suffix(2_000))")
+      #expect(await service.end(SIGTERM) == 0)
+      let file = site.database.place.file("secret", Array(String(repeating: "5", count: 32).utf8))
+      #expect(try await program.run("app", "secret", Self.app, "--file", file).status == 0)
+      // Nobody listens there.
+      program.environment["SWITCHYARD_APP_STORE_URL"] = "http://127.0.0.1:9"
+      let verified = try await program.run(["migrate", "verify", "\(job)", "--calls", "50", "--json"] + site.roots)
+      #expect(verified.status == 7, "\(verified)")
+      #expect(try verified.objects.first?["unanswered"] != 0, "\(verified)")
+      #expect(try await site.database.rows("SELECT 1 FROM comparisons").isEmpty)
+    }
+  }
+}
