@@ -94,7 +94,8 @@ enum MigrateVerify {
     let logger = Logger(
       label: "switchyard", level: .error, handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
     // Its times are not a service's: they are never written.
-    let times = AnswerTimes(pool: pool, every: .seconds(3_600), clock: .system, logger: logger)
+    let times = AnswerTimes(
+      pool: pool, every: .seconds(3_600), stageSetAt: { _ in nil }, clock: .system, logger: logger)
     return Shadow(
       answering: answering, pool: pool, keys: keys, times: times, metrics: MetricsRegistry(), disk: { .ample },
       clock: .system, logger: logger)
