@@ -58,10 +58,7 @@ public struct Transfer: Hashable, Sendable {
       for (date, said) in Dictionary(grouping: tellings, by: \.date).sorted(by: { $0.key < $1.key }) {
         let accounts = Set(said.map(\.value))
         if let last, accounts.contains(last) { continue }
-        guard accounts.count == 1, let account = accounts.first else {
-          last = nil
-          continue
-        }
+        guard accounts.count == 1, let account = accounts.first else { continue }
         if let last {
           transfers.append(
             Transfer(
