@@ -25,7 +25,7 @@ import Testing
       #expect(try await program.run("app", "secret", Self.app, "--file", file).status == 0)
 
       let looked = try await program.run(verify + ["--dry-run"])
-      #expect(looked.status == 0 && looked.notes.contains("up to 12 customers"), "\(looked)")
+      #expect(looked.status == 0 && looked.notes.contains("are compared, with"), "\(looked)")
       #expect(try await site.database.rows("SELECT 1 FROM comparisons").isEmpty)
 
       let verified = try await program.run(verify + ["--json"])
@@ -66,7 +66,8 @@ import Testing
       let file = site.database.place.file("secret", Array(String(repeating: "5", count: 32).utf8))
       #expect(try await program.run("app", "secret", Self.app, "--file", file).status == 0)
       let refused = try await program.run(["migrate", "verify", "\(job)", "--json"] + site.roots)
-      #expect(refused.status == 4 && (try refused.objects.first?["verdict"]) == "wrongSecret", "\(refused)")
+      let verdict = try refused.objects.first?["verdict"]
+      #expect(refused.status == 4 && verdict == "wrongSecret", "\(refused)")
       // Nobody listens there.
       program.environment["SWITCHYARD_APP_STORE_URL"] = "http://127.0.0.1:9"
       let verified = try await program.run(["migrate", "verify", "\(job)", "--calls", "50", "--json"] + site.roots)

@@ -100,7 +100,7 @@ package struct MigrationProof: Sendable {
     [
       "customers": .integer(Int64(known)), "affected": .integer(Int64(affected)),
       "incomplete": .integer(Int64(incomplete)), "notCompared": .integer(Int64(notCompared)),
-      "unanswered": .integer(Int64(unanswered)), "failure": JSONValue(failure),
+      "unanswered": .integer(Int64(unanswered)), "failure": failure.map(JSONValue.string) ?? .null,
       "impactBound": .string(RateBound.percent(bound)), "everyReceipt": .bool(isWhole),
       "verdict": .string(verdict.rawValue),
       "causes": .object(JSONObject(causes.sorted { $0.key < $1.key }.map { ($0.key, .integer(Int64($0.value))) })),

@@ -8,6 +8,7 @@ import Operations
 import Purchases
 import Rollout
 import Runtime
+import Seeding
 import Shadow
 import Signing
 import Time
