@@ -85,8 +85,20 @@ package struct KnownCustomer: Sendable {
       ids: knowledge.asked, histories: knowledge.histories, unknown: knowledge.unknown.mapValues(\.settledAt),
       unknownLines: unknownLines(in: receipt), receiptMade: receipt.signedAt, unheld: knowledge.unheld,
       hasOpenLookUp: knowledge.hasOpenLookUp,
-      silent: subscriptions.filter { $0.silence(at: now, allowing: .milliseconds(0)) != nil }
-        .map(\.key.originalTransactionID), flow: flow)
+      silent: silent(at: now), flow: flow)
+  }
+
+  /// Subscriptions about which Apple has not told what became of their end.
+  func silent(at now: Milliseconds) -> [String] {
+    subscriptions.filter { subscription in
+      if subscription.silence(at: now, allowing: .milliseconds(0)) != nil { return true }
+      guard let end = subscription.endWithRenewalToCome(at: now) else { return false }
+      // Asked well after it, Apple knew no more: then there is nothing to wait for.
+      guard let asked = knowledge.histories[subscription.key.originalTransactionID], asked >= end + .hours(1) else {
+        return true
+      }
+      return asked + .minutes(1) < subscription.renewalLastHeard
+    }.map(\.key.originalTransactionID)
   }
 
   /// Lines of the receipt that nothing signed has, or of which nothing signed says what the receipt says: that they are over.
@@ -122,11 +134,7 @@ package struct KnownCustomer: Sendable {
   /// its end: then nothing is answered rather than that.
   package func endsUnheard(with receipt: Receipt, at now: Milliseconds) -> Bool {
     // Whether it was to renew does not count here: the customer can have changed that, and the news of it be lost.
-    if subscriptions.contains(where: {
-      $0.silence(at: now, allowing: .milliseconds(0)) != nil || $0.isOverUnheard(at: now)
-    }) {
-      return true
-    }
+    if !silent(at: now).isEmpty || subscriptions.contains(where: { $0.isOverUnheard(at: now) }) { return true }
     let ends = Self.ends(in: receipt)
     return ends.contains { id, end in
       guard end <= now else { return false }
@@ -184,11 +192,9 @@ package struct KnownCustomer: Sendable {
 
   /// By which Apple is asked: subscriptions of which news is missing first, then ids of which no history is known.
   package func idsToAsk(atMost most: Int, at now: Milliseconds) -> [String] {
-    let silent = subscriptions.filter { $0.silence(at: now, allowing: .milliseconds(0)) != nil }
-      .map(\.key.originalTransactionID)
     let missing = knowledge.asked.filter { knowledge.histories[$0] == nil && knowledge.unknown[$0] == nil }
     // One of the receipt's own in any case: what is linked may be an id that Apple does not know.
-    let named = silent + missing + knowledge.asked.suffix(1) + knowledge.unheld
+    let named = silent(at: now) + missing + knowledge.asked.suffix(1) + knowledge.unheld
     var seen: Set<String> = []
     return Array(named.filter { seen.insert($0).inserted }.prefix(most))
   }
@@ -203,5 +209,17 @@ extension Subscription {
     guard let period = current, let end = period.expiresDate, end <= now else { return false }
     if let revoked = period.revocationDate, revoked <= end { return false }
     return renewalLastHeard.wholeSeconds < end.wholeSeconds
+  }
+
+  /// When its last period ended, if the last word is that it renews, and that nothing keeps it from doing so; else nil.
+  ///
+  /// A charge that goes through late renews periods that are over by then, one after the other. Each is news after the end
+  /// of its period, and the next may be missing. Apple says of what has really ended why it has, or that it charges again.
+  fileprivate func endWithRenewalToCome(at now: Milliseconds) -> Milliseconds? {
+    guard let period = current, let end = period.expiresDate, end <= now, period.revocationDate == nil,
+      let facts = renewal?.facts, facts.integer(.autoRenewStatus) == 1, facts.flag(.isInBillingRetryPeriod) != true,
+      facts.integer(.expirationIntent) == nil, facts.date(.gracePeriodExpiresDate) == nil
+    else { return nil }
+    return end
   }
 }

@@ -58,10 +58,7 @@ public struct Transfer: Hashable, Sendable {
       for (date, said) in Dictionary(grouping: tellings, by: \.date).sorted(by: { $0.key < $1.key }) {
         let accounts = Set(said.map(\.value))
         if let last, accounts.contains(last) { continue }
-        guard accounts.count == 1, let account = accounts.first else {
-          last = nil
-          continue
-        }
+        guard accounts.count == 1, let account = accounts.first else { continue }
         if let last {
           transfers.append(
             Transfer(
@@ -82,14 +79,14 @@ public struct Transfer: Hashable, Sendable {
     var value: ExactText
     var date: Milliseconds
 
-    /// In the order in which they were first said; those said again after all others come once more at the end.
+    /// In the order in which they were first said; those that were said last of all come once more at the end.
     static func inOrder(_ attributions: [Attribution]) -> [Telling] {
       let byFirst = attributions.sorted {
         ($0.firstAsOf, $0.lastAsOf, ExactText($0.value)) < ($1.firstAsOf, $1.lastAsOf, ExactText($1.value))
       }
       var tellings = byFirst.map { Telling(value: ExactText($0.value), date: $0.firstAsOf) }
-      if let end = byFirst.map(\.lastAsOf).max(), let newest = byFirst.last, newest.lastAsOf < end {
-        for again in byFirst where again.lastAsOf == end {
+      if let end = byFirst.map(\.lastAsOf).max() {
+        for again in byFirst where again.lastAsOf == end && again.firstAsOf < end {
           tellings.append(Telling(value: ExactText(again.value), date: end))
         }
       }

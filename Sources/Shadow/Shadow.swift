@@ -146,7 +146,7 @@ package final class Shadow: Service {
     let theirs = VerifyReceiptAnswer(call.theirs)
     guard let status = theirs.status, !Self.isNoAnswer(status) else { return ComparedCall(.noAnswer) }
     let heard = heardVoice(of: call)
-    if voices.contains(heard) { return ComparedCall(.repeated) }
+    if !call.isOperators, voices.contains(heard) { return ComparedCall(.repeated) }
     // Asked for the moment of Apple's answer; a clock that is a day off is not Apple's.
     let stated = theirs.receipt?.requestDate
     let date = stated.flatMap { abs(($0 - call.askedAt).milliseconds) < 86_400_000 ? $0 : nil }

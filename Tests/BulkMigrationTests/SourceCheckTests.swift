@@ -30,9 +30,9 @@ import Testing
 
   @Test func `refuses a header that is not there, and tells those that are`() async throws {
     let flaw = try await flaw("Kunde;receipt\nu1;MIIT\n", NamedColumns(receipt: "Beleg"))
-    #expect(flaw.contains("--column receipt=Beleg") && flaw.contains("it has Kunde, receipt"), "\(flaw)")
+    #expect(flaw.contains("--column receipt=Beleg") && flaw.contains("Its columns: Kunde, receipt."), "\(flaw)")
     let lines = try await self.flaw("2000000900000001\n", NamedColumns(userID: "Kunde"))
-    #expect(lines.contains("it has no header"), "\(lines)")
+    #expect(lines.contains("It has no header."), "\(lines)")
   }
 
   @Test func `finds the columns that the job will read`() async throws {

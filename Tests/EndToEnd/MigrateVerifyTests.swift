@@ -25,7 +25,7 @@ import Testing
       #expect(try await program.run("app", "secret", Self.app, "--file", file).status == 0)
 
       let looked = try await program.run(verify + ["--dry-run"])
-      #expect(looked.status == 0 && looked.notes.contains("customers are compared"), "\(looked)")
+      #expect(looked.status == 0 && looked.notes.contains("are compared, with"), "\(looked)")
       #expect(try await site.database.rows("SELECT 1 FROM comparisons").isEmpty)
 
       let verified = try await program.run(verify + ["--json"])
@@ -36,9 +36,15 @@ import Testing
       #expect(verified.status == 0 && proof["verdict"] == "proven", "\(verified)")
       let rows = try await site.database.rows("SELECT COUNT(*) AS times FROM comparisons")
       let receipts = site.receipts.dropFirst().filter { !$0.isEmpty }.count
-      #expect(try rows.first?.int("times") == receipts, "\(proof)")
+      let told = proof["causes"]?.object?.members.reduce(0) { $0 + ($1.value.integer ?? 0) }
+      #expect(try rows.first?.int64("times") == told && told == Int64(receipts), "\(proof)")
       let audited = try await site.database.rows("SELECT 1 FROM audit WHERE action = 'migration.verify'")
       #expect(audited.count == 1, "without a secret nothing is compared")
+
+      // A sample is enough where more is allowed: six customers, drawn by lot.
+      let sampled = try await program.run(verify + ["--impact-bound", "40", "--json"])
+      let few = try #require(try sampled.objects.first, "\(sampled)")
+      #expect(sampled.status == 0 && few["customers"] == 6 && few["everyReceipt"] == false, "\(sampled)")
 
       // Evidence counts the same customers, however often they are compared on one day.
       #expect(try await program.run(verify).status == 0)
@@ -49,7 +55,7 @@ import Testing
     }
   }
 
-  @Test func `says that Apple does not answer, and keeps what was compared`() async throws {
+  @Test func `compares nothing where Apple does not answer, or refuses the secret`() async throws {
     try await MigrateSite.with(customers: 4) { site in
       var program = site.program
       let table = site.database.place.file("receipts.csv", Array(site.receipts.joined(separator: "\n").utf8))
@@ -59,6 +65,9 @@ import Testing
       #expect(await service.end(SIGTERM) == 0)
       let file = site.database.place.file("secret", Array(String(repeating: "5", count: 32).utf8))
       #expect(try await program.run("app", "secret", Self.app, "--file", file).status == 0)
+      let refused = try await program.run(["migrate", "verify", "\(job)", "--json"] + site.roots)
+      let verdict = try refused.objects.first?["verdict"]
+      #expect(refused.status == 4 && verdict == "wrongSecret", "\(refused)")
       // Nobody listens there.
       program.environment["SWITCHYARD_APP_STORE_URL"] = "http://127.0.0.1:9"
       let verified = try await program.run(["migrate", "verify", "\(job)", "--calls", "50", "--json"] + site.roots)

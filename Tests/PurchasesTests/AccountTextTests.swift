@@ -32,6 +32,7 @@ import Time
     #expect(moves([("bob", 1), ("alice", 1)]) == [])
     #expect(moves([("bob", 1), ("alice", 1), ("carol", 2)]) == [])
     #expect(moves([("bob", 1), ("alice", 1), ("carol", 2), ("bob", 3), ("alice", 3)]) == [])
+    #expect(moves([("alice", 1), ("bob", 2), ("carol", 2), ("bob", 3)]) == ["alice>bob", "alice>bob"])
     #expect(moves([("bob", 1), ("alice", 2)]) == ["bob>alice", "bob>alice"])
   }
 

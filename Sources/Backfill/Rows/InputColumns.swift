@@ -35,6 +35,14 @@ package struct InputColumns: Hashable, Sendable {
     }
   }
 
+  /// Whether it has JSON objects, of which one may lack a member that others have.
+  package var hasObjects: Bool {
+    switch format {
+    case .jsonLines, .jsonArray: true
+    case .csv, .receiptLines, .wholeFile: false
+    }
+  }
+
   /// The columns that are not read.
   package var unread: [String] {
     let read = [receipt, userID, app]

@@ -67,19 +67,19 @@ package enum SourceCheck {
     let (named, names) = (files.columns, found.isGuessed ? [] : found.names)
     let has =
       names.isEmpty
-      ? "it has no header" : "it has \(SafeText.escaped(names.joined(separator: ", "), limit: longestList))"
+      ? "It has no header." : "Its columns: \(SafeText.escaped(names.joined(separator: ", "), limit: longestList))."
     for (name, option) in [(named.receipt, "receipt"), (named.userID, "user"), (named.app, "app")] {
       guard let name else { continue }
-      // A folder may hold files without columns beside those that have some.
-      guard NamedColumns.contains(name, in: names) || (files.isFolder && names.isEmpty) else {
-        throw Flaw("\(path) has no column \(name), as --column \(option)=\(name) says: \(has)")
+      // A folder may hold files without columns beside those that have some, and an object may lack what others have.
+      guard NamedColumns.contains(name, in: names) || (files.isFolder && names.isEmpty) || found.hasObjects else {
+        throw Flaw("--column \(option)=\(name): \(path) has no such column. \(has)")
       }
     }
     if found.format == .receiptLines, !names.isEmpty {
       throw Flaw(
         """
-        no column of \(path) is called as receipts or ids are: \(has). Say --column receipt=NAME, or remove its first \
-        line if that is no header
+        \(path) has no column with a known name for receipts or ids. \(has) Add --column receipt=NAME, or remove the first \
+        line if it is not a header.
         """)
     }
     return found

@@ -29,12 +29,16 @@ extension InboxTable {
     return try read(condition + " LIMIT \(limit)", in: session)
   }
 
-  /// The messages behind one digest up to another, in the order of their digests.
+  /// The messages received at one moment behind one digest up to another, in the order of their digests.
   static func list(
-    after start: [UInt8], upTo end: [UInt8], limit: Int, in session: borrowing Session
+    at date: Milliseconds, after start: [UInt8], upTo end: [UInt8], limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [InboxListing] {
+    // The index ends with the primary key: what came at other moments is not read.
     try read(
-      "FORCE INDEX (PRIMARY) WHERE digest > \(start) AND digest <= \(end) ORDER BY digest LIMIT \(limit)", in: session)
+      """
+      FORCE INDEX (received_at) WHERE received_at = \(date) AND digest > \(start) AND digest <= \(end)
+      ORDER BY digest LIMIT \(limit)
+      """, in: session)
   }
 
   private static func read(_ condition: SQL, in session: borrowing Session) throws(DatabaseError) -> [InboxListing] {

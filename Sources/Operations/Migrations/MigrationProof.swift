@@ -1,16 +1,20 @@
 package import JSON
 import Ledger
 import Rollout
-package import Shadow
+import Shadow
 import Signing
 
-/// How our answers compared with Apple's, for customers of a bulk migration who were drawn by lot.
+/// How our answers compared with Apple's, for receipts of a bulk migration that were drawn by lot.
 package struct MigrationProof: Sendable {
   package enum Verdict: String, Sendable {
     case proven
-    /// More customers would have other access than what is allowed.
+    /// Customers would have other access, and they are too many to say that the limit holds.
     case affected
+    /// Too many showed nothing: their history is not known, or nothing could be compared.
+    case incomplete
     case tooFew
+    /// Apple says that the registered shared secret is not the app's.
+    case wrongSecret
   }
 
   /// The worst that was found of a customer.
@@ -24,23 +28,35 @@ package struct MigrationProof: Sendable {
   private var customers: [Digest: Standing] = [:]
   /// Comparisons by cause, `equal` for no difference.
   package private(set) var causes: [String: Int] = [:]
-  /// Calls that Apple did not answer.
-  package internal(set) var unanswered = 0
+  /// Calls that Apple did not answer, and why it did not the first time.
+  package private(set) var unanswered = 0
+  package private(set) var failure: String?
   /// Receipts of which nothing could be compared.
-  package internal(set) var notCompared = 0
-  /// Whether every receipt of the migration was compared: then nothing is left to chance.
+  package private(set) var notCompared = 0
+  /// Whether everything that the migration brought was compared: then nothing is left to chance.
   package internal(set) var isWhole = false
+  package internal(set) var isSecretWrong = false
 
   init(mostImpact: Double) { self.mostImpact = mostImpact }
 
-  mutating func note(_ compared: ComparedCall) {
-    guard let judgement = compared.judgement, let customer = compared.customer else {
+  /// - Parameter compared: nil for a receipt that belongs to the other environment.
+  mutating func note(_ compared: ComparedCall?) {
+    guard let judgement = compared?.judgement, let customer = compared?.customer else {
       notCompared += 1
       return
     }
-    causes[judgement.cause, default: 0] += 1
     let standing: Standing =
       judgement.counts ? .affected : judgement.cause == ComparisonTable.incomplete ? .incomplete : .known
+    note(judgement.cause, customer, standing)
+  }
+
+  mutating func noteUnanswered(_ reason: String) {
+    unanswered += 1
+    failure = failure ?? reason
+  }
+
+  private mutating func note(_ cause: String, _ customer: Digest, _ standing: Standing) {
+    causes[cause, default: 0] += 1
     customers[customer] = max(customers[customer] ?? standing, standing)
   }
 
@@ -50,26 +66,33 @@ package struct MigrationProof: Sendable {
   /// Customers whose history is known, and those of them who would have had other access than with Apple's answers.
   package var known: Int { customers.values.count { $0 != .incomplete } }
   package var affected: Int { customers.values.count { $0 == .affected } }
-  /// Customers whose history is not known yet, so that nothing is shown of them.
+  /// Customers whose history is not known, so that nothing is shown of them.
   package var incomplete: Int { customers.values.count { $0 == .incomplete } }
 
   /// The rate of customers with an impact that is not exceeded, at 95 % confidence.
   package var bound: Double {
-    isWhole && unanswered + notCompared + incomplete == 0 && known > 0
+    isWhole && showedNothing == 0 && known > 0
       ? Double(affected) / Double(known) : RateBound.upper(cases: affected, of: known)
   }
 
+  /// Of what was asked about.
+  private var showedNothing: Int { incomplete + notCompared + unanswered }
+
   package var verdict: Verdict {
-    if bound <= mostImpact { return .proven }
-    return RateBound.upper(cases: affected, of: max(known, RateBound.needed(for: mostImpact))) > mostImpact
-      ? .affected : .tooFew
+    if isSecretWrong { return .wrongSecret }
+    let enough = max(known, RateBound.needed(for: mostImpact))
+    if bound > mostImpact, RateBound.upper(cases: affected, of: enough) > mostImpact { return .affected }
+    // Who differs for want of a history must not fall out while who agrees counts.
+    let share = Double(showedNothing) / Double(max(1, known + showedNothing))
+    if share > Evidence.Demand().mostIncomplete { return .incomplete }
+    return bound <= mostImpact ? .proven : .tooFew
   }
 
   /// For people.
   package var text: String {
     """
-    \(known) customers compared, \(affected) with other access than by Apple's answers, \(incomplete) whose history is not \
-    known, \(unanswered + notCompared) receipts without a comparison
+    \(known) customers compared, \(affected) with different access than by Apple's answers; \(incomplete) without a known \
+    history, \(notCompared + unanswered) receipts without a comparison
     """
   }
 
@@ -77,10 +100,10 @@ package struct MigrationProof: Sendable {
     [
       "customers": .integer(Int64(known)), "affected": .integer(Int64(affected)),
       "incomplete": .integer(Int64(incomplete)), "notCompared": .integer(Int64(notCompared)),
-      "unanswered": .integer(Int64(unanswered)), "impactBound": .string(RateBound.percent(bound)),
-      "everyReceipt": .bool(isWhole), "verdict": .string(verdict.rawValue),
-      "causes": .object(
-        JSONObject(causes.sorted { $0.key < $1.key }.map { ($0.key, .integer(Int64($0.value))) })),
+      "unanswered": .integer(Int64(unanswered)), "failure": failure.map(JSONValue.string) ?? .null,
+      "impactBound": .string(RateBound.percent(bound)), "everyReceipt": .bool(isWhole),
+      "verdict": .string(verdict.rawValue),
+      "causes": .object(JSONObject(causes.sorted { $0.key < $1.key }.map { ($0.key, .integer(Int64($0.value))) })),
     ]
   }
 }

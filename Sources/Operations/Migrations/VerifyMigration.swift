@@ -3,7 +3,7 @@ package import Database
 package import JSON
 package import Ledger
 package import Purchases
-package import Rollout
+import Rollout
 package import Shadow
 package import Signing
 package import Time
@@ -39,15 +39,20 @@ package struct VerifyMigration: Sendable {
   }
 
   package enum Obstacle: String, Sendable {
-    /// Apple is never asked in `complete`.
-    case complete
+    /// Nothing of the app is recorded, so that what is known of it is old.
+    case legacy
+    /// The guard looks at what is compared there: it would count customers who get Apple's answers.
+    case answered
     /// Without the shared secret Apple answers nothing of subscriptions.
     case noSharedSecret
 
-    package var text: String {
+    package func text(_ app: String) -> String {
       switch self {
-      case .complete: "in complete Apple's verifyReceipt is never asked"
-      case .noSharedSecret: "no shared secret is registered that opens here: `switchyard app secret APP`"
+      case .legacy: "its stage is legacy: `switchyard rollout set \(app) record` first"
+      case .answered:
+        "Switchyard answers its clients already; calls are compared as they come: `switchyard compare list --app \(app)`"
+      case .noSharedSecret:
+        "no shared secret is registered, or this master key cannot open it: `switchyard app secret \(app)`"
       }
     }
   }
@@ -62,8 +67,10 @@ package struct VerifyMigration: Sendable {
   private let environment: Environment?
   private let mostImpact: Double
 
-  /// So many calls without an answer, one after the other, end it.
-  private static let mostUnanswered = 5
+  /// So many calls without a comparison, one after the other, end it.
+  private static let mostFailed = 5
+  /// What Apple answers to a shared secret that is not the app's.
+  private static let wrongSecret: Int64 = 21_004
 
   /// - Parameters:
   ///   - app: nil: every app of the job.
@@ -75,6 +82,9 @@ package struct VerifyMigration: Sendable {
 
   /// Customers of each place who are compared, if the job brought so many.
   package var wanted: Int { RateBound.needed(for: mostImpact) }
+
+  /// Calls of Apple's verifyReceipt about one place at most.
+  package var mostCalls: Int { 2 * wanted }
 
   /// What would be compared; `NoSuchMigration` when there is no such job.
   package func plan(with keys: Keyring, on connection: Connection) async throws -> Plan {
@@ -91,11 +101,13 @@ package struct VerifyMigration: Sendable {
         else { continue }
         // The newest: an older one may be about to end.
         let secret = secrets.last { $0.app == found.id }?.secret
-        let stage = flags[Scope(app: found.id, environment: its)]?.stage
+        let stage = flags[Scope(app: found.id, environment: its)]?.stage ?? .record
+        let obstacle: Obstacle? =
+          stage == .legacy
+          ? .legacy : stage.answers != .apple ? .answered : secret == nil ? .noSharedSecret : nil
         places.append(
           Place(
-            app: found, environment: its, usable: accounts.usable,
-            obstacle: stage == .complete ? .complete : secret == nil ? .noSharedSecret : nil,
+            app: found, environment: its, usable: accounts.usable, obstacle: obstacle,
             password: String(decoding: secret ?? [], as: UTF8.self)))
       }
       places.sort { ($0.app.bundleID, $0.environment.rawValue) < ($1.app.bundleID, $1.environment.rawValue) }
@@ -105,19 +117,22 @@ package struct VerifyMigration: Sendable {
     return plan
   }
 
-  /// Compares receipts of one place until there are enough customers, or no more receipts.
+  /// Compares receipts of one place until there are enough customers, or no more receipts or calls.
   ///
   /// Ends early when the task is cancelled, or Apple does not answer; what was compared is kept.
   ///
-  /// - Parameter every: the time from one call to the next.
+  /// - Parameters:
+  ///   - pace: the time from one call to the next.
+  ///   - note: hears how far it is.
   package func verify(
     _ place: Place, of job: MigrationJob, by author: Author, every pace: Duration, asking ask: Ask,
     with shadow: Shadow, on connection: Connection, at clock: WallClock, note: (MigrationProof) -> Void
   ) async throws -> MigrationProof {
     var proof = MigrationProof(mostImpact: mostImpact)
+    var asked: Set<Digest> = []
+    var failed = 0
     let start = [UInt8].random(count: Digest.count)
-    var unanswered = 0
-    let sections = [(start, nil), ([UInt8](repeating: 0, count: Digest.count), start)]
+    let sections: [([UInt8], [UInt8]?)] = [(start, nil), ([UInt8](repeating: 0, count: Digest.count), start)]
     walk: for (first, last) in sections {
       var from: [UInt8]? = first
       while let after = from {
@@ -125,44 +140,64 @@ package struct VerifyMigration: Sendable {
           try MigrationSample.page(of: job, in: place.scope, after: after, upTo: last, in: session)
         }
         for receipt in page.receipts {
-          guard !Task.isCancelled, proof.known < wanted, unanswered < Self.mostUnanswered else { break walk }
+          guard !Task.isCancelled, proof.known < wanted, proof.asked < mostCalls, failed < Self.mostFailed else {
+            break walk
+          }
+          guard let text = try await text(of: receipt, on: connection) else { continue }
+          // One receipt that two users brought was stored twice.
+          guard asked.insert(.sha256(Array(text.utf8))).inserted else { continue }
           let began = ContinuousClock.now
-          let message = try await connection.read { session throws(DatabaseError) in
-            try InboxTable.messages(of: [receipt], in: session).first
-          }
-          guard let text = message.map({ String(decoding: $0.message.body, as: UTF8.self) }) else { continue }
-          let askedAt = clock.now()
-          let answer: Answer?
           do {
-            answer = try await ask(text, place.password, place)
-            unanswered = 0
+            let compared = try await compare(text, place, asking: ask, with: shadow, at: clock)
+            failed = compared?.outcome == .failed ? failed + 1 : 0
+            proof.note(compared)
+          } catch is WrongSecret {
+            proof.isSecretWrong = true
+            break walk
           } catch {
-            (unanswered, proof.unanswered) = (unanswered + 1, proof.unanswered + 1)
-            continue
-          }
-          let body: JSONObject = ["receipt-data": .string(text), "password": .string(place.password)]
-          if let answer {
-            let call = AnswerCall(body: body.encoded(), environment: place.environment)
-            proof.note(
-              await shadow.compare(
-                ShadowCall(call, theirs: answer.json, bytes: answer.bytes, askedAt: askedAt, isOperators: true)))
-          } else {
-            proof.notCompared += 1
+            guard !Task.isCancelled else { break walk }
+            failed += 1
+            proof.noteUnanswered("\(error)")
           }
           note(proof)
           try? await Task.sleep(for: pace - (ContinuousClock.now - began))
         }
         from = page.end
       }
-      proof.isWhole = last != nil
+      let (id, isEnd) = (job.id, last != nil)
+      let state = try await connection.read { session throws(DatabaseError) in
+        try MigrationJobTable.find(id, in: session)?.state
+      }
+      proof.isWhole = isEnd && state == .done && asked.count == place.usable
     }
     let told = proof
     try await connection.transaction { session throws(DatabaseError) in
       try author.note(
         "migration.verify", of: "migration \(job.id)",
-        "\(place.app.bundleID) \(place.environment.rawValue): \(told.text)",
-        at: clock.now(), in: session)
+        "\(place.app.bundleID) \(place.environment.rawValue): \(told.text)", at: clock.now(), in: session)
     }
     return proof
+  }
+
+  private func text(of receipt: InboxListing, on connection: Connection) async throws(DatabaseError) -> String? {
+    let message = try await connection.read { session throws(DatabaseError) in
+      try InboxTable.messages(of: [receipt], in: session).first
+    }
+    return message.map { String(decoding: $0.message.body, as: UTF8.self) }
+  }
+
+  private struct WrongSecret: Error {}
+
+  /// Nil for a receipt that belongs to the other environment.
+  private func compare(
+    _ text: String, _ place: Place, asking ask: Ask, with shadow: Shadow, at clock: WallClock
+  ) async throws -> ComparedCall? {
+    let askedAt = clock.now()
+    guard let answer = try await ask(text, place.password, place) else { return nil }
+    guard answer.json["status"]?.integer != Self.wrongSecret else { throw WrongSecret() }
+    let body: JSONObject = ["receipt-data": .string(text), "password": .string(place.password)]
+    let call = AnswerCall(body: body.encoded(), environment: place.environment)
+    return await shadow.compare(
+      ShadowCall(call, theirs: answer.json, bytes: answer.bytes, askedAt: askedAt, isOperators: true))
   }
 }

@@ -195,8 +195,8 @@ extension Explanation {
       guard values.count > 1 else { return nil }
       let shown = values.sorted().prefix(Self.claimsShown).joined(separator: ", ")
       let more = values.count > Self.claimsShown ? " and \(values.count - Self.claimsShown) more" : ""
-      return "shared    \(key[0].shown) came with each \(key[1]) of \(shown)\(more) at one time: "
-        + "which was first is not known\n"
+      return
+        "shared    \(key[0].shown) was reported with \(key[1]) \(shown)\(more) at the same time; the order is unknown\n"
     }
     return Set(lines).sorted()
   }

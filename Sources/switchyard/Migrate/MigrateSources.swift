@@ -94,7 +94,10 @@ struct MigrateSources {
   /// The parts of all sources, which have to be there; stdin is kept first.
   func parts(sealedWith keys: () throws -> Keyring) async throws -> [MigrationJobTable.NewPart] {
     var parts: [MigrationJobTable.NewPart] = []
-    let columns = NamedColumns(receipt: wishes.content, userID: wishes.userID, app: wishes.app)
+    // Beside a table the names are the table's.
+    let columns =
+      table == nil
+      ? NamedColumns(receipt: wishes.content, userID: wishes.userID, app: wishes.app) : NamedColumns()
     for path in paths {
       parts += try FileSource.parts(of: path == "-" ? SpooledInput.keep(in: directory) : path, columns: columns)
     }

@@ -8,6 +8,7 @@ import Operations
 import Purchases
 import Rollout
 import Runtime
+import Seeding
 import Shadow
 import Signing
 import Time
@@ -17,15 +18,16 @@ import Time
 /// Others script on it: keys and exit statuses are promised.
 enum MigrateVerify {
   static let command = Command(
-    "verify", "Compare our answers with Apple's for receipts of a job, drawn by lot, while verifyReceipt lives.",
+    "verify", "Compare Switchyard's answers with Apple's for a random sample of a job's receipts.",
     discussion: """
       Apple's verifyReceipt is asked about as many customers as it takes to say, at 95 % confidence, that at most \
-      --impact-bound of them would have other access by our answers; about all of them where the job brought fewer. Run it when \
-      the job is done: customers whose history is not known yet are asked about too, and show nothing. Each comparison is kept as \
-      those of shadow are (`switchyard compare list`), and counts as evidence for `switchyard rollout advance`. Clients get no \
-      other answers by it, in whatever stage the app is. Of iOS 6 receipts none is drawn whose environment nobody knows. Exit \
-      status: 0 proven, 4 too few customers were compared, 5 more customers would have other access than allowed, 7 Apple does \
-      not answer.
+      --impact-bound of them would have different access by Switchyard's answers; about all of them where the job brought fewer. \
+      Run it when the job is done: customers without a known history are not counted, and more than 5 percent of them prove \
+      nothing. The app is in record or shadow, and its clients go on getting Apple's answers. Each comparison is kept as those \
+      of shadow are (`switchyard compare list`), and counts as evidence for `switchyard rollout advance`; differences are looked \
+      at again after ten minutes, by `serve`. iOS 6 receipts with an unknown environment are not sampled. Exit status: 0 proven, \
+      4 too few customers were compared, or nothing of an app, 5 the limit is not proven: some customers would have different \
+      access, 7 Apple does not answer.
       """,
     whenStopped: "What was compared is kept, and counts.",
     examples: [
@@ -38,7 +40,7 @@ enum MigrateVerify {
       .value("app", "BUNDLE-ID", "This app alone."), EnvironmentOption.option,
       .value(
         "impact-bound", "PERCENT", default: "0.5", "The rate of customers with an impact that must not be exceeded."),
-      .value("calls", "N", default: "5", "Calls of Apple's verifyReceipt in a second at most, 1 to 50."),
+      .value("calls", "N", default: "5", "Receipts about which Apple is asked in a second at most, 1 to 50."),
       .flag("dry-run", "Say what would be asked and ask nothing."), JSONOutput.option,
     ] + AskingApple.options + TrustOptions.options + MasterKeyOptions.options,
     arguments: [MigrateCommand.job]
@@ -53,14 +55,17 @@ enum MigrateVerify {
     return try await options.withDatabase(terminal) { configuration in
       let connection = try await Connection.open(configuration)
       try await options.prepare(connection)
-      let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) }
+      let hasSealed = try await connection.read { session throws(DatabaseError) in
+        try CredentialTable.hasAny(in: session)
+      }
+      let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { terminal.note($0) }
       let plan = try await verify.plan(with: keys, on: connection)
-      try tell(plan, wanted: verify.wanted, calls: calls, terminal)
+      try tell(plan, verify, calls: calls, arguments, terminal)
       guard !arguments.flag("dry-run") else { return .done }
       let pool = Pool(configuration)
       let asking = AskingApple(hosts, sharing: pool)
       let shadow = try await shadow(pool, keys, trust, connection, terminal)
-      var statuses: [ExitStatus] = []
+      var statuses: [ExitStatus] = plan.places.contains { $0.obstacle != nil } || plan.places.isEmpty ? [.refused] : []
       for place in plan.places where place.obstacle == nil {
         let proof = try await verify.verify(
           place, of: plan.job, by: .ofCommand(), every: .seconds(1) / calls, asking: asking.verifyReceipt, with: shadow,
@@ -74,9 +79,7 @@ enum MigrateVerify {
       await asking.end()
       await pool.close()
       await connection.close()
-      // The worst says how it stands: of nothing nothing is shown.
-      return [.differences, .externalLimit, .refused].first(where: statuses.contains)
-        ?? (statuses.isEmpty ? .refused : .done)
+      return [.differences, .externalLimit, .refused].first(where: statuses.contains) ?? .done
     }
   }
 
@@ -102,32 +105,47 @@ enum MigrateVerify {
   }
 
   private static func tell(
-    _ plan: VerifyMigration.Plan, wanted: Int, calls: Int, _ terminal: Terminal
+    _ plan: VerifyMigration.Plan, _ verify: VerifyMigration, calls: Int, _ arguments: ParsedArguments,
+    _ terminal: Terminal
   ) throws {
     for place in plan.places {
       guard let obstacle = place.obstacle else {
-        let most = min(place.usable, wanted)
+        let (wanted, most) = (min(place.usable, verify.wanted), min(place.usable, verify.mostCalls))
         terminal.note(
-          "\(place.name): about \(most) customers are compared, of \(place.usable) rows; some \(most / calls / 60 + 1) minutes"
-        )
+          """
+          \(place.name): up to \(wanted) customers of \(place.usable) rows are compared, with \(most) calls of Apple's \
+          verifyReceipt at most; about \(wanted / calls / 60 + 1) minutes
+          """)
         continue
       }
-      terminal.note("\(place.name): nothing is compared: \(obstacle.text)")
+      let text = obstacle.text(place.app.bundleID)
+      terminal.note("\(place.name): nothing is compared: \(text)")
+      if arguments.wantsJSON, !arguments.flag("dry-run") {
+        try terminal.write([
+          "app": .string(place.app.bundleID), "environment": .string(place.environment.rawValue),
+          "verdict": "notCompared", "obstacle": .string(obstacle.rawValue), "next_steps": .array([.string(text)]),
+        ])
+      }
     }
     if plan.places.isEmpty { terminal.note("migration \(plan.job.id) brought no receipt of a registered app") }
     if !plan.job.state.isFinal {
-      terminal.note("migration \(plan.job.id) is \(plan.job.state.name): histories that are not known yet show nothing")
+      terminal.note(
+        "migration \(plan.job.id) is \(plan.job.state.name): customers without a known history are not counted")
     }
   }
 
   private static func tell(
     _ proof: MigrationProof, of place: VerifyMigration.Place, _ arguments: ParsedArguments, _ terminal: Terminal
   ) throws {
-    var next = "switchyard rollout advance \(place.app.bundleID) --environment \(place.environment.rawValue)"
-    if proof.affected > 0 {
-      next =
-        "switchyard compare list --app \(place.app.bundleID) --environment \(place.environment.rawValue) --impact"
-    }
+    let (app, environment) = (place.app.bundleID, place.environment.rawValue)
+    let next =
+      switch proof.verdict {
+      case .proven: "switchyard rollout advance \(app) --environment \(environment)"
+      case .affected: "switchyard compare list --app \(app) --environment \(environment) --impact"
+      case .incomplete: "switchyard compare list --app \(app) --environment \(environment) --cause incomplete"
+      case .tooFew: "switchyard rollout set \(app) shadow --environment \(environment)"
+      case .wrongSecret: "switchyard app secret \(app)"
+      }
     if arguments.wantsJSON {
       var object: JSONObject = [
         "app": .string(place.app.bundleID), "environment": .string(place.environment.rawValue),
@@ -137,13 +155,18 @@ enum MigrateVerify {
       return try terminal.write(object)
     }
     let bound =
-      "at 95 % confidence at most \(RateBound.percent(proof.bound)) of the customers would have other access"
+      "at 95 % confidence at most \(RateBound.percent(proof.bound)) of the customers with a receipt would have different access"
     let verdict =
       switch proof.verdict {
       case .proven: "proven: \(bound)"
       case .affected: "not proven: \(bound)"
-      case .tooFew: "too few customers were compared: \(bound)"
+      case .incomplete: "not proven: too many customers have no known history, or were not compared"
+      case .tooFew: "not proven, since few customers were compared: \(bound)"
+      case .wrongSecret: "Apple refuses the registered shared secret (21004): nothing was compared"
       }
+    if let failure = proof.failure {
+      terminal.note("Apple did not answer \(proof.unanswered) times, first: \(failure.plain)")
+    }
     try terminal.write("\(place.name): \(proof.text)\n  \(verdict)\n  next: \(next)\n")
   }
 }
@@ -157,7 +180,7 @@ extension MigrationProof {
     switch verdict {
     case .proven: .done
     case .affected: .differences
-    case .tooFew: unanswered > 0 ? .externalLimit : .refused
+    case .tooFew, .incomplete, .wrongSecret: unanswered > 0 ? .externalLimit : .refused
     }
   }
 }
