@@ -83,7 +83,8 @@ package struct SimulatedComparison {
   }
 }
 
-/// The values of an answer by where they stand; rows of latest objects by their line, else original_transaction_id.
+/// The values of an answer by where they stand; rows of latest objects by their line, else original_transaction_id, as
+/// renewals are.
 private struct Leaves {
   struct Key: Hashable {
     /// With positions.
@@ -127,6 +128,8 @@ private struct Leaves {
           name = Self.name(object)
           order.append(name)
         }
+        // In which order Apple has them is not known; there is one of each subscription.
+        if field == "pending_renewal_info", let id = element.object?["original_transaction_id"]?.string { name = id }
         add(element, path: "\(path)[\(name)]", field: field, row: row)
       }
     default: note(value, path, field, row)
