@@ -75,15 +75,22 @@ struct AnswerCase: Sendable {
     }
   }
 
-  func ask(_ content: AnswerDraft.Content, _ reasons: [StaleReason]) -> AnswerOutcome {
+  func ask(
+    _ content: AnswerDraft.Content, _ reasons: [StaleReason], isOwnFailure: Bool = false
+  ) -> AnswerOutcome {
     .askApple(
       AnswerDraft(
-        content: content, receipt: ProvenReceipt(posted), environment: call.environment, reasons: reasons))
+        content: content, receipt: ProvenReceipt(posted), environment: call.environment, reasons: reasons,
+        isOwnFailure: isOwnFailure))
   }
 
-  /// Our own failure: Apple is asked where it may be.
+  /// We cannot answer: Apple is asked where it may be.
+  ///
+  /// - Parameter status: 21005 for a line that is full, which is no failure of ours: strangers can fill it.
   func failed(_ status: Int64) -> AnswerOutcome {
-    mayAskApple ? ask(.status(status), []) : .answered(AnswerReply(status: status, in: call.environment))
+    mayAskApple
+      ? ask(.status(status), [], isOwnFailure: status != 21_005)
+      : .answered(AnswerReply(status: status, in: call.environment))
   }
 }
 

@@ -15,6 +15,8 @@ package struct AnswerReply: Sendable {
   package let reasons: [StaleReason]
   /// The receipt that it answers, or cannot answer now; nil for a request that is refused.
   package private(set) var receipt: ProvenReceipt?
+  /// When its receipt was read; nil for a reply that is made because Apple was asked and did not answer.
+  package private(set) var readAt: ContinuousClock.Instant?
 
   package init(body: [UInt8], status: Int64, source: AnswerSource?, reasons: [StaleReason] = []) {
     self.body = body
@@ -24,10 +26,13 @@ package struct AnswerReply: Sendable {
   }
 
   /// Returns the same with the receipt that was posted: nobody else tells of what is in it while Apple is not asked.
-  func about(_ receipt: ProvenReceipt?) -> Self {
+  ///
+  /// - Parameter readAt: when it was read; nil where Apple was asked first.
+  func about(_ receipt: ProvenReceipt?, readAt: ContinuousClock.Instant? = nil) -> Self {
     guard source != nil || isOwnFailure else { return self }
     var reply = self
     reply.receipt = receipt
+    reply.readAt = readAt
     return reply
   }
 
@@ -80,4 +85,6 @@ package struct AnswerDraft: Sendable {
   package let receipt: ProvenReceipt?
   let environment: Environment
   package let reasons: [StaleReason]
+  /// Whether Apple is asked because we failed, and not because it may know more.
+  package let isOwnFailure: Bool
 }

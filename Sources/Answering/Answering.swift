@@ -108,6 +108,7 @@ package final class Answering: Sendable {
       let isOurs = directory.current().leavesNothingToApple(in: call.environment)
       return isOurs ? .answered(AnswerReply(status: 21_005, in: call.environment)) : .passOn
     }
+    let readAt = ContinuousClock.now
     var apps = directory.current()
     // A receipt that names an app is of that one alone, whatever secret comes with it.
     var app = posted.bundleID.map { apps[$0] } ?? self.app(ofSecretIn: posted.request, apps)
@@ -127,7 +128,7 @@ package final class Answering: Sendable {
       outcome = await decide(what)
     }
     guard case .answered(let reply) = outcome else { return outcome }
-    return .answered(reply.about(ProvenReceipt(posted)))
+    return .answered(reply.about(ProvenReceipt(posted), readAt: readAt))
   }
 
   /// The app whose shared secret a request has; nil if it has none, or one that several apps have.
@@ -151,7 +152,9 @@ package final class Answering: Sendable {
     var found = what.posted.findings(asked: what.call.environment)
     found.isRegistered = what.place.app != nil
     if found.signsNoEnvironment, let app = what.place.app {
-      do { found.environment = try await environment(of: what, app) } catch { return what.failed(21_009) }
+      do { found.environment = try await environment(of: what, app) } catch is BoundedSlots.Refusal {
+        return what.failed(21_005)
+      } catch { return what.failed(21_009) }
     }
     if let row = checks.decide(found) { return what.outcome(of: row) }
     guard let app = what.place.app, let stage = what.place.flag, let receipt = what.posted.proven else {

@@ -5,6 +5,7 @@ import Ledger
 import LegacyAnswers
 import Mappings
 import Purchases
+import Rollout
 import Service
 import Simulator
 import Support
@@ -63,6 +64,59 @@ import Truth
       )
       // It takes nothing back twice, and nothing forward.
       #expect(try await service.rowCount("audit WHERE actor = 'guard'") == 1)
+    }
+  }
+
+  @Test func `takes back what we cannot answer, though Apple answers it in our place`() async throws {
+    let world = AnsweredWorld.world(customers: 20)
+    let buyers = AnsweredWorld.buyers(world).prefix(5)
+    try await AnsweringService.with(
+      world, stage: "record",
+      {
+        $0.composers = AnswerComposers { _ in nil }
+        $0.shadow.timesWrittenEvery = .milliseconds(50)
+      }
+    ) { service in
+      func ask() async throws {
+        for buyer in buyers {
+          let answer = try await service.ask(AnsweringService.request(try service.receipt(of: buyer)))
+          #expect(answer.code == 0 && answer.source == "apple", "\(answer)")
+        }
+      }
+      // Until enough is known to compose an answer.
+      try await ask()
+      let isKnown = try await eventually {
+        let (open, known) = (
+          try await service.rowCount("work WHERE state = 0"), try await service.rowCount("histories")
+        )
+        return open == 0 && known > 0
+      }
+      #expect(isKnown)
+      try await service.pool.transaction { session throws(DatabaseError) in
+        var rule = GuardRule()
+        rule.leastCalls = 30
+        for scope in try FlagTable.all(in: session).keys where scope.environment == .sandbox {
+          try GuardTable.set(rule, of: scope, at: Milliseconds(1), in: session)
+        }
+      }
+      try await service.execute(
+        """
+        UPDATE flags SET stage = 'ramp', ramp_share = 10000, ramp_salt = 's', epoch = epoch + 1 WHERE environment = 2
+        """)
+      let areCounted = try await eventually {
+        try await ask()
+        return try await service.rowCount(
+          "(SELECT SUM(calls) AS failed FROM answer_times WHERE side = 2 AND at_most = 0) AS ours WHERE failed >= 30") > 0
+      }
+      #expect(areCounted)
+      let isBack = try await eventually {
+        try await service.rowCount("flags WHERE stage = 'shadow' AND environment = 2") == 1
+      }
+      #expect(isBack)
+      #expect(
+        try await service.rowCount(
+          "audit WHERE actor = 'guard' AND reason LIKE '%calls got no answer from Switchyard, 0 of % none from Apple'")
+          == 1)
     }
   }
 }

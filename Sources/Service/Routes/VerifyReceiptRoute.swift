@@ -113,16 +113,20 @@ final class VerifyReceiptRoute: Sendable {
       case .givenUp(let scope):
         times.note(.ours, in: scope, took: nil)
         isGivenUp = true
-      case .askApple(let known): draft = known
+      case .askApple(let known):
+        draft = known
+        if known.isOwnFailure, !Task.isCancelled {
+          note(.ours, of: known.receipt?.bundleID, environment, took: nil)
+        }
       case .answered(let reply):
         sample.take(reply, to: answerCall(request, environment, caller), in: environment)
-        return own(reply, since: start, environment, limited, share)
+        return own(reply, environment, limited, share)
       }
     }
     if let reason = waiting.take(for: call) {
       guard let draft else { return unanswered(reason, environment) }
       metrics.receiptCalls[environment.rawValue, reason].increment()
-      return own(await answering.answer(without: draft), since: start, environment, limited, share)
+      return own(await answering.answer(without: draft), environment, limited, share)
     }
     defer { waiting.give(back: call) }
     let askedAt = draft == nil && !isGivenUp && registry.directory.comparesAnything ? shadow.now : nil
@@ -148,7 +152,7 @@ final class VerifyReceiptRoute: Sendable {
       guard let draft else { return unanswered(error.code.rawValue, environment) }
       metrics.receiptCalls[environment.rawValue, error.code.rawValue].increment()
       // What came of Apple's answer is gone, and so is its share.
-      return own(await answering.answer(without: draft), since: start, environment, limited, request.share())
+      return own(await answering.answer(without: draft), environment, limited, request.share())
     }
     let took = ContinuousClock.now - askedApple
     let object: JSONObject?
@@ -160,7 +164,7 @@ final class VerifyReceiptRoute: Sendable {
     if Self.isNoAnswer(answer.status, status) {
       await noteUnanswered(request.body, of: caller, draft, app, environment)
       if let draft {
-        return own(await answering.answer(without: draft), since: start, environment, limited, request.share())
+        return own(await answering.answer(without: draft), environment, limited, request.share())
       }
     } else {
       note(.apple, of: object.flatMap { VerifyReceiptAnswer($0).receipt?.bundleID }, environment, took: took)
@@ -213,20 +217,21 @@ final class VerifyReceiptRoute: Sendable {
   /// Gives our answer, and has its receipt kept if it tells of something new: what Apple would have told of it is not heard.
   ///
   /// - Parameters:
-  ///   - start: when the call came.
   ///   - sender: nil for callers that have no limit of their own.
   ///   - share: of the memory of the caller's class, in which an answer counts until the client has taken it.
   private func own(
-    _ reply: AnswerReply, since start: ContinuousClock.Instant, _ environment: Environment, _ sender: PeerAddress?,
-    _ share: BodyShare
+    _ reply: AnswerReply, _ environment: Environment, _ sender: PeerAddress?, _ share: BodyShare
   ) -> HTTPResponse {
     if let receipt = reply.receipt {
       posted.take(PostedReceipts.Posted(Array(receipt.text.utf8), of: receipt.bundleID, in: environment, from: sender))
     }
     let hasRoom = share.grow(by: reply.body.count)
-    let took = reply.isOwnFailure || !hasRoom ? nil : ContinuousClock.now - start
-    if let receipt = reply.receipt { note(.ours, of: receipt.bundleID, environment, took: took) }
     guard hasRoom else { return unanswered("memory", environment) }
+    // What waited for Apple, was refused for want of room, or fails because Apple says nothing (21005) tells nothing of us.
+    // From when the receipt was read: strangers' bodies are read before it.
+    if let receipt = reply.receipt, let readAt = reply.readAt, reply.status != 21_005 {
+      note(.ours, of: receipt.bundleID, environment, took: reply.isOwnFailure ? nil : ContinuousClock.now - readAt)
+    }
     metrics.receiptCalls[environment.rawValue, Self.label(reply.status, 200)].increment()
     note(reply.source, reply.status, reply.reasons, environment)
     var response = HTTPResponse.json(200, reply.body)
