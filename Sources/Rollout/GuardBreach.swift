@@ -3,7 +3,7 @@ package enum GuardBreach: Hashable, Sendable {
   case impact(affected: Int, customers: Int)
   /// Calls without an answer of ours, and of Apple's.
   case errors(Int, calls: Int, appleErrors: Int, appleCalls: Int)
-  /// The p99 of both sides.
+  /// Ours took more than `milliseconds` at p99, Apple's no more than `appleMilliseconds`.
   case latency(milliseconds: Int, appleMilliseconds: Int)
 
   /// One word for programs.
@@ -23,7 +23,7 @@ package enum GuardBreach: Hashable, Sendable {
     case .errors(let errors, let calls, let appleErrors, let appleCalls):
       "\(errors) of \(calls) calls got no answer from Switchyard, \(appleErrors) of \(appleCalls) none from Apple"
     case .latency(let ours, let apple):
-      "99 of 100 answers took up to \(ours) ms from Switchyard, up to \(apple) ms from Apple"
+      "Switchyard's p99 is more than \(ours) ms, Apple's at most \(apple) ms"
     }
   }
 
@@ -33,7 +33,7 @@ package enum GuardBreach: Hashable, Sendable {
     case .impact(let affected, let customers): [("affected", affected), ("customers", customers)]
     case .errors(let errors, let calls, let appleErrors, let appleCalls):
       [("errors", errors), ("calls", calls), ("appleErrors", appleErrors), ("appleCalls", appleCalls)]
-    case .latency(let ours, let apple): [("p99Milliseconds", ours), ("appleP99Milliseconds", apple)]
+    case .latency(let ours, let apple): [("p99MoreThanMilliseconds", ours), ("appleP99AtMostMilliseconds", apple)]
     }
   }
 

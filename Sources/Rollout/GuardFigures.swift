@@ -6,7 +6,10 @@ package struct GuardFigures: Hashable, Sendable {
     package var calls: Int
     /// Calls without an answer.
     package var errors: Int
-    /// The milliseconds within which 99 of 100 were answered; nil where too few were.
+    /// The p99 in milliseconds; nil where too few were answered.
+    ///
+    /// Times are counted by steps: of ours the lower end, so that it took more; of Apple's the upper end, so that it took
+    /// no more.
     package var slowest: Int?
 
     package init(calls: Int = 0, errors: Int = 0, slowest: Int? = nil) {

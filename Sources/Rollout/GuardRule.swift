@@ -6,7 +6,7 @@ package struct GuardRule: Hashable, Sendable {
   package var window = 3_600
   /// Customers who must have been compared in it; with fewer nothing is decided about the impact.
   package var leastCustomers = 100
-  /// The rate of our calls without an answer above which it goes back, in a million; 0: errors do not count.
+  /// By how much the rate of our calls without an answer may exceed Apple's, in a million; 0: errors do not count.
   package var mostErrors = 10_000
   /// How many times as long as Apple's p99 ours may be, in hundredths; 0: latency does not count.
   package var mostLatency = 200
@@ -15,6 +15,9 @@ package struct GuardRule: Hashable, Sendable {
 
   /// Milliseconds: a p99 up to this is never too slow, however fast Apple is.
   package static let fastEnough = 500
+  /// Calls of Apple that errors are judged by at least, and errors of ours: one of few tells nothing.
+  package static let leastAppleCalls = 20
+  package static let leastErrors = 5
 
   package init() {}
 
@@ -63,25 +66,28 @@ package struct GuardRule: Hashable, Sendable {
     return byImpact
   }
 
-  /// More of our calls got no answer than may, and more than of Apple's.
+  /// More of our calls got no answer than of Apple's, by more than may.
   ///
-  /// Where Apple fails as often, or was not asked, going back to `shadow` would help nobody.
+  /// Where Apple fails nearly as often, or was not asked, going back to `shadow` would help nobody.
   private func errorBreach(_ figures: GuardFigures) -> GuardBreach? {
     let (ours, apple) = (figures.ours, figures.apple)
-    guard mostErrors > 0, ours.calls >= max(1, leastCalls), apple.calls > 0,
-      ours.errors * 1_000_000 > mostErrors * ours.calls, ours.errors * apple.calls > apple.errors * ours.calls
+    guard mostErrors > 0, ours.calls >= max(1, leastCalls), apple.calls >= Self.leastAppleCalls,
+      ours.errors >= Self.leastErrors,
+      Double(ours.errors) / Double(ours.calls) - Double(apple.errors) / Double(apple.calls)
+        > Double(mostErrors) / 1_000_000
     else { return nil }
     return .errors(ours.errors, calls: ours.calls, appleErrors: apple.errors, appleCalls: apple.calls)
   }
 
   /// Our p99 is more than so many times Apple's.
   ///
-  /// Apple's calls without an answer count as its slowest: while Apple is down, our answers wait for it in vain.
+  /// Surely so, whatever the steps by which times are counted. Apple's calls without an answer count as its slowest.
   private func latencyBreach(_ figures: GuardFigures) -> GuardBreach? {
     let (ours, apple) = (figures.ours, figures.apple)
     guard mostLatency > 0, min(ours.calls - ours.errors, apple.calls) >= max(1, leastCalls),
       let slowest = ours.slowest, let applesSlowest = apple.slowest,
-      slowest > Self.fastEnough, slowest * 100 > mostLatency * applesSlowest
+      // Ours took more than `slowest`.
+      slowest >= Self.fastEnough, slowest * 100 >= mostLatency * applesSlowest
     else { return nil }
     return .latency(milliseconds: slowest, appleMilliseconds: applesSlowest)
   }

@@ -19,13 +19,13 @@ import Time
     #expect(set.status == 0, "\(set)")
     let now = WallClock.system.now()
     try await database.addComparisons(120, affected: 3)
-    // By the hour: 98 answers of Apple's within 100 ms, 2 within 700 ms, 3 calls without one; none of ours.
-    let hour = now.sinceEpoch / 3_600_000 * 3_600_000
+    // In one step of five minutes: 98 answers of Apple's within 100 ms, 2 within 700 ms, 3 calls without one; none of ours.
+    let start = now.sinceEpoch / 300_000 * 300_000
     try await database.execute(
       """
       INSERT INTO answer_times (app, environment, hour_start, side, at_most, calls)
-      SELECT id, 1, \(hour), 1, 100, 98 FROM apps UNION ALL SELECT id, 1, \(hour), 1, 700, 2 FROM apps
-      UNION ALL SELECT id, 1, \(hour), 1, 0, 3 FROM apps
+      SELECT id, 1, \(start), 1, 100, 98 FROM apps UNION ALL SELECT id, 1, \(start), 1, 700, 2 FROM apps
+      UNION ALL SELECT id, 1, \(start), 1, 0, 3 FROM apps
       """)
     return database
   }

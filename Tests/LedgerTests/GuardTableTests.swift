@@ -47,16 +47,16 @@ import Time
 
   @Test func `looks at what was counted since the stage was set, and at answers that somebody got`() async throws {
     try await ledger { session, scope throws(DatabaseError) in
-      let hour = Milliseconds(Self.now.sinceEpoch / 3_600_000 * 3_600_000)
-      let changed = hour + .minutes(20)
-      let now = hour + .minutes(40)
+      let start = Milliseconds(Self.now.sinceEpoch / 300_000 * 300_000)
+      let changed = start + .minutes(1)
+      let now = start + .minutes(4)
       func add(
         _ side: AnswerFigures.Side, _ time: Duration?, _ count: Int, stageSetAt: Milliseconds?
       ) throws(DatabaseError) {
         try AnswerTimeTable.add(
           [.init(side, in: scope, took: time, at: now, stageSetAt: stageSetAt): count], in: session)
       }
-      // Of the same hour, by a process that did not know of the change yet.
+      // Of the same five minutes, by a process that did not know of the change yet.
       try add(.ours, nil, 1_000, stageSetAt: nil)
       try add(.ours, .milliseconds(90), 300, stageSetAt: changed)
       try add(.ours, nil, 5, stageSetAt: changed)
@@ -64,10 +64,10 @@ import Time
       try add(.apple, .milliseconds(20), 197, stageSetAt: changed)
       try add(.apple, nil, 3, stageSetAt: changed)
       let seen = try GuardFigures.read(scope, by: GuardRule(), since: changed, at: now, in: session)
-      #expect(seen.ours == GuardFigures.Answers(calls: 305, errors: 5, slowest: 100))
+      #expect(seen.ours == GuardFigures.Answers(calls: 305, errors: 5, slowest: 70), "the lower end of the step")
       #expect(seen.apple == GuardFigures.Answers(calls: 200, errors: 3, slowest: nil), "3 of 200 are more than 1 %")
-      // An earlier change of the stage: everything of the hour counts.
-      let more = try GuardFigures.read(scope, by: GuardRule(), since: hour - .days(1), at: now, in: session)
+      // An earlier change of the stage: everything of the five minutes counts.
+      let more = try GuardFigures.read(scope, by: GuardRule(), since: start - .days(1), at: now, in: session)
       #expect(more.ours.calls == 1_305 && more.ours.errors == 1_005)
       let later = try GuardFigures.read(
         scope, by: GuardRule(), since: changed, at: now + .hours(3), in: session)

@@ -106,7 +106,7 @@ import Truth
       let areCounted = try await eventually {
         try await ask()
         return try await service.rowCount(
-          "(SELECT SUM(calls) AS failed FROM answer_times WHERE side = 2 AND at_most = 0) AS ours WHERE failed >= 30") > 0
+          "(SELECT SUM(calls) AS n FROM answer_times WHERE side = 2 AND at_most = 0) AS ours WHERE n >= 30") > 0
       }
       #expect(areCounted)
       let isBack = try await eventually {

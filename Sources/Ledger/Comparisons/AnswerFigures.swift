@@ -43,6 +43,11 @@ package struct AnswerFigures: Hashable, Sendable {
   /// - Parameter share: from 0 to 1; 0.5 is the median.
   package func milliseconds(within share: Double) -> Int? { milliseconds(of: answers, within: share) }
 
+  /// The lower end of the step whose upper end is `milliseconds(within:)`: whatever is slower took more than that.
+  package func millisecondsExceeded(beyond share: Double) -> Int? {
+    milliseconds(within: share).map { upper in Self.bounds.last { $0 < upper } ?? 0 }
+  }
+
   /// The milliseconds within which this share of the calls was answered; nil where too many got no answer.
   package func milliseconds(withinOfCalls share: Double) -> Int? { milliseconds(of: calls, within: share) }
 

@@ -1,27 +1,31 @@
 package import Database
 package import Time
 
-/// `answer_times`: how many calls of verifyReceipt each side answered within which time, by the hour.
+/// `answer_times`: how many calls of verifyReceipt each side answered within which time, in steps of five minutes.
 package enum AnswerTimeTable {
+  /// Calls of the same step are counted together.
+  private static let step = Interval.minutes(5)
+
   /// What a call counts as.
   package struct Key: Hashable, Sendable {
     let side: AnswerFigures.Side
     let scope: Scope
-    let hour: Milliseconds
+    /// When the five minutes begin, or when the stage was set in them.
+    let start: Milliseconds
     /// In milliseconds; 0 for a call that got no answer.
     let bound: Int
 
     /// - Parameters:
     ///   - time: how long the answer took; nil for a call that got none.
-    ///   - stageSetAt: when the app's stage was set; what was counted in this hour before that is kept apart.
+    ///   - stageSetAt: when the app's stage was set; what was counted in these five minutes before that is kept apart.
     package init(
       _ side: AnswerFigures.Side, in scope: Scope, took time: Duration?, at now: Milliseconds,
       stageSetAt: Milliseconds? = nil
     ) {
       self.side = side
       self.scope = scope
-      let start = Milliseconds(now.sinceEpoch / 3_600_000 * 3_600_000)
-      hour = max(start, stageSetAt ?? start)
+      let begun = Milliseconds(now.sinceEpoch / AnswerTimeTable.step.milliseconds * AnswerTimeTable.step.milliseconds)
+      start = max(begun, stageSetAt ?? begun)
       bound = time.map(AnswerFigures.bound(of:)) ?? 0
     }
   }
@@ -34,14 +38,14 @@ package enum AnswerTimeTable {
   package static func add(_ calls: [Key: Int], in session: borrowing Session) throws(DatabaseError) {
     let rows: [[SQLValue]] = calls.map { key, count in
       key.scope.columns + [
-        .integer(key.hour.sinceEpoch), .integer(Int64(key.side.rawValue)), .integer(Int64(key.bound)),
+        .integer(key.start.sinceEpoch), .integer(Int64(key.side.rawValue)), .integer(Int64(key.bound)),
         .integer(Int64(count)),
       ]
     }
     _ = try session.insert(insert, rows: rows.inKeyOrder(columns: 5))
   }
 
-  /// The figures of each side that was called; the hour in which `instant` lies counts whole.
+  /// The figures of each side that was called; the five minutes in which `instant` lies count whole.
   ///
   /// - Parameter begun: only what was counted under a stage that was set then or later.
   package static func read(
@@ -53,7 +57,7 @@ package enum AnswerTimeTable {
       """
       SELECT side, at_most, CAST(SUM(calls) AS SIGNED) AS calls FROM answer_times
       WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND hour_start > \(instant - .hours(1)) AND hour_start >= \(begun) GROUP BY side, at_most
+        AND hour_start > \(instant - step) AND hour_start >= \(begun) GROUP BY side, at_most
       """)
     {
       guard let side = AnswerFigures.Side(rawValue: try row.int("side")) else { continue }
@@ -64,7 +68,7 @@ package enum AnswerTimeTable {
     }
   }
 
-  /// Forgets hours of before `instant`; how many rows.
+  /// Forgets calls of before `instant`; how many rows.
   package static func purge(
     before instant: Milliseconds, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Int {

@@ -5,7 +5,7 @@ package import Time
 extension GuardFigures {
   /// What was seen of an app since its stage was set, within the window of a rule.
   ///
-  /// Answers are counted by the hour: of theirs, the hour in which the window begins counts whole.
+  /// Calls are counted in steps of five minutes: the step in which the window begins counts whole, for both sides.
   ///
   /// - Parameter changedAt: when the stage, or its share, was set.
   package static func read(
@@ -18,7 +18,7 @@ extension GuardFigures {
     guard rule.mostErrors > 0 || rule.mostLatency > 0 else { return figures }
     let answers = try AnswerTimeTable.read(scope, since: start, begunAt: changedAt, in: session)
     if let ours = answers[.ours] {
-      figures.ours = Answers(calls: ours.calls, errors: ours.errors, slowest: ours.milliseconds(within: 0.99))
+      figures.ours = Answers(calls: ours.calls, errors: ours.errors, slowest: ours.millisecondsExceeded(beyond: 0.99))
     }
     if let apple = answers[.apple] {
       figures.apple = Answers(

@@ -3,7 +3,8 @@ import Database
 extension Migration {
   // A new table: the binary before this one counts no times and leaves it alone. A row is a number of calls: `side` 1 Apple,
   // 2 ours, 3 ours that were only compared; `at_most` the milliseconds within which they were answered, 0 for calls that got
-  // no answer. `hour_start`: of an hour in which the stage was set, what was counted since has a row from that moment on.
+  // no answer. `hour_start`: when its five minutes begin; if the stage was set in them, what was counted since has a row from
+  // that moment on.
   static let answerTimes = Migration(
     version: 11, title: "how long Apple and Switchyard take to answer verifyReceipt",
     statements: [

@@ -10,7 +10,7 @@ package struct RolloutStatus: Sendable {
   package let standing: RolloutStanding
   /// Of the last 24 hours.
   package let figures: ComparisonFigures
-  /// How each side answered in the last 24 hours, by whole hours; a side that was not called is left out.
+  /// How each side answered in the last 24 hours, in whole steps of five minutes; a side that was not called is left out.
   ///
   /// Ours are those that callers got and those that were only compared.
   package let answers: [AnswerFigures.Side: AnswerFigures]

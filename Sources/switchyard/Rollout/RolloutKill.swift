@@ -61,12 +61,13 @@ enum RolloutKill {
       for standing in stopped {
         let apple = try? await connection.read { session throws(DatabaseError) in
           try AnswerTimeTable.read(
-            Scope(app: standing.app.id, environment: standing.flag.environment), since: now, in: session)[.apple]
+            Scope(app: standing.app.id, environment: standing.flag.environment), since: now - .hours(1),
+            in: session)[.apple]
         }
         guard let apple, apple.errors > apple.answers else { continue }
         terminal.note(
           """
-          \(standing.app.bundleID) \(standing.flag.environment.rawValue): in this hour Apple's verifyReceipt left \(apple.errors) of \
+          \(standing.app.bundleID) \(standing.flag.environment.rawValue): in the last hour Apple's verifyReceipt left \(apple.errors) of \
           \(apple.errors + apple.answers) calls unanswered; in shadow it answers all of them
           """)
       }
