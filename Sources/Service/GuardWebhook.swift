@@ -8,8 +8,8 @@ package import Time
 
 /// Posts to an operator's webhook that the guard took an app back to `shadow`.
 ///
-/// The guard waits for nothing here: the stage is set before. What a process that ends has not posted yet is in the log and in
-/// the audit.
+/// The guard waits for nothing here: the stage is set before. Notifications that are not posted before the process ends
+/// remain in the log and the audit.
 package final class GuardWebhook: Service {
   package struct Settings: Sendable {
     /// Where it posts.
@@ -41,7 +41,7 @@ package final class GuardWebhook: Service {
     self.logger = logger
     posts = metrics.counter(
       "switchyard_guard_webhook_total",
-      help: "Apps that the guard took back, by whether --alert-webhook was told: posted or failed.",
+      help: "Guard breach notifications, by outcome (posted, failed).",
       labels: ["outcome"])
     (calls, waiting) = AsyncStream.makeStream(
       of: TakenBack.self, bufferingPolicy: .bufferingOldest(GuardWebhook.mostWaiting))
@@ -53,7 +53,14 @@ package final class GuardWebhook: Service {
   }
 
   package func run() async throws {
-    for await news in calls { await post(news) }
+    for await news in calls {
+      // What was still queued comes here after the end, too.
+      guard !Task.isCancelled else {
+        noteFailure(news, "the process ends")
+        continue
+      }
+      await post(news)
+    }
   }
 
   /// Posts until an answer says that it was taken; redirects are not followed.
@@ -77,7 +84,7 @@ package final class GuardWebhook: Service {
   private func noteFailure(_ news: TakenBack, _ reason: String) {
     posts["failed"].increment()
     logger.error(
-      "the guard's webhook was not told",
+      "guard webhook failed",
       metadata: [
         "app": "\(news.app)", "environment": "\(news.environment)", "host": "\(Destination.host(of: settings.url))",
         "error": "\(reason)",
@@ -88,7 +95,7 @@ package final class GuardWebhook: Service {
 extension TakenBack {
   fileprivate var json: JSONObject {
     [
-      "event": "guardBreach", "app": .string(app), "environment": .string(environment),
+      "id": .string(id), "event": "guardBreach", "app": .string(app), "environment": .string(environment),
       "cause": .string(breach.cause), "text": .string("\(app) \(environment): \(text)"),
       "figures": .object(JSONObject(breach.figures.map { ($0.name, JSONValue.integer(Int64($0.value))) })),
       "from": .string(from), "to": "shadow", "at": .integer(at.sinceEpoch),

@@ -82,7 +82,13 @@ package struct RolloutGuard: Service {
       case .sound: states[labels].record(1)
       case .breached(let breach):
         states[labels].record(2)
-        try await takeBack(one, for: breach, at: now)
+        do { try await takeBack(one, for: breach, at: now) } catch {
+          // The other apps do not wait for this one, which is tried again.
+          guard !Task.isCancelled else { return }
+          logger.error(
+            "the guard could not take an app back",
+            metadata: ["app": "\(one.app.bundleID)", "environment": "\(labels[1])", "error": "\(error)"])
+        }
       }
     }
   }
@@ -90,7 +96,8 @@ package struct RolloutGuard: Service {
   private func takeBack(_ found: Found, for breach: GuardBreach, at now: Milliseconds) async throws {
     let (app, environment) = (found.app.bundleID, found.flag.environment.rawValue)
     let news = TakenBack(
-      app: app, environment: environment, breach: breach, from: Move.name(found.flag.stage, found.flag.share), at: now)
+      app: app, environment: environment, epoch: found.flag.epoch, breach: breach,
+      from: Move.name(found.flag.stage, found.flag.share), at: now)
     let isFirst = try await pool.transaction { session throws(DatabaseError) in
       guard try FlagTable.advance(found.scope, from: found.flag, to: .shadow, at: now, in: session) else {
         return false

@@ -126,7 +126,30 @@ private struct GuardingProcess: Sendable {
     #expect(told["from"] == "ramp 25 %" && told["to"] == "shadow" && told["at"]?.integer == Self.now.sinceEpoch)
     #expect(told["next_steps"]?.array?.first?.string == "switchyard rollout status \(Self.app)")
     #expect(!"\(log.records)".contains("hidden"))
-    #expect(log.messages.contains("the guard's webhook was not told") == (outcome == "failed"))
+    #expect(told["id"]?.string?.hasPrefix("\(Self.app)/Sandbox/") == true)
+    #expect(log.messages.contains("guard webhook failed") == (outcome == "failed"))
     await pool.close()
+  }
+
+  @Test func `counts what is still queued when the process ends as failed`() async throws {
+    let (client, log, metrics) = (HTTPClient(), RecordingLogHandler(), MetricsRegistry())
+    // Nobody listens there.
+    var settings = GuardWebhook.Settings(url: "http://127.0.0.1:1/alerts")
+    settings.pause = .zero
+    let webhook = GuardWebhook(
+      settings, client: client, metrics: metrics, logger: Logger(label: "test", level: .debug, handler: log))
+    for epoch in 1...3 {
+      webhook.take(
+        TakenBack(
+          app: Self.app, environment: "Sandbox", epoch: Int64(epoch), breach: .impact(affected: 2, customers: 100),
+          from: "live", at: Self.now))
+    }
+    let run = Task { try? await webhook.run() }
+    run.cancel()
+    _ = await run.value
+    #expect(log.messages.filter { $0 == "guard webhook failed" }.count == 3)
+    let text = String(decoding: metrics.prometheusText(), as: UTF8.self)
+    #expect(text.contains("switchyard_guard_webhook_total{outcome=\"failed\"} 3"))
+    await client.shutdown()
   }
 }
