@@ -15,6 +15,9 @@ package struct GuardFigures: Hashable, Sendable {
     package init(calls: Int = 0, errors: Int = 0, slowest: Int? = nil) {
       (self.calls, self.errors, self.slowest) = (calls, errors, slowest)
     }
+
+    /// Of all calls; there must be one.
+    var errorRate: Double { Double(errors) / Double(calls) }
   }
 
   /// Customers who were compared, and those with an impact that counts.

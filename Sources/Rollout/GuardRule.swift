@@ -72,9 +72,7 @@ package struct GuardRule: Hashable, Sendable {
   private func errorBreach(_ figures: GuardFigures) -> GuardBreach? {
     let (ours, apple) = (figures.ours, figures.apple)
     guard mostErrors > 0, ours.calls >= max(1, leastCalls), apple.calls >= Self.leastAppleCalls,
-      ours.errors >= Self.leastErrors,
-      Double(ours.errors) / Double(ours.calls) - Double(apple.errors) / Double(apple.calls)
-        > Double(mostErrors) / 1_000_000
+      ours.errors >= Self.leastErrors, ours.errorRate - apple.errorRate > Double(mostErrors) / 1_000_000
     else { return nil }
     return .errors(ours.errors, calls: ours.calls, appleErrors: apple.errors, appleCalls: apple.calls)
   }

@@ -7,6 +7,7 @@ import Mappings
 import Purchases
 import Rollout
 import Service
+import Shadow
 import Simulator
 import Support
 import Testing

@@ -12,14 +12,16 @@ enum RolloutGuardCommand {
     discussion: """
       In ramp and live every service looks at the last --window seconds since the stage was set. The app goes back to \
       shadow in three cases. Impact: at least --customers customers were compared, and more than --impact percent of them \
-      would have had other access than with Apple's answers. Errors: of at least --calls calls more than --most-errors \
-      percent got no answer from Switchyard, and a smaller share got none from Apple. Latency: both sides were called at \
-      least --calls times, and Switchyard's p99 is more than 500 ms and more than --most-latency times Apple's p99. With \
-      fewer customers or calls, or where Apple was not asked, nothing happens. Calls are counted by the hour: the hour in \
-      which the window begins counts whole.
+      would have had other access than with Apple's answers. Errors: of at least --calls calls Switchyard could not \
+      answer a share that exceeds Apple's by more than --most-errors percentage points; at least 5 of Switchyard's calls \
+      failed, and Apple was asked at least 20 times. Latency: both sides were called at least --calls times, and \
+      Switchyard's p99 is more than 500 ms and more than --most-latency times Apple's p99; the time that reading a receipt \
+      takes is left out. With fewer customers or calls nothing happens. Calls are counted in steps of five minutes: the \
+      step in which the window begins counts whole.
 
-      --most-errors 0 and --most-latency 0 turn these two off. `switchyard serve --alert-webhook URL` tells another \
-      system when an app goes back.
+      Errors and latency cannot be judged where Apple is not asked: in complete, and in live of an app whose clients send \
+      tokens only. --most-errors 0 and --most-latency 0 turn these two off. `switchyard serve --alert-webhook URL` tells \
+      another system when an app goes back.
       """,
     examples: [
       Command.Example("switchyard rollout guard com.example.app --environment Sandbox"),
@@ -29,8 +31,12 @@ enum RolloutGuardCommand {
     ],
     options: [
       EnvironmentOption.option, .value("impact", "PERCENT", "The rate of customers above which it goes back."),
-      .value("most-errors", "PERCENT", "The rate of calls without an answer above which it goes back, 0: never."),
-      .value("most-latency", "TIMES", "How many times Apple's p99 Switchyard's may be, 1 to 100, 0: any."),
+      .value(
+        "most-errors", "PERCENT",
+        "By how many percentage points Switchyard's rate of errors may exceed Apple's. 0 turns this check off."),
+      .value(
+        "most-latency", "TIMES",
+        "Maximum ratio of Switchyard's p99 to Apple's, 1 to 100. 0 turns this check off."),
       .value("window", "SECONDS", "The span of time that is looked at, 60 to 604800."),
       .value("customers", "N", "Customers who must have been compared, 1 to 1000000."),
       .value("calls", "N", "Calls that errors and latency are judged by at least, 1 to 1000000."),
@@ -103,15 +109,17 @@ extension GuardRule {
     ]
   }
 
-  /// `above 1 % of at least 100 customers in 3600 seconds; …`.
+  /// `if more than 1 % of at least 100 customers would have other access (last 3600 seconds); …`.
   fileprivate var text: String {
-    var text = "above \(Self.percent(mostImpact)) of at least \(leastCustomers) customers in \(window) seconds"
+    var text = "if more than \(Self.percent(mostImpact)) of at least \(leastCustomers) customers "
+    text += "would have other access (last \(window) seconds)"
     if mostErrors > 0 {
-      text += "; above \(Self.percent(mostErrors)) of at least \(leastCalls) calls without an answer"
+      text += "; if Switchyard's rate of errors is more than Apple's plus \(Self.percent(mostErrors))"
+      text += " (at least \(leastCalls) calls)"
     }
     if mostLatency > 0 {
       let times = Self.percent(mostLatency * 100).filter { $0 != " " && $0 != "%" }
-      text += "; above \(times) times Apple's p99 with at least \(leastCalls) calls"
+      text += "; if Switchyard's p99 is more than 500 ms and \(times) times Apple's (at least \(leastCalls) calls)"
     }
     return text
   }
