@@ -47,6 +47,8 @@ package struct AnswerReply: Sendable {
 package struct ProvenReceipt: Sendable {
   package let text: String
   package let bundleID: String
+  /// Of the text.
+  package let digest: Digest
   private let receipt: Receipt
 
   /// By what Apple signed, since of one receipt there are any number of spellings.
@@ -57,7 +59,7 @@ package struct ProvenReceipt: Sendable {
   /// Nil for what nobody vouches for: nothing of that is held while Apple is asked.
   init?(_ posted: PostedReceipt) {
     guard let receipt = posted.proven, let bundleID = posted.bundleID else { return nil }
-    (text, self.bundleID, self.receipt) = (posted.text, bundleID, receipt)
+    (text, self.bundleID, digest, self.receipt) = (posted.text, bundleID, posted.digest, receipt)
   }
 }
 

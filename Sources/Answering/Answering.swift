@@ -56,6 +56,7 @@ package final class Answering: Sendable {
   let settings: Settings
   let memory: AnswerMemory
   let receipts: ReceiptReader
+  let receiptMemory = ReceiptMemory()
   private let key: MasterKey
   let lookUp: LookUp
   let clock: WallClock
@@ -102,7 +103,8 @@ package final class Answering: Sendable {
     let lane = call.isNamed ? named : strangers
     guard
       let posted = await lane.thread.run(
-        size: call.body.count, { [receipts] in PostedReceipt(call.body, reader: receipts) })
+        size: call.body.count,
+        { [receipts, receiptMemory] in PostedReceipt(call.body, reader: receipts, memory: receiptMemory) })
     else {
       // Whose it is was not read: where other apps' requests are Apple's to answer, this may be one of them.
       let isOurs = directory.current().leavesNothingToApple(in: call.environment)

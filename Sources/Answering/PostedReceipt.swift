@@ -14,17 +14,28 @@ package struct PostedReceipt: Sendable {
   package let digest: Digest
 
   /// Blocks for the length of a signature; call it beside the threads that serve.
-  package init(_ body: [UInt8], reader: ReceiptReader) {
+  package init(_ body: [UInt8], reader: ReceiptReader, memory: ReceiptMemory) {
     request = PostedRequest(body)
     guard let data = request.receiptData else {
       (reading, text, digest) = (nil, "", .sha256([]))
       return
     }
     let bytes = Array(data.utf8)
-    reading = reader.read(bytes)
-    let isAsMade = if case .verified(let verified)? = reading { verified.repairs.isEmpty } else { true }
-    text = isAsMade && Self.isBare(bytes) ? data : ReceiptReader.base64(of: bytes) ?? data
-    digest = .sha256(Array(text.utf8))
+    let asPosted = Digest.sha256(bytes)
+    if let receipt = memory.receipt(asPosted) {
+      (reading, text, digest) = (.verified(receipt), data, asPosted)
+      return
+    }
+    let reading = reader.read(bytes)
+    self.reading = reading
+    let isAsMade = if case .verified(let verified) = reading { verified.repairs.isEmpty } else { true }
+    if isAsMade, Self.isBare(bytes) {
+      (text, digest) = (data, asPosted)
+      if case .verified(let verified) = reading { memory.keep(verified, asPosted, bytes: bytes.count) }
+    } else {
+      text = ReceiptReader.base64(of: bytes) ?? data
+      digest = .sha256(Array(text.utf8))
+    }
   }
 
   private static func isBare(_ bytes: [UInt8]) -> Bool {

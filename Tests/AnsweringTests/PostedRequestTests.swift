@@ -1,4 +1,3 @@
-import Answering
 import JSON
 import LegacyAnswers
 import Mappings
@@ -8,6 +7,8 @@ import Signing
 import Simulator
 import Testing
 import Time
+
+@testable import Answering
 
 @Suite struct `A request to verifyReceipt` {
   private static let now = Milliseconds(1_780_000_000_000)
@@ -50,11 +51,42 @@ import Time
     let damaged = Self.damages[place].damage(whole)
     let body: JSONObject = ["receipt-data": .string(damaged), "password": "abc", "exclude-old-transactions": true]
     for encoded in [body.encoded(), [0xEF, 0xBB, 0xBF] + body.encoded()] {
-      let posted = PostedReceipt(encoded, reader: reader)
+      let posted = PostedReceipt(encoded, reader: reader, memory: ReceiptMemory())
       #expect(posted.proven != nil, "\(Self.damages[place].name)")
       #expect(posted.request.password == "abc" && posted.request.excludesOldTransactions)
       #expect(posted.text == whole, "given back as Apple writes it: \(Self.damages[place].name)")
     }
+  }
+
+  @Test func `is read once for each receipt that is proven, and says the same again`() throws {
+    let (whole, memory) = (try receipt(), ReceiptMemory())
+    let stranger = ReceiptReader(trust: ReceiptTrust(exactly: [try ReceiptPKI.generate(at: Self.now).trustedRoot()]))
+    func posted(_ text: String, _ reader: ReceiptReader) -> PostedReceipt {
+      PostedReceipt((["receipt-data": .string(text)] as JSONObject).encoded(), reader: reader, memory: memory)
+    }
+    #expect(posted(whole, stranger).proven == nil && memory.count == 0, "what nobody vouches for is not remembered")
+    let first = posted(whole, try reader())
+    #expect(first.proven != nil && memory.count == 1)
+    // This reader would refuse it: it was not read again.
+    let again = posted(whole, stranger)
+    #expect(again.proven?.originalTransactionIDs == first.proven?.originalTransactionIDs)
+    #expect(again.text == first.text && again.digest == first.digest)
+    // Damaged, it is another text: read for itself, and never remembered.
+    #expect(posted(whole.replacing("+", with: " "), stranger).proven == nil)
+    #expect(posted(whole.replacing("+", with: " "), try reader()).digest == first.digest && memory.count == 1)
+    #expect(posted(String(whole.dropLast(400)), try reader()).proven == nil && memory.count == 1)
+  }
+
+  @Test func `forgets receipts when others take their room`() throws {
+    let (whole, reader) = (try receipt(), try reader())
+    let memory = ReceiptMemory(mostBytes: whole.utf8.count * 16)
+    for number in 0..<40 {
+      let text = whole + String(repeating: "\n", count: number)
+      guard case .verified(let receipt) = reader.read(Array(whole.utf8)) else { continue }
+      memory.keep(receipt, .sha256(Array(text.utf8)), bytes: whole.utf8.count)
+      #expect(memory.count <= 17)
+    }
+    #expect(memory.count >= 8 && memory.receipt(.sha256(Array(whole.utf8))) == nil)
   }
 
   @Test func `may be a form`() throws {
@@ -62,7 +94,7 @@ import Time
     let escaped = whole.replacing("+", with: "%2B").replacing("/", with: "%2F").replacing("=", with: "%3D")
     for data in [whole, escaped] {
       let body = Array("receipt-data=\(data)&password=abc&exclude-old-transactions=true".utf8)
-      let posted = PostedReceipt(body, reader: reader)
+      let posted = PostedReceipt(body, reader: reader, memory: ReceiptMemory())
       #expect(posted.proven != nil && posted.text == whole)
       #expect(posted.request.password == "abc" && posted.request.excludesOldTransactions)
     }
@@ -75,7 +107,8 @@ import Time
     (#"{"receipt-data":"eyJhbGciOiJFUzI1NiJ9.e30.AAAA"}"#, 21_002), ("password=abc&x=y", 21_002),
   ])
   func `that is none is 21002`(text: String, status: Int) throws {
-    let found = PostedReceipt(Array(text.utf8), reader: try reader()).findings(asked: .production)
+    let posted = PostedReceipt(Array(text.utf8), reader: try reader(), memory: ReceiptMemory())
+    let found = posted.findings(asked: .production)
     let row = try #require(AnswerStatus().decide(found))
     #expect(row.answer == .status(Int64(status)), "\(row.id)")
   }
@@ -89,7 +122,7 @@ import Time
   @Test func `with a receipt that somebody else signed is refused before anything is asked`() throws {
     let other = ReceiptReader(trust: ReceiptTrust(exactly: [try ReceiptPKI.generate(at: Self.now).trustedRoot()]))
     let body: JSONObject = ["receipt-data": .string(try receipt())]
-    let posted = PostedReceipt(body.encoded(), reader: other)
+    let posted = PostedReceipt(body.encoded(), reader: other, memory: ReceiptMemory())
     #expect(posted.proven == nil && posted.bundleID == "com.example.notes")
     let row = try #require(AnswerStatus().decide(posted.findings(asked: .sandbox)))
     #expect(row.answer == .status(21_003) || row.answer == .askApple(otherwise: 21_003))
@@ -97,7 +130,7 @@ import Time
 
   @Test func `goes to the other environment by its attribute alone`() throws {
     let body: JSONObject = ["receipt-data": .string(try receipt())]
-    let posted = PostedReceipt(body.encoded(), reader: try reader())
+    let posted = PostedReceipt(body.encoded(), reader: try reader(), memory: ReceiptMemory())
     #expect(AnswerStatus().decide(posted.findings(asked: .production))?.answer == .status(21_007))
     #expect(AnswerStatus().decide(posted.findings(asked: .sandbox)) == nil)
   }

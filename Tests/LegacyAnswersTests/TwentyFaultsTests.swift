@@ -34,7 +34,7 @@ import Truth
     /// Differences that the sound rules do not make, and those of them with the right cause.
     var added = 0
     var named = 0
-    /// Answers that would give other access than Apple's.
+    /// Answers that would give other access than Apple's, and than a sound composer's.
     var affected = 0
     /// Answers whose impact was reported where access is the same, or was not where it is another one.
     var misjudged: [String] = []
@@ -52,14 +52,25 @@ import Truth
     return samples
   }()
 
+  /// What a sound composer makes of a sample: the fields that differ from Apple's all the same, and the access it gives.
+  private struct Sound {
+    var differing: Set<String> = []
+    var access: [String: String] = [:]
+  }
+
+  private static func sound(_ sample: SimulatedCase, _ composer: AnswerComposer) throws -> Sound {
+    guard let (compared, ours) = try Judged.compared(sample, composer) else { return Sound() }
+    return Sound(
+      differing: Set(compared.differences.map(\.field.key)),
+      access: AccessSeen.access(in: ours, at: sample.request.date))
+  }
+
   @Test func `are found, named, and have an impact on exactly those whose access changes`() throws {
     let sound = AnswerComposer(try Faults.rules(nil))
-    let known = try Self.samples.map { sample in
-      Set(try Judged.compared(sample, sound)?.compared.differences.map(\.field.key) ?? [])
-    }
+    let known = try Self.samples.map { try Self.sound($0, sound) }
     var (added, named, affected): (Int, Int, [String]) = (0, 0, [])
     for fault in Self.faults {
-      let outcome = try Self.outcome(of: fault, known)
+      let outcome = try Self.outcome(of: fault, beside: known)
       #expect(outcome.misjudged == [], "\(fault)")
       // Some happen to few customers: of a hundred, everything happens to somebody.
       if TestSize.judgedCustomers >= 100 { #expect(outcome.added > 0, "\(fault) is not found") }
@@ -75,17 +86,18 @@ import Truth
     #expect(!affected.isEmpty && affected.count < Self.faults.count, "\(affected)")
   }
 
-  private static func outcome(of fault: Faults.Fault, _ known: [Set<String>]) throws -> Outcome {
+  private static func outcome(of fault: Faults.Fault, beside known: [Sound]) throws -> Outcome {
     let composer = AnswerComposer(try Faults.rules(fault))
     var outcome = Outcome()
-    for (sample, known) in zip(samples, known) {
+    for (sample, sound) in zip(samples, known) {
       guard let (compared, ours) = try Judged.compared(sample, composer) else { continue }
-      let added = compared.differences.filter { !known.contains($0.field.key) }
+      let added = compared.differences.filter { !sound.differing.contains($0.field.key) }
       outcome.added += added.count
       outcome.named += added.count { $0.cause == .ourDefect }
       let date = sample.request.date
-      let isAffected = AccessSeen.access(in: sample.answer, at: date) != AccessSeen.access(in: ours, at: date)
-      if isAffected { outcome.affected += 1 }
+      let access = AccessSeen.access(in: ours, at: date)
+      let isAffected = AccessSeen.access(in: sample.answer, at: date) != access
+      if isAffected, access != sound.access { outcome.affected += 1 }
       if isAffected != (compared.impact != nil) {
         outcome.misjudged.append("\(isAffected) \(added.prefix(2).map(\.field.key)) \(sample.situations)")
       }

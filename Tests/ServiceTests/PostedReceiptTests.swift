@@ -69,7 +69,9 @@ private struct Taking {
     _ text: [UInt8], of app: String = RunningService.app, in environment: Environment = .sandbox,
     from sender: PeerAddress? = stranger
   ) async -> PostedReceipts.Outcome {
-    await receipts.taken(PostedReceipts.Posted(text, of: app, in: environment, from: sender))
+    await receipts.taken(
+      PostedReceipts.Posted(
+        String(decoding: text, as: UTF8.self), .sha256(text), of: app, in: environment, from: sender))
   }
 
   func dump() async throws -> [String] {

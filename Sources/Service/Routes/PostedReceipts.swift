@@ -50,15 +50,20 @@ package final class PostedReceipts: Sendable {
   /// A receipt as it was posted.
   package struct Posted: Sendable {
     /// In base64, without anything else of the request.
-    package let text: [UInt8]
+    package let text: String
+    /// Of the text.
+    package let digest: Digest
     package let bundleID: String
     /// Of the endpoint.
     package let environment: Environment
     /// Nil for callers that have no limit of their own.
     package let sender: PeerAddress?
 
-    package init(_ text: [UInt8], of bundleID: String, in environment: Environment, from sender: PeerAddress?) {
+    package init(
+      _ text: String, _ digest: Digest, of bundleID: String, in environment: Environment, from sender: PeerAddress?
+    ) {
       self.text = text
+      self.digest = digest
       self.bundleID = bundleID
       self.environment = environment
       self.sender = sender
@@ -74,7 +79,7 @@ package final class PostedReceipts: Sendable {
   private let metrics: ServiceMetrics
   private let clock: WallClock
   private let logger: Logger
-  private let known: Mutex<RecentDigests>
+  private let known: Mutex<RecentReceipts>
   private let failedPace = LogPace()
   private let named = Lane(label: "posted receipts")
   private let strangers = Lane(label: "strangers' posted receipts")
@@ -98,7 +103,7 @@ package final class PostedReceipts: Sendable {
     self.commit = commit
     self.settings = settings
     allowance = SenderAllowance(settings.allowance)
-    known = Mutex(RecentDigests(atMost: settings.remembered))
+    known = Mutex(RecentReceipts(atMost: settings.remembered))
     self.metrics = metrics
     self.clock = clock
     self.logger = logger
@@ -107,51 +112,75 @@ package final class PostedReceipts: Sendable {
   /// Looks at a receipt beside the client, who does not wait for it.
   ///
   /// What a stop of the process takes with it is posted again: old clients send the same receipt again and again.
-  package func take(_ posted: Posted) { Task { await taken(posted) } }
+  package func take(_ posted: Posted) {
+    // Most are sent again and again: those cost no task.
+    switch standing(of: posted) {
+    case .settled(let outcome): count(outcome)
+    case .open: Task { await taken(posted) }
+    }
+  }
 
   /// Keeps a receipt if it tells of something new; returns what became of it, once that is committed.
   @discardableResult
   package func taken(_ posted: Posted) async -> Outcome {
-    let outcome = await outcome(of: posted)
-    metrics.postedReceipts[outcome.rawValue].increment()
+    let outcome =
+      switch standing(of: posted) {
+      case .settled(let outcome): outcome
+      case .open(let app): await outcome(of: posted, app)
+      }
+    count(outcome)
     return outcome
   }
 
-  private func outcome(of posted: Posted) async -> Outcome {
-    guard let app = registry.directory[posted.bundleID] else { return .unknownApp }
+  private func count(_ outcome: Outcome) { metrics.postedReceipts[outcome.rawValue].increment() }
+
+  /// What can be said of a receipt without reading it.
+  private enum Standing {
+    case settled(Outcome)
+    case open(App)
+  }
+
+  private func standing(of posted: Posted) -> Standing {
+    guard let app = registry.directory[posted.bundleID] else { return .settled(.unknownApp) }
     let scope = Scope(app: app.id, environment: posted.environment)
     guard let stage = registry.directory.flag(of: scope)?.stage, stage.notifications == .record else {
-      return .stageLegacy
+      return .settled(.stageLegacy)
     }
-    let digest = Digest.sha256(Array("\(app.id.number) \(posted.environment.rawValue) ".utf8) + posted.text)
-    if known.withLock({ $0.contains(digest) }) { return .known }
+    let isKnown = known.withLock { $0.contains(RecentReceipts.Name(scope: scope, digest: posted.digest)) }
+    return isKnown ? .settled(.known) : .open(app)
+  }
+
+  private func outcome(of posted: Posted, _ app: App) async -> Outcome {
+    let text = Array(posted.text.utf8)
     let lane = posted.sender == nil ? named : strangers
     let isRoom = lane.bytes.withLock { bytes in
-      guard bytes + posted.text.count <= settings.bytesAtOnce else { return false }
-      bytes += posted.text.count
+      guard bytes + text.count <= settings.bytesAtOnce else { return false }
+      bytes += text.count
       return true
     }
     guard isRoom else { return .overloaded }
-    defer { lane.bytes.withLock { $0 -= posted.text.count } }
-    let outcome = await kept(posted, of: app, on: lane.thread)
+    defer { lane.bytes.withLock { $0 -= text.count } }
+    let outcome = await kept(text, posted, of: app, on: lane.thread)
     switch outcome {
-    case .stored, .duplicate, .known: known.withLock { $0.insert(digest) }
+    case .stored, .duplicate, .known:
+      let scope = Scope(app: app.id, environment: posted.environment)
+      known.withLock { $0.insert(RecentReceipts.Name(scope: scope, digest: posted.digest)) }
     case .rate, .unproven, .unknownApp, .stageLegacy, .overloaded, .failed: break
     }
     return outcome
   }
 
-  private func kept(_ posted: Posted, of app: App, on thread: SideThread) async -> Outcome {
+  private func kept(_ text: [UInt8], _ posted: Posted, of app: App, on thread: SideThread) async -> Outcome {
     let now = clock.now()
     let decision = await thread.run { [intake] in
       try? intake.entry(
-        forPostedReceipt: posted.text, about: app, environment: posted.environment, receivedAt: now)
+        forPostedReceipt: text, about: app, environment: posted.environment, receivedAt: now)
     }
     guard let decision else { return .overloaded }
     guard let decision, let reading = decision.reading else { return .unproven }
     do {
       guard try await ledger.hasNews(reading.findings, app: app.id) else { return .known }
-      if let sender = posted.sender, !allowance.take(posted.text.count, from: sender, at: now) { return .rate }
+      if let sender = posted.sender, !allowance.take(text.count, from: sender, at: now) { return .rate }
       let appended = try await commit.append(decision.entry)
       metrics.count(reading.survey)
       return appended == .stored ? .stored : .duplicate
@@ -167,18 +196,23 @@ package final class PostedReceipts: Sendable {
   }
 }
 
-/// The digests that were noted last, twice as many as fit at most.
-private struct RecentDigests {
+/// The receipts that were noted last, twice as many as fit at most.
+private struct RecentReceipts {
+  struct Name: Hashable {
+    let scope: Scope
+    let digest: Digest
+  }
+
   private let most: Int
-  private var newer: Set<Digest> = []
-  private var older: Set<Digest> = []
+  private var newer: Set<Name> = []
+  private var older: Set<Name> = []
 
   init(atMost most: Int) { self.most = max(1, most / 2) }
 
-  func contains(_ digest: Digest) -> Bool { newer.contains(digest) || older.contains(digest) }
+  func contains(_ name: Name) -> Bool { newer.contains(name) || older.contains(name) }
 
-  mutating func insert(_ digest: Digest) {
+  mutating func insert(_ name: Name) {
     if newer.count >= most { (older, newer) = (newer, []) }
-    newer.insert(digest)
+    newer.insert(name)
   }
 }

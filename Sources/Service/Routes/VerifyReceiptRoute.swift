@@ -223,7 +223,8 @@ final class VerifyReceiptRoute: Sendable {
     _ reply: AnswerReply, _ environment: Environment, _ sender: PeerAddress?, _ share: BodyShare
   ) -> HTTPResponse {
     if let receipt = reply.receipt {
-      posted.take(PostedReceipts.Posted(Array(receipt.text.utf8), of: receipt.bundleID, in: environment, from: sender))
+      posted.take(
+        PostedReceipts.Posted(receipt.text, receipt.digest, of: receipt.bundleID, in: environment, from: sender))
     }
     let hasRoom = share.grow(by: reply.body.count)
     guard hasRoom else { return unanswered("memory", environment) }
