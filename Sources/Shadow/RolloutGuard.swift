@@ -3,6 +3,7 @@ import Ledger
 import Purchases
 import Rollout
 package import Runtime
+import Synchronization
 package import Time
 
 /// Takes our answers back by itself: an app whose customers would have had other access than with Apple's answers, or whose
@@ -43,12 +44,21 @@ package struct RolloutGuard: Service {
   }
 
   package func run() async throws {
+    var open: [Scope: StepBack] = [:]
     while !Task.isCancelled {
-      do { try await look() } catch {
+      do { try await look(&open) } catch {
         // What cannot be known holds.
         if !Task.isCancelled { logger.warning("the guard could not look", metadata: ["error": "\(error)"]) }
       }
       try? await Task.sleep(for: every)
+    }
+    guard !open.isEmpty else { return }
+    // No other process can tell of these.
+    try await withCancellationShield { [open] in
+      var left = open
+      do { try await settle(&left) } catch {
+        for step in left.values { noteUnknown(step.news, error) }
+      }
     }
   }
 
@@ -60,7 +70,9 @@ package struct RolloutGuard: Service {
     var scope: Scope { Scope(app: app.id, environment: flag.environment) }
   }
 
-  private func look() async throws {
+  /// - Parameter open: steps back of which this process does not know yet whether they were committed.
+  private func look(_ open: inout [Scope: StepBack]) async throws {
+    try await settle(&open)
     let now = clock.now()
     let found = try await pool.read { session throws(DatabaseError) in
       let flags = try FlagTable.all(in: session).filter { $0.value.stage.answers != .apple }
@@ -82,7 +94,7 @@ package struct RolloutGuard: Service {
       case .sound: states[labels].record(1)
       case .breached(let breach):
         states[labels].record(2)
-        do { try await takeBack(one, for: breach, at: now) } catch {
+        do { try await takeBack(one, for: breach, at: now, &open) } catch {
           // The other apps do not wait for this one, which is tried again.
           guard !Task.isCancelled else { return }
           logger.error(
@@ -91,29 +103,83 @@ package struct RolloutGuard: Service {
         }
       }
     }
+    try await settle(&open)
   }
 
-  private func takeBack(_ found: Found, for breach: GuardBreach, at now: Milliseconds) async throws {
+  private func takeBack(
+    _ found: Found, for breach: GuardBreach, at now: Milliseconds, _ open: inout [Scope: StepBack]
+  ) async throws {
     let (app, environment) = (found.app.bundleID, found.flag.environment.rawValue)
     let news = TakenBack(
       app: app, environment: environment, epoch: found.flag.epoch, breach: breach,
       from: Move.name(found.flag.stage, found.flag.share), at: now)
-    let isFirst = try await pool.transaction { session throws(DatabaseError) in
-      guard try FlagTable.advance(found.scope, from: found.flag, to: .shadow, at: now, in: session) else {
-        return false
+    // Known before the answer to COMMIT, which may be lost.
+    let noted = Mutex<Int64?>(nil)
+    do throws(DatabaseError) {
+      let entry = try await pool.transaction { session throws(DatabaseError) -> Int64? in
+        noted.withLock { $0 = nil }
+        guard try FlagTable.advance(found.scope, from: found.flag, to: .shadow, at: now, in: session) else {
+          return nil
+        }
+        let entry = try AuditTable.note(
+          Self.action, of: app, by: "guard", because: "\(environment): \(news.text)", at: now, in: session)
+        noted.withLock { $0 = entry }
+        return entry
       }
-      try AuditTable.note(
-        Self.action, of: app, by: "guard", because: "\(environment): \(news.text)", at: now, in: session)
-      return true
+      guard entry != nil else { return }
+    } catch {
+      guard error.code == .commitOutcomeUnknown, let entry = noted.withLock({ $0 }) else { throw error }
+      // It found the epoch unchanged, so an earlier attempt of this process was not committed.
+      open[found.scope] = StepBack(news: news, stage: found.flag.stage, entry: entry)
+      return noteUnknown(news, error)
     }
-    guard isFirst else { return }
-    breaches[[app, environment, breach.cause]].increment()
+    open[found.scope] = nil
+    tell(news, of: found.flag.stage)
+  }
+
+  /// Finds out by reading what became of steps back whose COMMIT got no answer, and tells of those that were committed.
+  ///
+  /// While the stage is as it was, a step stays open: its COMMIT may be under way. The next look tries again, and waits
+  /// for the row.
+  private func settle(_ open: inout [Scope: StepBack]) async throws {
+    guard !open.isEmpty else { return }
+    let steps = open
+    let settled = try await pool.read { session throws(DatabaseError) -> [Scope: Bool] in
+      // The flags first: the audit entry of a change that shows in them can be read from then on.
+      let flags = try FlagTable.all(in: session)
+      var settled: [Scope: Bool] = [:]
+      for (scope, step) in steps where flags[scope]?.epoch != step.news.epoch {
+        settled[scope] = try step.isCommitted(in: session)
+      }
+      return settled
+    }
+    for (scope, isCommitted) in settled {
+      guard let step = open.removeValue(forKey: scope) else { continue }
+      if isCommitted {
+        tell(step.news, of: step.stage)
+      } else {
+        logger.notice(
+          "another change of the stage came before the guard's",
+          metadata: ["app": "\(step.news.app)", "environment": "\(step.news.environment)"])
+      }
+    }
+  }
+
+  /// Counts, logs and announces what is committed; once for each step back.
+  private func tell(_ news: TakenBack, of stage: Stage) {
+    breaches[[news.app, news.environment, news.breach.cause]].increment()
     logger.error(
       "the guard took an app back to shadow",
       metadata: [
-        "app": "\(app)", "environment": "\(environment)", "stage": "\(found.flag.stage.rawValue)",
-        "cause": "\(breach.cause)", "figures": "\(breach.text)",
+        "app": "\(news.app)", "environment": "\(news.environment)", "stage": "\(stage.rawValue)",
+        "cause": "\(news.breach.cause)", "figures": "\(news.breach.text)",
       ])
     announce(news)
+  }
+
+  private func noteUnknown(_ news: TakenBack, _ error: any Error) {
+    logger.warning(
+      "the guard does not know whether it took an app back",
+      metadata: ["app": "\(news.app)", "environment": "\(news.environment)", "error": "\(error)"])
   }
 }

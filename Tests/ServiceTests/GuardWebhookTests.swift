@@ -57,39 +57,11 @@ private struct GuardingProcess: Sendable {
 }
 
 @Suite struct `The guard's webhook` {
-  private static let app = "com.example.guarded"
-  private static let now = Milliseconds(1_796_000_000_000)
-
-  /// A ledger with an app in `ramp 25 %`: 20 of 400 calls got no answer of ours, and each of 300 one of Apple's.
-  private static func ledger() async throws -> Pool {
-    let pool = Pool(try await PrivateMariaDB.shared.database())
-    try await pool.read { session throws(DatabaseError) in
-      _ = try Migrator().migrate(at: Self.now, in: session)
-      let added = try AppTable.add(bundleID: Self.app, appAppleID: nil, at: Self.now, in: session)
-      let scope = Scope(app: added.id, environment: .sandbox)
-      _ = try session.execute(
-        "UPDATE flags SET stage = 'ramp', ramp_share = 2500, changed_at = 0 WHERE environment = 2")
-      func add(_ side: AnswerFigures.Side, _ time: Duration?, _ count: Int) throws(DatabaseError) {
-        try AnswerTimeTable.add([.init(side, in: scope, took: time, at: Self.now): count], in: session)
-      }
-      try add(.ours, .milliseconds(20), 380)
-      try add(.ours, nil, 20)
-      try add(.apple, .milliseconds(150), 300)
-    }
-    return pool
-  }
-
-  private static func count(_ condition: SQL, _ pool: Pool) async throws -> Int {
-    try await pool.read { session throws(DatabaseError) in
-      try session.query("SELECT COUNT(*) AS rows_there FROM " + condition).first?.int("rows_there") ?? 0
-    }
-  }
-
   @Test(arguments: [(0, 1, "posted"), (2, 3, "posted"), (9, 3, "failed")])
   func `is told once of an app that two processes would take back for errors`(
     failures: Int, posts: Int, outcome: String
   ) async throws {
-    let (pool, alerts) = (try await Self.ledger(), Alerts(failures: failures))
+    let (pool, alerts) = (Pool(try await GuardedApp.database()), Alerts(failures: failures))
     let server = HTTPServer(HTTPServerConfiguration(port: 0, stopWithin: .seconds(1)), handler: alerts)
     try server.start()
     let (client, log) = (HTTPClient(), RecordingLogHandler())
@@ -98,7 +70,7 @@ private struct GuardingProcess: Sendable {
     settings.pause = .zero
     let processes = (0..<2).map { [settings] _ in
       GuardingProcess(
-        pool, settings, client, at: Self.now, Logger(label: "test", level: .debug, handler: log))
+        pool, settings, client, at: GuardedApp.now, Logger(label: "test", level: .debug, handler: log))
     }
     await withTaskGroup(of: Void.self) { group in
       group.addTask { try? await server.run() }
@@ -113,20 +85,20 @@ private struct GuardingProcess: Sendable {
       group.cancelAll()
     }
     await client.shutdown()
-    let breach = "{app=\"\(Self.app)\",environment=\"Sandbox\",cause=\"errors\"} 1"
+    let breach = "{app=\"\(GuardedApp.name)\",environment=\"Sandbox\",cause=\"errors\"} 1"
     #expect(processes.filter { $0.shows("switchyard_guard_breaches_total" + breach) }.count == 1)
-    #expect(try await Self.count("flags WHERE stage = 'shadow' AND environment = 2", pool) == 1)
-    let story = "Sandbox: ramp 25 % to shadow: 20 of 400 calls got no answer from Switchyard, 0 of 300 none from Apple"
-    #expect(try await Self.count("audit WHERE actor = 'guard' AND reason = \(story)", pool) == 1)
-    #expect(try await Self.count("audit WHERE actor = 'guard'", pool) == 1)
+    #expect(try await GuardedApp.count("flags WHERE stage = 'shadow' AND environment = 2", pool) == 1)
+    let story = GuardedApp.story
+    #expect(try await GuardedApp.count("audit WHERE actor = 'guard' AND reason = \(story)", pool) == 1)
+    #expect(try await GuardedApp.count("audit WHERE actor = 'guard'", pool) == 1)
     #expect(alerts.bodies.count == posts)
     let told = try #require(alerts.bodies.last)
     #expect(told["event"] == "guardBreach" && told["cause"] == "errors" && told["figures"]?.object?["errors"] == 20)
-    #expect(told["app"]?.string == Self.app && told["environment"] == "Sandbox")
-    #expect(told["from"] == "ramp 25 %" && told["to"] == "shadow" && told["at"]?.integer == Self.now.sinceEpoch)
-    #expect(told["next_steps"]?.array?.first?.string == "switchyard rollout status \(Self.app)")
+    #expect(told["app"]?.string == GuardedApp.name && told["environment"] == "Sandbox")
+    #expect(told["from"] == "ramp 25 %" && told["to"] == "shadow" && told["at"]?.integer == GuardedApp.now.sinceEpoch)
+    #expect(told["next_steps"]?.array?.first?.string == "switchyard rollout status \(GuardedApp.name)")
     #expect(!"\(log.records)".contains("hidden"))
-    #expect(told["id"]?.string?.hasPrefix("\(Self.app)/Sandbox/") == true)
+    #expect(told["id"]?.string?.hasPrefix("\(GuardedApp.name)/Sandbox/") == true)
     #expect(log.messages.contains("guard webhook failed") == (outcome == "failed"))
     await pool.close()
   }
@@ -141,8 +113,8 @@ private struct GuardingProcess: Sendable {
     for epoch in 1...3 {
       webhook.take(
         TakenBack(
-          app: Self.app, environment: "Sandbox", epoch: Int64(epoch), breach: .impact(affected: 2, customers: 100),
-          from: "live", at: Self.now))
+          app: GuardedApp.name, environment: "Sandbox", epoch: Int64(epoch),
+          breach: .impact(affected: 2, customers: 100), from: "live", at: GuardedApp.now))
     }
     let run = Task { try? await webhook.run() }
     run.cancel()

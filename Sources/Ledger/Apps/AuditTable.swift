@@ -13,15 +13,23 @@ package enum AuditTable {
     package let reason: String
   }
 
+  /// Adds an entry and returns its id.
+  @discardableResult
   package static func note(
     _ action: StaticString, of subject: String, by actor: String, because reason: String, at now: Milliseconds,
     in session: borrowing Session
-  ) throws(DatabaseError) {
-    _ = try session.execute(
+  ) throws(DatabaseError) -> Int64 {
+    let outcome = try session.execute(
       """
       INSERT INTO audit (at, actor, action, subject, reason)
       VALUES (\(now), \(actor), \(action.description), \(subject), \(reason))
       """)
+    return Int64(clamping: outcome.lastInsertID)
+  }
+
+  /// The entry of that id; nil if there is none.
+  package static func record(_ id: Int64, in session: borrowing Session) throws(DatabaseError) -> Record? {
+    try read("\(columns) WHERE id = \(id)", in: session).first
   }
 
   /// The newest entries about `subject`, newest first.
