@@ -4,12 +4,13 @@ import Ledger
 import Rollout
 package import Runtime
 package import Shadow
+import Synchronization
 package import Time
 
 /// Posts to an operator's webhook that the guard took an app back to `shadow`.
 ///
-/// The guard waits for nothing here: the stage is set before. Notifications that are not posted before the process ends
-/// remain in the log and the audit.
+/// The guard waits for nothing here: the stage is set before. Each notification is retried by itself, so a receiver that
+/// refuses one holds up no other. Notifications that are not posted before the process ends remain in the log and the audit.
 package final class GuardWebhook: Service {
   package struct Settings: Sendable {
     /// Where it posts.
@@ -18,9 +19,15 @@ package final class GuardWebhook: Service {
     package var url: String
     /// For one try.
     package var deadline = Interval.seconds(5)
-    package var tries = 3
-    /// Between two tries.
-    package var pause = Duration.seconds(2)
+    /// The pauses between tries, of which there is one more: at night a receiver restarts for minutes.
+    ///
+    /// With the deadlines of all tries less than 15 minutes.
+    package var pauses: [Duration] = [
+      .seconds(2), .seconds(4), .seconds(8), .seconds(15), .seconds(30), .seconds(60), .seconds(120), .seconds(180),
+      .seconds(180), .seconds(180),
+    ]
+    /// Notifications that wait at most, retries among them; one more is given up at once.
+    package var mostWaiting = 1_024
 
     package init(url: String) { self.url = url }
   }
@@ -30,10 +37,11 @@ package final class GuardWebhook: Service {
   private let posts: MetricFamily<Counter>
   private let logger: Logger
   private let calls: AsyncStream<TakenBack>
-  private let waiting: AsyncStream<TakenBack>.Continuation
+  private let queue: AsyncStream<TakenBack>.Continuation
+  /// Notifications that were taken, and neither posted nor given up.
+  private let waiting = Mutex(0)
 
-  /// Apps that wait to be announced at most.
-  private static let mostWaiting = 1_024
+  private static let processEnds = "the process ends"
 
   package init(_ settings: Settings, client: HTTPClient, metrics: MetricsRegistry, logger: Logger) {
     self.settings = settings
@@ -43,52 +51,77 @@ package final class GuardWebhook: Service {
       "switchyard_guard_webhook_total",
       help: "Guard breach notifications, by outcome (posted, failed).",
       labels: ["outcome"])
-    (calls, waiting) = AsyncStream.makeStream(
-      of: TakenBack.self, bufferingPolicy: .bufferingOldest(GuardWebhook.mostWaiting))
+    (calls, queue) = AsyncStream.makeStream(of: TakenBack.self)
   }
 
   /// Takes an app that is to be announced; returns at once.
   package func take(_ news: TakenBack) {
-    guard case .enqueued = waiting.yield(news) else { return noteFailure(news, "too many wait, or the process ends") }
+    let hasRoom: Bool = waiting.withLock { count in
+      guard count < settings.mostWaiting else { return false }
+      count += 1
+      return true
+    }
+    guard hasRoom else { return giveUp(news, "too many wait") }
+    guard case .enqueued = queue.yield(news) else {
+      waiting.withLock { $0 -= 1 }
+      return giveUp(news, Self.processEnds)
+    }
   }
 
   package func run() async throws {
-    for await news in calls {
+    await withDiscardingTaskGroup { group in
       // What was still queued comes here after the end, too.
-      guard !Task.isCancelled else {
-        noteFailure(news, "the process ends")
-        continue
+      for await news in calls {
+        group.addTask {
+          let failure = await self.failure(of: news)
+          self.waiting.withLock { $0 -= 1 }
+          if let failure { self.giveUp(news, failure) } else { self.posts["posted"].increment() }
+        }
       }
-      await post(news)
     }
   }
 
-  /// Posts until an answer says that it was taken; redirects are not followed.
-  private func post(_ news: TakenBack) async {
+  /// Posts until an answer says that it was taken, then nil; or until the last pause is over, then what the last try met.
+  private func failure(of news: TakenBack) async -> String? {
     let body = news.json.encoded()
-    var reason = ""
-    for attempt in 1...max(1, settings.tries) {
-      if attempt > 1 { try? await Task.sleep(for: settings.pause) }
-      let request = ClientRequest(
-        method: "POST", url: settings.url, headers: [("Content-Type", "application/json")], body: body,
-        deadline: settings.deadline, responseLimit: 1 << 20, mayRepeat: false)
-      do throws(HTTPClientError) {
-        let status = try await client.send(request).status
-        if (200..<300).contains(status) { return posts["posted"].increment() }
-        reason = "HTTP \(status)"
-      } catch { reason = "\(error)" }
+    var reason: String?
+    for attempt in 0...settings.pauses.count {
+      if attempt > 0 { try? await Task.sleep(for: settings.pauses[attempt - 1]) }
+      guard !Task.isCancelled else {
+        return reason.map { "\(Self.processEnds); before: \($0)" } ?? Self.processEnds
+      }
+      reason = await post(body)
+      guard let failure = reason else { return nil }
+      if attempt == 0, !settings.pauses.isEmpty {
+        logger.warning("guard webhook is retried", metadata: facts(news, failure))
+      }
     }
-    noteFailure(news, reason)
+    return reason
   }
 
-  private func noteFailure(_ news: TakenBack, _ reason: String) {
+  /// Posts once and returns why that failed; nil if it was taken.
+  ///
+  /// Redirects are not followed.
+  private func post(_ body: [UInt8]) async -> String? {
+    let request = ClientRequest(
+      method: "POST", url: settings.url, headers: [("Content-Type", "application/json")], body: body,
+      deadline: settings.deadline, responseLimit: 1 << 20, mayRepeat: false)
+    do throws(HTTPClientError) {
+      let status = try await client.send(request).status
+      return (200..<300).contains(status) ? nil : "HTTP \(status)"
+    } catch { return "\(error)" }
+  }
+
+  private func giveUp(_ news: TakenBack, _ reason: String) {
     posts["failed"].increment()
-    logger.error(
-      "guard webhook failed",
-      metadata: [
-        "app": "\(news.app)", "environment": "\(news.environment)", "host": "\(Destination.host(of: settings.url))",
-        "error": "\(reason)",
-      ])
+    logger.error("guard webhook failed", metadata: facts(news, reason))
+  }
+
+  private func facts(_ news: TakenBack, _ reason: String) -> Logger.Metadata {
+    [
+      "app": "\(news.app)", "environment": "\(news.environment)", "host": "\(Destination.host(of: settings.url))",
+      "error": "\(reason)",
+    ]
   }
 }
 

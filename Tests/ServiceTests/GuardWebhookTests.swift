@@ -13,7 +13,7 @@ import Synchronization
 import Testing
 import Time
 
-/// An operator's alerting: keeps what it is sent, and fails as often as it is told to.
+/// An operator's alerting: keeps what it is sent, and fails as often as it is told to, or for one app always.
 private final class Alerts: HTTPHandler {
   private struct State {
     var bodies: [JSONObject] = []
@@ -21,15 +21,20 @@ private final class Alerts: HTTPHandler {
   }
 
   private let state: Mutex<State>
+  private let refused: String?
 
-  init(failures: Int) { state = Mutex(State(failures: failures)) }
+  init(failures: Int = 0, refusing app: String? = nil) {
+    state = Mutex(State(failures: failures))
+    refused = app
+  }
 
   func respond(to request: HTTPRequest) async -> HTTPResponse {
     let body = (try? JSONReader.read(request.body))?.object ?? JSONObject()
+    let isRefused = refused != nil && body["app"]?.string == refused
     let isFailing = state.withLock { state in
       state.bodies.append(body)
       state.failures -= 1
-      return state.failures >= 0
+      return isRefused || state.failures >= 0
     }
     return HTTPResponse(status: isFailing ? 500 : 200)
   }
@@ -67,7 +72,7 @@ private struct GuardingProcess: Sendable {
     let (client, log) = (HTTPClient(), RecordingLogHandler())
     var settings = GuardWebhook.Settings(url: "http://127.0.0.1:\(server.port)/alerts?key=hidden")
     settings.deadline = .seconds(60)
-    settings.pause = .zero
+    settings.pauses = [.zero, .zero]
     let processes = (0..<2).map { [settings] _ in
       GuardingProcess(
         pool, settings, client, at: GuardedApp.now, Logger(label: "test", level: .debug, handler: log))
@@ -103,25 +108,89 @@ private struct GuardingProcess: Sendable {
     await pool.close()
   }
 
+  private static func takenBack(_ app: String = GuardedApp.name, epoch: Int64 = 1) -> TakenBack {
+    TakenBack(
+      app: app, environment: "Sandbox", epoch: epoch, breach: .impact(affected: 2, customers: 100), from: "live",
+      at: GuardedApp.now)
+  }
+
+  /// A webhook that nobody runs yet.
+  private static func webhook(
+    _ settings: GuardWebhook.Settings, _ client: HTTPClient, _ metrics: MetricsRegistry, _ log: RecordingLogHandler
+  ) -> GuardWebhook {
+    GuardWebhook(
+      settings, client: client, metrics: metrics, logger: Logger(label: "test", level: .debug, handler: log))
+  }
+
+  private static func count(_ outcome: String, in metrics: MetricsRegistry) -> Int? {
+    let line = String(decoding: metrics.prometheusText(), as: UTF8.self).split(separator: "\n").first {
+      $0.hasPrefix("switchyard_guard_webhook_total{outcome=\"\(outcome)\"} ")
+    }
+    return line.flatMap { $0.split(separator: " ").last }.flatMap { Int($0) }
+  }
+
   @Test func `counts what is still queued when the process ends as failed`() async throws {
     let (client, log, metrics) = (HTTPClient(), RecordingLogHandler(), MetricsRegistry())
     // Nobody listens there.
-    var settings = GuardWebhook.Settings(url: "http://127.0.0.1:1/alerts")
-    settings.pause = .zero
-    let webhook = GuardWebhook(
-      settings, client: client, metrics: metrics, logger: Logger(label: "test", level: .debug, handler: log))
-    for epoch in 1...3 {
-      webhook.take(
-        TakenBack(
-          app: GuardedApp.name, environment: "Sandbox", epoch: Int64(epoch),
-          breach: .impact(affected: 2, customers: 100), from: "live", at: GuardedApp.now))
-    }
+    let webhook = Self.webhook(.init(url: "http://127.0.0.1:1/alerts"), client, metrics, log)
+    for epoch in Int64(1)...3 { webhook.take(Self.takenBack(epoch: epoch)) }
     let run = Task { try? await webhook.run() }
     run.cancel()
     _ = await run.value
     #expect(log.messages.filter { $0 == "guard webhook failed" }.count == 3)
-    let text = String(decoding: metrics.prometheusText(), as: UTF8.self)
-    #expect(text.contains("switchyard_guard_webhook_total{outcome=\"failed\"} 3"))
+    #expect(Self.count("failed", in: metrics) == 3)
     await client.shutdown()
+  }
+
+  @Test func `posts the next app's while it retries one`() async throws {
+    let (client, log, metrics) = (HTTPClient(), RecordingLogHandler(), MetricsRegistry())
+    let alerts = Alerts(refusing: "com.example.refused")
+    let server = HTTPServer(HTTPServerConfiguration(port: 0, stopWithin: .seconds(1)), handler: alerts)
+    try server.start()
+    var settings = GuardWebhook.Settings(url: "http://127.0.0.1:\(server.port)/alerts")
+    settings.deadline = .seconds(60)
+    // Longer than the test lasts.
+    settings.pauses = [.seconds(86_400)]
+    let webhook = Self.webhook(settings, client, metrics, log)
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask { try? await server.run() }
+      group.addTask { try? await webhook.run() }
+      webhook.take(Self.takenBack("com.example.refused"))
+      #expect(await eventually { log.messages.contains("guard webhook is retried") })
+      webhook.take(Self.takenBack("com.example.next"))
+      #expect(await eventually { Self.count("posted", in: metrics) == 1 })
+      group.cancelAll()
+    }
+    await client.shutdown()
+    #expect(alerts.bodies.map { $0["app"]?.string } == ["com.example.refused", "com.example.next"])
+    #expect(Self.count("failed", in: metrics) == 1 && log.messages.last == "guard webhook failed", "\(log.messages)")
+    #expect("\(log.records)".contains("the process ends; before: HTTP 500"), "\(log.records)")
+  }
+
+  @Test func `gives up at once what is one too many`() async throws {
+    let (client, log, metrics) = (HTTPClient(), RecordingLogHandler(), MetricsRegistry())
+    var settings = GuardWebhook.Settings(url: "http://127.0.0.1:1/alerts")
+    settings.mostWaiting = 2
+    settings.pauses = [.zero]
+    let webhook = Self.webhook(settings, client, metrics, log)
+    for epoch in Int64(1)...3 { webhook.take(Self.takenBack(epoch: epoch)) }
+    #expect(Self.count("failed", in: metrics) == 1 && log.messages == ["guard webhook failed"])
+    let run = Task { try? await webhook.run() }
+    #expect(await eventually { Self.count("failed", in: metrics) == 3 })
+    // There is room again.
+    webhook.take(Self.takenBack(epoch: 4))
+    #expect(await eventually { log.messages.filter { $0 == "guard webhook is retried" }.count == 3 })
+    run.cancel()
+    _ = await run.value
+    #expect(Self.count("failed", in: metrics) == 4)
+    await client.shutdown()
+  }
+
+  @Test func `is retried with growing pauses, for minutes, and not for longer than a quarter of an hour`() {
+    let settings = GuardWebhook.Settings(url: "http://127.0.0.1:1/alerts")
+    let (pauses, deadline) = (settings.pauses, Duration.milliseconds(settings.deadline.milliseconds))
+    #expect(zip(pauses, pauses.dropFirst()).allSatisfy { $0 <= $1 })
+    let total = pauses.reduce(deadline) { $0 + $1 + deadline }
+    #expect(total > .seconds(600) && total <= .seconds(900), "\(total)")
   }
 }

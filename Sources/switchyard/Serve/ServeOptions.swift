@@ -55,8 +55,8 @@ struct ServeOptions: Sendable {
       "Give an answer of our own again to whoever sends the same receipt, 0: never. Not after news of the customer."),
     .value(
       "alert-webhook", "URL", environment: "SWITCHYARD_ALERT_WEBHOOK",
-      "Post a JSON object to this URL when the guard takes an app back to shadow: https, or http on this machine. Use the "
-        + "environment variable if the URL is secret."),
+      "Post a JSON object to this URL when the guard takes an app back to shadow: https, or http on this machine. It is "
+        + "retried for up to 15 minutes. Use the environment variable if the URL is secret."),
     RevocationOption.option,
     .value(
       "log-level", "LEVEL", choices: Logger.Level.allCases.map(\.rawValue), default: Logger.Level.info.rawValue,
