@@ -36,6 +36,8 @@ package struct Evidence: Hashable, Sendable {
   package var incomplete = 0
   /// In `ramp`, what was seen since the percentage was set; nil in other stages.
   package var step: StepEvidence?
+  /// What the guard would take the app back for now; nil where it finds nothing, or watches nothing.
+  package var breach: GuardBreach?
   /// Days before today that were measured whole, and those of them that lack something.
   package var measuredDays = 0
   package var incompleteDays = 0
@@ -79,6 +81,8 @@ package struct Evidence: Hashable, Sendable {
       missing.append(.incomplete(incomplete, of: customers + incomplete))
     }
     if let seen = self.step, seen.verdict != .sound { missing.append(.step(seen)) }
+    // The impact may be missing as that of the step already.
+    if let breach, self.step?.verdict.breach?.cause != breach.cause { missing.append(.breach(breach)) }
     if !isDrilled { missing.append(.drill(days: demand.drillDays)) }
     return missing
   }
@@ -110,6 +114,7 @@ package enum MissingEvidence: Hashable, Sendable {
   case impact(affected: Int, customers: Int)
   case incomplete(Int, of: Int)
   case step(StepEvidence)
+  case breach(GuardBreach)
   case drill(days: Int)
 
   /// One word for programs.
@@ -127,6 +132,7 @@ package enum MissingEvidence: Hashable, Sendable {
     case .impact: "impact"
     case .incomplete: "incomplete"
     case .step: "step"
+    case .breach: "guard"
     case .drill: "drill"
     }
   }
@@ -160,6 +166,7 @@ package enum MissingEvidence: Hashable, Sendable {
       since this percentage was set \(seen.customers) customers were compared, of whom \(seen.affected) would have had other \
       access; the guard needs \(seen.rule.leastCustomers) customers, and allows \(seen.rule.mostImpact) in a million
       """
+    case .breach(let breach): "the guard would take the app back now: \(breach.text)"
     case .drill(let days): "no rollback was rehearsed in the last \(days) days"
     }
   }
@@ -182,6 +189,7 @@ package enum MissingEvidence: Hashable, Sendable {
       seen.verdict == .held
         ? "switchyard rollout guard \(app) --environment \(environment)"
         : "switchyard compare list --app \(app) --environment \(environment) --impact"
+    case .breach(let breach): breach.next(app, environment).first ?? "switchyard rollout status \(app)"
     case .drill: "switchyard rollout drill \(app) --environment \(environment)"
     }
   }

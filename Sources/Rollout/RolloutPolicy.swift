@@ -21,7 +21,9 @@ extension MissingEvidence {
     case .seeds(_, let failed): failed == 0
     case .migrationIDs: true
     case .step(let seen): seen.verdict.breach == nil
-    case .apiKey, .sharedSecret, .clock, .unknownIDs, .cancelledIDs, .completeness, .impact, .incomplete, .drill: false
+    case .apiKey, .sharedSecret, .clock, .unknownIDs, .cancelledIDs, .completeness, .impact, .incomplete, .breach,
+      .drill:
+      false
     }
   }
 }

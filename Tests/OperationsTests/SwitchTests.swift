@@ -106,6 +106,46 @@ import Time
     #expect(try await flag(here)?.stage == .shadow)
   }
 
+  @Test(arguments: [nil, 2] as [Int?])
+  func `does not advance while the guard finds too many errors, or answers that take too long`(
+    seconds: Int?
+  ) async throws {
+    let here = try await Operated()
+    let scope = Scope(app: here.app.id, environment: .sandbox)
+    let advance = AdvanceRollout(Operated.bundleID, in: .sandbox)
+    func add(_ side: AnswerFigures.Side, _ time: Duration?, _ count: Int) async throws {
+      try await here.connection.transaction { [now] session throws(DatabaseError) in
+        try AnswerTimeTable.add([.init(side, in: scope, took: time, at: now): count], in: session)
+      }
+    }
+    func missing() async throws -> [MissingEvidence] {
+      try await advance.plan(at: now, on: here.connection).missing.filter { $0.name == "guard" }
+    }
+    try await here.execute("UPDATE flags SET stage = 'ramp', ramp_share = 500, changed_at = 0")
+    #expect(try await missing().isEmpty, "nothing is known")
+    try await add(.apple, .milliseconds(150), 300)
+    try await add(.ours, .milliseconds(20), 380)
+    #expect(try await missing().isEmpty)
+    try await add(.ours, seconds.map { Duration.seconds($0) }, 20)
+    let found = try #require(try await missing().first)
+    #expect(found.text.contains(seconds == nil ? "20 of 400 calls got no answer" : "p99 is more than"))
+    #expect(found.next(Operated.bundleID, "Sandbox") == "switchyard rollout status \(Operated.bundleID)")
+    let plan = try await advance.plan(at: now, on: here.connection)
+    try await here.expectRefusal(EvidenceMissing.self) {
+      _ = try await advance.apply(plan, forced: false, by: kim, at: now, on: here.connection)
+    }
+    // A check that is turned off finds nothing, and of another window there is nothing.
+    #expect(try await advance.plan(at: now + .hours(2), on: here.connection).evidence.breach == nil)
+    let off = SetGuard(of: Operated.bundleID, in: .sandbox) { ($0.mostErrors, $0.mostLatency) = (0, 0) }
+    try await off.apply(off.plan(on: here.connection), by: kim, at: now, on: here.connection)
+    #expect(try await missing().isEmpty)
+    try await here.execute("DELETE FROM guards")
+    #expect(try await missing().count == 1)
+    // The guard does not watch where Apple answers everybody.
+    try await here.execute("UPDATE flags SET stage = 'shadow', ramp_share = NULL")
+    #expect(try await missing().isEmpty)
+  }
+
   @Test func `counts customers once, forgets what was voided, and lists what is missing`() async throws {
     let here = try await Operated()
     let scope = Scope(app: here.app.id, environment: .sandbox)

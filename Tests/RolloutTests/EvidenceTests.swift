@@ -60,6 +60,24 @@ import Testing
     #expect(missing.allSatisfy { $0.next("com.example.app", "Sandbox").hasPrefix("switchyard ") })
   }
 
+  @Test(arguments: [
+    GuardBreach.errors(20, calls: 400, appleErrors: 0, appleCalls: 300),
+    .latency(milliseconds: 700, appleMilliseconds: 200), .impact(affected: 2, customers: 100),
+  ])
+  func `lacks a guard that finds nothing`(breach: GuardBreach) {
+    let missing = sound { $0.breach = breach }.missing(for: .init())
+    #expect(missing.map(\.name) == ["guard"])
+    #expect(missing.first?.text.contains(breach.text) == true && missing.first?.comesByItself == false)
+    let next = missing.first?.next("com.example.app", "Sandbox")
+    #expect(next == breach.next("com.example.app", "Sandbox").first)
+    // The impact at this percentage is named once, errors and latency beside it.
+    let both = sound { evidence in
+      evidence.step = StepEvidence(rule: GuardRule(), customers: 100, affected: 2)
+      evidence.breach = breach
+    }.missing(for: .init())
+    #expect(both.map(\.name) == (breach.cause == "impact" ? ["step"] : ["step", "guard"]))
+  }
+
   @Test func `goes on step by step`() {
     var (step, names): (RolloutStep?, [String]) = (RolloutStep.all[0], [])
     while let at = step {

@@ -32,6 +32,7 @@ extension Evidence {
     (evidence.customers, evidence.affected) = (figures.customers, figures.affected)
     evidence.incomplete = figures.incomplete
     evidence.step = try step(standing, since: max(now - comparedWithin, voided), in: session)
+    evidence.breach = try breach(standing, at: now, in: session)
     try evidence.readDays(scope, demand, after: voided, at: now, in: session)
     let drill = try EvidenceTable.last(.drill, of: scope, in: session)
     evidence.isDrilled = drill.map { $0.at >= max(voided, now - .days(Int64(demand.drillDays))) } ?? false
@@ -48,6 +49,17 @@ extension Evidence {
     return StepEvidence(
       rule: try GuardTable.rule(of: standing.scope, in: session), customers: figures.customers,
       affected: figures.affected)
+  }
+
+  /// What the guard finds now, by its own rule and within its own window; nil where our answers are given to nobody.
+  private static func breach(
+    _ standing: RolloutStanding, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> GuardBreach? {
+    guard standing.isAnswered else { return nil }
+    let rule = try GuardTable.rule(of: standing.scope, in: session)
+    let figures = try GuardFigures.read(
+      standing.scope, by: rule, since: standing.flag.changedAt, at: now, in: session)
+    return rule.verdict(of: figures).breach
   }
 
   /// The whole days before today, by Apple's history of notifications where there is one, else by renewals.

@@ -19,7 +19,8 @@ enum RolloutAdvance {
       rate of those who would have lost or gained access to be below --impact-bound at 95 % confidence; and a rollback \
       rehearsed within 30 days. What a higher --impact-bound or fewer --complete-days waive is noted in the audit. Customers whose history is not known do not count as compared; for live and complete they may \
       be 5 percent of all. Within ramp, enough customers for the guard must have been compared since the percentage was set, \
-      and the guard must find them sound. Comparisons count for 14 days. Going back below record voids the evidence. Exit status: 0 \
+      and the guard must find them sound. From ramp on the guard must also find no breach of impact, errors or latency in \
+      its window now; where Apple is not asked there is nothing to find. Comparisons count for 14 days. Going back below record voids the evidence. Exit status: 0 \
       done, 4 something is missing; each missing item comes with the command that gets it.
       """,
     examples: [
@@ -127,7 +128,7 @@ extension Evidence {
     [
       "customers": .integer(Int64(customers)), "affected": .integer(Int64(affected)),
       "incomplete": .integer(Int64(incomplete)), "stepCustomers": JSONValue(step.map { Int64($0.customers) }),
-      "stepAffected": JSONValue(step.map { Int64($0.affected) }),
+      "stepAffected": JSONValue(step.map { Int64($0.affected) }), "guardBreach": JSONValue(breach?.cause),
       "impactBound": .string(RateBound.percent(impactBound)),
       "impactBoundAsked": .string(RateBound.percent(demand.mostImpact)),
       "openSeeds": .integer(Int64(openSeeds)), "failedSeeds": .integer(Int64(failedSeeds)),
