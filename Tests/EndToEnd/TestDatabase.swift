@@ -57,6 +57,21 @@ struct TestDatabase {
     }
   }
 
+  /// Adds customers who were compared in Production before their history was known, and whose access would have differed.
+  func addIncomplete(_ count: Int) async throws {
+    let now = WallClock.system.now()
+    let fields = #"[{"path":"status","cause":"incomplete","theirs":0,"ours":21006,"impact":{"product":"p"}}]"#
+    for number in 0..<count {
+      let name = "incomplete \(number)"
+      try await execute(
+        """
+        INSERT INTO comparisons (app, environment, window_start, customer, receipt, compared_at, epoch, cause, counts,
+          differences, impact)
+        SELECT id, 1, 1, UNHEX(MD5(\(name))), UNHEX(MD5(\(name))), \(now), 2, 'incomplete', 0, \(fields), '{}' FROM apps
+        """)
+    }
+  }
+
   /// Puts a notification into quarantine, as the service does with one it cannot take in; its digest.
   func quarantine(_ body: [UInt8], code: String, receivedAt: Int64) async throws -> String {
     let digest = Digest.sha256(body)

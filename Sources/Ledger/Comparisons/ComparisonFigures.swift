@@ -12,15 +12,20 @@ package struct ComparisonFigures: Hashable, Sendable {
   package let affected: Int
   /// Customers whose every comparison differed because their history is not known: nothing was shown of them.
   package let incomplete: Int
+  /// Customers whose access differed for want of their history: Apple is asked in our place then, so it is no impact.
+  package let incompleteAffected: Int
   /// Comparisons by cause, `equal` among them.
   package let causes: [String: Int]
 
   package var comparisons: Int { causes.values.reduce(0, +) }
 
-  package init(customers: Int, affected: Int, incomplete: Int, causes: [String: Int]) {
+  package init(
+    customers: Int, affected: Int, incomplete: Int, incompleteAffected: Int = 0, causes: [String: Int]
+  ) {
     self.customers = customers
     self.affected = affected
     self.incomplete = incomplete
+    self.incompleteAffected = incompleteAffected
     self.causes = causes
   }
 
@@ -35,7 +40,9 @@ package struct ComparisonFigures: Hashable, Sendable {
     let counted = try session.query(
       """
       SELECT COUNT(DISTINCT customer) AS everybody, COUNT(DISTINCT IF(counts = 1, customer, NULL)) AS affected,
-        COUNT(DISTINCT IF(counts = 1 OR cause <> \(ComparisonTable.incomplete), customer, NULL)) AS customers
+        COUNT(DISTINCT IF(counts = 1 OR cause <> \(ComparisonTable.incomplete), customer, NULL)) AS customers,
+        COUNT(DISTINCT IF(counts = 0 AND cause = \(ComparisonTable.incomplete) AND impact IS NOT NULL, customer, NULL))
+          AS incomplete_affected
       """ + " " + among
     ).first
     let customers = try counted?.int("customers") ?? 0
@@ -45,6 +52,7 @@ package struct ComparisonFigures: Hashable, Sendable {
     }
     return ComparisonFigures(
       customers: customers, affected: try counted?.int("affected") ?? 0,
-      incomplete: (try counted?.int("everybody") ?? 0) - customers, causes: causes)
+      incomplete: (try counted?.int("everybody") ?? 0) - customers,
+      incompleteAffected: try counted?.int("incomplete_affected") ?? 0, causes: causes)
   }
 }

@@ -13,8 +13,10 @@ enum RolloutStatusCommand {
     "status",
     "Show every app's stage, how its answers compare with Apple's, and what the guard says.",
     discussion: """
-      Comparisons of the last 24 hours. COMPARED and IMPACT count customers, DIFFER counts comparisons; UNKNOWN are customers whose \
-      history was not known when they were compared. GUARD is `sound`, `held` (too few customers were compared to tell) or `breached` with \
+      Comparisons of the last 24 hours. COMPARED and IMPACT count customers, DIFFER counts comparisons. INCOMPLETE are customers of \
+      whom nothing was shown, since their history was not known when they were compared (cause `incomplete`). Apple is asked \
+      in our place then, so they count neither as COMPARED nor under IMPACT, even if their access would have differed; a \
+      line below the table says of how many it would. GUARD is `sound`, `held` (too few customers were compared to tell) or `breached` with \
       its cause (impact, errors or latency), and - where nobody gets our answers.
 
       P50/P99 are the milliseconds within which half of the answers, and 99 of 100, were given: the upper ends of steps, \
@@ -39,7 +41,7 @@ enum RolloutStatusCommand {
       }
       var table = TextTable([
         .init("APP"), .init("ENVIRONMENT"), .init("STAGE"), .init("SINCE"), .init("COMPARED", .right),
-        .init("DIFFER", .right), .init("IMPACT", .right), .init("UNKNOWN", .right),
+        .init("DIFFER", .right), .init("IMPACT", .right), .init("INCOMPLETE", .right),
         .init("OUR P50/P99", .right), .init("OUR ERRORS", .right), .init("APPLE P50/P99", .right),
         .init("APPLE ERRORS", .right), .init("GUARD"),
       ])
@@ -59,6 +61,13 @@ enum RolloutStatusCommand {
         terminal.note("\(app) \(environment): the guard takes it back: \(breach.text)")
       }
       for status in all where status.figures.affected > 0 { terminal.note("Customers with an impact: \(status.next)") }
+      for status in all where status.figures.incompleteAffected > 0 {
+        terminal.note(
+          """
+          Customers whose access would have differed since their history was not known (incomplete, no impact): \
+          \(status.figures.incompleteAffected), \(status.nextOfIncomplete)
+          """)
+      }
       return .done
     }
   }
@@ -99,10 +108,16 @@ extension RolloutStatus {
     standing.flag.unknownStage.map { "record (\($0))" } ?? Move.name(standing.flag.stage, standing.flag.share)
   }
 
+  /// The command that lists what differed for want of a history.
+  fileprivate var nextOfIncomplete: String {
+    let (app, environment) = (standing.app.bundleID, standing.flag.environment.rawValue)
+    return "switchyard compare list --app \(app) --environment \(environment) --cause incomplete"
+  }
+
   fileprivate var line: String {
     let (app, environment) = (standing.app.bundleID, standing.flag.environment.rawValue)
     var line = "\(app) \(environment): \(stage), \(figures.customers) compared, \(differing) differ, "
-    line += "\(figures.affected) with impact, \(figures.incomplete) unknown"
+    line += "\(figures.affected) with impact, \(figures.incomplete) incomplete"
     for (side, name) in [(AnswerFigures.Side.ours, "ours"), (AnswerFigures.Side.apple, "Apple")]
     where answers[side] != nil {
       line += ", \(name) p50/p99 \(speed(of: side)) ms and \(errors(of: side)) errors"
@@ -138,7 +153,8 @@ extension RolloutStatus {
       "unknownStage": JSONValue(standing.flag.unknownStage), "epoch": .integer(standing.flag.epoch),
       "since": .integer(standing.flag.changedAt.sinceEpoch), "customers": .integer(Int64(figures.customers)),
       "comparisons": .integer(Int64(figures.comparisons)), "differing": .integer(Int64(differing)),
-      "affected": .integer(Int64(figures.affected)), "unknown": .integer(Int64(figures.incomplete)),
+      "affected": .integer(Int64(figures.affected)), "incomplete": .integer(Int64(figures.incomplete)),
+      "incompleteAffected": .integer(Int64(figures.incompleteAffected)),
       "causes": .object(
         JSONObject(
           uniqueMembers: figures.causes.sorted { $0.key < $1.key }.map {
