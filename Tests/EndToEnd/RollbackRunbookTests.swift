@@ -51,12 +51,29 @@ import Time
     #expect(texts[4].contains(#""stage":"shadow""#), "\(texts[4])")
   }
 
-  @Test func `can be watched, a line for each app that changes`() async throws {
+  @Test(arguments: [true, false])
+  func `can be watched, a line with its time for each app that changes`(json: Bool) async throws {
     let database = try await database()
-    let watched = try await StoppedProgram.run(database.program, ["rollout", "watch", Self.app, "--json"], SIGINT) {
+    let words = ["rollout", "watch", Self.app] + (json ? ["--json"] : [])
+    let start = WallClock.system.now().iso8601.prefix(19)
+    let watched = try await StoppedProgram.run(database.program, words, SIGINT) {
       Program.text("\($0)/output").split(separator: "\n").count >= 2
     }
+    let end = WallClock.system.now().iso8601.prefix(19)
     watched.expectOrderlyStop(saying: "Nothing was changed.")
-    #expect(try watched.objects.map { $0["stage"] } == ["ramp", "record"], "\(watched.output)")
+    let times: [String]
+    if json {
+      #expect(try watched.objects.map { $0["stage"] } == ["ramp", "record"], "\(watched.output)")
+      times = try watched.objects.compactMap { $0["time"]?.string }
+    } else {
+      let lines = watched.output.split(separator: "\n").map { $0.split(separator: " ", maxSplits: 1).map(String.init) }
+      #expect(lines.compactMap(\.last).allSatisfy { $0.hasPrefix("\(Self.app) ") }, "\(watched.output)")
+      times = lines.compactMap(\.first)
+    }
+    // `2026-11-21T00:45:48Z`: as texts in the order of time.
+    #expect(times.count == 2, "\(watched.output)")
+    for time in times {
+      #expect(time.count == 20 && time.hasSuffix("Z") && (start...end).contains(time.prefix(19)), "\(time)")
+    }
   }
 }

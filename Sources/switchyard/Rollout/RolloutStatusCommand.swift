@@ -75,7 +75,10 @@ enum RolloutStatusCommand {
   static let watch = Command(
     "watch", "Show what `rollout status` shows, again whenever it has changed.",
     discussion:
-      "A line for each app and environment when anything of it has changed, and every 60 s; until you stop it.",
+      """
+      A line for each app and environment when anything of it has changed, and every 60 s; until you stop it. Each begins with the \
+      time in UTC, with --json as `time`.
+      """,
     whenStopped: "Nothing was changed.",
     examples: [
       Command.Example("switchyard rollout watch com.example.app"), Command.Example("switchyard rollout watch --json"),
@@ -85,14 +88,14 @@ enum RolloutStatusCommand {
     try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       var said: [Scope: (line: String, at: ContinuousClock.Instant)] = [:]
       while !Task.isCancelled {
-        let all = try await RolloutStatus.all(
-          of: arguments.positionals.first, at: WallClock.system.now(), on: connection)
-        let now = ContinuousClock.now
+        let date = WallClock.system.now()
+        let all = try await RolloutStatus.all(of: arguments.positionals.first, at: date, on: connection)
+        let (now, time) = (ContinuousClock.now, Milliseconds(date.sinceEpoch / 1_000 * 1_000).iso8601)
         for status in all {
           let scope = Scope(app: status.standing.app.id, environment: status.standing.flag.environment)
           if let last = said[scope], last.line == status.line, now - last.at < .seconds(60) { continue }
           said[scope] = (status.line, now)
-          try terminal.write(arguments.wantsJSON ? status.jsonLine : status.line + "\n")
+          try terminal.write(arguments.wantsJSON ? status.jsonLine(at: time) : "\(time) \(status.line)\n")
         }
         try? await Task.sleep(for: .seconds(1))
       }
@@ -172,7 +175,11 @@ extension RolloutStatus {
     return .object(["cause": .string(breach.cause), "text": .string(breach.text)])
   }
 
-  fileprivate var jsonLine: String { String(decoding: json.encoded(), as: UTF8.self) + "\n" }
+  fileprivate func jsonLine(at time: String) -> String {
+    var line: JSONObject = ["time": .string(time)]
+    for member in json { line[member.key] = member.value }
+    return String(decoding: line.encoded(), as: UTF8.self) + "\n"
+  }
 }
 
 extension GuardRule.Verdict {
