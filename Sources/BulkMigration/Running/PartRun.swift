@@ -1,9 +1,9 @@
-import Backfill
 import Ledger
-import Synchronization
-import Time
 
 /// Reads a part from where it is, and writes its rows step by step.
+///
+/// While a step is committed the next one is read and judged, and some batches behind it: the database and the other cores work
+/// at once. One step is committed at a time, in the order of the part.
 struct PartRun: Sendable {
   /// Why it ended.
   enum End: Sendable {
@@ -21,15 +21,18 @@ struct PartRun: Sendable {
     let await: @Sendable (_ rows: Int) async -> Void
   }
 
+  /// What ended: nothing else happens to a part, and each happens once at a time but for judging.
+  private enum Event: Sendable {
+    /// With the reader as it is then; nil at the end of the part.
+    case read(SourceBatch?, SourceReader)
+    case judged(JudgedBatch, number: Int)
+    case written(MigrationStep.Outcome, isLast: Bool)
+  }
+
   private let judge: RowJudge
   private let means: Means
   /// Batches that are judged or wait for their turn.
   private let window: Int
-
-  /// Rows of a transaction at most.
-  private static let stepRows = 256
-  /// Rows that one transaction writes at most, about; a transaction holds the locks of what it writes.
-  private static let stepWeight = 2_048
 
   init(judge: RowJudge, means: Means, window: Int) {
     self.judge = judge
@@ -38,110 +41,65 @@ struct PartRun: Sendable {
   }
 
   func run(_ part: MigrationPart, _ reader: SourceReader) async throws -> End {
-    var reader = reader
     let result: Result<End, any Error>
-    do { result = .success(try await run(part, reading: &reader)) } catch { result = .failure(error) }
+    do { result = .success(try await carryOut(part, reader)) } catch { result = .failure(error) }
+    // However far it was read: its connection is the same.
     await reader.close()
     return try result.get()
   }
 
-  private func run(_ part: MigrationPart, reading reader: inout SourceReader) async throws -> End {
-    var writer = StepWriter(part: part, means: means, countsRows: !reader.isHeldToRate)
-    let start = part.place
-    return try await withThrowingTaskGroup(of: Judged.self) { group in
-      var (given, judged, ready) = (0, 0, [Int: Judged]())
-      var isRead = false
+  private func carryOut(_ part: MigrationPart, _ reader: SourceReader) async throws -> End {
+    let (start, countsRows) = (part.place, !reader.isHeldToRate)
+    return try await withThrowingTaskGroup(of: Event.self) { group in
+      // What was read and judged in vain is read again from where the part is in the ledger.
+      defer { group.cancelAll() }
+      var cutter = StepCutter(part)
+      // Nil while it reads, and at the end.
+      var idle: SourceReader? = reader
+      var (given, isRead, isWriting) = (0, false, false)
       while true {
-        while !isRead, given - judged < window, !Task.isCancelled {
-          guard let batch = try await reader.next({ await means.await($0) }) else {
-            isRead = true
-            break
-          }
+        if !isWriting, let step = cutter.step(isEnd: isRead && cutter.taken == given) {
+          isWriting = true
+          group.addTask { try await write(step, countsRows: countsRows) }
+        }
+        if given - cutter.taken < window, let reader = idle {
+          idle = nil
+          group.addTask { try await read(reader) }
+        }
+        guard let event = try await group.next() else { return .halted }
+        // Whoever is cancelled reads and judges nothing, which is not the end of the part.
+        if Task.isCancelled { return .halted }
+        switch event {
+        case .read(nil, _): isRead = true
+        case .read(let batch?, let reader):
+          idle = reader
           let number = given
           given += 1
-          group.addTask(priority: .utility) { [judge] in
-            Judged(number: number, rows: await judge.placed(batch, from: start), bytesRead: batch.bytesRead)
+          group.addTask(priority: .utility) {
+            let rows = await judge.placed(batch, from: start)
+            return .judged(JudgedBatch(rows: rows, bytesRead: batch.bytesRead), number: number)
           }
-        }
-        if Task.isCancelled { return .halted }
-        guard given > judged else { break }
-        guard let next = try await group.next() else { break }
-        ready[next.number] = next
-        while let next = ready.removeValue(forKey: judged) {
-          judged += 1
-          if Task.isCancelled { return .halted }
-          if let end = try await writer.take(next.rows, bytesRead: next.bytesRead) { return end }
+        case .judged(let batch, let number): cutter.add(batch, number: number)
+        case .written(.written, let isLast):
+          if isLast { return .done }
+          isWriting = false
+        case .written(.halted, _): return .halted
+        case .written(.lost, _): return .lost
         }
       }
-      return try await writer.finish()
     }
   }
 
-  private struct Judged: Sendable {
-    let number: Int
-    let rows: [PlacedRow]
-    let bytesRead: Int64
+  private func read(_ reader: SourceReader) async throws -> Event {
+    var reader = reader
+    let batch = try await reader.next { await means.await($0) }
+    return .read(batch, reader)
   }
 
-  /// Gathers rows into steps.
-  private struct StepWriter {
-    var part: MigrationPart
-    let means: Means
-    /// Whether rows are held to the rate here, and not where they are read.
-    let countsRows: Bool
-    private var rows: [PlacedRow] = []
-    private var weight = 0
-    private var bytesRead: Int64 = 0
-
-    init(part: MigrationPart, means: Means, countsRows: Bool) {
-      self.part = part
-      self.means = means
-      self.countsRows = countsRows
-    }
-
-    /// Nil while the part goes on.
-    mutating func take(_ placed: [PlacedRow], bytesRead end: Int64) async throws -> End? {
-      let start = bytesRead
-      for (index, row) in placed.enumerated() {
-        // A batch has the rows of many steps: each has read its share, or what is left would be told too low.
-        bytesRead = start + max(0, end - start) * Int64(index) / Int64(placed.count)
-        let more = row.row.weight
-        if !rows.isEmpty, rows.count >= stepRows || weight + more > stepWeight {
-          if let end = try await write(isLast: false) { return end }
-        }
-        rows.append(row)
-        weight += more
-      }
-      bytesRead = max(start, end)
-      return nil
-    }
-
-    mutating func finish() async throws -> End { try await write(isLast: true) ?? .done }
-
-    private mutating func write(isLast: Bool) async throws -> End? {
-      await means.await(countsRows ? rows.count : 0)
-      if Task.isCancelled { return .halted }
-      let end = rows.last?.end ?? part.place
-      let step = MigrationStep(
-        part: part, rows: rows.map(\.row), end: end, bytesRead: bytesRead, isLast: isLast)
-      switch try await means.take(step) {
-      case .written: part.place = end
-      case .halted: return .halted
-      case .lost: return .lost
-      }
-      rows.removeAll(keepingCapacity: true)
-      weight = 0
-      return nil
-    }
-  }
-}
-
-extension MigrationStep.Row {
-  /// About how many rows it writes.
-  fileprivate var weight: Int {
-    switch self {
-    case .content(let content): (content.entry?.weight ?? 1) + 2 * content.ids.count + 2
-    case .rejected: 1
-    }
+  private func write(_ step: MigrationStep, countsRows: Bool) async throws -> Event {
+    // Rows of a source that is held to the rate itself have waited already.
+    await means.await(countsRows ? step.rows.count : 0)
+    if Task.isCancelled { return .written(.halted, isLast: false) }
+    return .written(try await means.take(step), isLast: step.isLast)
   }
 }

@@ -7,11 +7,11 @@ struct RowPace {
 
   init() {}
 
-  /// How long so many rows have to wait; they count from then on.
+  /// How long so many rows have to wait, none not at all; they count from then on.
   ///
   /// - Parameter rate: rows in a second; nil: no limit.
   mutating func pause(_ rows: Int, perSecond rate: Int?, at now: Interval) -> Interval {
-    guard let rate, rate > 0 else { return .milliseconds(0) }
+    guard let rate, rate > 0, rows > 0 else { return .milliseconds(0) }
     let start = max(now.milliseconds, next?.milliseconds ?? 0)
     next = .milliseconds(start + Int64(rows) * 1_000 / Int64(rate))
     return .milliseconds(start - now.milliseconds)

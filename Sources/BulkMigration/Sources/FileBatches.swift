@@ -3,7 +3,7 @@ package import Ledger
 import Runtime
 
 /// The blocks of a part's files, one file after the other, from where the part is.
-package struct FileBatches {
+package struct FileBatches: Sendable {
   /// A file that is not what it was when the job began, so that nobody knows where to go on.
   package struct Changed: Error, CustomStringConvertible {
     let path: String

@@ -3,7 +3,7 @@ package import Ledger
 package import Signing
 
 /// Reads the batches of a part, whatever its source is.
-package enum SourceReader {
+package enum SourceReader: Sendable {
   case files(FileBatches)
   case table(TableBatches)
 

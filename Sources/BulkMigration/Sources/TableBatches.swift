@@ -18,7 +18,7 @@ package struct TableRow: Sendable {
 /// Each page is one SELECT of its own outside of any transaction, which locks nothing and holds back no purge; the session is
 /// read-only. Rows that are added behind the last key while it goes on are read, others are not: the day on which the
 /// notification URL was switched decides which of them matter.
-package struct TableBatches {
+package struct TableBatches: Sendable {
   private let source: TableSource
   private let connection: Connection
   /// The last key that was read.

@@ -33,7 +33,13 @@ enum MigrationReceiptTable {
     guard !contents.isEmpty else { return [] }
     let ours = [UInt8].random(count: 8)
     let digests = Set(contents.map(\.digest.bytes))
-    let rows: [[SQLValue]] = digests.map { [.integer(Int64(job)), .bytes($0), .bytes(ours), .null] }
+    // A new content is written with its first user at once; one that is there keeps its own.
+    let brought = Dictionary(
+      contents.compactMap { content in (content.user?.bytes).map { (content.digest.bytes, $0) } }
+    ) { first, _ in first }
+    let rows: [[SQLValue]] = digests.map { digest in
+      [.integer(Int64(job)), .bytes(digest), .bytes(ours), brought[digest].map(SQLValue.bytes) ?? .null]
+    }
     _ = try session.insert(insert, rows: rows.inKeyOrder(columns: 2))
     var (new, first): (Set<[UInt8]>, [[UInt8]: [UInt8]]) = ([], [:])
     for digests in Array(digests).parts() {
@@ -44,12 +50,16 @@ enum MigrationReceiptTable {
         """)
       {
         let digest = try row.bytes("digest")
-        if try row.bytes("mark") == ours { new.insert(digest) }
-        first[digest] = try row.optionalBytes("first_user")
+        if try row.bytes("mark") == ours {
+          new.insert(digest)
+        } else {
+          first[digest] = try row.optionalBytes("first_user")
+        }
       }
     }
     var users = try links(of: contents.map(\.digest.bytes).filter { !new.contains($0) }, job: job, in: session)
     for (digest, user) in first { users[digest, default: []].insert(user) }
+    let written = new
     var (standings, firsts, further): ([Standing], [[UInt8]: [UInt8]], [[SQLValue]]) = ([], [:], [])
     for content in contents {
       let digest = content.digest.bytes
@@ -61,7 +71,7 @@ enum MigrationReceiptTable {
       let isFirst = users[digest, default: []].isEmpty
       users[digest, default: []].insert(user)
       if isFirst {
-        firsts[digest] = user
+        if !written.contains(digest) { firsts[digest] = user }
       } else {
         further.append([.integer(Int64(job)), .bytes(digest), .bytes(user)])
       }
