@@ -1,4 +1,5 @@
 import Database
+import JSON
 import Runtime
 import Support
 import Testing
@@ -6,6 +7,12 @@ import Testing
 /// What `switchyard migrate` says of a source before it reads it in earnest, and of a job that no service carries out.
 @Suite struct `switchyard migrate plan` {
   private static let app = "com.example.planned"
+
+  /// Of the first source in a plan's JSON.
+  private static func columns(ofPlan path: String) throws -> JSONObject {
+    let plan = try JSONReader.read(Array(Program.text(path).utf8)).object
+    return plan?["sources"]?.array?.first?.object?["columns"]?.object ?? [:]
+  }
 
   @Test func `shows the columns of a file, and keeps no plan of which nothing would come`() async throws {
     let database = try await TestDatabase.migrated()
@@ -21,6 +28,9 @@ import Testing
     let planned = try await program.run(["migrate", "plan", table, "--column", "receipt=Beleg"] + source)
     #expect(planned.status == 0 && planned.output.contains("csv, receipt=Beleg, no column of users"), "\(planned)")
     #expect(planned.output.contains("not read: Kunde, Preis"), "\(planned)")
+    let columns = try Self.columns(ofPlan: out)
+    #expect(columns["format"] == "csv" && columns["receipt"] == "Beleg" && columns["user"] == JSONValue.null)
+    #expect(columns["notRead"] == ["Kunde", "Preis"], "\(columns)")
     #expect(try await program.run("migrate", "apply", out, "--yes").status == 0)
     try await database.execute("UPDATE migration_jobs SET created_at = created_at - 60000")
     let status = try await program.run("migrate", "status", "1")

@@ -86,6 +86,10 @@ import Time
       #expect(planned.status == 0, "\(planned)")
       #expect(planned.output.contains("key id, receipts in latest_receipt, users in user_id"), "\(planned)")
       #expect(planned.output.contains("\(rows.count + 2) in = \(rows.count) usable + 0 duplicates"), "\(planned)")
+      let kept = try JSONReader.read(Array(Program.text(plan).utf8)).object
+      #expect(
+        kept?["sources"]?.array?.first?.object?["columns"]
+          == ["key": "id", "receipt": "latest_receipt", "user": "user_id", "app": .null], "\(planned)")
       let refused = try await program.run("migrate", "apply", plan)
       #expect(refused.status == 4, "\(refused)")
       let here = try await program.run(["migrate", "apply", plan, "--yes", "--here"] + site.roots)

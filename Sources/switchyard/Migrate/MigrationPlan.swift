@@ -43,6 +43,8 @@ struct MigrationPlan {
     let sources = parts.map { part -> JSONValue in
       var object: JSONObject = ["source": .string(part.source)]
       object["size"] = part.size.map(JSONValue.integer)
+      let source = try? MigrationSource(stored: part.source)
+      object["columns"] = source.flatMap { PlannedColumns.json(of: $0, columns[part.source]) }.map(JSONValue.object)
       return .object(object)
     }
     return [

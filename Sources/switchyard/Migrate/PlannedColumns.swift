@@ -1,0 +1,29 @@
+import Backfill
+import BulkMigration
+import JSON
+
+/// Which columns of a source a job reads, for programs: by the words of `--column`; null where no column is read.
+enum PlannedColumns {
+  /// Headers that are listed; a damaged file may have any number of them.
+  private static let mostListed = 1_000
+
+  /// Nil where nothing tells, as of a file without rows.
+  ///
+  /// - Parameter found: of a file, or of the first file of a folder's part.
+  static func json(of source: MigrationSource, _ found: InputColumns?) -> JSONObject? {
+    switch source {
+    case .files:
+      guard let found else { return nil }
+      return [
+        "format": .string(found.format.name), "receipt": JSONValue(found.receipt), "user": JSONValue(found.userID),
+        "app": JSONValue(found.app), "isGuessed": .bool(found.isGuessed),
+        "notRead": .array(found.unread.prefix(mostListed).map { .string($0) }),
+      ]
+    case .table(let table):
+      return [
+        "key": .string(table.columns.key), "receipt": .string(table.columns.content),
+        "user": JSONValue(table.columns.userID), "app": JSONValue(table.columns.app),
+      ]
+    }
+  }
+}
