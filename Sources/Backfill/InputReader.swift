@@ -6,8 +6,8 @@ import Synchronization
 ///
 /// On a thread of its own: reading blocks.
 package actor InputReader {
-  /// How much is read at once, and about the size of a block.
-  private static let chunk = 512 << 10
+  /// How much is read at once, and about the size of a block, in bytes.
+  package static let chunk = 512 << 10
 
   private let executor = SerialQueueExecutor(label: "extract input")
   package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
@@ -15,6 +15,7 @@ package actor InputReader {
   private let isFolder: Bool
   private let limits: RowLimits
   private let named: NamedColumns
+  private let chunk: Int
   private let progress: ExtractionProgress
   private let isStopped: @Sendable () -> Bool
   private var waiting: ArraySlice<String>
@@ -31,6 +32,7 @@ package actor InputReader {
     self.isFolder = isFolder
     limits = RowLimits(row: rowLimit)
     named = NamedColumns()
+    chunk = Self.chunk
     self.progress = progress
     self.isStopped = isStopped
     waiting = paths[...]
@@ -50,12 +52,14 @@ package actor InputReader {
   /// - Parameters:
   ///   - isFolder: whether each block names its file.
   ///   - named: the columns that an operator named.
+  ///   - chunk: how much is read at once, in bytes.
   package init(
     files: [String], isFolder: Bool, named: NamedColumns = NamedColumns(), rowLimit: Int = 4 << 20,
-    progress: ExtractionProgress, isStopped: @escaping @Sendable () -> Bool = { false }
+    chunk: Int = InputReader.chunk, progress: ExtractionProgress, isStopped: @escaping @Sendable () -> Bool = { false }
   ) {
     self.isFolder = isFolder
     self.named = named
+    self.chunk = chunk
     limits = RowLimits(row: rowLimit)
     self.progress = progress
     self.isStopped = isStopped
@@ -100,11 +104,11 @@ package actor InputReader {
   /// The next bytes as they are when opened: nil when there are none yet, empty at the end.
   private func bytes(of input: OpenInput) throws -> [UInt8]? {
     if let decompressor = input.decompressor {
-      let bytes = try decompressor.next(upTo: Self.chunk)
+      let bytes = try decompressor.next(upTo: chunk)
       if !bytes.isEmpty { return bytes }
     }
     guard input.file.isReady(within: 100) else { return nil }
-    let bytes = try input.file.read(Self.chunk)
+    let bytes = try input.file.read(chunk)
     progress.note(bytesRead: bytes.count)
     if let decompressor = input.decompressor {
       guard !bytes.isEmpty else {

@@ -41,6 +41,34 @@ import Testing
     #expect(try await check("")?.receipt == nil)
   }
 
+  private func headers(_ named: NamedColumns, atMost most: Int = HeaderCheck.mostFiles) async throws -> HeaderCheck {
+    try await HeaderCheck(FileSource.parts(of: "\(place.path)/folder", columns: named), atMost: most)
+  }
+
+  @Test func `looks for named columns in every file of a folder`() async throws {
+    let folder = "\(place.path)/folder"
+    #expect(FileFacts.makeDirectory(folder))
+    for (name, text) in [
+      ("a.csv", "Kunde;receipt\nu1;MIIT\n"), ("b.csv", "receipt;Kunde\nMIIT;u1\n"), ("c.txt", "2000000900000001\n"),
+      ("d.jsonl", #"{"receipt":"MIIT"}"# + "\n"), ("e.csv", ""), ("f.gz", "\u{1F}"),
+    ] {
+      try OutputFile("\(folder)/\(name)").write(Array(text.utf8))
+    }
+    let named = NamedColumns(userID: "Kunde")
+    let whole = try await headers(named)
+    #expect(whole.lacking >= 2 && whole.example?.hasSuffix("/c.txt") == true && whole.isWhole, "\(whole)")
+    #expect(whole.text?.contains("c.txt") == true, "\(whole)")
+    let first = try await headers(named, atMost: 2)
+    #expect(first.lacking == 0 && !first.isWhole && first.text?.contains("first 2 files") == true, "\(first)")
+    #expect(try await headers(NamedColumns()).text == nil)
+    try OutputFile("\(folder)/g.csv").write(Array("Kundin;receipt\nu2;MIIT\n".utf8))
+    let flaw = await #expect(throws: SourceCheck.Flaw.self) { try await headers(named) }
+    let told = flaw?.description ?? ""
+    #expect(told.contains("--column user=Kunde") && told.contains("g.csv") && told.contains("Kundin"), "\(told)")
+    // What has no named column is read as it always was.
+    _ = try await headers(NamedColumns())
+  }
+
   @Test func `refuses a table that cannot be read with the password that the job would have`() async throws {
     let old = try await PrivateMariaDB.shared.database()
     let connection = try await Connection.open(old)

@@ -57,31 +57,44 @@ package enum SourceCheck {
     }
   }
 
-  private static let longestList = 2_000
+  fileprivate static let longestList = 2_000
 
   /// Nil where the first file has no rows, or is damaged: the job says so of each such file.
   private static func columns(of files: FileSource) async throws -> InputColumns? {
     var batches = try FileBatches(files, from: .start)
     guard let batch = try await batches.next(), case .block(let block) = batch.content else { return nil }
     let (found, path) = (InputColumns(block), block.file ?? files.path)
-    let (named, names) = (files.columns, found.isGuessed ? [] : found.names)
-    let has =
-      names.isEmpty
-      ? "It has no header." : "Its columns: \(SafeText.escaped(names.joined(separator: ", "), limit: longestList))."
-    for (name, option) in [(named.receipt, "receipt"), (named.userID, "user"), (named.app, "app")] {
-      guard let name else { continue }
-      // A folder may hold files without columns beside those that have some, and an object may lack what others have.
-      guard NamedColumns.contains(name, in: names) || (files.isFolder && names.isEmpty) || found.hasObjects else {
-        throw Flaw("--column \(option)=\(name): \(path) has no such column. \(has)")
-      }
-    }
-    if found.format == .receiptLines, !names.isEmpty {
+    _ = try hasNamed(found, of: files, at: path)
+    if found.format == .receiptLines, !found.names.isEmpty {
       throw Flaw(
         """
-        \(path) has no column with a known name for receipts or ids. \(has) Add --column receipt=NAME, or remove the first \
-        line if it is not a header.
+        \(path) has no column with a known name for receipts or ids. \(found.told) Add --column receipt=NAME, or remove \
+        the first line if it is not a header.
         """)
     }
     return found
+  }
+
+  /// Whether a file has every column that an operator named; a flaw where its header lacks one.
+  static func hasNamed(_ found: InputColumns, of files: FileSource, at path: String) throws(Flaw) -> Bool {
+    let (named, names) = (files.columns, found.isGuessed ? [] : found.names)
+    var hasAll = true
+    for (name, option) in [(named.receipt, "receipt"), (named.userID, "user"), (named.app, "app")] {
+      guard let name, !NamedColumns.contains(name, in: names) else { continue }
+      // A folder may hold files without columns beside those that have some, and an object may lack what others have.
+      guard (files.isFolder && names.isEmpty) || found.hasObjects else {
+        throw Flaw("--column \(option)=\(name): \(path) has no such column. \(found.told)")
+      }
+      hasAll = false
+    }
+    return hasAll
+  }
+}
+
+extension InputColumns {
+  /// For people: the headers that it has.
+  fileprivate var told: String {
+    guard !names.isEmpty, !isGuessed else { return "It has no header." }
+    return "Its columns: \(SafeText.escaped(names.joined(separator: ", "), limit: SourceCheck.longestList))."
   }
 }

@@ -97,6 +97,7 @@ enum MigrateStart {
       _ = try await SourceCheck.columns(of: startup.parts) {
         try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { _ in }
       }
+      if let text = try await HeaderCheck(startup.parts).text { terminal.note(text) }
       let start = StartMigration(
         startup.parts, of: startup.bundleID, in: startup.environment, settings: startup.settings)
       let plan = try await start.plan(on: connection)
