@@ -42,4 +42,30 @@ import Testing
     #expect(refused.status == 4 && refused.notes.contains("every row was rejected"), "\(refused)")
     #expect(refused.output.contains("as line 1") && FileFacts(out) == nil, "\(refused)")
   }
+
+  @Test func `keeps standard input only while a job or a plan needs it`() async throws {
+    let database = try await TestDatabase.migrated()
+    let program = database.program
+    _ = try await program.run("app", "add", Self.app)
+    let out = "\(database.place.path)/plan.json"
+    let options = ["--app", Self.app, "--environment", "Sandbox"]
+    let (ids, table) = (Array("2000000900000001\n".utf8), Array("Kunde,Beleg\nu1,2000000900000001\n".utf8))
+    func kept() throws -> Int { try FolderFiles.paths(below: "\(database.place.path)/data/migrations").count }
+    // A header without receipts, a file that is not there, and warnings that nobody accepted.
+    let unneeded: [(arguments: [String], input: [UInt8], status: Int32)] = [
+      (["start", "-"], table, 1), (["start", "-", "/no/such/file"], ids, 1), (["start", "-"], ids, 4),
+      (["plan", "-"], table, 1), (["plan", "-"], ids, 0),
+    ]
+    for (arguments, input, status) in unneeded {
+      let outcome = try await program.run(["migrate"] + arguments + options, input: input)
+      #expect(try outcome.status == status && kept() == 0, "\(arguments) \(outcome)")
+    }
+    let planned = try await program.run(["migrate", "plan", "-", "--out", out] + options, input: ids)
+    #expect(try planned.status == 0 && kept() == 1, "\(planned)")
+    // It can be applied again.
+    #expect(try await program.run("migrate", "apply", out).status == 4)
+    #expect(try await program.run("migrate", "apply", out, "--yes").status == 0)
+    let started = try await program.run(["migrate", "start", "-", "--yes"] + options, input: ids)
+    #expect(try started.status == 0 && kept() == 2, "\(started)")
+  }
 }

@@ -43,6 +43,8 @@ enum MigratePlan {
     let sample = try arguments.integer("sample", in: 1...1_000_000_000)
     let trust = try TrustOptions(arguments)
     return try await options.withLedger(terminal) { connection in
+      var isSourceNeeded = false
+      defer { if !isSourceNeeded { sources.spooled.remove() } }
       let hasSealed = try await connection.read { session throws(DatabaseError) in
         try CredentialTable.hasAny(in: session)
       }
@@ -74,7 +76,11 @@ enum MigratePlan {
       // A plan of which nothing would come is not kept, so that nobody begins it.
       if !plan.isUseless, let path = arguments.value("out") { try OutputFile(path).write(plan.json.encoded() + [0x0A]) }
       if arguments.wantsJSON { try terminal.write(plan.json) } else { try terminal.write(plan.text(for: terminal)) }
-      guard plan.isUseless else { return .done }
+      guard plan.isUseless else {
+        // Whoever has the plan may apply it.
+        isSourceNeeded = arguments.wantsJSON || arguments.value("out") != nil
+        return .done
+      }
       terminal.note("every row was rejected: nothing would come of this, and no plan was kept")
       return .refused
     }

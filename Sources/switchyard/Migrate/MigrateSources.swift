@@ -23,8 +23,9 @@ struct MigrateSources {
     .value("where", "CONDITION", "Read these rows of the table alone, as \"created_at < '2026-01-01'\"."),
   ]
 
+  /// What was kept of stdin; whoever does not need it in the end removes it.
+  let spooled: SpooledInput
   private let paths: [String]
-  private let directory: String
   private let arguments: ParsedArguments
   private let table: String?
   private let condition: OperatorCondition?
@@ -33,7 +34,7 @@ struct MigrateSources {
   init(_ arguments: ParsedArguments, _ options: DatabaseOptions) throws(UsageError) {
     self.arguments = arguments
     paths = arguments.positionals
-    directory = options.dataDirectory
+    spooled = SpooledInput(in: options.dataDirectory)
     table = arguments.value("table")
     do throws(OperatorCondition.Flaw) {
       condition = try arguments.value("where").map { text throws(OperatorCondition.Flaw) in try OperatorCondition(text)
@@ -99,7 +100,7 @@ struct MigrateSources {
       table == nil
       ? NamedColumns(receipt: wishes.content, userID: wishes.userID, app: wishes.app) : NamedColumns()
     for path in paths {
-      parts += try FileSource.parts(of: path == "-" ? SpooledInput.keep(in: directory) : path, columns: columns)
+      parts += try FileSource.parts(of: path == "-" ? spooled.keep() : path, columns: columns)
     }
     if let (source, password) = try await tableSource() {
       parts.append(source.part(password: password, sealedWith: password == nil ? nil : try keys()))

@@ -38,7 +38,7 @@ enum MigrateStart {
     let settings = try MigrateThrottle.settings(arguments)
     let options = try DatabaseOptions(arguments)
     let sources = try MigrateSources(arguments, options)
-    return try await begin(arguments, options, terminal) { keys in
+    return try await begin(arguments, options, terminal, spooled: sources.spooled) { keys in
       MigrationStartup(
         parts: try await sources.parts(sealedWith: keys), bundleID: arguments.value("app"), environment: environment,
         settings: settings)
@@ -79,12 +79,15 @@ enum MigrateStart {
     }
   }
 
+  /// - Parameter spooled: stdin, which is removed when no job begins; nil where a plan has it, to be applied again.
   private static func begin(
-    _ arguments: ParsedArguments, _ options: DatabaseOptions, _ terminal: Terminal,
+    _ arguments: ParsedArguments, _ options: DatabaseOptions, _ terminal: Terminal, spooled: SpooledInput? = nil,
     _ find: (() throws -> Keyring) async throws -> MigrationStartup
   ) async throws -> ExitStatus {
     let here = try arguments.flag("here") ? MigrateHere(arguments, options) : nil
     return try await options.withDatabase(terminal) { configuration in
+      var isSourceNeeded = false
+      defer { if !isSourceNeeded { spooled?.remove() } }
       let connection = try await Connection.open(configuration)
       try await options.prepare(connection)
       let hasSealed = try await connection.read { session throws(DatabaseError) in
@@ -101,9 +104,17 @@ enum MigrateStart {
       let start = StartMigration(
         startup.parts, of: startup.bundleID, in: startup.environment, settings: startup.settings)
       let plan = try await start.plan(on: connection)
-      let job = try await start.apply(
-        plan, accepting: arguments.flag("yes") ? plan.warnings : [], by: .ofCommand(), at: WallClock.system.now(),
-        on: connection)
+      let job: Int
+      do {
+        job = try await start.apply(
+          plan, accepting: arguments.flag("yes") ? plan.warnings : [], by: .ofCommand(), at: WallClock.system.now(),
+          on: connection)
+      } catch let error as DatabaseError where error.code == .commitOutcomeUnknown {
+        // There may be a job that reads it.
+        isSourceNeeded = true
+        throw error
+      }
+      isSourceNeeded = true
       for warning in plan.warnings { terminal.note("warning: \(warning.text)") }
       if arguments.wantsJSON {
         try terminal.write(["job": .integer(Int64(job))])
