@@ -43,6 +43,40 @@ import Testing
     #expect(refused.output.contains("as line 1") && FileFacts(out) == nil, "\(refused)")
   }
 
+  @Test func `refuses where every row was read and rejected, and says so of a sample`() async throws {
+    let database = try await TestDatabase.migrated()
+    let program = database.program
+    _ = try await program.run("app", "add", Self.app)
+    let out = "\(database.place.path)/plan.json"
+    let useless = database.place.file("useless.txt", Array("n/a!\n".utf8))
+    let ids = database.place.file("ids.txt", Array("2000000900000001\n".utf8))
+    let options = ["--app", Self.app, "--environment", "Sandbox", "--sample", "1", "--out", out]
+    // The sample is all that there is.
+    let refused = try await program.run(["migrate", "plan", useless] + options)
+    #expect(refused.status == 4 && refused.notes.contains("every row was rejected"), "\(refused)")
+    #expect(FileFacts(out) == nil)
+    let planned = try await program.run(["migrate", "plan", useless, ids] + options)
+    #expect(planned.status == 0 && planned.notes.contains("every row of the sample was rejected"), "\(planned)")
+    #expect(!planned.notes.contains("no plan was kept") && FileFacts(out) != nil, "\(planned)")
+  }
+
+  @Test func `says which files of a folder lack a named column`() async throws {
+    let database = try await TestDatabase.migrated()
+    let program = database.program
+    _ = try await program.run("app", "add", Self.app)
+    let folder = TemporaryDirectory()
+    _ = folder.file("a.csv", Array("Kunde,receipt\nu1,2000000900000001\n".utf8))
+    _ = folder.file("b.txt", Array("2000000900000002\n".utf8))
+    let arguments = [
+      "migrate", "plan", folder.path, "--column", "user=Kunde", "--app", Self.app, "--environment", "Sandbox",
+    ]
+    let planned = try await program.run(arguments)
+    #expect(planned.status == 0 && planned.notes.contains("b.txt"), "\(planned)")
+    _ = folder.file("c.csv", Array("Kundin,receipt\nu3,2000000900000003\n".utf8))
+    let refused = try await program.run(arguments)
+    #expect(refused.status == 1 && refused.notes.contains("c.csv has no such column"), "\(refused)")
+  }
+
   @Test func `keeps standard input only while a job or a plan needs it`() async throws {
     let database = try await TestDatabase.migrated()
     let program = database.program

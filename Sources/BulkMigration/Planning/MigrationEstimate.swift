@@ -55,7 +55,7 @@ package struct MigrationEstimate: Sendable {
       let leased = MigrationPart(
         job: 0, number: index + 1, source: part.source, sealed: part.sealed, size: part.size, place: .start, owner: [])
       var reader = try await SourceReader.open(leased, keys, mostRows: RowPace.mostRows(perSecond: rate))
-      let result: Result<Void, any Error>
+      let result: Result<Bool, any Error>
       do {
         result = .success(
           try await estimate.read(&reader, judge, limit) { rows in
@@ -64,18 +64,19 @@ package struct MigrationEstimate: Sendable {
           })
       } catch { result = .failure(error) }
       await reader.close()
-      try result.get()
+      let isRead = try result.get()
       if let limit, estimate.accounts.rows >= limit {
-        estimate.isWhole = false
+        estimate.isWhole = isRead && index == parts.count - 1
         break
       }
     }
     return estimate
   }
 
+  /// Whether the part was read to its end: it may have more rows than were to be read.
   private mutating func read(
     _ reader: inout SourceReader, _ judge: RowJudge, _ limit: Int?, _ mayRead: (Int) async -> Void
-  ) async throws {
+  ) async throws -> Bool {
     var isRead = false
     while !isRead {
       var batches: [SourceBatch] = []
@@ -96,8 +97,9 @@ package struct MigrationEstimate: Sendable {
         return judged
       }
       for row in judged.joined() { take(row.row) }
-      if let limit, accounts.rows >= limit { return }
+      if let limit, accounts.rows >= limit { return isRead }
     }
+    return true
   }
 
   private mutating func take(_ row: MigrationStep.Row) {

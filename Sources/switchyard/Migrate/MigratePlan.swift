@@ -19,7 +19,8 @@ enum MigratePlan {
       The sources are read as the job reads them, and every receipt is proven. --out keeps the plan, which `migrate apply` \
       begins. How long Apple's limits make it is told by app, with what limits it.
 
-      Exit status: 4 when every row is rejected, and then --out keeps nothing.
+      Exit status: 4 when every row was read and rejected, and then --out keeps nothing. A note says when every row of a \
+      --sample was rejected.
       """,
     whenStopped: "Nothing was written.",
     examples: [
@@ -76,13 +77,17 @@ enum MigratePlan {
       // A plan of which nothing would come is not kept, so that nobody begins it.
       if !plan.isUseless, let path = arguments.value("out") { try OutputFile(path).write(plan.json.encoded() + [0x0A]) }
       if arguments.wantsJSON { try terminal.write(plan.json) } else { try terminal.write(plan.text(for: terminal)) }
-      guard plan.isUseless else {
-        // Whoever has the plan may apply it.
-        isSourceNeeded = arguments.wantsJSON || arguments.value("out") != nil
-        return .done
+      if plan.isUseless {
+        terminal.note("every row was rejected: nothing would come of this, and no plan was kept")
+        return .refused
       }
-      terminal.note("every row was rejected: nothing would come of this, and no plan was kept")
-      return .refused
+      // Whoever has the plan may apply it.
+      isSourceNeeded = arguments.wantsJSON || arguments.value("out") != nil
+      if plan.rejectsAll {
+        let rows = estimate.accounts.rows
+        terminal.note("every row of the sample was rejected (\(rows) rows). Leave out --sample to read the others.")
+      }
+      return .done
     }
   }
 

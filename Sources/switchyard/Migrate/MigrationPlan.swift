@@ -37,7 +37,9 @@ struct MigrationPlan {
   static let callsPerLookUp = 2
 
   /// Whether every row that was read was rejected.
-  var isUseless: Bool { estimate.accounts.rows > 0 && estimate.accounts.allRejected == estimate.accounts.rows }
+  var rejectsAll: Bool { estimate.accounts.rows > 0 && estimate.accounts.allRejected == estimate.accounts.rows }
+  /// Whether nothing would come of it: every row was read, and rejected.
+  var isUseless: Bool { rejectsAll && estimate.isWhole }
 
   var json: JSONObject {
     let sources = parts.map { part -> JSONValue in
