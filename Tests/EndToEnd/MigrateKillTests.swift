@@ -54,7 +54,8 @@ import Time
   }
 
   @Test func `is left by SIGTERM within seconds, and resumed where it was`() async throws {
-    try await MigrateSite.with(customers: 60) { site in
+    // More rows than one step has: at 20 in a second the next step waits until long after the end of the service.
+    try await MigrateSite.with(customers: 200) { site in
       let job = try await site.start(site.table(in: site.database.place), "--app", MigrateSite.app, "--rows", "20")
       let service = try await site.serve()
       let begun = await eventuallyTrue { try await site.accounts(job)["in", default: 0] > 0 }

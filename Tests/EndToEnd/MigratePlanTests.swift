@@ -35,6 +35,7 @@ import Testing
     try await database.execute("UPDATE migration_jobs SET created_at = created_at - 60000")
     let status = try await program.run("migrate", "status", "1")
     #expect(status.output.contains("no process works on it"), "\(status)")
+    #expect(status.output.contains("switchyard migrate resume 1 --here"), "\(status)")
 
     Files.remove(out)
     let useless = database.place.file("useless.txt", Array("n/a!\n".utf8))

@@ -149,4 +149,24 @@ import Time
         ids.output.split(separator: "\n").allSatisfy { $0.allSatisfy(\.isNumber) } && !ids.output.isEmpty, "\(ids)")
     }
   }
+
+  @Test func `is taken up by a command where no service runs, paused or running`() async throws {
+    try await MigrateSite.with(customers: 4) { site in
+      let table = site.table(in: site.database.place)
+      for isPaused in [false, true] {
+        let job = try await site.start(table, "--app", Self.app)
+        if isPaused { #expect(try await site.program.run("migrate", "pause", "\(job)").status == 0) }
+        let resume = ["migrate", "resume", "\(job)", "--here"] + site.roots
+        let here = try await site.program.run(resume)
+        // Some rows are damaged.
+        #expect(here.status == 3 && here.notes.contains("migration \(job) is done"), "\(here)")
+        #expect(here.output.contains("is running") == isPaused, "\(here)")
+        let status = try await site.status(job)
+        #expect(status["state"] == "done" && MigrateSite.balances(status), "\(status)")
+        let ended = try await site.program.run(resume)
+        #expect(ended.status == 1 && ended.notes.contains("only a paused or failed one"), "\(ended)")
+      }
+      #expect(try await site.program.run(["migrate", "resume", "9", "--here"] + site.roots).status == 1)
+    }
+  }
 }

@@ -22,8 +22,9 @@ enum MigrateCommand {
     ],
     options: DatabaseOptions.options,
     subcommands: [
-      MigratePlan.command, MigrateStart.command, MigrateStart.apply, status, MigrateWatch.command, list, pause, resume,
-      MigrateThrottle.command, cancel, MigrateRejects.command, MigrateReport.command, MigrateVerify.command,
+      MigratePlan.command, MigrateStart.command, MigrateStart.apply, status, MigrateWatch.command, list, pause,
+      MigrateResume.command, MigrateThrottle.command, cancel, MigrateRejects.command, MigrateReport.command,
+      MigrateVerify.command,
     ])
 
   static let job = Positional("JOB", "The number that `migrate start` printed.")
@@ -82,7 +83,6 @@ enum MigrateCommand {
 
   private static let pause = changing(
     "pause", "Let nothing more be read or asked about; what is under way ends.", .pause)
-  private static let resume = changing("resume", "Go on with a paused or failed job, from where it was.", .resume)
   private static let cancel = changing(
     "cancel", "End a job for good, and say what it leaves out. What is in the ledger stays.",
     .cancel)
@@ -102,25 +102,33 @@ enum MigrateCommand {
   ) async throws -> ExitStatus {
     let number = try number(arguments)
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let changing = ChangeMigration(change, of: number)
-      let job = try await changing.apply(
-        changing.plan(on: connection), by: .ofCommand(because: arguments.value("reason")),
-        at: WallClock.system.now(), on: connection)
-      var rest: (ids: Int, text: String?) = (0, nil)
-      if job.state == .cancelled {
-        let record = try await MigrationRecord.find(number, at: WallClock.system.now(), connection)
-        rest = (record.unasked, record.rest)
-      }
-      if arguments.wantsJSON {
-        var object = MigrationJSON.job(job)
-        if job.state == .cancelled { object["notLookedUp"] = .integer(Int64(rest.ids)) }
-        if let text = rest.text { object["rest"] = .string(text) }
-        try terminal.write(object)
-      } else {
-        try terminal.write("migration \(number) is \(job.state.name)\n")
-        if let text = rest.text { terminal.note(text) }
-      }
+      try await apply(change, to: number, on: connection, arguments, terminal)
       return .done
+    }
+  }
+
+  /// The same on a connection that is there.
+  static func apply(
+    _ change: ChangeMigration.Change, to number: Int, on connection: Connection, _ arguments: ParsedArguments,
+    _ terminal: Terminal
+  ) async throws {
+    let changing = ChangeMigration(change, of: number)
+    let job = try await changing.apply(
+      changing.plan(on: connection), by: .ofCommand(because: arguments.value("reason")),
+      at: WallClock.system.now(), on: connection)
+    var rest: (ids: Int, text: String?) = (0, nil)
+    if job.state == .cancelled {
+      let record = try await MigrationRecord.find(number, at: WallClock.system.now(), connection)
+      rest = (record.unasked, record.rest)
+    }
+    if arguments.wantsJSON {
+      var object = MigrationJSON.job(job)
+      if job.state == .cancelled { object["notLookedUp"] = .integer(Int64(rest.ids)) }
+      if let text = rest.text { object["rest"] = .string(text) }
+      try terminal.write(object)
+    } else {
+      try terminal.write("migration \(number) is \(job.state.name)\n")
+      if let text = rest.text { terminal.note(text) }
     }
   }
 }

@@ -39,7 +39,10 @@ enum MigrationText {
   static func unattended(_ record: MigrationRecord, isHeldUp: Bool, at now: Milliseconds) -> String? {
     let isOutsideHours = record.job.settings.hours.map { !$0.contain(now) } ?? false
     guard record.isUnattended, !isHeldUp, !isOutsideHours else { return nil }
-    return "no process works on it: start `switchyard serve` on this database (a new job does without, with --here)"
+    return """
+      no process works on it: start `switchyard serve` on this database, or run `switchyard migrate resume \(record.job.id) \
+      --here`
+      """
   }
 
   /// A name in a table, where nobody may know it.
