@@ -41,5 +41,6 @@ package final class ReceiptMemory: Sendable {
       gone = state.older
       (state.older, state.newer, state.bytes) = (state.newer, [:], 0)
     }
+    withExtendedLifetime(gone) {}
   }
 }

@@ -10,7 +10,8 @@ package import Time
 /// Posts to an operator's webhook that the guard took an app back to `shadow`.
 ///
 /// The guard waits for nothing here: the stage is set before. Each notification is retried by itself, so a receiver that
-/// refuses one holds up no other. Notifications that are not posted before the process ends remain in the log and the audit.
+/// refuses one holds up no other. When the process ends each is tried once more; what is not taken then remains in the log and
+/// the audit.
 package final class GuardWebhook: Service {
   package struct Settings: Sendable {
     /// Where it posts.
@@ -87,16 +88,17 @@ package final class GuardWebhook: Service {
     var reason: String?
     for attempt in 0...settings.pauses.count {
       if attempt > 0 { try? await Task.sleep(for: settings.pauses[attempt - 1]) }
-      guard !Task.isCancelled else {
-        return reason.map { "\(Self.processEnds); before: \($0)" } ?? Self.processEnds
-      }
+      if Task.isCancelled { break }
       reason = await post(body)
       guard let failure = reason else { return nil }
-      if attempt == 0, !settings.pauses.isEmpty {
+      if attempt == 0, !settings.pauses.isEmpty, !Task.isCancelled {
         logger.warning("guard webhook is retried", metadata: facts(news, failure))
       }
     }
-    return reason
+    guard Task.isCancelled else { return reason }
+    // Nothing is sent for a task that is cancelled, and no other process tells of this one.
+    do { reason = try await withCancellationShield { await self.post(body) } } catch { reason = "\(error)" }
+    return reason.map { "\(Self.processEnds); \($0)" }
   }
 
   /// Posts once and returns why that failed; nil if it was taken.

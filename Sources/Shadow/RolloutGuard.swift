@@ -1,3 +1,4 @@
+import Answering
 package import Database
 import Ledger
 import Purchases
@@ -53,13 +54,13 @@ package struct RolloutGuard: Service {
       try? await Task.sleep(for: every)
     }
     guard !open.isEmpty else { return }
-    // No other process can tell of these.
-    try await withCancellationShield { [open] in
+    // No other process can tell of these. While the database does not answer, the process ends all the same.
+    let left = await InTime.run(within: .seconds(5), otherwise: open) { [self, open] in
       var left = open
-      do { try await settle(&left) } catch {
-        for step in left.values { noteUnknown(step.news, error) }
-      }
+      try? await settle(&left)
+      return left
     }
+    for step in left.values { noteUnknown(step.news) }
   }
 
   private struct Found: Sendable {
@@ -128,10 +129,12 @@ package struct RolloutGuard: Service {
       }
       guard entry != nil else { return }
     } catch {
-      guard error.code == .commitOutcomeUnknown, let entry = noted.withLock({ $0 }) else { throw error }
+      guard error.code == .commitOutcomeUnknown else { throw error }
+      // Without an entry it found that somebody else had changed the stage, and wrote nothing.
+      guard let entry = noted.withLock({ $0 }) else { return }
       // It found the epoch unchanged, so an earlier attempt of this process was not committed.
       open[found.scope] = StepBack(news: news, stage: found.flag.stage, entry: entry)
-      return noteUnknown(news, error)
+      return noteUnknown(news)
     }
     open[found.scope] = nil
     tell(news, of: found.flag.stage)
@@ -177,9 +180,9 @@ package struct RolloutGuard: Service {
     announce(news)
   }
 
-  private func noteUnknown(_ news: TakenBack, _ error: any Error) {
+  private func noteUnknown(_ news: TakenBack) {
     logger.warning(
       "the guard does not know whether it took an app back",
-      metadata: ["app": "\(news.app)", "environment": "\(news.environment)", "error": "\(error)"])
+      metadata: ["app": "\(news.app)", "environment": "\(news.environment)"])
   }
 }

@@ -12,7 +12,7 @@ import Time
   @Test func `comes to what it would have come to`() async throws {
     let place = TemporaryDirectory()
     var expected: MigrateOutcome?
-    try await MigrateSite.with(customers: 150) { site in
+    try await MigrateSite.with(customers: 320) { site in
       let job = try await site.start(site.table(in: place), "--app", MigrateSite.app)
       let service = try await site.serve()
       let status = try await site.ended(job)
@@ -54,9 +54,9 @@ import Time
   }
 
   @Test func `is left by SIGTERM within seconds, and resumed where it was`() async throws {
-    // More rows than one step has: at 20 in a second the next step waits until long after the end of the service.
+    // More rows than one step has: at 5 in a second the next step waits until long after the end of the service.
     try await MigrateSite.with(customers: 200) { site in
-      let job = try await site.start(site.table(in: site.database.place), "--app", MigrateSite.app, "--rows", "20")
+      let job = try await site.start(site.table(in: site.database.place), "--app", MigrateSite.app, "--rows", "5")
       let service = try await site.serve()
       let begun = await eventuallyTrue { try await site.accounts(job)["in", default: 0] > 0 }
       #expect(begun)
@@ -75,6 +75,7 @@ import Time
       #expect(try await site.program.run("migrate", "resume", "\(job)").status == 0)
       let status = try await site.ended(job)
       #expect(status["state"] == "done" && MigrateSite.balances(status), "\(status)")
+      #expect(try await left < site.accounts(job)["in", default: 0], "it was left in its middle")
       #expect(await next.end(SIGTERM) == 0)
       let audit = try await site.database.rows("SELECT action FROM audit WHERE subject = 'migration 1' ORDER BY id")
       #expect(

@@ -51,7 +51,7 @@ struct PartRun: Sendable {
   private func carryOut(_ part: MigrationPart, _ reader: SourceReader) async throws -> End {
     let (start, countsRows) = (part.place, !reader.isHeldToRate)
     return try await withThrowingTaskGroup(of: Event.self) { group in
-      // What was read and judged in vain is read again from where the part is in the ledger.
+      // Rows that were read or judged but not written are read again, from where the part is in the ledger.
       defer { group.cancelAll() }
       var cutter = StepCutter(part)
       // Nil while it reads, and at the end.
@@ -67,7 +67,7 @@ struct PartRun: Sendable {
           group.addTask { try await read(reader) }
         }
         guard let event = try await group.next() else { return .halted }
-        // Whoever is cancelled reads and judges nothing, which is not the end of the part.
+        // A task that is cancelled reads and judges nothing, which is not the end of the part.
         if Task.isCancelled { return .halted }
         switch event {
         case .read(nil, _): isRead = true

@@ -6,7 +6,7 @@ package import Ledger
 package import Purchases
 import Rollout
 package import Runtime
-import Signing
+package import Signing
 import Synchronization
 package import Time
 
@@ -114,7 +114,7 @@ package final class PostedReceipts: Sendable {
   /// What a stop of the process takes with it is posted again: old clients send the same receipt again and again.
   package func take(_ posted: Posted) {
     // Most are sent again and again: those cost no task.
-    switch standing(of: posted) {
+    switch precheck(posted) {
     case .settled(let outcome): count(outcome)
     case .open: Task { await taken(posted) }
     }
@@ -124,7 +124,7 @@ package final class PostedReceipts: Sendable {
   @discardableResult
   package func taken(_ posted: Posted) async -> Outcome {
     let outcome =
-      switch standing(of: posted) {
+      switch precheck(posted) {
       case .settled(let outcome): outcome
       case .open(let app): await outcome(of: posted, app)
       }
@@ -135,12 +135,12 @@ package final class PostedReceipts: Sendable {
   private func count(_ outcome: Outcome) { metrics.postedReceipts[outcome.rawValue].increment() }
 
   /// What can be said of a receipt without reading it.
-  private enum Standing {
+  private enum Precheck {
     case settled(Outcome)
     case open(App)
   }
 
-  private func standing(of posted: Posted) -> Standing {
+  private func precheck(_ posted: Posted) -> Precheck {
     guard let app = registry.directory[posted.bundleID] else { return .settled(.unknownApp) }
     let scope = Scope(app: app.id, environment: posted.environment)
     guard let stage = registry.directory.flag(of: scope)?.stage, stage.notifications == .record else {

@@ -1,3 +1,4 @@
+import AppStore
 import BulkMigration
 import Database
 import Intake
@@ -16,12 +17,14 @@ struct MigrateHere {
   private let arguments: ParsedArguments
   private let database: DatabaseOptions
   private let trust: TrustOptions
+  private let hosts: AppStoreHosts?
   private static let pause = Interval.milliseconds(250)
 
   init(_ arguments: ParsedArguments, _ database: DatabaseOptions) throws {
     self.arguments = arguments
     self.database = database
     trust = try TrustOptions(arguments)
+    hosts = try AskingApple.hosts(arguments)
   }
 
   /// Until the job has ended, or nothing is left that can be done here.
@@ -48,7 +51,7 @@ struct MigrateHere {
     settings.flagFiles = [database.migrationFlag]
     let service = MigrationService(
       means, settings: settings, metrics: MigrationMetrics(MetricsRegistry()), clock: .system, logger: logger)
-    let asking = AskingApple(try AskingApple.hosts(arguments), sharing: pool)
+    let asking = AskingApple(hosts, sharing: pool)
     let seeding = asking.seeding(intake, keys, ledger, terminal)
     let record = try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await service.run() }

@@ -74,15 +74,15 @@ enum MigratePlan {
       let plan = MigrationPlan(
         parts: parts, bundleID: starting.app?.bundleID, environment: environment, settings: settings,
         columns: columns, estimate: estimate, places: places, warnings: starting.warnings)
-      // A plan of which nothing would come is not kept, so that nobody begins it.
+      // A plan of which nothing would come is not kept, so that nobody begins it. Any other may be applied, even if whoever
+      // reads it here has had enough of it.
+      isSourceNeeded = !plan.isUseless && (arguments.wantsJSON || arguments.value("out") != nil)
       if !plan.isUseless, let path = arguments.value("out") { try OutputFile(path).write(plan.json.encoded() + [0x0A]) }
       if arguments.wantsJSON { try terminal.write(plan.json) } else { try terminal.write(plan.text(for: terminal)) }
       if plan.isUseless {
         terminal.note("every row was rejected: nothing would come of this, and no plan was kept")
         return .refused
       }
-      // Whoever has the plan may apply it.
-      isSourceNeeded = arguments.wantsJSON || arguments.value("out") != nil
       if plan.rejectsAll {
         let rows = estimate.accounts.rows
         terminal.note("every row of the sample was rejected (\(rows) rows). Leave out --sample to read the others.")

@@ -8,8 +8,8 @@ enum MigrateResume {
   static let command = Command(
     "resume", "Go on with a paused or failed job, from where it was.",
     discussion: """
-      With --here this process carries the job out, and a job that is running is taken up, too: where no service runs, or \
-      beside those that do.
+      With --here this process carries the job out, where no service runs or beside those that do. A job that is running \
+      already is joined.
       """,
     whenStopped: "What was read is in the ledger, and nothing counts twice. Processes that serve go on with the job.",
     examples: [
@@ -30,8 +30,9 @@ enum MigrateResume {
         try MigrationJobTable.find(number, in: session)
       }
       guard let job else { throw NoSuchMigration(id: number) }
-      // One that runs goes on as it is.
-      if job.state != .running {
+      if job.state == .running {
+        if arguments.wantsJSON { try terminal.write(MigrationJSON.job(job)) }
+      } else {
         try await MigrateCommand.apply(.resume, to: number, on: connection, arguments, terminal)
       }
       return try await here.run(number, on: connection.configuration, terminal)

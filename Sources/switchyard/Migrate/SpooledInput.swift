@@ -11,7 +11,7 @@ final class SpooledInput: Sendable {
   /// - Parameter directory: of the data.
   init(in directory: String) { self.directory = directory }
 
-  /// Returns where it is, once it is whole.
+  /// Returns where it is, once it is whole; a command that is stopped stops it, whatever came until then.
   func keep() throws -> String {
     let folder = "\(FileFacts.absolute(directory))/migrations"
     guard FileFacts.makeDirectory(folder) else { throw FileError(folder, reason: "the folder cannot be made") }
@@ -21,7 +21,12 @@ final class SpooledInput: Sendable {
     let output = try OutputFile(path)
     paths.withLock { $0.append(path) }
     while true {
+      // A pipe whose writer says nothing must not keep the command, and one that the same Ctrl-C ended is not whole.
+      let isReady = input.isReady(within: 100)
+      try Task.checkCancellation()
+      guard isReady else { continue }
       let bytes = try input.read(1 << 20)
+      try Task.checkCancellation()
       if bytes.isEmpty { return path }
       try output.write(bytes)
     }

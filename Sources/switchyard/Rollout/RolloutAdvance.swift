@@ -128,7 +128,7 @@ extension Evidence {
     [
       "customers": .integer(Int64(customers)), "affected": .integer(Int64(affected)),
       "incomplete": .integer(Int64(incomplete)), "stepCustomers": JSONValue(step.map { Int64($0.customers) }),
-      "stepAffected": JSONValue(step.map { Int64($0.affected) }), "guardBreach": JSONValue(breach?.cause),
+      "stepAffected": JSONValue(step.map { Int64($0.affected) }), "guardBreach": breach?.json ?? .null,
       "impactBound": .string(RateBound.percent(impactBound)),
       "impactBoundAsked": .string(RateBound.percent(demand.mostImpact)),
       "openSeeds": .integer(Int64(openSeeds)), "failedSeeds": .integer(Int64(failedSeeds)),

@@ -16,7 +16,7 @@ enum RolloutStatusCommand {
       Comparisons of the last 24 hours. COMPARED and IMPACT count customers, DIFFER counts comparisons. INCOMPLETE are customers of \
       whom nothing was shown, since their history was not known when they were compared (cause `incomplete`). Apple is asked \
       in our place then, so they count neither as COMPARED nor under IMPACT, even if their access would have differed; a \
-      line below the table says of how many it would. GUARD is `sound`, `held` (too few customers were compared to tell) or `breached` with \
+      line below the table says for how many it would, with those who were compared again later. GUARD is `sound`, `held` (too few customers were compared to tell) or `breached` with \
       its cause (impact, errors or latency), and - where nobody gets our answers.
 
       P50/P99 are the milliseconds within which half of the answers, and 99 of 100, were given: the upper ends of steps, \
@@ -64,7 +64,7 @@ enum RolloutStatusCommand {
       for status in all where status.figures.incompleteAffected > 0 {
         terminal.note(
           """
-          Customers whose access would have differed since their history was not known (incomplete, no impact): \
+          Customers whose access would have differed because their history was not known then (incomplete, no impact): \
           \(status.figures.incompleteAffected), \(status.nextOfIncomplete)
           """)
       }
@@ -164,15 +164,9 @@ extension RolloutStatus {
             .init(key: $0.key, value: .integer(Int64($0.value)))
           })),
       "ours": speeds(of: .ours), "apple": speeds(of: .apple),
-      "guard": JSONValue(verdict?.name), "guardBreach": breach, "guardRule": .object(rule.json),
+      "guard": JSONValue(verdict?.name), "guardBreach": verdict?.breach?.json ?? .null, "guardRule": .object(rule.json),
       "next_steps": [.string(next)],
     ]
-  }
-
-  /// The cause and its figures; null where the guard found none.
-  private var breach: JSONValue {
-    guard let breach = verdict?.breach else { return .null }
-    return .object(["cause": .string(breach.cause), "text": .string(breach.text)])
   }
 
   fileprivate func jsonLine(at time: String) -> String {
@@ -180,6 +174,11 @@ extension RolloutStatus {
     for member in json { line[member.key] = member.value }
     return String(decoding: line.encoded(), as: UTF8.self) + "\n"
   }
+}
+
+extension GuardBreach {
+  /// The cause and its figures.
+  var json: JSONValue { .object(["cause": .string(cause), "text": .string(text)]) }
 }
 
 extension GuardRule.Verdict {
