@@ -71,6 +71,13 @@ final class SteadyClients: Sendable {
   /// Every answer that was none: another HTTP status than 200, or another status in it than 0.
   var failures: [String] { state.withLock { $0.failures } }
 
+  /// Waits until every service was asked about everybody since the last `forget`, and this is true of the newest answers.
+  func everybodyAsked(within patience: Interval, _ isTrue: (Heard) -> Bool = { _ in true }) async -> Bool {
+    await eventually(within: patience) {
+      heard.allSatisfy { $0.sources.count == bodies.count && isTrue($0) }
+    }
+  }
+
   private func ask(_ lane: Int) async {
     let service = lane % urls.count
     // Each begins elsewhere, so that no two ask about one customer at one time.

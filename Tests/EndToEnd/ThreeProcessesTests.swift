@@ -17,7 +17,7 @@ import Time
     try await ThreeServices.with { three in
       let clients = SteadyClients(three.client, asking: three.urls, three.bodies, perService: Self.perService)
       try await clients.asking {
-        #expect(await Self.everybodyAsked(clients))
+        #expect(await clients.everybodyAsked(within: Self.patience))
         #expect(try await three.compared() == [0, 0, 0], "nothing is compared in record")
         #expect(clients.heard.allSatisfy { $0.ours.isEmpty })
         try await Self.shadow(three)
@@ -69,7 +69,7 @@ import Time
 
     changed = try await three.command("rollout", "kill", ThreeServices.app)
     clients.forget()
-    let isKilled = await everybodyAsked(clients) { $0.ours.isEmpty }
+    let isKilled = await clients.everybodyAsked(within: patience) { $0.ours.isEmpty }
     #expect(isKilled, "\(clients.heard.map(\.ours.count))")
     check(clients.heard.map { $0.lastOurs ?? changed }, since: changed, "kill")
   }
@@ -85,15 +85,6 @@ import Time
     let seen = firsts()
     #expect(haveFollowed, "\(seen.count) of \(clients.urls.count); failed: \(clients.failures.prefix(3))")
     return seen
-  }
-
-  /// Waits until every service was asked about everybody since the last `forget`, and this is true of the newest answers.
-  private static func everybodyAsked(
-    _ clients: SteadyClients, _ isTrue: (SteadyClients.Heard) -> Bool = { _ in true }
-  ) async -> Bool {
-    await eventually(within: patience) {
-      clients.heard.allSatisfy { $0.sources.count == clients.bodies.count && isTrue($0) }
-    }
   }
 
   /// How long the last took; within five seconds where that is asked.

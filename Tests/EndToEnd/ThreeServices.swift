@@ -10,6 +10,7 @@ import Time
 struct ThreeServices {
   static let app = "com.example.three"
 
+  let database: TestDatabase
   let program: Program
   let services: [RunningProgram]
   let client: HTTPClient
@@ -41,7 +42,9 @@ struct ThreeServices {
         for _ in 0..<3 { services.append(try await serve(program, apple)) }
         let bodies = try await requests(of: apple, secret, to: services[0], client)
         try await expectKnown(in: database)
-        try await body(ThreeServices(program: program, services: services, client: client, bodies: bodies))
+        let three = ThreeServices(
+          database: database, program: program, services: services, client: client, bodies: bodies)
+        try await body(three)
         result = .success(())
       } catch { result = .failure(error) }
       await client.shutdown()
@@ -105,14 +108,24 @@ struct ThreeServices {
 
   /// How many answers each service was given to compare so far, whatever became of them.
   func compared() async throws -> [Int] {
-    var counts: [Int] = []
+    let calls = try await values(of: "switchyard_shadow_calls_total{")
+    try #require(calls.allSatisfy { !$0.isEmpty })
+    return calls.map { $0.reduce(0, +) }
+  }
+
+  /// What the guard of each service last found: 0 too few customers, 1 sound, 2 breached; nil before it found anything.
+  func guardStates() async throws -> [Int?] {
+    try await values(of: "switchyard_guard_state{app=\"\(Self.app)\",environment=\"Sandbox\"} ").map(\.first)
+  }
+
+  /// By service the values of its metrics whose lines begin so.
+  private func values(of beginning: String) async throws -> [[Int]] {
+    var values: [[Int]] = []
     for service in services {
       let page = try await client.send(ClientRequest(url: service.url + "/metrics", deadline: .seconds(60))).body
-      let lines = String(decoding: page, as: UTF8.self).split(separator: "\n")
-      let calls = lines.filter { $0.hasPrefix("switchyard_shadow_calls_total{") }
-      try #require(!calls.isEmpty)
-      counts.append(calls.reduce(0) { $0 + ($1.split(separator: " ").last.flatMap { Int($0) } ?? 0) })
+      let lines = String(decoding: page, as: UTF8.self).split(separator: "\n").filter { $0.hasPrefix(beginning) }
+      values.append(lines.map { $0.split(separator: " ").last.flatMap { Int($0) } ?? 0 })
     }
-    return counts
+    return values
   }
 }
