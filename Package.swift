@@ -158,11 +158,8 @@ let package = Package(
     tests(
       "AdapterTests", "Adapter", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
     tests(
-      "LegacyAnswersTests", "Truth", "Comparison", "LegacyAnswers", "Mappings", "Receipts", "Simulator", "Signing",
-      "Wire",
-      "Purchases",
-      "JSON",
-      "Time"),
+      "LegacyAnswersTests", "Truth", "Operations", "Shadow", "Comparison", "LegacyAnswers", "Ledger", "Database",
+      "Rollout", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "Runtime", "JSON", "Time"),
     tests(
       "AppStoreTests", "AppStore", "HTTPServer", "HTTPClient", "Mappings", "Wire", "Simulator", "Signing",
       "Runtime", "JSON", "Time"),

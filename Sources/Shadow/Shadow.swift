@@ -1,5 +1,5 @@
 package import Answering
-import Comparison
+package import Comparison
 package import Database
 import JSON
 package import Ledger
@@ -254,8 +254,8 @@ package final class Shadow: Service {
 }
 
 extension ComparedAnswers {
-  /// As it is kept.
-  var judgement: ComparisonTable.Judgement {
+  /// The judgement as it is kept.
+  package var judgement: ComparisonTable.Judgement {
     ComparisonTable.Judgement(
       cause: cause?.rawValue ?? ComparisonTable.equal, counts: countsAgainst,
       differences: isEqual ? [] : JSONValue.array(json.prefix(Self.mostKept).map(JSONValue.object)).encoded(),

@@ -15,7 +15,7 @@ import Truth
   private typealias Faults = `A fault in a rule of composing`
   private typealias Judged = `A comparison of a faulty answer`
 
-  private static let faults: [Faults.Fault] = [
+  static let faults: [`A fault in a rule of composing`.Fault] = [
     ("receipt original_purchase_date", "attribute", "12"), ("inApp transaction_id", "attribute", "1705"),
     ("inApp purchase_date", "attribute", "1706"), ("inApp expires_date", "until", "2020-01-01"),
     ("inApp is_trial_period", "attribute", "1719"), ("inApp in_app_ownership_type", "form", "text"),

@@ -18,6 +18,14 @@ package enum TestSize {
   package static let judgedCustomers: Int =
     unsafe getenv("SWITCHYARD_SOAK_FAULT_CUSTOMERS").flatMap { unsafe Int(String(cString: $0)) } ?? 10
 
+  /// Customers who are compared before an app with a seeded fault may advance; SWITCHYARD_SOAK_ADVANCE_CUSTOMERS, else 60.
+  package static let advanceCustomers: Int =
+    unsafe getenv("SWITCHYARD_SOAK_ADVANCE_CUSTOMERS").flatMap { unsafe Int(String(cString: $0)) } ?? 60
+
+  /// How many seeded faults are tried on them, each alone; SWITCHYARD_SOAK_ADVANCE_FAULTS, else 4.
+  package static let advanceFaults: Int =
+    unsafe getenv("SWITCHYARD_SOAK_ADVANCE_FAULTS").flatMap { unsafe Int(String(cString: $0)) } ?? 4
+
   /// Whether tests that generate a page of docs write it: SWITCHYARD_WRITE_DOCS.
   package static let writesDocuments = unsafe getenv("SWITCHYARD_WRITE_DOCS") != nil
 }
