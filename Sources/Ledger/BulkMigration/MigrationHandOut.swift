@@ -155,16 +155,19 @@ package struct MigrationHandOut: Sendable {
   /// Notes which of those asked have their final answer; how many.
   private func note(in session: borrowing Session) throws(DatabaseError) -> Int {
     var ended: [MigrationAccountTable.Place: [MigrationIDTable.State: [String]]] = [:]
-    // Where nobody said the environment it was asked in those in which it is known, or in Production.
+    // Where nobody said the environment it was asked in those in which it is known, or in Production. Each environment by
+    // itself: with both in one condition the server reads all work of the app for each id.
     for row in try session.query(
       """
       SELECT m.app, m.environment, m.id, MAX(w.state = 0) AS is_open, MAX(w.state = 1) AS is_done,
         MAX(w.state = 2) AS is_unknown
-      FROM migration_ids m FORCE INDEX (by_state) JOIN work w FORCE INDEX (app)
-        ON w.app = m.app AND w.environment IN (1, 2) AND w.kind = \(WorkTable.Kind.history.rawValue)
+      FROM migration_ids m FORCE INDEX (by_state)
+      STRAIGHT_JOIN (SELECT 1 AS environment UNION ALL SELECT 2) asked
+      STRAIGHT_JOIN work w FORCE INDEX (app)
+        ON w.app = m.app AND w.environment = asked.environment AND w.kind = \(WorkTable.Kind.history.rawValue)
         AND w.subject = m.id
       WHERE m.job = \(job) AND m.state = \(MigrationIDTable.State.asked.rawValue)
-        AND (m.environment = 0 OR m.environment = w.environment)
+        AND (m.environment = 0 OR m.environment = asked.environment)
       GROUP BY m.app, m.environment, m.id HAVING is_open = 0
       """)
     {
