@@ -123,17 +123,19 @@ struct AnsweredYear {
   /// Goes on until Apple was asked about everybody who was due and nobody is being asked about; returns the date then.
   ///
   /// An answer meanwhile would say that a look-up is under way. In steps, since shares of Apple's limits and pauses pass with
-  /// the clock alone, which stands still between them: a share counts from 250 milliseconds on, for two seconds.
+  /// the clock alone, which stands still between them: a share counts from 250 milliseconds on, for one or two seconds.
   private mutating func settle(_ customers: [CustomerID], from start: Milliseconds) async throws -> Milliseconds {
-    var date = start
-    let steps = [Int64](repeating: 300, count: 8) + (0...9).map { 1_000 << $0 }
-    for step in steps {
+    var (date, steps) = (start, 0)
+    let deadline = ContinuousClock.now + .seconds(120)
+    while ContinuousClock.now < deadline {
       let now = service.clock.clock.now().sinceEpoch
       let isSettled = try await eventually(within: .seconds(1)) { [service] in
         try await service.rowCount("work WHERE state = 0 AND (due_at <= \(now) OR owner IS NOT NULL)") == 0
       }
       if isSettled { return date }
-      date = date + .milliseconds(step)
+      steps += 1
+      // After a longer step a share counts anew: the short ones behind it let the look-ups go.
+      date = date + (steps % 12 == 0 ? .minutes(6) : .milliseconds(300))
       try await go(to: date)
       try await send(to: customers) { _ in true }
     }
