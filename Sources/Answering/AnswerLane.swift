@@ -6,6 +6,8 @@ import Synchronization
 /// for no stranger's.
 final class AnswerLane: Sendable {
   let thread: SideThread
+  /// Of this class alone: strangers push out nothing that named callers sent.
+  let receipts = ReceiptMemory()
   /// For customers of more rows than most have: one at a time, so that neither memory nor the threads that take in
   /// notifications depend on how much somebody has bought.
   private let large = BoundedSlots(waiters: largeWaiting)

@@ -56,7 +56,6 @@ package final class Answering: Sendable {
   let settings: Settings
   let memory: AnswerMemory
   let receipts: ReceiptReader
-  let receiptMemory = ReceiptMemory()
   private let key: MasterKey
   let lookUp: LookUp
   let clock: WallClock
@@ -104,7 +103,7 @@ package final class Answering: Sendable {
     guard
       let posted = await lane.thread.run(
         size: call.body.count,
-        { [receipts, receiptMemory] in PostedReceipt(call.body, reader: receipts, memory: receiptMemory) })
+        { [receipts] in PostedReceipt(call.body, reader: receipts, memory: lane.receipts) })
     else {
       // Whose it is was not read: where other apps' requests are Apple's to answer, this may be one of them.
       let isOurs = directory.current().leavesNothingToApple(in: call.environment)

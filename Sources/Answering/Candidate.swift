@@ -78,7 +78,7 @@ extension Answering {
   package func candidate(
     for call: AnswerCall, askedAt: Milliseconds, date: Milliseconds?, inAnyStage: Bool = false
   ) async throws(NoCandidate) -> Candidate {
-    let posted = PostedReceipt(call.body, reader: receipts, memory: receiptMemory)
+    let posted = PostedReceipt(call.body, reader: receipts, memory: lane(of: call).receipts)
     guard let receipt = posted.proven, let bundleID = receipt.bundleID else { throw .unproven }
     let apps = directory.current()
     guard let app = apps[bundleID] else { throw .unknownApp }

@@ -2,7 +2,7 @@ import Receipts
 import Signing
 import Synchronization
 
-/// The proven receipts that were read last: old clients send the same one again and again, and it is proven once.
+/// The proven receipts that a class of callers sent last: old clients send the same one again and again, and it is proven once.
 ///
 /// What a receipt says depends on its bytes alone, so what is remembered is what reading it again would say. What nobody
 /// vouches for is not remembered: forged receipts push out nothing. Bounded in bytes; when half of them are newer than
@@ -19,7 +19,7 @@ package final class ReceiptMemory: Sendable {
   private let mostBytes: Int
 
   /// - Parameter mostBytes: of receipts in base64; what is remembered of one takes about as much.
-  package init(mostBytes: Int = 16 << 20) { self.mostBytes = mostBytes }
+  package init(mostBytes: Int = 8 << 20) { self.mostBytes = mostBytes }
 
   /// Receipts that are remembered.
   package var count: Int { state.withLock { $0.newer.count + $0.older.count } }

@@ -69,6 +69,17 @@ import Testing
     _ = try await headers(NamedColumns())
   }
 
+  @Test func `says which named member no object of a file has`() async throws {
+    let path = "\(place.path)/receipts.jsonl"
+    try OutputFile(path).write(Array((#"{"receipt":"MIIT","kundenNr":"u1"}"# + "\n").utf8))
+    func text(_ named: NamedColumns) async throws -> String? {
+      try await HeaderCheck(FileSource.parts(of: path, columns: named)).text
+    }
+    #expect(try await text(NamedColumns(userID: "kundenNr")) == nil)
+    let told = try await text(NamedColumns(userID: "KundenNummer")) ?? ""
+    #expect(told.contains("The first rows of") && told.contains("receipts.jsonl do not have"), "\(told)")
+  }
+
   @Test func `refuses a table that cannot be read with the password that the job would have`() async throws {
     let old = try await PrivateMariaDB.shared.database()
     let connection = try await Connection.open(old)

@@ -192,6 +192,30 @@ import Time
       }
       #expect(leased.count == 32)
     }
+    let job = try await asked(grown, (0..<32).map { GrownLedger.original($0) })
+    try await note("noting what came of a migration's ids", most: 40 * 32) {
+      let turn = try await pool.transaction { session throws(DatabaseError) in
+        try MigrationHandOut(job: job, owner: .random(count: 16))
+          .turn(backlog: 32, allowance: 0, until: now + .minutes(1), at: now, in: session)
+      }
+      #expect(turn.asked + turn.ended == 32)
+    }
     return figures
+  }
+
+  /// A new migration whose every id is being asked about, half of them in an environment that nobody said.
+  private func asked(_ grown: GrownLedger, _ ids: [String]) async throws -> Int {
+    let (app, now) = (grown.app, GrownLedger.now)
+    return try await grown.pool.transaction { session throws(DatabaseError) in
+      let job = try MigrationJobTable.add(
+        [], app: nil, environment: nil, settings: MigrationSettings(), by: "", at: now, in: session)
+      let new = ids.enumerated().map { number, id in
+        let id = MigrationStep.ID(environment: number % 2 == 0 ? .sandbox : nil, id: id)
+        return MigrationIDTable.New(app: app.id, id: id, isActive: true)
+      }
+      _ = try MigrationIDTable.add(new, job: job, in: session)
+      _ = try session.execute("UPDATE migration_ids SET state = 1 WHERE job = \(job)")
+      return job
+    }
   }
 }

@@ -2,13 +2,13 @@ import Backfill
 package import Ledger
 import Runtime
 
-/// Looks for the columns that an operator named at the beginning of each file of a folder, before a job is written.
+/// Looks for the columns that an operator named at the beginning of each file, before a job is written.
 ///
-/// Without a named column nothing is read: whatever has no column by a usual name is read without it, and the plan shows it.
+/// Where no column was named no file is opened: the plan shows which columns were found by their usual names.
 package struct HeaderCheck: Sendable {
   /// Files that were looked at.
   package private(set) var count = 0
-  /// Files without such a column that are no mistake by themselves: without a header, or of JSON objects.
+  /// Files that are not refused although they lack such a column: in a folder those without a header, and JSON objects.
   package private(set) var lacking = 0
   /// The first of them.
   package private(set) var example: String?
@@ -23,8 +23,7 @@ package struct HeaderCheck: Sendable {
   /// `SourceCheck.Flaw` for a file with a header that lacks such a column.
   package init(_ parts: [MigrationJobTable.NewPart], atMost most: Int = Self.mostFiles) async throws {
     for part in parts {
-      guard case .files(let files) = try MigrationSource(stored: part.source), files.isFolder, !files.columns.isEmpty
-      else { continue }
+      guard case .files(let files) = try MigrationSource(stored: part.source), !files.columns.isEmpty else { continue }
       for path in try files.files(from: nil) {
         guard count < most else {
           isWhole = false
@@ -45,15 +44,19 @@ package struct HeaderCheck: Sendable {
   package var text: String? {
     var text: [String] = []
     if lacking > 0 {
-      let named = example.map { " (such as \(SafeText.escaped($0, limit: 1_000)))" } ?? ""
+      let named = example.map { SafeText.escaped($0, limit: 1_000) } ?? ""
+      let files = lacking == 1 ? named : "\(lacking) files, \(named) among them,"
       text.append(
-        "\(lacking) files\(named) do not have every column that --column names. Their rows are read without it.")
+        """
+        The first rows of \(files) do not have every column or member that --column names. Rows without it are read \
+        without it. Check the spelling.
+        """)
     }
     if !isWhole {
       text.append(
         """
-        Only the first \(count) files were checked for the columns that --column names. Rows of a later file that does not \
-        have one are read without it.
+        Only the first \(count) files were checked for the columns that --column names. In later files rows without one are \
+        read without it.
         """)
     }
     return text.isEmpty ? nil : text.joined(separator: " ")

@@ -27,7 +27,7 @@ package enum AuditTable {
     return Int64(clamping: outcome.lastInsertID)
   }
 
-  /// The entry of that id; nil if there is none.
+  /// Returns the entry with this id, or nil.
   package static func record(_ id: Int64, in session: borrowing Session) throws(DatabaseError) -> Record? {
     try read("\(columns) WHERE id = \(id)", in: session).first
   }

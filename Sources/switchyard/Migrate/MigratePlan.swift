@@ -74,8 +74,8 @@ enum MigratePlan {
       let plan = MigrationPlan(
         parts: parts, bundleID: starting.app?.bundleID, environment: environment, settings: settings,
         columns: columns, estimate: estimate, places: places, warnings: starting.warnings)
-      // A plan of which nothing would come is not kept, so that nobody begins it. Any other may be applied, even if whoever
-      // reads it here has had enough of it.
+      // A plan whose every row was rejected is not kept. Any other may be applied later, so its copy of stdin stays, even if
+      // the output below cannot be written.
       isSourceNeeded = !plan.isUseless && (arguments.wantsJSON || arguments.value("out") != nil)
       if !plan.isUseless, let path = arguments.value("out") { try OutputFile(path).write(plan.json.encoded() + [0x0A]) }
       if arguments.wantsJSON { try terminal.write(plan.json) } else { try terminal.write(plan.text(for: terminal)) }

@@ -23,7 +23,9 @@ struct MigrateSources {
     .value("where", "CONDITION", "Read these rows of the table alone, as \"created_at < '2026-01-01'\"."),
   ]
 
-  /// What was kept of stdin; whoever does not need it in the end removes it.
+  /// The copy of stdin.
+  ///
+  /// Each command removes it where neither a job nor a plan is going to read it.
   let spooled: SpooledInput
   private let paths: [String]
   private let arguments: ParsedArguments

@@ -15,8 +15,8 @@ enum RolloutStatusCommand {
     discussion: """
       Comparisons of the last 24 hours. COMPARED and IMPACT count customers, DIFFER counts comparisons. INCOMPLETE are customers of \
       whom nothing was shown, since their history was not known when they were compared (cause `incomplete`). Apple is asked \
-      in our place then, so they count neither as COMPARED nor under IMPACT, even if their access would have differed; a \
-      line below the table says for how many it would, with those who were compared again later. GUARD is `sound`, `held` (too few customers were compared to tell) or `breached` with \
+      in our place then, so they count neither as COMPARED nor under IMPACT, even if their access would have differed. A \
+      line below the table counts those for whom it would, including customers who were compared again later. GUARD is `sound`, `held` (too few customers were compared to tell) or `breached` with \
       its cause (impact, errors or latency), and - where nobody gets our answers.
 
       P50/P99 are the milliseconds within which half of the answers, and 99 of 100, were given: the upper ends of steps, \
