@@ -177,8 +177,14 @@ struct MigrationRun: Sendable {
       do {
         if isHeldUp {
           pause = service.settings.pause
-        } else if try await turn(handOut).isElsewhere {
-          pause = service.settings.renewedEvery
+        } else {
+          let turn = try await turn(handOut)
+          if turn.isElsewhere {
+            pause = service.settings.renewedEvery
+          } else if turn.handedOut == 0, turn.ended == 0 {
+            // Each look reads all ids that are being asked about, and several seconds of them are handed out.
+            pause = service.settings.pause
+          }
         }
       } catch {
         if !Task.isCancelled {
