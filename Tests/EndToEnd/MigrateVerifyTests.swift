@@ -52,6 +52,14 @@ import Testing
         "rollout", "advance", Self.app, "--environment", "Sandbox", "--dry-run", "--json")
       let evidence = try advance.objects.first?["evidence"]?.object
       #expect(evidence?["customers"] == proof["customers"], "\(advance)")
+
+      // Another job brings nothing that is new, and all of it is compared.
+      let again = try await program.run(["migrate", "start", table, "--yes", "--here"] + site.roots)
+      #expect(again.status == 0, "\(again)")
+      let second = try await program.run(["migrate", "verify", "\(job + 1)", "--calls", "50", "--json"] + site.roots)
+      let all = try #require(try second.objects.first, "\(second)")
+      #expect(second.status == 0 && all["everyReceipt"] == true, "\(second)")
+      #expect(all["customers"] == proof["customers"], "\(second)")
     }
   }
 

@@ -143,7 +143,7 @@ package struct VerifyMigration: Sendable {
           guard !Task.isCancelled, proof.known < wanted, proof.asked < mostCalls, failed < Self.mostFailed else {
             break walk
           }
-          guard let text = try await text(of: receipt, on: connection) else { continue }
+          guard let text = try await text(of: receipt, job.id, on: connection) else { continue }
           // One receipt that two users brought was stored twice.
           guard asked.insert(.sha256(Array(text.utf8))).inserted else { continue }
           let began = ContinuousClock.now
@@ -179,11 +179,17 @@ package struct VerifyMigration: Sendable {
     return proof
   }
 
-  private func text(of receipt: InboxListing, on connection: Connection) async throws(DatabaseError) -> String? {
-    let message = try await connection.read { session throws(DatabaseError) in
-      try InboxTable.messages(of: [receipt], in: session).first
+  /// Nil for a receipt that the job did not bring.
+  private func text(
+    of receipt: InboxListing, _ job: Int, on connection: Connection
+  ) async throws(DatabaseError) -> String? {
+    let body = try await connection.read { session throws(DatabaseError) -> [UInt8]? in
+      guard let body = try InboxTable.messages(of: [receipt], in: session).first?.message.body,
+        try MigrationSample.isOf(job, body, in: session)
+      else { return nil }
+      return body
     }
-    return message.map { String(decoding: $0.message.body, as: UTF8.self) }
+    return body.map { String(decoding: $0, as: UTF8.self) }
   }
 
   private struct WrongSecret: Error {}
