@@ -31,6 +31,8 @@ package struct VerifyMigration: Sendable {
     package let environment: Environment
     /// Rows of use that the job brought.
     package let usable: Int
+    /// Rows of the whole job that were rejected: most of them name no app that is known.
+    package let rejected: Int
     /// Why nothing can be compared; nil when it can.
     package let obstacle: Obstacle?
     fileprivate let password: String
@@ -95,7 +97,8 @@ package struct VerifyMigration: Sendable {
       let flags = try FlagTable.all(in: session)
       let secrets = try CredentialTable.open(.sharedSecret, with: keys, in: session).opened
       var places: [Place] = []
-      for (place, accounts) in try MigrationAccountTable.read(id, in: session).byPlace where accounts.usable > 0 {
+      let (all, byPlace) = try MigrationAccountTable.read(id, in: session)
+      for (place, accounts) in byPlace where accounts.usable > 0 {
         guard let found = apps.first(where: { $0.id == place.app }), let its = place.environment,
           app == nil || found.bundleID == app, environment == nil || its == environment
         else { continue }
@@ -107,7 +110,7 @@ package struct VerifyMigration: Sendable {
           ? .legacy : stage.answers != .apple ? .answered : secret == nil ? .noSharedSecret : nil
         places.append(
           Place(
-            app: found, environment: its, usable: accounts.usable, obstacle: obstacle,
+            app: found, environment: its, usable: accounts.usable, rejected: all.allRejected, obstacle: obstacle,
             password: String(decoding: secret ?? [], as: UTF8.self)))
       }
       places.sort { ($0.app.bundleID, $0.environment.rawValue) < ($1.app.bundleID, $1.environment.rawValue) }
@@ -128,7 +131,7 @@ package struct VerifyMigration: Sendable {
     _ place: Place, of job: MigrationJob, by author: Author, every pace: Duration, asking ask: Ask,
     with shadow: Shadow, on connection: Connection, at clock: WallClock, note: (MigrationProof) -> Void
   ) async throws -> MigrationProof {
-    var proof = MigrationProof(mostImpact: mostImpact)
+    var proof = MigrationProof(mostImpact: mostImpact, rejected: place.rejected)
     var asked: Set<Digest> = []
     var failed = 0
     let start = [UInt8].random(count: Digest.count)

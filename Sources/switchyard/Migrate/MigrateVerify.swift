@@ -155,7 +155,7 @@ enum MigrateVerify {
       return try terminal.write(object)
     }
     let bound =
-      "at 95 % confidence at most \(RateBound.percent(proof.bound)) of the customers with a receipt would have different access"
+      "at 95 % confidence at most \(RateBound.percent(proof.bound)) of the customers with a usable receipt would have different access"
     let verdict =
       switch proof.verdict {
       case .proven: "proven: \(bound)"
