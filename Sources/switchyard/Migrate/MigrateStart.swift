@@ -85,11 +85,9 @@ enum MigrateStart {
     _ find: (() throws -> Keyring) async throws -> MigrationStartup
   ) async throws -> ExitStatus {
     let here = try arguments.flag("here") ? MigrateHere(arguments, options) : nil
-    return try await options.withDatabase(terminal) { configuration in
+    return try await options.withLedger(terminal) { connection in
       var isSourceNeeded = false
       defer { if !isSourceNeeded { spooled?.remove() } }
-      let connection = try await Connection.open(configuration)
-      try await options.prepare(connection)
       let hasSealed = try await connection.read { session throws(DatabaseError) in
         try CredentialTable.hasAny(in: session)
       }
@@ -121,9 +119,8 @@ enum MigrateStart {
       } else {
         try terminal.write("migration \(job) is running; `switchyard migrate watch \(job)` shows how far it is\n")
       }
-      await connection.close()
       guard let here else { return .done }
-      return try await here.run(job, on: configuration, terminal)
+      return try await here.run(job, on: connection.configuration, terminal)
     }
   }
 }

@@ -52,9 +52,7 @@ enum MigrateVerify {
     let trust = try TrustOptions(arguments)
     let hosts = try AskingApple.hosts(arguments)
     let options = try DatabaseOptions(arguments)
-    return try await options.withDatabase(terminal) { configuration in
-      let connection = try await Connection.open(configuration)
-      try await options.prepare(connection)
+    return try await options.withLedger(terminal) { connection in
       let hasSealed = try await connection.read { session throws(DatabaseError) in
         try CredentialTable.hasAny(in: session)
       }
@@ -62,7 +60,7 @@ enum MigrateVerify {
       let plan = try await verify.plan(with: keys, on: connection)
       try tell(plan, verify, calls: calls, arguments, terminal)
       guard !arguments.flag("dry-run") else { return .done }
-      let pool = Pool(configuration)
+      let pool = Pool(connection.configuration)
       let asking = AskingApple(hosts, sharing: pool)
       let shadow = try await shadow(pool, keys, trust, connection, terminal)
       var statuses: [ExitStatus] = plan.places.contains { $0.obstacle != nil } || plan.places.isEmpty ? [.refused] : []
@@ -78,7 +76,6 @@ enum MigrateVerify {
       }
       await asking.end()
       await pool.close()
-      await connection.close()
       return [.differences, .externalLimit, .refused].first(where: statuses.contains) ?? .done
     }
   }
