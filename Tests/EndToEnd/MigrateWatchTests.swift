@@ -16,7 +16,9 @@ import Testing
     let ids = database.place.file("ids.txt", Array("2000000900000001\n".utf8))
     let started = try await program.run("migrate", "start", ids, "--app", Self.app, "--yes", "--json")
     #expect(started.status == 0, "\(started)")
-    #expect(try await program.run("migrate", "pause", "1").status == 0)
+    #expect(try await program.run("migrate", "pause", "1", "--reason", "a busy night").status == 0)
+    let paused = try await program.run("migrate", "status", "1", "--json")
+    #expect(try paused.objects.first?["heldUp"] == "a busy night", "\(paused)")
     try await database.execute(
       "INSERT INTO migration_accounts SELECT 1, 0, id, 2, 'id', 500 FROM apps WHERE bundle_id = \(Self.app)")
     func cause(_ seconds: Bool) async throws -> String {
@@ -35,6 +37,10 @@ import Testing
     #expect(FileFacts.makeDirectory("\(database.place.path)/data"))
     let flag = database.place.file("data/migrate.pause", [])
     #expect(try await cause(false).contains("migrate.pause"))
+    #expect(try await program.run("migrate", "resume", "1").status == 0)
+    let status = try await program.run("migrate", "status", "1")
+    #expect(status.output.contains("held up: the file \(flag) is there"), "\(status)")
+    #expect(try await program.run("migrate", "pause", "1").status == 0)
     Files.remove(flag)
     try await database.execute("UPDATE flags SET stage = 'legacy' WHERE environment = 2")
     #expect(try await cause(false).contains("a stage above legacy"))

@@ -46,7 +46,8 @@ package struct ChangeMigration: Sendable {
       var isDone = true
       switch change {
       case .pause:
-        isDone = try MigrationJobTable.move(id, from: [.running], to: .paused, at: now, in: session)
+        isDone = try MigrationJobTable.move(
+          id, from: [.running], to: .paused, because: author.reason, at: now, in: session)
       case .resume:
         isDone = try MigrationJobTable.move(id, from: [.paused, .failed], to: .running, at: now, in: session)
       case .cancel:

@@ -47,14 +47,15 @@ enum MigrateCommand {
     return try await options.withLedger(terminal) { connection in
       let now = WallClock.system.now()
       let record = try await MigrationRecord.find(number, at: now, connection)
+      let holdUp = record.holdUp(byFile: options.raisedMigrationFlag, at: now)
       if arguments.wantsJSON {
-        try terminal.write(MigrationJSON.record(record))
+        var object = MigrationJSON.record(record)
+        object["heldUp"] = JSONValue(holdUp)
+        try terminal.write(object)
       } else {
         try terminal.write(MigrationText.status(record, for: terminal))
-        let isHeldUp = FileFacts(options.migrationFlag) != nil
-        if let advice = MigrationText.unattended(record, isHeldUp: isHeldUp, at: now) {
-          try terminal.write("\(advice)\n")
-        }
+        if record.job.state == .running, let holdUp { try terminal.write("held up: \(holdUp)\n") }
+        if let advice = MigrationText.unattended(record, holdUp) { try terminal.write("\(advice)\n") }
       }
       return .done
     }

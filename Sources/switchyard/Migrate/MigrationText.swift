@@ -2,7 +2,6 @@ import BulkMigration
 import Ledger
 import Operations
 import Runtime
-import Time
 
 /// What people read of a bulk migration.
 enum MigrationText {
@@ -36,9 +35,8 @@ enum MigrationText {
   }
 
   /// What to do about a job that no process works on; nil where one does, or where it is held up.
-  static func unattended(_ record: MigrationRecord, isHeldUp: Bool, at now: Milliseconds) -> String? {
-    let isOutsideHours = record.job.settings.hours.map { !$0.contain(now) } ?? false
-    guard record.isUnattended, !isHeldUp, !isOutsideHours else { return nil }
+  static func unattended(_ record: MigrationRecord, _ holdUp: String?) -> String? {
+    guard record.isUnattended, holdUp == nil else { return nil }
     return """
       no process works on it: start `switchyard serve` on this database, or run `switchyard migrate resume \(record.job.id) \
       --here`
