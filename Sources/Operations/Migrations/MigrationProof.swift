@@ -35,6 +35,8 @@ package struct MigrationProof: Sendable {
   package private(set) var failure: String?
   /// Receipts of which nothing could be compared.
   package private(set) var notCompared = 0
+  /// Of these, the ones that are not proven to this process: it may lack a root that the job's had.
+  package private(set) var unproven = 0
   /// Whether every usable row of the app and environment was compared: then nothing is left to chance.
   package internal(set) var isWhole = false
   package internal(set) var isSecretWrong = false
@@ -45,6 +47,7 @@ package struct MigrationProof: Sendable {
   mutating func note(_ compared: ComparedCall?) {
     guard let judgement = compared?.judgement, let customer = compared?.customer else {
       notCompared += 1
+      if compared?.outcome == .unproven { unproven += 1 }
       return
     }
     let standing: Standing =

@@ -35,6 +35,8 @@ package struct VerifyMigration: Sendable {
     package let rejected: Int
     /// Why nothing can be compared; nil when it can.
     package let obstacle: Obstacle?
+    /// Whether its clients' calls are compared as they come.
+    package let isInShadow: Bool
     fileprivate let password: String
 
     package var scope: Scope { Scope(app: app.id, environment: environment) }
@@ -48,13 +50,20 @@ package struct VerifyMigration: Sendable {
     /// Without the shared secret Apple answers nothing of subscriptions.
     case noSharedSecret
 
-    package func text(_ app: String) -> String {
+    package var text: String {
       switch self {
-      case .legacy: "its stage is legacy: `switchyard rollout set \(app) record` first"
-      case .answered:
-        "Switchyard answers its clients already; calls are compared as they come: `switchyard compare list --app \(app)`"
-      case .noSharedSecret:
-        "no shared secret is registered, or this master key cannot open it: `switchyard app secret \(app)`"
+      case .legacy: "its stage is legacy"
+      case .answered: "Switchyard answers its clients already; calls are compared as they come"
+      case .noSharedSecret: "no shared secret is registered, or this master key cannot open it"
+      }
+    }
+
+    /// The command that helps.
+    package func next(_ app: String, _ environment: Environment) -> String {
+      switch self {
+      case .legacy: "switchyard rollout set \(app) record --environment \(environment.rawValue) --reason TEXT"
+      case .answered: "switchyard compare list --app \(app) --environment \(environment.rawValue)"
+      case .noSharedSecret: "switchyard app secret \(app) --file FILE"
       }
     }
   }
@@ -62,6 +71,8 @@ package struct VerifyMigration: Sendable {
   package struct Plan: Sendable {
     package let job: MigrationJob
     package let places: [Place]
+    /// Rows of the job that were rejected.
+    package let rejected: Int
   }
 
   private let id: Int
@@ -111,10 +122,10 @@ package struct VerifyMigration: Sendable {
         places.append(
           Place(
             app: found, environment: its, usable: accounts.usable, rejected: all.allRejected, obstacle: obstacle,
-            password: String(decoding: secret ?? [], as: UTF8.self)))
+            isInShadow: stage == .shadow, password: String(decoding: secret ?? [], as: UTF8.self)))
       }
       places.sort { ($0.app.bundleID, $0.environment.rawValue) < ($1.app.bundleID, $1.environment.rawValue) }
-      return Plan(job: job, places: places)
+      return Plan(job: job, places: places, rejected: all.allRejected)
     }
     guard let plan else { throw NoSuchMigration(id: id) }
     return plan
