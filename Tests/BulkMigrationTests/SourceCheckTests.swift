@@ -40,6 +40,16 @@ import Testing
     #expect(columns?.receipt == "Beleg" && columns?.userID == nil && columns?.unread == ["Kunde", "Preis"])
   }
 
+  @Test func `takes no column for two things, but for the key`() {
+    var wishes = TableInspection.Wishes()
+    (wishes.key, wishes.content, wishes.userID, wishes.app) = ("id", "id", "user", nil)
+    #expect(wishes.ambiguous == nil)
+    wishes.app = "user"
+    #expect(wishes.ambiguous == "user")
+    (wishes.content, wishes.app) = ("user", "app")
+    #expect(wishes.ambiguous == "user")
+  }
+
   @Test func `refuses sources of which none has a row`() async throws {
     for text in ["", "\n\n", "user_id,receipt\n"] {
       let empty = await #expect(throws: SourceCheck.Empty.self, "\(text)") { try await check(text) }
