@@ -64,6 +64,12 @@ enum MigrateStart {
       throw FileError(path, reason: "it is no plan; `switchyard migrate plan --out FILE` makes one")
     }
     return try await begin(arguments, try DatabaseOptions(arguments), terminal) { keys in
+      for folder in try FileSource.changedFolders(since: plan.parts) {
+        terminal.note(
+          """
+          warning: the files in \(folder) are not those of the plan. New ones may be left out: make a plan again to read all
+          """)
+      }
       let parts = try plan.parts.map { part throws in
         guard case .table(let table) = try MigrationSource(stored: part.source),
           let text = arguments.value("source-database")
