@@ -14,6 +14,9 @@ import Testing
     let program = database.program
     _ = try await program.run("app", "add", Self.app)
     let ids = database.place.file("ids.txt", Array("2000000900000001\n".utf8))
+    let refused = try await program.run("migrate", "start", ids, "--app", Self.app, "--json")
+    let warned = try refused.objects.first
+    #expect(refused.status == 4 && warned?["warnings"]?.array?.isEmpty == false, "\(refused)")
     let started = try await program.run("migrate", "start", ids, "--app", Self.app, "--yes", "--json")
     #expect(started.status == 0, "\(started)")
     #expect(try await program.run("migrate", "pause", "1", "--reason", "a busy night").status == 0)
@@ -45,7 +48,11 @@ import Testing
     try await database.execute("UPDATE flags SET stage = 'legacy' WHERE environment = 2")
     #expect(try await cause(false).contains("a stage above legacy"))
     try await database.execute("UPDATE flags SET stage = 'record'")
-    #expect(try await program.run("migrate", "throttle", "1", "--calls", "1").status == 0)
+    let throttled = try await program.run("migrate", "throttle", "1", "--calls", "1")
+    let limits = "migration 1 has limits of 1 customers a second; it is paused\n"
+    #expect(throttled.status == 0 && throttled.output == limits, "\(throttled)")
+    let again = try await program.run("migrate", "pause", "1", "--json")
+    #expect(try again.status == 1 && again.objects.first?["state"] == "paused", "\(again)")
     #expect(try await cause(true) == "the throttle of 1 calls a second")
   }
 }

@@ -95,8 +95,8 @@ package struct NoSuchMigration: ExitStatusError, CustomStringConvertible {
 
 /// A job that stands so that this cannot be done.
 package struct MigrationNotChanged: ExitStatusError, CustomStringConvertible {
-  let id: Int
-  let state: MigrationJob.State
+  package let id: Int
+  package let state: MigrationJob.State
   let change: ChangeMigration.Change
 
   package var exitStatus: ExitStatus { .failed }

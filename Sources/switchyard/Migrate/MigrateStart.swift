@@ -117,6 +117,9 @@ enum MigrateStart {
         // There may be a job that reads it.
         isSourceNeeded = true
         throw error
+      } catch let refusal as MigrationRefused where arguments.wantsJSON {
+        try terminal.write(["job": .null, "warnings": MigrationJSON.warnings(refusal.warnings)])
+        throw refusal
       }
       isSourceNeeded = true
       for warning in plan.warnings { terminal.note("warning: \(warning.text)") }

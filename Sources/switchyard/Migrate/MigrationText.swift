@@ -43,6 +43,15 @@ enum MigrationText {
       """
   }
 
+  /// `limits of 20 customers a second, the hours 22-6 UTC`, or `no limits of ours`.
+  static func limits(_ settings: MigrationSettings) -> String {
+    let limits = [
+      settings.callsPerSecond.map { "\($0) customers a second" }, settings.rowsPerSecond.map { "\($0) rows a second" },
+      settings.hours.map { "the hours \($0.text) UTC" },
+    ].compactMap(\.self)
+    return limits.isEmpty ? "no limits of ours" : "limits of \(limits.joined(separator: ", "))"
+  }
+
   /// A name in a table, where nobody may know it.
   static func known(_ name: String) -> String { name.isEmpty ? "not known" : name }
 
