@@ -38,7 +38,32 @@ import Testing
   @Test func `finds the columns that the job will read`() async throws {
     let columns = try await check("Kunde;Beleg;Preis\nu1;MIIT;3\n", NamedColumns(receipt: "Beleg"))
     #expect(columns?.receipt == "Beleg" && columns?.userID == nil && columns?.unread == ["Kunde", "Preis"])
-    #expect(try await check("")?.receipt == nil)
+  }
+
+  @Test func `takes no column for two things, but for the key`() {
+    var wishes = TableInspection.Wishes()
+    (wishes.key, wishes.content, wishes.userID, wishes.app) = ("id", "id", "user", nil)
+    #expect(wishes.ambiguous == nil)
+    wishes.app = "user"
+    #expect(wishes.ambiguous == "user")
+    (wishes.content, wishes.app) = ("user", "app")
+    #expect(wishes.ambiguous == "user")
+  }
+
+  @Test func `refuses sources of which none has a row`() async throws {
+    for text in ["", "\n\n", "user_id,receipt\n"] {
+      let empty = await #expect(throws: SourceCheck.Empty.self, "\(text)") { try await check(text) }
+      #expect(empty?.description.contains("receipts.csv") == true && empty?.exitStatus == .failed)
+    }
+    let folder = "\(place.path)/exports"
+    #expect(FileFacts.makeDirectory(folder))
+    func parts() throws -> [MigrationJobTable.NewPart] { try FileSource.parts(of: folder) }
+    func checkFolder() async throws { _ = try await SourceCheck.columns(of: parts()) { Keyring(current: .generate()) } }
+    await #expect(throws: SourceCheck.Empty.self) { try await checkFolder() }
+    try OutputFile("\(folder)/a.csv").write(Array("user_id,receipt\n".utf8))
+    await #expect(throws: SourceCheck.Empty.self) { try await checkFolder() }
+    try OutputFile("\(folder)/b.csv").write(Array("user_id,receipt\nu1,MIIT\n".utf8))
+    try await checkFolder()
   }
 
   private func headers(_ named: NamedColumns, atMost most: Int = HeaderCheck.mostFiles) async throws -> HeaderCheck {
@@ -85,6 +110,7 @@ import Testing
     let connection = try await Connection.open(old)
     try await connection.read { session throws(DatabaseError) in
       try session.run("CREATE TABLE receipts_old (id INT NOT NULL PRIMARY KEY, receipt TEXT NULL)")
+      try session.run("INSERT INTO receipts_old VALUES (1, NULL)")
       try session.run("CREATE USER IF NOT EXISTS checked_reader@localhost IDENTIFIED BY 'p@ss'")
       try session.run("GRANT SELECT ON *.* TO checked_reader@localhost")
     }

@@ -61,6 +61,17 @@ import Testing
     #expect(!planned.notes.contains("no plan was kept") && FileFacts(out) != nil, "\(planned)")
   }
 
+  @Test func `begins no job where there is no database`() async throws {
+    let place = TemporaryDirectory()
+    let ids = place.file("ids.txt", Array("2000000900000001\n".utf8))
+    let program = Program(options: ["--data-dir", "\(place.path)/data"])
+    for arguments in [["plan", ids], ["start", ids, "--yes"], ["verify", "1"]] {
+      let refused = try await program.run(["migrate"] + arguments)
+      #expect(refused.status == 1 && refused.notes.contains("there is no database in"), "\(refused)")
+      #expect(FileFacts("\(place.path)/data") == nil, "\(arguments)")
+    }
+  }
+
   @Test func `says which files of a folder lack a named column`() async throws {
     let database = try await TestDatabase.migrated()
     let program = database.program

@@ -41,6 +41,9 @@ import Testing
       let table = site.database.place.file(
         "old.csv",
         Array((site.receipts + ["\(MigrateSite.app),broken,n/a!"]).joined(separator: "\n").utf8))
+      let secret = site.apple.world["apps"]?.array?.first?.object?["sharedSecret"]?.string ?? ""
+      let file = site.database.place.file("secret", Array(secret.utf8))
+      #expect(try await site.program.run("app", "secret", MigrateSite.app, "--file", file).status == 0)
       let service = try await site.serve()
       let printed = try await type("bulk-migration", ["SOURCE": table], site)
       #expect(printed[0].contains("1 rejected: notBase64") && printed[0].contains("CALLS"), "\(printed[0])")

@@ -20,6 +20,12 @@ import Testing
 
       let hindered = try await program.run(verify)
       #expect(hindered.status == 4 && hindered.notes.contains("no shared secret"), "\(hindered)")
+      let dry = try await program.run(verify + ["--dry-run", "--json"])
+      let obstacle = try dry.objects.first
+      #expect(dry.status == 4 && obstacle?["obstacle"] == "noSharedSecret" && obstacle?["dryRun"] == true, "\(dry)")
+      let other = try await program.run(verify + ["--environment", "Production", "--json"])
+      #expect(other.status == 4 && other.notes.contains("no usable row of Production"), "\(other)")
+      #expect(try other.objects.first?["obstacle"] == "noUsableRows", "\(other)")
       let secret = site.apple.world["apps"]?.array?.first?.object?["sharedSecret"]?.string ?? ""
       let file = site.database.place.file("secret", Array(secret.utf8))
       #expect(try await program.run("app", "secret", Self.app, "--file", file).status == 0)
@@ -27,6 +33,10 @@ import Testing
       let looked = try await program.run(verify + ["--dry-run"])
       #expect(looked.status == 0 && looked.notes.contains("are compared, with"), "\(looked)")
       #expect(try await site.database.rows("SELECT 1 FROM comparisons").isEmpty)
+
+      // Without the simulator's roots its receipts are not proven: what is missing is in the command that comes next.
+      let bare = try await program.run("migrate", "verify", "\(job)", "--calls", "50", "--json")
+      #expect(bare.status == 4 && bare.output.contains("--trust-root FILE"), "\(bare)")
 
       let verified = try await program.run(verify + ["--json"])
       let proof = try #require(try verified.objects.first, "\(verified)")
@@ -39,7 +49,7 @@ import Testing
       let told = proof["causes"]?.object?.members.reduce(0) { $0 + ($1.value.integer ?? 0) }
       #expect(try rows.first?.int64("times") == told && told == Int64(receipts), "\(proof)")
       let audited = try await site.database.rows("SELECT 1 FROM audit WHERE action = 'migration.verify'")
-      #expect(audited.count == 1, "without a secret nothing is compared")
+      #expect(audited.count == 2, "without a secret nothing is compared")
 
       // A sample is enough where more is allowed: six customers, drawn by lot.
       let sampled = try await program.run(verify + ["--impact-bound", "40", "--json"])
@@ -52,6 +62,14 @@ import Testing
         "rollout", "advance", Self.app, "--environment", "Sandbox", "--dry-run", "--json")
       let evidence = try advance.objects.first?["evidence"]?.object
       #expect(evidence?["customers"] == proof["customers"], "\(advance)")
+
+      // Another job brings nothing that is new, and all of it is compared.
+      let again = try await program.run(["migrate", "start", table, "--yes", "--here"] + site.roots)
+      #expect(again.status == 0, "\(again)")
+      let second = try await program.run(["migrate", "verify", "\(job + 1)", "--calls", "50", "--json"] + site.roots)
+      let all = try #require(try second.objects.first, "\(second)")
+      #expect(second.status == 0 && all["everyReceipt"] == true, "\(second)")
+      #expect(all["customers"] == proof["customers"], "\(second)")
     }
   }
 
@@ -73,6 +91,9 @@ import Testing
       let verified = try await program.run(["migrate", "verify", "\(job)", "--calls", "50", "--json"] + site.roots)
       #expect(verified.status == 7, "\(verified)")
       #expect(try verified.objects.first?["unanswered"] != 0, "\(verified)")
+      let next = try verified.objects.first?["next_steps"]?.array?.first?.string ?? ""
+      #expect(next.hasPrefix("switchyard migrate verify \(job) --app \(Self.app)"), "\(verified)")
+      #expect(next.contains(" --trust-root '\(site.apple.root)'"), "\(verified)")
       #expect(try await site.database.rows("SELECT 1 FROM comparisons").isEmpty)
     }
   }

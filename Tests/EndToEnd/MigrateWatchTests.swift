@@ -14,9 +14,14 @@ import Testing
     let program = database.program
     _ = try await program.run("app", "add", Self.app)
     let ids = database.place.file("ids.txt", Array("2000000900000001\n".utf8))
+    let refused = try await program.run("migrate", "start", ids, "--app", Self.app, "--json")
+    let warned = try refused.objects.first
+    #expect(refused.status == 4 && warned?["warnings"]?.array?.isEmpty == false, "\(refused)")
     let started = try await program.run("migrate", "start", ids, "--app", Self.app, "--yes", "--json")
     #expect(started.status == 0, "\(started)")
-    #expect(try await program.run("migrate", "pause", "1").status == 0)
+    #expect(try await program.run("migrate", "pause", "1", "--reason", "a busy night").status == 0)
+    let paused = try await program.run("migrate", "status", "1", "--json")
+    #expect(try paused.objects.first?["heldUp"] == "a busy night", "\(paused)")
     try await database.execute(
       "INSERT INTO migration_accounts SELECT 1, 0, id, 2, 'id', 500 FROM apps WHERE bundle_id = \(Self.app)")
     func cause(_ seconds: Bool) async throws -> String {
@@ -35,11 +40,19 @@ import Testing
     #expect(FileFacts.makeDirectory("\(database.place.path)/data"))
     let flag = database.place.file("data/migrate.pause", [])
     #expect(try await cause(false).contains("migrate.pause"))
+    #expect(try await program.run("migrate", "resume", "1").status == 0)
+    let status = try await program.run("migrate", "status", "1")
+    #expect(status.output.contains("held up: the file \(flag) is there"), "\(status)")
+    #expect(try await program.run("migrate", "pause", "1").status == 0)
     Files.remove(flag)
     try await database.execute("UPDATE flags SET stage = 'legacy' WHERE environment = 2")
     #expect(try await cause(false).contains("a stage above legacy"))
     try await database.execute("UPDATE flags SET stage = 'record'")
-    #expect(try await program.run("migrate", "throttle", "1", "--calls", "1").status == 0)
+    let throttled = try await program.run("migrate", "throttle", "1", "--calls", "1")
+    let limits = "migration 1 has limits of 1 customers a second; it is paused\n"
+    #expect(throttled.status == 0 && throttled.output == limits, "\(throttled)")
+    let again = try await program.run("migrate", "pause", "1", "--json")
+    #expect(try again.status == 1 && again.objects.first?["state"] == "paused", "\(again)")
     #expect(try await cause(true) == "the throttle of 1 calls a second")
   }
 }

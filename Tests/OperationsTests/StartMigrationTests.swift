@@ -26,4 +26,12 @@ import Time
     let sandbox = StartMigration([], of: Operated.bundleID, in: .sandbox)
     #expect(Self.silent(try await sandbox.plan(on: here.connection).warnings).isEmpty)
   }
+
+  @Test func `is warned that no app is registered`() async throws {
+    let here = try await Operated()
+    let start = StartMigration([], of: nil, in: nil)
+    #expect(try await start.plan(on: here.connection).warnings.allSatisfy { $0.code != "noApp" })
+    try await here.execute("UPDATE apps SET removed_at = 1")
+    #expect(try await start.plan(on: here.connection).warnings.map(\.code) == ["noApp"])
+  }
 }

@@ -1,7 +1,7 @@
 package import Backfill
 package import Database
 package import Ledger
-import Runtime
+package import Runtime
 package import Signing
 
 /// Opens the sources of a job once, with exactly what is stored of them, before the job is written.
@@ -27,31 +27,62 @@ package enum SourceCheck {
     }
   }
 
-  /// Reads a page of each table and the beginning of each file, of a folder's part the first file.
+  /// Sources that have no row at all: a dump that failed looks like that.
+  package struct Empty: ExitStatusError, Hashable, CustomStringConvertible {
+    /// Those that were named, as people know them.
+    let names: [String]
+
+    package var exitStatus: ExitStatus { .failed }
+    package var description: String {
+      let places = SafeText.escaped(names.joined(separator: ", "), limit: SourceCheck.longestList)
+      return "there is no row in \(names.isEmpty ? "the folder" : places). Check that the export worked"
+    }
+  }
+
+  /// Reads a page of each table and the beginning of each file, of a folder's part the first file; `Empty` without a row.
   ///
   /// - Parameter keys: opens the password of a table's database, if there is one.
   /// - Returns: the columns of the files, by the sources of their parts.
   package static func columns(
     of parts: [MigrationJobTable.NewPart], _ keys: () throws -> Keyring
   ) async throws -> [String: InputColumns] {
-    var columns: [String: InputColumns] = [:]
+    var (columns, names, hasRows): ([String: InputColumns], [String], Bool) = ([:], [], false)
     for part in parts {
-      switch try MigrationSource(stored: part.source) {
-      case .files(let files): columns[part.source] = try await self.columns(of: files)
-      case .table(let table): try await read(table, part.sealed, keys)
+      let source = try MigrationSource(stored: part.source)
+      names.append(source.name)
+      switch source {
+      case .files(let files):
+        columns[part.source] = try await self.columns(of: files)
+        if !hasRows { hasRows = try await self.hasRows(files) }
+      case .table(let table): if try await read(table, part.sealed, keys) { hasRows = true }
       }
     }
+    guard hasRows else { throw Empty(names: names) }
     return columns
   }
 
-  private static func read(_ table: TableSource, _ sealed: [UInt8]?, _ keys: () throws -> Keyring) async throws {
+  private static func hasRows(_ files: FileSource) async throws -> Bool {
+    var batches = try FileBatches(files, from: .start)
+    while let batch = try await batches.next() {
+      guard case .block(let block) = batch.content else { return true }
+      var hasRow = false
+      block.forEachRow { row in if row.raw.contains(where: { $0 > 0x20 }) { hasRow = true } }
+      if hasRow { return true }
+    }
+    return false
+  }
+
+  /// Whether it has a row.
+  private static func read(
+    _ table: TableSource, _ sealed: [UInt8]?, _ keys: () throws -> Keyring
+  ) async throws -> Bool {
     let configuration = try table.configuration(sealed: sealed, sealed == nil ? nil : keys())
     do {
       var batches = try await TableBatches(table, configuration, from: .start, mostRows: 1)
       let result: Result<SourceBatch?, any Error>
       do { result = .success(try await batches.next()) } catch { result = .failure(error) }
       await batches.close()
-      _ = try result.get()
+      return try result.get() != nil
     } catch let error as DatabaseError {
       throw Flaw(error, of: table.name, hasPassword: sealed != nil)
     }

@@ -127,6 +127,24 @@ package struct FileSource: Hashable, Sendable {
     }
   }
 
+  /// The folders of a plan whose files are not those that it was made of, as far as their names and sizes tell.
+  ///
+  /// A file outside of a folder is compared when it is opened.
+  package static func changedFolders(since planned: [MigrationJobTable.NewPart]) throws -> [String] {
+    func facts(_ parts: [MigrationJobTable.NewPart]) -> Set<String> {
+      Set(parts.map { "\($0.size ?? 0) \($0.source)" })
+    }
+    var folders: [FileSource: [MigrationJobTable.NewPart]] = [:]
+    for part in planned {
+      guard case .files(let files) = try MigrationSource(stored: part.source), files.isFolder else { continue }
+      let folder = FileSource(path: files.path, isFolder: true, size: nil, columns: files.columns)
+      folders[folder, default: []].append(part)
+    }
+    return try folders.filter { folder, parts in
+      try facts(parts) != facts(self.parts(of: folder.path, columns: folder.columns))
+    }.map(\.key.path).sorted()
+  }
+
   private static func part(_ source: FileSource, size: Int64) -> MigrationJobTable.NewPart {
     MigrationJobTable.NewPart(source: MigrationSource.files(source).stored, size: size)
   }

@@ -11,6 +11,14 @@ package enum TableInspection {
     package var app: String?
 
     package init() {}
+
+    /// A column that would hold two things, of which one would be lost; nil if none.
+    ///
+    /// A key may be what the rows hold, as of a table of ids.
+    package var ambiguous: String? {
+      let names = [content, userID, app].compactMap(\.self)
+      return names.first { name in names.count { $0 == name } > 1 }
+    }
   }
 
   /// Why a table cannot be read as it is.

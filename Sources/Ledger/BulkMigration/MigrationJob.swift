@@ -29,7 +29,7 @@ package struct MigrationJob: Hashable, Sendable {
   /// Of what does not say its environment.
   package let environment: Environment?
   package let settings: MigrationSettings
-  /// Why it cannot go on; nil while it can.
+  /// Why it cannot go on, or what an operator said when it was paused; nil while it can, or where nothing was said.
   package let trouble: String?
 }
 

@@ -46,7 +46,8 @@ package struct ChangeMigration: Sendable {
       var isDone = true
       switch change {
       case .pause:
-        isDone = try MigrationJobTable.move(id, from: [.running], to: .paused, at: now, in: session)
+        isDone = try MigrationJobTable.move(
+          id, from: [.running], to: .paused, because: author.reason, at: now, in: session)
       case .resume:
         isDone = try MigrationJobTable.move(id, from: [.paused, .failed], to: .running, at: now, in: session)
       case .cancel:
@@ -94,8 +95,8 @@ package struct NoSuchMigration: ExitStatusError, CustomStringConvertible {
 
 /// A job that stands so that this cannot be done.
 package struct MigrationNotChanged: ExitStatusError, CustomStringConvertible {
-  let id: Int
-  let state: MigrationJob.State
+  package let id: Int
+  package let state: MigrationJob.State
   let change: ChangeMigration.Change
 
   package var exitStatus: ExitStatus { .failed }

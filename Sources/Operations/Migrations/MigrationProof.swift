@@ -25,6 +25,8 @@ package struct MigrationProof: Sendable {
   }
 
   private let mostImpact: Double
+  /// Rows of the migration, of whatever app, that were rejected: of those nothing is compared.
+  private let rejected: Int
   private var customers: [Digest: Standing] = [:]
   /// Comparisons by cause, `equal` for no difference.
   package private(set) var causes: [String: Int] = [:]
@@ -33,16 +35,19 @@ package struct MigrationProof: Sendable {
   package private(set) var failure: String?
   /// Receipts of which nothing could be compared.
   package private(set) var notCompared = 0
-  /// Whether everything that the migration brought was compared: then nothing is left to chance.
+  /// Of these, the ones that are not proven to this process: it may lack a root that the job's had.
+  package private(set) var unproven = 0
+  /// Whether every usable row of the app and environment was compared: then nothing is left to chance.
   package internal(set) var isWhole = false
   package internal(set) var isSecretWrong = false
 
-  init(mostImpact: Double) { self.mostImpact = mostImpact }
+  init(mostImpact: Double, rejected: Int) { (self.mostImpact, self.rejected) = (mostImpact, rejected) }
 
   /// - Parameter compared: nil for a receipt that belongs to the other environment.
   mutating func note(_ compared: ComparedCall?) {
     guard let judgement = compared?.judgement, let customer = compared?.customer else {
       notCompared += 1
+      if compared?.outcome == .unproven { unproven += 1 }
       return
     }
     let standing: Standing =
@@ -90,10 +95,11 @@ package struct MigrationProof: Sendable {
 
   /// For people.
   package var text: String {
-    """
-    \(known) customers compared, \(affected) with different access than by Apple's answers; \(incomplete) without a known \
-    history, \(notCompared + unanswered) receipts without a comparison
-    """
+    let text = """
+      \(known) customers compared, \(affected) with different access than by Apple's answers; \(incomplete) without a known \
+      history, \(notCompared + unanswered) receipts without a comparison
+      """
+    return rejected == 0 ? text : text + "; \(rejected) rows of the migration were rejected and not compared"
   }
 
   package var json: JSONObject {
@@ -101,7 +107,8 @@ package struct MigrationProof: Sendable {
       "customers": .integer(Int64(known)), "affected": .integer(Int64(affected)),
       "incomplete": .integer(Int64(incomplete)), "notCompared": .integer(Int64(notCompared)),
       "unanswered": .integer(Int64(unanswered)), "failure": failure.map(JSONValue.string) ?? .null,
-      "impactBound": .string(RateBound.percent(bound)), "everyReceipt": .bool(isWhole),
+      "impactBound": .string(RateBound.percent(bound)), "rejected": .integer(Int64(rejected)),
+      "everyReceipt": .bool(isWhole && rejected == 0),
       "verdict": .string(verdict.rawValue),
       "causes": .object(JSONObject(causes.sorted { $0.key < $1.key }.map { ($0.key, .integer(Int64($0.value))) })),
     ]

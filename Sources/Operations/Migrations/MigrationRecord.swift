@@ -39,6 +39,19 @@ package struct MigrationRecord: Sendable {
       """
   }
 
+  /// Why nothing of a job goes on now although nothing is wrong with it; nil where it may go on, or has ended.
+  ///
+  /// - Parameter flag: the file that holds up all jobs of a data directory; nil where it is not there.
+  package func holdUp(byFile flag: String?, at now: Milliseconds) -> String? {
+    switch job.state {
+    case .paused: return job.trouble ?? "an operator paused it"
+    case .running:
+      if let flag { return "the file \(flag) is there: remove it to go on" }
+      return job.settings.hours.flatMap { $0.contain(now) ? nil : "it works within the hours \($0.text) UTC alone" }
+    case .done, .cancelled, .failed: return nil
+    }
+  }
+
   /// `NoSuchMigration` when there is none.
   package static func find(_ id: Int, at now: Milliseconds, _ connection: Connection) async throws -> Self {
     let record = try await connection.read { session throws(DatabaseError) in

@@ -82,6 +82,12 @@ package struct MigrationWarning: Hashable, Sendable {
     let flags = try FlagTable.all(in: session)
     let keyed = try CredentialTable.apps(with: .apiKey, in: session)
     var warnings: [Self] = []
+    if apps.isEmpty {
+      warnings.append(
+        Self(
+          code: "noApp",
+          text: "no app is registered, so that every row is rejected; `switchyard app add BUNDLE_ID` first"))
+    }
     for app in apps {
       let scopes = (environment.map { [$0] } ?? [.production, .sandbox]).map { Scope(app: app.id, environment: $0) }
       for scope in scopes {

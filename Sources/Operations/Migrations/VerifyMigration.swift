@@ -31,8 +31,12 @@ package struct VerifyMigration: Sendable {
     package let environment: Environment
     /// Rows of use that the job brought.
     package let usable: Int
+    /// Rows of the whole job that were rejected: most of them name no app that is known.
+    package let rejected: Int
     /// Why nothing can be compared; nil when it can.
     package let obstacle: Obstacle?
+    /// Whether its clients' calls are compared as they come.
+    package let isInShadow: Bool
     fileprivate let password: String
 
     package var scope: Scope { Scope(app: app.id, environment: environment) }
@@ -46,13 +50,20 @@ package struct VerifyMigration: Sendable {
     /// Without the shared secret Apple answers nothing of subscriptions.
     case noSharedSecret
 
-    package func text(_ app: String) -> String {
+    package var text: String {
       switch self {
-      case .legacy: "its stage is legacy: `switchyard rollout set \(app) record` first"
-      case .answered:
-        "Switchyard answers its clients already; calls are compared as they come: `switchyard compare list --app \(app)`"
-      case .noSharedSecret:
-        "no shared secret is registered, or this master key cannot open it: `switchyard app secret \(app)`"
+      case .legacy: "its stage is legacy"
+      case .answered: "Switchyard answers its clients already; calls are compared as they come"
+      case .noSharedSecret: "no shared secret is registered, or this master key cannot open it"
+      }
+    }
+
+    /// The command that helps.
+    package func next(_ app: String, _ environment: Environment) -> String {
+      switch self {
+      case .legacy: "switchyard rollout set \(app) record --environment \(environment.rawValue) --reason TEXT"
+      case .answered: "switchyard compare list --app \(app) --environment \(environment.rawValue)"
+      case .noSharedSecret: "switchyard app secret \(app) --file FILE"
       }
     }
   }
@@ -60,6 +71,8 @@ package struct VerifyMigration: Sendable {
   package struct Plan: Sendable {
     package let job: MigrationJob
     package let places: [Place]
+    /// Rows of the job that were rejected.
+    package let rejected: Int
   }
 
   private let id: Int
@@ -95,7 +108,8 @@ package struct VerifyMigration: Sendable {
       let flags = try FlagTable.all(in: session)
       let secrets = try CredentialTable.open(.sharedSecret, with: keys, in: session).opened
       var places: [Place] = []
-      for (place, accounts) in try MigrationAccountTable.read(id, in: session).byPlace where accounts.usable > 0 {
+      let (all, byPlace) = try MigrationAccountTable.read(id, in: session)
+      for (place, accounts) in byPlace where accounts.usable > 0 {
         guard let found = apps.first(where: { $0.id == place.app }), let its = place.environment,
           app == nil || found.bundleID == app, environment == nil || its == environment
         else { continue }
@@ -107,11 +121,11 @@ package struct VerifyMigration: Sendable {
           ? .legacy : stage.answers != .apple ? .answered : secret == nil ? .noSharedSecret : nil
         places.append(
           Place(
-            app: found, environment: its, usable: accounts.usable, obstacle: obstacle,
-            password: String(decoding: secret ?? [], as: UTF8.self)))
+            app: found, environment: its, usable: accounts.usable, rejected: all.allRejected, obstacle: obstacle,
+            isInShadow: stage == .shadow, password: String(decoding: secret ?? [], as: UTF8.self)))
       }
       places.sort { ($0.app.bundleID, $0.environment.rawValue) < ($1.app.bundleID, $1.environment.rawValue) }
-      return Plan(job: job, places: places)
+      return Plan(job: job, places: places, rejected: all.allRejected)
     }
     guard let plan else { throw NoSuchMigration(id: id) }
     return plan
@@ -128,7 +142,7 @@ package struct VerifyMigration: Sendable {
     _ place: Place, of job: MigrationJob, by author: Author, every pace: Duration, asking ask: Ask,
     with shadow: Shadow, on connection: Connection, at clock: WallClock, note: (MigrationProof) -> Void
   ) async throws -> MigrationProof {
-    var proof = MigrationProof(mostImpact: mostImpact)
+    var proof = MigrationProof(mostImpact: mostImpact, rejected: place.rejected)
     var asked: Set<Digest> = []
     var failed = 0
     let start = [UInt8].random(count: Digest.count)
@@ -143,7 +157,7 @@ package struct VerifyMigration: Sendable {
           guard !Task.isCancelled, proof.known < wanted, proof.asked < mostCalls, failed < Self.mostFailed else {
             break walk
           }
-          guard let text = try await text(of: receipt, on: connection) else { continue }
+          guard let text = try await text(of: receipt, job.id, on: connection) else { continue }
           // One receipt that two users brought was stored twice.
           guard asked.insert(.sha256(Array(text.utf8))).inserted else { continue }
           let began = ContinuousClock.now
@@ -179,11 +193,17 @@ package struct VerifyMigration: Sendable {
     return proof
   }
 
-  private func text(of receipt: InboxListing, on connection: Connection) async throws(DatabaseError) -> String? {
-    let message = try await connection.read { session throws(DatabaseError) in
-      try InboxTable.messages(of: [receipt], in: session).first
+  /// Nil for a receipt that the job did not bring.
+  private func text(
+    of receipt: InboxListing, _ job: Int, on connection: Connection
+  ) async throws(DatabaseError) -> String? {
+    let body = try await connection.read { session throws(DatabaseError) -> [UInt8]? in
+      guard let body = try InboxTable.messages(of: [receipt], in: session).first?.message.body,
+        try MigrationSample.isOf(job, body, in: session)
+      else { return nil }
+      return body
     }
-    return message.map { String(decoding: $0.message.body, as: UTF8.self) }
+    return body.map { String(decoding: $0, as: UTF8.self) }
   }
 
   private struct WrongSecret: Error {}

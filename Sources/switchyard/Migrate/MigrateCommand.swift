@@ -47,14 +47,15 @@ enum MigrateCommand {
     return try await options.withLedger(terminal) { connection in
       let now = WallClock.system.now()
       let record = try await MigrationRecord.find(number, at: now, connection)
+      let holdUp = record.holdUp(byFile: options.raisedMigrationFlag, at: now)
       if arguments.wantsJSON {
-        try terminal.write(MigrationJSON.record(record))
+        var object = MigrationJSON.record(record)
+        object["heldUp"] = JSONValue(holdUp)
+        try terminal.write(object)
       } else {
         try terminal.write(MigrationText.status(record, for: terminal))
-        let isHeldUp = FileFacts(options.migrationFlag) != nil
-        if let advice = MigrationText.unattended(record, isHeldUp: isHeldUp, at: now) {
-          try terminal.write("\(advice)\n")
-        }
+        if record.job.state == .running, let holdUp { try terminal.write("held up: \(holdUp)\n") }
+        if let advice = MigrationText.unattended(record, holdUp) { try terminal.write("\(advice)\n") }
       }
       return .done
     }
@@ -113,9 +114,18 @@ enum MigrateCommand {
     _ terminal: Terminal
   ) async throws {
     let changing = ChangeMigration(change, of: number)
-    let job = try await changing.apply(
-      changing.plan(on: connection), by: .ofCommand(because: arguments.value("reason")),
-      at: WallClock.system.now(), on: connection)
+    let job: MigrationJob
+    do {
+      job = try await changing.apply(
+        changing.plan(on: connection), by: .ofCommand(because: arguments.value("reason")),
+        at: WallClock.system.now(), on: connection)
+    } catch let refusal as MigrationNotChanged where arguments.wantsJSON {
+      try terminal.write([
+        "job": .integer(Int64(refusal.id)), "state": .string(refusal.state.name),
+        "refused": .string(refusal.description),
+      ])
+      throw refusal
+    }
     var rest: (ids: Int, text: String?) = (0, nil)
     if job.state == .cancelled {
       let record = try await MigrationRecord.find(number, at: WallClock.system.now(), connection)
@@ -126,6 +136,13 @@ enum MigrateCommand {
       if job.state == .cancelled { object["notLookedUp"] = .integer(Int64(rest.ids)) }
       if let text = rest.text { object["rest"] = .string(text) }
       try terminal.write(object)
+    } else if case .throttle = change {
+      let now = WallClock.system.now()
+      let record = try await MigrationRecord.find(number, at: now, connection)
+      let holdUp = record.holdUp(byFile: try DatabaseOptions(arguments).raisedMigrationFlag, at: now)
+      let state = job.state == .running ? "" : "; it is \(job.state.name)"
+      try terminal.write("migration \(number) has \(MigrationText.limits(job.settings))\(state)\n")
+      if let text = MigrationText.unattended(record, holdUp) ?? holdUp { terminal.note(text) }
     } else {
       try terminal.write("migration \(number) is \(job.state.name)\n")
       if let text = rest.text { terminal.note(text) }

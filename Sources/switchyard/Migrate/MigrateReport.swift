@@ -69,7 +69,9 @@ enum MigrateReport {
     var text = "# Migration \(job.id): \(job.state.name)\n\n"
     text += "Begun \(job.createdAt.iso8601) by \(job.createdBy)"
     text += job.finishedAt.map { ", ended \($0.iso8601).\n\n" } ?? ".\n\n"
-    if let trouble = job.trouble { text += "**It cannot go on:** \(trouble)\n\n" }
+    if let trouble = job.trouble {
+      text += "**\(job.state == .paused ? "It is paused" : "It cannot go on"):** \(trouble)\n\n"
+    }
     if let rest = record.rest { text += "**Left out:** \(rest).\n\n" }
     text += """
       Of \(accounts.rows) rows \(accounts.usable) were of use, \(accounts.duplicates) said what others said \

@@ -57,6 +57,11 @@ struct MigrateSources {
           .invalidValue, "--column takes receipt=COLUMN, user=COLUMN, app=COLUMN or key=COLUMN.", path: arguments.path)
       }
     }
+    if let name = wishes.ambiguous {
+      throw UsageError(
+        .invalidValue, "--column names \(UsageError.shown(name)) for two things; each needs a column of its own.",
+        path: arguments.path)
+    }
     self.wishes = wishes
     if table != nil, arguments.value("source-database") == nil {
       throw UsageError(

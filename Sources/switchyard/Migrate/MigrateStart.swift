@@ -64,6 +64,12 @@ enum MigrateStart {
       throw FileError(path, reason: "it is no plan; `switchyard migrate plan --out FILE` makes one")
     }
     return try await begin(arguments, try DatabaseOptions(arguments), terminal) { keys in
+      for folder in try FileSource.changedFolders(since: plan.parts) {
+        terminal.note(
+          """
+          warning: the files in \(folder) are not those of the plan. New ones may be left out: make a plan again to read all
+          """)
+      }
       let parts = try plan.parts.map { part throws in
         guard case .table(let table) = try MigrationSource(stored: part.source),
           let text = arguments.value("source-database")
@@ -85,11 +91,9 @@ enum MigrateStart {
     _ find: (() throws -> Keyring) async throws -> MigrationStartup
   ) async throws -> ExitStatus {
     let here = try arguments.flag("here") ? MigrateHere(arguments, options) : nil
-    return try await options.withDatabase(terminal) { configuration in
+    return try await options.withLedger(terminal) { connection in
       var isSourceNeeded = false
       defer { if !isSourceNeeded { spooled?.remove() } }
-      let connection = try await Connection.open(configuration)
-      try await options.prepare(connection)
       let hasSealed = try await connection.read { session throws(DatabaseError) in
         try CredentialTable.hasAny(in: session)
       }
@@ -113,6 +117,9 @@ enum MigrateStart {
         // There may be a job that reads it.
         isSourceNeeded = true
         throw error
+      } catch let refusal as MigrationRefused where arguments.wantsJSON {
+        try terminal.write(["job": .null, "warnings": MigrationJSON.warnings(refusal.warnings)])
+        throw refusal
       }
       isSourceNeeded = true
       for warning in plan.warnings { terminal.note("warning: \(warning.text)") }
@@ -121,9 +128,8 @@ enum MigrateStart {
       } else {
         try terminal.write("migration \(job) is running; `switchyard migrate watch \(job)` shows how far it is\n")
       }
-      await connection.close()
       guard let here else { return .done }
-      return try await here.run(job, on: configuration, terminal)
+      return try await here.run(job, on: connection.configuration, terminal)
     }
   }
 }

@@ -25,9 +25,9 @@ enum MigrateVerify {
       Run it when the job is done: customers without a known history are not counted, and more than 5 percent of them prove \
       nothing. The app is in record or shadow, and its clients go on getting Apple's answers. Each comparison is kept as those \
       of shadow are (`switchyard compare list`), and counts as evidence for `switchyard rollout advance`; differences are looked \
-      at again after ten minutes, by `serve`. iOS 6 receipts with an unknown environment are not sampled. Exit status: 0 proven, \
-      4 too few customers were compared, or nothing of an app, 5 the limit is not proven: some customers would have different \
-      access, 7 Apple does not answer.
+      at again after ten minutes, by `serve`. iOS 6 receipts with an unknown environment are not sampled. --dry-run ends with 4 \
+      where nothing of an app would be compared. Exit status: 0 proven, 4 too few customers were compared, or nothing of an \
+      app, 5 the limit is not proven: some customers would have different access, 7 Apple does not answer.
       """,
     whenStopped: "What was compared is kept, and counts.",
     examples: [
@@ -52,20 +52,19 @@ enum MigrateVerify {
     let trust = try TrustOptions(arguments)
     let hosts = try AskingApple.hosts(arguments)
     let options = try DatabaseOptions(arguments)
-    return try await options.withDatabase(terminal) { configuration in
-      let connection = try await Connection.open(configuration)
-      try await options.prepare(connection)
+    return try await options.withLedger(terminal) { connection in
       let hasSealed = try await connection.read { session throws(DatabaseError) in
         try CredentialTable.hasAny(in: session)
       }
       let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { terminal.note($0) }
       let plan = try await verify.plan(with: keys, on: connection)
-      try tell(plan, verify, calls: calls, arguments, terminal)
-      guard !arguments.flag("dry-run") else { return .done }
-      let pool = Pool(configuration)
+      let report = VerifyReport(verify, plan, arguments, terminal)
+      try report.tell(calls: calls)
+      var statuses: [ExitStatus] = plan.places.contains { $0.obstacle != nil } || plan.places.isEmpty ? [.refused] : []
+      guard !arguments.flag("dry-run") else { return statuses.first ?? .done }
+      let pool = Pool(connection.configuration)
       let asking = AskingApple(hosts, sharing: pool)
       let shadow = try await shadow(pool, keys, trust, connection, terminal)
-      var statuses: [ExitStatus] = plan.places.contains { $0.obstacle != nil } || plan.places.isEmpty ? [.refused] : []
       for place in plan.places where place.obstacle == nil {
         let proof = try await verify.verify(
           place, of: plan.job, by: .ofCommand(), every: .seconds(1) / calls, asking: asking.verifyReceipt, with: shadow,
@@ -73,12 +72,11 @@ enum MigrateVerify {
         ) { proof in
           if proof.asked % 100 == 0 { terminal.note("\(place.name): \(proof.text)") }
         }
-        try tell(proof, of: place, arguments, terminal)
+        try report.tell(proof, of: place)
         statuses.append(proof.exitStatus)
       }
       await asking.end()
       await pool.close()
-      await connection.close()
       return [.differences, .externalLimit, .refused].first(where: statuses.contains) ?? .done
     }
   }
@@ -103,76 +101,6 @@ enum MigrateVerify {
       answering: answering, pool: pool, keys: keys, times: times, metrics: MetricsRegistry(), disk: { .ample },
       clock: .system, logger: logger)
   }
-
-  private static func tell(
-    _ plan: VerifyMigration.Plan, _ verify: VerifyMigration, calls: Int, _ arguments: ParsedArguments,
-    _ terminal: Terminal
-  ) throws {
-    for place in plan.places {
-      guard let obstacle = place.obstacle else {
-        let (wanted, most) = (min(place.usable, verify.wanted), min(place.usable, verify.mostCalls))
-        terminal.note(
-          """
-          \(place.name): up to \(wanted) customers of \(place.usable) rows are compared, with \(most) calls of Apple's \
-          verifyReceipt at most; about \(wanted / calls / 60 + 1) minutes
-          """)
-        continue
-      }
-      let text = obstacle.text(place.app.bundleID)
-      terminal.note("\(place.name): nothing is compared: \(text)")
-      if arguments.wantsJSON, !arguments.flag("dry-run") {
-        try terminal.write([
-          "app": .string(place.app.bundleID), "environment": .string(place.environment.rawValue),
-          "verdict": "notCompared", "obstacle": .string(obstacle.rawValue), "next_steps": .array([.string(text)]),
-        ])
-      }
-    }
-    if plan.places.isEmpty { terminal.note("migration \(plan.job.id) brought no receipt of a registered app") }
-    if !plan.job.state.isFinal {
-      terminal.note(
-        "migration \(plan.job.id) is \(plan.job.state.name): customers without a known history are not counted")
-    }
-  }
-
-  private static func tell(
-    _ proof: MigrationProof, of place: VerifyMigration.Place, _ arguments: ParsedArguments, _ terminal: Terminal
-  ) throws {
-    let (app, environment) = (place.app.bundleID, place.environment.rawValue)
-    let next =
-      switch proof.verdict {
-      case .proven: "switchyard rollout advance \(app) --environment \(environment)"
-      case .affected: "switchyard compare list --app \(app) --environment \(environment) --impact"
-      case .incomplete: "switchyard compare list --app \(app) --environment \(environment) --cause incomplete"
-      case .tooFew: "switchyard rollout set \(app) shadow --environment \(environment)"
-      case .wrongSecret: "switchyard app secret \(app)"
-      }
-    if arguments.wantsJSON {
-      var object: JSONObject = [
-        "app": .string(place.app.bundleID), "environment": .string(place.environment.rawValue),
-      ]
-      for member in proof.json.members { object[member.key] = member.value }
-      object["next_steps"] = .array([.string(next)])
-      return try terminal.write(object)
-    }
-    let bound =
-      "at 95 % confidence at most \(RateBound.percent(proof.bound)) of the customers with a receipt would have different access"
-    let verdict =
-      switch proof.verdict {
-      case .proven: "proven: \(bound)"
-      case .affected: "not proven: \(bound)"
-      case .incomplete: "not proven: too many customers have no known history, or were not compared"
-      case .tooFew: "not proven, since few customers were compared: \(bound)"
-      case .wrongSecret: "Apple refuses the registered shared secret (21004): nothing was compared"
-      }
-    if let failure = proof.failure {
-      terminal.note("Apple did not answer \(proof.unanswered) times, first: \(failure.plain)")
-    }
-    try terminal.write("\(place.name): \(proof.text)\n  \(verdict)\n  next: \(next)\n")
-  }
-}
-
-extension VerifyMigration.Place {
-  fileprivate var name: String { "\(app.bundleID) \(environment.rawValue)" }
 }
 
 extension MigrationProof {

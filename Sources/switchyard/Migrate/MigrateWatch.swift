@@ -28,8 +28,9 @@ enum MigrateWatch {
         let record = try await MigrationRecord.find(number, at: now, connection)
         let here = ContinuousClock.now
         let isEnd = record.job.state != .running || Task.isCancelled
-        let isHeldUp = FileFacts(options.migrationFlag) != nil
-        var advice = MigrationText.unattended(record, isHeldUp: isHeldUp, at: now)
+        let flag = options.raisedMigrationFlag
+        let holdUp = record.holdUp(byFile: flag, at: now)
+        var advice = MigrationText.unattended(record, holdUp)
         idle = advice == nil ? nil : idle ?? (since: here, isSaid: false)
         // A job that was resumed just now is taken up within seconds.
         if let since = idle?.since, here - since < MigrateWatch.idleTime { advice = nil }
@@ -39,7 +40,7 @@ enum MigrateWatch {
           if advice != nil { idle?.isSaid = true }
           let pace = Pace(record.accounts, since: last?.accounts, within: last.map { here - $0.at })
           let limits = try await MigrationLimit.all(
-            record, idsPerSecond: pace.ids, isHeldUp: isHeldUp, at: now, connection)
+            record, idsPerSecond: pace.ids, isHeldUp: flag != nil, at: now, connection)
           if arguments.wantsJSON {
             var line = MigrationJSON.record(record)
             line["parts"] = nil
@@ -47,12 +48,13 @@ enum MigrateWatch {
             line["idsPerSecond"] = .integer(pace.ids)
             line["secondsLeft"] = JSONValue(limits.first?.seconds)
             line["because"] = JSONValue(limits.first?.cause)
+            line["heldUp"] = JSONValue(holdUp)
             try terminal.write(line)
           } else if terminal.isErrorTTY, !isEnd {
-            terminal.noteInPlace(MigrateWatch.line(record, pace, limits, advice))
+            terminal.noteInPlace(MigrateWatch.line(record, pace, limits, holdUp, advice))
           } else {
             if terminal.isErrorTTY { terminal.noteInPlace("") }
-            terminal.note(MigrateWatch.line(record, pace, limits, advice))
+            terminal.note(MigrateWatch.line(record, pace, limits, holdUp, advice))
           }
           (last, said) = ((here, record.accounts), here)
         }
@@ -79,13 +81,15 @@ enum MigrateWatch {
   }
 
   private static func line(
-    _ record: MigrationRecord, _ pace: Pace, _ limits: [MigrationLimit], _ advice: String?
+    _ record: MigrationRecord, _ pace: Pace, _ limits: [MigrationLimit], _ holdUp: String?, _ advice: String?
   ) -> String {
     let accounts = record.accounts
     var line = "migration \(record.job.id) is \(record.job.state.name): \(accounts.rows) of \(total(record)) rows"
     line += ", \(pace.rows)/s; \(accounts.ids - accounts.open) of \(accounts.ids) ids, \(pace.ids)/s"
     if let advice {
       line += "; \(advice)"
+    } else if record.job.state == .running, let holdUp {
+      line += "; held up: \(holdUp)"
     } else if let limit = limits.first {
       // Until every row was read the ids to come are an estimate, or nobody can tell how many there are.
       let isRead = record.parts.allSatisfy(\.isDone)

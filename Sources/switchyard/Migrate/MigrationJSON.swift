@@ -33,6 +33,10 @@ enum MigrationJSON {
     return object
   }
 
+  static func warnings(_ warnings: [MigrationWarning]) -> JSONValue {
+    .array(warnings.map { ["code": .string($0.code), "text": .string($0.text)] })
+  }
+
   static func accounts(_ accounts: MigrationAccounts) -> JSONObject {
     [
       "in": .integer(Int64(accounts.rows)), "usable": .integer(Int64(accounts.usable)),

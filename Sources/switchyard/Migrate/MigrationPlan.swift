@@ -54,7 +54,7 @@ struct MigrationPlan {
       "environment": JSONValue(environment?.rawValue), "settings": .object(settings.json),
       "isWhole": .bool(estimate.isWhole), "accounts": .object(MigrationJSON.accounts(estimate.accounts)),
       "places": .array(places.map { .object($0.json) }),
-      "warnings": .array(warnings.map { ["code": .string($0.code), "text": .string($0.text)] }),
+      "warnings": MigrationJSON.warnings(warnings),
       "rejects": .array(
         estimate.samples.map { sample in
           [

@@ -2,7 +2,6 @@ import BulkMigration
 import Ledger
 import Operations
 import Runtime
-import Time
 
 /// What people read of a bulk migration.
 enum MigrationText {
@@ -36,13 +35,21 @@ enum MigrationText {
   }
 
   /// What to do about a job that no process works on; nil where one does, or where it is held up.
-  static func unattended(_ record: MigrationRecord, isHeldUp: Bool, at now: Milliseconds) -> String? {
-    let isOutsideHours = record.job.settings.hours.map { !$0.contain(now) } ?? false
-    guard record.isUnattended, !isHeldUp, !isOutsideHours else { return nil }
+  static func unattended(_ record: MigrationRecord, _ holdUp: String?) -> String? {
+    guard record.isUnattended, holdUp == nil else { return nil }
     return """
       no process works on it: start `switchyard serve` on this database, or run `switchyard migrate resume \(record.job.id) \
       --here`
       """
+  }
+
+  /// `limits of 20 customers a second, the hours 22-6 UTC`, or `no limits of ours`.
+  static func limits(_ settings: MigrationSettings) -> String {
+    let limits = [
+      settings.callsPerSecond.map { "\($0) customers a second" }, settings.rowsPerSecond.map { "\($0) rows a second" },
+      settings.hours.map { "the hours \($0.text) UTC" },
+    ].compactMap(\.self)
+    return limits.isEmpty ? "no limits of ours" : "limits of \(limits.joined(separator: ", "))"
   }
 
   /// A name in a table, where nobody may know it.

@@ -43,6 +43,9 @@ struct DatabaseOptions: Sendable {
   /// While this file is there, no process of this data directory goes on with a bulk migration.
   var migrationFlag: String { "\(dataDirectory)/migrate.pause" }
 
+  /// That file as a path from the root on, if it is there.
+  var raisedMigrationFlag: String? { FileFacts(migrationFlag) == nil ? nil : FileFacts.absolute(migrationFlag) }
+
   /// Where the private database is.
   var embeddedDirectory: String { "\(dataDirectory)/database" }
 

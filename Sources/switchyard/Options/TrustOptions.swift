@@ -68,6 +68,14 @@ struct TrustOptions: Sendable {
     (roots, receipts) = Self.trust(added)
   }
 
+  /// What a command line says of it, as another one has to say it: ` --trust-root root.der`; empty if nothing.
+  static func given(_ arguments: ParsedArguments) -> String {
+    let roots = ["trust-root", "trust-root-for"].flatMap { name in
+      arguments.values(name).map { " --\(name) '\($0.replacing("'", with: #"'\''"#))'" }
+    }
+    return roots.joined() + (arguments.flag(acknowledgement) ? " --\(acknowledgement)" : "")
+  }
+
   private static func trust(_ added: [AddedRoot]) -> (TrustedRoots, ReceiptTrust) {
     let roots = Dictionary(grouping: added, by: \.environment).mapValues { $0.map(\.root) }
     let forProduction = roots[.production] ?? []

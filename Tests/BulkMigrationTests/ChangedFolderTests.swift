@@ -1,0 +1,27 @@
+import Runtime
+import Support
+import Testing
+
+@testable import BulkMigration
+
+@Suite struct `A folder of a plan` {
+  private let place = TemporaryDirectory()
+
+  private func write(_ text: String, _ name: String) throws {
+    try OutputFile("\(place.path)/\(name)").write(Array(text.utf8))
+  }
+
+  @Test func `has changed when it has other files than the plan, or other sizes`() throws {
+    try write("2000000900000001\n", "b.txt")
+    let planned = try FileSource.parts(of: place.path)
+    #expect(try FileSource.changedFolders(since: planned) == [])
+    try write("2000000900000002\n", "a.txt")
+    #expect(try FileSource.changedFolders(since: planned) == [place.path])
+    let grown = try FileSource.parts(of: place.path)
+    #expect(try FileSource.changedFolders(since: grown) == [])
+    try write("2000000900000002\n2000000900000003\n", "a.txt")
+    #expect(try FileSource.changedFolders(since: grown) == [place.path])
+    // A file is compared when it is opened.
+    #expect(try FileSource.changedFolders(since: FileSource.parts(of: "\(place.path)/b.txt")) == [])
+  }
+}

@@ -1,0 +1,39 @@
+import Database
+import Ledger
+import Operations
+import Testing
+import Time
+
+/// Why nothing of a bulk migration goes on.
+@Suite struct `A bulk migration that is held up` {
+  @Test func `says for what reason it is paused, by which file, and by which hours`() async throws {
+    let here = try await Operated()
+    let (app, now) = (here.app, Operated.now)
+    var settings = MigrationSettings()
+    settings.hours = MigrationHours("22-6")
+    let id = try await here.connection.transaction { [settings] session throws(DatabaseError) in
+      try MigrationJobTable.add(
+        [.init(source: "{}", size: nil)], app: app, environment: nil, settings: settings, by: "kim", at: now,
+        in: session)
+    }
+    func holdUp(_ flag: String?, hour: Int64) async throws -> String? {
+      let record = try await MigrationRecord.find(id, at: now, here.connection)
+      return record.holdUp(byFile: flag, at: Milliseconds(0) + .hours(hour))
+    }
+    func change(_ change: ChangeMigration.Change, _ author: Author) async throws {
+      let changing = ChangeMigration(change, of: id)
+      _ = try await changing.apply(changing.plan(on: here.connection), by: author, at: now, on: here.connection)
+    }
+    #expect(try await holdUp(nil, hour: 23) == nil)
+    #expect(try await holdUp(nil, hour: 12)?.contains("22-6") == true)
+    #expect(try await holdUp("/data/migrate.pause", hour: 23)?.contains("/data/migrate.pause") == true)
+    try await change(.pause, Operated.kim)
+    #expect(try await holdUp(nil, hour: 23) == Operated.kim.reason)
+    try await change(.resume, Operated.kim)
+    #expect(try await holdUp(nil, hour: 23) == nil)
+    try await change(.pause, Author("kim"))
+    #expect(try await holdUp(nil, hour: 23) != nil)
+    try await change(.cancel, Operated.kim)
+    #expect(try await holdUp("/data/migrate.pause", hour: 12) == nil)
+  }
+}
