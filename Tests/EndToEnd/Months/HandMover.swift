@@ -1,3 +1,4 @@
+import Simulator
 import Time
 
 /// Moves each app by `rollout set --force` when its time has come, and kills a process at every move.
