@@ -177,7 +177,8 @@ let package = Package(
     tests(
       "BulkMigrationTests", "BulkMigration", "Intake", "Backfill", "Adapter", "Receipts", "Ledger", "Database",
       "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
-    tests("IntakeTests", "Intake", "Ledger", "Adapter", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+    tests(
+      "IntakeTests", "Intake", "Ledger", "Rollout", "Adapter", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
       "SeedingTests", "Seeding", "Service", "Reconciliation", "Intake", "AppStore", "Ledger", "Rollout", "Adapter",
       "Database",

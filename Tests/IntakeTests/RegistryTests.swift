@@ -1,6 +1,7 @@
 import Intake
 import Ledger
 import Purchases
+import Rollout
 import Runtime
 import Support
 import Synchronization
@@ -12,6 +13,7 @@ private final class Source: Sendable {
     var apps: [App] = []
     var unopened: [CredentialTable.Unopened] = []
     var gaps: [SetupGap] = []
+    var flags: [Scope: Flag] = [:]
     var isFailing = false
     var isHeld = false
     var readings = 0
@@ -34,7 +36,8 @@ private final class Source: Sendable {
     let seen = state.withLock { $0 }
     _ = await eventually { state.withLock { !$0.isHeld } }
     if state.withLock({ $0.isFailing }) { throw Away() }
-    return AppDirectory(apps: seen.apps, tokens: [:], unopened: seen.unopened, gaps: seen.gaps)
+    return AppDirectory(
+      apps: seen.apps, tokens: [:], flags: seen.flags, unopened: seen.unopened, gaps: seen.gaps)
   }
 }
 
@@ -136,6 +139,30 @@ private final class Source: Sendable {
     source.state.withLock { $0.gaps = [.noLegacyURL(app, .sandbox), .noAPIKey(later)] }
     _ = await registry.refreshed(atMostEvery: .zero)
     #expect(log.records.filter { $0.level == .notice }.count == 3)
+  }
+
+  @Test func `says once of each stage that a newer binary set, and treats it as record`() async throws {
+    let scope = Scope(app: app.id, environment: .sandbox)
+    func flag(_ stage: String?) -> Flag {
+      Flag(environment: .sandbox, stage: .record, epoch: 2, unknownStage: stage)
+    }
+    source.state.withLock { state in
+      state.apps = [app]
+      state.flags = [scope: flag("beyond")]
+    }
+    let registry = try await registry()
+    for _ in 0..<2 { _ = await registry.refreshed(atMostEvery: .zero) }
+    #expect(registry.directory.flag(of: scope)?.stage == .record)
+    let told = log.records.filter { $0.level == .warning }
+    #expect(told.map(\.message) == ["an app's stage is unknown to this build and is treated as record"])
+    #expect(told.first?.metadata["stage"] == "beyond" && told.first?.metadata["app"] == .string(app.bundleID))
+    #expect(told.first?.metadata["environment"] == "Sandbox")
+    // Another one is said too, and one that is known is not.
+    for stage in ["farther", nil] {
+      source.state.withLock { $0.flags = [scope: flag(stage)] }
+      _ = await registry.refreshed(atMostEvery: .zero)
+    }
+    #expect(log.records.filter { $0.level == .warning }.map { $0.metadata["stage"] } == ["beyond", "farther"])
   }
 
   @Test func `is not made when the first reading fails`() async throws {

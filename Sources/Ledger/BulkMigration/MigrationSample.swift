@@ -1,7 +1,7 @@
 package import Database
 import Purchases
 import Signing
-package import Time
+import Time
 
 /// The receipts that may be a bulk migration's, in the order of their digests.
 ///

@@ -73,7 +73,13 @@ extension Evidence {
     }
     let counted = rows.filter { $0.measure == .notifications }
     let days = counted.isEmpty ? rows : counted
-    measuredDays = days.count
+    // A day on which Apple sent nothing has no row: it is measured once everything up to its end was compared.
+    let compared = try ReconciliationTable.finished(scope, in: session) ?? Milliseconds(0)
+    let counts = Set(days.map(\.day))
+    measuredDays = (0..<demand.completeDays).count { number in
+      let day = start + .days(Int64(number))
+      return counts.contains(day) || day >= voided && day + .days(1) <= compared
+    }
     incompleteDays = days.count { $0.completeness.missing > 0 || $0.completeness.refused > 0 }
   }
 }

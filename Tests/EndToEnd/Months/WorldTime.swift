@@ -22,6 +22,9 @@ final class WorldTime: Sendable {
     WallClock { WallClock.system.now() + .milliseconds(self.ahead.withLock { $0 }) }
   }
 
+  /// By how many milliseconds the world is ahead of the machine.
+  var lead: Int64 { ahead.withLock { $0 } }
+
   /// What puts a program into this time.
   var environment: [String: String] {
     ["LD_PRELOAD": "\(Program.folder)/libWorldTime.so", "WORLD_TIME_FILE": path]

@@ -1,0 +1,136 @@
+import JSON
+import Simulator
+import Support
+import Time
+
+/// One app on its way from `record` to `complete`.
+extension PlannedMover {
+  private static let environment = ["--environment", "Production"]
+
+  /// Does what the runbook has done once before the first step.
+  func begin(_ app: String, _ site: SwitchedSite) async throws {
+    try await site.run(
+      ["rollout", "guard", app, "--customers", "3", "--reason", "a small app"] + Self.environment)
+    let world = site.apple.world
+    for customer in world.customers(of: app) {
+      guard let tester = world.state(of: customer).subscriptions.first?.originalTransactionID else { continue }
+      try await site.run(["rollout", "cohort", "add", app, tester, "--reason", "tester"] + Self.environment)
+      return
+    }
+  }
+
+  /// Takes the next step if it is proven; else does what is asked for, and tries again.
+  mutating func goOn(_ app: String, _ site: SwitchedSite) async throws {
+    var done: Set<String> = []
+    while true {
+      let (hasMoved, isRefused) = try await takesStep(app, site)
+      if hasMoved { return }
+      let missing = try await missing(app, site)
+      if missing.isEmpty {
+        guard isRefused else { return }
+        // The guard took it back, and an hour has gone: somebody takes the step by hand, and `auto` goes on.
+        tell("\(app) goes on by hand", site)
+        _ = try await advance(app, site)
+        return
+      }
+      var hasHelped = false
+      for (name, object) in missing where done.insert(name).inserted {
+        if try await help(name, object, app, site) { hasHelped = true }
+      }
+      guard hasHelped else { return }
+    }
+  }
+
+  /// Whether a step was taken, and whether somebody has to look first.
+  private mutating func takesStep(_ app: String, _ site: SwitchedSite) async throws -> (Bool, Bool) {
+    if stages[app] == "live" {
+      // "You have seen a usual week without complaints." Whoever signs it off takes the last step.
+      guard site.time.clock.now() - (since[app] ?? Milliseconds(0)) >= .days(7) else { return (true, false) }
+      return try await advance(app, site)
+    }
+    let policy: JSONObject = [
+      "until": "live", "impactBound": .string(Self.impactBound), "leastHours": 24, "waitHours": 2_160,
+    ]
+    let file = site.place.file("policy.json", policy.encoded())
+    let outcome = try await site.run(
+      ["rollout", "auto", app, "--policy", file, "--once", "--json", "--reason", "as planned"] + Self.environment,
+      allowing: [0, 4])
+    let told = try outcome.objects.first
+    if told?["event"] == "advanced" { tell("\(app): \(told?["text"]?.string ?? "")", site) }
+    return (told?["event"] == "advanced", outcome.status == 4)
+  }
+
+  private mutating func advance(_ app: String, _ site: SwitchedSite) async throws -> (Bool, Bool) {
+    let outcome = try await site.run(
+      ["rollout", "advance", app, "--impact-bound", Self.impactBound, "--json"] + Self.environment, allowing: [0, 4])
+    let told = try outcome.objects.first
+    if told?["forced"] != false { faults.append("\(app): \(outcome)") }
+    return (told?["done"] == true, outcome.status == 4)
+  }
+
+  /// What the next step lacks, by name; with what the command found.
+  private func missing(_ app: String, _ site: SwitchedSite) async throws -> [(name: String, found: JSONObject)] {
+    let asked = try await site.run(
+      ["rollout", "advance", app, "--impact-bound", Self.impactBound, "--dry-run", "--json"] + Self.environment,
+      allowing: [0, 4])
+    guard let object = try asked.objects.first else { return [] }
+    return (object["missing"]?.array ?? []).compactMap(\.object).compactMap { item in
+      item["evidence"]?.string.map { (name: $0, found: object) }
+    }
+  }
+
+  /// Does what gets a missing item; false where it comes by itself.
+  private mutating func help(
+    _ name: String, _ found: JSONObject, _ app: String, _ site: SwitchedSite
+  ) async throws -> Bool {
+    switch name {
+    case "completeness":
+      // 1 and 7: Apple failed. 3: something is asked about later.
+      try await site.run(["reconcile", app] + Self.environment + site.trust, allowing: [0, 1, 3, 7])
+      return true
+    case "drill":
+      // A process says where it stands every few seconds, and after a jump of the time it has said nothing lately.
+      return try await eventually(within: .minutes(3)) {
+        try await site.program.run(["rollout", "drill", app] + Self.environment).status == 0
+      }
+    case "unknownIds":
+      tell("\(app): ids that Apple does not know are accepted", site)
+      try await site.run(
+        ["rollout", "decide", app, "--unknown", "accept", "--reason", "Apple does not know them"] + Self.environment)
+      return true
+    case "seeds":
+      guard found["evidence"]?.object?["failedSeeds"] != 0 else { return false }
+      tell("\(app): ids that failed are asked about again", site)
+      try await site.run(["seeds", "retry", app])
+      return false
+    case "impact", "guard":
+      let list = try await site.run(["compare", "list", "--app", app, "--impact"] + Self.environment)
+      faults.append("\(app): \(name): \(list.output.prefix(2_000))")
+      return false
+    case "apiKey", "sharedSecret", "cancelledMigrationIds":
+      faults.append("\(app): \(name) is missing")
+      return false
+    default: return false
+    }
+  }
+
+  /// Reads the report for whoever signs an app off, and complains of what it should not say.
+  mutating func report(_ app: String, _ site: SwitchedSite) async throws {
+    let words = ["rollout", "report", app] + Self.environment
+    guard let report = try await site.run(words + ["--json"]).objects.first else {
+      return faults.append("\(app) has no report")
+    }
+    let changes = (report["changes"]?.array ?? []).compactMap { $0.object?["reason"]?.string }
+    let isSound =
+      report["stage"] == "complete" && report["affected"] == 0 && (report["customers"]?.integer ?? 0) >= 5
+      && (report["comparisons"]?.integer ?? 0) >= 5 && changes.contains { $0.contains("live to complete") }
+      && !changes.contains { $0.contains("forced") }
+    if !isSound { faults.append("\(app): \(String(decoding: report.encoded(), as: UTF8.self))") }
+    let page = try await site.run(words).output
+    if !page.contains("| customers whose access would have differed | 0 |") { faults.append("\(app): \(page)") }
+    let figures = ["customers", "comparisons", "differing", "affected", "unknown"].map {
+      "\($0) \(report[$0]?.integer ?? -1)"
+    }
+    tell("\(app) is signed off: \(figures.joined(separator: ", "))", site)
+  }
+}
