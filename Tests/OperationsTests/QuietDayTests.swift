@@ -2,6 +2,7 @@ import Database
 import Ledger
 import Operations
 import Purchases
+import Rollout
 import Testing
 import Time
 
