@@ -5,16 +5,16 @@ import Time
 @testable import Ledger
 
 @Suite struct `A step of a migration` {
-  private static func content(_ number: UInt8, of user: UInt8?) -> MigrationStep.Row {
+  private static func content(_ number: UInt8, of user: UInt8?, _ entry: Entry? = nil) -> MigrationStep.Row {
     .content(
       MigrationStep.Content(
         digest: MigrationStep.Mark([UInt8](repeating: number, count: 16)),
         user: user.map { MigrationStep.Mark([UInt8](repeating: $0, count: 16)) },
-        place: MigrationAccountTable.Place(app: nil, environment: nil), entry: nil, ids: [], isActive: false))
+        place: MigrationAccountTable.Place(app: nil, environment: nil), entry: entry, ids: [], isActive: false))
   }
 
-  @Test func `counts a further user of a content once, also where the same step brings both`() async throws {
-    let fixture = try await LedgerFixture()
+  /// The only part of a new job.
+  private static func lease(_ fixture: LedgerFixture) async throws -> MigrationPart {
     let now = SignedStory.start
     let part = try await fixture.pool.transaction { session throws(DatabaseError) in
       let job = try MigrationJobTable.add(
@@ -23,7 +23,32 @@ import Time
       return try MigrationPartTable.lease(
         job: job, until: now + .seconds(10), owner: [UInt8](repeating: 1, count: 16), at: now, in: session)
     }
-    var leased = try #require(part)
+    return try #require(part)
+  }
+
+  @Test func `notes which message holds a content, also one that came before the job`() async throws {
+    let fixture = try await LedgerFixture()
+    let story = try SignedStory(customers: 1, periods: 1)
+    let entries = try story.messages.prefix(2).map { try story.entry($0, for: fixture.app) }
+    #expect(try await fixture.ledger.append([entries[0]]) == [.stored])
+    let part = try await Self.lease(fixture)
+    let rows = [Self.content(1, of: nil, entries[0]), Self.content(2, of: 11, entries[1]), Self.content(3, of: nil)]
+    let step = MigrationStep(part: part, rows: rows, end: MigrationPlace(position: 1), bytesRead: 1, isLast: true)
+    #expect(try await fixture.ledger.take(step) == .written)
+    let messages = try await fixture.pool.read { session throws(DatabaseError) in
+      var messages: [[UInt8]?] = []
+      for row in try session.query("SELECT message FROM migration_receipts ORDER BY digest") {
+        messages.append(try row.optionalBytes("message"))
+      }
+      return messages
+    }
+    #expect(messages == [entries[0].message.digest.bytes, entries[1].message.digest.bytes, nil])
+    await fixture.pool.close()
+  }
+
+  @Test func `counts a further user of a content once, also where the same step brings both`() async throws {
+    let fixture = try await LedgerFixture()
+    var leased = try await Self.lease(fixture)
     let steps: [[(content: UInt8, user: UInt8?)]] = [
       [(1, 11), (1, 11), (1, 12), (2, nil), (2, 13)], [(1, 12), (2, 13), (2, 14), (3, 15), (1, 16)],
     ]

@@ -13,7 +13,7 @@ enum MigrationReceiptTable {
   }
 
   private static let insert = RowsInsert(
-    into: "INSERT INTO migration_receipts (job, digest, mark, first_user) VALUES",
+    into: "INSERT INTO migration_receipts (job, digest, mark, first_user, message) VALUES",
     then: "ON DUPLICATE KEY UPDATE digest = VALUES(digest)", repeatsLast: true)
 
   private static let insertLink = RowsInsert(
@@ -37,8 +37,15 @@ enum MigrationReceiptTable {
     let brought = Dictionary(
       contents.compactMap { content in (content.user?.bytes).map { (content.digest.bytes, $0) } }
     ) { first, _ in first }
+    // The first of them is the new one, whose entry is written.
+    let messages = Dictionary(
+      contents.compactMap { content in (content.entry?.message.digest.bytes).map { (content.digest.bytes, $0) } }
+    ) { first, _ in first }
     let rows: [[SQLValue]] = digests.map { digest in
-      [.integer(Int64(job)), .bytes(digest), .bytes(ours), brought[digest].map(SQLValue.bytes) ?? .null]
+      [
+        .integer(Int64(job)), .bytes(digest), .bytes(ours), brought[digest].map(SQLValue.bytes) ?? .null,
+        messages[digest].map(SQLValue.bytes) ?? .null,
+      ]
     }
     _ = try session.insert(insert, rows: rows.inKeyOrder(columns: 2))
     var (new, first): (Set<[UInt8]>, [[UInt8]: [UInt8]]) = ([], [:])

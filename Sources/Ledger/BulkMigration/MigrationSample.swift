@@ -1,57 +1,51 @@
 package import Database
 import Purchases
 import Signing
-import Time
 
-/// The receipts that may be a bulk migration's, in the order of their digests.
+/// Receipts of a bulk migration, in the order of the digests of their contents.
 ///
-/// That order has to do with nothing that a receipt says: from any place on, the next ones are as good as drawn by lot. A
-/// receipt is stored as of the job that brought it first, so that those of other jobs are among them: `isOf` tells them apart.
+/// That order has nothing to do with what a receipt says: from any position on, the next ones are a random sample. Only
+/// rows of the job are read, however many receipts other jobs or the service stored.
 package struct MigrationSample: Sendable {
-  /// Of one page of what came with jobs.
+  /// The receipts of one page that are of the app and environment.
   package let receipts: [InboxListing]
-  /// Behind what the next page begins; nil after the last page.
+  /// Contents whose message is not known, or not in the inbox under its digest: without a purchase, or stored by an earlier
+  /// build.
+  package let withoutMessage: Int
+  /// Where the next page begins; nil after the last page.
   package let end: [UInt8]?
 
-  /// Messages that are looked at together.
-  private static let page = 1_000
+  /// The bytes of a position.
+  package static let width = 16
 
+  /// Returns the page behind a position.
+  ///
   /// - Parameters:
-  ///   - start: of the page, which begins behind it.
-  ///   - last: where it ends at the latest; nil: with the inbox.
+  ///   - start: where the page begins, itself left out.
+  ///   - last: where it ends at the latest; nil: with the job.
+  ///   - limit: contents of the job that are read.
   package static func page(
-    of job: MigrationJob, in scope: Scope, after start: [UInt8], upTo last: [UInt8]? = nil,
+    of job: Int, in scope: Scope, after start: [UInt8], upTo last: [UInt8]? = nil, limit: Int = 1_000,
     in session: borrowing Session
   ) throws(DatabaseError) -> Self {
-    let end = last ?? [UInt8](repeating: 0xFF, count: Digest.count)
-    var listed: [InboxListing] = []
-    for date in try dates(of: job, in: scope, session) {
-      listed += try InboxTable.list(at: date, after: start, upTo: end, limit: page, in: session)
+    let end = last ?? [UInt8](repeating: 0xFF, count: width)
+    let rows = try session.query(
+      """
+      SELECT digest, message FROM migration_receipts FORCE INDEX (PRIMARY)
+      WHERE job = \(job) AND digest > \(start) AND digest <= \(end) ORDER BY digest LIMIT \(limit)
+      """)
+    var messages: [Digest] = []
+    for row in rows {
+      if let digest = try row.optionalBytes("message").flatMap({ Digest(bytes: $0) }) { messages.append(digest) }
     }
-    // What is behind the last one here may be before what one date has further back.
-    listed = Array(listed.sorted { $0.digest.bytes.lexicographicallyPrecedes($1.digest.bytes) }.prefix(page))
+    let listed = try InboxTable.list(messages, in: session)
     let receipts = listed.filter { listing in
-      listing.kind == .evidence && listing.title.hasPrefix("receipt of ")
+      // A receipt may have come to verifyReceipt before the job read it.
+      (listing.kind == .evidence || listing.kind == .verifiedReceipt) && listing.title.hasPrefix("receipt of ")
         && Scope(app: listing.app, environment: listing.environment) == scope
     }
-    return Self(receipts: receipts, end: listed.count < page ? nil : listed.last?.digest.bytes)
-  }
-
-  /// Whether the job brought a receipt, whichever job was the first to do so.
-  package static func isOf(
-    _ job: Int, _ receipt: [UInt8], in session: borrowing Session
-  ) throws(DatabaseError) -> Bool {
-    let mark = MigrationStep.Mark(Digest.sha256(receipt).bytes)
-    return try !session.query("SELECT 1 FROM migration_receipts WHERE job = \(job) AND digest = \(mark.bytes)").isEmpty
-  }
-
-  /// As of when a job's receipts may be stored: as of its own beginning, and of jobs that had begun when it ended.
-  private static func dates(
-    of job: MigrationJob, in scope: Scope, _ session: borrowing Session
-  ) throws(DatabaseError) -> Set<Milliseconds> {
-    let others = try MigrationJobTable.all(in: session).filter { other in
-      (other.app ?? scope.app) == scope.app && other.createdAt <= job.finishedAt ?? other.createdAt
-    }
-    return Set(others.map(\.createdAt)).union([job.createdAt])
+    let position = try rows.last?.bytes("digest")
+    return Self(
+      receipts: receipts, withoutMessage: rows.count - listed.count, end: rows.count < limit ? nil : position)
   }
 }

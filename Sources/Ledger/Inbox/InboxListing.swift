@@ -29,16 +29,16 @@ extension InboxTable {
     return try read(condition + " LIMIT \(limit)", in: session)
   }
 
-  /// The messages received at one moment behind one digest up to another, in the order of their digests.
-  static func list(
-    at date: Milliseconds, after start: [UInt8], upTo end: [UInt8], limit: Int, in session: borrowing Session
-  ) throws(DatabaseError) -> [InboxListing] {
-    // The index ends with the primary key: what came at other moments is not read.
-    try read(
-      """
-      FORCE INDEX (received_at) WHERE received_at = \(date) AND digest > \(start) AND digest <= \(end)
-      ORDER BY digest LIMIT \(limit)
-      """, in: session)
+  /// The messages of these digests that are there, in the order of the digests given.
+  static func list(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> [InboxListing] {
+    var found: [Digest: InboxListing] = [:]
+    for part in digests.parts() {
+      let list = part.map(\.bytes)
+      for listing in try read("FORCE INDEX (PRIMARY) WHERE digest IN (\(list: list))", in: session) {
+        found[listing.digest] = listing
+      }
+    }
+    return digests.compactMap { found[$0] }
   }
 
   private static func read(_ condition: SQL, in session: borrowing Session) throws(DatabaseError) -> [InboxListing] {

@@ -33,6 +33,8 @@ package struct VerifyMigration: Sendable {
     package let usable: Int
     /// Rows of the whole job that were rejected: most of them name no app that is known.
     package let rejected: Int
+    /// Rows of the whole job without a purchase, of which no message may be stored.
+    let withoutPurchases: Int
     /// Why nothing can be compared; nil when it can.
     package let obstacle: Obstacle?
     /// Whether its clients' calls are compared as they come.
@@ -52,7 +54,7 @@ package struct VerifyMigration: Sendable {
 
     package var text: String {
       switch self {
-      case .legacy: "its stage is legacy"
+      case .legacy: "the stage is legacy"
       case .answered: "Switchyard answers its clients already; calls are compared as they come"
       case .noSharedSecret: "no shared secret is registered, or this master key cannot open it"
       }
@@ -82,6 +84,8 @@ package struct VerifyMigration: Sendable {
 
   /// So many calls without a comparison, one after the other, end it.
   private static let mostFailed = 5
+  /// So many receipts in a row that are not proven to this process end it: it lacks a root.
+  private static let mostUnproven = 20
   /// What Apple answers to a shared secret that is not the app's.
   private static let wrongSecret: Int64 = 21_004
 
@@ -121,8 +125,9 @@ package struct VerifyMigration: Sendable {
           ? .legacy : stage.answers != .apple ? .answered : secret == nil ? .noSharedSecret : nil
         places.append(
           Place(
-            app: found, environment: its, usable: accounts.usable, rejected: all.allRejected, obstacle: obstacle,
-            isInShadow: stage == .shadow, password: String(decoding: secret ?? [], as: UTF8.self)))
+            app: found, environment: its, usable: accounts.usable, rejected: all.allRejected,
+            withoutPurchases: all.withoutPurchases, obstacle: obstacle, isInShadow: stage == .shadow,
+            password: String(decoding: secret ?? [], as: UTF8.self)))
       }
       places.sort { ($0.app.bundleID, $0.environment.rawValue) < ($1.app.bundleID, $1.environment.rawValue) }
       return Plan(job: job, places: places, rejected: all.allRejected)
@@ -136,41 +141,46 @@ package struct VerifyMigration: Sendable {
   /// Ends early when the task is cancelled, or Apple does not answer; what was compared is kept.
   ///
   /// - Parameters:
+  ///   - job: as it was when the place was planned.
   ///   - pace: the time from one call to the next.
   ///   - note: hears how far it is.
   package func verify(
     _ place: Place, of job: MigrationJob, by author: Author, every pace: Duration, asking ask: Ask,
     with shadow: Shadow, on connection: Connection, at clock: WallClock, note: (MigrationProof) -> Void
   ) async throws -> MigrationProof {
-    var proof = MigrationProof(mostImpact: mostImpact, rejected: place.rejected)
-    var asked: Set<Digest> = []
-    var failed = 0
-    let start = [UInt8].random(count: Digest.count)
-    let sections: [([UInt8], [UInt8]?)] = [(start, nil), ([UInt8](repeating: 0, count: Digest.count), start)]
+    var proof = MigrationProof(
+      mostImpact: mostImpact, rejected: place.rejected, withoutPurchases: place.withoutPurchases)
+    var streak = Streak()
+    let start = [UInt8].random(count: MigrationSample.width)
+    let sections: [([UInt8], [UInt8]?)] = [
+      (start, nil), ([UInt8](repeating: 0, count: MigrationSample.width), start),
+    ]
     walk: for (first, last) in sections {
       var from: [UInt8]? = first
       while let after = from {
         let page = try await connection.read { session throws(DatabaseError) in
-          try MigrationSample.page(of: job, in: place.scope, after: after, upTo: last, in: session)
+          try MigrationSample.page(of: job.id, in: place.scope, after: after, upTo: last, in: session)
         }
+        proof.noteWithoutMessage(page.withoutMessage)
         for receipt in page.receipts {
-          guard !Task.isCancelled, proof.known < wanted, proof.asked < mostCalls, failed < Self.mostFailed else {
+          guard !Task.isCancelled, proof.known < wanted, proof.asked < mostCalls, !streak.isTooLong else {
             break walk
           }
-          guard let text = try await text(of: receipt, job.id, on: connection) else { continue }
-          // One receipt that two users brought was stored twice.
-          guard asked.insert(.sha256(Array(text.utf8))).inserted else { continue }
+          guard let text = try await text(of: receipt, on: connection) else {
+            proof.noteWithoutMessage(1)
+            continue
+          }
           let began = ContinuousClock.now
           do {
             let compared = try await compare(text, place, asking: ask, with: shadow, at: clock)
-            failed = compared?.outcome == .failed ? failed + 1 : 0
+            streak.note(compared?.outcome)
             proof.note(compared)
           } catch is WrongSecret {
             proof.isSecretWrong = true
             break walk
           } catch {
             guard !Task.isCancelled else { break walk }
-            failed += 1
+            streak.failed += 1
             proof.noteUnanswered("\(error)")
           }
           note(proof)
@@ -178,12 +188,10 @@ package struct VerifyMigration: Sendable {
         }
         from = page.end
       }
-      let (id, isEnd) = (job.id, last != nil)
-      let state = try await connection.read { session throws(DatabaseError) in
-        try MigrationJobTable.find(id, in: session)?.state
-      }
-      proof.isWhole = isEnd && state == .done && asked.count == place.usable
+      // The counts of a job that still ran when they were read are not its last.
+      proof.isWhole = last != nil && job.state == .done && proof.asked == place.usable
     }
+    proof.isStopped = Task.isCancelled
     let told = proof
     try await connection.transaction { session throws(DatabaseError) in
       try author.note(
@@ -193,15 +201,24 @@ package struct VerifyMigration: Sendable {
     return proof
   }
 
-  /// Nil for a receipt that the job did not bring.
-  private func text(
-    of receipt: InboxListing, _ job: Int, on connection: Connection
-  ) async throws(DatabaseError) -> String? {
-    let body = try await connection.read { session throws(DatabaseError) -> [UInt8]? in
-      guard let body = try InboxTable.messages(of: [receipt], in: session).first?.message.body,
-        try MigrationSample.isOf(job, body, in: session)
-      else { return nil }
-      return body
+  /// Receipts in a row that show nothing, for the same reason.
+  private struct Streak {
+    var failed = 0
+    private var unproven = 0
+
+    var isTooLong: Bool { failed >= VerifyMigration.mostFailed || unproven >= VerifyMigration.mostUnproven }
+
+    /// - Parameter outcome: nil for a receipt that belongs to the other environment.
+    mutating func note(_ outcome: ShadowOutcome?) {
+      failed = outcome == .failed || outcome == .noAnswer ? failed + 1 : 0
+      unproven = outcome == .unproven ? unproven + 1 : 0
+    }
+  }
+
+  /// Nil for a receipt whose body is gone.
+  private func text(of receipt: InboxListing, on connection: Connection) async throws(DatabaseError) -> String? {
+    let body = try await connection.read { session throws(DatabaseError) in
+      try InboxTable.messages(of: [receipt], in: session).first?.message.body
     }
     return body.map { String(decoding: $0, as: UTF8.self) }
   }
