@@ -33,6 +33,12 @@ package struct ParsedArguments: Sendable {
 
   package func value(_ name: String) -> String? { values(name).last }
 
+  /// The values that the command line itself gives: what the environment says may be a secret.
+  package func valuesGiven(_ name: String) -> [String] {
+    precondition(option(name).placeholder != nil, "--\(name) is a flag")
+    return given[name] ?? []
+  }
+
   package func required(_ name: String) throws(UsageError) -> String {
     if let value = value(name) { return value }
     let variable = option(name).environment.map { ", or set \($0)" } ?? ""

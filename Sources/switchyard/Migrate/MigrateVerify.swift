@@ -26,8 +26,9 @@ enum MigrateVerify {
       nothing. The app is in record or shadow, and its clients go on getting Apple's answers. Each comparison is kept as those \
       of shadow are (`switchyard compare list`), and counts as evidence for `switchyard rollout advance`; differences are looked \
       at again after ten minutes, by `serve`. iOS 6 receipts with an unknown environment are not sampled. --dry-run ends with 4 \
-      where nothing of an app would be compared. Exit status: 0 proven, 4 too few customers were compared, or nothing of an \
-      app, 5 the limit is not proven: some customers would have different access, 7 Apple does not answer.
+      where nothing of an app would be compared. Exit status: 0 proven, 1 the database failed, 4 too few customers were \
+      compared, or nothing of an app, 5 the limit is not proven: some customers would have different access, 7 Apple does not \
+      answer. `cause` of --json says what kept the most receipts from being compared.
       """,
     whenStopped: "What was compared is kept, and counts.",
     examples: [
@@ -77,7 +78,7 @@ enum MigrateVerify {
       }
       await asking.end()
       await pool.close()
-      return [.differences, .externalLimit, .refused].first(where: statuses.contains) ?? .done
+      return [.differences, .failed, .externalLimit, .refused].first(where: statuses.contains) ?? .done
     }
   }
 
@@ -108,7 +109,13 @@ extension MigrationProof {
     switch verdict {
     case .proven: .done
     case .affected: .differences
-    case .tooFew, .incomplete, .wrongSecret: unanswered > 0 ? .externalLimit : .refused
+    case .wrongSecret: .refused
+    case .tooFew, .incomplete:
+      switch cause {
+      case .unanswered: .externalLimit
+      case .failed: .failed
+      case .unproven, .incomplete, .otherEnvironment, nil: .refused
+      }
     }
   }
 }

@@ -4,6 +4,7 @@ import Operations
 import Purchases
 import Rollout
 import Runtime
+import Signing
 
 /// What `switchyard migrate verify` prints: what it is going to ask, what came of it, and what to do next.
 struct VerifyReport {
@@ -28,7 +29,7 @@ struct VerifyReport {
       if isDry { object["dryRun"] = true }
       if let obstacle = place.obstacle {
         let next = obstacle.next(place.app.bundleID, place.environment)
-        terminal.note("\(place.name): nothing is compared: \(obstacle.text): `\(next)`")
+        terminal.note("\(place.name): Nothing is compared: \(obstacle.text). Run `\(next)`.")
         object["verdict"] = "notCompared"
         object["obstacle"] = .string(obstacle.rawValue)
         object["next_steps"] = .array([.string(next)])
@@ -36,8 +37,8 @@ struct VerifyReport {
         let (wanted, most) = (min(place.usable, verify.wanted), min(place.usable, verify.mostCalls))
         terminal.note(
           """
-          \(place.name): up to \(wanted) customers of \(place.usable) rows are compared, with \(most) calls of Apple's \
-          verifyReceipt at most; about \(wanted / calls / 60 + 1) minutes
+          \(place.name): up to \(wanted.counted("customer")) of \(place.usable.counted("row")) are compared, with at most \
+          \(most.counted("call")) of Apple's verifyReceipt; about \((wanted / calls / 60 + 1).counted("minute"))
           """)
         guard isDry else { continue }
         object["mostCustomers"] = .integer(Int64(wanted))
@@ -56,9 +57,11 @@ struct VerifyReport {
   private func tellOfNothing() throws {
     let named = [arguments.value("app"), try EnvironmentOption.environment(arguments)?.rawValue].compactMap(\.self)
     let whose = named.isEmpty ? "a registered app in a known environment" : named.joined(separator: " ")
-    let rejects = plan.rejected == 0 ? "" : "; \(plan.rejected) rows were rejected"
-    let next = "switchyard migrate \(plan.rejected == 0 ? "report" : "rejects") \(job.id)"
-    terminal.note("migration \(job.id) has no usable row of \(whose)\(rejects): `\(next)`")
+    let rejects = plan.rejected == 0 ? "" : "; \(plan.rejected.counted("row")) rejected"
+    // Rows may still come.
+    let command = !job.state.isFinal ? "watch" : plan.rejected == 0 ? "report" : "rejects"
+    let next = "switchyard migrate \(command) \(job.id)"
+    terminal.note("migration \(job.id) has no usable rows for \(whose)\(rejects). Run `\(next)`.")
     guard arguments.wantsJSON else { return }
     try terminal.write([
       "job": .integer(Int64(job.id)), "verdict": "notCompared", "obstacle": "noUsableRows",
@@ -75,7 +78,7 @@ struct VerifyReport {
       return try terminal.write(object)
     }
     if let failure = proof.failure {
-      terminal.note("Apple did not answer \(proof.unanswered) times, first: \(failure.plain)")
+      terminal.note("Apple did not answer \(proof.unanswered.counted("call")), first: \(failure.plain)")
     }
     try terminal.write("\(place.name): \(proof.text)\n  \(verdict(proof))\n  next: \(next)\n")
   }
@@ -96,19 +99,27 @@ struct VerifyReport {
     case .wrongSecret: return "Apple refuses the registered shared secret (21004): nothing was compared"
     case .incomplete, .tooFew: break
     }
-    if proof.unanswered > 0 {
-      return "not proven: Apple did not answer \(proof.unanswered) of \(proof.asked) calls; what was compared counts"
+    let few = proof.verdict == .tooFew ? " Few customers were compared: \(bound)." : ""
+    if proof.isStopped { return "not proven: the command was stopped. What was compared counts.\(few)" }
+    if let text = cause(proof) { return "not proven: \(text).\(few)" }
+    if proof.asked == 0 { return "not proven: no usable row is a receipt that can be sent to Apple." }
+    return "not proven." + (few.isEmpty ? " Too many receipts could not be compared." : few)
+  }
+
+  private func cause(_ proof: MigrationProof) -> String? {
+    guard let cause = proof.cause else { return nil }
+    let count = proof.count(cause)
+    let receipts = "\(count) of \(proof.asked.counted("receipt"))"
+    return switch cause {
+    case .unanswered: "Apple did not answer \(count) of \(proof.asked.counted("call")). What was compared counts"
+    case .failed: "the database of Switchyard failed for \(receipts). What was compared counts"
+    case .unproven:
+      """
+      this command cannot prove \(receipts). Pass the same --trust-root options as the process that ran the job
+      """
+    case .incomplete: "the history of \(count.counted("customer")) is not known"
+    case .otherEnvironment: "\(receipts) belong to the other environment"
     }
-    if proof.unproven > 0 {
-      return """
-        not proven: \(proof.unproven) receipts are not proven to this command. It needs each --trust-root that the job's \
-        process had
-        """
-    }
-    if proof.asked == 0 { return "not proven: no usable row is a receipt that can be sent to Apple" }
-    return proof.verdict == .tooFew
-      ? "not proven, since few customers were compared: \(bound)"
-      : "not proven: too many customers have no known history, or were not compared"
   }
 
   private func next(after proof: MigrationProof, of place: VerifyMigration.Place) -> String {
@@ -120,18 +131,30 @@ struct VerifyReport {
     case .wrongSecret: return VerifyMigration.Obstacle.noSharedSecret.next(app, place.environment)
     case .incomplete, .tooFew: break
     }
-    if proof.unanswered > 0 { return again(place) }
-    if proof.unproven > 0 { return again(place) + " --trust-root FILE" }
-    if !job.state.isFinal { return "switchyard migrate watch \(job.id)" }
-    if proof.verdict == .incomplete, proof.incomplete > 0 { return "\(comparisons) --cause incomplete" }
+    if proof.isStopped { return again(place) }
+    switch proof.cause {
+    case .unanswered, .failed: return again(place)
+    case .unproven:
+      let named = AppStoreEnvironment(rawValue: environment) ?? .production
+      return again(place) + TrustOptions.missing(for: named, arguments)
+    case .incomplete: return job.state.isFinal ? "\(comparisons) --cause incomplete" : watch
+    case .otherEnvironment: return job.state.isFinal ? "switchyard migrate report \(job.id)" : watch
+    case nil: break
+    }
+    if !job.state.isFinal { return watch }
     return place.isInShadow
       ? comparisons : "switchyard rollout set \(app) shadow --environment \(environment) --reason TEXT"
   }
 
-  /// This command about one place, with the roots and the App Store that it was given.
+  private var watch: String { "switchyard migrate watch \(job.id)" }
+
+  /// This command about one place, with the options that it was given.
+  ///
+  /// But for `--database`, whose URL may hold a password.
   private func again(_ place: VerifyMigration.Place) -> String {
     "switchyard migrate verify \(job.id) --app \(place.app.bundleID) --environment \(place.environment.rawValue)"
-      + TrustOptions.given(arguments) + (arguments.value("base-url").map { " --base-url \($0)" } ?? "")
+      + arguments.again(["impact-bound", "calls", "data-dir", "master-key-file", "base-url"])
+      + TrustOptions.given(arguments)
   }
 }
 

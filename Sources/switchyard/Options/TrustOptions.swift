@@ -70,10 +70,16 @@ struct TrustOptions: Sendable {
 
   /// What a command line says of it, as another one has to say it: ` --trust-root root.der`; empty if nothing.
   static func given(_ arguments: ParsedArguments) -> String {
-    let roots = ["trust-root", "trust-root-for"].flatMap { name in
-      arguments.values(name).map { " --\(name) '\($0.replacing("'", with: #"'\''"#))'" }
-    }
-    return roots.joined() + (arguments.flag(acknowledgement) ? " --\(acknowledgement)" : "")
+    arguments.again(["trust-root", "trust-root-for"])
+      + (arguments.flag(acknowledgement) ? " --\(acknowledgement)" : "")
+  }
+
+  /// The options by which a command line gets a further root for an environment, to be added to what it gives already.
+  static func missing(for environment: AppStoreEnvironment, _ arguments: ParsedArguments) -> String {
+    // A file of --trust-root counts where the command line says.
+    guard environment != .sandbox || !arguments.values("trust-root-for").isEmpty else { return " --trust-root FILE" }
+    let isAcknowledged = environment != .production || arguments.flag(acknowledgement)
+    return " --trust-root-for \(environment.rawValue)=FILE" + (isAcknowledged ? "" : " --\(acknowledgement)")
   }
 
   private static func trust(_ added: [AddedRoot]) -> (TrustedRoots, ReceiptTrust) {
