@@ -201,8 +201,8 @@ let package = Package(
       "Delivery", "Rollout", "Ledger", "Database",
       "Adapter", "HTTPServer", "HTTPClient", "Simulator", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
-      "OperationsTests", "Operations", "ConsumptionAnswers", "Service", "Intake", "Simulator", "AppStore", "Rollout",
-      "Ledger", "Database", "Receipts",
+      "OperationsTests", "Operations", "Shadow", "ConsumptionAnswers", "Service", "Intake", "Simulator", "AppStore",
+      "Rollout", "Ledger", "Database", "Receipts",
       "Adapter", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
       "SimulatorTests", "Simulator", "Adapter", "Receipts", "Mappings", "Purchases", "Signing", "Wire", "JSON",

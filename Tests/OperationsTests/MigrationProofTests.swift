@@ -14,10 +14,11 @@ import Testing
     #expect(proof.text.contains("2 rows of the migration rejected") == !isWhole, "\(proof.text)")
   }
 
-  @Test(arguments: [
-    ([], nil), ([.tooLarge, .namesNobody], nil), ([.noAnswer, .unproven, .unproven], .unproven),
-    ([.failed, .unproven], .failed), ([.noAnswer, .noAnswer, .failed], .unanswered),
-  ] as [([ShadowOutcome], MigrationProof.Cause?)])
+  @Test(
+    arguments: [
+      ([], nil), ([.tooLarge, .namesNobody], nil), ([.noAnswer, .unproven, .unproven], .unproven),
+      ([.failed, .unproven], .failed), ([.noAnswer, .noAnswer, .failed], .unanswered),
+    ] as [([ShadowOutcome], MigrationProof.Cause?)])
   func `names what kept the most receipts from being compared`(
     outcomes: [ShadowOutcome], cause: MigrationProof.Cause?
   ) {
