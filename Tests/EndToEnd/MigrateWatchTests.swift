@@ -21,7 +21,10 @@ import Testing
     #expect(started.status == 0, "\(started)")
     #expect(try await program.run("migrate", "pause", "1", "--reason", "a busy night").status == 0)
     let paused = try await program.run("migrate", "status", "1", "--json")
-    #expect(try paused.objects.first?["heldUp"] == "a busy night", "\(paused)")
+    let held = try #require(try paused.objects.first, "\(paused)")
+    let holdUp = held["heldUp"]?.object
+    #expect(holdUp?["cause"] == "paused" && holdUp?["text"] == "a busy night", "\(held)")
+    #expect(held["pauseReason"] == "a busy night" && held["trouble"] == JSONValue.null, "\(held)")
     try await database.execute(
       "INSERT INTO migration_accounts SELECT 1, 0, id, 2, 'id', 500 FROM apps WHERE bundle_id = \(Self.app)")
     func cause(_ seconds: Bool) async throws -> String {
@@ -49,7 +52,7 @@ import Testing
     #expect(try await cause(false).contains("a stage above legacy"))
     try await database.execute("UPDATE flags SET stage = 'record'")
     let throttled = try await program.run("migrate", "throttle", "1", "--calls", "1")
-    let limits = "migration 1 has limits of 1 customers a second; it is paused\n"
+    let limits = "migration 1 has limits of 1 customer a second; it is paused\n"
     #expect(throttled.status == 0 && throttled.output == limits, "\(throttled)")
     let again = try await program.run("migrate", "pause", "1", "--json")
     #expect(try again.status == 1 && again.objects.first?["state"] == "paused", "\(again)")

@@ -16,7 +16,7 @@ import Time
         [.init(source: "{}", size: nil)], app: app, environment: nil, settings: settings, by: "kim", at: now,
         in: session)
     }
-    func holdUp(_ flag: String?, hour: Int64) async throws -> String? {
+    func holdUp(_ flag: String?, hour: Int64) async throws -> MigrationHoldUp? {
       let record = try await MigrationRecord.find(id, at: now, here.connection)
       return record.holdUp(byFile: flag, at: Milliseconds(0) + .hours(hour))
     }
@@ -25,10 +25,18 @@ import Time
       _ = try await changing.apply(changing.plan(on: here.connection), by: author, at: now, on: here.connection)
     }
     #expect(try await holdUp(nil, hour: 23) == nil)
-    #expect(try await holdUp(nil, hour: 12)?.contains("22-6") == true)
-    #expect(try await holdUp("/data/migrate.pause", hour: 23)?.contains("/data/migrate.pause") == true)
+    let byHours = try await holdUp(nil, hour: 12)
+    #expect(byHours?.cause == .hours && byHours?.told == "held up: it runs only from 22 to 6 UTC")
+    let byFile = try await holdUp("/data/migrate.pause", hour: 23)
+    #expect(byFile?.cause == .file && byFile?.text == "the file /data/migrate.pause is there: remove it to go on")
+    try await here.execute(
+      "INSERT INTO migration_hand_outs (job, owner, lease_until) VALUES (\(id), 'another', \(now + .seconds(5)))")
+    let elsewhere = try await holdUp("/data/migrate.pause", hour: 23)
+    #expect(elsewhere?.isPartial == true && elsewhere?.told.contains("other processes work on the job.") == true)
+    try await here.execute("DELETE FROM migration_hand_outs")
     try await change(.pause, Operated.kim)
-    #expect(try await holdUp(nil, hour: 23) == Operated.kim.reason)
+    let paused = try await holdUp(nil, hour: 23)
+    #expect(paused?.cause == .paused && paused?.text == Operated.kim.reason)
     try await change(.resume, Operated.kim)
     #expect(try await holdUp(nil, hour: 23) == nil)
     try await change(.pause, Author("kim"))

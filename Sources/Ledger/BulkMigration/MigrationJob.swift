@@ -31,6 +31,11 @@ package struct MigrationJob: Hashable, Sendable {
   package let settings: MigrationSettings
   /// Why it cannot go on, or what an operator said when it was paused; nil while it can, or where nothing was said.
   package let trouble: String?
+
+  /// What an operator said when the job was paused.
+  package var pauseReason: String? { state == .paused ? trouble : nil }
+  /// Why the job failed.
+  package var failure: String? { state == .failed ? trouble : nil }
 }
 
 /// What an operator may say of a job while it runs, and what was accepted when it began.
@@ -77,6 +82,9 @@ package struct MigrationHours: Hashable, Sendable {
   }
 
   package var text: String { "\(from)-\(to)" }
+
+  /// `from 22 to 6`.
+  package var words: String { "from \(from) to \(to)" }
 
   package func contain(_ instant: Milliseconds) -> Bool {
     let hour = Int((instant.sinceEpoch / 3_600_000) % 24)

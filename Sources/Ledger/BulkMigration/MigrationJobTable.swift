@@ -68,10 +68,15 @@ package enum MigrationJobTable {
     return true
   }
 
+  /// Changes the settings of a job that has not ended; whether it had not.
   package static func set(
     _ settings: MigrationSettings, of id: Int, in session: borrowing Session
-  ) throws(DatabaseError) {
+  ) throws(DatabaseError) -> Bool {
+    // Settings that stay as they are would be no affected row.
+    let row = try session.query("SELECT state FROM migration_jobs WHERE id = \(id) FOR UPDATE").first
+    guard let row, try !state(of: row).isFinal else { return false }
     _ = try session.execute("UPDATE migration_jobs SET settings = \(settings.json.encoded()) WHERE id = \(id)")
+    return true
   }
 
   /// The state of a job, which stays as it is until the transaction ends; nil when there is none.

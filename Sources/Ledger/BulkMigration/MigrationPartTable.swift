@@ -94,6 +94,15 @@ package enum MigrationPartTable {
     return try row.milliseconds("lease_until")
   }
 
+  /// Until when a process hands out a job's ids, whether there are any: one that is held up does not make it longer.
+  package static func handOutLease(
+    of job: Int, in session: borrowing Session
+  ) throws(DatabaseError) -> Milliseconds? {
+    let row = try session.query("SELECT lease_until FROM migration_hand_outs WHERE job = \(job)").first
+    guard let row else { return nil }
+    return try row.milliseconds("lease_until")
+  }
+
   /// Whether there is a part of the job that was not read to its end.
   package static func hasOpen(_ job: Int, in session: borrowing Session) throws(DatabaseError) -> Bool {
     try !session.query("SELECT 1 FROM migration_parts WHERE job = \(job) AND state = 0 LIMIT 1").isEmpty

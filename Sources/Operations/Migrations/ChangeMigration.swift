@@ -38,12 +38,14 @@ package struct ChangeMigration: Sendable {
   }
 
   /// Makes the change; the job as it is then.
+  ///
+  /// `MigrationNotChanged` where the job has changed since the plan, so that this cannot be done any more.
   package func apply(
     _ plan: MigrationJob, by author: Author, at now: Milliseconds, on connection: Connection
   ) async throws -> MigrationJob {
     let (id, change) = (id, change)
-    let job = try await connection.transaction { session throws(DatabaseError) -> MigrationJob? in
-      var isDone = true
+    let (job, isDone) = try await connection.transaction { session throws(DatabaseError) -> (MigrationJob?, Bool) in
+      let isDone: Bool
       switch change {
       case .pause:
         isDone = try MigrationJobTable.move(
@@ -53,13 +55,13 @@ package struct ChangeMigration: Sendable {
       case .cancel:
         isDone = try MigrationJobTable.move(
           id, from: [.running, .paused, .failed], to: .cancelled, at: now, in: session)
-      case .throttle(let settings): try MigrationJobTable.set(settings, of: id, in: session)
+      case .throttle(let settings): isDone = try MigrationJobTable.set(settings, of: id, in: session)
       }
-      guard isDone else { return nil }
-      try author.note(change.action, of: "migration \(id)", change.told, at: now, in: session)
-      return try MigrationJobTable.find(id, in: session)
+      if isDone { try author.note(change.action, of: "migration \(id)", change.told, at: now, in: session) }
+      return (try MigrationJobTable.find(id, in: session), isDone)
     }
-    guard let job else { throw MigrationNotChanged(id: id, state: plan.state, change: change) }
+    guard let job else { throw NoSuchMigration(id: id) }
+    guard isDone else { throw MigrationNotChanged(id: id, state: job.state, change: change) }
     return job
   }
 

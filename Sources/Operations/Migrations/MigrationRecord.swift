@@ -16,6 +16,8 @@ package struct MigrationRecord: Sendable {
   package let unasked: Int
   /// Whether it runs and no process has worked on it lately.
   package let isUnattended: Bool
+  /// Whether it runs and a process hands out its ids: one that nothing holds up.
+  let isWorkedOn: Bool
 
   /// How long a job may be without a process before it is said: a service looks for new jobs every second.
   private static let grace = Interval.seconds(5)
@@ -37,19 +39,6 @@ package struct MigrationRecord: Sendable {
       Apple was not asked about \(unasked) ids, and \(unread) of \(parts.count) parts were not read to their end. Begin a \
       migration of the same sources to get both; `switchyard migrate report \(job.id) --limit 100000` lists the ids
       """
-  }
-
-  /// Why nothing of a job goes on now although nothing is wrong with it; nil where it may go on, or has ended.
-  ///
-  /// - Parameter flag: the file that holds up all jobs of a data directory; nil where it is not there.
-  package func holdUp(byFile flag: String?, at now: Milliseconds) -> String? {
-    switch job.state {
-    case .paused: return job.trouble ?? "an operator paused it"
-    case .running:
-      if let flag { return "the file \(flag) is there: remove it to go on" }
-      return job.settings.hours.flatMap { $0.contain(now) ? nil : "it works within the hours \($0.text) UTC alone" }
-    case .done, .cancelled, .failed: return nil
-    }
   }
 
   /// `NoSuchMigration` when there is none.
@@ -74,7 +63,9 @@ package struct MigrationRecord: Sendable {
     }.sorted { ($0.app, $0.environment) < ($1.app, $1.environment) }
     parts = try MigrationPartTable.reports(of: id, at: now, in: session)
     let latest = try MigrationPartTable.latestLease(of: id, in: session)
+    let handedOutUntil = try MigrationPartTable.handOutLease(of: id, in: session)
     isUnattended = job.state == .running && (latest ?? job.createdAt) + Self.grace < now
+    isWorkedOn = job.state == .running && handedOutUntil.map { $0 > now } ?? false
     // Counted where it is final alone: it reads every id that waits.
     unasked = job.state == .cancelled ? try UnaskedIDs.count(of: id, in: session) : 0
   }

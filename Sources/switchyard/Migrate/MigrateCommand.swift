@@ -50,11 +50,11 @@ enum MigrateCommand {
       let holdUp = record.holdUp(byFile: options.raisedMigrationFlag, at: now)
       if arguments.wantsJSON {
         var object = MigrationJSON.record(record)
-        object["heldUp"] = JSONValue(holdUp)
+        object["heldUp"] = MigrationJSON.heldUp(holdUp)
         try terminal.write(object)
       } else {
         try terminal.write(MigrationText.status(record, for: terminal))
-        if record.job.state == .running, let holdUp { try terminal.write("held up: \(holdUp)\n") }
+        if record.job.state == .running, let holdUp { try terminal.write("\(holdUp.told)\n") }
         if let advice = MigrationText.unattended(record, holdUp) { try terminal.write("\(advice)\n") }
       }
       return .done
@@ -83,15 +83,18 @@ enum MigrateCommand {
   }
 
   private static let pause = changing(
-    "pause", "Let nothing more be read or asked about; what is under way ends.", .pause)
+    "pause", "Let nothing more be read or asked about; what is under way ends.", .pause,
+    reason: "Why: kept in the audit and shown in status.")
   private static let cancel = changing(
     "cancel", "End a job for good, and say what it leaves out. What is in the ledger stays.",
     .cancel)
 
-  private static func changing(_ name: String, _ summary: String, _ change: ChangeMigration.Change) -> Command {
+  private static func changing(
+    _ name: String, _ summary: String, _ change: ChangeMigration.Change, reason: String = "Why, for the audit."
+  ) -> Command {
     Command(
       name, summary, examples: [Command.Example("switchyard migrate \(name) 1")],
-      options: [.value("reason", "TEXT", "Why, for the audit."), JSONOutput.option], arguments: [job]
+      options: [.value("reason", "TEXT", reason), JSONOutput.option], arguments: [job]
     ) { arguments, terminal in
       try await apply(change, arguments, terminal)
     }
@@ -114,10 +117,12 @@ enum MigrateCommand {
     _ terminal: Terminal
   ) async throws {
     let changing = ChangeMigration(change, of: number)
+    // An empty reason is none.
+    let reason = arguments.value("reason").flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
     let job: MigrationJob
     do {
       job = try await changing.apply(
-        changing.plan(on: connection), by: .ofCommand(because: arguments.value("reason")),
+        changing.plan(on: connection), by: .ofCommand(because: reason),
         at: WallClock.system.now(), on: connection)
     } catch let refusal as MigrationNotChanged where arguments.wantsJSON {
       try terminal.write([
@@ -131,18 +136,23 @@ enum MigrateCommand {
       let record = try await MigrationRecord.find(number, at: WallClock.system.now(), connection)
       rest = (record.unasked, record.rest)
     }
+    var throttled: (record: MigrationRecord, holdUp: MigrationHoldUp?)?
+    if case .throttle = change {
+      let now = WallClock.system.now()
+      let record = try await MigrationRecord.find(number, at: now, connection)
+      throttled = (record, record.holdUp(byFile: try DatabaseOptions(arguments).raisedMigrationFlag, at: now))
+    }
     if arguments.wantsJSON {
       var object = MigrationJSON.job(job)
+      if let throttled { object["heldUp"] = MigrationJSON.heldUp(throttled.holdUp) }
       if job.state == .cancelled { object["notLookedUp"] = .integer(Int64(rest.ids)) }
       if let text = rest.text { object["rest"] = .string(text) }
       try terminal.write(object)
-    } else if case .throttle = change {
-      let now = WallClock.system.now()
-      let record = try await MigrationRecord.find(number, at: now, connection)
-      let holdUp = record.holdUp(byFile: try DatabaseOptions(arguments).raisedMigrationFlag, at: now)
+    } else if let throttled {
       let state = job.state == .running ? "" : "; it is \(job.state.name)"
       try terminal.write("migration \(number) has \(MigrationText.limits(job.settings))\(state)\n")
-      if let text = MigrationText.unattended(record, holdUp) ?? holdUp { terminal.note(text) }
+      if job.state == .running, let holdUp = throttled.holdUp { try terminal.write("\(holdUp.told)\n") }
+      if let advice = MigrationText.unattended(throttled.record, throttled.holdUp) { terminal.note(advice) }
     } else {
       try terminal.write("migration \(number) is \(job.state.name)\n")
       if let text = rest.text { terminal.note(text) }

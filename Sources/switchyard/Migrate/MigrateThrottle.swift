@@ -17,7 +17,7 @@ enum MigrateThrottle {
     examples: [
       Command.Example("switchyard migrate throttle 1 --calls 20"),
       Command.Example("switchyard migrate throttle 1 --rows 500 --hours 22-6"),
-      Command.Example("switchyard migrate throttle 1 --calls 0 --hours all", "no limits of ours"),
+      Command.Example("switchyard migrate throttle 1 --calls 0 --hours all", "no limits"),
     ],
     options: options + [.value("reason", "TEXT", "Why, for the audit."), JSONOutput.option],
     arguments: [MigrateCommand.job]

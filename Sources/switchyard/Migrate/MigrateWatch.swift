@@ -40,7 +40,7 @@ enum MigrateWatch {
           if advice != nil { idle?.isSaid = true }
           let pace = Pace(record.accounts, since: last?.accounts, within: last.map { here - $0.at })
           let limits = try await MigrationLimit.all(
-            record, idsPerSecond: pace.ids, isHeldUp: flag != nil, at: now, connection)
+            record, idsPerSecond: pace.ids, isHeldUp: flag != nil && holdUp?.isPartial != true, at: now, connection)
           if arguments.wantsJSON {
             var line = MigrationJSON.record(record)
             line["parts"] = nil
@@ -48,7 +48,7 @@ enum MigrateWatch {
             line["idsPerSecond"] = .integer(pace.ids)
             line["secondsLeft"] = JSONValue(limits.first?.seconds)
             line["because"] = JSONValue(limits.first?.cause)
-            line["heldUp"] = JSONValue(holdUp)
+            line["heldUp"] = MigrationJSON.heldUp(holdUp)
             try terminal.write(line)
           } else if terminal.isErrorTTY, !isEnd {
             terminal.noteInPlace(MigrateWatch.line(record, pace, limits, holdUp, advice))
@@ -81,21 +81,23 @@ enum MigrateWatch {
   }
 
   private static func line(
-    _ record: MigrationRecord, _ pace: Pace, _ limits: [MigrationLimit], _ holdUp: String?, _ advice: String?
+    _ record: MigrationRecord, _ pace: Pace, _ limits: [MigrationLimit], _ holdUp: MigrationHoldUp?,
+    _ advice: String?
   ) -> String {
     let accounts = record.accounts
     var line = "migration \(record.job.id) is \(record.job.state.name): \(accounts.rows) of \(total(record)) rows"
     line += ", \(pace.rows)/s; \(accounts.ids - accounts.open) of \(accounts.ids) ids, \(pace.ids)/s"
     if let advice {
       line += "; \(advice)"
-    } else if record.job.state == .running, let holdUp {
-      line += "; held up: \(holdUp)"
+    } else if record.job.state == .running, let holdUp, !holdUp.isPartial {
+      line += "; \(holdUp.told)"
     } else if let limit = limits.first {
       // Until every row was read the ids to come are an estimate, or nobody can tell how many there are.
       let isRead = record.parts.allSatisfy(\.isDone)
       let bound = isRead ? "at most " : record.expectedRows == nil ? "at least " : "~"
       line += limit.seconds.map { ", \(bound)\($0) s left (\(limit.cause))" } ?? ", waits for \(limit.cause)"
     }
+    if let holdUp, holdUp.isPartial { line += "; \(holdUp.told)" }
     if accounts.allRejected > 0 { line += "; \(accounts.allRejected) rejected" }
     let troubles = record.parts.compactMap(\.trouble) + (record.job.trouble.map { [$0] } ?? [])
     if let trouble = troubles.first { line += "; \(trouble)" }

@@ -12,7 +12,8 @@ enum MigrationJSON {
       "job": .integer(Int64(job.id)), "state": .string(job.state.name),
       "createdAt": .integer(job.createdAt.sinceEpoch), "createdBy": .string(job.createdBy),
       "finishedAt": JSONValue(job.finishedAt?.sinceEpoch), "environment": JSONValue(job.environment?.rawValue),
-      "settings": .object(job.settings.json), "trouble": JSONValue(job.trouble),
+      "settings": .object(job.settings.json), "trouble": JSONValue(job.failure),
+      "pauseReason": JSONValue(job.pauseReason),
     ]
   }
 
@@ -32,6 +33,9 @@ enum MigrationJSON {
     object["parts"] = .array(record.parts.map { .object(part($0)) })
     return object
   }
+
+  /// Null where the job is not held up.
+  static func heldUp(_ holdUp: MigrationHoldUp?) -> JSONValue { holdUp.map { JSONValue.object($0.json) } ?? .null }
 
   static func warnings(_ warnings: [MigrationWarning]) -> JSONValue {
     .array(warnings.map { ["code": .string($0.code), "text": .string($0.text)] })

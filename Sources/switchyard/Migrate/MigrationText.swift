@@ -35,7 +35,7 @@ enum MigrationText {
   }
 
   /// What to do about a job that no process works on; nil where one does, or where it is held up.
-  static func unattended(_ record: MigrationRecord, _ holdUp: String?) -> String? {
+  static func unattended(_ record: MigrationRecord, _ holdUp: MigrationHoldUp?) -> String? {
     guard record.isUnattended, holdUp == nil else { return nil }
     return """
       no process works on it: start `switchyard serve` on this database, or run `switchyard migrate resume \(record.job.id) \
@@ -43,13 +43,14 @@ enum MigrationText {
       """
   }
 
-  /// `limits of 20 customers a second, the hours 22-6 UTC`, or `no limits of ours`.
+  /// `limits of 20 customers a second, the hours 22-6 UTC`, or `no limits`.
   static func limits(_ settings: MigrationSettings) -> String {
     let limits = [
-      settings.callsPerSecond.map { "\($0) customers a second" }, settings.rowsPerSecond.map { "\($0) rows a second" },
+      settings.callsPerSecond.map { "\($0.counted("customer")) a second" },
+      settings.rowsPerSecond.map { "\($0.counted("row")) a second" },
       settings.hours.map { "the hours \($0.text) UTC" },
     ].compactMap(\.self)
-    return limits.isEmpty ? "no limits of ours" : "limits of \(limits.joined(separator: ", "))"
+    return limits.isEmpty ? "no limits" : "limits of \(limits.joined(separator: ", "))"
   }
 
   /// A name in a table, where nobody may know it.
