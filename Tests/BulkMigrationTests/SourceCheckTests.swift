@@ -66,6 +66,31 @@ import Testing
     try await checkFolder()
   }
 
+  @Test func `refuses each named source without a row, beside others that have some`() async throws {
+    let folder = "\(place.path)/folder of files"
+    #expect(FileFacts.makeDirectory(folder))
+    let (header, row) = ("user_id,receipt\n", "u1,MIIT\n")
+    for (name, text) in [("full.csv", header + row), ("empty.csv", header), ("folder of files/a.csv", "")] {
+      try OutputFile("\(place.path)/\(name)").write(Array(text.utf8))
+    }
+    var named: [String: String] = [:]
+    for (file, name) in [("full.csv", "full.csv"), ("empty.csv", "standard input"), ("folder of files", "folder")] {
+      named[FileFacts.absolute("\(place.path)/\(file)")] = name
+    }
+    let paths = ["full.csv", "empty.csv", "folder of files", "empty.csv"].map { "\(place.path)/\($0)" }
+    let names = named
+    func checkAll() async throws {
+      let parts = try paths.flatMap { path throws in try FileSource.parts(of: path) }
+      _ = try await SourceCheck.columns(of: parts, named: names) { Keyring(current: .generate()) }
+    }
+    let empty = await #expect(throws: SourceCheck.Empty.self) { try await checkAll() }
+    #expect(empty?.description == "folder, standard input have no rows. Check the export.")
+    // An empty file among others of a folder is no failed export.
+    try OutputFile("\(folder)/b.csv").write(Array((header + row).utf8))
+    let one = await #expect(throws: SourceCheck.Empty.self) { try await checkAll() }
+    #expect(one?.description == "standard input has no rows. Check the export.")
+  }
+
   private func headers(_ named: NamedColumns, atMost most: Int = HeaderCheck.mostFiles) async throws -> HeaderCheck {
     try await HeaderCheck(FileSource.parts(of: "\(place.path)/folder", columns: named), atMost: most)
   }
@@ -123,6 +148,13 @@ import Testing
       estimate: nil)
     let keys = Keyring(current: .generate())
     _ = try await SourceCheck.columns(of: [source.part(password: "p@ss", sealedWith: keys)]) { keys }
+    let none = TableSource(
+      address: source.address, table: source.table, columns: source.columns, keyKind: .integer,
+      condition: try OperatorCondition("id > 7"), estimate: nil)
+    let empty = await #expect(throws: SourceCheck.Empty.self) {
+      try await SourceCheck.columns(of: [none.part(password: "p@ss", sealedWith: keys)]) { keys }
+    }
+    #expect(empty?.description == "No row of table receipts_old matches --where.")
     for (password, told) in [(nil, "without a password"), ("wrong", "with this password")] as [(String?, String)] {
       let part = source.part(password: password, sealedWith: keys)
       let flaw = await #expect(throws: SourceCheck.Flaw.self) { try await SourceCheck.columns(of: [part]) { keys } }

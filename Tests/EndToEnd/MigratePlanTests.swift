@@ -89,6 +89,39 @@ import Testing
     #expect(refused.status == 1 && refused.notes.contains("c.csv has no such column"), "\(refused)")
   }
 
+  @Test func `is not applied to a folder that has changed, unless that is accepted`() async throws {
+    let database = try await TestDatabase.migrated()
+    let program = database.program
+    _ = try await program.run("app", "add", Self.app)
+    let out = "\(database.place.path)/plan.json"
+    let folder = TemporaryDirectory()
+    _ = folder.file("a.txt", Array("2000000900000001\n".utf8))
+    let options = ["--app", Self.app, "--environment", "Sandbox"]
+    #expect(try await program.run(["migrate", "plan", folder.path, "--out", out] + options).status == 0)
+    func codes() async throws -> [String] {
+      let refused = try await program.run("migrate", "apply", out, "--json")
+      #expect(refused.status == 4, "\(refused)")
+      let warnings = try refused.objects.first?["warnings"]?.array ?? []
+      return warnings.compactMap { $0.object?["code"]?.string }
+    }
+    #expect(try await !codes().contains("changedFolder"))
+    _ = folder.file("b.txt", Array("2000000900000002\n".utf8))
+    #expect(try await codes().contains("changedFolder"))
+    #expect(try await program.run("migrate", "apply", out, "--yes").status == 0)
+    let report = try await program.run("migrate", "report", "1")
+    #expect(report.output.contains("differ from the plan. New files may be left out"), "\(report)")
+  }
+
+  @Test func `refuses what names a column or a source twice, or is empty`() async throws {
+    let database = try await TestDatabase.migrated()
+    let program = database.program
+    let ids = database.place.file("ids.txt", Array("2000000900000001\n".utf8))
+    let twice = try await program.run("migrate", "plan", ids, "--column", "receipt=A", "--column", "receipt=B")
+    #expect(twice.status == 2 && twice.notes.contains("--column receipt=COLUMN only once"), "\(twice)")
+    let empty = try await program.run(["migrate", "plan", ids, "-"], input: Array("\n".utf8))
+    #expect(empty.status == 1 && empty.notes.contains("standard input has no rows. Check the export."), "\(empty)")
+  }
+
   @Test func `keeps standard input only while a job or a plan needs it`() async throws {
     let database = try await TestDatabase.migrated()
     let program = database.program

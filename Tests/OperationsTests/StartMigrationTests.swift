@@ -27,6 +27,22 @@ import Time
     #expect(Self.silent(try await sandbox.plan(on: here.connection).warnings).isEmpty)
   }
 
+  @Test func `is refused for a changed folder unless that is accepted`() async throws {
+    let here = try await Operated()
+    let changed = MigrationWarning.changedFolder("/exports")
+    let start = StartMigration([], of: Operated.bundleID, in: nil, warnings: [changed])
+    let plan = try await start.plan(on: here.connection)
+    #expect(plan.warnings.first == changed && changed.code == "changedFolder")
+    let others = plan.warnings.filter { $0 != changed }
+    await #expect(throws: MigrationRefused.self) {
+      try await start.apply(plan, accepting: others, by: Operated.kim, at: Operated.now, on: here.connection)
+    }
+    let id = try await start.apply(
+      plan, accepting: plan.warnings, by: Operated.kim, at: Operated.now, on: here.connection)
+    let record = try await MigrationRecord.find(id, at: Operated.now, here.connection)
+    #expect(record.job.settings.accepted.contains(changed.text))
+  }
+
   @Test func `is warned that no app is registered`() async throws {
     let here = try await Operated()
     let start = StartMigration([], of: nil, in: nil)

@@ -29,35 +29,50 @@ package enum SourceCheck {
 
   /// Sources that have no row at all: a dump that failed looks like that.
   package struct Empty: ExitStatusError, Hashable, CustomStringConvertible {
-    /// Those that were named, as people know them.
+    /// Files, folders and tables, as people know them.
     let names: [String]
+    /// Tables of which no row meets the condition.
+    let unmet: [String]
 
     package var exitStatus: ExitStatus { .failed }
     package var description: String {
-      let places = SafeText.escaped(names.joined(separator: ", "), limit: SourceCheck.longestList)
-      return "there is no row in \(names.isEmpty ? "the folder" : places). Check that the export worked"
+      var text = unmet.map { "No row of table \(SafeText.escaped($0, limit: 256)) matches --where." }
+      if !names.isEmpty {
+        let list = SafeText.escaped(names.joined(separator: ", "), limit: SourceCheck.longestList)
+        text.insert("\(list) \(names.count == 1 ? "has" : "have") no rows. Check the export.", at: 0)
+      }
+      return text.joined(separator: " ")
     }
   }
 
-  /// Reads a page of each table and the beginning of each file, of a folder's part the first file; `Empty` without a row.
+  /// Reads a page of each table and the beginning of each file, of a folder's part the first file.
   ///
-  /// - Parameter keys: opens the password of a table's database, if there is one.
+  /// `Empty` if a source has no row; of a folder some files may have none.
+  ///
+  /// - Parameters:
+  ///   - names: what the operator called the files and folders, by their absolute paths.
+  ///   - keys: opens the password of a table's database, if there is one.
   /// - Returns: the columns of the files, by the sources of their parts.
   package static func columns(
-    of parts: [MigrationJobTable.NewPart], _ keys: () throws -> Keyring
+    of parts: [MigrationJobTable.NewPart], named names: [String: String] = [:], _ keys: () throws -> Keyring
   ) async throws -> [String: InputColumns] {
-    var (columns, names, hasRows): ([String: InputColumns], [String], Bool) = ([:], [], false)
+    var columns: [String: InputColumns] = [:]
+    // By path: the parts of a folder are one source, and an empty folder has none.
+    var hasRows = names.mapValues { _ in false }
+    var (empty, unmet): (Set<String>, [String]) = ([], [])
     for part in parts {
-      let source = try MigrationSource(stored: part.source)
-      names.append(source.name)
-      switch source {
+      switch try MigrationSource(stored: part.source) {
       case .files(let files):
         columns[part.source] = try await self.columns(of: files)
-        if !hasRows { hasRows = try await self.hasRows(files) }
-      case .table(let table): if try await read(table, part.sealed, keys) { hasRows = true }
+        if hasRows[files.path] != true { hasRows[files.path] = try await self.hasRows(files) }
+      case .table(let table):
+        if try await read(table, part.sealed, keys) { continue }
+        if table.condition == nil { empty.insert("table \(table.table)") } else { unmet.append(table.table) }
       }
     }
-    guard hasRows else { throw Empty(names: names) }
+    empty.formUnion(hasRows.filter { !$0.value }.map { names[$0.key] ?? $0.key })
+    if parts.isEmpty, empty.isEmpty { empty = ["The migration"] }
+    guard empty.isEmpty, unmet.isEmpty else { throw Empty(names: empty.sorted(), unmet: unmet) }
     return columns
   }
 

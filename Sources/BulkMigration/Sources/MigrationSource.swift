@@ -131,8 +131,14 @@ package struct FileSource: Hashable, Sendable {
   ///
   /// A file outside of a folder is compared when it is opened.
   package static func changedFolders(since planned: [MigrationJobTable.NewPart]) throws -> [String] {
-    func facts(_ parts: [MigrationJobTable.NewPart]) -> Set<String> {
-      Set(parts.map { "\($0.size ?? 0) \($0.source)" })
+    struct Facts: Hashable {
+      let source: MigrationSource
+      let size: Int64
+    }
+    func facts(_ parts: [MigrationJobTable.NewPart]) throws -> Set<Facts> {
+      var all: Set<Facts> = []
+      for part in parts { all.insert(Facts(source: try MigrationSource(stored: part.source), size: part.size ?? 0)) }
+      return all
     }
     var folders: [FileSource: [MigrationJobTable.NewPart]] = [:]
     for part in planned {

@@ -19,19 +19,22 @@ package struct StartMigration: Sendable {
   private let bundleID: String?
   private let environment: Environment?
   private var settings: MigrationSettings
+  private let warnings: [MigrationWarning]
 
   /// - Parameters:
   ///   - parts: of the sources, as they are now.
   ///   - bundleID: whose all rows are; nil: each says it itself.
   ///   - environment: of what does not say its environment.
+  ///   - warnings: of the sources.
   package init(
     _ parts: [MigrationJobTable.NewPart], of bundleID: String?, in environment: Environment?,
-    settings: MigrationSettings = MigrationSettings()
+    settings: MigrationSettings = MigrationSettings(), warnings: [MigrationWarning] = []
   ) {
     self.parts = parts
     self.bundleID = bundleID
     self.environment = environment
     self.settings = settings
+    self.warnings = warnings
   }
 
   /// What it would begin with; `NoSuchApp` when the app is not registered.
@@ -39,10 +42,10 @@ package struct StartMigration: Sendable {
     var app: App?
     if let bundleID { app = try await AppRecord.find(bundleID, connection).app }
     let (only, environment) = (app, environment)
-    let warnings = try await connection.read { session throws(DatabaseError) in
+    let found = try await connection.read { session throws(DatabaseError) in
       try MigrationWarning.all(of: only, in: environment, session)
     }
-    return Plan(app: app, parts: parts, warnings: warnings)
+    return Plan(app: app, parts: parts, warnings: warnings + found)
   }
 
   /// Adds the job; its number.
@@ -73,6 +76,16 @@ package struct MigrationWarning: Hashable, Sendable {
   package let code: String
   package let text: String
 
+  /// A folder of a plan whose files have changed since.
+  package static func changedFolder(_ path: String) -> Self {
+    Self(
+      code: "changedFolder",
+      text: """
+        The files in \(SafeText.escaped(path, limit: 1_000)) differ from the plan. New files may be left out, and removed \
+        files are not read. Make a new plan.
+        """)
+  }
+
   /// What an app of the job lacks.
   static func all(
     of app: App?, in environment: Environment?, _ session: borrowing Session
@@ -86,7 +99,7 @@ package struct MigrationWarning: Hashable, Sendable {
       warnings.append(
         Self(
           code: "noApp",
-          text: "no app is registered, so that every row is rejected; `switchyard app add BUNDLE_ID` first"))
+          text: "no app is registered, so every row would be rejected. Run `switchyard app add BUNDLE_ID`."))
     }
     for app in apps {
       let scopes = (environment.map { [$0] } ?? [.production, .sandbox]).map { Scope(app: app.id, environment: $0) }

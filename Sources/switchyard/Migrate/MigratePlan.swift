@@ -50,8 +50,8 @@ enum MigratePlan {
         try CredentialTable.hasAny(in: session)
       }
       let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { terminal.note($0) }
-      let parts = try await sources.parts { keys }
-      let columns = try await SourceCheck.columns(of: parts) { keys }
+      let (parts, names) = try await sources.parts { keys }
+      let columns = try await SourceCheck.columns(of: parts, named: names) { keys }
       if let text = try await HeaderCheck(parts).text { terminal.note(text) }
       let starting = try await StartMigration(parts, of: arguments.value("app"), in: environment).plan(on: connection)
       let directory = try await connection.read { session throws(DatabaseError) in

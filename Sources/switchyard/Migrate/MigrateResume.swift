@@ -35,6 +35,8 @@ enum MigrateResume {
       } else {
         try await MigrateCommand.apply(.resume, to: number, on: connection, arguments, terminal)
       }
+      // A job may take days.
+      await connection.close()
       return try await here.run(number, on: connection.configuration, terminal)
     }
   }

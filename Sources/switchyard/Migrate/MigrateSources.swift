@@ -45,6 +45,7 @@ struct MigrateSources {
       throw UsageError(.invalidValue, "--where is one condition of SQL: \(error.rawValue).", path: arguments.path)
     }
     var wishes = TableInspection.Wishes()
+    var named: Set<String> = []
     for text in arguments.values("column") {
       let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
       switch (parts.count, parts.first) {
@@ -55,6 +56,9 @@ struct MigrateSources {
       default:
         throw UsageError(
           .invalidValue, "--column takes receipt=COLUMN, user=COLUMN, app=COLUMN or key=COLUMN.", path: arguments.path)
+      }
+      guard named.insert(parts[0]).inserted else {
+        throw UsageError(.invalidValue, "Give --column \(parts[0])=COLUMN only once.", path: arguments.path)
       }
     }
     if let name = wishes.ambiguous {
@@ -100,18 +104,24 @@ struct MigrateSources {
   }
 
   /// The parts of all sources, which have to be there; stdin is kept first.
-  func parts(sealedWith keys: () throws -> Keyring) async throws -> [MigrationJobTable.NewPart] {
-    var parts: [MigrationJobTable.NewPart] = []
+  ///
+  /// - Returns: also what the operator called the files and folders, by their absolute paths.
+  func parts(
+    sealedWith keys: () throws -> Keyring
+  ) async throws -> (parts: [MigrationJobTable.NewPart], names: [String: String]) {
+    var (parts, names): ([MigrationJobTable.NewPart], [String: String]) = ([], [:])
     // Beside a table the names are the table's.
     let columns =
       table == nil
       ? NamedColumns(receipt: wishes.content, userID: wishes.userID, app: wishes.app) : NamedColumns()
     for path in paths {
-      parts += try FileSource.parts(of: path == "-" ? spooled.keep() : path, columns: columns)
+      let file = try path == "-" ? spooled.keep() : path
+      parts += try FileSource.parts(of: file, columns: columns)
+      names[FileFacts.absolute(file)] = path == "-" ? "standard input" : path
     }
     if let (source, password) = try await tableSource() {
       parts.append(source.part(password: password, sealedWith: password == nil ? nil : try keys()))
     }
-    return parts
+    return (parts, names)
   }
 }

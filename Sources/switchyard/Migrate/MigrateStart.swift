@@ -39,9 +39,9 @@ enum MigrateStart {
     let options = try DatabaseOptions(arguments)
     let sources = try MigrateSources(arguments, options)
     return try await begin(arguments, options, terminal, spooled: sources.spooled) { keys in
-      MigrationStartup(
-        parts: try await sources.parts(sealedWith: keys), bundleID: arguments.value("app"), environment: environment,
-        settings: settings)
+      let (parts, names) = try await sources.parts(sealedWith: keys)
+      return MigrationStartup(
+        parts: parts, names: names, bundleID: arguments.value("app"), environment: environment, settings: settings)
     }
   }
 
@@ -64,12 +64,7 @@ enum MigrateStart {
       throw FileError(path, reason: "it is no plan; `switchyard migrate plan --out FILE` makes one")
     }
     return try await begin(arguments, try DatabaseOptions(arguments), terminal) { keys in
-      for folder in try FileSource.changedFolders(since: plan.parts) {
-        terminal.note(
-          """
-          warning: the files in \(folder) are not those of the plan. New ones may be left out: make a plan again to read all
-          """)
-      }
+      let changed = try FileSource.changedFolders(since: plan.parts)
       let parts = try plan.parts.map { part throws in
         guard case .table(let table) = try MigrationSource(stored: part.source),
           let text = arguments.value("source-database")
@@ -81,7 +76,8 @@ enum MigrateStart {
         return table.part(password: password.isEmpty ? nil : password, sealedWith: try keys())
       }
       return MigrationStartup(
-        parts: parts, bundleID: plan.bundleID, environment: plan.environment, settings: plan.settings)
+        parts: parts, bundleID: plan.bundleID, environment: plan.environment, settings: plan.settings,
+        warnings: changed.map { MigrationWarning.changedFolder($0) })
     }
   }
 
@@ -101,12 +97,13 @@ enum MigrateStart {
         try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { terminal.note($0) }
       }
       // Before anything is written: a job whose source cannot be opened would never end.
-      _ = try await SourceCheck.columns(of: startup.parts) {
+      _ = try await SourceCheck.columns(of: startup.parts, named: startup.names) {
         try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { _ in }
       }
       if let text = try await HeaderCheck(startup.parts).text { terminal.note(text) }
       let start = StartMigration(
-        startup.parts, of: startup.bundleID, in: startup.environment, settings: startup.settings)
+        startup.parts, of: startup.bundleID, in: startup.environment, settings: startup.settings,
+        warnings: startup.warnings)
       let plan = try await start.plan(on: connection)
       let job: Int
       do {
@@ -129,6 +126,8 @@ enum MigrateStart {
         try terminal.write("migration \(job) is running; `switchyard migrate watch \(job)` shows how far it is\n")
       }
       guard let here else { return .done }
+      // A job may take days.
+      await connection.close()
       return try await here.run(job, on: connection.configuration, terminal)
     }
   }
@@ -137,7 +136,11 @@ enum MigrateStart {
 /// What a job begins with.
 private struct MigrationStartup {
   let parts: [MigrationJobTable.NewPart]
+  /// What the operator called the files and folders, by their absolute paths.
+  var names: [String: String] = [:]
   let bundleID: String?
   let environment: Environment?
   let settings: MigrationSettings
+  /// What could go wrong, beside what the job's apps lack.
+  var warnings: [MigrationWarning] = []
 }
