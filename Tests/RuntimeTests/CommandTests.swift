@@ -57,6 +57,12 @@ private func parse(_ line: String, _ environment: [String: String] = [:]) throws
     #expect(try parse("jws verify").value("mode") == nil)
   }
 
+  @Test func `knows what it says itself from what the environment says`() throws {
+    let arguments = try parse("jws verify --root a --root b", ["YARD_ROOT": "secret", "YARD_PORT": "9"])
+    #expect(arguments.valuesGiven("root") == ["a", "b"] && arguments.valuesGiven("mode").isEmpty)
+    #expect(arguments.value("port") == "9" && arguments.valuesGiven("port").isEmpty)
+  }
+
   @Test func `takes everything after -- as it is`() throws {
     #expect(try parse("jws verify -- --root -q --help").positionals == ["--root", "-q", "--help"])
   }

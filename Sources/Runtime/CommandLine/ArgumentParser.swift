@@ -64,13 +64,14 @@ private struct ArgumentParser {
     guard let action = command.action else {
       throw error(.missingCommand, "Say which: \(command.shownCommands.map(\.name).joined(separator: ", ")).")
     }
+    let named = Set(given.keys)
     try readEnvironment()
     try checkChoices()
     try checkPositionals()
     return .run(
       action,
       ParsedArguments(
-        path: path, positionals: positionals, options: scope, given: given, stopNote: stopNote))
+        path: path, positionals: positionals, options: scope, given: given, named: named, stopNote: stopNote))
   }
 
   private mutating func takeWord(_ word: String, mayBeCommand: Bool) throws(UsageError) {

@@ -7,15 +7,22 @@ package struct ParsedArguments: Sendable {
   /// The arguments known by their place.
   package let positionals: [String]
   private let options: [Option]
+  /// By the command line or the environment.
   private let given: [String: [String]]
+  /// Options that the command line itself names.
+  private let named: Set<String>
   /// The command's.
   let stopNote: String?
 
-  init(path: [String], positionals: [String], options: [Option], given: [String: [String]], stopNote: String?) {
+  init(
+    path: [String], positionals: [String], options: [Option], given: [String: [String]], named: Set<String>,
+    stopNote: String?
+  ) {
     self.path = path
     self.positionals = positionals
     self.options = options
     self.given = given
+    self.named = named
     self.stopNote = stopNote
   }
 
@@ -36,7 +43,7 @@ package struct ParsedArguments: Sendable {
   /// The values that the command line itself gives: what the environment says may be a secret.
   package func valuesGiven(_ name: String) -> [String] {
     precondition(option(name).placeholder != nil, "--\(name) is a flag")
-    return given[name] ?? []
+    return named.contains(name) ? given[name] ?? [] : []
   }
 
   package func required(_ name: String) throws(UsageError) -> String {
