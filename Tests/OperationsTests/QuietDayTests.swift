@@ -11,7 +11,9 @@ import Time
   private static let now = Operated.now
   private static let today = Milliseconds(now.sinceEpoch / 86_400_000 * 86_400_000)
   /// In the hour before the last two days, and now.
-  private static let daily = [today - .days(2) - .hours(1), today - .days(1) - .hours(1), now - .hours(1)]
+  private static let daily: [Milliseconds] = [
+    today - .days(2) - .hours(1), today - .days(1) - .hours(1), now - .hours(1),
+  ]
 
   private let here: Operated
   private let scope: Scope
@@ -66,7 +68,8 @@ import Time
     #expect(try await measured() == 0)
     try await put(Completeness(expected: 3, arrived: 2, recovered: 1), .notifications, of: Self.today - .days(2))
     #expect(try await measured() == 1)
-    for end in [Self.today - .hours(1), Self.today, Self.today + .minutes(59)] {
+    let early: [Milliseconds] = [Self.today - .hours(1), Self.today, Self.today + .minutes(59)]
+    for end in early {
       try await finish(until: end)
       #expect(try await measured() == 1, "Apple may not tell of all of yesterday at \(end.iso8601)")
     }
