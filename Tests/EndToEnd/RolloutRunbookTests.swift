@@ -70,7 +70,7 @@ import Time
       try await database.execute(
         """
         INSERT INTO completeness (app, environment, measure, day, expected, arrived, recovered, refused, measured_at)
-        SELECT id, 2, 1, \(start), 10, 10, 0, 0, \(now) FROM apps
+        SELECT id, 2, 1, \(start), 10, 10, 0, 0, \(now + .days(1)) FROM apps
         """)
     }
   }

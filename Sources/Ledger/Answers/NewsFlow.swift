@@ -41,6 +41,19 @@ package struct NewsFlow: Hashable, Sendable {
     of scope: Scope, in session: borrowing Session
   ) throws(DatabaseError) -> [Generation: Milliseconds] { try HeardTable.last(of: scope, in: session) }
 
+  /// Whether a V2 notification that came by itself vouches for its way at `instant`; one of before `start` does not count.
+  package static func wasHeard(
+    before instant: Milliseconds, after start: Milliseconds, of scope: Scope, in session: borrowing Session
+  ) throws(DatabaseError) -> Bool {
+    try session.query(
+      """
+      SELECT 1 FROM inbox WHERE received_at >= \(max(start, instant - heard)) AND received_at < \(instant)
+      AND app = \(scope.app.number) AND environment = \(scope.environment.code)
+      AND kind = \(InboxMessage.Kind.notification.rawValue) AND title NOT LIKE 'V1 %' LIMIT 1
+      """
+    ).first != nil
+  }
+
   package static func read(
     _ scope: Scope, at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> NewsFlow {

@@ -73,13 +73,34 @@ extension Evidence {
     }
     let counted = rows.filter { $0.measure == .notifications }
     let days = counted.isEmpty ? rows : counted
-    // A day on which Apple sent nothing has no row: it is measured once everything up to its end was compared.
-    let compared = try ReconciliationTable.finished(scope, in: session) ?? Milliseconds(0)
-    let counts = Set(days.map(\.day))
-    measuredDays = (0..<demand.completeDays).count { number in
-      let day = start + .days(Int64(number))
-      return counts.contains(day) || day >= voided && day + .days(1) <= compared
+    // What was written while its day went on tells nothing of the rest of it.
+    let whole = Set(days.filter { $0.measuredAt >= $0.day + .days(1) }.map(\.day))
+    let all = (0..<demand.completeDays).map { start + .days(Int64($0)) }
+    let others = all.filter { $0 >= voided && !whole.contains($0) }
+    measuredDays = try whole.count + Self.quiet(others, of: scope, after: voided, at: now, in: session)
+    // Of a day on which Apple sent nothing a renewal may tell that it should have.
+    let told = Set(days.map(\.day))
+    let judged = days + rows.filter { $0.measure == .renewals && !told.contains($0.day) }
+    incompleteDays = judged.count { $0.completeness.missing > 0 || $0.completeness.refused > 0 }
+  }
+
+  /// How many of these days count although they have no whole row: Apple sent nothing on them.
+  ///
+  /// Apple's history of V2 notifications is empty too where it posts V1, and where no URL works. So they must have come before
+  /// the day began, and come now; and the history must have been compared an hour past the day's end, by when Apple has it.
+  private static func quiet(
+    _ days: [Milliseconds], of scope: Scope, after voided: Milliseconds, at now: Milliseconds,
+    in session: borrowing Session
+  ) throws(DatabaseError) -> Int {
+    guard !days.isEmpty else { return 0 }
+    let flow = try NewsFlow.read(scope, at: now, in: session)
+    guard flow.generation == .v2, flow.lastHeard != nil, flow.lostSince == nil, let compared = flow.comparedUntil else {
+      return 0
     }
-    incompleteDays = days.count { $0.completeness.missing > 0 || $0.completeness.refused > 0 }
+    var count = 0
+    for day in days where day + .days(1) + .hours(1) <= compared {
+      if try NewsFlow.wasHeard(before: day, after: voided, of: scope, in: session) { count += 1 }
+    }
+    return count
   }
 }

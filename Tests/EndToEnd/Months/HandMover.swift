@@ -12,17 +12,20 @@ struct HandMover: StageMover {
   let step = SwitchedMoment.step
   let story: [String] = []
   let complaints: [String] = []
+  private(set) var stages: [String: String] = [:]
 
   mutating func move(_ site: SwitchedSite, at moment: SwitchedMoment) async throws {
     for (number, app) in site.apps.enumerated() {
       // One app after the other, the smallest first.
       for (at, words) in Self.moves where moment.isAt(at, behind: 2 * number) {
-        site.workers.killOne(after: 2 + number)
+        site.workers.killOne(after: 2 + number, for: Strike(app: app.app.bundleID, stage: words[0]))
         try await site.run(
           [
             "rollout", "set", app.app.bundleID, "--environment", "Production", "--force", "--pass-by", "--reason",
             "by hand",
           ] + words)
+        stages[app.app.bundleID] = words[0]
+        site.workers.note(words[0], of: app.app.bundleID)
       }
     }
   }

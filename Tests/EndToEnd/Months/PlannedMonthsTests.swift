@@ -5,14 +5,21 @@ import Testing
 @Suite(.enabled(if: Program.setting("SWITCHYARD_SOAK_AUTO_CUSTOMERS") != nil, "for scripts/soak auto"))
 struct `Months from legacy to complete by plan and proof` {
   @Test func `take nobody's access, and the reports say so`() async throws {
-    let customers = Program.setting("SWITCHYARD_SOAK_AUTO_CUSTOMERS") ?? 60
+    let customers = Program.setting("SWITCHYARD_SOAK_AUTO_CUSTOMERS") ?? 80
     let seed = Program.setting("SWITCHYARD_SOAK_SEED").map { UInt64($0) } ?? SeededRandom().seed >> 1
     let outcome = try await SwitchedMonths.byPlan(customers: customers, lost: 3, seed: seed)
     for line in outcome.story { print("soak.auto: \(line)") }
     print("soak.auto: seed \(seed), \(outcome.summary)")
     outcome.expectNobodyDeprived(seed)
-    // Two in each stage of each of three apps, and two while each is migrated.
-    #expect(outcome.kills >= 2 * 3 * (PlannedMover.allStages.count + 1), "seed \(seed)")
+    for app in outcome.apps {
+      for stage in PlannedMover.allStages + [PlannedMover.migration] {
+        let place = stage == PlannedMover.migration ? "record" : stage
+        let strikes = outcome.strikes.filter { $0.app == app && $0.stage == stage && $0.struckIn == place }
+        let (services, databases) = (strikes.count { $0.victim == .service }, strikes.count { $0.victim == .database })
+        #expect(services >= 2 && databases >= 1, "seed \(seed), \(app) in \(stage): \(strikes)")
+      }
+    }
+    #expect(outcome.ledgered == Set(outcome.apps), "seed \(seed)")
     for stage in PlannedMover.allStages {
       #expect(outcome.story.count { $0.hasSuffix(" comes to \(stage)") } >= 3, "seed \(seed), \(stage)")
     }

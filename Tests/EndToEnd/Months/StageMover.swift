@@ -8,6 +8,13 @@ import Time
 protocol StageMover: Sendable {
   /// How far the world goes before stages are moved again.
   var step: Interval { get }
+  /// When the world begins, and in which time its customers come.
+  var start: Milliseconds { get }
+  var arrival: Interval { get }
+  /// The stages by app.
+  var stages: [String: String] { get }
+  /// Whether anything is killed, or Apple fails, until stages are moved again: then some are told to try again later.
+  var isHarmful: Bool { get }
   /// What was done, for whoever reads the soak's output.
   var story: [String] { get }
   /// What went otherwise than it should; asked for at the end.
@@ -20,13 +27,17 @@ protocol StageMover: Sendable {
   func advance(_ time: WorldTime, by interval: Interval) async throws
 
   /// Does harm while every customer asks.
-  func disturb() async throws
+  func disturb(_ site: SwitchedSite) async throws
 }
 
 extension StageMover {
+  var start: Milliseconds { MonthsPlan.start }
+  var arrival: Interval { .days(365) }
+  var isHarmful: Bool { false }
+
   func advance(_ time: WorldTime, by interval: Interval) async throws { time.advance(by: interval) }
 
-  func disturb() async throws {}
+  func disturb(_ site: SwitchedSite) async throws {}
 }
 
 /// A moment of `SwitchedMonths`.
@@ -78,6 +89,17 @@ struct SwitchedSite: Sendable {
       ClientRequest(method: "POST", url: "\(apple.controlURL)/\(path)", body: body.encoded(), deadline: .minutes(10)))
     guard answer.status == 200 else {
       throw RunningProgram.NotReady(notes: String(decoding: answer.body, as: UTF8.self))
+    }
+  }
+
+  /// Ends what Apple was still to fail at, of the failures that are so many.
+  func endFailures() async throws {
+    let url = "\(apple.controlURL)/faults"
+    let list = try await client.send(ClientRequest(url: url))
+    let rules = (try JSONReader.read(list.body).object?["faults"]?.array ?? []).compactMap(\.object)
+    for rule in rules where rule["times"]?.integer != nil {
+      guard let number = rule["number"]?.integer else { continue }
+      _ = try await client.send(ClientRequest(method: "DELETE", url: "\(url)/\(number)"))
     }
   }
 }

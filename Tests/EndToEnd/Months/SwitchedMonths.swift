@@ -6,7 +6,6 @@ import Signing
 import Simulator
 import Support
 import Time
-import Truth
 
 /// Eighteen months of three apps that come from `legacy` to `complete`, stage by stage, while two processes are killed and
 /// notifications are lost.
@@ -23,23 +22,29 @@ struct SwitchedMonths: Sendable {
     var extended = 0
     var asked = 0
     var askedWithAccess = 0
-    /// Answers of 21005 and the like, and calls that no process took.
-    var postponed = 0
+    /// Answers of 21005 and the like, by status.
+    var postponed: [Int64: Int] = [:]
+    /// Customers whose call no process took, however often they called.
     var untaken = 0
-    /// Answers by stage and who gave them.
+    /// Answers by who gave them, and their status.
     var answers: [String: Int] = [:]
+    /// The apps of which somebody was answered from the ledger in `ramp` or `live`.
+    var ledgered: Set<String> = []
+    var apps: [String] = []
     var complaints: [String] = []
     /// What the mover did.
     var story: [String] = []
     var kills = 0
+    /// What was killed before the end, where customers asked on.
+    var strikes: [Strike] = []
     var seconds = 0
   }
 
   /// Apple's URL is switched to V2 then, in hundredths of the time.
   private static let switched = 16
 
-  private let site: SwitchedSite
-  private let url: String
+  let site: SwitchedSite
+  let url: String
 
   /// - Parameters:
   ///   - customers: of each app.
@@ -55,11 +60,11 @@ struct SwitchedMonths: Sendable {
       var app = AppPlan.sample(
         "com.example.app\(number)", appAppleID: 1_600_000_000 + Int64(number), environment: .production)
       app.customers = customers
-      app.arrival = .days(365)
+      app.arrival = mover.arrival
       app.habits = .lively
       return app
     }
-    let world = AppStoreWorld(plan: WorldPlan(apps: apps), seed: seed, start: MonthsPlan.start)
+    let world = AppStoreWorld(plan: WorldPlan(apps: apps), seed: seed, start: mover.start)
     var settings = RunningAppStore.Settings()
     settings.parallel = 4
     let apple = try RunningAppStore.start(world, settings, clock: time.clock)
@@ -112,7 +117,7 @@ struct SwitchedMonths: Sendable {
 
   /// Moved by what is proven, on a server that is killed.
   static func byPlan(customers: Int, lost: Int, seed: UInt64) async throws -> Outcome {
-    let database = try await WorldDatabase.start(at: MonthsPlan.start)
+    let database = try await WorldDatabase.start(at: PlannedMover.start)
     return try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await database.run() }
       defer { group.cancelAll() }
@@ -160,6 +165,7 @@ struct SwitchedMonths: Sendable {
     while date + mover.step <= MonthsPlan.start + SwitchedMoment.length {
       let moment = SwitchedMoment(date: date)
       try await site.workers.revive()
+      let before = mover.stages
       try await mover.move(site, at: moment)
       for (number, app) in site.apps.enumerated() {
         let isNew = moment.isPast(Self.switched, behind: 2 * number)
@@ -175,80 +181,15 @@ struct SwitchedMonths: Sendable {
       try await mover.advance(site.time, by: mover.step)
       try await site.control("advance", ["to": .integer(site.time.clock.now().sinceEpoch)])
       date = date + mover.step
-      let disturbing = mover
-      async let disturbed: Void = disturbing.disturb()
-      try await askAll(&outcome, at: moment)
-      try await disturbed
+      // Of a new stage a process learns within seconds.
+      let settled = mover.stages.filter { $0.value == before[$0.key] }
+      try await askAll(&outcome, at: moment, by: mover, settled)
     }
+    outcome.strikes = site.workers.strikes
+    outcome.apps = site.apps.map(\.app.bundleID)
     try await site.workers.reviveAfterAll()
     outcome.story = mover.story
     outcome.complaints += mover.complaints
     return outcome
-  }
-
-  // MARK: Old clients
-
-  private struct Asked: Sendable {
-    let name: String
-    let truth: Set<String>
-    let answer: (body: JSONObject, source: String)?
-  }
-
-  private func askAll(_ outcome: inout Outcome, at moment: SwitchedMoment) async throws {
-    let (world, date) = (site.apple.world, moment.date.iso8601)
-    // Another one is the first each time: Apple is asked beside us about a few of those who come early.
-    let everybody = Array(world.customers())
-    let first = everybody.isEmpty ? 0 : moment.day % everybody.count
-    let customers = Array(everybody[first...] + everybody[..<first])
-    let asked = try await withThrowingTaskGroup(of: [Asked].self) { group in
-      for lane in 0..<4 {
-        let share = stride(from: lane, to: customers.count, by: 4).map { customers[$0] }
-        group.addTask {
-          var asked: [Asked] = []
-          for customer in share { if let one = try await ask(about: customer, in: world) { asked.append(one) } }
-          return asked
-        }
-      }
-      return try await group.reduce(into: []) { $0 += $1 }
-    }
-    for one in asked {
-      guard let (body, source) = one.answer else {
-        outcome.untaken += 1
-        continue
-      }
-      outcome.asked += 1
-      if !one.truth.isEmpty { outcome.askedWithAccess += 1 }
-      let status = body["status"]?.integer ?? -1
-      outcome.answers["\(source) \(status)", default: 0] += 1
-      // Apple's word for: try again.
-      if status == 21_005 || status == 21_009 || (21_100...21_199).contains(status) {
-        outcome.postponed += 1
-        continue
-      }
-      let running = NaiveClient.running(in: body, at: world.now)
-      let missing = one.truth.subtracting(running)
-      if !missing.isEmpty { outcome.deprived.append("\(date), \(one.name): \(status) by \(source), \(missing)") }
-      if !running.isSubset(of: one.truth) { outcome.extended += 1 }
-    }
-  }
-
-  /// Nil: nothing is in the receipt, or Apple's own answer does not tell of the access either.
-  private func ask(about customer: CustomerID, in world: AppStoreWorld) async throws -> Asked? {
-    let state = world.state(of: customer)
-    guard !state.legacyPurchases.isEmpty, let app = site.apps.first(where: { $0.app.bundleID == state.app.bundleID })
-    else { return nil }
-    let truth = Set(state.subscriptions.filter { $0.status == 1 || $0.status == 4 }.map(\.originalTransactionID))
-    let theirs = VerifyReceiptAnswer(about: state.receipt, of: state, requestedAt: world.now).object(latestReceipt: [])
-    guard truth.isSubset(of: NaiveClient.running(in: theirs, at: world.now)) else { return nil }
-    let receipt = try state.receipt.encoded(signedBy: site.apple.store.identity.receiptPKI)
-    let request: JSONObject = [
-      "receipt-data": .string(String(decoding: receipt, as: UTF8.self)), "password": .string(app.sharedSecret),
-    ]
-    let answer = try? await site.client.send(
-      ClientRequest(method: "POST", url: url + "/verifyReceipt", body: request.encoded(), deadline: .seconds(60)))
-    let body = answer.flatMap { $0.status == 200 ? try? JSONReader.read($0.body).object : nil }
-    return Asked(
-      name: "\(app.app.bundleID) \(customer)", truth: truth,
-      answer: body.map { ($0, answer?.headers["switchyard-answered-by"] ?? "nobody") })
   }
 }
