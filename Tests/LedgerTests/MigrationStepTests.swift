@@ -1,4 +1,5 @@
 import Database
+import Signing
 import Testing
 import Time
 

@@ -33,6 +33,7 @@ import Truth
         var year = try AnsweredYear(service, of: world, in: environment)
         try await year.pass(into: &comparison)
         passed.withLock { [year, comparison] in $0 = (year, comparison) }
+        for (text, count) in Self.warnings(service.log.records) { print("logged \(count) times: \(text)") }
         for record in service.log.records where record.message == "verifyReceipt was answered" {
           let values = record.metadata.mapValues { "\($0)" }
           guard values["answeredBy"]?.contains("receipt") == true else { continue }
@@ -63,5 +64,13 @@ import Truth
     print("differing: \(comparison.differing)")
     #expect(sources["receipt", default: 0] * 50 <= count)
     print(comparison.situations.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key) \($0.value)" })
+  }
+
+  /// What the service warned of, and how often: why an answer came from elsewhere.
+  private static func warnings(_ records: [LogRecord]) -> [(key: String, value: Int)] {
+    let texts = records.filter { $0.level >= .warning }.map { record in
+      ([record.message] + record.metadata.map { "\($0.key) \($0.value)" }.sorted()).joined(separator: ", ")
+    }
+    return Array(Dictionary(texts.map { ($0, 1) }, uniquingKeysWith: +).sorted { $0.value > $1.value }.prefix(10))
   }
 }
