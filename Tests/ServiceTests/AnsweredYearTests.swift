@@ -15,7 +15,7 @@ import Truth
     let start = ContinuousClock.now
     var comparison = SimulatedComparison()
     var sources: [String: Int] = [:]
-    // Why the receipt stood in for the ledger.
+    // Why it was not the ledger that answered.
     let unfresh = Mutex<[String: Int]>([:])
     var (notifications, nameless) = (0, 0)
     for (environment, seed) in [(AppStoreEnvironment.sandbox, UInt64(7)), (.production, 11)] {
@@ -36,8 +36,9 @@ import Truth
         for (text, count) in Self.warnings(service.log.records) { print("logged \(count) times: \(text)") }
         for record in service.log.records where record.message == "verifyReceipt was answered" {
           let values = record.metadata.mapValues { "\($0)" }
-          guard values["answeredBy"]?.contains("receipt") == true else { continue }
-          unfresh.withLock { $0[values["notFresh"] ?? "", default: 0] += 1 }
+          guard let name = values["answeredBy"], !name.contains("ledger") else { continue }
+          let (status, reasons) = (values["status"] ?? "-", values["notFresh"] ?? "-")
+          unfresh.withLock { $0["\(name) \(status): \(reasons)", default: 0] += 1 }
         }
       }
       let lived = passed.withLock { $0 }
@@ -60,7 +61,8 @@ import Truth
       "HTTP: \(count) customers, \(comparison.cases) answers compared, \(comparison.equal.values.reduce(0, +)) fields equal, "
         + "\(comparison.unavailable) unavailable, \(comparison.echoed) echoed, \(notifications) notifications, "
         + "\(nameless) receipts without purchases, \(ContinuousClock.now - start)")
-    print("answered by \(sources.sorted { $0.key < $1.key }), not fresh: \(unfresh.withLock { $0 })")
+    print("answered by \(sources.sorted { $0.key < $1.key })")
+    print("not by the ledger: \(unfresh.withLock { $0 }.sorted { $0.key < $1.key })")
     print("differing: \(comparison.differing)")
     #expect(sources["receipt", default: 0] * 50 <= count)
     print(comparison.situations.sorted { $0.key.rawValue < $1.key.rawValue }.map { "\($0.key) \($0.value)" })
