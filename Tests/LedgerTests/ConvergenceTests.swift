@@ -60,8 +60,8 @@ struct LedgerFixture {
   let ledger: Ledger
   let app: App
 
-  init() async throws {
-    configuration = try await PrivateMariaDB.shared.database()
+  init(on server: PrivateMariaDB = .shared) async throws {
+    configuration = try await server.database()
     pool = Pool(configuration)
     ledger = Ledger(pool: pool)
     app = try await pool.read { session throws(DatabaseError) in

@@ -2,6 +2,7 @@ import Database
 import Purchases
 import Rollout
 import Signing
+import Support
 import Time
 
 @testable import Ledger
@@ -17,8 +18,8 @@ struct OutboxFixture {
   var pool: Pool { base.pool }
   var scope: Scope { Scope(app: base.app.id, environment: .sandbox) }
 
-  init() async throws {
-    let base = try await LedgerFixture()
+  init(on server: PrivateMariaDB = .shared) async throws {
+    let base = try await LedgerFixture(on: server)
     let scope = Scope(app: base.app.id, environment: .sandbox)
     self.base = base
     destination = try await base.pool.read { session throws(DatabaseError) in

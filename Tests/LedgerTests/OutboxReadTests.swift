@@ -13,12 +13,13 @@ import Testing
 
   /// With SWITCHYARD_MEASURE what each step read is printed.
   @Test func `no more rows the more messages wait`() async throws {
-    let fixture = try await OutboxFixture()
+    let fixture = try await OutboxFixture(on: .quiet)
     let backlog = Backlog(fixture: fixture)
     try await Backlog.prepare(fixture.pool)
     for size in Self.sizes {
       try await backlog.grow(to: size)
       try await OutboxSteps(fixture: fixture, size: size).each { name, most, step in
+        try await PrivateMariaDB.quiet.purge()
         let read = try await RowsRead.during(fixture.pool, step)
         if Self.isPrinted { Swift.print("| \(name) | \(size) | \(most) | \(read) |") }
         #expect(read.total <= most, "\(name) at \(size) waiting messages: \(read)")

@@ -3,19 +3,24 @@ import Glibc
 import Synchronization
 import Time
 
-/// The one MariaDB of a test process: started when the first test asks, removed when the process ends.
+/// A MariaDB of a test process: started when the first test asks, removed when the process ends.
 ///
 /// What a killed process leaves behind (its server ends with it) is removed by the next one. With
 /// SWITCHYARD_TEST_DATABASE the databases are made on the server of that URL instead, which is left as it is but for
 /// them: so `scripts/mysql` runs tests against MySQL.
 package actor PrivateMariaDB {
-  package static let shared = PrivateMariaDB()
+  package static let shared = PrivateMariaDB("")
 
-  private static let running = Mutex<EmbeddedServer?>(nil)
-  private static let directory = TestPlace.path()
+  /// One without the databases of other tests, whose transactions keep what is gone from being purged.
+  package static let quiet = PrivateMariaDB("-quiet")
+
+  private let running = Mutex<EmbeddedServer?>(nil)
+  private let directory: String
 
   private var starting: Task<DatabaseConfiguration, any Error>?
   private var databases = 0
+
+  private init(_ name: String) { directory = TestPlace.path(name) }
 
   /// A new and empty database of its own for each caller.
   ///
@@ -34,12 +39,24 @@ package actor PrivateMariaDB {
   }
 
   /// The process of the server, to look at; not to kill.
-  package nonisolated var processID: Int32? { Self.running.withLock { $0?.processID } }
+  package nonisolated var processID: Int32? { running.withLock { $0?.processID } }
+
+  /// Returns when the indexes hold nothing any more of rows that are gone: a statement reads that too.
+  ///
+  /// Of the quiet one alone: elsewhere it would wait for other tests. Of a server that is given, nobody knows.
+  package func purge() async throws {
+    guard Self.given == nil else { return }
+    let connection = try await Connection.open(try await server())
+    try await connection.read { session throws(DatabaseError) in
+      try session.run("SET GLOBAL innodb_max_purge_lag_wait = 0")
+    }
+    await connection.close()
+  }
 
   private func server() async throws -> DatabaseConfiguration {
     if let starting { return try await starting.value }
     // No parent could hold this: it outlives the test that asks first, and every test waits for the same start.
-    let task = Task { try await Self.start() }
+    let task = Task { try await start() }
     starting = task
     return try await task.value
   }
@@ -47,8 +64,8 @@ package actor PrivateMariaDB {
   /// The URL of a server that is given instead.
   private static var given: String? { unsafe getenv("SWITCHYARD_TEST_DATABASE").map { unsafe String(cString: $0) } }
 
-  private static func start() async throws -> DatabaseConfiguration {
-    if let given { return patient(try DatabaseURL(given).configuration.database(nil)) }
+  private func start() async throws -> DatabaseConfiguration {
+    if let given = Self.given { return Self.patient(try DatabaseURL(given).configuration.database(nil)) }
     TestPlace.removeLeftovers()
     var settings = EmbeddedServer.Settings()
     settings.bufferPool = 64 << 20
@@ -67,8 +84,11 @@ package actor PrivateMariaDB {
     let server = EmbeddedServer(directory: directory, settings: settings)
     let configuration = try await server.start()
     running.withLock { $0 = server }
-    atexit { PrivateMariaDB.removeAtExit() }
-    return patient(configuration.database(nil))
+    atexit {
+      PrivateMariaDB.shared.remove()
+      PrivateMariaDB.quiet.remove()
+    }
+    return Self.patient(configuration.database(nil))
   }
 
   /// With time for a machine on which other things run: no test is about how soon this server answers.
@@ -78,7 +98,7 @@ package actor PrivateMariaDB {
     return patient
   }
 
-  private static func removeAtExit() {
+  private nonisolated func remove() {
     guard let pid = running.withLock({ $0?.processID }) else { return }
     kill(pid, SIGKILL)
     for _ in 0..<500 where kill(pid, 0) == 0 { usleep(2_000) }
