@@ -48,6 +48,7 @@ extension Answering {
     } catch is BoundedSlots.Refusal {
       return checked.what.failed(21_005)
     } catch {
+      failed(error)
       return checked.what.failed(21_009)
     }
   }

@@ -58,6 +58,8 @@ package final class Answering: Sendable {
   let receipts: ReceiptReader
   private let key: MasterKey
   let lookUp: LookUp
+  /// Told of what kept us from answering by ourselves: the client hears of a status alone.
+  let failed: @Sendable (any Error) -> Void
   let clock: WallClock
   let checks = AnswerStatus()
   let composers: AnswerComposers
@@ -76,11 +78,13 @@ package final class Answering: Sendable {
     let tokensApp: App.ID?
   }
 
-  /// - Parameter key: under which shared secrets are compared.
+  /// - Parameters:
+  ///   - key: under which shared secrets are compared.
+  ///   - failed: told of what kept us from answering by ourselves.
   package init(
     pool: Pool, directory: Directory, reader: ReceiptReader, key: MasterKey, memory: AnswerMemory,
     settings: Settings = Settings(), composers: AnswerComposers = AnswerComposers(), clock: WallClock,
-    lookUp: @escaping LookUp
+    failed: @escaping @Sendable (any Error) -> Void = { _ in }, lookUp: @escaping LookUp
   ) {
     self.pool = pool
     self.directory = directory
@@ -88,6 +92,7 @@ package final class Answering: Sendable {
     self.key = key
     self.settings = settings
     self.lookUp = lookUp
+    self.failed = failed
     self.clock = clock
     self.memory = memory
     self.composers = composers
@@ -155,7 +160,10 @@ package final class Answering: Sendable {
     if found.signsNoEnvironment, let app = what.place.app {
       do { found.environment = try await environment(of: what, app) } catch is BoundedSlots.Refusal {
         return what.failed(21_005)
-      } catch { return what.failed(21_009) }
+      } catch {
+        failed(error)
+        return what.failed(21_009)
+      }
     }
     if let row = checks.decide(found) { return what.outcome(of: row) }
     guard let app = what.place.app, let stage = what.place.flag, let receipt = what.posted.proven else {

@@ -8,12 +8,40 @@ package import Mappings
 package struct ReadingTally: Sendable {
   package struct Count: Hashable, Sendable {
     /// Answers in which this reading said what Apple said, and another reading did not.
-    package var agreed = 0
+    package private(set) var agreed = 0
     /// Answers in which another reading said what Apple said, and this one did not.
-    package var contradicted = 0
+    package private(set) var contradicted = 0
+    private var agreeing: Set<String> = []
 
     package init() {}
+
+    /// The customers of the answers that agreed.
+    package var customers: Int { agreeing.count }
+
+    package mutating func agree(with customer: String) {
+      agreed += 1
+      agreeing.insert(customer)
+    }
+
+    package mutating func contradict() { contradicted += 1 }
+
+    /// What it advises of a reading if no other one of its rule fits.
+    package var advice: Advice {
+      guard contradicted == 0, agreed > 0 else { return .unproven }
+      return customers >= ReadingTally.leastCustomers ? .choose : .tooFew
+    }
   }
+
+  package enum Advice: String, Sendable {
+    case choose
+    /// Nothing contradicts it, but one customer's answers may agree for another reason.
+    case tooFew
+    /// It never agreed, or was contradicted.
+    case unproven
+  }
+
+  /// Customers whose answers must agree with a reading before it is advised.
+  package static let leastCustomers = 20
 
   /// By the rows of `answer-rules.tsv`; only rows of rules with more than one reading at a time.
   package private(set) var counts: [String: Count] = [:]
@@ -34,22 +62,27 @@ package struct ReadingTally: Sendable {
 
   package mutating func add(_ pair: AnswerPair) {
     guard pair.ours["receipt"] != nil else { return }
+    let customer = pair.account.min() ?? pair.request.receiptData
     for (_, readings) in composers {
       let misses = readings.map { reading in
         FieldDifference.all(theirs: pair.theirs, ours: pair.recomposed(by: reading.composer).ours).count
       }
       guard let fewest = misses.min(), misses.contains(where: { $0 > fewest }) else { continue }
       for (reading, missed) in zip(readings, misses) {
-        if missed == fewest { counts[reading.row.id]?.agreed += 1 } else { counts[reading.row.id]?.contradicted += 1 }
+        if missed == fewest {
+          counts[reading.row.id]?.agree(with: customer)
+        } else {
+          counts[reading.row.id]?.contradict()
+        }
       }
     }
   }
 
-  /// The reading that Apple's answers never contradicted and agreed with, where there is exactly one.
-  package func advice(on rule: AnswerRuleTable.Rule) -> AnswerRuleTable.Row? {
-    let fitting = (composers[rule] ?? []).map(\.row).filter { row in
-      counts[row.id].map { $0.contradicted == 0 && $0.agreed > 0 } ?? false
+  /// Whether to choose a reading: Apple's answers agreed with it, never contradicted it, and no other one of its rule is so.
+  package func advice(on row: AnswerRuleTable.Row) -> Advice {
+    let fitting = (composers[row.rule] ?? []).map(\.row.id).filter { id in
+      counts[id].map { $0.advice != .unproven } ?? false
     }
-    return fitting.count == 1 ? fitting[0] : nil
+    return fitting == [row.id] ? counts[row.id]?.advice ?? .unproven : .unproven
   }
 }

@@ -66,6 +66,26 @@ package struct GuardRule: Hashable, Sendable {
     return byImpact
   }
 
+  /// `held` with how many customers of how many are known, and with their rate if it is above the threshold:
+  /// `held (85 of 100 customers, 8 % above 1 %)`.
+  package func held(_ figures: GuardFigures) -> String {
+    var text = "held (\(figures.customers) of \(max(1, leastCustomers)) customers"
+    if figures.customers > 0, figures.affected * 1_000_000 > mostImpact * figures.customers {
+      let rate = figures.affected * 1_000_000 / figures.customers
+      // Whole percents, unless that would hide by how much it is above.
+      let shown = rate >= mostImpact + 10_000 ? (rate + 5_000) / 10_000 * 10_000 : rate + 99
+      text += ", \(Self.percent(shown)) above \(Self.percent(mostImpact))"
+    }
+    return text + ")"
+  }
+
+  /// With at most two decimals.
+  private static func percent(_ perMillion: Int) -> String {
+    let (whole, rest) = (perMillion / 100).quotientAndRemainder(dividingBy: 100)
+    let digits = rest.isMultiple(of: 10) ? "\(rest / 10)" : String("\(100 + rest)".dropFirst())
+    return rest == 0 ? "\(whole) %" : "\(whole).\(digits) %"
+  }
+
   /// More of our calls got no answer than of Apple's, by more than may.
   ///
   /// Where Apple fails nearly as often, or was not asked, going back to `shadow` would help nobody.

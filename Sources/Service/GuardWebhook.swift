@@ -133,7 +133,8 @@ extension TakenBack {
       "id": .string(id), "event": "guardBreach", "app": .string(app), "environment": .string(environment),
       "cause": .string(breach.cause), "text": .string("\(app) \(environment): \(text)"),
       "figures": .object(JSONObject(breach.figures.map { ($0.name, JSONValue.integer(Int64($0.value))) })),
-      "from": .string(from), "to": "shadow", "at": .integer(at.sinceEpoch),
+      "from": .string(from), "to": "shadow", "at": .integer(at.sinceEpoch), "atISO": .string(at.iso8601),
+      "runbook": .string(Self.runbook),
       "next_steps": .array(breach.next(app, environment).map(JSONValue.string)),
     ]
   }

@@ -40,7 +40,7 @@ package struct RolloutGuard: Service {
       labels: ["app", "environment", "cause"])
     states = metrics.gauge(
       "switchyard_guard_state",
-      help: "Of apps that are answered by us: 0 too few customers were compared, 1 sound, 2 breached.",
+      help: "Of apps that are answered by us alone: 0 too few customers were compared, 1 sound, 2 breached.",
       labels: ["app", "environment"])
   }
 
@@ -69,6 +69,7 @@ package struct RolloutGuard: Service {
     let verdict: GuardRule.Verdict
 
     var scope: Scope { Scope(app: app.id, environment: flag.environment) }
+    var labels: [String] { [app.bundleID, flag.environment.rawValue] }
   }
 
   /// - Parameter open: steps back of which this process does not know yet whether they were committed.
@@ -88,8 +89,10 @@ package struct RolloutGuard: Service {
       }
       return found
     }
+    // Where Apple answers there is no state.
+    states.keep(only: found.map(\.labels))
     for one in found {
-      let labels = [one.app.bundleID, one.flag.environment.rawValue]
+      let labels = one.labels
       switch one.verdict {
       case .held: states[labels].record(0)
       case .sound: states[labels].record(1)
@@ -175,7 +178,7 @@ package struct RolloutGuard: Service {
       "the guard took an app back to shadow",
       metadata: [
         "app": "\(news.app)", "environment": "\(news.environment)", "stage": "\(stage.rawValue)",
-        "cause": "\(news.breach.cause)", "figures": "\(news.breach.text)",
+        "cause": "\(news.breach.cause)", "figures": "\(news.breach.text)", "runbook": "\(TakenBack.runbook)",
       ])
     announce(news)
   }

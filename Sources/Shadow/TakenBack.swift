@@ -24,6 +24,9 @@ package struct TakenBack: Hashable, Sendable {
     self.at = at
   }
 
+  /// What an operator does then.
+  package static let runbook = "runbooks/guard-breach.md"
+
   /// By which a receiver knows what it was told before.
   package var id: String { "\(app)/\(environment)/\(epoch)" }
 

@@ -8,7 +8,7 @@ import switchyard
   private static let pages =
     [
       "compat-endpoint", "connect-app", "lost-first-purchase", "missed-notifications", "quarantine", "refund-complaint",
-      "rollback", "rollout", "guard-breach", "switch-to-v2",
+      "rollback", "rollout", "guard-breach", "switch-to-v2", "README",
     ].map { "runbooks/\($0).md" } + ["docs/apple-budget.md"]
 
   /// What stands between two backquotes.
@@ -34,6 +34,18 @@ import switchyard
         #expect(command != nil, "\(call): \(error)")
       }
     }
+  }
+
+  @Test func `are in the index, each page once as an answer`() throws {
+    let index = try ProjectFile.text("runbooks/README.md")
+    let links = index.split(separator: "\n").compactMap { line -> String? in
+      guard line.hasSuffix(".md) |"), let begin = line.lastIndex(of: "(") else { return nil }
+      return String(line[line.index(after: begin)...].dropLast(3))
+    }
+    #expect(links.count == Set(links).count && links.count >= 12)
+    let named = Set(links.map { "runbooks/\($0)" })
+    #expect(Set(Self.pages.filter { $0.hasPrefix("runbooks/") && !$0.hasSuffix("README.md") }).isSubset(of: named))
+    for page in named { #expect(try ProjectFile.text(page).hasPrefix("# "), "\(page)") }
   }
 
   @Test(arguments: pages) func `are metrics that there are`(page: String) throws {

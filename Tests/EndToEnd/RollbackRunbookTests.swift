@@ -32,7 +32,30 @@ import Time
 
   @Test func `finds the app, takes its answers back, and shows why`() async throws {
     let database = try await database()
-    let seen = try await database.program.run("rollout", "status", Self.app, "--json").objects
+    try await expectFigures(database.program)
+    // Apple has sent nothing in Production.
+    let world = ["--customers", "1", "--history", "1", "--app", Self.app]
+    try await RunningSimulator.with(world, in: database.place) { apple in
+      var program = database.program
+      program.environment["SWITCHYARD_DATA_DIR"] = "\(database.place.path)/data"
+      program.environment.merge(apple.environment) { $1 }
+      let added = try await program.run(["app", "add", Self.app] + apple.key)
+      try #require(added.status == 0, "\(added)")
+      let values = ["APP": Self.app, "ENVIRONMENT": "Production"]
+      let texts = try await Runbook("rollback").type(values, program, in: database.place.path)
+      #expect(texts[0].contains(Self.app) && texts[0].contains("Sandbox"), "\(texts[0])")
+      #expect(texts[1].contains("ramp 25 %") && texts[1].contains("breached"), "\(texts[1])")
+      #expect(texts[1].contains("APPLE P50/P99") && texts[1].contains("100/700"), "\(texts[1])")
+      #expect(texts[2].contains("ramp 25 % to shadow"), "\(texts[2])")
+      #expect(!texts[3].contains("ramp"), "\(texts[3])")
+      #expect(texts[4].contains("TO TAKE IN") && texts[4].contains("Production"), "\(texts[4])")
+      #expect(texts[5].contains("ourDefect") && texts[5].contains("complaints"), "\(texts[5])")
+      #expect(texts[6].contains(#""stage":"shadow""#), "\(texts[6])")
+    }
+  }
+
+  private func expectFigures(_ program: Program) async throws {
+    let seen = try await program.run("rollout", "status", Self.app, "--json").objects
     let production = try #require(seen.first { $0["environment"] == "Production" })
     #expect(production["stage"] == "ramp" && production["percent"] == 25)
     #expect(production["customers"] == 120 && production["affected"] == 3 && production["guard"] == "breached")
@@ -40,15 +63,6 @@ import Time
     #expect(apple["answers"] == 100 && apple["errors"] == 3 && apple["p50Milliseconds"] == 100)
     #expect(apple["p99Milliseconds"] == 700 && production["ours"]?.object?["p50Milliseconds"] == .null)
     #expect(production["next_steps"]?.array?.first?.string?.hasPrefix("switchyard compare list") == true)
-
-    let values = ["APP": Self.app, "ENVIRONMENT": "Production"]
-    let texts = try await Runbook("rollback").type(values, database.program, in: database.place.path)
-    #expect(texts[0].contains("ramp 25 %") && texts[0].contains("breached"), "\(texts[0])")
-    #expect(texts[0].contains("APPLE P50/P99") && texts[0].contains("100/700"), "\(texts[0])")
-    #expect(texts[1].contains("ramp 25 % to shadow"), "\(texts[1])")
-    #expect(!texts[2].contains("ramp"), "\(texts[2])")
-    #expect(texts[3].contains("ourDefect") && texts[3].contains("complaints"), "\(texts[3])")
-    #expect(texts[4].contains(#""stage":"shadow""#), "\(texts[4])")
   }
 
   @Test(arguments: [true, false])

@@ -39,4 +39,40 @@ import Testing
     let sandbox = try #require(told.first { $0["environment"] == "Sandbox" })
     #expect(sandbox["unknownStage"] == "beyond" && sandbox["stage"] == "record")
   }
+
+  @Test func `says of a guard that holds how many customers it knows`() async throws {
+    let database = try await TestDatabase.migrated()
+    let program = database.program
+    _ = try await program.run("app", "add", Self.app)
+    let set = [
+      "rollout", "set", Self.app, "ramp", "--percent", "5", "--environment", "Production", "--force", "--reason", "t",
+    ]
+    #expect(try await program.run(set).status == 0)
+    try await database.addComparisons(85, affected: 7)
+    let shown = try await program.run("rollout", "status", Self.app)
+    #expect(shown.output.contains("held (85 of 100 customers, 8 % above 1 %)"), "\(shown)")
+    let told = try await program.run("rollout", "status", Self.app, "--json").objects
+    let production = try #require(told.first { $0["environment"] == "Production" })
+    #expect(production["guard"] == "held" && production["guardSeen"]?.object?["affected"] == 7, "\(production)")
+  }
+
+  @Test func `is that of one environment when it is named, and so is its history`() async throws {
+    let database = try await TestDatabase.migrated()
+    let program = database.program
+    _ = try await program.run("app", "add", Self.app)
+    for environment in ["Production", "Sandbox"] {
+      let set = ["rollout", "set", Self.app, "shadow", "--environment", environment, "--reason", "t"]
+      #expect(try await program.run(set).status == 0)
+    }
+    for (name, spared) in [("Production", "Sandbox"), ("Sandbox", "Production")] {
+      let only = ["--environment", name]
+      let told = try await program.run(["rollout", "status", Self.app, "--json"] + only).objects
+      #expect(told.map { $0["environment"]?.string } == [name])
+      let history = try await program.run(["rollout", "history", Self.app] + only)
+      #expect(history.output.contains("\(name): record to shadow") && !history.output.contains(spared), "\(history)")
+    }
+    #expect(try await program.run("rollout", "history", Self.app, "--json").objects.count == 2)
+    let wrong = try await program.run("rollout", "status", "--environment", "Xcode")
+    #expect(wrong.status == 2, "\(wrong)")
+  }
 }

@@ -57,11 +57,25 @@ import Testing
     #expect(open.status == 2 && open.notes.contains("--alert-webhook") && !open.notes.contains("hidden"), "\(open)")
 
     #expect(try await program.run("rollout", "kill", app, "--all").status == 2)
+    let elsewhere = ["rollout", "kill", app, "--environment", "Production"]
+    let spared = "\(app) Production: record, Apple answers already.\n"
+    let other = try await program.run(elsewhere)
+    #expect(other.status == 0 && other.output == spared, "\(other)")
+    #expect(other.notes.contains("Still answered by Switchyard: \(app) Sandbox (ramp 12.5 %)."), "\(other)")
+    let told = try await program.run(elsewhere + ["--json"]).objects
+    #expect(told.count == 2 && told[0]["stage"] == "record" && told[0]["changed"] == false, "\(told)")
+    #expect(told[1]["stillAnswered"]?.array?.first?.object?["environment"] == "Sandbox", "\(told)")
     let dry = try await program.run("rollout", "kill", "--dry-run")
-    #expect(dry.output == "would: \(app) Sandbox: ramp 12.5 % to shadow\n", "\(dry)")
+    #expect(dry.output == spared + "would: \(app) Sandbox: ramp 12.5 % to shadow\n", "\(dry)")
+    #expect(dry.notes.contains("No BUNDLE_ID: every app would be taken back."), "\(dry)")
     let killed = try await program.run("rollout", "kill", "--all", "--reason", "wrong answers")
-    #expect(killed.status == 0 && killed.output == "\(app) Sandbox: ramp 12.5 % to shadow\n", "\(killed)")
-    #expect(try await program.run("rollout", "kill", app, "--reason", "again").output == "")
+    #expect(killed.status == 0 && killed.output == spared + "\(app) Sandbox: ramp 12.5 % to shadow\n", "\(killed)")
+    #expect(!killed.notes.contains("No BUNDLE_ID") && killed.notes.contains("No app is answered by Switchyard."))
+    let kept = "\(app) Sandbox: in shadow already; a rehearsal under way will not bring it back\n"
+    for (words, begins) in [(["--dry-run"], "would: "), (["--reason", "again"], "")] {
+      let again = try await program.run(["rollout", "kill", app, "--environment", "Sandbox"] + words)
+      #expect(again.output == begins + kept, "\(again)")
+    }
     let decided = try await program.run(
       ["rollout", "decide", app, "--unknown", "accept", "--reason", "none"] + sandbox)
     #expect(decided.status == 0 && decided.output.contains("0 unknown ids accepted"))

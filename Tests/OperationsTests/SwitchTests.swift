@@ -41,19 +41,25 @@ import Time
     let live = SetStage(.live, of: Operated.bundleID, in: .sandbox, forced: true)
     try await live.apply(live.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
     let stop = StopAnswering(of: nil)
-    #expect(try await stop.plan(on: here.connection).count == 1)
+    #expect(try await stop.plan(on: here.connection).stopped.count == 1)
     try await here.execute("DELETE FROM audit")
     try await here.expect("rollout.kill com.example.app Sandbox: live to shadow: ticket 4") {
       try await stop.plan(on: here.connection)
     } apply: {
-      #expect($0.count == 1)
+      #expect($0.stopped.count == 1)
       _ = try await stop.apply(by: kim, at: now, on: here.connection)
     }
     #expect(try await flag(here)?.stage == .shadow)
     let epoch = try await flag(here)?.epoch
-    #expect(try await stop.plan(on: here.connection).isEmpty)
     // A rehearsal may have put the app into `shadow`; with the new epoch it cannot put the app back.
-    #expect(try await stop.apply(by: kim, at: now, on: here.connection).isEmpty)
+    func effects(_ report: StopAnswering.Report) -> [String: StopAnswering.Effect] {
+      .init(uniqueKeysWithValues: report.scopes.map { ($0.flag.environment.rawValue, StopAnswering.effect(on: $0)) })
+    }
+    let kept: [String: StopAnswering.Effect] = ["Production": .untouched, "Sandbox": .kept]
+    let planned = try await stop.plan(on: here.connection)
+    #expect(effects(planned) == kept)
+    let again = try await stop.apply(by: kim, at: now, on: here.connection)
+    #expect(effects(again) == kept && again.stopped.isEmpty && again.stillAnswered.isEmpty)
     #expect(try await flag(here)?.stage == .shadow)
     #expect(try await flag(here)?.epoch == epoch.map { $0 + 1 })
   }
@@ -61,10 +67,13 @@ import Time
   @Test func `stops what went live after the plan, too`() async throws {
     let here = try await Operated()
     let stop = StopAnswering(of: Operated.bundleID)
-    #expect(try await stop.plan(on: here.connection).isEmpty)
+    #expect(try await stop.plan(on: here.connection).stopped.isEmpty)
     let live = SetStage(.live, of: Operated.bundleID, in: .sandbox, forced: true)
     try await live.apply(live.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
-    #expect(try await stop.apply(by: kim, at: now, on: here.connection).map(\.flag.stage) == [.live])
+    let other = try await StopAnswering(of: Operated.bundleID, in: .production).plan(on: here.connection)
+    #expect(other.scopes.map(\.flag.environment) == [.production] && other.stopped.isEmpty)
+    #expect(other.stillAnswered.map(\.flag.stage) == [.live])
+    #expect(try await stop.apply(by: kim, at: now, on: here.connection).stopped.map(\.flag.stage) == [.live])
     #expect(try await flag(here)?.stage == .shadow)
   }
 

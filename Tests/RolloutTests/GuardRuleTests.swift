@@ -4,6 +4,22 @@ import Testing
 @Suite struct `The guard` {
   private typealias Answers = GuardFigures.Answers
 
+  @Test(
+    arguments: [
+      (0, 0, "held (0 of 100 customers)"), (85, 0, "held (85 of 100 customers)"),
+      (85, 7, "held (85 of 100 customers, 8 % above 1 %)"), (99, 1, "held (99 of 100 customers, 1.02 % above 1 %)"),
+      (3, 3, "held (3 of 100 customers, 100 % above 1 %)"),
+    ])
+  func `that is held says how many are known, and when they are too many`(customers: Int, affected: Int, text: String) {
+    #expect(GuardRule().held(GuardFigures(customers: customers, affected: affected)) == text)
+  }
+
+  @Test func `that is held names a threshold with decimals`() {
+    var rule = GuardRule()
+    (rule.mostImpact, rule.leastCustomers) = (2_500, 20)
+    #expect(rule.held(GuardFigures(customers: 10, affected: 1)) == "held (10 of 20 customers, 10 % above 0.25 %)")
+  }
+
   @Test(arguments: [
     (99, 99, "held"), (0, 0, "held"), (100, 0, "sound"), (100, 1, "sound"), (100, 2, "breached"),
     (10_000, 100, "sound"), (10_000, 101, "breached"), (100, 5, "breached"),

@@ -8,6 +8,19 @@ import Testing
     String(decoding: registry.prometheusText(), as: UTF8.self).split(separator: "\n").map(String.init)
   }
 
+  @Test func `forget the series that are not kept, and begin them anew`() {
+    let states = registry.gauge("switchyard_state", help: "States.", labels: ["app"])
+    let long = String(repeating: "x", count: 200)
+    for app in ["kept", "gone", long] { states[app].record(2) }
+    states.keep(only: [["kept"], [long], ["never"]])
+    let shown = samples().filter { $0.hasPrefix("switchyard_state{") }
+    #expect(shown.count == 2 && shown[0] == "switchyard_state{app=\"kept\"} 2", "\(shown)")
+    states["gone"].record(1)
+    #expect(samples().contains("switchyard_state{app=\"gone\"} 1"))
+    states.keep(only: [[String]]())
+    #expect(!samples().contains { $0.hasPrefix("switchyard_state{") })
+  }
+
   @Test func `are rendered as Prometheus reads them`() {
     let received = registry.counter("switchyard_received_total", help: "Bodies received.", labels: ["app", "kind"])
     received.increment("demo", "V2")

@@ -153,16 +153,45 @@ import Testing
         """)
   }
 
-  @Test func `is cut to the width of a terminal`() {
+  @Test func `goes on in the next line where a terminal is too narrow for its last column`() {
+    var table = table
+    table.add(["demo", "7", "https://example.com/no/word/ends"])
     #expect(
-      table.render(.ruled, width: 20) == """
+      table.render(.ruled, width: 32) == """
         APP    LAG  NOTE
-        ────  ────  ────────
+        ────  ────  ────────────────────
         demo     5  fine
-        日本  1200  a note …
+        日本  1200  a note that goes on
+        demo     7  https://example.com/
+                    no/word/ends
 
         """)
-    #expect(table.render(.plain, width: 5).contains("a n…"))
+    var words = self.table
+    words.add(["demo", "9", "one two three four five six"])
+    #expect(words.render(.ruled, width: 32).hasSuffix("demo     9  one two three four\n            five six\n"))
+    #expect(words.render(.plain, width: 5) == words.render(.plain))
+  }
+
+  @Test func `cuts texts in the middle, but no name, no number, and no column that is whole`() {
+    var table = TextTable([
+      .init("APP"), .init("WHERE"), .init("PATH", isWhole: true), .init("N", .right), .init("NOTE"),
+    ])
+    table.add(["com.example.inkwell", "somewhere far away", "receipt.in_app[0]", "1234", "fine"])
+    #expect(
+      table.render(.ruled, width: 64).hasSuffix("com.example.inkwell  somewhere f…  receipt.in_app[0]  1234  fine\n"),
+      "\(table.render(.ruled, width: 64))")
+    #expect(
+      table.render(.ruled, width: 50) == """
+        com.example.inkwell
+          WHERE somewhere far away  PATH receipt.in_app[0]
+          N 1234  NOTE fine
+
+        """)
+    for width in 20...120 {
+      let text = table.render(.ruled, width: width)
+      #expect(text.split(separator: "\n").allSatisfy { String($0).displayWidth <= width }, "\(width): \(text)")
+      #expect(text.contains("com.example.inkwell") && text.contains("1234") && text.contains("in_app[0]"), "\(text)")
+    }
   }
 
   @Test func `is plain in a pipe and when told so`() {

@@ -12,6 +12,7 @@ import Truth
 @Suite("Our answer over HTTP, beside the simulator's") struct AnsweredYearTests {
   @Test func `is the same in every field that can be told, for customers in every state`() async throws {
     let count = TestSize.simulatedCustomers
+    let backEnds = [try #require(Network("127.0.0.0/8"))]
     let start = ContinuousClock.now
     var comparison = SimulatedComparison()
     var sources: [String: Int] = [:]
@@ -25,6 +26,8 @@ import Truth
         world, stage: "live", in: environment, clockRuns: false, readings: ["Y-016"],
         {
           $0.answersKept = .milliseconds(0)
+          // What strangers may ask in a second depends on how fast this machine asks.
+          $0.callers.backEnds = backEnds
           // However busy the machine is: an answer without the look-up is another test's.
           $0.answering.lookUpWithin = .minutes(1)
         }

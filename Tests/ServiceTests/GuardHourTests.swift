@@ -104,6 +104,7 @@ private final class WatchedGuard: Sendable {
       let story = "Sandbox: ramp 25 % to shadow: 27 of 1420 customers would have had other access"
       let isBack = try await eventually { try await guarding.told(story) == 1 }
       #expect(isBack)
+      #expect(await guarding.verdict() == nil, "Apple answers again")
     }
   }
 

@@ -101,6 +101,8 @@ private struct GuardingProcess: Sendable {
     #expect(told["event"] == "guardBreach" && told["cause"] == "errors" && told["figures"]?.object?["errors"] == 20)
     #expect(told["app"]?.string == GuardedApp.name && told["environment"] == "Sandbox")
     #expect(told["from"] == "ramp 25 %" && told["to"] == "shadow" && told["at"]?.integer == GuardedApp.now.sinceEpoch)
+    #expect(told["atISO"]?.string == GuardedApp.now.iso8601 && told["runbook"] == "runbooks/guard-breach.md")
+    #expect("\(log.records)".contains("runbooks/guard-breach.md"), "the log names it too")
     #expect(told["next_steps"]?.array?.first?.string == "switchyard rollout status \(GuardedApp.name)")
     #expect(!"\(log.records)".contains("hidden"))
     #expect(told["id"]?.string?.hasPrefix("\(GuardedApp.name)/Sandbox/") == true)

@@ -34,12 +34,16 @@ package enum AuditTable {
 
   /// The newest entries about `subject`, newest first.
   ///
-  /// - Parameter actions: how their actions begin; nil for all.
+  /// - Parameters:
+  ///   - actions: how their actions begin; nil for all.
+  ///   - beginning: how their reasons begin, as with an environment; nil for all.
   package static func newest(
-    of subject: String, actions: StaticString? = nil, limit: Int, in session: borrowing Session
+    of subject: String, actions: StaticString? = nil, beginning: String? = nil, limit: Int,
+    in session: borrowing Session
   ) throws(DatabaseError) -> [Record] {
     var chosen: SQL = "\(columns) WHERE subject = \(subject)"
     if let actions { chosen += " AND action LIKE \(actions.description + "%")" }
+    if let beginning { chosen += " AND LEFT(reason, \(beginning.count)) = \(beginning)" }
     return try read(chosen + " ORDER BY id DESC LIMIT \(limit)", in: session)
   }
 

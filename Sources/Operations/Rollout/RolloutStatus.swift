@@ -1,6 +1,6 @@
 package import Database
 package import Ledger
-import Purchases
+package import Purchases
 package import Rollout
 package import Time
 
@@ -17,6 +17,8 @@ package struct RolloutStatus: Sendable {
   package let rule: GuardRule
   /// Nil where the guard watches nothing: our answers are given to nobody.
   package let verdict: GuardRule.Verdict?
+  /// What the verdict is about.
+  package let seen: GuardFigures?
 
   /// Within which comparisons are shown.
   package static let span = Interval.hours(24)
@@ -26,30 +28,35 @@ package struct RolloutStatus: Sendable {
 
   /// The apps by name, each with its environments.
   ///
-  /// - Parameter bundleID: one app alone; nil: all.
+  /// - Parameters:
+  ///   - bundleID: one app alone; nil: all.
+  ///   - environment: one environment alone; nil: both.
   package static func all(
-    of bundleID: String?, at now: Milliseconds, on connection: Connection
+    of bundleID: String?, in environment: Environment? = nil, at now: Milliseconds, on connection: Connection
   ) async throws -> [RolloutStatus] {
     if let bundleID { _ = try await AppRecord.find(bundleID, connection) }
     return try await connection.read { session throws(DatabaseError) in
       let rules = try GuardTable.all(in: session)
       var all: [RolloutStatus] = []
       for standing in try RolloutStanding.all(in: session) {
-        guard bundleID == nil || standing.app.bundleID == bundleID else { continue }
+        guard bundleID == nil || standing.app.bundleID == bundleID,
+          environment == nil || standing.flag.environment == environment
+        else { continue }
         let figures = try ComparisonFigures.read(standing.scope, since: now - span, in: session)
         var answers = try AnswerTimeTable.read(standing.scope, since: now - span, in: session)
         if let composed = answers.removeValue(forKey: .composed) {
           answers[.ours] = (answers[.ours] ?? AnswerFigures()) + composed
         }
         let rule = rules[standing.scope] ?? GuardRule()
-        var verdict: GuardRule.Verdict?
+        var seen: GuardFigures?
         if standing.isAnswered, standing.flag.stage.comparesAnswers {
-          let seen = try GuardFigures.read(
+          seen = try GuardFigures.read(
             standing.scope, by: rule, since: standing.flag.changedAt, at: now, in: session)
-          verdict = rule.verdict(of: seen)
         }
         all.append(
-          RolloutStatus(standing: standing, figures: figures, answers: answers, rule: rule, verdict: verdict))
+          RolloutStatus(
+            standing: standing, figures: figures, answers: answers, rule: rule,
+            verdict: seen.map { rule.verdict(of: $0) }, seen: seen))
       }
       return all
     }

@@ -41,6 +41,25 @@ extension String {
     return lines + [line.isEmpty ? "" : margin + line]
   }
 
+  /// All of it on lines of at most `columns`, broken between words where that is possible.
+  func folded(to columns: Int) -> [String] {
+    guard displayWidth > columns, columns > 1 else { return [self] }
+    return wrapped(to: columns).flatMap { line in
+      var parts = [""]
+      var room = columns
+      for character in line {
+        let width = Self.width(character)
+        if width > room {
+          parts.append("")
+          room = columns
+        }
+        parts[parts.count - 1].append(character)
+        room -= width
+      }
+      return parts
+    }
+  }
+
   private static func width(_ character: Character) -> Int {
     guard let first = character.unicodeScalars.first else { return 0 }
     if character.unicodeScalars.contains(where: { $0.value == 0xfe0f }) { return 2 }

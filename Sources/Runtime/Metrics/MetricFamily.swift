@@ -32,10 +32,7 @@ package final class MetricFamily<Series: Metric>: Sendable {
     precondition(
       values.count == description.labels.count,
       "\(description.name) has the labels \(description.labels), given were \(values.count) values")
-    let key = values.map {
-      $0.utf8.count <= Self.longestValue
-        ? $0 : String(decoding: $0.utf8.prefix(Self.longestValue), as: UTF8.self) + "…"
-    }
+    let key = Self.key(values)
     return series.withLock { series in
       if let known = series[key] { return known }
       if series.count < limit {
@@ -49,6 +46,18 @@ package final class MetricFamily<Series: Metric>: Sendable {
       let new = make()
       series[others] = new
       return new
+    }
+  }
+
+  /// Forgets every series but those of these label values; one that is named again begins anew.
+  package func keep(only values: some Sequence<[String]>) {
+    let keys = Set(values.map(Self.key))
+    series.withLock { series in series = series.filter { keys.contains($0.key) } }
+  }
+
+  private static func key(_ values: [String]) -> [String] {
+    values.map {
+      $0.utf8.count <= longestValue ? $0 : String(decoding: $0.utf8.prefix(longestValue), as: UTF8.self) + "…"
     }
   }
 

@@ -57,7 +57,7 @@ package struct Installation: Sendable {
       directory: Answering.Directory(
         current: { registry.directory }, refreshed: { await registry.refreshed(atMostEvery: Router.patience) }),
       reader: adapter.receipts, key: keys.current, memory: memory, settings: settings.answering,
-      composers: settings.composers, clock: clock,
+      composers: settings.composers, clock: clock, failed: Self.logging(to: logger),
       lookUp: { [seeding = asking?.seeding] in try await seeding?.lookUp($0, of: $1, in: $2, within: $3) })
     let times = AnswerTimes(
       pool: pool, every: settings.shadow.timesWrittenEvery,
@@ -102,6 +102,17 @@ package struct Installation: Sendable {
     ]
     services = parts.compactMap(\.self)
     means.declareGauges(lookUps, diskWatch)
+  }
+
+  /// A line a minute of what kept us from answering a verifyReceipt call by ourselves.
+  private static func logging(to logger: Logger) -> @Sendable (any Error) -> Void {
+    let pace = LogPace()
+    return { error in
+      guard !Task.isCancelled, let others = pace.turn(of: "answer") else { return }
+      logger.error(
+        "an answer of verifyReceipt failed here",
+        metadata: ["error": "\(error)", "failuresSinceLastLine": "\(others + 1)"])
+    }
   }
 
   private static func server(

@@ -30,7 +30,9 @@ enum CompareCommand {
   private static let list = Command(
     "list", "List the differences between Switchyard's answers and Apple's, newest first.",
     discussion: """
-      One line for each field that differs, with its cause and, if a customer's access would have differed, the impact. \
+      One line for each field that differs, with its cause and, if a customer's access would have differed, the impact. With \
+      --impact one line for each comparison: each product with its originalTransactionId and how long either answer gives access, \
+      and the fields; with --json a line for each field all the same. \
       Comparisons without a difference are counted, not listed. `switchyard mappings show --row ID` explains the rule \
       that decided the cause.
       """,
@@ -52,8 +54,13 @@ enum CompareCommand {
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let comparisons = try await Self.comparisons(
         arguments, connection, cause: cause, affecting: arguments.flag("impact"))
+      if arguments.flag("impact"), !arguments.wantsJSON {
+        try terminal.write(Self.impacts(comparisons, cause: cause).render(for: terminal))
+        return .done
+      }
       var table = TextTable([
-        .init("ID", .right), .init("AT"), .init("CAUSE"), .init("IMPACT"), .init("PATH"), .init("APPLE"), .init("OURS"),
+        .init("ID", .right), .init("AT", isWhole: true), .init("CAUSE"), .init("IMPACT"), .init("PATH", isWhole: true),
+        .init("APPLE"), .init("OURS"),
       ])
       for (row, app) in comparisons {
         for difference in row.judgement.fields {
@@ -73,6 +80,26 @@ enum CompareCommand {
       if !arguments.wantsJSON { try terminal.write(table.render(for: terminal)) }
       return .done
     }
+  }
+
+  /// A row for each comparison that would have changed a customer's access.
+  private static func impacts(_ comparisons: [(row: ComparisonTable.Row, app: String)], cause: String?) -> TextTable {
+    var table = TextTable([
+      .init("ID", .right), .init("AT", isWhole: true), .init("CAUSE"), .init("IMPACT", isWhole: true), .init("FIELDS"),
+    ])
+    for (row, _) in comparisons {
+      let fields = row.judgement.fields.filter {
+        $0["impact"]?.object != nil && (cause == nil || $0["cause"]?.string == cause)
+      }
+      guard !fields.isEmpty else { continue }
+      let products = CompareShow.impact(row.judgement.impactObject)
+      let paths = fields.compactMap { $0["path"]?.string }
+      table.add([
+        "\(row.id)", row.comparedAt.iso8601, cause ?? row.judgement.cause,
+        products.isEmpty ? "-" : products.joined(separator: "; "), paths.joined(separator: ", "),
+      ])
+    }
+    return table
   }
 
   /// The newest comparisons, with their apps' bundle ids.

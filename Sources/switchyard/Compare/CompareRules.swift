@@ -9,8 +9,10 @@ enum CompareRules {
     "rules", "Count how often Apple's answers agreed with each reading of the rules that are not proven.",
     discussion: """
       Answers of comparisons that are kept are composed with every reading of each open rule of \
-      `switchyard mappings show answer-rules`. A reading agrees where it is nearer to Apple's answer than another one. Where \
-      one reading was never contradicted, the command to choose it is shown.
+      `switchyard mappings show answer-rules`. A reading agrees where it is nearer to Apple's answer than another one. CHOOSE \
+      is yes where a single reading of a rule was never contradicted, and agreed with answers of at least 20 customers; `too \
+      few` where they are fewer. Missing notifications look like another reading: find out first with `switchyard reconcile \
+      --dry-run` that nothing is missing.
       """,
     examples: [Command.Example("switchyard compare rules --app com.example.app")],
     options: [CompareCommand.appOption, EnvironmentOption.option, CompareCommand.limitOption, JSONOutput.option]
@@ -23,31 +25,41 @@ enum CompareRules {
       var tally = ReadingTally()
       for one in kept.all where !Task.isCancelled { tally.add(one.pair) }
       var table = TextTable([
-        .init("ROW"), .init("RULE"), .init("READING"), .init("AGREED", .right), .init("CONTRADICTED", .right),
-        .init("CHOOSE"),
+        .init("ROW"), .init("RULE"), .init("READING"), .init("AGREED", .right), .init("CUSTOMERS", .right),
+        .init("CONTRADICTED", .right), .init("CHOOSE"),
       ])
       for row in Vocabulary.embedded.answerRules.rows {
         guard let count = tally.counts[row.id] else { continue }
-        let isAdvised = tally.advice(on: row.rule)?.id == row.id
+        let advice = tally.advice(on: row)
+        let isAdvised = advice == .choose
         let app = arguments.value("app") ?? "BUNDLE_ID"
         let next = isAdvised && !row.isDefault ? "switchyard app set \(app) --answer-reading \(row.id)" : nil
         if arguments.wantsJSON {
           try terminal.write([
             "row": .string(row.id), "rule": .string(row.rule.rawValue), "reading": .string(row.reading.rawValue),
             "default": .bool(row.isDefault), "agreed": .integer(Int64(count.agreed)),
-            "contradicted": .integer(Int64(count.contradicted)), "advised": .bool(isAdvised),
+            "customers": .integer(Int64(count.customers)), "contradicted": .integer(Int64(count.contradicted)),
+            "advised": .bool(isAdvised), "tooFew": .bool(advice == .tooFew),
             "next_steps": .array(next.map { [.string($0)] } ?? []),
           ])
         } else {
           table.add([
-            row.id, row.rule.rawValue, row.reading.rawValue, "\(count.agreed)", "\(count.contradicted)",
-            isAdvised ? (row.isDefault ? "(default)" : "yes") : "-",
+            row.id, row.rule.rawValue, row.reading.rawValue, "\(count.agreed)", "\(count.customers)",
+            "\(count.contradicted)", Self.text(advice, row.isDefault),
           ])
         }
       }
       if !arguments.wantsJSON { try terminal.write(table.render(for: terminal)) }
       terminal.note("\(kept.all.count) kept comparisons were read.")
       return .done
+    }
+  }
+
+  private static func text(_ advice: ReadingTally.Advice, _ isDefault: Bool) -> String {
+    switch advice {
+    case .unproven: "-"
+    case .tooFew: "too few"
+    case .choose: isDefault ? "(default)" : "yes"
     }
   }
 }

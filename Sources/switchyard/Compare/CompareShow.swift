@@ -66,7 +66,7 @@ enum CompareShow {
     }
   }
   /// A sentence for each product to which access would differ.
-  private static func impact(_ impact: JSONObject?) -> [String] {
+  static func impact(_ impact: JSONObject?) -> [String] {
     (impact?["products"]?.array ?? []).compactMap(\.object).map { part in
       func until(_ key: String) -> String {
         if part[key]?.string != nil { return "for ever" }
@@ -90,7 +90,7 @@ enum CompareShow {
 
   /// Every field of both answers in Apple's order, then those that ours alone has.
   private static func whole(_ pair: AnswerPair?, _ row: ComparisonTable.Row) -> TextTable {
-    var table = TextTable([.init(""), .init("FIELD"), .init("APPLE"), .init("OURS")])
+    var table = TextTable([.init(""), .init("FIELD", isWhole: true), .init("APPLE"), .init("OURS")])
     let (theirs, ours) = (leaves(pair?.theirs ?? [:]), leaves(pair?.ours ?? [:]))
     let other = Dictionary(ours) { first, _ in first }
     let known = Set(theirs.map(\.0))

@@ -47,8 +47,7 @@ enum RolloutCommand {
       for standing in standings {
         table.add([
           standing.app.bundleID, standing.flag.environment.rawValue,
-          standing.flag.unknownStage.map { "record (\($0))" } ?? Move.name(standing.flag.stage, standing.flag.share),
-          "\(standing.flag.epoch)",
+          standing.stageName, "\(standing.flag.epoch)",
           standing.legacy.map { $0.isEnabled ? $0.host : "\($0.host) (off)" } ?? "-", "\(standing.depth.waiting)",
           "\(standing.depth.dead)",
         ])
@@ -61,15 +60,20 @@ enum RolloutCommand {
   private static let history = Command(
     "history", "Show who changed an app's rollout, when and why, newest first.",
     discussion: "Stages that were set, kills, what the guard took back, rehearsals, cohorts and decisions.",
-    examples: [Command.Example("switchyard rollout history com.example.app")],
-    options: [.value("limit", "N", default: "20", "How many at most, 1 to 1000."), JSONOutput.option],
+    examples: [Command.Example("switchyard rollout history com.example.app --environment Production")],
+    options: [
+      EnvironmentOption.option, .value("limit", "N", default: "20", "How many at most, 1 to 1000."), JSONOutput.option,
+    ],
     arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
     let limit = try arguments.integer("limit", in: 1...1_000) ?? 20
+    let environment = try EnvironmentOption.environment(arguments)
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let bundleID = try await AppRecord.find(arguments.positionals[0], connection).app.bundleID
       let entries = try await connection.read { session throws(DatabaseError) in
-        try AuditTable.newest(of: bundleID, actions: "rollout.", limit: limit, in: session)
+        try AuditTable.newest(
+          of: bundleID, actions: "rollout.", beginning: environment.map { "\($0.rawValue):" }, limit: limit, in: session
+        )
       }
       if arguments.wantsJSON {
         for entry in entries {
@@ -80,16 +84,22 @@ enum RolloutCommand {
         }
         return .done
       }
-      var table = TextTable([.init("AT"), .init("WHO"), .init("ACTION"), .init("WHAT AND WHY")])
+      var table = TextTable([.init("AT"), .init("WHO"), .init("ACTION", isWhole: true), .init("WHAT AND WHY")])
       for entry in entries { table.add([entry.at.iso8601, entry.actor, entry.action, entry.reason]) }
       try terminal.write(table.render(for: terminal))
-      if entries.isEmpty { terminal.note("\(bundleID) is where it began: in record") }
+      if entries.isEmpty {
+        let place = environment.map { " \($0.rawValue)" } ?? ""
+        terminal.note("\(bundleID)\(place) is where it began: in record")
+      }
       return .done
     }
   }
 }
 
 extension RolloutStanding {
+  /// The stage with its share; with the word of a newer binary's, which is treated as record.
+  var stageName: String { flag.unknownStage.map { "record (\($0))" } ?? Move.name(flag.stage, flag.share) }
+
   var json: JSONObject {
     [
       "app": .string(app.bundleID), "environment": .string(flag.environment.rawValue),

@@ -14,7 +14,9 @@ enum RolloutKill {
     discussion: """
       Every app in ramp, live or complete goes back to shadow in one transaction: Apple answers its callers within five \
       seconds, in every process. Nothing is deleted, and nothing refuses it. The same customers are picked by a later ramp. \
-      A rehearsal that is under way does not bring its app back. Without BUNDLE_ID all apps are stopped.
+      A rehearsal that is under way does not bring its app back. Without BUNDLE_ID all apps are stopped. In stages below \
+      shadow nothing is changed: Apple answers there. What Switchyard still answers elsewhere is named; with --json the \
+      last object does, as `stillAnswered`.
       """,
     examples: [
       Command.Example("switchyard rollout kill", "every app"),
@@ -34,45 +36,87 @@ enum RolloutKill {
     guard (arguments.value("reason") ?? "").utf8.count <= 500 else {
       throw UsageError(.invalidValue, "--reason is longer than 500 bytes.", path: arguments.path)
     }
-    let stop = StopAnswering(of: app, in: try EnvironmentOption.environment(arguments))
+    let environment = try EnvironmentOption.environment(arguments)
+    let stop = StopAnswering(of: app, in: environment)
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let plan = try await stop.plan(on: connection)
       let isDry = arguments.flag("dry-run")
-      let stopped =
+      if app == nil, !arguments.flag("all"), !plan.stopped.isEmpty {
+        let only = environment.map { " in \($0.rawValue)" } ?? ""
+        terminal.note("No BUNDLE_ID: every app \(isDry ? "would be" : "is") taken back\(only).")
+      }
+      let report =
         isDry
         ? plan
         : try await stop.apply(
           by: .ofCommand(because: arguments.value("reason")), at: WallClock.system.now(), on: connection)
-      for standing in stopped {
-        if arguments.wantsJSON {
-          try terminal.write([
-            "app": .string(standing.app.bundleID), "environment": .string(standing.flag.environment.rawValue),
-            "from": .string(standing.flag.stage.rawValue), "to": "shadow", "dryRun": .bool(isDry),
-            "next_steps": [.string("switchyard rollout history \(standing.app.bundleID)")],
-          ])
-        } else {
-          let name = Move.name(standing.flag.stage, standing.flag.share)
-          try terminal.write(
-            "\(isDry ? "would: " : "")\(standing.app.bundleID) \(standing.flag.environment.rawValue): \(name) to shadow\n"
-          )
-        }
+      if arguments.wantsJSON {
+        for standing in report.scopes { try terminal.write(json(standing, isDry: isDry)) }
+        try terminal.write(["stillAnswered": .array(report.stillAnswered.map { .object(place($0)) })])
+      } else {
+        for standing in report.scopes { try terminal.write(line(standing, isDry: isDry)) }
       }
-      let now = WallClock.system.now()
-      for standing in stopped {
-        let apple = try? await connection.read { session throws(DatabaseError) in
-          try AnswerTimeTable.read(
-            Scope(app: standing.app.id, environment: standing.flag.environment), since: now - .hours(1),
-            in: session)[.apple]
-        }
-        guard let apple, apple.errors > apple.answers else { continue }
-        terminal.note(
-          """
-          \(standing.app.bundleID) \(standing.flag.environment.rawValue): in the last hour Apple's verifyReceipt left \(apple.errors) of \
-          \(apple.errors + apple.answers) calls unanswered; in shadow it answers all of them
-          """)
+      await noteErrors(of: report.stopped, connection, terminal)
+      let left = report.stillAnswered.map { "\(name($0)) (\($0.stageName))" }
+      if !left.isEmpty {
+        terminal.note("Still answered by Switchyard: \(left.joined(separator: ", ")).")
+      } else {
+        terminal.note("\(isDry ? "No other app" : "No app") is answered by Switchyard.")
       }
-      if stopped.isEmpty { terminal.note("No app is answered by Switchyard. Nothing was changed.") }
       return .done
+    }
+  }
+
+  private static func name(_ standing: RolloutStanding) -> String {
+    "\(standing.app.bundleID) \(standing.flag.environment.rawValue)"
+  }
+
+  private static func line(_ standing: RolloutStanding, isDry: Bool) -> String {
+    let would = isDry ? "would: " : ""
+    switch StopAnswering.effect(on: standing) {
+    case .stopped: return "\(would)\(name(standing)): \(standing.stageName) to shadow\n"
+    case .kept: return "\(would)\(name(standing)): in shadow already; a rehearsal under way will not bring it back\n"
+    case .untouched: return "\(name(standing)): \(standing.stageName), Apple answers already.\n"
+    }
+  }
+
+  private static func place(_ standing: RolloutStanding) -> JSONObject {
+    [
+      "app": .string(standing.app.bundleID), "environment": .string(standing.flag.environment.rawValue),
+      "stage": .string(standing.flag.stage.rawValue), "percent": .share(standing.flag.share),
+    ]
+  }
+
+  /// `from` and `to` are the stages before and after; `changed` says whether they differ, or would in a dry run.
+  private static func json(_ standing: RolloutStanding, isDry: Bool) -> JSONObject {
+    let effect = StopAnswering.effect(on: standing)
+    let from = standing.flag.stage.rawValue
+    let to = effect == .untouched ? from : "shadow"
+    return [
+      "app": .string(standing.app.bundleID), "environment": .string(standing.flag.environment.rawValue),
+      "from": .string(from), "to": .string(to), "stage": .string(isDry ? from : to), "changed": .bool(from != to),
+      "effect": .string(effect.rawValue), "dryRun": .bool(isDry),
+      "next_steps": [.string("switchyard rollout history \(standing.app.bundleID)")],
+    ]
+  }
+
+  /// Says where Apple's verifyReceipt, which answers from now on, failed in the last hour.
+  private static func noteErrors(
+    of stopped: [RolloutStanding], _ connection: Connection, _ terminal: Terminal
+  ) async {
+    let now = WallClock.system.now()
+    for standing in stopped {
+      let apple = try? await connection.read { session throws(DatabaseError) in
+        try AnswerTimeTable.read(
+          Scope(app: standing.app.id, environment: standing.flag.environment), since: now - .hours(1),
+          in: session)[.apple]
+      }
+      guard let apple, apple.errors > apple.answers else { continue }
+      terminal.note(
+        """
+        \(name(standing)): in the last hour Apple's verifyReceipt left \(apple.errors) of \
+        \(apple.errors + apple.answers) calls unanswered; in shadow it answers all of them
+        """)
     }
   }
 }

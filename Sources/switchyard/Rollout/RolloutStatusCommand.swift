@@ -16,7 +16,8 @@ enum RolloutStatusCommand {
       Comparisons of the last 24 hours. COMPARED and IMPACT count customers, DIFFER counts comparisons. INCOMPLETE are customers of \
       whom nothing was shown, since their history was not known when they were compared (cause `incomplete`). Apple is asked \
       in our place then, so they count neither as COMPARED nor under IMPACT, even if their access would have differed. A \
-      line below the table counts those for whom it would, including customers who were compared again later. GUARD is `sound`, `held` (too few customers were compared to tell) or `breached` with \
+      line below the table counts those for whom it would, including customers who were compared again later. GUARD is `sound`, `held` (too few customers were compared in \
+      the last hour to tell, which is no all-clear: how many of how many, and their rate if it is above the threshold) or `breached` with \
       its cause (impact, errors or latency), and - where nobody gets our answers.
 
       P50/P99 are the milliseconds within which half of the answers, and 99 of 100, were given: the upper ends of steps, \
@@ -28,30 +29,32 @@ enum RolloutStatusCommand {
       the customer are not counted.
       """,
     examples: [
-      Command.Example("switchyard rollout status"), Command.Example("switchyard rollout status com.example.app --json"),
+      Command.Example("switchyard rollout status"),
+      Command.Example("switchyard rollout status com.example.app --environment Production --json"),
     ],
-    options: [JSONOutput.option], arguments: [app]
+    options: [EnvironmentOption.option, JSONOutput.option], arguments: [app]
   ) { arguments, terminal in
-    try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+    let environment = try EnvironmentOption.environment(arguments)
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let all = try await RolloutStatus.all(
-        of: arguments.positionals.first, at: WallClock.system.now(), on: connection)
+        of: arguments.positionals.first, in: environment, at: WallClock.system.now(), on: connection)
       if arguments.wantsJSON {
         for status in all { try terminal.write(status.json) }
         return .done
       }
       var table = TextTable([
-        .init("APP"), .init("ENVIRONMENT"), .init("STAGE"), .init("SINCE"), .init("COMPARED", .right),
-        .init("DIFFER", .right), .init("IMPACT", .right), .init("INCOMPLETE", .right),
+        .init("APP"), .init("ENVIRONMENT", isWhole: true), .init("STAGE", isWhole: true), .init("SINCE", isWhole: true),
+        .init("COMPARED", .right), .init("DIFFER", .right), .init("IMPACT", .right), .init("INCOMPLETE", .right),
         .init("OUR P50/P99", .right), .init("OUR ERRORS", .right), .init("APPLE P50/P99", .right),
         .init("APPLE ERRORS", .right), .init("GUARD"),
       ])
       for status in all {
         let figures = status.figures
         table.add([
-          status.standing.app.bundleID, status.standing.flag.environment.rawValue, status.stage,
+          status.standing.app.bundleID, status.standing.flag.environment.rawValue, status.standing.stageName,
           status.standing.flag.changedAt.iso8601, "\(figures.customers)", "\(status.differing)",
           "\(figures.affected)", "\(figures.incomplete)", status.speed(of: .ours), "\(status.errors(of: .ours))",
-          status.speed(of: .apple), "\(status.errors(of: .apple))", status.verdict.map(\.label) ?? "-",
+          status.speed(of: .apple), "\(status.errors(of: .apple))", status.guardLabel,
         ])
       }
       try terminal.write(table.render(for: terminal))
@@ -83,13 +86,15 @@ enum RolloutStatusCommand {
     examples: [
       Command.Example("switchyard rollout watch com.example.app"), Command.Example("switchyard rollout watch --json"),
     ],
-    options: [JSONOutput.option], arguments: [app]
+    options: [EnvironmentOption.option, JSONOutput.option], arguments: [app]
   ) { arguments, terminal in
-    try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+    let environment = try EnvironmentOption.environment(arguments)
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       var said: [Scope: (line: String, at: ContinuousClock.Instant)] = [:]
       while !Task.isCancelled {
         let date = WallClock.system.now()
-        let all = try await RolloutStatus.all(of: arguments.positionals.first, at: date, on: connection)
+        let all = try await RolloutStatus.all(
+          of: arguments.positionals.first, in: environment, at: date, on: connection)
         let (now, time) = (ContinuousClock.now, Milliseconds(date.sinceEpoch / 1_000 * 1_000).iso8601)
         for status in all {
           let scope = Scope(app: status.standing.app.id, environment: status.standing.flag.environment)
@@ -107,10 +112,6 @@ enum RolloutStatusCommand {
 }
 
 extension RolloutStatus {
-  fileprivate var stage: String {
-    standing.flag.unknownStage.map { "record (\($0))" } ?? Move.name(standing.flag.stage, standing.flag.share)
-  }
-
   /// The command that lists what differed for want of a history.
   fileprivate var nextOfIncomplete: String {
     let (app, environment) = (standing.app.bundleID, standing.flag.environment.rawValue)
@@ -119,14 +120,26 @@ extension RolloutStatus {
 
   fileprivate var line: String {
     let (app, environment) = (standing.app.bundleID, standing.flag.environment.rawValue)
-    var line = "\(app) \(environment): \(stage), \(figures.customers) compared, \(differing) differ, "
+    var line = "\(app) \(environment): \(standing.stageName), \(figures.customers) compared, \(differing) differ, "
     line += "\(figures.affected) with impact, \(figures.incomplete) incomplete"
     for (side, name) in [(AnswerFigures.Side.ours, "ours"), (AnswerFigures.Side.apple, "Apple")]
     where answers[side] != nil {
       line += ", \(name) p50/p99 \(speed(of: side)) ms and \(errors(of: side)) errors"
     }
-    if let verdict { line += ", guard \(verdict.name)" + (verdict.breach.map { " (\($0.text))" } ?? "") }
+    if let verdict {
+      line += ", guard " + (verdict.breach.map { "\(verdict.name) (\($0.text))" } ?? guardLabel)
+    }
     return line
+  }
+
+  /// `sound`, `held (85 of 100 customers)` or `breached (errors)`; `-` where the guard watches nothing.
+  fileprivate var guardLabel: String {
+    guard let verdict, let seen else { return "-" }
+    switch verdict {
+    case .sound: return verdict.name
+    case .held: return rule.held(seen)
+    case .breached(let breach): return "\(verdict.name) (\(breach.cause))"
+    }
   }
 
   /// Half of the answers, and 99 of 100, in milliseconds: `20/150`.
@@ -149,6 +162,12 @@ extension RolloutStatus {
     ])
   }
 
+  /// The customers that the guard looks at.
+  private var guardSeen: JSONValue {
+    guard let seen else { return .null }
+    return .object(["customers": .integer(Int64(seen.customers)), "affected": .integer(Int64(seen.affected))])
+  }
+
   fileprivate var json: JSONObject {
     [
       "app": .string(standing.app.bundleID), "environment": .string(standing.flag.environment.rawValue),
@@ -165,6 +184,7 @@ extension RolloutStatus {
           })),
       "ours": speeds(of: .ours), "apple": speeds(of: .apple),
       "guard": JSONValue(verdict?.name), "guardBreach": verdict?.breach?.json ?? .null, "guardRule": .object(rule.json),
+      "guardSeen": guardSeen,
       "next_steps": [.string(next)],
     ]
   }
@@ -179,9 +199,4 @@ extension RolloutStatus {
 extension GuardBreach {
   /// The cause and its figures.
   var json: JSONValue { .object(["cause": .string(cause), "text": .string(text)]) }
-}
-
-extension GuardRule.Verdict {
-  /// `sound`, or `breached (errors)`.
-  fileprivate var label: String { breach.map { "\(name) (\($0.cause))" } ?? name }
 }
