@@ -60,6 +60,9 @@ enum ShadowCost {
     let calls = rounds.shadow.reduce(0) { $0 + $1.load.acknowledged }
     let compared = rounds.shadow.reduce(0) { $0 + $1.counts.compared }
     let different = rounds.shadow.reduce(0) { $0 + $1.counts.different }
+    var outcomes: [String: Int] = [:]
+    for half in rounds.shadow { outcomes.merge(half.counts.calls, uniquingKeysWith: +) }
+    let others = outcomes.filter { $0.key != "compared" && $0.value > 0 }.sorted { $0.key < $1.key }
     return [
       Measurement(
         name: name, value: rounds.ratio(\.load.perSecond), unit: "times record's calls/s", target: targets.rate),
@@ -72,7 +75,7 @@ enum ShadowCost {
       Measurement(name: "\(name).different", value: Double(different), unit: "of \(compared)"),
       Measurement(
         name: "\(name).wrong", value: Double(rounds.wrong), unit: "failed, or not Apple's", target: .below(1)),
-    ]
+    ] + others.map { Measurement(name: "\(name).\($0.key)", value: Double($0.value), unit: "of \(calls)") }
   }
 
   // MARK: Candidates that come to nothing

@@ -62,8 +62,8 @@ package final class Shadow: Service {
   /// Calls that are looked at, and those that were left and have not ended.
   private let underWay = Atomic<Int>(0)
   private let pace = LogPace()
-  /// Receipts are proven, and answers composed and compared, there, one at a time.
-  let thread = SideThread(label: "comparisons", longestLine: 64 << 20)
+  /// Receipts are proven, and answers composed and compared, there, one at a time, when nobody else needs the core.
+  let thread = SideThread(label: "comparisons", longestLine: 64 << 20, isPatient: true)
 
   /// - Parameters:
   ///   - times: counts how long our answers take to compose, apart from those that callers get.

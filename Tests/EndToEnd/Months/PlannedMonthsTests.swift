@@ -8,7 +8,6 @@ struct `Months from legacy to complete by plan and proof` {
     let customers = Program.setting("SWITCHYARD_SOAK_AUTO_CUSTOMERS") ?? 80
     let seed = Program.setting("SWITCHYARD_SOAK_SEED").map { UInt64($0) } ?? SeededRandom().seed >> 1
     let outcome = try await SwitchedMonths.byPlan(customers: customers, lost: 3, seed: seed)
-    for line in outcome.story { print("soak.auto: \(line)") }
     print("soak.auto: seed \(seed), \(outcome.summary)")
     outcome.expectNobodyDeprived(seed)
     for app in outcome.apps {

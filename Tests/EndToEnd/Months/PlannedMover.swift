@@ -1,3 +1,4 @@
+import Glibc
 import JSON
 import Simulator
 import Support
@@ -128,8 +129,14 @@ struct PlannedMover: StageMover {
 
   // MARK: What is seen
 
-  /// Notes something with its date.
-  mutating func tell(_ text: String, _ site: SwitchedSite) { story.append("\(site.time.clock.now().iso8601) \(text)") }
+  /// Notes something with its date, and says it at once: the months take hours.
+  mutating func tell(_ text: String, _ site: SwitchedSite) {
+    let line = "\(site.time.clock.now().iso8601) \(text)"
+    story.append(line)
+    let bytes = Array("soak.auto: \(line)\n".utf8)
+    // Standard output comes when the tests end.
+    _ = write(2, bytes, bytes.count)
+  }
 
   /// The apps in Production, in the order in which they are to be moved.
   private func plans(_ site: SwitchedSite) async throws -> [Planned] {
