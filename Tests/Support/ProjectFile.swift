@@ -16,7 +16,9 @@ package enum ProjectFile {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The files below a folder, in their order; the folder and they by their paths from the root. Empty if there is none.
+  /// The files below a folder, in their order.
+  ///
+  /// The folder and the files are named by their paths from the root; there are none where there is no such folder.
   package static func paths(below folder: String) -> [String] {
     let paths = (try? FolderFiles.paths(below: "\(root)/\(folder)")) ?? []
     return paths.map { String($0.dropFirst(root.count + 1)) }
