@@ -79,7 +79,9 @@ package struct GuardRule: Hashable, Sendable {
     return text + ")"
   }
 
-  /// A rate in a million, as a percentage with at most two decimals: `0.25 %`; what is above 100 % is shown as that.
+  /// A rate in a million as a percentage with at most two decimals, such as `0.25 %`.
+  ///
+  /// What is above 100 % is shown as `100 %`.
   package static func percent(_ perMillion: Int) -> String {
     RampShare(hundredths: min(max(perMillion / 100, 0), Bucket.count)).map { "\($0)" } ?? ""
   }

@@ -23,7 +23,10 @@ package struct StageChange: Hashable, Sendable {
   private static func read(_ words: ArraySlice<Substring>) -> (Stage, RampShare?)? {
     guard let first = words.first, let stage = Stage(rawValue: String(first)) else { return nil }
     let rest = words.dropFirst().map(String.init)
-    guard stage == .ramp else { return rest.isEmpty ? (stage, nil) : nil }
+    if stage != .ramp {
+      guard rest.isEmpty else { return nil }
+      return (stage, nil)
+    }
     guard rest.count == 2, rest[1] == "%", let share = RampShare(rest[0]) else { return nil }
     return (stage, share)
   }

@@ -96,8 +96,7 @@ struct KeptComparisons {
 
   /// Reads those whose answers are kept, the newest first, until the command is stopped.
   ///
-  /// - Returns: how many have answers that are not kept any more.
-  @discardableResult
+  /// - Returns: how many have answers that are not kept any more, or that the master key does not open.
   func forEach(_ body: (One) throws -> Void) async throws -> Int {
     var (gone, readings): (Int, [String: [String]]) = (0, [:])
     for (row, app) in found.rows where !Task.isCancelled {

@@ -24,7 +24,7 @@ enum CompareRules {
     return try await database.withLedger(terminal) { connection in
       let kept = try await KeptComparisons(arguments, connection, key, terminal, differing: false, keptAlone: true)
       var (tally, comparisons, customers) = (ReadingTally(), 0, Set<String>())
-      try await kept.forEach { one in
+      let unread = try await kept.forEach { one in
         let customer = "\(one.app) \(one.row.scope.environment.rawValue) \(one.row.customer)"
         tally.add(one.pair, of: customer)
         customers.insert(customer)
@@ -58,8 +58,9 @@ enum CompareRules {
         }
       }
       if !arguments.wantsJSON { try terminal.write(table.render(for: terminal)) }
-      let more = kept.hasMore ? "There are older ones: --limit N reads more, up to 10000." : "There are no others."
+      let more = kept.hasMore ? CompareCommand.noteOfMore : "There are no older ones."
       terminal.note("\(comparisons) comparisons of \(customers.count) customers were read. \(more)")
+      if unread > 0 { terminal.note("\(unread) others could not be read: is it the service's master key and build?") }
       return .done
     }
   }
