@@ -60,9 +60,10 @@ package struct ReadingTally: Sendable {
     for row in self.composers.values.joined() { counts[row.row.id] = Count() }
   }
 
-  package mutating func add(_ pair: AnswerPair) {
+  /// - Parameter customer: as comparisons are counted: a receipt that names no account is one customer, however often Apple
+  ///   signed it.
+  package mutating func add(_ pair: AnswerPair, of customer: String) {
     guard pair.ours["receipt"] != nil else { return }
-    let customer = pair.account.min() ?? pair.request.receiptData
     for (_, readings) in composers {
       let misses = readings.map { reading in
         FieldDifference.all(theirs: pair.theirs, ours: pair.recomposed(by: reading.composer).ours).count

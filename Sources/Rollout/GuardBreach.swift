@@ -6,7 +6,10 @@ package enum GuardBreach: Hashable, Sendable {
   /// Ours took more than `milliseconds` at p99, Apple's no more than `appleMilliseconds`.
   case latency(milliseconds: Int, appleMilliseconds: Int)
 
-  /// One word for programs.
+  /// The word of each cause.
+  package static let causes = ["impact", "errors", "latency"]
+
+  /// One word for programs, of `causes`.
   package var cause: String {
     switch self {
     case .impact: "impact"

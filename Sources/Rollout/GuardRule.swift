@@ -79,11 +79,11 @@ package struct GuardRule: Hashable, Sendable {
     return text + ")"
   }
 
-  /// With at most two decimals.
-  private static func percent(_ perMillion: Int) -> String {
-    let (whole, rest) = (perMillion / 100).quotientAndRemainder(dividingBy: 100)
-    let digits = rest.isMultiple(of: 10) ? "\(rest / 10)" : String("\(100 + rest)".dropFirst())
-    return rest == 0 ? "\(whole) %" : "\(whole).\(digits) %"
+  /// A rate in a million as a percentage with at most two decimals, such as `0.25 %`.
+  ///
+  /// What is above 100 % is shown as `100 %`.
+  package static func percent(_ perMillion: Int) -> String {
+    RampShare(hundredths: min(max(perMillion / 100, 0), Bucket.count)).map { "\($0)" } ?? ""
   }
 
   /// More of our calls got no answer than of Apple's, by more than may.

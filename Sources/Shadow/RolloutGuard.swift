@@ -36,8 +36,11 @@ package struct RolloutGuard: Service {
     self.logger = logger
     breaches = metrics.counter(
       "switchyard_guard_breaches_total",
-      help: "Apps that this process took back to shadow, by cause: impact, errors or latency.",
-      labels: ["app", "environment", "cause"])
+      help: """
+        Apps that this process took back to shadow, by cause: impact, errors or latency. 0 from when the guard first watches \
+        an app.
+        """,
+      labels: ["app", "environment", "cause"], seriesLimit: 1_024)
     states = metrics.gauge(
       "switchyard_guard_state",
       help: "Of apps that are answered by us alone: 0 too few customers were compared, 1 sound, 2 breached.",
@@ -93,6 +96,8 @@ package struct RolloutGuard: Service {
     states.keep(only: found.map(\.labels))
     for one in found {
       let labels = one.labels
+      // Named before the first breach: of a series that begins at 1, `increase()` says 0.
+      for cause in GuardBreach.causes { _ = breaches[labels + [cause]] }
       switch one.verdict {
       case .held: states[labels].record(0)
       case .sound: states[labels].record(1)

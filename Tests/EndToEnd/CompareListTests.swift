@@ -42,6 +42,28 @@ import Time
     ] { #expect(line.contains(text), "\(text): \(line)") }
     let told = try await program.run(list + ["--json"]).objects
     #expect(told.map { $0["path"]?.string } == ["status", "latest_receipt_info[0]"])
+    #expect(told.allSatisfy { $0["counts"] == true && $0["environment"] == "Production" })
     #expect(try await program.run(list + ["--cause", "ourDefect"]).output.split(separator: "\n").count == 1)
+  }
+
+  @Test func `names where each was made, marks those that do not count, and says that there are more`() async throws {
+    let database = try await TestDatabase.migrated()
+    let program = database.program
+    _ = try await program.run("app", "add", Self.app)
+    try await database.addComparisons(3, affected: 2)
+    try await database.addIncomplete(1)
+    for words in [["compare", "list"], ["compare", "list", "--impact"]] {
+      let lines = try await program.run(words).output.split(separator: "\n")
+      #expect(lines.count == 4, "\(lines)")
+      #expect(lines.dropFirst().allSatisfy { $0.contains("  \(Self.app)  Production   ") }, "\(lines)")
+      let named = try await program.run(words + ["--app", Self.app, "--environment", "Production"])
+      #expect(!named.output.contains("APP ") && !named.output.contains("Production"), "\(named)")
+    }
+    let shown = try await program.run("compare", "list", "--impact")
+    #expect(shown.output.split(separator: "\n").count { $0.contains("  no      ") } == 1, "\(shown)")
+    #expect(shown.notes.contains("1 of them do not count"), "\(shown)")
+    #expect(!shown.notes.contains("--limit"), "\(shown)")
+    let first = try await program.run("compare", "list", "--limit", "2")
+    #expect(first.output.split(separator: "\n").count == 3 && first.notes.contains("--limit N"), "\(first)")
   }
 }

@@ -5,11 +5,11 @@ import switchyard
 
 /// What runbooks name beside what is typed: in their tables, where nobody would notice that it is gone.
 @Suite struct `The words of the runbooks` {
-  private static let pages =
-    [
-      "compat-endpoint", "connect-app", "lost-first-purchase", "missed-notifications", "quarantine", "refund-complaint",
-      "rollback", "rollout", "guard-breach", "switch-to-v2", "README",
-    ].map { "runbooks/\($0).md" } + ["docs/apple-budget.md"]
+  private static let pages = ProjectFile.paths(below: "runbooks") + ["docs/apple-budget.md"]
+
+  @Test func `are those of every page`() {
+    #expect(Self.pages.count > 12 && Self.pages.contains("runbooks/bulk-migration.md"))
+  }
 
   /// What stands between two backquotes.
   private func spans(_ page: String) throws -> [String] {

@@ -32,6 +32,11 @@ import Testing
     #expect(
       row.output
         == #"{"table":"events","id":"N-014","notificationType":"DID_RENEW","subtype":"-","date":"purchase"}"# + "\n")
+    // As comparisons name it, without an option.
+    let cause = try await program.run("mappings", "show", "D-030", "--json").objects
+    #expect(cause.map { $0["table"] } == ["difference-causes"] && cause.first?["cause"] == "unknown", "\(cause)")
+    let wrong = try await program.run("mappings", "show", "D-999")
+    #expect(wrong.status == 2 && wrong.notes.contains("neither a table nor the id of a row"), "\(wrong)")
     let text = try await program.run("mappings", "show", "events")
     #expect(text.output.contains("N-014") && text.notes.contains("Row ids are permanent"))
   }

@@ -88,11 +88,12 @@ extension Runbook {
   ///
   /// - Parameters:
   ///   - directory: where it is typed.
+  ///   - preamble: what the shell needs to know beside the page's own words, as whose signatures count.
   ///   - times: how often a block is typed.
   /// - Returns: what each block printed, the first left out.
   func type(
-    _ values: [String: String], _ program: Program, in directory: String, within limit: Interval = Program.limit,
-    times: (_ block: String) -> Int = { _ in 1 }
+    _ values: [String: String], _ program: Program, in directory: String, after preamble: String = "",
+    within limit: Interval = Program.limit, times: (_ block: String) -> Int = { _ in 1 }
   ) async throws -> [String] {
     #expect(headings == Self.headings)
     #expect(!hasUntyped, "every command is in a block that is typed")
@@ -100,7 +101,7 @@ extension Runbook {
     let examples = try #require(Self.filled(first.commands, with: values), "other values are asked for")
     let rest = blocks.dropFirst().flatMap { Array(repeating: $0.commands, count: times($0.commands)) }
     let script = ([examples] + rest).map { "printf '\(Self.mark)'\n\($0)\n" }.joined()
-    let outcome = try await program.shell("cd '\(directory)'\n" + script, within: limit)
+    let outcome = try await program.shell("cd '\(directory)'\n\(preamble)\n" + script, within: limit)
     #expect(outcome.status == 0, "\(outcome)")
     let printed = outcome.output.split(separator: Self.mark, omittingEmptySubsequences: false).dropFirst(2)
     try #require(printed.count == rest.count, "\(outcome)")

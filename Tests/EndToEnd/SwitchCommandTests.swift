@@ -66,15 +66,20 @@ import Testing
     #expect(told.count == 2 && told[0]["stage"] == "record" && told[0]["changed"] == false, "\(told)")
     #expect(told[1]["stillAnswered"]?.array?.first?.object?["environment"] == "Sandbox", "\(told)")
     let dry = try await program.run("rollout", "kill", "--dry-run")
-    #expect(dry.output == spared + "would: \(app) Sandbox: ramp 12.5 % to shadow\n", "\(dry)")
+    #expect(dry.output == "would: \(app) Sandbox: ramp 12.5 % to shadow\n", "\(dry)")
     #expect(dry.notes.contains("No BUNDLE_ID: every app would be taken back."), "\(dry)")
+    #expect(dry.notes.contains("Apple answers already: 0 in shadow, 1 in a stage below it"), "\(dry)")
+    let both = try await program.run("rollout", "kill", app, "--dry-run")
+    #expect(both.output == dry.output + spared && !both.notes.contains("No BUNDLE_ID"), "\(both)")
+    let planned = try await program.run("rollout", "kill", "--dry-run", "--json").objects
+    #expect(planned.map { $0["effect"]?.string } == ["none", "stopped", nil], "\(planned)")
     let killed = try await program.run("rollout", "kill", "--all", "--reason", "wrong answers")
-    #expect(killed.status == 0 && killed.output == spared + "\(app) Sandbox: ramp 12.5 % to shadow\n", "\(killed)")
+    #expect(killed.status == 0 && killed.output == "\(app) Sandbox: ramp 12.5 % to shadow\n", "\(killed)")
     #expect(!killed.notes.contains("No BUNDLE_ID") && killed.notes.contains("No app is answered by Switchyard."))
-    let kept = "\(app) Sandbox: in shadow already; a rehearsal under way will not bring it back\n"
-    for (words, begins) in [(["--dry-run"], "would: "), (["--reason", "again"], "")] {
+    for (words, verb) in [(["--dry-run"], "would"), (["--reason", "again"], "will")] {
       let again = try await program.run(["rollout", "kill", app, "--environment", "Sandbox"] + words)
-      #expect(again.output == begins + kept, "\(again)")
+      let kept = "\(app) Sandbox: in shadow already; a rehearsal under way \(verb) not bring it back\n"
+      #expect(again.output == kept, "\(again)")
     }
     let decided = try await program.run(
       ["rollout", "decide", app, "--unknown", "accept", "--reason", "none"] + sandbox)

@@ -39,8 +39,10 @@ struct TestDatabase {
     return rows
   }
 
-  /// Notes comparisons of an app in Production, of so many customers; the first ones would have had other access.
-  func addComparisons(_ count: Int, affected: Int) async throws {
+  /// Notes comparisons of so many customers; the first ones would have had other access.
+  ///
+  /// - Parameter environment: 1 for Production, 2 for the Sandbox.
+  func addComparisons(_ count: Int, affected: Int, in environment: Int = 1) async throws {
     let now = WallClock.system.now()
     let fields =
       #"[{"path":"status","cause":"ourDefect","theirs":0,"ours":21006,"impact":{"product":"p"},"rule":"Y-001"}]"#
@@ -50,7 +52,7 @@ struct TestDatabase {
         """
         INSERT INTO comparisons (app, environment, window_start, customer, receipt, compared_at, epoch, cause, counts,
           differences, impact)
-        SELECT id, 1, 1, UNHEX(MD5(\(number))), UNHEX(MD5(\(number))), \(now), 2,
+        SELECT id, \(environment), 1, UNHEX(MD5(\(number))), UNHEX(MD5(\(number))), \(now), 2,
           \(isAffected ? "ourDefect" : "equal"), \(isAffected ? 1 : 0), \(isAffected ? fields : "[]"),
           NULLIF(\(isAffected ? "{}" : ""), '') FROM apps
         """)

@@ -46,4 +46,30 @@ import Time
     }
     await connection.close()
   }
+
+  @Test func `is of those alone whose answers are kept, with the customer by whom each counts`() async throws {
+    let connection = try await Connection.open(try await PrivateMariaDB.shared.database())
+    try await connection.read { session throws(DatabaseError) in
+      _ = try Migrator().migrate(at: Self.now, in: session)
+      let app = try AppTable.add(bundleID: "com.example.app", appAppleID: nil, at: Self.now, in: session)
+      let scope = Scope(app: app.id, environment: .sandbox)
+      for number in UInt8(1)...3 {
+        let name = [UInt8](repeating: number, count: 16)
+        let id = try ComparisonTable.add(
+          .init(cause: ComparisonTable.equal, counts: false, differences: [], impact: nil),
+          of: .init(scope: scope, window: Self.now, customer: name, receipt: name), epoch: 1,
+          at: Self.now + .seconds(Int64(number)), settlingAt: nil, in: session)
+        if let id, number != 2 {
+          try ComparisonTable.keep([number], of: id, until: Self.now + .days(14), in: session)
+        }
+      }
+      func customers(_ limit: Int) throws(DatabaseError) -> [[UInt8]] {
+        try ComparisonTable.list(of: scope, differing: false, kept: true, limit: limit, in: session).map(\.customer)
+      }
+      let (first, third) = ([UInt8](repeating: 1, count: 16), [UInt8](repeating: 3, count: 16))
+      #expect(try customers(2) == [third, first])
+      #expect(try customers(1) == [third])
+    }
+    await connection.close()
+  }
 }

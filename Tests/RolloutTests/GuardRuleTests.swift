@@ -43,6 +43,7 @@ import Testing
       ours: Answers(calls: calls, errors: errors), apple: Answers(calls: appleCalls, errors: appleErrors))
     let breach = GuardRule().verdict(of: figures).breach
     #expect(breach?.cause == (isBreached ? "errors" : nil))
+    #expect(breach.map { GuardBreach.causes.contains($0.cause) } ?? true)
     var rule = GuardRule()
     rule.mostErrors = 0
     #expect(rule.verdict(of: figures) == .held, "it is off, and nobody was compared")

@@ -21,6 +21,19 @@ import Testing
     #expect(!samples().contains { $0.hasPrefix("switchyard_state{") })
   }
 
+  @Test func `may have a limit of series of their own`() {
+    let registry = MetricsRegistry(seriesLimit: 1)
+    let few = registry.counter("switchyard_few_total", help: "Few.", labels: ["app"])
+    let many = registry.counter("switchyard_many_total", help: "Many.", labels: ["app"], seriesLimit: 3)
+    for app in ["one", "two", "three"] {
+      few.increment(app)
+      many.increment(app)
+    }
+    let text = String(decoding: registry.prometheusText(), as: UTF8.self)
+    #expect(text.contains("switchyard_few_total{app=\"other\"} 2"), "\(text)")
+    #expect(text.contains("switchyard_many_total{app=\"three\"} 1"), "\(text)")
+  }
+
   @Test func `are rendered as Prometheus reads them`() {
     let received = registry.counter("switchyard_received_total", help: "Bodies received.", labels: ["app", "kind"])
     received.increment("demo", "V2")

@@ -187,6 +187,10 @@ import Testing
           N 1234  NOTE fine
 
         """)
+    var two = table
+    two.add(["com.example.quill", "near", "receipt", "5", "well"])
+    let blocks = two.render(.ruled, width: 50)
+    #expect(blocks.contains("  NOTE fine\n\ncom.example.quill\n") && blocks.hasSuffix("  NOTE well\n"), "\(blocks)")
     for width in 20...120 {
       let text = table.render(.ruled, width: width)
       #expect(text.split(separator: "\n").allSatisfy { String($0).displayWidth <= width }, "\(width): \(text)")

@@ -1,6 +1,7 @@
 import Database
 import Ledger
 import Purchases
+import Rollout
 import Runtime
 import Shadow
 import Support
@@ -63,15 +64,41 @@ private final class WatchedGuard: Sendable {
 
   func advance(by interval: Interval) { time.advance(by: interval) }
 
-  /// What it says of the app once it has looked at everything up to now; nil if it does not look.
-  func verdict() async -> String? {
+  /// What it says of the app once it has looked at everything up to now: `held`, `sound`, `breached`, `unwatched` where it has
+  /// nothing to say, or `does not look`.
+  func verdict() async -> String {
     let seen = looks.withLock { $0 }
     // The next look begins after this moment, and has ended when the one after it begins.
-    guard await eventually({ looks.withLock { $0 } >= seen + 2 }) else { return nil }
+    guard await eventually({ looks.withLock { $0 } >= seen + 2 }) else { return "does not look" }
     let words = ["held", "sound", "breached"]
-    let page = String(decoding: metrics.prometheusText(), as: UTF8.self)
     let labels = "{app=\"\(GuardedApp.name)\",environment=\"Sandbox\"}"
     return words.indices.first { page.contains("switchyard_guard_state\(labels) \($0)\n") }.map { words[$0] }
+      ?? "unwatched"
+  }
+
+  /// How often it says it took the app back, by cause; a cause without a series is not there.
+  var breaches: [String: Int] {
+    var counts: [String: Int] = [:]
+    for cause in GuardBreach.causes {
+      let series =
+        "switchyard_guard_breaches_total{app=\"\(GuardedApp.name)\",environment=\"Sandbox\",cause=\"\(cause)\"} "
+      guard let line = page.split(separator: "\n").first(where: { $0.hasPrefix(series) }) else { continue }
+      counts[cause] = Int(line.dropFirst(series.count))
+    }
+    return counts
+  }
+
+  private var page: String { String(decoding: metrics.prometheusText(), as: UTF8.self) }
+
+  /// Has an operator take the step again, now.
+  func stepByHand() async throws {
+    let now = time.clock.now()
+    try await pool.transaction { session throws(DatabaseError) in
+      _ = try session.execute(
+        """
+        UPDATE flags SET stage = 'ramp', ramp_share = 2500, epoch = epoch + 1, changed_at = \(now) WHERE environment = 2
+        """)
+    }
   }
 
   /// Whether the app's stage is as it was, and the guard has written nothing.
@@ -104,7 +131,24 @@ private final class WatchedGuard: Sendable {
       let story = "Sandbox: ramp 25 % to shadow: 27 of 1420 customers would have had other access"
       let isBack = try await eventually { try await guarding.told(story) == 1 }
       #expect(isBack)
-      #expect(await guarding.verdict() == nil, "Apple answers again")
+      #expect(await guarding.verdict() == "unwatched", "Apple answers again")
+      guarding.advance(by: .minutes(1))
+      try await guarding.stepByHand()
+      #expect(await guarding.verdict() == "held", "it still looks, and those of before the step do not count")
+      try await guarding.compare(100, affected: 2)
+      #expect(await eventually { guarding.breaches["impact"] == 2 }, "\(guarding.breaches)")
+    }
+  }
+
+  @Test func `counts breaches from 0 for every cause, so that an alert sees the first one`() async throws {
+    let guarding = WatchedGuard(try await GuardedApp.database(hasCalls: false))
+    let none = ["impact": 0, "errors": 0, "latency": 0]
+    try await guarding.looking {
+      #expect(await guarding.verdict() == "held" && guarding.breaches == none, "\(guarding.breaches)")
+      try await guarding.compare(100, affected: 2)
+      #expect(await eventually { guarding.breaches == ["impact": 1, "errors": 0, "latency": 0] })
+      // The state is gone in seconds; the count stays for the alert.
+      #expect(await guarding.verdict() == "unwatched" && guarding.breaches["impact"] == 1)
     }
   }
 

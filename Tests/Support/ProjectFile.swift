@@ -1,5 +1,6 @@
 import Database
 import Glibc
+import Runtime
 
 /// The files of this repository, as tests read them.
 package enum ProjectFile {
@@ -13,6 +14,14 @@ package enum ProjectFile {
   package static func text(_ path: String) throws -> String {
     guard let bytes = Files.contents(of: "\(root)/\(path)", limit: limit) else { throw Missing(path: path) }
     return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The files below a folder, in their order.
+  ///
+  /// The folder and the files are named by their paths from the root; there are none where there is no such folder.
+  package static func paths(below folder: String) -> [String] {
+    let paths = (try? FolderFiles.paths(below: "\(root)/\(folder)")) ?? []
+    return paths.map { String($0.dropFirst(root.count + 1)) }
   }
 
   /// Replaces a file's text, by its path from the root.

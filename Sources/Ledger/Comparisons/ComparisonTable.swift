@@ -49,6 +49,8 @@ package enum ComparisonTable {
   package struct Row: Sendable {
     package let id: Int64
     package let scope: Scope
+    /// By which the customer is counted once, within the scope.
+    package let customer: [UInt8]
     package let comparedAt: Milliseconds
     package let judgement: Judgement
     /// Whether it was looked at again.
@@ -92,8 +94,9 @@ package enum ComparisonTable {
   /// - Parameters:
   ///   - cause: only those of which a field differs for this cause.
   ///   - affecting: only those by which a customer's access would have differed.
+  ///   - kept: only those whose answers are kept.
   package static func list(
-    of scope: Scope?, differing: Bool, cause: String? = nil, affecting: Bool = false, limit: Int,
+    of scope: Scope?, differing: Bool, cause: String? = nil, affecting: Bool = false, kept: Bool = false, limit: Int,
     in session: borrowing Session
   ) throws(DatabaseError) -> [Row] {
     var statement: SQL = "\(columns) WHERE 1 = 1"
@@ -103,6 +106,7 @@ package enum ComparisonTable {
     if differing { statement += " AND cause <> \(equal)" }
     if let cause { statement += " AND LOCATE(\(Array("\"cause\":\"\(cause)\"".utf8)), differences) > 0" }
     if affecting { statement += " AND impact IS NOT NULL" }
+    if kept { statement += " AND EXISTS (SELECT 1 FROM comparison_bodies WHERE comparison = comparisons.id)" }
     return try read(statement + " ORDER BY compared_at DESC, id DESC LIMIT \(limit)", in: session)
   }
 
@@ -111,7 +115,7 @@ package enum ComparisonTable {
   }
 
   private static let columns: SQL = """
-    SELECT id, app, environment, compared_at, cause, counts, differences, impact, state FROM comparisons
+    SELECT id, app, environment, customer, compared_at, cause, counts, differences, impact, state FROM comparisons
     """
 
   private static func read(_ statement: SQL, in session: borrowing Session) throws(DatabaseError) -> [Row] {
@@ -121,7 +125,7 @@ package enum ComparisonTable {
         Row(
           id: try row.int64("id"),
           scope: Scope(app: App.ID(try row.int("app")), environment: try Environment(code: row.int("environment"))),
-          comparedAt: try row.milliseconds("compared_at"),
+          customer: try row.bytes("customer"), comparedAt: try row.milliseconds("compared_at"),
           judgement: Judgement(
             cause: try row.text("cause"), counts: try row.int("counts") == 1,
             differences: try row.bytes("differences"), impact: try row.optionalBytes("impact")),

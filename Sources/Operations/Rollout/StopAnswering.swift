@@ -26,6 +26,9 @@ package struct StopAnswering: Sendable {
 
     /// Those whose callers got our answers.
     package var stopped: [RolloutStanding] { scopes.filter { StopAnswering.effect(on: $0) == .stopped } }
+
+    /// The others that were looked at: Apple answered their callers already.
+    package var spared: [RolloutStanding] { scopes.filter { StopAnswering.effect(on: $0) != .stopped } }
   }
 
   /// What becomes of an app in one environment.

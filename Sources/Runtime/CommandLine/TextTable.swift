@@ -2,7 +2,7 @@
 ///
 /// A terminal that is too narrow costs no figure and no name: the last column's text goes on in the next line, then other texts
 /// are cut. Never cut are the first column, columns of numbers (those that are aligned right) and columns that are whole. If
-/// these do not fit either, each row is a block of lines.
+/// these do not fit either, each row is a block of lines, with an empty line between two.
 package struct TextTable: Sendable {
   package enum Alignment: Sendable { case left, right }
 
@@ -121,7 +121,8 @@ package struct TextTable: Sendable {
   /// Each row by itself: the first cell, and under it each other one after its title.
   private func blocks(_ width: Int) -> String {
     var lines = rows.isEmpty ? columns.map(\.title).joined(separator: Self.gap).folded(to: width) : []
-    for row in rows {
+    for (number, row) in rows.enumerated() {
+      if number > 0 { lines.append("") }
       if !row[0].isEmpty { lines += row[0].folded(to: width) }
       var line = ""
       for (column, cell) in zip(columns, row).dropFirst() {

@@ -16,7 +16,7 @@ package final class MetricsRegistry: Sendable {
   private let limit: Int
   private let overflow: MetricFamily<Counter>
 
-  /// A registry in which no metric has more than `seriesLimit` series, "other" not counted.
+  /// A registry in which no metric has more than `seriesLimit` series, "other" not counted, unless it has a limit of its own.
   package init(seriesLimit: Int = 256) {
     limit = seriesLimit
     let description = MetricDescription(
@@ -30,8 +30,12 @@ package final class MetricsRegistry: Sendable {
   }
 
   /// A count of what happened; the name ends with `_total`.
-  package func counter(_ name: String, help: String, labels: [String] = []) -> MetricFamily<Counter> {
-    family(MetricDescription(name: name, kind: .counter, help: help, labels: labels)) { Counter() }
+  ///
+  /// - Parameter seriesLimit: how many series it may have; nil: the registry's limit.
+  package func counter(
+    _ name: String, help: String, labels: [String] = [], seriesLimit: Int? = nil
+  ) -> MetricFamily<Counter> {
+    family(MetricDescription(name: name, kind: .counter, help: help, labels: labels), atMost: seriesLimit) { Counter() }
   }
 
   /// A value that goes up and down.
@@ -107,7 +111,7 @@ package final class MetricsRegistry: Sendable {
   }
 
   private func family<Series: Metric>(
-    _ description: MetricDescription, make: @escaping @Sendable () -> Series
+    _ description: MetricDescription, atMost seriesLimit: Int? = nil, make: @escaping @Sendable () -> Series
   ) -> MetricFamily<Series> {
     check(description)
     return entries.withLock { entries in
@@ -118,7 +122,7 @@ package final class MetricsRegistry: Sendable {
         return family
       }
       let family = MetricFamily(
-        description, limit: limit, overflow: overflow[description.name], make: make)
+        description, limit: seriesLimit ?? limit, overflow: overflow[description.name], make: make)
       entries[description.name] = Entry(description: description, family: family) { family.render(to: &$0) }
       return family
     }

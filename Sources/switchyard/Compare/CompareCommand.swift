@@ -33,7 +33,8 @@ enum CompareCommand {
       One line for each field that differs, with its cause and, if a customer's access would have differed, the impact. With \
       --impact one line for each comparison: each product with its originalTransactionId and how long either answer gives access, \
       and the fields; with --json a line for each field all the same. \
-      Comparisons without a difference are counted, not listed. `switchyard mappings show --row ID` explains the rule \
+      COUNTS is no for a comparison that the guard and `rollout advance` do not count as an impact: its causes are timing, noise \
+      or incomplete. Comparisons without a difference are not listed. `switchyard mappings show --row ID` explains the rule \
       that decided the cause.
       """,
     examples: [
@@ -52,17 +53,21 @@ enum CompareCommand {
       throw UsageError(.invalidValue, "--cause is one of \(known).", path: arguments.path)
     }
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let comparisons = try await Self.comparisons(
+      let found = try await Self.comparisons(
         arguments, connection, cause: cause, affecting: arguments.flag("impact"))
+      defer { if found.hasMore { terminal.note(Self.noteOfMore) } }
+      let place = PlaceColumns(arguments)
       if arguments.flag("impact"), !arguments.wantsJSON {
-        try terminal.write(Self.impacts(comparisons, cause: cause).render(for: terminal))
+        try Self.writeImpacts(found, cause: cause, place, terminal)
         return .done
       }
-      var table = TextTable([
-        .init("ID", .right), .init("AT", isWhole: true), .init("CAUSE"), .init("IMPACT"), .init("PATH", isWhole: true),
-        .init("APPLE"), .init("OURS"),
-      ])
-      for (row, app) in comparisons {
+      var columns: [TextTable.Column] = [.init("ID", .right), .init("AT", isWhole: true)]
+      columns += place.columns
+      columns += [
+        .init("CAUSE"), .init("IMPACT"), .init("PATH", isWhole: true), .init("APPLE", isWhole: true), .init("OURS"),
+      ]
+      var table = TextTable(columns)
+      for (row, app) in found.rows {
         for difference in row.judgement.fields {
           if let cause, difference["cause"]?.string != cause { continue }
           let hasImpact = difference["impact"]?.object != nil
@@ -70,10 +75,11 @@ enum CompareCommand {
           if arguments.wantsJSON {
             try terminal.write(Self.line(difference, row, app))
           } else {
-            table.add([
-              "\(row.id)", row.comparedAt.iso8601, difference["cause"]?.string ?? "", hasImpact ? "yes" : "-",
-              difference["path"]?.string ?? "", Self.text(difference["theirs"]), Self.text(difference["ours"]),
-            ])
+            var cells = ["\(row.id)", row.comparedAt.iso8601]
+            cells += place.cells(row, app)
+            cells += [difference["cause"]?.string ?? "", hasImpact ? "yes" : "-", difference["path"]?.string ?? ""]
+            cells += [Self.text(difference["theirs"]), Self.text(difference["ours"])]
+            table.add(cells)
           }
         }
       }
@@ -82,47 +88,71 @@ enum CompareCommand {
     }
   }
 
-  /// A row for each comparison that would have changed a customer's access.
-  private static func impacts(_ comparisons: [(row: ComparisonTable.Row, app: String)], cause: String?) -> TextTable {
-    var table = TextTable([
-      .init("ID", .right), .init("AT", isWhole: true), .init("CAUSE"), .init("IMPACT", isWhole: true), .init("FIELDS"),
-    ])
-    for (row, _) in comparisons {
+  /// Writes a row for each comparison that would have changed a customer's access, and says how many do not count.
+  private static func writeImpacts(
+    _ found: Found, cause: String?, _ place: PlaceColumns, _ terminal: Terminal
+  ) throws {
+    var columns: [TextTable.Column] = [.init("ID", .right), .init("AT", isWhole: true)]
+    columns += place.columns
+    columns += [.init("CAUSE"), .init("COUNTS", isWhole: true), .init("IMPACT", isWhole: true), .init("FIELDS")]
+    var table = TextTable(columns)
+    var uncounted = 0
+    for (row, app) in found.rows {
       let fields = row.judgement.fields.filter {
         $0["impact"]?.object != nil && (cause == nil || $0["cause"]?.string == cause)
       }
       guard !fields.isEmpty else { continue }
+      if !row.judgement.counts { uncounted += 1 }
       let products = CompareShow.impact(row.judgement.impactObject)
       let paths = fields.compactMap { $0["path"]?.string }
-      table.add([
-        "\(row.id)", row.comparedAt.iso8601, cause ?? row.judgement.cause,
-        products.isEmpty ? "-" : products.joined(separator: "; "), paths.joined(separator: ", "),
-      ])
+      var cells = ["\(row.id)", row.comparedAt.iso8601]
+      cells += place.cells(row, app)
+      cells += [cause ?? row.judgement.cause, row.judgement.counts ? "yes" : "no"]
+      cells += [products.isEmpty ? "-" : products.joined(separator: "; "), paths.joined(separator: ", ")]
+      table.add(cells)
     }
-    return table
+    try terminal.write(table.render(for: terminal))
+    guard uncounted > 0 else { return }
+    terminal.note("\(uncounted) of them do not count (COUNTS no): the guard and `rollout advance` leave them out.")
   }
 
   /// The newest comparisons, with their apps' bundle ids.
+  struct Found {
+    let rows: [(row: ComparisonTable.Row, app: String)]
+    /// Whether there are older ones, beyond `--limit`.
+    let hasMore: Bool
+  }
+
+  static let noteOfMore = "There are older ones: --limit N reads more, up to 10000."
+
+  /// The newest comparisons, at most as many as `--limit` says.
+  ///
+  /// - Parameters:
+  ///   - differing: only those that differed.
+  ///   - keptAlone: only those whose answers are kept.
   static func comparisons(
     _ arguments: ParsedArguments, _ connection: Connection, differing: Bool = true, cause: String? = nil,
-    affecting: Bool = false
-  ) async throws -> [(row: ComparisonTable.Row, app: String)] {
+    affecting: Bool = false, keptAlone: Bool = false
+  ) async throws -> Found {
     let environment = try EnvironmentOption.environment(arguments)
     let limit = try arguments.integer("limit", in: 1...10_000) ?? 100
     let only = arguments.value("app")
     if let only { _ = try await AppRecord.find(only, connection) }
-    return try await connection.read { session throws(DatabaseError) in
-      var found: [(ComparisonTable.Row, String)] = []
+    let all = try await connection.read { session throws(DatabaseError) in
+      var found: [(row: ComparisonTable.Row, app: String)] = []
       for app in try AppTable.all(includingRemoved: true, in: session) where only == nil || app.bundleID == only {
         for place in environment.map({ [$0] }) ?? [.production, .sandbox] {
           let scope = Scope(app: app.id, environment: place)
           found += try ComparisonTable.list(
-            of: scope, differing: differing, cause: cause, affecting: affecting, limit: limit, in: session
-          ).map { ($0, app.bundleID) }
+            of: scope, differing: differing, cause: cause, affecting: affecting, kept: keptAlone, limit: limit + 1,
+            in: session
+          ).map { (row: $0, app: app.bundleID) }
         }
       }
-      return Array(found.sorted { ($0.0.comparedAt, $0.0.id) > ($1.0.comparedAt, $1.0.id) }.prefix(limit))
+      return found
     }
+    let newest = all.sorted { ($0.row.comparedAt, $0.row.id) > ($1.row.comparedAt, $1.row.id) }
+    return Found(rows: Array(newest.prefix(limit)), hasMore: newest.count > limit)
   }
 
   /// A difference as a line of JSON: the promised keys first.
@@ -134,6 +164,7 @@ enum CompareCommand {
     line["environment"] = .string(row.scope.environment.rawValue)
     line["comparedAt"] = .integer(row.comparedAt.sinceEpoch)
     line["settled"] = .bool(row.isSettled)
+    line["counts"] = .bool(row.judgement.counts)
     return line
   }
 
@@ -154,6 +185,31 @@ extension ComparisonTable.Judgement {
     guard !differences.isEmpty else { return [] }
     let limits = JSONLimits(bytes: differences.count, depth: 32)
     return ((try? JSONReader.read(differences, limits: limits))?.array ?? []).compactMap(\.object)
+  }
+}
+
+/// The columns that say where comparisons were made, as far as the command line does not.
+private struct PlaceColumns {
+  private let hasApp: Bool
+  private let hasEnvironment: Bool
+
+  init(_ arguments: ParsedArguments) {
+    hasApp = arguments.value("app") == nil
+    hasEnvironment = arguments.value(EnvironmentOption.option.name) == nil
+  }
+
+  var columns: [TextTable.Column] {
+    var columns: [TextTable.Column] = []
+    if hasApp { columns.append(.init("APP", isWhole: true)) }
+    if hasEnvironment { columns.append(.init("ENVIRONMENT", isWhole: true)) }
+    return columns
+  }
+
+  func cells(_ row: ComparisonTable.Row, _ app: String) -> [String] {
+    var cells: [String] = []
+    if hasApp { cells.append(app) }
+    if hasEnvironment { cells.append(row.scope.environment.rawValue) }
+    return cells
   }
 }
 

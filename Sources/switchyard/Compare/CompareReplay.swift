@@ -37,7 +37,7 @@ enum CompareReplay {
     return try await database.withLedger(terminal) { connection in
       let kept = try await KeptComparisons(arguments, connection, key, terminal)
       var (equal, differing) = (0, 0)
-      for one in kept.all {
+      let gone = try await kept.forEach { one in
         guard let rules = try? ComposingRules(choosing: chosen.isEmpty ? one.readings : chosen) else {
           throw UsageError(.invalidValue, "--reading names no row, or two rows of one rule.", path: arguments.path)
         }
@@ -58,14 +58,14 @@ enum CompareReplay {
         }
       }
       terminal.note(
-        "\(equal + differing) compared again: \(equal) equal now, \(differing) differ. \(kept.gone) are no longer kept."
-      )
+        "\(equal + differing) compared again: \(equal) equal now, \(differing) differ. \(gone) are no longer kept.")
+      if kept.hasMore { terminal.note(CompareCommand.noteOfMore) }
       return differing > 0 ? .differences : .done
     }
   }
 }
 
-/// Comparisons whose answers are still kept.
+/// The newest comparisons, whose answers are read one after the other: all of them may not fit into memory.
 struct KeptComparisons {
   struct One {
     let row: ComparisonTable.Row
@@ -75,26 +75,41 @@ struct KeptComparisons {
     let pair: AnswerPair
   }
 
-  let all: [One]
-  /// Comparisons whose answers are not kept any more.
-  let gone: Int
+  private let found: CompareCommand.Found
+  private let keys: Keyring?
+  private let connection: Connection
 
+  /// Whether there are older ones, beyond `--limit`.
+  var hasMore: Bool { found.hasMore }
+
+  /// - Parameters:
+  ///   - differing: only those that differed.
+  ///   - keptAlone: only those whose answers are kept.
   init(
     _ arguments: ParsedArguments, _ connection: Connection, _ key: MasterKeyOptions, _ terminal: Terminal,
-    differing: Bool = true
+    differing: Bool = true, keptAlone: Bool = false
   ) async throws {
-    let comparisons = try await CompareCommand.comparisons(arguments, connection, differing: differing)
-    let keys = comparisons.isEmpty ? nil : try key.load(hasSealed: true) { terminal.note($0) }
-    var (all, readings): ([One], [String: [String]]) = ([], [:])
-    for (row, app) in comparisons {
+    found = try await CompareCommand.comparisons(arguments, connection, differing: differing, keptAlone: keptAlone)
+    keys = found.rows.isEmpty ? nil : try key.load(hasSealed: true) { terminal.note($0) }
+    self.connection = connection
+  }
+
+  /// Reads those whose answers are kept, the newest first, until the command is stopped.
+  ///
+  /// - Returns: how many have answers that are not kept any more, or that the master key does not open.
+  func forEach(_ body: (One) throws -> Void) async throws -> Int {
+    var (gone, readings): (Int, [String: [String]]) = (0, [:])
+    for (row, app) in found.rows where !Task.isCancelled {
       if readings[app] == nil { readings[app] = try await AppRecord.find(app, connection).answerReadings }
       let sealed = try await connection.read { session throws(DatabaseError) in
         try ComparisonTable.body(of: row.id, in: session)
       }
-      guard let keys, let sealed, let pair = Shadow.pair(sealed, of: row.id, with: keys) else { continue }
-      all.append(One(row: row, app: app, readings: readings[app] ?? [], pair: pair))
+      guard let keys, let sealed, let pair = Shadow.pair(sealed, of: row.id, with: keys) else {
+        gone += 1
+        continue
+      }
+      try body(One(row: row, app: app, readings: readings[app] ?? [], pair: pair))
     }
-    self.all = all
-    gone = comparisons.count - all.count
+    return gone
   }
 }

@@ -12,18 +12,24 @@ enum CompareRules {
       `switchyard mappings show answer-rules`. A reading agrees where it is nearer to Apple's answer than another one. CHOOSE \
       is yes where a single reading of a rule was never contradicted, and agreed with answers of at least 20 customers; `too \
       few` where they are fewer. Missing notifications look like another reading: find out first with `switchyard reconcile \
-      --dry-run` that nothing is missing.
+      --dry-run` that nothing is missing. The newest --limit comparisons whose answers are kept are read: all that differed, \
+      and one in 50 of the others. A line below the table says how many they were, and whether there are more.
       """,
-    examples: [Command.Example("switchyard compare rules --app com.example.app")],
+    examples: [Command.Example("switchyard compare rules --app com.example.app --limit 1000")],
     options: [CompareCommand.appOption, EnvironmentOption.option, CompareCommand.limitOption, JSONOutput.option]
       + MasterKeyOptions.options
   ) { arguments, terminal in
     let database = try DatabaseOptions(arguments)
     let key = MasterKeyOptions(arguments, database: database)
     return try await database.withLedger(terminal) { connection in
-      let kept = try await KeptComparisons(arguments, connection, key, terminal, differing: false)
-      var tally = ReadingTally()
-      for one in kept.all where !Task.isCancelled { tally.add(one.pair) }
+      let kept = try await KeptComparisons(arguments, connection, key, terminal, differing: false, keptAlone: true)
+      var (tally, comparisons, customers) = (ReadingTally(), 0, Set<String>())
+      let unread = try await kept.forEach { one in
+        let customer = "\(one.app) \(one.row.scope.environment.rawValue) \(one.row.customer)"
+        tally.add(one.pair, of: customer)
+        customers.insert(customer)
+        comparisons += 1
+      }
       var table = TextTable([
         .init("ROW"), .init("RULE"), .init("READING"), .init("AGREED", .right), .init("CUSTOMERS", .right),
         .init("CONTRADICTED", .right), .init("CHOOSE"),
@@ -40,6 +46,8 @@ enum CompareRules {
             "default": .bool(row.isDefault), "agreed": .integer(Int64(count.agreed)),
             "customers": .integer(Int64(count.customers)), "contradicted": .integer(Int64(count.contradicted)),
             "advised": .bool(isAdvised), "tooFew": .bool(advice == .tooFew),
+            "comparisonsRead": .integer(Int64(comparisons)), "customersRead": .integer(Int64(customers.count)),
+            "more": .bool(kept.hasMore),
             "next_steps": .array(next.map { [.string($0)] } ?? []),
           ])
         } else {
@@ -50,7 +58,9 @@ enum CompareRules {
         }
       }
       if !arguments.wantsJSON { try terminal.write(table.render(for: terminal)) }
-      terminal.note("\(kept.all.count) kept comparisons were read.")
+      let more = kept.hasMore ? CompareCommand.noteOfMore : "There are no older ones."
+      terminal.note("\(comparisons) comparisons of \(customers.count) customers were read. \(more)")
+      if unread > 0 { terminal.note("\(unread) others could not be read: is it the service's master key and build?") }
       return .done
     }
   }

@@ -78,7 +78,7 @@ enum CompareShow {
   }
 
   private static func differing(_ row: ComparisonTable.Row) -> TextTable {
-    var table = TextTable([.init("FIELD"), .init("APPLE"), .init("OURS"), .init("CAUSE"), .init("RULE")])
+    var table = TextTable([.init("FIELD"), .init("APPLE", isWhole: true), .init("OURS"), .init("CAUSE"), .init("RULE")])
     for difference in row.judgement.fields {
       table.add([
         difference["path"]?.string ?? "", CompareCommand.text(difference["theirs"]),
@@ -90,7 +90,7 @@ enum CompareShow {
 
   /// Every field of both answers in Apple's order, then those that ours alone has.
   private static func whole(_ pair: AnswerPair?, _ row: ComparisonTable.Row) -> TextTable {
-    var table = TextTable([.init(""), .init("FIELD", isWhole: true), .init("APPLE"), .init("OURS")])
+    var table = TextTable([.init(""), .init("FIELD", isWhole: true), .init("APPLE", isWhole: true), .init("OURS")])
     let (theirs, ours) = (leaves(pair?.theirs ?? [:]), leaves(pair?.ours ?? [:]))
     let other = Dictionary(ours) { first, _ in first }
     let known = Set(theirs.map(\.0))

@@ -9,16 +9,24 @@ enum MappingsShow {
     examples: [
       Command.Example("switchyard mappings show", "which tables there are"),
       Command.Example("switchyard mappings show events"),
-      Command.Example("switchyard mappings show --row T-017", "what is behind an id, wherever it stands"),
+      Command.Example("switchyard mappings show D-030", "what is behind an id, wherever it stands"),
+      Command.Example("switchyard mappings show --row T-017", "the same"),
       Command.Example("switchyard mappings show --json transaction-fields", "a line each row"),
     ],
     options: [.value("row", "ID", "Only the row of this id."), JSONOutput.option],
     arguments: [
-      Positional("TABLE", count: .optional, choices: MappingTable.allCases.map(\.rawValue), "The table.")
+      Positional("TABLE_OR_ID", count: .optional, "A table, or the id of a row. Without it: which tables there are.")
     ]
   ) { arguments, terminal in
-    let named = arguments.positionals.first.flatMap(MappingTable.init(rawValue:))
-    if let id = arguments.value("row") {
+    let word = arguments.positionals.first
+    let named = word.flatMap(MappingTable.init(rawValue:))
+    if let word, named == nil {
+      guard arguments.value("row") == nil, mapping(of: word) != nil else {
+        let what = "\"\(word.plain)\" is neither a table nor the id of a row"
+        throw UsageError(.invalidValue, "\(what). `switchyard mappings show` lists the tables.", path: arguments.path)
+      }
+      try show(row: word, of: MappingTable.allCases, arguments, terminal)
+    } else if let id = arguments.value("row") {
       try show(row: id, of: named.map { [$0] } ?? MappingTable.allCases, arguments, terminal)
     } else if let named {
       try show(named, named.embedded.rows, arguments, terminal)
@@ -26,6 +34,11 @@ enum MappingsShow {
       try list(arguments, terminal)
     }
     return .done
+  }
+
+  /// The table that has a row of this id.
+  private static func mapping(of id: String) -> MappingTable? {
+    MappingTable.allCases.first { mapping in mapping.embedded.rows.contains { $0.id == id } }
   }
 
   private static func list(_ arguments: ParsedArguments, _ terminal: Terminal) throws {

@@ -59,7 +59,11 @@ enum RolloutCommand {
 
   private static let history = Command(
     "history", "Show who changed an app's rollout, when and why, newest first.",
-    discussion: "Stages that were set, kills, what the guard took back, rehearsals, cohorts and decisions.",
+    discussion: """
+      Stages that were set, kills, what the guard took back, rehearsals, cohorts and decisions. With --json a change of the \
+      stage has `environment`, `from` and `to`, and in ramp `percentBefore` and `percent`; they are null where the entry tells \
+      of none.
+      """,
     examples: [Command.Example("switchyard rollout history com.example.app --environment Production")],
     options: [
       EnvironmentOption.option, .value("limit", "N", default: "20", "How many at most, 1 to 1000."), JSONOutput.option,
@@ -76,12 +80,7 @@ enum RolloutCommand {
         )
       }
       if arguments.wantsJSON {
-        for entry in entries {
-          try terminal.write([
-            "at": .integer(entry.at.sinceEpoch), "actor": .string(entry.actor), "action": .string(entry.action),
-            "reason": .string(entry.reason),
-          ])
-        }
+        for entry in entries { try terminal.write(json(entry)) }
         return .done
       }
       var table = TextTable([.init("AT"), .init("WHO"), .init("ACTION", isWhole: true), .init("WHAT AND WHY")])
@@ -93,6 +92,20 @@ enum RolloutCommand {
       }
       return .done
     }
+  }
+
+  /// An entry of the audit; its text begins with the environment, and goes on with the change of a stage if it is about one.
+  private static func json(_ entry: AuditTable.Record) -> JSONObject {
+    let name = String(entry.reason.prefix { $0 != ":" })
+    let environment = Environment(rawValue: name)
+    let rest = String(entry.reason.dropFirst(name.count + 2))
+    let change = environment.flatMap { _ in StageChange(beginning: rest) }
+    return [
+      "at": .integer(entry.at.sinceEpoch), "actor": .string(entry.actor), "action": .string(entry.action),
+      "environment": JSONValue(environment?.rawValue), "from": JSONValue(change?.from.rawValue),
+      "percentBefore": .share(change?.shareBefore), "to": JSONValue(change?.to.rawValue),
+      "percent": .share(change?.share), "reason": .string(entry.reason),
+    ]
   }
 }
 

@@ -123,8 +123,4 @@ extension GuardRule {
     }
     return text
   }
-
-  private static func percent(_ perMillion: Int) -> String {
-    RampShare(hundredths: min(perMillion / 100, Bucket.count)).map { "\($0)" } ?? ""
-  }
 }

@@ -15,8 +15,9 @@ enum RolloutKill {
       Every app in ramp, live or complete goes back to shadow in one transaction: Apple answers its callers within five \
       seconds, in every process. Nothing is deleted, and nothing refuses it. The same customers are picked by a later ramp. \
       A rehearsal that is under way does not bring its app back. Without BUNDLE_ID all apps are stopped. In stages below \
-      shadow nothing is changed: Apple answers there. What Switchyard still answers elsewhere is named; with --json the \
-      last object does, as `stillAnswered`.
+      shadow nothing is changed: Apple answers there. Printed first are the apps that were stopped and those that Switchyard \
+      still answers, then those that Apple answers already: with BUNDLE_ID a line for each, without it their number. With \
+      --json there is an object for each app and environment, and the last object is `stillAnswered`.
       """,
     examples: [
       Command.Example("switchyard rollout kill", "every app"),
@@ -39,12 +40,9 @@ enum RolloutKill {
     let environment = try EnvironmentOption.environment(arguments)
     let stop = StopAnswering(of: app, in: environment)
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      // It refuses an app that is not registered.
       let plan = try await stop.plan(on: connection)
       let isDry = arguments.flag("dry-run")
-      if app == nil, !arguments.flag("all"), !plan.stopped.isEmpty {
-        let only = environment.map { " in \($0.rawValue)" } ?? ""
-        terminal.note("No BUNDLE_ID: every app \(isDry ? "would be" : "is") taken back\(only).")
-      }
       let report =
         isDry
         ? plan
@@ -54,17 +52,43 @@ enum RolloutKill {
         for standing in report.scopes { try terminal.write(json(standing, isDry: isDry)) }
         try terminal.write(["stillAnswered": .array(report.stillAnswered.map { .object(place($0)) })])
       } else {
-        for standing in report.scopes { try terminal.write(line(standing, isDry: isDry)) }
+        for standing in report.stopped { try terminal.write(line(standing, isDry: isDry)) }
+      }
+      noteStillAnswered(report, isDry: isDry, terminal)
+      if app == nil, !arguments.flag("all"), !report.stopped.isEmpty {
+        let only = environment.map { " in \($0.rawValue)" } ?? ""
+        terminal.note("No BUNDLE_ID: every app \(isDry ? "would be" : "was") taken back\(only).")
       }
       await noteErrors(of: report.stopped, connection, terminal)
-      let left = report.stillAnswered.map { "\(name($0)) (\($0.stageName))" }
-      if !left.isEmpty {
-        terminal.note("Still answered by Switchyard: \(left.joined(separator: ", ")).")
+      guard !arguments.wantsJSON else { return .done }
+      if app == nil {
+        noteSpared(report, terminal)
       } else {
-        terminal.note("\(isDry ? "No other app" : "No app") is answered by Switchyard.")
+        for standing in report.spared { try terminal.write(line(standing, isDry: isDry)) }
       }
       return .done
     }
+  }
+
+  private static func noteStillAnswered(_ report: StopAnswering.Report, isDry: Bool, _ terminal: Terminal) {
+    let left = report.stillAnswered.map { "\(name($0)) (\($0.stageName))" }
+    if !left.isEmpty {
+      terminal.note("Still answered by Switchyard: \(left.joined(separator: ", ")).")
+    } else {
+      terminal.note("\(isDry ? "No other app" : "No app") is answered by Switchyard.")
+    }
+  }
+
+  /// Says how many are left as they were: a line for each would hide those that were stopped.
+  private static func noteSpared(_ report: StopAnswering.Report, _ terminal: Terminal) {
+    let spared = report.spared
+    guard !spared.isEmpty else { return }
+    let inShadow = spared.count { StopAnswering.effect(on: $0) == .kept }
+    terminal.note(
+      """
+      Apple answers already: \(inShadow) in shadow, \(spared.count - inShadow) in a stage below it \
+      (`switchyard rollout status` lists them).
+      """)
   }
 
   private static func name(_ standing: RolloutStanding) -> String {
@@ -72,10 +96,11 @@ enum RolloutKill {
   }
 
   private static func line(_ standing: RolloutStanding, isDry: Bool) -> String {
-    let would = isDry ? "would: " : ""
     switch StopAnswering.effect(on: standing) {
-    case .stopped: return "\(would)\(name(standing)): \(standing.stageName) to shadow\n"
-    case .kept: return "\(would)\(name(standing)): in shadow already; a rehearsal under way will not bring it back\n"
+    case .stopped: return "\(isDry ? "would: " : "")\(name(standing)): \(standing.stageName) to shadow\n"
+    case .kept:
+      let verb = isDry ? "would" : "will"
+      return "\(name(standing)): in shadow already; a rehearsal under way \(verb) not bring it back\n"
     case .untouched: return "\(name(standing)): \(standing.stageName), Apple answers already.\n"
     }
   }

@@ -42,6 +42,7 @@ enum RolloutStatusCommand {
         for status in all { try terminal.write(status.json) }
         return .done
       }
+      // Nothing of it is cut: the first column is not, nor are whole ones and numbers (aligned right), and the last is wrapped.
       var table = TextTable([
         .init("APP"), .init("ENVIRONMENT", isWhole: true), .init("STAGE", isWhole: true), .init("SINCE", isWhole: true),
         .init("COMPARED", .right), .init("DIFFER", .right), .init("IMPACT", .right), .init("INCOMPLETE", .right),
