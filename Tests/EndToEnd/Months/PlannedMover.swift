@@ -135,7 +135,7 @@ struct PlannedMover: StageMover {
     story.append(line)
     let bytes = Array("soak.auto: \(line)\n".utf8)
     // Standard output comes when the tests end.
-    _ = write(2, bytes, bytes.count)
+    _ = unsafe write(2, bytes, bytes.count)
   }
 
   /// The apps in Production, in the order in which they are to be moved.
