@@ -9,8 +9,8 @@ package final class Registry: Service {
     var directory: AppDirectory
     /// When it was last read, or tried to be.
     var readAt: ContinuousClock.Instant
-    /// The reading that is under way.
-    var reading: Task<Void, Never>?
+    /// The reading that is under way; whether it succeeded.
+    var reading: Task<Bool, Never>?
   }
 
   private let state: Mutex<State>
@@ -27,7 +27,8 @@ package final class Registry: Service {
   ///
   /// - Parameters:
   ///   - mark: a number that changes when an app's stage does.
-  ///   - working: hears by which mark this process works, every few seconds and when it changes; nil when it ends.
+  ///   - working: hears by which mark this process works, every few seconds and when it changes; nil when it ends. The mark is
+  ///     that of the last reading that succeeded, told before it began; 0 before the first.
   package init(
     reading read: @escaping @Sendable () async throws -> AppDirectory,
     mark: (@Sendable () async throws -> Int64)? = nil,
@@ -50,25 +51,30 @@ package final class Registry: Service {
   /// An app or a token is of use from the moment it is registered, in whichever process that was. Callers share one
   /// reading in `interval` and wait for it: so much, and no more, can guesses cost the database.
   package func refreshed(atMostEvery interval: Duration) async -> AppDirectory {
+    _ = await isReadAnew(atMostEvery: interval)
+    return directory
+  }
+
+  /// Reads the directory as `refreshed` does, and returns whether that succeeded.
+  private func isReadAnew(atMostEvery interval: Duration) async -> Bool {
     // What is being read already may have begun too early; what is begun now has not.
-    if let reading = state.withLock({ $0.reading }) { await reading.value }
+    if let reading = state.withLock({ $0.reading }) { _ = await reading.value }
     let reading = state.withLock { state in
       if let reading = state.reading { return reading }
       let due = state.readAt + interval
       // Shared by all who wait, so no single one's child.
-      let reading = Task {
+      let reading = Task<Bool, Never> {
         try? await Task.sleep(until: due, clock: .continuous)
-        await self.refresh()
+        return await self.refresh()
       }
       state.reading = reading
       return reading
     }
-    await reading.value
-    return directory
+    return await reading.value
   }
 
   package func run() async throws {
-    var (known, readAt, isFirst) = (Int64?.none, ContinuousClock.now, true)
+    var (known, works, readAt, isFirst) = (Int64?.none, Int64(0), ContinuousClock.now, true)
     while !Task.isCancelled {
       // By which stages the process works is said as soon as it does.
       if mark == nil || !isFirst { try? await Task.sleep(for: mark == nil ? Self.period : Self.markPeriod) }
@@ -77,14 +83,18 @@ package final class Registry: Service {
       // What cannot be told is read with the rest.
       let found = try? await mark?()
       guard ContinuousClock.now - readAt >= Self.period || found != known else { continue }
-      _ = await refreshed(atMostEvery: .zero)
-      (known, readAt) = (found, .now)
-      if let found { await working?(found) }
+      let isRead = await isReadAnew(atMostEvery: .zero)
+      // After a reading that failed the next look tries again.
+      (known, readAt) = (isRead ? found : nil, .now)
+      guard let found else { continue }
+      if isRead { works = found }
+      await working?(works)
     }
     try await withCancellationShield { [working] in await working?(nil) }
   }
 
-  private func refresh() async {
+  /// Returns whether the directory could be read.
+  private func refresh() async -> Bool {
     do {
       let fresh = try await read()
       let known = state.withLock { state in
@@ -95,6 +105,7 @@ package final class Registry: Service {
       warn(ofStagesIn: fresh, since: known)
       let before = Set(known.gaps)
       note(fresh.gaps.filter { !before.contains($0) })
+      return true
     } catch {
       // An attempt counts like a reading: an outage must not let guesses through to the database.
       state.withLock { state in
@@ -102,6 +113,7 @@ package final class Registry: Service {
         state.reading = nil
       }
       logger.warning("the apps could not be read again; going on with those known", metadata: ["error": "\(error)"])
+      return false
     }
   }
 

@@ -65,7 +65,10 @@ import Testing
     let told = try await program.run(elsewhere + ["--json"]).objects
     #expect(told.count == 2 && told[0]["stage"] == "record" && told[0]["changed"] == false, "\(told)")
     #expect(told[1]["stillAnswered"]?.array?.first?.object?["environment"] == "Sandbox", "\(told)")
+    #expect(told[1]["services"]?.object?["following"] == 0 && told[1]["services"]?.object?["behind"] == 0, "\(told)")
+    #expect(other.notes.contains("No service has reported within the last 15 seconds"), "\(other)")
     let dry = try await program.run("rollout", "kill", "--dry-run")
+    #expect(!dry.notes.contains("No service") && !dry.notes.contains("follow"), "\(dry)")
     #expect(dry.output == "would: \(app) Sandbox: ramp 12.5 % to shadow\n", "\(dry)")
     #expect(dry.notes.contains("No BUNDLE_ID: every app would be taken back."), "\(dry)")
     #expect(dry.notes.contains("Apple answers already: 0 in shadow, 1 in a stage below it"), "\(dry)")
@@ -81,8 +84,33 @@ import Testing
       let kept = "\(app) Sandbox: in shadow already; a rehearsal under way \(verb) not bring it back\n"
       #expect(again.output == kept, "\(again)")
     }
+    try await expectFollowers(database)
     let decided = try await program.run(
       ["rollout", "decide", app, "--unknown", "accept", "--reason", "none"] + sandbox)
     #expect(decided.status == 0 && decided.output.contains("0 unknown ids accepted"))
+  }
+
+  /// Of two services one has not learned the newest stages: the commands say so, and are done all the same.
+  private func expectFollowers(_ database: TestDatabase) async throws {
+    let (program, app) = (database.program, SignedFixtures.bundleID)
+    func note(_ process: String, mark: Int) async throws {
+      try await database.execute(
+        "REPLACE INTO processes VALUES (UNHEX(MD5(\(process))), \(mark), UNIX_TIMESTAMP(SYSDATE(3)) * 1000)")
+    }
+    try await note("one", mark: 1_000_000)
+    let set = ["rollout", "set", app, "shadow", "--environment", "Production", "--reason", "again"]
+    let followed = try await program.run(set)
+    #expect(followed.status == 0 && followed.notes.contains("1 service follows the current stages, after "))
+    try await note("one", mark: 1_000_000)
+    try await note("two", mark: 0)
+    let killed = try await program.run("rollout", "kill", app, "--json", "--reason", "again")
+    let services = try #require(try killed.objects.last?["services"]?.object, "\(killed)")
+    #expect(killed.status == 0 && services["following"] == 1 && services["behind"] == 1, "\(killed)")
+    let line = "1 of 2 services has not followed within 5 seconds. Calls there may still get Switchyard's answers: "
+    #expect(killed.notes.contains(line + "runbooks/rollback.md."), "\(killed)")
+    for process in ["one", "two"] { try await note(process, mark: process == "one" ? 1_000_000 : 0) }
+    let status = try await program.run("rollout", "status", app)
+    let running = "2 services are running; 1 of them has not learned the current stages yet."
+    #expect(status.notes.contains(running), "\(status)")
   }
 }

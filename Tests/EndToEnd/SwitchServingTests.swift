@@ -36,6 +36,8 @@ import Time
       await service.end(SIGTERM)
       #expect(!service.notes.contains(secret))
       try result.get()
+      let status = try await program.run("rollout", "status", Self.app)
+      #expect(status.notes.contains("No service has reported"), "a service that stops is not counted: \(status)")
     }
   }
 
@@ -45,6 +47,11 @@ import Time
     let sandbox = ["--environment", "Sandbox"]
     let shadow = try await program.run(["rollout", "set", Self.app, "shadow", "--reason", "look"] + sandbox)
     #expect(shadow.status == 0, "\(shadow)")
+    // At the start it may not have reported yet, and a busy machine may take longer than a command waits.
+    let isFollowed = try await eventually(within: .seconds(120)) {
+      try await program.run(["rollout", "kill", Self.app] + sandbox).notes.contains("1 service follows")
+    }
+    #expect(isFollowed)
     // The drill waits until the service works by the change, and leaves the stage as it was.
     let drill = try await program.run(["rollout", "drill", Self.app, "--json"] + sandbox)
     #expect(drill.status == 0, "\(drill)")

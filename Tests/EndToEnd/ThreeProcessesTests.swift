@@ -39,7 +39,7 @@ import Time
       return seen.count == three.services.count
     }
     #expect(haveFollowed, "\(seen.count) compare")
-    check(Array(seen.values), since: changed, "shadow")
+    check(Array(seen.values), since: changed.committed, "shadow")
   }
 
   private static func rampLiveKill(_ three: ThreeServices, _ clients: SteadyClients) async throws {
@@ -50,7 +50,7 @@ import Time
       "rollout", "set", ThreeServices.app, "ramp", "--percent", "50", "--force")
     clients.forget()
     var seen = await firstOurs(clients) { _ in true }
-    check(seen, since: changed, "ramp")
+    check(seen, since: changed.committed, "ramp")
     clients.forget()
     var inside: Set<Int> = []
     let agree = await eventually(within: patience) {
@@ -65,13 +65,28 @@ import Time
     changed = try await three.command("rollout", "set", ThreeServices.app, "live", "--force")
     clients.forget()
     seen = await firstOurs(clients) { [inside] in !inside.contains($0) }
-    check(seen, since: changed, "live")
+    check(seen, since: changed.committed, "live")
 
     changed = try await three.command("rollout", "kill", ThreeServices.app)
-    clients.forget()
     let isKilled = await clients.everybodyAsked(within: patience) { $0.ours.isEmpty }
     #expect(isKilled, "\(clients.heard.map(\.ours.count))")
-    check(clients.heard.map { $0.lastOurs ?? changed }, since: changed, "kill")
+    check(clients.heard.map { $0.lastOurs ?? changed.committed }, since: changed.committed, "kill")
+    try await expectTrueWord(three, clients)
+  }
+
+  /// Kills again until the command says that all services follow: whoever asks after that gets no answer of ours.
+  private static func expectTrueWord(_ three: ThreeServices, _ clients: SteadyClients) async throws {
+    _ = try await three.command("rollout", "set", ThreeServices.app, "live", "--force")
+    clients.forget()
+    #expect(await clients.everybodyAsked(within: patience) { !$0.ours.isEmpty })
+    let isSaid = try await eventually(within: patience) {
+      let killed = try await three.command("rollout", "kill", ThreeServices.app)
+      return killed.following == three.services.count && killed.behind == 0
+    }
+    clients.forget()
+    #expect(isSaid)
+    #expect(await clients.everybodyAsked(within: patience))
+    #expect(clients.heard.allSatisfy { $0.firstOurs.isEmpty }, "\(clients.heard.map(\.ours.count))")
   }
 
   /// When each service gave its first answer of ours to one of these customers.

@@ -98,12 +98,24 @@ struct ThreeServices {
     #expect(isKnown)
   }
 
-  /// Runs a command about the app in the environment of its customers, and says when it was done.
-  func command(_ words: String...) async throws -> ContinuousClock.Instant {
-    let outcome = try await program.run(words + ["--environment", "Sandbox", "--reason", "test"])
+  /// A change of the stage.
+  struct Change {
+    /// When it was committed: the command waits afterwards.
+    let committed: ContinuousClock.Instant
+    /// How many services followed, and did not, by the word of the command.
+    let following: Int64
+    let behind: Int64
+  }
+
+  /// Runs a command about the app in the environment of its customers.
+  func command(_ words: String...) async throws -> Change {
+    let outcome = try await program.run(words + ["--environment", "Sandbox", "--reason", "test", "--json"])
     let now = ContinuousClock.now
     try #require(outcome.status == 0, "\(outcome)")
-    return now
+    let told = try outcome.objects.last?["services"]?.object
+    return Change(
+      committed: now - .milliseconds(told?["milliseconds"]?.integer ?? 0), following: told?["following"]?.integer ?? 0,
+      behind: told?["behind"]?.integer ?? 0)
   }
 
   /// How many answers each service was given to compare so far, whatever became of them.

@@ -41,6 +41,17 @@ private final class Source: Sendable {
   }
 }
 
+/// The mark of the stages, and what the registry said it works by.
+private final class Marks: Sendable {
+  let mark = Mutex(Int64(1))
+  private let said = Mutex<[Int64?]>([])
+
+  var count: Int { said.withLock { $0.count } }
+  var last: Int64? { said.withLock { $0.last ?? nil } }
+
+  func say(_ mark: Int64?) { said.withLock { $0.append(mark) } }
+}
+
 @Suite struct `The registry` {
   private let source = Source()
   private let log = RecordingLogHandler()
@@ -163,6 +174,27 @@ private final class Source: Sendable {
       _ = await registry.refreshed(atMostEvery: .zero)
     }
     #expect(log.records.filter { $0.level == .warning }.map { $0.metadata["stage"] } == ["beyond", "farther"])
+  }
+
+  @Test func `says that it works by a change of the stages only once it has read them`() async throws {
+    let (source, marks) = (source, Marks())
+    let registry = try await Registry(
+      reading: { try await source.read() }, mark: { marks.mark.withLock { $0 } }, working: { marks.say($0) },
+      logger: Logger(label: "test", level: .debug, handler: log))
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await registry.run() }
+      #expect(await eventually { marks.last == 1 })
+      source.state.withLock { $0.isFailing = true }
+      let before = marks.count
+      marks.mark.withLock { $0 = 2 }
+      #expect(await eventually { marks.count > before })
+      #expect(marks.last == 1, "it goes on with the stages before")
+      source.state.withLock { $0.isFailing = false }
+      #expect(await eventually { marks.last == 2 })
+      group.cancelAll()
+      try await group.waitForAll()
+    }
+    #expect(marks.last == nil, "it has ended")
   }
 
   @Test func `is not made when the first reading fails`() async throws {

@@ -45,9 +45,8 @@ import Time
   }
 
   private func follow(by process: [UInt8], mark: Int64, _ here: Operated) async throws {
-    let now = now
     try await here.connection.read { session throws(DatabaseError) in
-      try ProcessTable.note(process, mark: mark, at: now, in: session)
+      try ProcessTable.note(process, mark: mark, in: session)
     }
   }
 

@@ -53,11 +53,11 @@ package struct RehearseRollback: Sendable {
   ) async throws -> Outcome {
     let name = Move.name(standing.flag.stage, standing.flag.share)
     let goesBack = standing.flag.stage.answers != .apple && standing.flag.stage.asksVerifyReceipt
-    var count = try await processes(at: clock.now(), connection)
+    var count = try await processes(connection)
     // One that has just begun says so in a moment.
     for _ in 0..<20 where count == 0 {
       try? await Task.sleep(for: .milliseconds(100))
-      count = try await processes(at: clock.now(), connection)
+      count = try await processes(connection)
     }
     let before = count
     guard before > 0 else {
@@ -68,13 +68,13 @@ package struct RehearseRollback: Sendable {
     let share = standing.flag.share
     let rehearsed = try await change(
       standing, from: standing.flag, to: target, goesBack ? nil : share, Self.begins, author, clock, connection)
-    let back = try? await followed(since: start, clock, connection)
+    let back = try? await followed(since: start, connection)
     let middle = ContinuousClock.now
     _ = try await withCancellationShield {
       try await change(
         standing, from: rehearsed, to: standing.flag.stage, share, Self.ends, author, clock, connection)
     }
-    let forth = try? await followed(since: middle, clock, connection)
+    let forth = try? await followed(since: middle, connection)
     try Task.checkCancellation()
     guard let back, let forth else {
       throw RehearsalFailed(
@@ -91,8 +91,8 @@ package struct RehearseRollback: Sendable {
     return Outcome(stage: name, processes: before, back: back, forth: forth)
   }
 
-  private func processes(at now: Milliseconds, _ connection: Connection) async throws -> Int {
-    try await connection.read { session throws(DatabaseError) in try ProcessTable.marks(at: now, in: session).count }
+  private func processes(_ connection: Connection) async throws -> Int {
+    try await connection.read { session throws(DatabaseError) in try ProcessTable.marks(in: session).count }
   }
 
   /// Changes the stage and returns it as it is then.
@@ -123,15 +123,10 @@ package struct RehearseRollback: Sendable {
   }
 
   /// How long it took until every process worked by the stages as they are now.
-  private func followed(
-    since start: ContinuousClock.Instant, _ clock: WallClock, _ connection: Connection
-  ) async throws -> Interval {
+  private func followed(since start: ContinuousClock.Instant, _ connection: Connection) async throws -> Interval {
     let mark = try await connection.read { session throws(DatabaseError) in try FlagTable.mark(in: session) }
     while ContinuousClock.now - start < .milliseconds(limit.milliseconds) {
-      let now = clock.now()
-      let marks = try await connection.read { session throws(DatabaseError) in
-        try ProcessTable.marks(at: now, in: session)
-      }
+      let marks = try await connection.read { session throws(DatabaseError) in try ProcessTable.marks(in: session) }
       if !marks.isEmpty, marks.allSatisfy({ $0 >= mark }) {
         let elapsed = (ContinuousClock.now - start).components
         return .milliseconds(elapsed.seconds * 1_000 + elapsed.attoseconds / 1_000_000_000_000_000)

@@ -1,24 +1,31 @@
 import Database
 import Ledger
+import Runtime
 import Signing
-import Time
 
 /// Says in the database by which stages this process works: so an operator knows when a change has reached every process.
 struct ProcessNotes {
   private let process = [UInt8].random(count: 16)
   private let pool: Pool
-  private let clock: WallClock
+  private let logger: Logger
+  private let pace = LogPace()
 
-  init(pool: Pool, clock: WallClock) { (self.pool, self.clock) = (pool, clock) }
+  init(pool: Pool, logger: Logger) { (self.pool, self.logger) = (pool, logger) }
 
-  /// What cannot be noted is noted with the next.
+  /// Writes the mark, or removes the row at nil; a row that could not be written is written with the next note.
   var note: @Sendable (Int64?) async -> Void {
-    { [process, pool, clock] mark in
-      let now = clock.now()
-      _ = try? await pool.read { session throws(DatabaseError) in
-        guard let mark else { return try ProcessTable.remove(process, in: session) }
-        try ProcessTable.note(process, mark: mark, at: now, in: session)
-        try ProcessTable.purge(before: now - .hours(1), in: session)
+    { [process, pool, logger, pace] mark in
+      do throws(DatabaseError) {
+        try await pool.read { session throws(DatabaseError) in
+          guard let mark else { return try ProcessTable.remove(process, in: session) }
+          try ProcessTable.note(process, mark: mark, in: session)
+        }
+      } catch {
+        // A row that was not removed stops counting by itself.
+        guard mark != nil, !Task.isCancelled, let others = pace.turn(of: "note") else { return }
+        logger.warning(
+          "the stages that this service works by could not be noted",
+          metadata: ["error": "\(error)", "failuresSinceLastLine": "\(others + 1)"])
       }
     }
   }

@@ -21,7 +21,8 @@ enum RolloutAdvance {
       be 5 percent of all. Within ramp, enough customers for the guard must have been compared since the percentage was set, \
       and the guard must find them sound. From ramp on the guard must also find no breach of impact, errors or latency in \
       its window now; where Apple is not asked there is nothing to find. Comparisons count for 14 days. Going back below record voids the evidence. Exit status: 0 \
-      done, 4 something is missing; each missing item comes with the command that gets it.
+      done, 4 something is missing; each missing item comes with the command that gets it. After a step the command waits, for \
+      five seconds at most, until every running service follows, and says whether they do (--json: `services`).
       """,
     examples: [
       Command.Example("switchyard rollout advance com.example.app --environment Sandbox --json"),
@@ -57,7 +58,15 @@ enum RolloutAdvance {
         changes = try await advance.apply(
           plan, forced: isForced, by: .ofCommand(because: reason), at: now, on: connection)
       }
-      try tell(plan, changes, mayGo: mayGo, arguments, terminal)
+      var followed: FollowedChange?
+      if arguments.wantsJSON, !changes.isEmpty {
+        followed = await FollowedChange.awaited(on: connection, otherwise: RolloutSet.consequence)
+      }
+      try tell(plan, changes, followed, mayGo: mayGo, arguments, terminal)
+      if !arguments.wantsJSON, !changes.isEmpty {
+        followed = await FollowedChange.awaited(on: connection, otherwise: RolloutSet.consequence)
+      }
+      followed?.note(terminal)
       return mayGo ? .done : .refused
     }
   }
@@ -80,8 +89,8 @@ enum RolloutAdvance {
   }
 
   private static func tell(
-    _ plan: AdvanceRollout.Plan, _ changes: [SetStage.Change], mayGo: Bool, _ arguments: ParsedArguments,
-    _ terminal: Terminal
+    _ plan: AdvanceRollout.Plan, _ changes: [SetStage.Change], _ followed: FollowedChange?, mayGo: Bool,
+    _ arguments: ParsedArguments, _ terminal: Terminal
   ) throws {
     let (app, place) = (plan.standing.app.bundleID, plan.standing.flag.environment.rawValue)
     let (flag, isDone) = (plan.standing.flag, !changes.isEmpty)
@@ -90,10 +99,12 @@ enum RolloutAdvance {
         isDone
         ? "switchyard rollout show \(app)"
         : plan.missing.first?.next(app, place) ?? "switchyard rollout advance \(app) --environment \(place)"
+      let services = followed?.json ?? .null
       return try terminal.write([
         "app": .string(app), "environment": .string(place), "from": .string(flag.stage.rawValue),
         "to": plan.step.map { .string($0.stage.rawValue) } ?? .null, "percent": .share(plan.step?.share),
         "done": .bool(isDone), "forced": .bool(changes.contains(where: \.move.isForced)),
+        "services": services,
         "missing": .array(
           plan.missing.map { missing in
             .object([

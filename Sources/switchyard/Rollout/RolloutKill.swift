@@ -16,8 +16,10 @@ enum RolloutKill {
       seconds, in every process. Nothing is deleted, and nothing refuses it. The same customers are picked by a later ramp. \
       A rehearsal that is under way does not bring its app back. Without BUNDLE_ID all apps are stopped. In stages below \
       shadow nothing is changed: Apple answers there. Printed first are the apps that were stopped and those that Switchyard \
-      still answers, then those that Apple answers already: with BUNDLE_ID a line for each, without it their number. With \
-      --json there is an object for each app and environment, and the last object is `stillAnswered`.
+      still answers, then those that Apple answers already: with BUNDLE_ID a line for each, without it their number. The kill \
+      is done before the command waits, for five seconds at most, until every running service follows; the last line says \
+      so. With --json there is an object for each app and environment, and the last object has `stillAnswered` and \
+      `services` (null with --dry-run).
       """,
     examples: [
       Command.Example("switchyard rollout kill", "every app"),
@@ -50,7 +52,6 @@ enum RolloutKill {
           by: .ofCommand(because: arguments.value("reason")), at: WallClock.system.now(), on: connection)
       if arguments.wantsJSON {
         for standing in report.scopes { try terminal.write(json(standing, isDry: isDry)) }
-        try terminal.write(["stillAnswered": .array(report.stillAnswered.map { .object(place($0)) })])
       } else {
         for standing in report.stopped { try terminal.write(line(standing, isDry: isDry)) }
       }
@@ -60,15 +61,26 @@ enum RolloutKill {
         terminal.note("No BUNDLE_ID: every app \(isDry ? "would be" : "was") taken back\(only).")
       }
       await noteErrors(of: report.stopped, connection, terminal)
-      guard !arguments.wantsJSON else { return .done }
-      if app == nil {
-        noteSpared(report, terminal)
-      } else {
-        for standing in report.spared { try terminal.write(line(standing, isDry: isDry)) }
+      if !arguments.wantsJSON {
+        if app == nil {
+          noteSpared(report, terminal)
+        } else {
+          for standing in report.spared { try terminal.write(line(standing, isDry: isDry)) }
+        }
       }
+      let followed = isDry ? nil : await FollowedChange.awaited(on: connection, otherwise: consequence)
+      if arguments.wantsJSON {
+        try terminal.write([
+          "stillAnswered": .array(report.stillAnswered.map { .object(place($0)) }),
+          "services": followed?.json ?? .null,
+        ])
+      }
+      followed?.note(terminal)
       return .done
     }
   }
+
+  private static let consequence = "Calls there may still get Switchyard's answers"
 
   private static func noteStillAnswered(_ report: StopAnswering.Report, isDry: Bool, _ terminal: Terminal) {
     let left = report.stillAnswered.map { "\(name($0)) (\($0.stageName))" }

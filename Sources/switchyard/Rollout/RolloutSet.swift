@@ -11,7 +11,8 @@ enum RolloutSet {
   static let command = Command(
     "set", "Move an app to a stage, in both environments or in one.",
     discussion: """
-      Running services learn of it within five seconds. What was decided by the old stage and is not committed yet is \
+      Running services learn of it within five seconds; the command waits that long at most, and the last line says whether \
+      they follow (--json: `services`, null with --dry-run). What was decided by the old stage and is not committed yet is \
       refused and decided anew. To legacy it goes only when nothing has waited in the outbox for a minute, since new \
       messages are passed through at once and would overtake what waits; --pass-by accepts that. Exit status 4: the \
       stage is not available or something it needs is missing.
@@ -61,7 +62,14 @@ enum RolloutSet {
       let (isDry, now) = (arguments.flag("dry-run"), WallClock.system.now())
       let plan = try await operation.plan(at: now, on: connection)
       if !isDry { try await operation.apply(plan, by: .ofCommand(because: reason), at: now, on: connection) }
-      for change in plan { try tell(change, isDry: isDry, wantsJSON: arguments.wantsJSON, terminal) }
+      if arguments.wantsJSON {
+        let followed = isDry ? nil : await FollowedChange.awaited(on: connection, otherwise: consequence)
+        for change in plan { try terminal.write(json(change, isDry: isDry, followed)) }
+        followed?.note(terminal)
+      } else {
+        for change in plan { try tell(change, isDry: isDry, terminal) }
+        if !isDry { await FollowedChange.awaited(on: connection, otherwise: consequence).note(terminal) }
+      }
       return .done
     }
   }
@@ -84,17 +92,24 @@ enum RolloutSet {
     return share
   }
 
-  private static func tell(_ change: SetStage.Change, isDry: Bool, wantsJSON: Bool, _ terminal: Terminal) throws {
+  /// What a service that has not followed means.
+  static let consequence = "Calls there may still be answered as in the stage before"
+
+  private static func json(_ change: SetStage.Change, isDry: Bool, _ followed: FollowedChange?) -> JSONObject {
     let (standing, move) = (change.standing, change.move)
-    if wantsJSON {
-      return try terminal.write([
-        "app": .string(standing.app.bundleID), "environment": .string(standing.flag.environment.rawValue),
-        "from": .string(move.from.rawValue), "to": .string(move.to.rawValue), "dryRun": .bool(isDry),
-        "forced": .bool(move.isForced), "percent": .share(move.share),
-        "epoch": .integer(standing.flag.epoch + (move.changesAnything && !isDry ? 1 : 0)),
-        "voids": JSONValue(move.voids), "waiting": .integer(Int64(standing.depth.waiting)),
-      ])
-    }
+    let services = followed?.json ?? .null
+    return [
+      "app": .string(standing.app.bundleID), "environment": .string(standing.flag.environment.rawValue),
+      "from": .string(move.from.rawValue), "to": .string(move.to.rawValue), "dryRun": .bool(isDry),
+      "forced": .bool(move.isForced), "percent": .share(move.share),
+      "epoch": .integer(standing.flag.epoch + (move.changesAnything && !isDry ? 1 : 0)),
+      "voids": JSONValue(move.voids), "waiting": .integer(Int64(standing.depth.waiting)),
+      "services": services,
+    ]
+  }
+
+  private static func tell(_ change: SetStage.Change, isDry: Bool, _ terminal: Terminal) throws {
+    let (standing, move) = (change.standing, change.move)
     let place = "\(standing.app.bundleID) \(standing.flag.environment.rawValue)"
     guard move.changesAnything else { return try terminal.write("\(place): is in \(Move.name(move.to, move.share))\n") }
     try terminal.write(

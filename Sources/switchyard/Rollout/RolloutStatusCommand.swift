@@ -27,6 +27,8 @@ enum RolloutStatusCommand {
       Ours: an answer that could not be composed, or one that in ramp came too late; before complete Apple is asked then. \
       Answers that fail because Apple does not answer, calls whose app nobody can tell, and statuses that need no data of \
       the customer are not counted.
+
+      The last line says how many services are running, and whether each works by the current stages.
       """,
     examples: [
       Command.Example("switchyard rollout status"),
@@ -72,6 +74,7 @@ enum RolloutStatusCommand {
           \(status.figures.incompleteAffected), \(status.nextOfIncomplete)
           """)
       }
+      terminal.note(try await FollowingServices.now(on: connection).status)
       return .done
     }
   }

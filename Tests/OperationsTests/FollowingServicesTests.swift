@@ -1,0 +1,56 @@
+import Database
+import Ledger
+import Operations
+import Purchases
+import Rollout
+import Testing
+import Time
+
+@Suite struct `Services that follow a change of the stage` {
+  private let now = Operated.now
+  private let kim = Operated.kim
+
+  private func note(_ process: UInt8, mark: Int64, _ here: Operated) async throws {
+    try await here.connection.read { session throws(DatabaseError) in
+      try ProcessTable.note([UInt8](repeating: process, count: 16), mark: mark, in: session)
+    }
+  }
+
+  /// The mark after a kill of an app that was live.
+  private func killed(_ here: Operated) async throws -> Int64 {
+    let live = SetStage(.live, of: Operated.bundleID, in: .sandbox, forced: true)
+    try await live.apply(live.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
+    try await StopAnswering(of: nil).apply(by: kim, at: now, on: here.connection)
+    return try await here.connection.read { session throws(DatabaseError) in try FlagTable.mark(in: session) }
+  }
+
+  @Test func `are not waited for where none runs`() async throws {
+    let here = try await Operated()
+    _ = try await killed(here)
+    let services = try await FollowingServices.awaited(within: .minutes(2), on: here.connection)
+    #expect(services.count == 0 && services.waited < .minutes(1))
+  }
+
+  @Test func `are told from one that is behind, for which the wait ends in time`() async throws {
+    let here = try await Operated()
+    let mark = try await killed(here)
+    try await note(1, mark: mark, here)
+    try await note(2, mark: mark - 1, here)
+    let services = try await FollowingServices.awaited(within: .milliseconds(300), on: here.connection)
+    #expect(services.following == 1 && services.behind == 1 && services.waited >= .milliseconds(300))
+    let seen = try await FollowingServices.now(on: here.connection)
+    #expect(seen.following == 1 && seen.behind == 1)
+  }
+
+  @Test func `end the wait when the last one has followed`() async throws {
+    let here = try await Operated()
+    let mark = try await killed(here)
+    try await note(1, mark: mark - 1, here)
+    let other = try await Connection.open(here.configuration)
+    async let awaited = FollowingServices.awaited(within: .minutes(2), on: other)
+    try await note(1, mark: mark, here)
+    let services = try await awaited
+    #expect(services.following == 1 && services.behind == 0 && services.waited < .minutes(1))
+    await other.close()
+  }
+}
