@@ -136,10 +136,9 @@ final class ShadowProcess {
   func set(_ stage: String) async throws {
     try served.setStage(stage, of: NotificationSamples.app)
     try await wait("the service does not follow the stage") {
-      let now = WallClock.system.now()
-      return try await pool.read { session throws(DatabaseError) -> Bool in
+      try await pool.read { session throws(DatabaseError) -> Bool in
         let mark = try FlagTable.mark(in: session)
-        let marks = try ProcessTable.marks(at: now, in: session)
+        let marks = try ProcessTable.marks(in: session)
         return !marks.isEmpty && marks.allSatisfy { $0 >= mark }
       }
     }

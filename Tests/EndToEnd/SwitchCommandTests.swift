@@ -1,3 +1,4 @@
+import Database
 import JSON
 import Support
 import Testing

@@ -5,7 +5,8 @@ import Testing
 import Time
 
 @Suite struct `The table of running services` {
-  private let (first, second) = ([UInt8](repeating: 1, count: 16), [UInt8](repeating: 2, count: 16))
+  private let first = [UInt8](repeating: 1, count: 16)
+  private let second = [UInt8](repeating: 2, count: 16)
 
   private func with(_ body: @escaping @Sendable (Session) throws(DatabaseError) -> Void) async throws {
     let connection = try await Connection.open(try await PrivateMariaDB.shared.database())

@@ -1,6 +1,8 @@
 import Comparison
 import JSON
+import Ledger
 import Mappings
+import Purchases
 import Runtime
 
 /// `switchyard compare rules`: which reading of each open rule the operator's own traffic confirms.
