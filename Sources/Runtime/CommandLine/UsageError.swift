@@ -31,9 +31,9 @@ package struct UsageError: ExitStatusError, Equatable, CustomStringConvertible {
 }
 
 /// Finds what was probably meant.
-enum Suggestion {
+package enum Suggestion {
   /// The candidate nearest to `typed`, if it is near: one slip in three letters, or the beginning of only one.
-  static func nearest(to typed: String, among candidates: [String]) -> String? {
+  package static func nearest(to typed: String, among candidates: [String]) -> String? {
     let typed = String(typed.prefix(40))
     let ranked = candidates.map { (name: $0, distance: distance(typed, $0)) }.sorted { $0.distance < $1.distance }
     if let best = ranked.first, best.distance <= max(1, min(typed.count, best.name.count) / 3) { return best.name }

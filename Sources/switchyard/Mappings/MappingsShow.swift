@@ -23,7 +23,9 @@ enum MappingsShow {
     if let word, named == nil {
       guard arguments.value("row") == nil, mapping(of: word) != nil else {
         let what = "\"\(word.plain)\" is neither a table nor the id of a row"
-        throw UsageError(.invalidValue, "\(what). `switchyard mappings show` lists the tables.", path: arguments.path)
+        throw UsageError(
+          .invalidValue, "\(what). `switchyard mappings show` lists the tables.",
+          suggestion: Suggestion.nearest(to: word, among: MappingTable.allCases.map(\.rawValue)), path: arguments.path)
       }
       try show(row: word, of: MappingTable.allCases, arguments, terminal)
     } else if let id = arguments.value("row") {
