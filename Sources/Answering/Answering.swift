@@ -65,6 +65,7 @@ package final class Answering: Sendable {
   let composers: AnswerComposers
   let flows: NewsFlows
   let turns = LookUpTurns()
+  let large = LargeCustomers()
   private let sharing = SharedWork<Flight, AnswerOutcome>()
   let named: AnswerLane
   let strangers: AnswerLane

@@ -89,8 +89,6 @@ extension Answering {
       return try await candidate(of: what, app, flag, receipt, askedAt: askedAt, date: date ?? clock.now())
     } catch let none as NoCandidate {
       throw none
-    } catch let error as DatabaseError {
-      throw error.code == .tooLarge ? .tooLarge : .failed
     } catch { throw .failed }
   }
 
@@ -163,10 +161,19 @@ extension Answering {
     let flow = try await flows.flow(of: scope) { [pool] () async throws(DatabaseError) in
       try await pool.read { session throws(DatabaseError) in try NewsFlow.read(scope, at: now, in: session) }
     }
-    let (knowledge, isLearned) = try await pool.read { session throws(DatabaseError) in
-      let knowledge = try Ledger.knowledge(
-        of: ids, app: app, environment: environment, atMost: Self.mostCompared, countsClaims: true, in: session)
-      return (knowledge, try Ledger.learned(knowledge, since: askedAt, in: session))
+    guard !large.contains(ids, in: scope, at: now) else { throw NoCandidate.tooLarge }
+    let knowledge: CustomerKnowledge
+    let isLearned: Bool
+    do throws(DatabaseError) {
+      (knowledge, isLearned) = try await pool.read { session throws(DatabaseError) in
+        let knowledge = try Ledger.knowledge(
+          of: ids, app: app, environment: environment, atMost: Self.mostCompared, countsClaims: true, in: session)
+        return (knowledge, try Ledger.learned(knowledge, since: askedAt, in: session))
+      }
+    } catch {
+      guard error.code == .tooLarge else { throw error }
+      large.insert(ids, in: scope, at: now)
+      throw NoCandidate.tooLarge
     }
     guard !isLearned else { throw NoCandidate.learned }
     let customer = KnownCustomer(knowledge)

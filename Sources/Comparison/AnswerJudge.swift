@@ -24,8 +24,8 @@ package struct AnswerJudge: Sendable {
   /// - Parameter goneLater: keys of differences that were gone when they were looked at again.
   package func compare(_ pair: AnswerPair, goneLater: Set<String> = []) -> ComparedAnswers {
     let fields = FieldDifference.all(theirs: pair.theirs, ours: pair.ours)
-    let impact = AccessImpact(theirs: pair.theirs, ours: pair.ours, facts: pair.facts, at: pair.request.date)
     guard !fields.isEmpty else { return ComparedAnswers(differences: [], impact: nil) }
+    let impact = AccessImpact(theirs: pair.theirs, ours: pair.ours, facts: pair.facts, at: pair.request.date)
     let evidence = DifferenceEvidence(pair, defects: defects(in: pair), goneLater: goneLater) {
       mended(in: pair, Set(fields.map(\.key)))
     }

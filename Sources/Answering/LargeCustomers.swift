@@ -1,0 +1,34 @@
+import Ledger
+import Synchronization
+import Time
+
+/// Customers who had too many rows to be compared a moment ago.
+///
+/// To find the same again thousands of rows would be read, beside requests that need the database.
+final class LargeCustomers: Sendable {
+  private struct Customer: Hashable {
+    let scope: Scope
+    let id: String
+  }
+
+  /// A customer can become small again by an erasure alone.
+  private static let kept = Interval.hours(1)
+  /// Beyond so many all are forgotten, and found again.
+  private static let most = 1_024
+
+  private let until = Mutex<[Customer: Milliseconds]>([:])
+
+  /// - Parameter ids: originalTransactionIds of a proven receipt.
+  func contains(_ ids: [String], in scope: Scope, at now: Milliseconds) -> Bool {
+    guard let id = ids.min() else { return false }
+    return until.withLock { $0[Customer(scope: scope, id: id)].map { $0 > now } ?? false }
+  }
+
+  func insert(_ ids: [String], in scope: Scope, at now: Milliseconds) {
+    guard let id = ids.min() else { return }
+    until.withLock { until in
+      if until.count >= Self.most { until = [:] }
+      until[Customer(scope: scope, id: id)] = now + Self.kept
+    }
+  }
+}
