@@ -78,6 +78,9 @@ struct AnsweringService: Sendable {
     settings.verifyReceipt.production = running.productionURL + "/verifyReceipt"
     settings.verifyReceipt.sandbox = running.sandboxURL + "/verifyReceipt"
     settings.answering.flowKept = .zero
+    // Beside six other tests on two cores a decision takes seconds now and then: the caller would get Apple's answer.
+    settings.answering.rampWithin = .seconds(60)
+    settings.answering.rampAnswerWithin = .seconds(60)
     change(&settings)
     var asking = AppStoreSettings(verifier: verifier)
     asking.hosts = AppStoreHosts(simulator: running.productionURL)

@@ -12,7 +12,7 @@ import Truth
 
 /// Our answers for a part of the customers, over HTTP.
 @Suite struct `The ramp` {
-  private static let patience = Interval.seconds(120)
+  private static let patience = Interval.minutes(5)
 
   private static func set(_ stage: String, _ hundredths: Int?, _ service: AnsweringService) async throws {
     try await service.execute(
