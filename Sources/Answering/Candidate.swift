@@ -6,6 +6,7 @@ import Mappings
 import Purchases
 package import Receipts
 import Rollout
+package import Runtime
 package import Signing
 package import Time
 
@@ -66,19 +67,19 @@ package enum NoCandidate: String, Error, Sendable, CaseIterable {
 extension Answering {
   /// Composes what we would answer, for comparison alone: nothing is asked, stored or remembered.
   ///
-  /// Computes for as long as a signature and an answer take; call it beside the threads that serve.
-  ///
   /// Apple's own earlier answers are not used, and nothing that was learned after `askedAt`: a customer of whom something
   /// came in since then has no candidate.
   ///
   /// - Parameters:
+  ///   - thread: computes what takes long: a signature and an answer.
   ///   - askedAt: before Apple was asked for the answer that this is compared with.
   ///   - date: for which it is composed; that of Apple's answer.
   ///   - inAnyStage: whether an operator asks for it, in whatever stage the app is.
   package func candidate(
-    for call: AnswerCall, askedAt: Milliseconds, date: Milliseconds?, inAnyStage: Bool = false
+    for call: AnswerCall, on thread: PatientThread, askedAt: Milliseconds, date: Milliseconds?, inAnyStage: Bool = false
   ) async throws(NoCandidate) -> Candidate {
-    let posted = PostedReceipt(call.body, reader: receipts, memory: lane(of: call).receipts)
+    let memory = lane(of: call).receipts
+    let posted = await thread.run { [receipts] in PostedReceipt(call.body, reader: receipts, memory: memory) }
     guard let receipt = posted.proven, let bundleID = receipt.bundleID else { throw .unproven }
     let apps = directory.current()
     guard let app = apps[bundleID] else { throw .unknownApp }
@@ -86,17 +87,20 @@ extension Answering {
     guard let flag = apps.flag(of: scope), inAnyStage || flag.stage.comparesAnswers else { throw .notCompared }
     let what = AnswerCase(call: call, posted: posted, place: Place(app: app, flag: flag), apps: apps)
     do {
-      return try await candidate(of: what, app, flag, receipt, askedAt: askedAt, date: date ?? clock.now())
+      return try await candidate(
+        of: what, app, flag, receipt, on: thread, askedAt: askedAt, date: date ?? clock.now())
     } catch let none as NoCandidate {
       throw none
     } catch { throw .failed }
   }
 
   private func candidate(
-    of what: AnswerCase, _ app: App, _ flag: Flag, _ receipt: Receipt, askedAt: Milliseconds, date: Milliseconds
+    of what: AnswerCase, _ app: App, _ flag: Flag, _ receipt: Receipt, on thread: PatientThread, askedAt: Milliseconds,
+    date: Milliseconds
   ) async throws -> Candidate {
     let (environment, ids) = (what.call.environment, receipt.originalTransactionIDs)
-    guard let composer = composers.composer(choosing: what.apps.answerReadings(of: app)) else {
+    let readings = what.apps.answerReadings(of: app)
+    guard let composer = await thread.run({ [composers] in composers.composer(choosing: readings) }) else {
       throw NoCandidate.failed
     }
     var found = what.posted.findings(asked: environment)
@@ -123,14 +127,15 @@ extension Answering {
       return candidate(AnswerStatus.body(status, in: environment).encoded(), customer, isApples: isApples)
     }
     if let row = checks.decide(found) { return status(row, nil) }
-    let customer = try await known(ids, app, receipt, environment, askedAt: askedAt)
+    let customer = try await known(ids, app, receipt, environment, on: thread, askedAt: askedAt)
     found.holdsSubscription = found.holdsSubscription || customer.holdsSubscription
     if customer.isAccountGone { found.data = .accountNotFound }
     if let row = checks.decide(found) { return status(row, customer) }
     let request = AnswerRequest(
       receipt: receipt, receiptData: what.posted.text, environment: environment, date: date,
       excludesOldTransactions: what.posted.request.excludesOldTransactions, tellsSubscriptions: found.secret == .right)
-    return candidate(composer.answer(request, customer.facts), customer, isApples: customer.isAccountGone)
+    let body = await thread.run { composer.answer(request, customer.facts) }
+    return candidate(body, customer, isApples: customer.isAccountGone)
   }
 
   private func environmentNow(of ids: [String], _ app: App, _ asked: Environment) async throws -> Environment? {
@@ -155,7 +160,8 @@ extension Answering {
   private static let mostCompared = 5_000
 
   private func known(
-    _ ids: [String], _ app: App, _ receipt: Receipt, _ environment: Environment, askedAt: Milliseconds
+    _ ids: [String], _ app: App, _ receipt: Receipt, _ environment: Environment, on thread: PatientThread,
+    askedAt: Milliseconds
   ) async throws -> KnownCandidate {
     let (scope, now) = (Scope(app: app.id, environment: environment), clock.now())
     let flow = try await flows.flow(of: scope) { [pool] () async throws(DatabaseError) in
@@ -176,7 +182,7 @@ extension Answering {
       throw NoCandidate.tooLarge
     }
     guard !isLearned else { throw NoCandidate.learned }
-    let customer = KnownCustomer(knowledge)
+    let customer = await thread.run { KnownCustomer(knowledge) }
     var facts = customer.facts
     for place in facts.transactions.indices { facts.transactions[place].answered = nil }
     var signedAt: [String: Milliseconds] = [:]

@@ -5,7 +5,7 @@ import Synchronization
 /// One piece of work runs at a time; what it awaits runs elsewhere, and lets the next begin. The line of work that has not
 /// begun is bounded.
 package actor SideThread {
-  private let executor: any SerialExecutor
+  private let executor: SerialQueueExecutor
   /// Pieces of work so far.
   private var count = 0
   private nonisolated let longestLine: Int
@@ -14,11 +14,9 @@ package actor SideThread {
 
   package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-  /// - Parameters:
-  ///   - longestLine: the sizes, added up, of the work that may wait for its turn.
-  ///   - isPatient: whether it lets this process's other threads go first; for work that nobody waits for.
-  package init(label: String, longestLine: Int = .max, isPatient: Bool = false) {
-    executor = isPatient ? PatientExecutor() : SerialQueueExecutor(label: label)
+  /// - Parameter longestLine: the sizes, added up, of the work that may wait for its turn.
+  package init(label: String, longestLine: Int = .max) {
+    executor = SerialQueueExecutor(label: label)
     self.longestLine = longestLine
   }
 

@@ -60,14 +60,12 @@ extension Shadow {
       let facts = try await answering.facts(
         of: pair.request.receipt, app: app, environment: row.scope.environment, until: pair.request.date)
     else { return nil }
-    let judgement = await thread.run(size: sealed.count) { () -> ComparisonTable.Judgement in
+    return await thread.run {
       let judge = AnswerJudge(composer)
       let first = Set(judge.compare(pair).differences.map(\.field.key))
       let still = Set(judge.compare(pair.recomposed(by: composer, from: facts)).differences.map(\.field.key))
       return judge.compare(pair, goneLater: first.subtracting(still)).judgement
     }
-    guard let judgement else { throw DatabaseError(.abandoned, "too many comparisons wait to be made") }
-    return judgement
   }
 
   /// A kept comparison; nil where it does not open, or was written by a build that this one cannot read.

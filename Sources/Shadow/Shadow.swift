@@ -63,7 +63,7 @@ package final class Shadow: Service {
   private let underWay = Atomic<Int>(0)
   private let pace = LogPace()
   /// Receipts are proven, and answers composed and compared, there, one at a time, when nobody else needs the core.
-  let thread = SideThread(label: "comparisons", longestLine: 64 << 20, isPatient: true)
+  let thread = PatientThread()
 
   /// - Parameters:
   ///   - times: counts how long our answers take to compose, apart from those that callers get.
@@ -139,10 +139,6 @@ package final class Shadow: Service {
 
   /// Compares a call now; returns when the comparison is in the ledger.
   package func compare(_ call: ShadowCall) async -> ComparedCall {
-    await thread.run(size: call.size) { await self.compared(call) } ?? ComparedCall(.shed)
-  }
-
-  private func compared(_ call: ShadowCall) async -> ComparedCall {
     let theirs = VerifyReceiptAnswer(call.theirs)
     guard let status = theirs.status, !Self.isNoAnswer(status) else { return ComparedCall(.noAnswer) }
     let heard = heardVoice(of: call)
@@ -153,7 +149,7 @@ package final class Shadow: Service {
     let begun = ContinuousClock.now
     do throws(NoCandidate) {
       let candidate = try await answering.candidate(
-        for: call.call, askedAt: call.askedAt, date: date, inAnyStage: call.isOperators)
+        for: call.call, on: thread, askedAt: call.askedAt, date: date, inAnyStage: call.isOperators)
       times.note(.composed, in: candidate.scope, took: ContinuousClock.now - begun)
       let compared = await judged(candidate, call, at: date ?? call.askedAt)
       if [.compared, .repeated, .namesNobody].contains(compared.outcome) { voices.insert(heard) }
@@ -192,11 +188,16 @@ package final class Shadow: Service {
     return Milliseconds(now.sinceEpoch / length * length)
   }
 
-  private func judged(_ candidate: Candidate, _ call: ShadowCall, at date: Milliseconds) async -> ComparedCall {
+  private enum Judged: Sendable {
+    case compared(AnswerPair, ComparedAnswers)
+    case nothing(ShadowOutcome)
+  }
+
+  private static func judgedNow(_ candidate: Candidate, _ call: ShadowCall, at date: Milliseconds) -> Judged {
     let limits = JSONLimits(bytes: max(1 << 20, candidate.body.count), depth: 32)
-    guard let ours = try? JSONReader.read(candidate.body, limits: limits).object else { return ComparedCall(.failed) }
-    guard !candidate.receipt.originalTransactionIDs.isEmpty, Self.tells(call.theirs) || Self.tells(ours) else {
-      return ComparedCall(.namesNobody)
+    guard let ours = try? JSONReader.read(candidate.body, limits: limits).object else { return .nothing(.failed) }
+    guard !candidate.receipt.originalTransactionIDs.isEmpty, tells(call.theirs) || tells(ours) else {
+      return .nothing(.namesNobody)
     }
     let pair = AnswerPair(
       request: AnswerPair.Request(
@@ -204,7 +205,16 @@ package final class Shadow: Service {
         excludesOldTransactions: candidate.excludesOldTransactions, date: date),
       theirs: call.theirs, ours: ours, facts: candidate.facts, account: candidate.account,
       signedAt: candidate.signedAt, isFresh: candidate.isFresh)
-    let compared = AnswerJudge(candidate.composer).compare(pair)
+    return .compared(pair, AnswerJudge(candidate.composer).compare(pair))
+  }
+
+  private func judged(_ candidate: Candidate, _ call: ShadowCall, at date: Milliseconds) async -> ComparedCall {
+    let pair: AnswerPair
+    let compared: ComparedAnswers
+    switch await thread.run({ Self.judgedNow(candidate, call, at: date) }) {
+    case .compared(let answers, let judged): (pair, compared) = (answers, judged)
+    case .nothing(let outcome): return ComparedCall(outcome)
+    }
     let customer = Digest.sha256(Array("customer \(candidate.account.min() ?? candidate.voice.hex)".utf8))
     do throws(DatabaseError) {
       guard try await store(candidate, pair, compared, of: customer, call) else {

@@ -1,6 +1,5 @@
 import Glibc
 import Runtime
-import Support
 import Synchronization
 import Testing
 
@@ -30,9 +29,8 @@ import Testing
     return sum == -1 ? 0 : number
   }
 
-  @Test(arguments: [false, true])
-  func `does one piece of work at a time and gives back what it comes to`(isPatient: Bool) async {
-    let (thread, count) = (SideThread(label: "test", isPatient: isPatient), Count())
+  @Test func `does one piece of work at a time and gives back what it comes to`() async {
+    let (thread, count) = (SideThread(label: "test"), Count())
     let done = await withTaskGroup(of: Int.self) { group in
       for number in 0..<64 {
         group.addTask { await thread.run { await work(number, count) } ?? -1 }
@@ -96,27 +94,5 @@ import Testing
     #expect(await thread.run { 7 } == 7)
     end.finish()
     #expect(await waiting == true)
-  }
-
-  /// Nobody waits for a comparison: it must not make anybody wait.
-  @Test func `lets the threads of everybody go first if it is patient`() async {
-    let which = __priority_which_t(PRIO_PROCESS.rawValue)
-    let (patient, other) = (SideThread(label: "test", isPatient: true), SideThread(label: "test"))
-    let here = await other.run { getpriority(which, 0) }
-    #expect(await patient.run { getpriority(which, 0) } ?? 0 > here ?? 0)
-  }
-
-  /// It ended with the process alone: each service of a test left one.
-  @Test func `ends its thread, if it has one for itself`() async {
-    let path = await SideThread(label: "test", isPatient: true).run { Self.place() } ?? "/"
-    let hasEnded = await eventually { unsafe access(path, F_OK) != 0 }
-    #expect(hasEnded, "\(path)")
-  }
-
-  /// The directory of the calling thread.
-  private static func place() -> String {
-    let path = unsafe realpath("/proc/thread-self", nil)
-    defer { unsafe free(path) }
-    return unsafe path.map { unsafe String(cString: $0) } ?? "/"
   }
 }
