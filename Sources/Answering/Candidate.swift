@@ -71,7 +71,7 @@ extension Answering {
   /// came in since then has no candidate.
   ///
   /// - Parameters:
-  ///   - thread: computes what takes long: a signature and an answer.
+  ///   - thread: verifies the signature and composes the answer.
   ///   - askedAt: before Apple was asked for the answer that this is compared with.
   ///   - date: for which it is composed; that of Apple's answer.
   ///   - inAnyStage: whether an operator asks for it, in whatever stage the app is.

@@ -4,16 +4,16 @@ import Time
 
 /// Customers who had too many rows to be compared a moment ago.
 ///
-/// To find the same again thousands of rows would be read, beside requests that need the database.
+/// Reading such a customer again would cost the database thousands of rows, and come to the same.
 final class LargeCustomers: Sendable {
   private struct Customer: Hashable {
     let scope: Scope
     let id: String
   }
 
-  /// A customer can become small again by an erasure alone.
+  /// How long a customer is remembered: only an erasure makes one smaller.
   private static let kept = Interval.hours(1)
-  /// Beyond so many all are forgotten, and found again.
+  /// At so many all are forgotten; each is found again by one more reading.
   private static let most = 1_024
 
   private let until = Mutex<[Customer: Milliseconds]>([:])

@@ -48,7 +48,7 @@ package struct FieldDifference: Hashable, Sendable {
     return found + order(left, right)
   }
 
-  /// An answer without what is made anew for each.
+  /// The members that are compared: without the request's date and Apple's copy of the receipt, which differ in every answer.
   private static func compared(_ answer: JSONObject) -> [JSONObject.Member] {
     answer.members.compactMap { member in
       switch member.value {

@@ -1,5 +1,6 @@
 import CLinux
 import Dispatch
+import Glibc
 import Synchronization
 
 /// A thread for computing that nobody waits for: whatever else this process has to do goes first.
@@ -8,9 +9,13 @@ import Synchronization
 /// as nice for ever, and Dispatch makes its threads where work is handed to it. So this one only computes, one piece at a time,
 /// and an ordinary thread beside it hands on what came out. Both end with it.
 package final class PatientThread: Sendable {
-  /// Of 19 at most; at 19 whoever waits for a lock that this thread holds could wait for long.
-  private static let niceness: Int32 = 10
-  /// Newer kernels let a thread finish its slice of some 3 milliseconds before one that wakes up, however nice it is.
+  /// Added to the niceness of the process.
+  ///
+  /// Linux's scale ends at 19. There, a thread that waits for a lock that this one holds could wait for long.
+  private static let nicer: Int32 = 10
+  /// In nanoseconds.
+  ///
+  /// Newer kernels let a thread finish its slice before one that wakes up runs, however nice it is.
   private static let slice: UInt64 = 100_000
 
   private let computing = Line()
@@ -19,7 +24,8 @@ package final class PatientThread: Sendable {
   package init() {
     DedicatedThread.start { [computing] in
       // Of the calling thread alone. Without it the work is done all the same.
-      _ = switchyard_give_way(Self.niceness, Self.slice)
+      let own = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
+      _ = switchyard_give_way(min(19, own + Self.nicer), Self.slice)
       computing.run()
     }
     DedicatedThread.start { [handingOn] in handingOn.run() }
@@ -32,7 +38,7 @@ package final class PatientThread: Sendable {
 
   /// Computes `work` when its turn comes.
   ///
-  /// How many wait is bounded by whoever calls.
+  /// It does not limit how many pieces wait: its callers do.
   package func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
       computing.add { [handingOn] in
@@ -44,9 +50,11 @@ package final class PatientThread: Sendable {
 
   /// Work in its order, for one thread.
   private final class Line: Sendable {
-    /// Nil at the end, when nobody waits any more: whoever does keeps the thread.
+    /// Nil once the thread is to end.
+    ///
+    /// Nothing waits then: a caller that waits keeps the `PatientThread`.
     private let waiting = Mutex<[@Sendable () -> Void]?>([])
-    /// Counts what waits, and the end.
+    /// Signalled for each piece of work, and at the end.
     private let ready = DispatchSemaphore(value: 0)
 
     func add(_ work: @escaping @Sendable () -> Void) {

@@ -74,7 +74,9 @@ import Time
     try await expectTrueWord(three, clients)
   }
 
-  /// Kills again until the command says that all services follow: whoever asks after that gets no answer of ours.
+  /// Repeats the kill until the command says that all services follow.
+  ///
+  /// No request that begins after that gets our answer.
   private static func expectTrueWord(_ three: ThreeServices, _ clients: SteadyClients) async throws {
     _ = try await three.command("rollout", "set", ThreeServices.app, "live", "--force")
     clients.forget()

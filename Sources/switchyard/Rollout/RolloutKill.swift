@@ -19,7 +19,7 @@ enum RolloutKill {
       still answers, then those that Apple answers already: with BUNDLE_ID a line for each, without it their number. The kill \
       is done before the command waits, for five seconds at most, until every running service follows; the last line says \
       so. With --json there is an object for each app and environment, and the last object has `stillAnswered` and \
-      `services` (null with --dry-run).
+      `services` (null with --dry-run, or where it could not be found out).
       """,
     examples: [
       Command.Example("switchyard rollout kill", "every app"),

@@ -12,10 +12,10 @@ enum RolloutSet {
     "set", "Move an app to a stage, in both environments or in one.",
     discussion: """
       Running services learn of it within five seconds; the command waits that long at most, and the last line says whether \
-      they follow (--json: `services`, null with --dry-run). What was decided by the old stage and is not committed yet is \
-      refused and decided anew. To legacy it goes only when nothing has waited in the outbox for a minute, since new \
-      messages are passed through at once and would overtake what waits; --pass-by accepts that. Exit status 4: the \
-      stage is not available or something it needs is missing.
+      they follow (--json: `services`, null with --dry-run or where it could not be found out). What was decided by the \
+      old stage and is not committed yet is refused and decided anew. To legacy it goes only when nothing has waited in \
+      the outbox for a minute, since new messages are passed through at once and would overtake what waits; --pass-by \
+      accepts that. Exit status 4: the stage is not available or something it needs is missing.
 
       In shadow our answers are composed beside Apple's and compared. In ramp the customers of --percent get our answers, \
       always the same ones, and the others Apple's. In live and complete verifyReceipt is answered from the ledger; in \
