@@ -20,6 +20,8 @@ package final class Answering: Sendable {
     package var lookUpWithin = Interval.seconds(5)
     /// How long it is believed how the notifications of an app flow.
     package var flowKept = Duration.seconds(10)
+    /// For reading the stages again where they were last read too long ago; then Apple is asked, but for apps in `complete`.
+    package var stagesWithin = Duration.seconds(2)
     /// For deciding who answers in the stage `ramp`; then it is Apple.
     package var rampWithin = Duration.seconds(2)
     /// For our whole answer in that stage; then Apple is asked.
@@ -38,12 +40,16 @@ package final class Answering: Sendable {
   /// The registered apps.
   package struct Directory: Sendable {
     let current: @Sendable () -> AppDirectory
+    let hasCurrentStages: @Sendable () -> Bool
     let refreshed: @Sendable () async -> AppDirectory
 
+    /// - Parameter hasCurrentStages: false where a stage may have been changed some time ago without our knowing.
     package init(
-      current: @escaping @Sendable () -> AppDirectory, refreshed: @escaping @Sendable () async -> AppDirectory
+      current: @escaping @Sendable () -> AppDirectory, hasCurrentStages: @escaping @Sendable () -> Bool = { true },
+      refreshed: @escaping @Sendable () async -> AppDirectory
     ) {
       self.current = current
+      self.hasCurrentStages = hasCurrentStages
       self.refreshed = refreshed
     }
   }
@@ -116,6 +122,7 @@ package final class Answering: Sendable {
       return isOurs ? .answered(AnswerReply(status: 21_005, in: call.environment)) : .passOn
     }
     let readAt = ContinuousClock.now
+    let knowsStages = await knowsStages()
     var apps = directory.current()
     // A receipt that names an app is of that one alone, whatever secret comes with it.
     var app = posted.bundleID.map { apps[$0] } ?? self.app(ofSecretIn: posted.request, apps)
@@ -124,6 +131,9 @@ package final class Answering: Sendable {
       app = apps[bundleID]
     }
     guard let place = Place(app, posted, in: call.environment, apps) else { return .passOn }
+    // It may have been taken back meanwhile. In `complete` Apple is never asked.
+    guard knowsStages || !(place.flag?.stage.asksVerifyReceipt ?? apps.asksVerifyReceipt(in: call.environment))
+    else { return .passOn }
     let what = AnswerCase(call: call.about(app), posted: posted, place: place, apps: apps)
     let outcome: AnswerOutcome
     if let app = place.app, let flag = place.flag, flag.stage.answers == .divided {
@@ -136,6 +146,15 @@ package final class Answering: Sendable {
     }
     guard case .answered(let reply) = outcome else { return outcome }
     return .answered(reply.about(ProvenReceipt(posted), readAt: readAt))
+  }
+
+  /// Whether the stages are those of a moment ago; reads them again if they are not.
+  private func knowsStages() async -> Bool {
+    if directory.hasCurrentStages() { return true }
+    return await InTime.run(within: settings.stagesWithin, otherwise: false) { [directory] in
+      _ = await directory.refreshed()
+      return directory.hasCurrentStages()
+    }
   }
 
   /// The app whose shared secret a request has; nil if it has none, or one that several apps have.

@@ -9,6 +9,8 @@ package final class Registry: Service {
     var directory: AppDirectory
     /// When it was last read, or tried to be.
     var readAt: ContinuousClock.Instant
+    /// Until then no stage was changed in the database that this process does not know.
+    var confirmedAt: ContinuousClock.Instant
     /// The reading that is under way; whether it succeeded.
     var reading: Task<Bool, Never>?
   }
@@ -17,11 +19,14 @@ package final class Registry: Service {
   private let read: @Sendable () async throws -> AppDirectory
   private let mark: (@Sendable () async throws -> Int64)?
   private let working: (@Sendable (Int64?) async -> Void)?
+  private let clock: @Sendable () -> ContinuousClock.Instant
   private let logger: Logger
 
   private static let period = Duration.seconds(5)
   /// How often it is looked whether a stage has changed: the change is to be known within five seconds.
   private static let markPeriod = Duration.seconds(1)
+  /// How long stages are worked by that could not be looked at again.
+  private static let trusted = Duration.seconds(5)
 
   /// A registry that has read the directory once.
   ///
@@ -29,14 +34,17 @@ package final class Registry: Service {
   ///   - mark: a number that changes when an app's stage does.
   ///   - working: hears by which mark this process works, every few seconds and when it changes; nil when it ends. The mark is
   ///     that of the last reading that succeeded, told before it began; 0 before the first.
+  ///   - clock: tells how old the stages are; it has to go on while the machine sleeps.
   package init(
     reading read: @escaping @Sendable () async throws -> AppDirectory,
     mark: (@Sendable () async throws -> Int64)? = nil,
-    working: (@Sendable (Int64?) async -> Void)? = nil, logger: Logger
+    working: (@Sendable (Int64?) async -> Void)? = nil,
+    clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }, logger: Logger
   ) async throws {
-    (self.mark, self.working) = (mark, working)
+    (self.mark, self.working, self.clock) = (mark, working, clock)
+    let start = clock()
     let directory = try await read()
-    state = Mutex(State(directory: directory, readAt: .now))
+    state = Mutex(State(directory: directory, readAt: .now, confirmedAt: start))
     self.read = read
     self.logger = logger
     warn(of: Set(directory.unopened), in: directory)
@@ -45,6 +53,11 @@ package final class Registry: Service {
   }
 
   package var directory: AppDirectory { state.withLock { $0.directory } }
+
+  /// Whether the stages are those that the database had at most five seconds ago.
+  ///
+  /// They are not after the process was suspended, or while it cannot reach its database.
+  package var hasCurrentStages: Bool { state.withLock { clock() - $0.confirmedAt < Self.trusted } }
 
   /// The directory, read anew: asked before anybody is refused.
   ///
@@ -80,8 +93,10 @@ package final class Registry: Service {
       if mark == nil || !isFirst { try? await Task.sleep(for: mark == nil ? Self.period : Self.markPeriod) }
       isFirst = false
       if Task.isCancelled { break }
+      let start = clock()
       // What cannot be told is read with the rest.
       let found = try? await mark?()
+      if let found, found == known { state.withLock { $0.confirmedAt = max($0.confirmedAt, start) } }
       guard ContinuousClock.now - readAt >= Self.period || found != known else { continue }
       let isRead = await isReadAnew(atMostEvery: .zero)
       // After a reading that failed the next look tries again.
@@ -95,10 +110,11 @@ package final class Registry: Service {
 
   /// Returns whether the directory could be read.
   private func refresh() async -> Bool {
+    let start = clock()
     do {
       let fresh = try await read()
       let known = state.withLock { state in
-        defer { state = State(directory: fresh, readAt: .now) }
+        defer { state = State(directory: fresh, readAt: .now, confirmedAt: start) }
         return state.directory
       }
       warn(of: Set(fresh.unopened).subtracting(known.unopened), in: fresh)

@@ -46,6 +46,7 @@ extension Reconciler {
     for (item, arrival) in zip(items, arrivals) {
       report.notifications[item.day, default: Completeness()].count(arrival)
       if arrival == nil { missing.append(item) }
+      if arrival == .inQuarantine { report.setAside += 1 }
     }
     if plan.isDry { report.takenIn += missing.count } else { try await take(missing, place, &report) }
   }

@@ -23,7 +23,7 @@ package struct ReconciliationReport: Sendable {
   package var renewals: [Milliseconds: Completeness] = [:]
   /// Notifications taken in now; in a dry run those that would be.
   package var takenIn = 0
-  /// Set aside now, with their reasons in quarantine.
+  /// In quarantine, with their reasons: those that were set aside now, and those that had been before.
   package var setAside = 0
   /// Written by nobody, as the app's stage changed or quarantine is full; the next comparison finds them again.
   package var left = 0

@@ -164,7 +164,7 @@ package enum MissingEvidence: Hashable, Sendable {
     case .step(let seen):
       """
       since this percentage was set \(seen.customers) customers were compared, of whom \(seen.affected) would have had other \
-      access; the guard needs \(seen.rule.leastCustomers) customers, and allows \(seen.rule.mostImpact) in a million
+      access; the guard needs \(seen.rule.leastCustomers) customers, and allows \(GuardRule.percent(seen.rule.mostImpact))
       """
     case .breach(let breach): "the guard would take the app back now: \(breach.text)"
     case .drill(let days): "no rollback was rehearsed in the last \(days) days"

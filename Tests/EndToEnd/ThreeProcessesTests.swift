@@ -1,3 +1,4 @@
+import Glibc
 import Support
 import Testing
 import Time
@@ -25,6 +26,7 @@ import Time
       }
       #expect(clients.failures == [], "of \(clients.answers) answers")
       #expect(clients.answers > 3 * three.bodies.count)
+      try await Self.expectFrozenOneAsksAgain(three)
     }
   }
 
@@ -89,6 +91,26 @@ import Time
     #expect(isSaid)
     #expect(await clients.everybodyAsked(within: patience))
     #expect(clients.heard.allSatisfy { $0.firstOurs.isEmpty }, "\(clients.heard.map(\.ours.count))")
+  }
+
+  /// Freezes a service while the app is taken back: it must not go on with the stage that it knew.
+  private static func expectFrozenOneAsksAgain(_ three: ThreeServices) async throws {
+    _ = try await three.command("rollout", "set", ThreeServices.app, "live", "--force")
+    let isLive = try await eventually(within: patience) {
+      try await three.sources(of: 0).allSatisfy { $0 != SteadyClients.apple }
+    }
+    #expect(isLive)
+    let frozen = three.services[0]
+    kill(frozen.id, SIGSTOP)
+    defer { kill(frozen.id, SIGCONT) }
+    // The command waits for five seconds, in vain.
+    let killed = try await three.command("rollout", "kill", ThreeServices.app)
+    #expect(killed.following == 2 && killed.behind == 1, "\(killed)")
+    async let sources = three.sources(of: 0)
+    try await Task.sleep(for: .seconds(1))
+    kill(frozen.id, SIGCONT)
+    let heard = try await sources
+    #expect(heard.allSatisfy { $0 == SteadyClients.apple }, "\(heard)")
   }
 
   /// When each service gave its first answer of ours to one of these customers.

@@ -118,6 +118,18 @@ struct ThreeServices {
       behind: told?["behind"]?.integer ?? 0)
   }
 
+  /// Who answers a request about each customer that is sent to this service now.
+  func sources(of service: Int) async throws -> [String?] {
+    try await withThrowingTaskGroup(of: String?.self) { group in
+      for body in bodies {
+        let request = ClientRequest(
+          method: "POST", url: urls[service], body: body, deadline: .seconds(90), responseLimit: 8 << 20)
+        group.addTask { [client] in try await client.send(request).headers["Switchyard-Answered-By"] }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+  }
+
   /// How many answers each service was given to compare so far, whatever became of them.
   func compared() async throws -> [Int] {
     let calls = try await values(of: "switchyard_shadow_calls_total{")

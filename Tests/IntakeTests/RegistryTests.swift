@@ -197,6 +197,45 @@ private final class Marks: Sendable {
     #expect(marks.last == nil, "it has ended")
   }
 
+  /// As in a process that was suspended, or that is cut off from its database, while the app was taken back.
+  @Test func `does not trust stages that it could not look at for five seconds`() async throws {
+    let (source, marks) = (source, Marks())
+    let start = ContinuousClock.now
+    let passed = Mutex(Duration.zero)
+    let registry = try await Registry(
+      reading: { try await source.read() }, mark: { marks.mark.withLock { $0 } },
+      clock: { start + passed.withLock { $0 } }, logger: Logger(label: "test", level: .debug, handler: log))
+    #expect(registry.hasCurrentStages)
+    passed.withLock { $0 = .milliseconds(4_999) }
+    #expect(registry.hasCurrentStages)
+    passed.withLock { $0 = .seconds(5) }
+    #expect(!registry.hasCurrentStages)
+    source.state.withLock { $0.isFailing = true }
+    _ = await registry.refreshed(atMostEvery: .zero)
+    #expect(!registry.hasCurrentStages, "a reading that failed tells nothing")
+    source.state.withLock { $0.isFailing = false }
+    _ = await registry.refreshed(atMostEvery: .zero)
+    #expect(registry.hasCurrentStages)
+    // What is read while time passes is as old as its beginning.
+    source.state.withLock { $0.isHeld = true }
+    async let reading = registry.refreshed(atMostEvery: .zero)
+    #expect(await eventually { source.readings == 4 })
+    passed.withLock { $0 = .seconds(20) }
+    source.state.withLock { $0.isHeld = false }
+    _ = await reading
+    #expect(!registry.hasCurrentStages)
+    // A look at the mark alone confirms them, as long as nothing has changed.
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { try await registry.run() }
+      #expect(await eventually { registry.hasCurrentStages })
+      let readings = source.readings
+      passed.withLock { $0 = .seconds(40) }
+      #expect(await eventually { registry.hasCurrentStages })
+      #expect(source.readings <= readings + 1, "\(source.readings)")
+      group.cancelAll()
+    }
+  }
+
   @Test func `is not made when the first reading fails`() async throws {
     source.state.withLock { $0.isFailing = true }
     await #expect(throws: Source.Away.self) { try await registry() }

@@ -23,22 +23,24 @@ import Time
       try ProcessTable.note(first, mark: 3, in: session)
       try ProcessTable.note(second, mark: 4, in: session)
       try ProcessTable.note(first, mark: 5, in: session)
-      #expect(try ProcessTable.marks(in: session).sorted() == [4, 5])
+      #expect(try ProcessTable.noted(in: session).marks.sorted() == [4, 5])
       try ProcessTable.remove(first, in: session)
-      #expect(try ProcessTable.marks(in: session) == [4])
+      #expect(try ProcessTable.noted(in: session).marks == [4])
     }
   }
 
-  @Test func `does not count one that is silent, and forgets it after an hour`() async throws {
+  @Test func `tells of one that is silent, and forgets it after an hour`() async throws {
     let (first, second) = (first, second)
     try await with { session throws(DatabaseError) in
       for (process, silence) in [(first, 16_000), (second, 3_700_000)] {
         try ProcessTable.note(process, mark: 3, in: session)
         _ = try session.execute("UPDATE processes SET seen_at = seen_at - \(silence) WHERE process = \(process)")
       }
-      #expect(try ProcessTable.marks(in: session).isEmpty)
+      let noted = try ProcessTable.noted(in: session)
+      #expect(noted.marks.isEmpty && noted.silent.count == 1, "\(noted)")
+      #expect(noted.silent.allSatisfy { $0 >= .seconds(16) && $0 < .minutes(10) }, "\(noted)")
       try ProcessTable.note([UInt8](repeating: 3, count: 16), mark: 9, in: session)
-      #expect(try ProcessTable.marks(in: session) == [9])
+      #expect(try ProcessTable.noted(in: session).marks == [9])
       #expect(try session.query("SELECT COUNT(*) AS n FROM processes").first?.int("n") == 2)
     }
   }
@@ -49,7 +51,7 @@ import Time
       try session.run("SET timestamp = 1000000000")
       try ProcessTable.note(first, mark: 3, in: session)
       try session.run("SET timestamp = DEFAULT")
-      #expect(try ProcessTable.marks(in: session) == [3])
+      #expect(try ProcessTable.noted(in: session).marks == [3])
     }
   }
 }

@@ -42,6 +42,27 @@ import Time
     #expect(seen.following == 1 && seen.behind == 1)
   }
 
+  /// It may be killed, or frozen and go on with the stages that it knew.
+  @Test func `are not waited for when they have fallen silent, and are told`() async throws {
+    let here = try await Operated()
+    let mark = try await killed(here)
+    try await note(1, mark: mark, here)
+    for (process, milliseconds) in [(2, 16_000), (3, 120_000)] as [(UInt8, Int64)] {
+      try await note(process, mark: mark - 1, here)
+      try await silence(of: process, milliseconds, here)
+    }
+    let services = try await FollowingServices.awaited(within: .minutes(2), on: here.connection)
+    #expect(services.following == 1 && services.behind == 0 && services.waited < .minutes(1))
+    #expect(services.silent.map { $0.milliseconds / 60_000 } == [0, 2], "\(services)")
+  }
+
+  private func silence(of process: UInt8, _ milliseconds: Int64, _ here: Operated) async throws {
+    try await here.connection.read { session throws(DatabaseError) in
+      let id = [UInt8](repeating: process, count: 16)
+      _ = try session.execute("UPDATE processes SET seen_at = seen_at - \(milliseconds) WHERE process = \(id)")
+    }
+  }
+
   @Test func `end the wait when the last one has followed`() async throws {
     let here = try await Operated()
     let mark = try await killed(here)

@@ -66,6 +66,33 @@ import Time
     #expect(!audit.contains { $0.hasPrefix("rollout.drill ") })
   }
 
+  /// A frozen service would otherwise have followed as soon as it is not counted any more.
+  @Test func `fails when a service falls silent, and leaves no evidence`() async throws {
+    let here = try await Operated()
+    let live = SetStage(.live, of: Operated.bundleID, in: .sandbox, forced: true)
+    try await live.apply(live.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
+    let frozen = [UInt8](repeating: 8, count: 16)
+    try await follow(by: [UInt8](repeating: 7, count: 16), mark: 1_000, here)
+    try await follow(by: frozen, mark: 0, here)
+    let other = try await Connection.open(here.configuration)
+    let result = try await withThrowingTaskGroup(of: Void.self) { [kim, now] group in
+      group.addTask {
+        let drill = RehearseRollback(Operated.bundleID, in: .sandbox, within: .seconds(2))
+        _ = try await drill.apply(drill.plan(on: other), by: kim, clock: .fixed(at: now), on: other)
+      }
+      #expect(try await eventually { try await stage(here) == .shadow })
+      try await here.connection.read { session throws(DatabaseError) in
+        _ = try session.execute("UPDATE processes SET seen_at = seen_at - 16000 WHERE process = \(frozen)")
+      }
+      return await group.nextResult() ?? .success(())
+    }
+    await other.close()
+    #expect(throws: RehearsalFailed.self) { try result.get() }
+    #expect(try await stage(here) == .live)
+    let audit = try await here.audit()
+    #expect(!audit.contains { $0.hasPrefix("rollout.drill ") })
+  }
+
   @Test func `does not undo a kill`() async throws {
     let here = try await Operated()
     let result = try await rehearsing(here) {

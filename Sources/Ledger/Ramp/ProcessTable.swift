@@ -23,14 +23,22 @@ package enum ProcessTable {
     _ = try session.execute("DELETE FROM processes WHERE seen_at < \(now - kept) LIMIT 1000")
   }
 
-  /// The marks of the processes that are there.
-  package static func marks(in session: borrowing Session) throws(DatabaseError) -> [Int64] {
-    let since = try now(in: session) - silence
-    var marks: [Int64] = []
-    for row in try session.query("SELECT mark FROM processes WHERE seen_at >= \(since)") {
-      marks.append(try row.int64("mark"))
+  /// The processes that are noted.
+  package struct Noted: Sendable {
+    /// Those of the processes that said something within `silence`.
+    package fileprivate(set) var marks: [Int64] = []
+    /// How long each of the others has said nothing, up to an hour: it ended without a word, or cannot reach the database.
+    package fileprivate(set) var silent: [Interval] = []
+  }
+
+  package static func noted(in session: borrowing Session) throws(DatabaseError) -> Noted {
+    let now = try now(in: session)
+    var noted = Noted()
+    for row in try session.query("SELECT mark, seen_at FROM processes WHERE seen_at >= \(now - kept)") {
+      let silent = now - (try row.milliseconds("seen_at"))
+      if silent > silence { noted.silent.append(silent) } else { noted.marks.append(try row.int64("mark")) }
     }
-    return marks
+    return noted
   }
 
   package static func remove(_ process: [UInt8], in session: borrowing Session) throws(DatabaseError) {

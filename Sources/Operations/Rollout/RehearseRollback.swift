@@ -68,13 +68,13 @@ package struct RehearseRollback: Sendable {
     let share = standing.flag.share
     let rehearsed = try await change(
       standing, from: standing.flag, to: target, goesBack ? nil : share, Self.begins, author, clock, connection)
-    let back = try? await followed(since: start, connection)
+    let back = try? await followed(before, since: start, connection)
     let middle = ContinuousClock.now
     _ = try await withCancellationShield {
       try await change(
         standing, from: rehearsed, to: standing.flag.stage, share, Self.ends, author, clock, connection)
     }
-    let forth = try? await followed(since: middle, connection)
+    let forth = try? await followed(before, since: middle, connection)
     try Task.checkCancellation()
     guard let back, let forth else {
       throw RehearsalFailed(
@@ -92,7 +92,7 @@ package struct RehearseRollback: Sendable {
   }
 
   private func processes(_ connection: Connection) async throws -> Int {
-    try await connection.read { session throws(DatabaseError) in try ProcessTable.marks(in: session).count }
+    try await connection.read { session throws(DatabaseError) in try ProcessTable.noted(in: session).marks.count }
   }
 
   /// Changes the stage and returns it as it is then.
@@ -123,11 +123,17 @@ package struct RehearseRollback: Sendable {
   }
 
   /// How long it took until every process worked by the stages as they are now.
-  private func followed(since start: ContinuousClock.Instant, _ connection: Connection) async throws -> Interval {
+  ///
+  /// - Parameter count: how many must. One that falls silent meanwhile has not followed, so there may be more and not fewer.
+  private func followed(
+    _ count: Int, since start: ContinuousClock.Instant, _ connection: Connection
+  ) async throws -> Interval {
     let mark = try await connection.read { session throws(DatabaseError) in try FlagTable.mark(in: session) }
     while ContinuousClock.now - start < .milliseconds(limit.milliseconds) {
-      let marks = try await connection.read { session throws(DatabaseError) in try ProcessTable.marks(in: session) }
-      if !marks.isEmpty, marks.allSatisfy({ $0 >= mark }) {
+      let marks = try await connection.read { session throws(DatabaseError) in
+        try ProcessTable.noted(in: session).marks
+      }
+      if marks.count >= count, marks.allSatisfy({ $0 >= mark }) {
         let elapsed = (ContinuousClock.now - start).components
         return .milliseconds(elapsed.seconds * 1_000 + elapsed.attoseconds / 1_000_000_000_000_000)
       }

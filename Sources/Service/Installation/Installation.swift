@@ -55,7 +55,8 @@ package struct Installation: Sendable {
     let answering = Answering(
       pool: pool,
       directory: Answering.Directory(
-        current: { registry.directory }, refreshed: { await registry.refreshed(atMostEvery: Router.patience) }),
+        current: { registry.directory }, hasCurrentStages: { registry.hasCurrentStages },
+        refreshed: { await registry.refreshed(atMostEvery: Router.patience) }),
       reader: adapter.receipts, key: keys.current, memory: memory, settings: settings.answering,
       composers: settings.composers, clock: clock, failed: Self.logging(to: logger),
       lookUp: { [seeding = asking?.seeding] in try await seeding?.lookUp($0, of: $1, in: $2, within: $3) })

@@ -1,6 +1,7 @@
 import AppStore
 import JSON
 import Ledger
+import Operations
 import Purchases
 import Reconciliation
 import Runtime
@@ -35,6 +36,10 @@ struct PlaceOutcome {
       for unfinished in report.unfinished {
         notes.append("\(name): \(unfinished)")
         if let failure = unfinished.error as? CallFailure { notes.append("next: \(failure.nextStep)") }
+      }
+      if report.setAside > 0 {
+        let count = report.setAside.counted("notification") + " of Apple's history"
+        notes.append("\(name): in quarantine, so not used: \(count); `switchyard quarantine list` tells why")
       }
       if report.pending > 0 {
         notes.append(

@@ -18,8 +18,9 @@ enum ReconcileCommand {
       Apple's notification history (180 days) is held against the inbox; then Apple is asked about customers whose \
       subscription should have renewed and of whom nothing was heard. `serve` does the same every day. Ended at any \
       time, what came is stored; doing it again changes nothing. What the app's old back end has taken already is not \
-      forwarded to it. Exit status: 0 when all is known, 3 when something is left (in a dry run: to be taken in), 7 when \
-      Apple or our budget says later, 1 when nothing could be asked.
+      forwarded to it. SET ASIDE counts notifications of Apple's history that are in quarantine, also those of earlier \
+      runs. Exit status: 0 when all is known, 3 when something is left (in quarantine, or in a dry run to be taken in), 7 \
+      when Apple or our budget says later, 1 when nothing could be asked.
       """,
     whenStopped: "What came is stored. Run the same command again to go on.",
     examples: [

@@ -41,43 +41,69 @@ enum RolloutKill {
     }
     let environment = try EnvironmentOption.environment(arguments)
     let stop = StopAnswering(of: app, in: environment)
-    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      // It refuses an app that is not registered.
-      let plan = try await stop.plan(on: connection)
-      let isDry = arguments.flag("dry-run")
-      let report =
-        isDry
-        ? plan
-        : try await stop.apply(
-          by: .ofCommand(because: arguments.value("reason")), at: WallClock.system.now(), on: connection)
-      if arguments.wantsJSON {
-        for standing in report.scopes { try terminal.write(json(standing, isDry: isDry)) }
-      } else {
-        for standing in report.stopped { try terminal.write(line(standing, isDry: isDry)) }
+    let isDry = arguments.flag("dry-run")
+    do {
+      return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+        // It refuses an app that is not registered.
+        let plan = try await stop.plan(on: connection)
+        let report =
+          isDry
+          ? plan
+          : try await stop.apply(
+            by: .ofCommand(because: arguments.value("reason")), at: WallClock.system.now(), on: connection)
+        try await tell(report, isDry: isDry, of: app, arguments, connection, terminal)
+        return .done
       }
-      noteStillAnswered(report, isDry: isDry, terminal)
-      if app == nil, !arguments.flag("all"), !report.stopped.isEmpty {
-        let only = environment.map { " in \($0.rawValue)" } ?? ""
-        terminal.note("No BUNDLE_ID: every app \(isDry ? "would be" : "was") taken back\(only).")
-      }
-      await noteErrors(of: report.stopped, connection, terminal)
-      if !arguments.wantsJSON {
-        if app == nil {
-          noteSpared(report, terminal)
-        } else {
-          for standing in report.spared { try terminal.write(line(standing, isDry: isDry)) }
-        }
-      }
-      let followed = isDry ? nil : await FollowedChange.awaited(on: connection, otherwise: consequence)
-      if arguments.wantsJSON {
-        try terminal.write([
-          "stillAnswered": .array(report.stillAnswered.map { .object(place($0)) }),
-          "services": followed?.json ?? .null,
-        ])
-      }
-      followed?.note(terminal)
-      return .done
+    } catch let error as DatabaseError where !isDry {
+      // What is said after the commit takes the database's failures itself.
+      terminal.note(notDone(error))
+      throw error
     }
+  }
+
+  /// Says what was stopped, and whether the running services follow.
+  ///
+  /// Throws no `DatabaseError`: the kill is committed.
+  private static func tell(
+    _ report: StopAnswering.Report, isDry: Bool, of app: String?, _ arguments: ParsedArguments,
+    _ connection: Connection, _ terminal: Terminal
+  ) async throws {
+    if arguments.wantsJSON {
+      for standing in report.scopes { try terminal.write(json(standing, isDry: isDry)) }
+    } else {
+      for standing in report.stopped { try terminal.write(line(standing, isDry: isDry)) }
+    }
+    noteStillAnswered(report, isDry: isDry, terminal)
+    if app == nil, !arguments.flag("all"), !report.stopped.isEmpty {
+      let only = try EnvironmentOption.environment(arguments).map { " in \($0.rawValue)" } ?? ""
+      terminal.note("No BUNDLE_ID: every app \(isDry ? "would be" : "was") taken back\(only).")
+    }
+    await noteErrors(of: report.stopped, connection, terminal)
+    if !arguments.wantsJSON {
+      if app == nil {
+        noteSpared(report, terminal)
+      } else {
+        for standing in report.spared { try terminal.write(line(standing, isDry: isDry)) }
+      }
+    }
+    let followed = isDry ? nil : await FollowedChange.awaited(on: connection, otherwise: consequence)
+    if arguments.wantsJSON {
+      try terminal.write([
+        "stillAnswered": .array(report.stillAnswered.map { .object(place($0)) }),
+        "services": followed?.json ?? .null,
+      ])
+    }
+    followed?.note(terminal)
+  }
+
+  private static func notDone(_ error: DatabaseError) -> String {
+    let outcome =
+      error.code == .commitOutcomeUnknown
+      ? "It is not known whether the kill was committed." : "No stage was changed: the database failed."
+    return """
+      \(outcome) Repeat the command once the database answers. Services that cannot reach the database leave calls about \
+      apps in ramp and live to Apple; they go on answering for apps in complete: runbooks/rollback.md, *If not*.
+      """
   }
 
   private static let consequence = "Calls there may still get Switchyard's answers"
@@ -87,7 +113,7 @@ enum RolloutKill {
     if !left.isEmpty {
       terminal.note("Still answered by Switchyard: \(left.joined(separator: ", ")).")
     } else {
-      terminal.note("\(isDry ? "No other app" : "No app") is answered by Switchyard.")
+      terminal.note("\(isDry ? "No other app is" : "No app is left") in ramp, live or complete.")
     }
   }
 

@@ -28,7 +28,8 @@ enum RolloutStatusCommand {
       Answers that fail because Apple does not answer, calls whose app nobody can tell, and statuses that need no data of \
       the customer are not counted.
 
-      The last line says how many services are running, and whether each works by the current stages.
+      The last line says how many services are running, and whether each works by the current stages (--json: `services`, the \
+      same in each object, null if it could not be found out).
       """,
     examples: [
       Command.Example("switchyard rollout status"),
@@ -40,8 +41,13 @@ enum RolloutStatusCommand {
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let all = try await RolloutStatus.all(
         of: arguments.positionals.first, in: environment, at: WallClock.system.now(), on: connection)
+      let services = try? await FollowingServices.now(on: connection)
       if arguments.wantsJSON {
-        for status in all { try terminal.write(status.json) }
+        for status in all {
+          var object = status.json
+          object["services"] = services.map { .object($0.json) } ?? .null
+          try terminal.write(object)
+        }
         return .done
       }
       // Nothing of it is cut: the first column is not, nor are whole ones and numbers (aligned right), and the last is wrapped.
@@ -74,7 +80,7 @@ enum RolloutStatusCommand {
           \(status.figures.incompleteAffected), \(status.nextOfIncomplete)
           """)
       }
-      terminal.note(try await FollowingServices.now(on: connection).status)
+      terminal.note(services?.status ?? "It is not known how many services are running: the database failed.")
       return .done
     }
   }
