@@ -138,7 +138,7 @@ final class ShadowProcess {
     try await wait("the service does not follow the stage") {
       try await pool.read { session throws(DatabaseError) -> Bool in
         let mark = try FlagTable.mark(in: session)
-        let marks = try ProcessTable.noted(in: session).marks
+        let marks = try ProcessTable.notes(in: session).map(\.mark)
         return !marks.isEmpty && marks.allSatisfy { $0 >= mark }
       }
     }

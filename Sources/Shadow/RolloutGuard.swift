@@ -37,8 +37,8 @@ package struct RolloutGuard: Service {
     breaches = metrics.counter(
       "switchyard_guard_breaches_total",
       help: """
-        Apps that this process took back to shadow, by cause: impact, errors or latency. 0 from when the guard first watches \
-        an app.
+        Apps that this process took back to shadow, by cause: impact, errors or latency. 0 from when an app is in \
+        shadow.
         """,
       labels: ["app", "environment", "cause"], seriesLimit: 1_024)
     states = metrics.gauge(
@@ -69,7 +69,8 @@ package struct RolloutGuard: Service {
   private struct Found: Sendable {
     let app: App
     let flag: Flag
-    let verdict: GuardRule.Verdict
+    /// Nil in `shadow`, where nothing is to be taken back.
+    let verdict: GuardRule.Verdict?
 
     var scope: Scope { Scope(app: app.id, environment: flag.environment) }
     var labels: [String] { [app.bundleID, flag.environment.rawValue] }
@@ -80,12 +81,16 @@ package struct RolloutGuard: Service {
     try await settle(&open)
     let now = clock.now()
     let found = try await pool.read { session throws(DatabaseError) in
-      let flags = try FlagTable.all(in: session).filter { $0.value.stage.answers != .apple }
+      let flags = try FlagTable.all(in: session).filter { $0.value.stage >= .shadow }
       guard !flags.isEmpty else { return [Found]() }
       let (rules, apps) = (try GuardTable.all(in: session), try AppTable.all(in: session))
       var found: [Found] = []
       for (scope, flag) in flags {
         guard let app = apps.first(where: { $0.id == scope.app }) else { continue }
+        guard flag.stage.answers != .apple else {
+          found.append(Found(app: app, flag: flag, verdict: nil))
+          continue
+        }
         let rule = rules[scope] ?? GuardRule()
         let figures = try GuardFigures.read(scope, by: rule, since: flag.changedAt, at: now, in: session)
         found.append(Found(app: app, flag: flag, verdict: rule.verdict(of: figures)))
@@ -93,12 +98,13 @@ package struct RolloutGuard: Service {
       return found
     }
     // Where Apple answers there is no state.
-    states.keep(only: found.map(\.labels))
+    states.keep(only: found.filter { $0.verdict != nil }.map(\.labels))
     for one in found {
       let labels = one.labels
-      // Named before the first breach: of a series that begins at 1, `increase()` says 0.
+      // Named before there can be a breach: of a series that begins at 1, `increase()` says 0.
       for cause in GuardBreach.causes { _ = breaches[labels + [cause]] }
       switch one.verdict {
+      case nil: break
       case .held: states[labels].record(0)
       case .sound: states[labels].record(1)
       case .breached(let breach):

@@ -33,7 +33,7 @@ import Testing
       row.output
         == #"{"table":"events","id":"N-014","notificationType":"DID_RENEW","subtype":"-","date":"purchase"}"# + "\n")
     // As comparisons name it, without an option.
-    let cause = try await program.run("mappings", "show", "D-030", "--json").objects
+    let cause = try await program.run("mappings", "show", "d-030", "--json").objects
     #expect(cause.map { $0["table"] } == ["difference-causes"] && cause.first?["cause"] == "unknown", "\(cause)")
     let wrong = try await program.run("mappings", "show", "D-999")
     #expect(wrong.status == 2 && wrong.notes.contains("neither a table nor the id of a row"), "\(wrong)")

@@ -3,6 +3,8 @@ import JSON
 import Support
 import Testing
 
+@testable import switchyard
+
 @Suite struct `The switch, from the command line` {
   @Test func `advances by evidence or by force, is looked at, and is killed`() async throws {
     let database = try await TestDatabase.migrated()
@@ -95,26 +97,30 @@ import Testing
   /// Of two services one has not learned the newest stages: the commands say so, and are done all the same.
   private func expectFollowers(_ database: TestDatabase) async throws {
     let (program, app) = (database.program, SignedFixtures.bundleID)
-    func note(_ process: String, mark: Int) async throws {
+    func note(_ process: String, mark: Int, version: String) async throws {
       // Ahead of the clock, so that however long a command takes, the service has not fallen silent.
       try await database.execute(
         """
-        REPLACE INTO processes (process, mark, seen_at)
-        VALUES (UNHEX(MD5(\(process))), \(mark), UNIX_TIMESTAMP(SYSDATE(3)) * 1000 + 600000)
+        REPLACE INTO processes (process, mark, seen_at, name, version)
+        VALUES (
+          UNHEX(MD5(\(process))), \(mark), UNIX_TIMESTAMP(SYSDATE(3)) * 1000 + 600000, \(process + ":77"), \(version))
         """)
     }
-    try await note("one", mark: 1_000_000)
+    try await note("web-1", mark: 1_000_000, version: SwitchyardCommand.version)
     let set = ["rollout", "set", app, "shadow", "--environment", "Production", "--reason", "again"]
     let followed = try await program.run(set)
     #expect(followed.status == 0 && followed.notes.contains("1 service follows the current stages, after "))
-    try await note("two", mark: 0)
+    try await note("web-2", mark: 0, version: "0.1.9")
     let killed = try await program.run("rollout", "kill", app, "--json", "--reason", "again")
     let services = try #require(try killed.objects.last?["services"]?.object, "\(killed)")
     #expect(killed.status == 0 && services["following"] == 1 && services["behind"] == 1, "\(killed)")
-    let line = "1 of 2 services has not followed within 5 seconds. Calls there may still get Switchyard's answers: "
-    #expect(killed.notes.contains(line + "runbooks/rollback.md."), "\(killed)")
+    #expect(services["behindNames"] == ["web-2:77"] && services["otherVersions"] == ["web-2:77"], "\(killed)")
+    let line = "1 of 2 services has not followed within 5 seconds (web-2:77). Calls there may still get Switchyard's"
+    #expect(killed.notes.contains(line + " answers: runbooks/rollback.md."), "\(killed)")
     let status = try await program.run("rollout", "status", app)
-    let running = "2 services are running; 1 of them has not learned the current stages yet."
+    let running = "2 services are running; 1 of them has not learned the current stages yet (web-2:77)."
     #expect(status.notes.contains(running), "\(status)")
+    let other = "(web-2:77: 0.1.9). It treats stages that it does not know as `record`."
+    #expect(status.notes.contains(other), "\(status)")
   }
 }

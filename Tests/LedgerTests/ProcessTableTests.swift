@@ -5,8 +5,18 @@ import Testing
 import Time
 
 @Suite struct `The table of running services` {
-  private let first = [UInt8](repeating: 1, count: 16)
-  private let second = [UInt8](repeating: 2, count: 16)
+  private let first = service(1)
+  private let second = service(2, "web-2:77", "0.3.0")
+
+  private static func service(
+    _ number: UInt8, _ name: String? = nil, _ version: String? = nil
+  ) -> ProcessTable.Service {
+    ProcessTable.Service(process: [UInt8](repeating: number, count: 16), name: name, version: version)
+  }
+
+  private static func marks(in session: borrowing Session) throws(DatabaseError) -> [Int64] {
+    try ProcessTable.notes(in: session).filter { !$0.isSilent }.map(\.mark)
+  }
 
   private func with(_ body: @escaping @Sendable (Session) throws(DatabaseError) -> Void) async throws {
     let connection = try await Connection.open(try await PrivateMariaDB.shared.database())
@@ -23,9 +33,10 @@ import Time
       try ProcessTable.note(first, mark: 3, in: session)
       try ProcessTable.note(second, mark: 4, in: session)
       try ProcessTable.note(first, mark: 5, in: session)
-      #expect(try ProcessTable.noted(in: session).marks.sorted() == [4, 5])
-      try ProcessTable.remove(first, in: session)
-      #expect(try ProcessTable.noted(in: session).marks == [4])
+      #expect(try Self.marks(in: session).sorted() == [4, 5])
+      #expect(try Set(ProcessTable.notes(in: session).map(\.service)) == [first, second])
+      try ProcessTable.remove(first.process, in: session)
+      #expect(try Self.marks(in: session) == [4])
     }
   }
 
@@ -34,13 +45,13 @@ import Time
     try await with { session throws(DatabaseError) in
       for (process, silence) in [(first, 16_000), (second, 3_700_000)] {
         try ProcessTable.note(process, mark: 3, in: session)
-        _ = try session.execute("UPDATE processes SET seen_at = seen_at - \(silence) WHERE process = \(process)")
+        let id = process.process
+        _ = try session.execute("UPDATE processes SET seen_at = seen_at - \(silence) WHERE process = \(id)")
       }
-      let noted = try ProcessTable.noted(in: session)
-      #expect(noted.marks.isEmpty && noted.silent.count == 1, "\(noted)")
-      #expect(noted.silent.allSatisfy { $0 >= .seconds(16) && $0 < .minutes(10) }, "\(noted)")
-      try ProcessTable.note([UInt8](repeating: 3, count: 16), mark: 9, in: session)
-      #expect(try ProcessTable.noted(in: session).marks == [9])
+      let notes = try ProcessTable.notes(in: session)
+      #expect(notes.map(\.isSilent) == [true] && notes.allSatisfy { $0.age >= .seconds(16) }, "\(notes)")
+      try ProcessTable.note(Self.service(3), mark: 9, in: session)
+      #expect(try Self.marks(in: session) == [9])
       #expect(try session.query("SELECT COUNT(*) AS n FROM processes").first?.int("n") == 2)
     }
   }
@@ -51,7 +62,7 @@ import Time
       try session.run("SET timestamp = 1000000000")
       try ProcessTable.note(first, mark: 3, in: session)
       try session.run("SET timestamp = DEFAULT")
-      #expect(try ProcessTable.noted(in: session).marks == [3])
+      #expect(try Self.marks(in: session) == [3])
     }
   }
 }

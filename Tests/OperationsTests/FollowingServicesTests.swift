@@ -12,7 +12,9 @@ import Time
 
   private func note(_ process: UInt8, mark: Int64, _ here: Operated) async throws {
     try await here.connection.read { session throws(DatabaseError) in
-      try ProcessTable.note([UInt8](repeating: process, count: 16), mark: mark, in: session)
+      let service = ProcessTable.Service(
+        process: [UInt8](repeating: process, count: 16), name: "web-\(process):77", version: "0.\(process).0")
+      try ProcessTable.note(service, mark: mark, in: session)
     }
   }
 
@@ -37,9 +39,10 @@ import Time
     try await note(1, mark: mark, here)
     try await note(2, mark: mark - 1, here)
     let services = try await FollowingServices.awaited(within: .milliseconds(300), on: here.connection)
-    #expect(services.following == 1 && services.behind == 1 && services.waited >= .milliseconds(300))
+    #expect(services.behind.map(\.service.name) == ["web-2:77"])
+    #expect(services.following.count == 1 && services.waited >= .milliseconds(300))
     let seen = try await FollowingServices.now(on: here.connection)
-    #expect(seen.following == 1 && seen.behind == 1)
+    #expect(seen.following.count == 1 && seen.behind.count == 1)
   }
 
   /// It may be killed, or frozen and go on with the stages that it knew.
@@ -52,8 +55,10 @@ import Time
       try await silence(of: process, milliseconds, here)
     }
     let services = try await FollowingServices.awaited(within: .minutes(2), on: here.connection)
-    #expect(services.following == 1 && services.behind == 0 && services.waited < .minutes(1))
-    #expect(services.silent.map { $0.milliseconds / 60_000 } == [0, 2], "\(services)")
+    #expect(services.following.count == 1 && services.behind.isEmpty && services.waited < .minutes(1))
+    #expect(services.silent.map(\.service.name) == ["web-2:77", "web-3:77"], "\(services)")
+    #expect(services.silent.map { $0.age.milliseconds / 60_000 } == [0, 2], "\(services)")
+    #expect(services.others(than: "0.1.0").isEmpty && services.others(than: "0.2.0").count == 1)
   }
 
   private func silence(of process: UInt8, _ milliseconds: Int64, _ here: Operated) async throws {
@@ -71,7 +76,7 @@ import Time
     async let awaited = FollowingServices.awaited(within: .minutes(2), on: other)
     try await note(1, mark: mark, here)
     let services = try await awaited
-    #expect(services.following == 1 && services.behind == 0 && services.waited < .minutes(1))
+    #expect(services.following.count == 1 && services.behind.isEmpty && services.waited < .minutes(1))
     await other.close()
   }
 }

@@ -46,7 +46,8 @@ import Time
 
   private func follow(by process: [UInt8], mark: Int64, _ here: Operated) async throws {
     try await here.connection.read { session throws(DatabaseError) in
-      try ProcessTable.note(process, mark: mark, in: session)
+      let service = ProcessTable.Service(process: process, name: nil, version: nil)
+      try ProcessTable.note(service, mark: mark, in: session)
     }
   }
 

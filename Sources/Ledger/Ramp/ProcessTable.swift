@@ -5,40 +5,71 @@ package import Time
 ///
 /// Times are those of the database's clock: the services are on several machines, whose clocks may differ.
 package enum ProcessTable {
-  /// A process that has said nothing for longer is not counted.
+  /// A service that has said nothing for longer is silent.
   package static let silence = Interval.seconds(15)
   /// After this time the row of a process that ended without a word is removed.
   private static let kept = Interval.hours(1)
 
-  /// Notes that a process works by this `FlagTable.mark`, and removes rows of processes that are long gone.
+  /// A running service, as it notes itself.
+  package struct Service: Hashable, Sendable {
+    package let process: [UInt8]
+    /// Host and process id, as in `web-1:4121`; nil of a build that does not say.
+    package let name: String?
+    /// Of the program; nil of a build that does not say.
+    package let version: String?
+
+    /// - Parameters:
+    ///   - process: 16 random bytes.
+    ///   - name: cut at 255 bytes.
+    ///   - version: cut at 64 bytes.
+    package init(process: [UInt8], name: String?, version: String?) {
+      self.process = process
+      self.name = name.map { String(decoding: $0.utf8.prefix(255), as: UTF8.self) }
+      self.version = version.map { String(decoding: $0.utf8.prefix(64), as: UTF8.self) }
+    }
+  }
+
+  /// What a service last said.
+  package struct Note: Hashable, Sendable {
+    package let service: Service
+    /// The `FlagTable.mark` by which it works.
+    package let mark: Int64
+    /// How long it has said nothing since.
+    package let age: Interval
+
+    /// Whether it ended without a word, was suspended, or cannot reach the database.
+    package var isSilent: Bool { age > silence }
+  }
+
+  /// Notes that a service works by this `FlagTable.mark`, and removes rows of services that are long gone.
   package static func note(
-    _ process: [UInt8], mark: Int64, in session: borrowing Session
+    _ service: Service, mark: Int64, in session: borrowing Session
   ) throws(DatabaseError) {
     let now = try now(in: session)
     _ = try session.execute(
       """
-      INSERT INTO processes (process, mark, seen_at) VALUES (\(process), \(mark), \(now))
+      INSERT INTO processes (process, mark, seen_at, name, version)
+      VALUES (\(service.process), \(mark), \(now), \(service.name), \(service.version))
       ON DUPLICATE KEY UPDATE mark = VALUES(mark), seen_at = VALUES(seen_at)
       """)
     _ = try session.execute("DELETE FROM processes WHERE seen_at < \(now - kept) LIMIT 1000")
   }
 
-  /// The processes that are noted.
-  package struct Noted: Sendable {
-    /// Those of the processes that said something within `silence`.
-    package fileprivate(set) var marks: [Int64] = []
-    /// How long each of the others has said nothing, up to an hour: it ended without a word, or cannot reach the database.
-    package fileprivate(set) var silent: [Interval] = []
-  }
-
-  package static func noted(in session: borrowing Session) throws(DatabaseError) -> Noted {
+  /// What each service said within the last hour, the newest first; a service that stopped properly is not among them.
+  package static func notes(in session: borrowing Session) throws(DatabaseError) -> [Note] {
     let now = try now(in: session)
-    var noted = Noted()
-    for row in try session.query("SELECT mark, seen_at FROM processes WHERE seen_at >= \(now - kept)") {
-      let silent = now - (try row.milliseconds("seen_at"))
-      if silent > silence { noted.silent.append(silent) } else { noted.marks.append(try row.int64("mark")) }
+    var notes: [Note] = []
+    for row in try session.query(
+      """
+      SELECT process, mark, seen_at, name, version FROM processes WHERE seen_at >= \(now - kept)
+      ORDER BY seen_at DESC, process
+      """)
+    {
+      let service = Service(
+        process: try row.bytes("process"), name: try row.optionalText("name"), version: try row.optionalText("version"))
+      notes.append(Note(service: service, mark: try row.int64("mark"), age: now - (try row.milliseconds("seen_at"))))
     }
-    return noted
+    return notes
   }
 
   package static func remove(_ process: [UInt8], in session: borrowing Session) throws(DatabaseError) {

@@ -1,22 +1,27 @@
 package import Database
-import Ledger
+package import Ledger
 package import Time
 
-/// How many of the running services work by the stages as they are now.
+/// Which of the running services work by the stages as they are now.
 ///
 /// A service that has said nothing for `silence` counts as silent for an hour: it ended without a word, was suspended, or
-/// cannot reach the database. One that stops properly is not counted any more.
+/// cannot reach the database. One that stops properly is not among them.
 package struct FollowingServices: Hashable, Sendable {
-  package let following: Int
-  /// How many still work by earlier stages.
-  package let behind: Int
-  /// How long each silent service has said nothing, the shortest first.
-  package let silent: [Interval]
+  package let following: [ProcessTable.Note]
+  /// Those that still work by earlier stages.
+  package let behind: [ProcessTable.Note]
+  /// The one that spoke last first.
+  package let silent: [ProcessTable.Note]
   /// How long it took until the last of them followed, or how long it was waited for.
   package let waited: Interval
 
   /// How many said something a moment ago.
-  package var count: Int { following + behind }
+  package var count: Int { following.count + behind.count }
+
+  /// Those that are of another version of this program, or do not say theirs; silent ones are left out.
+  package func others(than version: String) -> [ProcessTable.Note] {
+    (following + behind).filter { $0.service.version != version }
+  }
 
   /// A change of a stage counts in every process within this time.
   package static let limit = Interval.seconds(5)
@@ -38,20 +43,21 @@ package struct FollowingServices: Hashable, Sendable {
     let start = ContinuousClock.now
     var target: Int64?
     while true {
-      let (mark, noted) = try await connection.read { session throws(DatabaseError) in
+      let (mark, notes) = try await connection.read { session throws(DatabaseError) in
         let mark = try FlagTable.mark(in: session)
-        return (mark, try ProcessTable.noted(in: session))
+        return (mark, try ProcessTable.notes(in: session))
       }
       // Later changes are others' to wait for. The mark never becomes smaller.
       let wanted = target ?? mark
       target = wanted
-      let following = noted.marks.count { $0 >= wanted }
+      let (silent, heard) = (notes.filter(\.isSilent), notes.filter { !$0.isSilent })
+      let behind = heard.filter { $0.mark < wanted }
       let elapsed = (ContinuousClock.now - start).components
       let waited = Interval.milliseconds(
         elapsed.seconds * 1_000 + elapsed.attoseconds / 1_000_000_000_000_000)
-      guard following < noted.marks.count, waited < limit else {
-        return FollowingServices(
-          following: following, behind: noted.marks.count - following, silent: noted.silent.sorted(), waited: waited)
+      guard !behind.isEmpty, waited < limit else {
+        let following = heard.filter { $0.mark >= wanted }
+        return FollowingServices(following: following, behind: behind, silent: silent, waited: waited)
       }
       try await Task.sleep(for: period)
     }

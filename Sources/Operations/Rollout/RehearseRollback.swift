@@ -92,7 +92,12 @@ package struct RehearseRollback: Sendable {
   }
 
   private func processes(_ connection: Connection) async throws -> Int {
-    try await connection.read { session throws(DatabaseError) in try ProcessTable.noted(in: session).marks.count }
+    try await connection.read { session throws(DatabaseError) in try Self.marks(in: session).count }
+  }
+
+  /// By which marks the services work that said something a moment ago.
+  private static func marks(in session: borrowing Session) throws(DatabaseError) -> [Int64] {
+    try ProcessTable.notes(in: session).filter { !$0.isSilent }.map(\.mark)
   }
 
   /// Changes the stage and returns it as it is then.
@@ -131,7 +136,7 @@ package struct RehearseRollback: Sendable {
     let mark = try await connection.read { session throws(DatabaseError) in try FlagTable.mark(in: session) }
     while ContinuousClock.now - start < .milliseconds(limit.milliseconds) {
       let marks = try await connection.read { session throws(DatabaseError) in
-        try ProcessTable.noted(in: session).marks
+        try Self.marks(in: session)
       }
       if marks.count >= count, marks.allSatisfy({ $0 >= mark }) {
         let elapsed = (ContinuousClock.now - start).components

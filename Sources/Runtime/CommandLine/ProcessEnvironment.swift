@@ -32,6 +32,14 @@ package enum ProcessEnvironment {
     return unsafe String(cString: path)
   }
 
+  /// Host and process id, as in `web-1:4121`.
+  package static var name: String {
+    var host = [CChar](repeating: 0, count: 256)
+    let isKnown = unsafe gethostname(&host, host.count - 1) == 0
+    let text = String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    return "\(isKnown && !text.isEmpty ? text : "localhost"):\(getpid())"
+  }
+
   private static func names(_ command: Command) -> [String] {
     command.options.compactMap(\.environment) + command.subcommands.flatMap(names)
   }

@@ -5,20 +5,24 @@ import Signing
 
 /// Says in the database by which stages this process works: so an operator knows when a change has reached every process.
 struct ProcessNotes {
-  private let process = [UInt8].random(count: 16)
+  private let service: ProcessTable.Service
   private let pool: Pool
   private let logger: Logger
   private let pace = LogPace()
 
-  init(pool: Pool, logger: Logger) { (self.pool, self.logger) = (pool, logger) }
+  /// - Parameter version: of the program.
+  init(version: String, pool: Pool, logger: Logger) {
+    service = ProcessTable.Service(process: .random(count: 16), name: ProcessEnvironment.name, version: version)
+    (self.pool, self.logger) = (pool, logger)
+  }
 
   /// Writes the mark, or removes the row at nil; a row that could not be written is written with the next note.
   var note: @Sendable (Int64?) async -> Void {
-    { [process, pool, logger, pace] mark in
+    { [service, pool, logger, pace] mark in
       do throws(DatabaseError) {
         try await pool.read { session throws(DatabaseError) in
-          guard let mark else { return try ProcessTable.remove(process, in: session) }
-          try ProcessTable.note(process, mark: mark, in: session)
+          guard let mark else { return try ProcessTable.remove(service.process, in: session) }
+          try ProcessTable.note(service, mark: mark, in: session)
         }
       } catch {
         // A row that was not removed stops counting by itself.

@@ -13,6 +13,8 @@ package import Time
 extension Installation {
   package struct Settings: Sendable {
     package var http: HTTPServerConfiguration
+    /// Of the program, as other processes on the same database see it.
+    package var version = ""
     /// A listener for the metrics alone; nil: there is none.
     package var metricsListener: HTTPServerConfiguration?
     /// Whether `http` serves the metrics too: they name the apps, so strangers must not reach them.

@@ -21,11 +21,14 @@ enum MappingsShow {
     let word = arguments.positionals.first
     let named = word.flatMap(MappingTable.init(rawValue:))
     if let word, named == nil {
-      guard arguments.value("row") == nil, mapping(of: word) != nil else {
+      guard mapping(of: word) != nil else {
         let what = "\"\(word.plain)\" is neither a table nor the id of a row"
         throw UsageError(
           .invalidValue, "\(what). `switchyard mappings show` lists the tables.",
           suggestion: Suggestion.nearest(to: word, among: MappingTable.allCases.map(\.rawValue)), path: arguments.path)
+      }
+      guard arguments.value("row") == nil else {
+        throw UsageError(.invalidValue, "Specify one row: \(word.plain) or --row.", path: arguments.path)
       }
       try show(row: word, of: MappingTable.allCases, arguments, terminal)
     } else if let id = arguments.value("row") {
@@ -40,7 +43,7 @@ enum MappingsShow {
 
   /// The table that has a row of this id.
   private static func mapping(of id: String) -> MappingTable? {
-    MappingTable.allCases.first { mapping in mapping.embedded.rows.contains { $0.id == id } }
+    MappingTable.allCases.first { mapping in mapping.embedded.rows.contains { $0.id == id.uppercased() } }
   }
 
   private static func list(_ arguments: ParsedArguments, _ terminal: Terminal) throws {
@@ -85,7 +88,7 @@ enum MappingsShow {
     row id: String, of tables: [MappingTable], _ arguments: ParsedArguments, _ terminal: Terminal
   ) throws {
     for mapping in tables {
-      guard let row = mapping.embedded.rows.first(where: { $0.id == id }) else { continue }
+      guard let row = mapping.embedded.rows.first(where: { $0.id == id.uppercased() }) else { continue }
       return try show(mapping, [row], arguments, terminal)
     }
     throw NoSuchRow(id: id)

@@ -23,7 +23,7 @@ enum RolloutStatusCommand {
       P50/P99 are the milliseconds within which half of the answers, and 99 of 100, were given: the upper ends of steps, \
       in whole steps of five minutes. Apple's time is from our request to Apple's whole answer. Ours is from when the \
       receipt was read to the answer, if Apple was not asked first; for an answer that is only compared, the time to compose \
-      it. ERRORS are calls without an answer. Apple's: no response, an HTTP error, or status 21005, 21009 or 21100 to 21199. \
+      it and to wait for a core that nothing else needs. ERRORS are calls without an answer. Apple's: no response, an HTTP error, or status 21005, 21009 or 21100 to 21199. \
       Ours: an answer that could not be composed, or one that in ramp came too late; before complete Apple is asked then. \
       Answers that fail because Apple does not answer, calls whose app nobody can tell, and statuses that need no data of \
       the customer are not counted.
