@@ -107,15 +107,16 @@ struct MigrationRun: Sendable {
         return try await group.next() ?? .halted
       }
       switch end {
-      case .done, .lost?, nil: return
-      case .halted?: try await release(part, because: nil)
+      case .done, .lost?: return
+      // Nil: the lease ended, or the task was cancelled and no longer renews it, which may come before reading has ended.
+      case .halted?, nil: try await release(part, because: nil)
       }
     } catch {
       try await release(part, because: error)
     }
   }
 
-  /// Makes the lease longer again and again; returns when it is another process's.
+  /// Makes the lease longer again and again; returns when it is another process's, or when the task is cancelled.
   private func keep(_ part: MigrationPart) async {
     while !Task.isCancelled {
       try? await service.pacing.sleep(service.settings.renewedEvery)
