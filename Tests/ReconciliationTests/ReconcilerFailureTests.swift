@@ -99,12 +99,17 @@ import Truth
     }
   }
 
+  /// Tells of the same notifications once: in the first of the windows that are asked for.
   private final class OnePage: HTTPHandler {
     private let page: JSONObject
+    private let isTold = Atomic(false)
 
     init(_ page: JSONObject) { self.page = page }
 
-    func respond(to request: HTTPRequest) async -> HTTPResponse { .json(200, page.encoded()) }
+    func respond(to request: HTTPRequest) async -> HTTPResponse {
+      let none: JSONObject = ["hasMore": false, "notificationHistory": []]
+      return .json(200, (isTold.exchange(true, ordering: .relaxed) ? none : page).encoded())
+    }
   }
 
   @Test func `leaves the look-ups to whoever has time when Apple cannot be reached`() async throws {

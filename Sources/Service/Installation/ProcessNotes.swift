@@ -10,9 +10,11 @@ struct ProcessNotes {
   private let logger: Logger
   private let pace = LogPace()
 
-  /// - Parameter version: of the program.
-  init(version: String, pool: Pool, logger: Logger) {
-    service = ProcessTable.Service(process: .random(count: 16), name: ProcessEnvironment.name, version: version)
+  /// - Parameters:
+  ///   - name: host and process id.
+  ///   - version: of the program.
+  init(name: String?, version: String?, pool: Pool, logger: Logger) {
+    service = ProcessTable.Service(process: .random(count: 16), name: name, version: version)
     (self.pool, self.logger) = (pool, logger)
   }
 

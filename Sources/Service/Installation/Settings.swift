@@ -13,8 +13,10 @@ package import Time
 extension Installation {
   package struct Settings: Sendable {
     package var http: HTTPServerConfiguration
-    /// Of the program, as other processes on the same database see it.
-    package var version = ""
+    /// Host and process id, as operators see them by commands on the same database.
+    package var name: String?
+    /// Of the program, as they see it.
+    package var version: String?
     /// A listener for the metrics alone; nil: there is none.
     package var metricsListener: HTTPServerConfiguration?
     /// Whether `http` serves the metrics too: they name the apps, so strangers must not reach them.
