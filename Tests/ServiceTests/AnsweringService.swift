@@ -82,6 +82,8 @@ struct AnsweringService: Sendable {
     settings.answering.stagesWithin = .seconds(60)
     settings.answering.rampWithin = .seconds(60)
     settings.answering.rampAnswerWithin = .seconds(60)
+    // The comparisons' thread waits for everybody else's.
+    settings.shadow.within = .seconds(60)
     change(&settings)
     var asking = AppStoreSettings(verifier: verifier)
     asking.hosts = AppStoreHosts(simulator: running.productionURL)

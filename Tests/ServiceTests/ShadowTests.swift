@@ -79,7 +79,8 @@ import Truth
       let areCompared = try await eventually(within: Self.patience) {
         try await service.rowCount("comparisons") == buyers.count
       }
-      #expect(areCompared)
+      let calls = try await service.metrics().split(separator: "\n").filter { $0.contains("shadow_calls") }
+      #expect(areCompared, "\(calls)")
       // Nothing signed is known: what Apple's answers told, and were recorded for, made no answer of ours.
       #expect(try await service.rowCount("purchases WHERE source = 20 OR source = 40") >= 0)
       #expect(try await service.rowCount("comparisons WHERE cause = 'equal'") < buyers.count)
