@@ -11,7 +11,8 @@ enum RolloutDrill {
     discussion: """
       In ramp and live the app goes back to shadow and then where it was; its customers get Apple's answers for those \
       seconds. In other stages only the epoch changes. Measured is the time until every running service works by the \
-      change. The result is evidence for 30 days. In ramp what was compared at this percentage counts anew from then on. Exit \
+      change; one that falls silent meanwhile has not followed, and one that was silent before is named and not \
+      measured. The result is evidence for 30 days. In ramp what was compared at this percentage counts anew from then on. Exit \
       status: 1 no service is running, or one did not follow.
       """,
     whenStopped: "The stage is as it was, unless somebody else has changed it. The rehearsal does not count.",
@@ -36,9 +37,13 @@ enum RolloutDrill {
           ])
         } else {
           try terminal.write(
-            "\(app) \(environment.rawValue): \(outcome.processes) services, back in \(outcome.back.milliseconds) ms, "
+            "\(app) \(environment.rawValue): \(outcome.processes.counted("service")), back in \(outcome.back.milliseconds) ms, "
               + "\(outcome.stage) again in \(outcome.forth.milliseconds) ms\n")
         }
+      }
+      // Those that were silent before it began were not measured.
+      if let services = try? await FollowingServices.now(on: connection), !services.silent.isEmpty {
+        terminal.note(services.status)
       }
       return .done
     }
