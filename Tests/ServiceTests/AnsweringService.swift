@@ -12,6 +12,7 @@ import Reconciliation
 import Runtime
 import Seeding
 import Service
+import Shadow
 import Signing
 import Simulator
 import Support
