@@ -64,6 +64,16 @@ package enum NoCandidate: String, Error, Sendable, CaseIterable {
   case failed
 }
 
+/// What is known of a customer without Apple's answers of verifyReceipt.
+private struct KnownCandidate: Sendable {
+  let facts: CustomerFacts
+  let account: Set<String>
+  let signedAt: [String: Milliseconds]
+  let reasons: [StaleReason]
+  let holdsSubscription: Bool
+  let isAccountGone: Bool
+}
+
 extension Answering {
   /// Composes what we would answer, for comparison alone: nothing is asked, stored or remembered.
   ///
@@ -146,16 +156,6 @@ extension Answering {
     return found.contains(asked) ? asked : [Environment.production, .sandbox].first(where: found.contains)
   }
 
-  /// What is known of a customer without Apple's answers of verifyReceipt.
-  private struct KnownCandidate: Sendable {
-    let facts: CustomerFacts
-    let account: Set<String>
-    let signedAt: [String: Milliseconds]
-    let reasons: [StaleReason]
-    let holdsSubscription: Bool
-    let isAccountGone: Bool
-  }
-
   /// Rows of one kind of a customer who is compared.
   private static let mostCompared = 5_000
 
@@ -182,7 +182,17 @@ extension Answering {
       throw NoCandidate.tooLarge
     }
     guard !isLearned else { throw NoCandidate.learned }
-    let customer = await thread.run { KnownCustomer(knowledge) }
+    return await thread.run { KnownCandidate(knowledge, asking: ids, with: receipt, flow, at: now) }
+  }
+}
+
+extension KnownCandidate {
+  /// Folds thousands of rows.
+  fileprivate init(
+    _ knowledge: CustomerKnowledge, asking ids: [String], with receipt: Receipt, _ flow: NewsFlow,
+    at now: Milliseconds
+  ) {
+    let customer = KnownCustomer(knowledge)
     var facts = customer.facts
     for place in facts.transactions.indices { facts.transactions[place].answered = nil }
     var signedAt: [String: Milliseconds] = [:]
@@ -192,7 +202,7 @@ extension Answering {
     let reasons =
       ids.isEmpty
       ? [.noPurchases] : Freshness.reasons(customer.evidence(for: receipt, flow, at: now), at: now)
-    return KnownCandidate(
+    self.init(
       facts: facts, account: Set(knowledge.originalTransactionIDs), signedAt: signedAt, reasons: reasons,
       holdsSubscription: customer.holdsSubscription, isAccountGone: customer.isAccountGone)
   }

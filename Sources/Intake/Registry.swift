@@ -114,7 +114,8 @@ package final class Registry: Service {
     do {
       let fresh = try await read()
       let known = state.withLock { state in
-        defer { state = State(directory: fresh, readAt: .now, confirmedAt: start) }
+        let confirmedAt = max(state.confirmedAt, start)
+        defer { state = State(directory: fresh, readAt: .now, confirmedAt: confirmedAt) }
         return state.directory
       }
       warn(of: Set(fresh.unopened).subtracting(known.unopened), in: fresh)

@@ -38,9 +38,12 @@ package final class PatientThread: Sendable {
 
   /// Computes `work` when its turn comes.
   ///
-  /// It does not limit how many pieces wait: its callers do.
+  /// It does not limit how many pieces wait: its callers do. `work` must hand nothing to Dispatch and resume no task: a thread
+  /// that is made for that would be as nice as this one.
   package func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-    await withCheckedContinuation { continuation in
+    // What waits is dropped with the object.
+    defer { withExtendedLifetime(self) {} }
+    return await withCheckedContinuation { continuation in
       computing.add { [handingOn] in
         let value = work()
         handingOn.add { continuation.resume(returning: value) }

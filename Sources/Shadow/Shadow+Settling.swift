@@ -55,7 +55,8 @@ extension Shadow {
     let sealed = try await pool.read { session throws(DatabaseError) in
       try ComparisonTable.body(of: row.id, in: session)
     }
-    guard let sealed, let pair = Self.pair(sealed, of: row.id, with: keys) else { return nil }
+    let (id, keys) = (row.id, keys)
+    guard let sealed, let pair = await thread.run({ Self.pair(sealed, of: id, with: keys) }) else { return nil }
     guard
       let facts = try await answering.facts(
         of: pair.request.receipt, app: app, environment: row.scope.environment, until: pair.request.date)

@@ -189,11 +189,25 @@ package final class Shadow: Service {
   }
 
   private enum Judged: Sendable {
-    case compared(AnswerPair, ComparedAnswers)
+    case compared(JudgedPair)
     case nothing(ShadowOutcome)
   }
 
-  private static func judgedNow(_ candidate: Candidate, _ call: ShadowCall, at date: Milliseconds) -> Judged {
+  /// What is stored of two answers that were compared.
+  private struct JudgedPair: Sendable {
+    let judgement: ComparisonTable.Judgement
+    let cause: DifferenceTable.Cause?
+    let countsAgainst: Bool
+    let customer: Digest
+    let voice: Digest
+    /// Both answers; empty where they are not kept.
+    let body: [UInt8]
+  }
+
+  /// - Parameter equalKept: of how many comparisons without a difference one is kept.
+  private static func judgedNow(
+    _ candidate: Candidate, _ call: ShadowCall, at date: Milliseconds, equalKept: Int
+  ) -> Judged {
     let limits = JSONLimits(bytes: max(1 << 20, candidate.body.count), depth: 32)
     guard let ours = try? JSONReader.read(candidate.body, limits: limits).object else { return .nothing(.failed) }
     guard !candidate.receipt.originalTransactionIDs.isEmpty, tells(call.theirs) || tells(ours) else {
@@ -205,20 +219,25 @@ package final class Shadow: Service {
         excludesOldTransactions: candidate.excludesOldTransactions, date: date),
       theirs: call.theirs, ours: ours, facts: candidate.facts, account: candidate.account,
       signedAt: candidate.signedAt, isFresh: candidate.isFresh)
-    return .compared(pair, AnswerJudge(candidate.composer).compare(pair))
+    let (compared, voice) = (AnswerJudge(candidate.composer).compare(pair), candidate.voice)
+    let isKept = !compared.isEqual || Int(voice.bytes[0]) % max(1, equalKept) == 0
+    return .compared(
+      JudgedPair(
+        judgement: compared.judgement, cause: compared.cause, countsAgainst: compared.countsAgainst,
+        customer: Digest.sha256(Array("customer \(candidate.account.min() ?? voice.hex)".utf8)), voice: voice,
+        body: isKept ? pair.json.encoded() : []))
   }
 
   private func judged(_ candidate: Candidate, _ call: ShadowCall, at date: Milliseconds) async -> ComparedCall {
-    let pair: AnswerPair
-    let compared: ComparedAnswers
-    switch await thread.run({ Self.judgedNow(candidate, call, at: date) }) {
-    case .compared(let answers, let judged): (pair, compared) = (answers, judged)
+    let compared: JudgedPair
+    let equalKept = settings.equalKept
+    switch await thread.run({ Self.judgedNow(candidate, call, at: date, equalKept: equalKept) }) {
+    case .compared(let judged): compared = judged
     case .nothing(let outcome): return ComparedCall(outcome)
     }
-    let customer = Digest.sha256(Array("customer \(candidate.account.min() ?? candidate.voice.hex)".utf8))
     do throws(DatabaseError) {
-      guard try await store(candidate, pair, compared, of: customer, call) else {
-        return ComparedCall(.repeated, compared.judgement, of: customer)
+      guard try await store(compared, of: candidate, call) else {
+        return ComparedCall(.repeated, compared.judgement, of: compared.customer)
       }
     } catch {
       if let others = pace.turn(of: "store") {
@@ -230,22 +249,19 @@ package final class Shadow: Service {
     let labels = [candidate.app.bundleID, call.call.environment.rawValue]
     metrics.comparisons[labels + [compared.cause?.rawValue ?? ComparisonTable.equal]].increment()
     if compared.countsAgainst { metrics.impact[labels].increment() }
-    return ComparedCall(.compared, compared.judgement, of: customer)
+    return ComparedCall(.compared, compared.judgement, of: compared.customer)
   }
 
   /// Whether the voice was not heard before.
   private func store(
-    _ candidate: Candidate, _ pair: AnswerPair, _ compared: ComparedAnswers, of customer: Digest, _ call: ShadowCall
+    _ compared: JudgedPair, of candidate: Candidate, _ call: ShadowCall
   ) async throws(DatabaseError) -> Bool {
     let now = clock.now()
     let voice = ComparisonTable.Voice(
-      scope: candidate.scope, window: max(window(at: call.askedAt), candidate.flag.changedAt), customer: customer.bytes,
-      receipt: candidate.voice.bytes)
-    let isKept = !compared.isEqual || Int(candidate.voice.bytes[0]) % max(1, settings.equalKept) == 0
-    let body = isKept ? pair.json.encoded() : []
-    let (settlesAt, judgement) = (
-      compared.isEqual ? nil : now + settings.settlesAfter, compared.judgement
-    )
+      scope: candidate.scope, window: max(window(at: call.askedAt), candidate.flag.changedAt),
+      customer: compared.customer.bytes, receipt: compared.voice.bytes)
+    let (judgement, body) = (compared.judgement, compared.body)
+    let settlesAt = compared.cause == nil ? nil : now + settings.settlesAfter
     return try await pool.transaction { [keys, settings] session throws(DatabaseError) in
       guard
         let id = try ComparisonTable.add(

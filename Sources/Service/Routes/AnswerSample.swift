@@ -8,6 +8,7 @@ import Rollout
 import Runtime
 import Shadow
 import Synchronization
+import Time
 
 /// Asks Apple about a few of the calls that we answered, and has both answers compared.
 ///
@@ -24,7 +25,8 @@ final class AnswerSample: Service {
   private let times: AnswerTimes
   private let registry: Registry
   private let reader = ReceiptAnswerReader(thread: SideThread(label: "sampled answers"))
-  private let next = Mutex<[Scope: ContinuousClock.Instant]>([:])
+  /// When a call was last taken, by the service's clock: a simulated month has its samples, too.
+  private let taken = Mutex<[Scope: Milliseconds]>([:])
   private let (production, sandbox) = (Line(), Line())
 
   private struct Taken: Sendable {
@@ -65,11 +67,14 @@ final class AnswerSample: Service {
     let line = environment == .production ? production : sandbox
     guard case .enqueued = line.waiting.yield(Taken(call: call, scope: scope)) else { return }
     shadow.noteSample(of: receipt.voice, in: scope)
-    next.withLock { $0[scope] = ContinuousClock.now + every }
+    let now = shadow.now
+    taken.withLock { $0[scope] = now }
   }
 
   private func isTurn(of scope: Scope) -> Bool {
-    next.withLock { $0[scope].map { $0 <= ContinuousClock.now } ?? true }
+    guard let last = taken.withLock({ $0[scope] }) else { return true }
+    // A clock that was set back keeps nobody waiting for longer.
+    return .milliseconds(abs((shadow.now - last).milliseconds)) >= every
   }
 
   private func isCompared(_ scope: Scope) -> Bool {
