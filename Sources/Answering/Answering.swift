@@ -20,7 +20,9 @@ package final class Answering: Sendable {
     package var lookUpWithin = Interval.seconds(5)
     /// How long it is believed how the notifications of an app flow.
     package var flowKept = Duration.seconds(10)
-    /// For reading the stages again where they were last read too long ago; then Apple is asked, but for apps in `complete`.
+    /// How long stages are worked by that could not be looked at again, as in a process that was suspended.
+    package var stagesTrusted = Duration.seconds(5)
+    /// For reading the stages again where that is too long ago; then Apple is asked, but for apps in `complete`.
     package var stagesWithin = Duration.seconds(2)
     /// For deciding who answers in the stage `ramp`; then it is Apple.
     package var rampWithin = Duration.seconds(2)
@@ -40,12 +42,13 @@ package final class Answering: Sendable {
   /// The registered apps.
   package struct Directory: Sendable {
     let current: @Sendable () -> AppDirectory
-    let hasCurrentStages: @Sendable () -> Bool
+    let hasCurrentStages: @Sendable (_ within: Duration) -> Bool
     let refreshed: @Sendable () async -> AppDirectory
 
-    /// - Parameter hasCurrentStages: false where a stage may have been changed some time ago without our knowing.
+    /// - Parameter hasCurrentStages: false where a stage may have been changed so long ago without our knowing.
     package init(
-      current: @escaping @Sendable () -> AppDirectory, hasCurrentStages: @escaping @Sendable () -> Bool = { true },
+      current: @escaping @Sendable () -> AppDirectory,
+      hasCurrentStages: @escaping @Sendable (_ within: Duration) -> Bool = { _ in true },
       refreshed: @escaping @Sendable () async -> AppDirectory
     ) {
       self.current = current
@@ -133,7 +136,10 @@ package final class Answering: Sendable {
     guard let place = Place(app, posted, in: call.environment, apps) else { return .passOn }
     // It may have been taken back meanwhile. In `complete` Apple is never asked.
     guard knowsStages || !(place.flag?.stage.asksVerifyReceipt ?? apps.asksVerifyReceipt(in: call.environment))
-    else { return .passOn }
+    else {
+      if let stage = place.flag?.stage, stage.answers != .apple { failed(StagesUnknown()) }
+      return .passOn
+    }
     let what = AnswerCase(call: call.about(app), posted: posted, place: place, apps: apps)
     let outcome: AnswerOutcome
     if let app = place.app, let flag = place.flag, flag.stage.answers == .divided {
@@ -150,10 +156,11 @@ package final class Answering: Sendable {
 
   /// Whether the stages are those of a moment ago; reads them again if they are not.
   private func knowsStages() async -> Bool {
-    if directory.hasCurrentStages() { return true }
+    let trusted = settings.stagesTrusted
+    if directory.hasCurrentStages(trusted) { return true }
     return await InTime.run(within: settings.stagesWithin, otherwise: false) { [directory] in
       _ = await directory.refreshed()
-      return directory.hasCurrentStages()
+      return directory.hasCurrentStages(trusted)
     }
   }
 

@@ -25,8 +25,6 @@ package final class Registry: Service {
   private static let period = Duration.seconds(5)
   /// How often it is looked whether a stage has changed: the change is to be known within five seconds.
   private static let markPeriod = Duration.seconds(1)
-  /// How long stages are worked by that could not be looked at again.
-  private static let trusted = Duration.seconds(5)
 
   /// A registry that has read the directory once.
   ///
@@ -54,10 +52,12 @@ package final class Registry: Service {
 
   package var directory: AppDirectory { state.withLock { $0.directory } }
 
-  /// Whether the stages are those that the database had at most five seconds ago.
+  /// Whether the stages are those that the database had at most so long ago.
   ///
   /// They are not after the process was suspended, or while it cannot reach its database.
-  package var hasCurrentStages: Bool { state.withLock { clock() - $0.confirmedAt < Self.trusted } }
+  package func hasCurrentStages(within time: Duration) -> Bool {
+    state.withLock { clock() - $0.confirmedAt < time }
+  }
 
   /// The directory, read anew: asked before anybody is refused.
   ///

@@ -205,17 +205,17 @@ private final class Marks: Sendable {
     let registry = try await Registry(
       reading: { try await source.read() }, mark: { marks.mark.withLock { $0 } },
       clock: { start + passed.withLock { $0 } }, logger: Logger(label: "test", level: .debug, handler: log))
-    #expect(registry.hasCurrentStages)
+    #expect(registry.hasCurrentStages(within: .seconds(5)))
     passed.withLock { $0 = .milliseconds(4_999) }
-    #expect(registry.hasCurrentStages)
+    #expect(registry.hasCurrentStages(within: .seconds(5)))
     passed.withLock { $0 = .seconds(5) }
-    #expect(!registry.hasCurrentStages)
+    #expect(!registry.hasCurrentStages(within: .seconds(5)))
     source.state.withLock { $0.isFailing = true }
     _ = await registry.refreshed(atMostEvery: .zero)
-    #expect(!registry.hasCurrentStages, "a reading that failed tells nothing")
+    #expect(!registry.hasCurrentStages(within: .seconds(5)), "a reading that failed tells nothing")
     source.state.withLock { $0.isFailing = false }
     _ = await registry.refreshed(atMostEvery: .zero)
-    #expect(registry.hasCurrentStages)
+    #expect(registry.hasCurrentStages(within: .seconds(5)))
     // What is read while time passes is as old as its beginning.
     source.state.withLock { $0.isHeld = true }
     async let reading = registry.refreshed(atMostEvery: .zero)
@@ -223,12 +223,12 @@ private final class Marks: Sendable {
     passed.withLock { $0 = .seconds(20) }
     source.state.withLock { $0.isHeld = false }
     _ = await reading
-    #expect(!registry.hasCurrentStages)
+    #expect(!registry.hasCurrentStages(within: .seconds(5)))
     // It looks by itself.
     let run = Task { try await registry.run() }
-    #expect(await eventually { registry.hasCurrentStages })
+    #expect(await eventually { registry.hasCurrentStages(within: .seconds(5)) })
     passed.withLock { $0 = .seconds(40) }
-    #expect(await eventually { registry.hasCurrentStages })
+    #expect(await eventually { registry.hasCurrentStages(within: .seconds(5)) })
     run.cancel()
     try await run.value
   }

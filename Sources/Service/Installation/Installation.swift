@@ -55,7 +55,7 @@ package struct Installation: Sendable {
     let answering = Answering(
       pool: pool,
       directory: Answering.Directory(
-        current: { registry.directory }, hasCurrentStages: { registry.hasCurrentStages },
+        current: { registry.directory }, hasCurrentStages: { registry.hasCurrentStages(within: $0) },
         refreshed: { await registry.refreshed(atMostEvery: Router.patience) }),
       reader: adapter.receipts, key: keys.current, memory: memory, settings: settings.answering,
       composers: settings.composers, clock: clock, failed: Self.logging(to: logger),

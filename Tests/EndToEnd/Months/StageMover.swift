@@ -8,6 +8,8 @@ import Time
 protocol StageMover: Sendable {
   /// How far the world goes before stages are moved again.
   var step: Interval { get }
+  /// In how many groups customers ask, each an hour after the one before; 1: all at once.
+  var groups: Int { get }
   /// When the world begins, and in which time its customers come.
   var start: Milliseconds { get }
   var arrival: Interval { get }
@@ -31,6 +33,7 @@ protocol StageMover: Sendable {
 }
 
 extension StageMover {
+  var groups: Int { 1 }
   var start: Milliseconds { MonthsPlan.start }
   var arrival: Interval { .days(365) }
   var isHarmful: Bool { false }

@@ -19,7 +19,7 @@ extension SwitchedMonths {
     var status: Int64? { answer.map { $0.body["status"]?.integer ?? -1 } }
   }
 
-  /// Everybody asks while the mover does harm; then whoever got no answer asks again.
+  /// Everybody asks, group by group, while the mover does harm; then whoever got no answer asks again.
   ///
   /// - Parameter settled: the apps that are in the same stage for longer than since the last move, and it.
   func askAll(
@@ -28,10 +28,16 @@ extension SwitchedMonths {
     // Another one is the first each time: Apple is asked beside us about a few of those who come early.
     let everybody = Array(site.apple.world.customers())
     let first = everybody.isEmpty ? 0 : moment.day % everybody.count
+    let customers = Array(everybody[first...] + everybody[..<first])
     async let disturbed: Void = mover.disturb(site)
-    var asked = try await ask(Array(everybody[first...] + everybody[..<first]))
+    var (asked, left): ([Asked], [Asked]) = ([], [])
+    for group in 0..<mover.groups {
+      if group > 0 { try await advance(by: .hours(1), mover) }
+      // They stand app by app: each group has some of each.
+      asked = try await ask(stride(from: group, to: customers.count, by: mover.groups).map { customers[$0] })
+      left += judge(asked, &outcome, at: moment, mover, settled)
+    }
     try await disturbed
-    var left = judge(asked, &outcome, at: moment, mover, settled)
     for _ in 0..<Self.rounds where !left.isEmpty {
       try await site.workers.revive()
       try await Task.sleep(for: Self.pause)

@@ -178,8 +178,8 @@ struct SwitchedMonths: Sendable {
         try await site.control("faults", FaultRule(Fault(.serverError), on: .verifyReceipt, times: nil).json)
         isOff = true
       }
-      try await mover.advance(site.time, by: mover.step)
-      try await site.control("advance", ["to": .integer(site.time.clock.now().sinceEpoch)])
+      let untilFirstGroup = mover.step.milliseconds - Interval.hours(Int64(mover.groups - 1)).milliseconds
+      try await advance(by: .milliseconds(untilFirstGroup), mover)
       date = date + mover.step
       // Of a new stage a process learns within seconds.
       let settled = mover.stages.filter { $0.value == before[$0.key] }
@@ -191,5 +191,11 @@ struct SwitchedMonths: Sendable {
     outcome.story = mover.story
     outcome.complaints += mover.complaints
     return outcome
+  }
+
+  /// Lets the time go on, for the programs and for the simulated App Store.
+  func advance(by interval: Interval, _ mover: any StageMover) async throws {
+    try await mover.advance(site.time, by: interval)
+    try await site.control("advance", ["to": .integer(site.time.clock.now().sinceEpoch)])
   }
 }
