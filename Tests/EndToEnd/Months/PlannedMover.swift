@@ -63,7 +63,7 @@ struct PlannedMover: StageMover {
   /// Where we answer everybody, Apple is asked beside us about one call of an app every two seconds, and of a burst about one.
   ///
   /// While harm is done all ask at once: there is no database then that could be told the time.
-  var groups: Int { current == nil || isHarmful ? 1 : 12 }
+  var groups: Int { current == nil || isHarmful ? 1 : 24 }
 
   var start: Milliseconds { Self.start }
   /// Bounds are proven by customers who are there: all come before the first app is moved.

@@ -25,15 +25,13 @@ extension SwitchedMonths {
   func askAll(
     _ outcome: inout Outcome, at moment: SwitchedMoment, by mover: any StageMover, _ settled: [String: String]
   ) async throws {
-    // Another one is the first each time: Apple is asked beside us about a few of those who come early.
-    let everybody = Array(site.apple.world.customers())
-    let first = everybody.isEmpty ? 0 : moment.day % everybody.count
-    let customers = Array(everybody[first...] + everybody[..<first])
+    // In another order each time: Apple is asked beside us about a few of those who come early.
+    var order = SeededRandom(seed: UInt64(moment.day))
+    let customers = Array(site.apple.world.customers()).shuffled(using: &order)
     async let disturbed: Void = mover.disturb(site)
     var (asked, left): ([Asked], [Asked]) = ([], [])
     for group in 0..<mover.groups {
       if group > 0 { try await advance(by: .hours(1), mover) }
-      // They stand app by app: each group has some of each.
       asked = try await ask(stride(from: group, to: customers.count, by: mover.groups).map { customers[$0] })
       left += judge(asked, &outcome, at: moment, mover, settled)
     }
