@@ -80,8 +80,8 @@ struct AnswerCase: Sendable {
   ) -> AnswerOutcome {
     .askApple(
       AnswerDraft(
-        content: content, receipt: ProvenReceipt(posted), environment: call.environment, reasons: reasons,
-        isOwnFailure: isOwnFailure))
+        content: content, place: place, receipt: ProvenReceipt(posted), environment: call.environment,
+        reasons: reasons, isOwnFailure: isOwnFailure))
   }
 
   /// We cannot answer: Apple is asked where it may be.

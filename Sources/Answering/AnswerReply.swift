@@ -83,6 +83,8 @@ package struct AnswerDraft: Sendable {
   }
 
   let content: Content
+  /// Whose request it is, by the stages as they were when it came.
+  let place: Place
   /// What was posted, which is kept if Apple does not answer; nil for what nobody vouches for.
   package let receipt: ProvenReceipt?
   let environment: Environment

@@ -63,6 +63,7 @@ extension Answering {
     // Only what Apple itself said of the account is final; it knows more than we do of such a request, and is asked again
     // with the next.
     func isSaid(_ reply: AnswerReply) -> Bool { reply.source != nil || reply.status == 21_010 }
+    guard await isStillOurs(draft.place, in: draft.environment) else { return unavailable }
     switch draft.content {
     case .status(let status):
       let reply = AnswerReply(status: status, in: draft.environment, reasons: draft.reasons)

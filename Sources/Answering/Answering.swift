@@ -125,22 +125,8 @@ package final class Answering: Sendable {
       return isOurs ? .answered(AnswerReply(status: 21_005, in: call.environment)) : .passOn
     }
     let readAt = ContinuousClock.now
-    let knowsStages = await knowsStages()
-    var apps = directory.current()
-    // A receipt that names an app is of that one alone, whatever secret comes with it.
-    var app = posted.bundleID.map { apps[$0] } ?? self.app(ofSecretIn: posted.request, apps)
-    if app == nil, let bundleID = posted.proven?.bundleID {
-      apps = await directory.refreshed()
-      app = apps[bundleID]
-    }
-    guard let place = Place(app, posted, in: call.environment, apps) else { return .passOn }
-    // It may have been taken back meanwhile. In `complete` Apple is never asked.
-    guard knowsStages || !(place.flag?.stage.asksVerifyReceipt ?? apps.asksVerifyReceipt(in: call.environment))
-    else {
-      if let stage = place.flag?.stage, stage.answers != .apple { failed(StagesUnknown()) }
-      return .passOn
-    }
-    let what = AnswerCase(call: call.about(app), posted: posted, place: place, apps: apps)
+    guard let (place, apps) = await placed(posted, in: call.environment) else { return .passOn }
+    let what = AnswerCase(call: call.about(place.app), posted: posted, place: place, apps: apps)
     let outcome: AnswerOutcome
     if let app = place.app, let flag = place.flag, flag.stage.answers == .divided {
       guard await isOurs(posted, app, flag, in: call.environment) else { return .passOn }
@@ -152,6 +138,43 @@ package final class Answering: Sendable {
     }
     guard case .answered(let reply) = outcome else { return outcome }
     return .answered(reply.about(ProvenReceipt(posted), readAt: readAt))
+  }
+
+  /// Whose request it is, by the stages of a moment ago; nil when it is Apple's to answer.
+  private func placed(_ posted: PostedReceipt, in environment: Environment) async -> (Place, AppDirectory)? {
+    var apps = directory.current()
+    if let bundleID = posted.proven?.bundleID, apps[bundleID] == nil { apps = await directory.refreshed() }
+    // Where Apple answers anyway, nobody waits for the database.
+    guard let known = place(of: posted, in: environment, apps) else { return nil }
+    if !mayHaveBeenTakenBack(known, apps, in: environment) { return (known, apps) }
+    let knowsStages = await knowsStages()
+    apps = directory.current()
+    guard let place = place(of: posted, in: environment, apps) else { return nil }
+    if knowsStages || !mayHaveBeenTakenBack(place, apps, in: environment) { return (place, apps) }
+    failed(StagesUnknown())
+    return nil
+  }
+
+  private func place(of posted: PostedReceipt, in environment: Environment, _ apps: AppDirectory) -> Place? {
+    // A receipt that names an app is of that one alone, whatever secret comes with it.
+    let app = posted.bundleID.map { apps[$0] } ?? self.app(ofSecretIn: posted.request, apps)
+    return Place(app, posted, in: environment, apps)
+  }
+
+  /// Whether Apple may be asked, by stages that may be old; in `complete` it never is.
+  private func mayHaveBeenTakenBack(_ place: Place, _ apps: AppDirectory, in environment: Environment) -> Bool {
+    (place.flag?.stage.asksVerifyReceipt ?? apps.asksVerifyReceipt(in: environment))
+      && !directory.hasCurrentStages(settings.stagesTrusted)
+  }
+
+  /// Whether an app that Apple was asked for is answered by us still: it may have been taken back while Apple was waited for.
+  func isStillOurs(_ place: Place, in environment: Environment) async -> Bool {
+    guard let app = place.app, let flag = place.flag else { return true }
+    guard await knowsStages() else {
+      failed(StagesUnknown())
+      return false
+    }
+    return directory.current().flag(of: Scope(app: app.id, environment: environment))?.epoch == flag.epoch
   }
 
   /// Whether the stages are those of a moment ago; reads them again if they are not.

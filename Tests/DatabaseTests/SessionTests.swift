@@ -53,6 +53,13 @@ import Time
     #expect(try settings.text("i") == "READ-COMMITTED")
     #expect(try settings.int("w") == 5)
     #expect(try settings.bool("a"))
+    // MySQL does not have it.
+    let idle = try await connection.read { session throws(DatabaseError) in
+      try session.query("SHOW SESSION VARIABLES LIKE 'idle_transaction_timeout'").map { row throws(DatabaseError) in
+        try row.text("Value")
+      }
+    }
+    #expect(idle.allSatisfy { $0 == "20" }, "seconds")
     await connection.close()
   }
 

@@ -77,6 +77,26 @@ import Time
     #expect(try await flag(here)?.stage == .shadow)
   }
 
+  @Test func `waits for a service that was frozen while it held the app's row`() async throws {
+    let here = try await Operated()
+    try await here.execute("UPDATE flags SET stage = 'live', epoch = 9 WHERE environment = 2")
+    let frozen = try await Connection.open(here.configuration)
+    try await frozen.read { session throws(DatabaseError) in
+      // The server ends it after two seconds; it waits longer for a service's own.
+      try session.run("SET SESSION wait_timeout = 2 /*M!100300 , idle_transaction_timeout = 2 */")
+      try session.run("START TRANSACTION")
+      _ = try session.query("SELECT stage FROM flags LOCK IN SHARE MODE")
+    }
+    var impatient = here.configuration
+    impatient.lockWaitTimeout = .seconds(1)
+    let connection = try await Connection.open(impatient)
+    let report = try await StopAnswering(of: nil).apply(by: kim, at: now, on: connection)
+    #expect(report.stopped.map(\.flag.stage) == [.live])
+    #expect(try await flag(here)?.stage == .shadow)
+    await connection.close()
+    await frozen.close()
+  }
+
   @Test func `stops a stage that this binary does not know, which counts as answered until then`() async throws {
     let here = try await Operated()
     try await here.execute("UPDATE flags SET stage = 'beyond', ramp_share = 500, epoch = 9 WHERE environment = 2")

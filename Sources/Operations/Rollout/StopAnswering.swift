@@ -71,13 +71,14 @@ package struct StopAnswering: Sendable {
   ) async throws -> Report {
     for _ in 1..<Self.attempts {
       do { return try await stop(by: author, at: now, on: connection) } catch let error as DatabaseError
-        where error.code == .abandoned
+        where error.code == .abandoned || error.code == .lockWaitTimeout
       {}
     }
     return try await stop(by: author, at: now, on: connection)
   }
 
-  /// How often it is tried while others change stages.
+  /// How often it is tried while others change stages, or hold an app's row: each try waits for it for five seconds, and the
+  /// server ends a transaction in which nothing happened for twenty.
   private static let attempts = 5
 
   private func stop(

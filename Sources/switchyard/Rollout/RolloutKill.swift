@@ -100,9 +100,14 @@ enum RolloutKill {
     let outcome =
       error.code == .commitOutcomeUnknown
       ? "It is not known whether the kill was committed." : "No stage was changed: the database failed."
+    let advice =
+      error.code == .lockWaitTimeout
+      ? "A frozen service may hold the app's row: stop services that `switchyard rollout status` names, and repeat the command."
+      : "Repeat the command once the database answers."
     return """
-      \(outcome) Repeat the command once the database answers. Services that cannot reach the database leave calls about \
-      apps in ramp and live to Apple; they go on answering for apps in complete: runbooks/rollback.md, *If not*.
+      \(outcome) \(advice) Services that reach the database go on giving Switchyard's answers: stop them if you cannot \
+      repeat it. Those that cannot reach it leave calls about apps in ramp and live to Apple; they go on answering for apps \
+      in complete: runbooks/rollback.md, *If not*.
       """
   }
 

@@ -7,6 +7,7 @@ struct `Months from legacy to complete by plan and proof` {
   @Test func `take nobody's access, and the reports say so`() async throws {
     let customers = Program.setting("SWITCHYARD_SOAK_AUTO_CUSTOMERS") ?? 80
     let seed = Program.setting("SWITCHYARD_SOAK_SEED").map { UInt64($0) } ?? SeededRandom().seed >> 1
+    PlannedMover.say("SWITCHYARD_SOAK_SEED=\(seed)")
     let outcome = try await SwitchedMonths.byPlan(customers: customers, lost: 3, seed: seed)
     print("soak.auto: seed \(seed), \(outcome.summary)")
     outcome.expectNobodyDeprived(seed)

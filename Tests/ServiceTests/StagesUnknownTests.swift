@@ -1,0 +1,54 @@
+import Answering
+import Database
+import JSON
+import Runtime
+import Service
+import Support
+import Testing
+import Time
+
+/// What a call is answered where its app may have been taken back without the service's knowing.
+@Suite struct `Stages that could not be looked at lately` {
+  @Test(arguments: ["shadow", "ramp", "live", "complete"])
+  func `leave a call to Apple, but for complete`(stage: String) async throws {
+    let world = AnsweredWorld.world()
+    let buyer = try #require(AnsweredWorld.buyers(world).first)
+    try await AnsweringService.with(
+      world, stage: stage,
+      { settings in
+        settings.answersKept = .milliseconds(0)
+        settings.answering.stagesTrusted = .zero
+      }
+    ) { service in
+      let answer = try await service.ask(AnsweringService.request(try service.receipt(of: buyer)))
+      #expect(answer.code == 0 && (answer.source == "apple") == (stage != "complete"), "\(answer)")
+      // It would be Apple's answer in `shadow` anyway.
+      let isSaid = service.log.records.contains {
+        $0.metadata["error"] == "the stages could not be read in time: Apple was asked instead"
+      }
+      #expect(isSaid == ["ramp", "live"].contains(stage), "\(service.log.records.filter { $0.level >= .warning })")
+    }
+  }
+
+  @Test func `are looked at again when Apple does not answer`() async throws {
+    let world = AnsweredWorld.world()
+    let buyer = try #require(AnsweredWorld.buyers(world).first)
+    try await AnsweringService.with(
+      world, stage: "live",
+      { settings in
+        settings.answersKept = .milliseconds(0)
+        // By then the service has learned the stage.
+        settings.verifyReceipt.deadlineBesideOurs = .seconds(20)
+      }
+    ) { service in
+      try await service.control(
+        "faults", ["fault": "stalled", "on": "verifyReceipt", "value": 600_000, "times": .null])
+      let request = AnsweringService.request(try service.receipt(of: buyer))
+      async let answer = service.ask(request)
+      #expect(try await eventually { try await service.matchedCalls().last == 1 })
+      try await service.execute("UPDATE flags SET stage = 'shadow', epoch = epoch + 1 WHERE environment = 2")
+      let taken = try await answer
+      #expect(taken.code == 21_005 && taken.source == nil, "\(taken)")
+    }
+  }
+}
