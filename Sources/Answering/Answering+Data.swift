@@ -63,16 +63,18 @@ extension Answering {
     // Only what Apple itself said of the account is final; it knows more than we do of such a request, and is asked again
     // with the next.
     func isSaid(_ reply: AnswerReply) -> Bool { reply.source != nil || reply.status == 21_010 }
-    guard await isStillOurs(draft.place, in: draft.environment) else { return unavailable }
     switch draft.content {
     case .status(let status):
       let reply = AnswerReply(status: status, in: draft.environment, reasons: draft.reasons)
-      return isSaid(reply) ? reply : unavailable
+      guard isSaid(reply), await isStillOurs(draft.place, in: draft.environment) else { return unavailable }
+      return reply
     case .data(var request):
       // Without a purchase nothing tells that the customer has none.
       if draft.reasons == [.noPurchases] { return unavailable }
       request.what.isWithoutApple = true
-      guard case .answered(let reply) = await tell(request), isSaid(reply) else { return unavailable }
+      guard case .answered(let reply) = await tell(request), isSaid(reply),
+        await isStillOurs(draft.place, in: draft.environment)
+      else { return unavailable }
       return reply
     }
   }

@@ -137,58 +137,13 @@ package final class Answering: Sendable {
       outcome = await decide(what)
     }
     guard case .answered(let reply) = outcome else { return outcome }
+    // It may have been taken back while it was composed: a large customer waits for a turn, and a process can be suspended.
+    guard await isStillOurs(place, in: call.environment) else { return .passOn }
     return .answered(reply.about(ProvenReceipt(posted), readAt: readAt))
   }
 
-  /// Whose request it is, by the stages of a moment ago; nil when it is Apple's to answer.
-  private func placed(_ posted: PostedReceipt, in environment: Environment) async -> (Place, AppDirectory)? {
-    var apps = directory.current()
-    if let bundleID = posted.proven?.bundleID, apps[bundleID] == nil { apps = await directory.refreshed() }
-    // Where Apple answers anyway, nobody waits for the database.
-    guard let known = place(of: posted, in: environment, apps) else { return nil }
-    if !mayHaveBeenTakenBack(known, apps, in: environment) { return (known, apps) }
-    let knowsStages = await knowsStages()
-    apps = directory.current()
-    guard let place = place(of: posted, in: environment, apps) else { return nil }
-    if knowsStages || !mayHaveBeenTakenBack(place, apps, in: environment) { return (place, apps) }
-    failed(StagesUnknown())
-    return nil
-  }
-
-  private func place(of posted: PostedReceipt, in environment: Environment, _ apps: AppDirectory) -> Place? {
-    // A receipt that names an app is of that one alone, whatever secret comes with it.
-    let app = posted.bundleID.map { apps[$0] } ?? self.app(ofSecretIn: posted.request, apps)
-    return Place(app, posted, in: environment, apps)
-  }
-
-  /// Whether Apple may be asked, by stages that may be old; in `complete` it never is.
-  private func mayHaveBeenTakenBack(_ place: Place, _ apps: AppDirectory, in environment: Environment) -> Bool {
-    (place.flag?.stage.asksVerifyReceipt ?? apps.asksVerifyReceipt(in: environment))
-      && !directory.hasCurrentStages(settings.stagesTrusted)
-  }
-
-  /// Whether an app that Apple was asked for is answered by us still: it may have been taken back while Apple was waited for.
-  func isStillOurs(_ place: Place, in environment: Environment) async -> Bool {
-    guard let app = place.app, let flag = place.flag else { return true }
-    guard await knowsStages() else {
-      failed(StagesUnknown())
-      return false
-    }
-    return directory.current().flag(of: Scope(app: app.id, environment: environment))?.epoch == flag.epoch
-  }
-
-  /// Whether the stages are those of a moment ago; reads them again if they are not.
-  private func knowsStages() async -> Bool {
-    let trusted = settings.stagesTrusted
-    if directory.hasCurrentStages(trusted) { return true }
-    return await InTime.run(within: settings.stagesWithin, otherwise: false) { [directory] in
-      _ = await directory.refreshed()
-      return directory.hasCurrentStages(trusted)
-    }
-  }
-
   /// The app whose shared secret a request has; nil if it has none, or one that several apps have.
-  private func app(ofSecretIn request: PostedRequest, _ apps: AppDirectory) -> App? {
+  func app(ofSecretIn request: PostedRequest, _ apps: AppDirectory) -> App? {
     guard let code = code(of: request) else { return nil }
     let holders = apps.apps(withSecret: code)
     return holders.count == 1 ? holders[0] : nil

@@ -204,8 +204,12 @@ extension Session {
       'STRICT_TRANS_TABLES,STRICT_ALL_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'
       """)
     // In seconds. A process that was frozen inside a transaction would keep its locks for hours, and a rollback waits for them.
-    // MySQL has no such variable.
-    try run("SET SESSION autocommit = 1 /*M!100300 , idle_transaction_timeout = 20 */")
+    // The other two would come before it. MySQL has no such variables.
+    try run(
+      """
+      SET SESSION autocommit = 1 /*M!100300 , idle_transaction_timeout = 20, idle_write_transaction_timeout = 0, \
+      idle_readonly_transaction_timeout = 0 */
+      """)
     let rows = try query("SELECT CONNECTION_ID() AS id, @@max_allowed_packet AS packet, VERSION() AS version")
     guard let row = rows.first else { throw DatabaseError(.connectionLost, "the server told nothing about itself") }
     connectionID = try row.uint64("id")

@@ -78,13 +78,15 @@ import Time
     let other = try await Connection.open(here.configuration)
     let result = try await withThrowingTaskGroup(of: Void.self) { [kim, now] group in
       group.addTask {
-        let drill = RehearseRollback(Operated.bundleID, in: .sandbox, within: .seconds(2))
+        let drill = RehearseRollback(Operated.bundleID, in: .sandbox, within: .minutes(5))
         _ = try await drill.apply(drill.plan(on: other), by: kim, clock: .fixed(at: now), on: other)
       }
       #expect(try await eventually { try await stage(here) == .shadow })
       try await here.connection.read { session throws(DatabaseError) in
         _ = try session.execute("UPDATE processes SET seen_at = seen_at - 16000 WHERE process = \(frozen)")
       }
+      // Another one that comes in its place does not make up for it.
+      try await follow(by: [UInt8](repeating: 9, count: 16), mark: 1_000, here)
       return await group.nextResult() ?? .success(())
     }
     await other.close()
@@ -92,6 +94,19 @@ import Time
     #expect(try await stage(here) == .live)
     let audit = try await here.audit()
     #expect(!audit.contains { $0.hasPrefix("rollout.drill ") })
+  }
+
+  @Test func `waits for no service that stops meanwhile`() async throws {
+    let here = try await Operated()
+    let stopped = [UInt8](repeating: 8, count: 16)
+    try await follow(by: stopped, mark: 0, here)
+    let result = try await rehearsing(here) {
+      try await here.connection.read { session throws(DatabaseError) in
+        try ProcessTable.remove(stopped, in: session)
+      }
+    }
+    try result.get()
+    #expect(try await stage(here) == .live)
   }
 
   @Test func `does not undo a kill`() async throws {

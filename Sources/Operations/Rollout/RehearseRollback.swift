@@ -53,14 +53,14 @@ package struct RehearseRollback: Sendable {
   ) async throws -> Outcome {
     let name = Move.name(standing.flag.stage, standing.flag.share)
     let goesBack = standing.flag.stage.answers != .apple && standing.flag.stage.asksVerifyReceipt
-    var count = try await processes(connection)
+    var found = try await services(connection)
     // One that has just begun says so in a moment.
-    for _ in 0..<20 where count == 0 {
+    for _ in 0..<20 where found.isEmpty {
       try? await Task.sleep(for: .milliseconds(100))
-      count = try await processes(connection)
+      found = try await services(connection)
     }
-    let before = count
-    guard before > 0 else {
+    let services = found
+    guard !services.isEmpty else {
       throw RehearsalFailed("no service is running, so nothing can be measured: start `switchyard serve`")
     }
     let target = goesBack ? Stage.shadow : standing.flag.stage
@@ -68,36 +68,35 @@ package struct RehearseRollback: Sendable {
     let share = standing.flag.share
     let rehearsed = try await change(
       standing, from: standing.flag, to: target, goesBack ? nil : share, Self.begins, author, clock, connection)
-    let back = try? await followed(before, since: start, connection)
+    let back = await followed(by: services, since: start, connection)
     let middle = ContinuousClock.now
     _ = try await withCancellationShield {
       try await change(
         standing, from: rehearsed, to: standing.flag.stage, share, Self.ends, author, clock, connection)
     }
-    let forth = try? await followed(before, since: middle, connection)
+    var forth = back
+    if case .success = back { forth = await followed(by: services, since: middle, connection) }
     try Task.checkCancellation()
-    guard let back, let forth else {
-      throw RehearsalFailed(
-        "not every service followed within \(limit.milliseconds / 1_000) seconds; the stage is \(name) again")
+    let measured: (back: Interval, forth: Interval)
+    do throws(RehearsalFailed) { measured = (try back.get(), try forth.get()) } catch {
+      throw RehearsalFailed("\(error.description); the stage is \(name) again")
     }
     let now = clock.now()
     try await connection.transaction { session throws(DatabaseError) in
-      let detail = "\(before) processes, back in \(back.milliseconds) ms, forth in \(forth.milliseconds) ms"
+      let detail =
+        "\(services.count) processes, back in \(measured.back.milliseconds) ms, forth in \(measured.forth.milliseconds) ms"
       try EvidenceTable.add(.drill, of: standing.scope, at: now, detail, in: session)
       try author.note(
         "rollout.drill", of: standing.app.bundleID, "\(standing.flag.environment.rawValue): \(detail)", at: now,
         in: session)
     }
-    return Outcome(stage: name, processes: before, back: back, forth: forth)
+    return Outcome(stage: name, processes: services.count, back: measured.back, forth: measured.forth)
   }
 
-  private func processes(_ connection: Connection) async throws -> Int {
-    try await connection.read { session throws(DatabaseError) in try Self.marks(in: session).count }
-  }
-
-  /// By which marks the services work that said something a moment ago.
-  private static func marks(in session: borrowing Session) throws(DatabaseError) -> [Int64] {
-    try ProcessTable.notes(in: session).filter { !$0.isSilent }.map(\.mark)
+  /// The services that said something a moment ago, by their random ids.
+  private func services(_ connection: Connection) async throws -> Set<[UInt8]> {
+    let notes = try await connection.read { session throws(DatabaseError) in try ProcessTable.notes(in: session) }
+    return Set(notes.filter { !$0.isSilent }.map(\.service.process))
   }
 
   /// Changes the stage and returns it as it is then.
@@ -127,24 +126,30 @@ package struct RehearseRollback: Sendable {
     return changed
   }
 
-  /// How long it took until every process worked by the stages as they are now.
+  /// How long it took until every service worked by the stages as they are now.
   ///
-  /// - Parameter count: how many must. One that falls silent meanwhile has not followed, so there may be more and not fewer.
+  /// - Parameter services: those that must. One that stopped properly is excused; one that falls silent has not followed, and
+  ///   may go on answering.
   private func followed(
-    _ count: Int, since start: ContinuousClock.Instant, _ connection: Connection
-  ) async throws -> Interval {
-    let mark = try await connection.read { session throws(DatabaseError) in try FlagTable.mark(in: session) }
-    while ContinuousClock.now - start < .milliseconds(limit.milliseconds) {
-      let marks = try await connection.read { session throws(DatabaseError) in
-        try Self.marks(in: session)
+    by services: Set<[UInt8]>, since start: ContinuousClock.Instant, _ connection: Connection
+  ) async -> Result<Interval, RehearsalFailed> {
+    do {
+      let mark = try await connection.read { session throws(DatabaseError) in try FlagTable.mark(in: session) }
+      while ContinuousClock.now - start < .milliseconds(limit.milliseconds) {
+        let notes = try await connection.read { session throws(DatabaseError) in try ProcessTable.notes(in: session) }
+        if let silent = notes.first(where: { $0.isSilent && services.contains($0.service.process) }) {
+          let service = silent.service.name.map { "the service \($0)" } ?? "a service"
+          return .failure(RehearsalFailed("\(service) fell silent: it was killed, or is frozen or cut off"))
+        }
+        let heard = notes.filter { !$0.isSilent }
+        if !heard.isEmpty, heard.allSatisfy({ $0.mark >= mark }) {
+          let elapsed = (ContinuousClock.now - start).components
+          return .success(.milliseconds(elapsed.seconds * 1_000 + elapsed.attoseconds / 1_000_000_000_000_000))
+        }
+        try await Task.sleep(for: .milliseconds(100))
       }
-      if marks.count >= count, marks.allSatisfy({ $0 >= mark }) {
-        let elapsed = (ContinuousClock.now - start).components
-        return .milliseconds(elapsed.seconds * 1_000 + elapsed.attoseconds / 1_000_000_000_000_000)
-      }
-      try await Task.sleep(for: .milliseconds(100))
-    }
-    throw RehearsalFailed("not every service followed in time")
+    } catch { return .failure(RehearsalFailed("it could not be found out whether the services followed: \(error)")) }
+    return .failure(RehearsalFailed("not every service followed within \(limit.milliseconds / 1_000) seconds"))
   }
 }
 

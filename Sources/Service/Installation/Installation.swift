@@ -105,11 +105,11 @@ package struct Installation: Sendable {
     means.declareGauges(lookUps, diskWatch)
   }
 
-  /// A line a minute of what kept us from answering a verifyReceipt call by ourselves.
+  /// A line a minute of what kept us from answering a verifyReceipt call by ourselves; stages that are unknown apart from the rest.
   private static func logging(to logger: Logger) -> @Sendable (any Error) -> Void {
     let pace = LogPace()
     return { error in
-      guard !Task.isCancelled, let others = pace.turn(of: "answer") else { return }
+      guard !Task.isCancelled, let others = pace.turn(of: error is StagesUnknown ? "stages" : "answer") else { return }
       logger.error(
         "an answer of verifyReceipt failed here",
         metadata: ["error": "\(error)", "failuresSinceLastLine": "\(others + 1)"])

@@ -64,15 +64,22 @@ final class AnswerSample: Service {
     let call = call()
     // Apple would ask for the password that such a client does not send.
     guard registry.directory.answerClients(of: app) == .password || call.tokensApp == nil else { return }
+    // Of calls that come at the same moment one alone takes the turn.
+    let isFirst = taken.withLock { taken in
+      guard isDue(since: taken[scope]) else { return false }
+      taken[scope] = shadow.now
+      return true
+    }
+    guard isFirst else { return }
     let line = environment == .production ? production : sandbox
     guard case .enqueued = line.waiting.yield(Taken(call: call, scope: scope)) else { return }
     shadow.noteSample(of: receipt.voice, in: scope)
-    let now = shadow.now
-    taken.withLock { $0[scope] = now }
   }
 
-  private func isTurn(of scope: Scope) -> Bool {
-    guard let last = taken.withLock({ $0[scope] }) else { return true }
+  private func isTurn(of scope: Scope) -> Bool { isDue(since: taken.withLock { $0[scope] }) }
+
+  private func isDue(since last: Milliseconds?) -> Bool {
+    guard let last else { return true }
     // A clock that was set back keeps nobody waiting for longer.
     return .milliseconds(abs((shadow.now - last).milliseconds)) >= every
   }

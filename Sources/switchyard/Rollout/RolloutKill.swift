@@ -97,17 +97,22 @@ enum RolloutKill {
   }
 
   private static func notDone(_ error: DatabaseError) -> String {
-    let outcome =
-      error.code == .commitOutcomeUnknown
-      ? "It is not known whether the kill was committed." : "No stage was changed: the database failed."
+    let cutOff = """
+      Services that cannot reach the database leave calls about apps in ramp and live to Apple; they go on answering for apps \
+      in complete: runbooks/rollback.md, *If not*.
+      """
+    if error.code == .commitOutcomeUnknown {
+      return "It is not known whether the kill was committed. Repeat the command once the database answers. \(cutOff)"
+    }
     let advice =
       error.code == .lockWaitTimeout
-      ? "A frozen service may hold the app's row: stop services that `switchyard rollout status` names, and repeat the command."
-      : "Repeat the command once the database answers."
+      ? """
+      Somebody holds the app's row: a frozen service (`switchyard rollout status` names those that are silent: stop them), or \
+      another session of the database. Then repeat the command.
+      """ : "Repeat the command once the database answers."
     return """
-      \(outcome) \(advice) Services that reach the database go on giving Switchyard's answers: stop them if you cannot \
-      repeat it. Those that cannot reach it leave calls about apps in ramp and live to Apple; they go on answering for apps \
-      in complete: runbooks/rollback.md, *If not*.
+      No stage was changed: the database failed. \(advice) Services that reach the database go on giving Switchyard's answers: \
+      stop them if you cannot repeat it. \(cutOff)
       """
   }
 

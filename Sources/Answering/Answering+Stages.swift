@@ -1,0 +1,77 @@
+import Ledger
+import Purchases
+import Receipts
+import Rollout
+
+/// By which stages a call is answered: an app may be taken back at any moment, in another process, while this one is suspended.
+extension Answering {
+  /// Whose request it is, by the stages of a moment ago; nil when it is Apple's to answer.
+  func placed(_ posted: PostedReceipt, in environment: Environment) async -> (Place, AppDirectory)? {
+    // Asked before the stages are read: they are at least as new then.
+    let isCurrent = directory.hasCurrentStages(settings.stagesTrusted)
+    var apps = directory.current()
+    if let bundleID = posted.proven?.bundleID, apps[bundleID] == nil {
+      apps = await InTime.run(within: settings.stagesWithin, otherwise: apps) { [directory] in
+        await directory.refreshed()
+      }
+    }
+    // Where Apple answers anyway, nobody waits for the database.
+    guard let known = place(of: posted, in: environment, apps) else { return nil }
+    if isCurrent || !mayBeTakenBack(known, apps, in: environment) { return (known, apps) }
+    let knowsStages = await knowsStages()
+    apps = directory.current()
+    guard let place = place(of: posted, in: environment, apps) else { return nil }
+    if knowsStages || !mayBeTakenBack(place, apps, in: environment) { return (place, apps) }
+    failed(StagesUnknown())
+    return nil
+  }
+
+  private func place(of posted: PostedReceipt, in environment: Environment, _ apps: AppDirectory) -> Place? {
+    // A receipt that names an app is of that one alone, whatever secret comes with it.
+    let app = posted.bundleID.map { apps[$0] } ?? self.app(ofSecretIn: posted.request, apps)
+    return Place(app, posted, in: environment, apps)
+  }
+
+  /// Whether Apple may be asked; in `complete` it never is, and nothing is taken back.
+  private func mayBeTakenBack(_ place: Place, _ apps: AppDirectory, in environment: Environment) -> Bool {
+    place.flag?.stage.asksVerifyReceipt ?? apps.asksVerifyReceipt(in: environment)
+  }
+
+  /// Whether a call that was ours to answer when it came is so still, by the stages of a moment ago.
+  func isStillOurs(_ place: Place, in environment: Environment) async -> Bool {
+    guard let app = place.app, let flag = place.flag else { return true }
+    let scope = Scope(app: app.id, environment: environment)
+    if directory.current().flag(of: scope)?.stage.asksVerifyReceipt == false { return true }
+    guard await knowsStages() else {
+      failed(StagesUnknown())
+      return false
+    }
+    return directory.current().flag(of: scope)?.keeps(flag) ?? false
+  }
+
+  /// Whether the stages are those of a moment ago; reads them again if they are not.
+  private func knowsStages() async -> Bool {
+    let trusted = settings.stagesTrusted
+    if directory.hasCurrentStages(trusted) { return true }
+    return await InTime.run(within: settings.stagesWithin, otherwise: false) { [directory] in
+      _ = await directory.refreshed()
+      return directory.hasCurrentStages(trusted)
+    }
+  }
+}
+
+extension Flag {
+  /// Whether every customer whom we answered by the earlier flag is answered by us still.
+  fileprivate func keeps(_ earlier: Flag) -> Bool {
+    if epoch == earlier.epoch { return true }
+    switch stage.answers {
+    case .ledger: return true
+    case .apple: return false
+    case .divided:
+      guard earlier.stage.answers == .divided, salt == earlier.salt, let share, let before = earlier.share else {
+        return false
+      }
+      return share.hundredths >= before.hundredths
+    }
+  }
+}
