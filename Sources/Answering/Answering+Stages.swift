@@ -11,9 +11,12 @@ extension Answering {
     let isCurrent = directory.hasCurrentStages(settings.stagesTrusted)
     var apps = directory.current()
     if let bundleID = posted.proven?.bundleID, apps[bundleID] == nil {
-      apps = await InTime.run(within: settings.stagesWithin, otherwise: apps) { [directory] in
+      // Whether it was registered meanwhile is not known where the database is slow: then it is Apple's.
+      let found = await InTime.run(within: settings.stagesWithin, otherwise: AppDirectory?.none) { [directory] in
         await directory.refreshed()
       }
+      guard let found else { return nil }
+      apps = found
     }
     // Where Apple answers anyway, nobody waits for the database.
     guard let known = place(of: posted, in: environment, apps) else { return nil }
@@ -32,7 +35,9 @@ extension Answering {
     return Place(app, posted, in: environment, apps)
   }
 
-  /// Whether Apple may be asked; in `complete` it never is, and nothing is taken back.
+  /// Whether it may be Apple's by now.
+  ///
+  /// In `complete` old stages are worked by until newer ones are read: verifyReceipt may not answer any more, and nobody would.
   private func mayBeTakenBack(_ place: Place, _ apps: AppDirectory, in environment: Environment) -> Bool {
     place.flag?.stage.asksVerifyReceipt ?? apps.asksVerifyReceipt(in: environment)
   }
@@ -46,32 +51,15 @@ extension Answering {
       failed(StagesUnknown())
       return false
     }
-    return directory.current().flag(of: scope)?.keeps(flag) ?? false
+    return directory.current().flag(of: scope)?.answersAll(answeredBy: flag) ?? false
   }
 
   /// Whether the stages are those of a moment ago; reads them again if they are not.
   private func knowsStages() async -> Bool {
     let trusted = settings.stagesTrusted
     if directory.hasCurrentStages(trusted) { return true }
-    return await InTime.run(within: settings.stagesWithin, otherwise: false) { [directory] in
-      _ = await directory.refreshed()
-      return directory.hasCurrentStages(trusted)
-    }
-  }
-}
-
-extension Flag {
-  /// Whether every customer whom we answered by the earlier flag is answered by us still.
-  fileprivate func keeps(_ earlier: Flag) -> Bool {
-    if epoch == earlier.epoch { return true }
-    switch stage.answers {
-    case .ledger: return true
-    case .apple: return false
-    case .divided:
-      guard earlier.stage.answers == .divided, salt == earlier.salt, let share, let before = earlier.share else {
-        return false
-      }
-      return share.hundredths >= before.hundredths
-    }
+    await InTime.run(within: settings.stagesWithin, otherwise: ()) { [directory] in _ = await directory.refreshed() }
+    // Somebody else's look may have confirmed them meanwhile.
+    return directory.hasCurrentStages(trusted)
   }
 }

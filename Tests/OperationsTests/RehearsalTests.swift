@@ -107,6 +107,7 @@ import Time
     }
     try result.get()
     #expect(try await stage(here) == .live)
+    #expect(try await here.audit().contains { $0.contains("Sandbox: 1 processes, back in") })
   }
 
   @Test func `does not undo a kill`() async throws {
@@ -126,5 +127,20 @@ import Time
     }
     #expect(throws: RehearsalFailed.self) { try result.get() }
     #expect(try await stage(here) == .record)
+  }
+  @Test func `puts the stage back although somebody holds the app's row for a while`() async throws {
+    let here = try await Operated()
+    let other = try await Connection.open(here.configuration)
+    let result = try await rehearsing(here) {
+      try await other.read { session throws(DatabaseError) in
+        // The server ends it after three seconds; a rehearsal's try waits for one.
+        try session.run("SET SESSION wait_timeout = 3 /*M!100300 , idle_transaction_timeout = 3 */")
+        try session.run("START TRANSACTION")
+        _ = try session.query("SELECT stage FROM flags LOCK IN SHARE MODE")
+      }
+    }
+    await other.close()
+    try result.get()
+    #expect(try await stage(here) == .live)
   }
 }

@@ -55,4 +55,20 @@ import Time
       #expect(taken.code == 21_005 && taken.source == nil, "\(taken)")
     }
   }
+  @Test func `are looked at again when our answer is composed`() async throws {
+    let world = AnsweredWorld.world()
+    let buyers = AnsweredWorld.buyers(world)
+    let (buyer, other) = (try #require(buyers.first), try #require(buyers.last))
+    try await AnsweringService.with(world, stage: "complete") { service in
+      try await service.control("faults", ["fault": "stalled", "on": "api", "value": 600_000, "times": .null])
+      let request = AnsweringService.request(try service.receipt(of: buyer))
+      async let answer = service.ask(request)
+      #expect(try await eventually { try await service.matchedCalls().last ?? 0 > 0 })
+      try await service.execute("UPDATE flags SET stage = 'shadow', epoch = epoch + 1 WHERE environment = 2")
+      let question = AnsweringService.request(try service.receipt(of: other))
+      #expect(try await eventually { try await service.ask(question).source == "apple" })
+      let taken = try await answer
+      #expect(taken.code == 0 && taken.source == "apple", "\(taken)")
+    }
+  }
 }

@@ -29,6 +29,20 @@ package struct Flag: Hashable, Sendable {
     self.salt = salt
     self.unknownStage = unknownStage
   }
+
+  /// Whether every customer whom we answered by the earlier flag of the same scope is answered by us still.
+  package func answersAll(answeredBy earlier: Flag) -> Bool {
+    if epoch == earlier.epoch { return true }
+    switch stage.answers {
+    case .ledger: return true
+    case .apple: return false
+    case .divided:
+      guard earlier.stage.answers == .divided, salt == earlier.salt, let share, let before = earlier.share else {
+        return false
+      }
+      return share.hundredths >= before.hundredths
+    }
+  }
 }
 
 /// `flags`: the stage of each app in each environment.

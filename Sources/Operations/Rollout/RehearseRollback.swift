@@ -66,31 +66,41 @@ package struct RehearseRollback: Sendable {
     let target = goesBack ? Stage.shadow : standing.flag.stage
     let start = ContinuousClock.now
     let share = standing.flag.share
-    let rehearsed = try await change(
-      standing, from: standing.flag, to: target, goesBack ? nil : share, Self.begins, author, clock, connection)
+    let rehearsed: Flag
+    do {
+      rehearsed = try await change(
+        standing, from: standing.flag, to: target, goesBack ? nil : share, Self.begins, author, clock, connection)
+    } catch let error as DatabaseError where error.code == .commitOutcomeUnknown {
+      throw notPutBack(standing, error)
+    }
     let back = await followed(by: services, since: start, connection)
     let middle = ContinuousClock.now
-    _ = try await withCancellationShield {
-      try await change(
-        standing, from: rehearsed, to: standing.flag.stage, share, Self.ends, author, clock, connection)
+    do {
+      _ = try await withCancellationShield {
+        try await change(
+          standing, from: rehearsed, to: standing.flag.stage, share, Self.ends, author, clock, connection)
+      }
+    } catch let error as DatabaseError {
+      throw notPutBack(standing, error)
     }
     var forth = back
     if case .success = back { forth = await followed(by: services, since: middle, connection) }
     try Task.checkCancellation()
-    let measured: (back: Interval, forth: Interval)
+    let measured: (back: Followed, forth: Followed)
     do throws(RehearsalFailed) { measured = (try back.get(), try forth.get()) } catch {
       throw RehearsalFailed("\(error.description); the stage is \(name) again")
     }
     let now = clock.now()
     try await connection.transaction { session throws(DatabaseError) in
       let detail =
-        "\(services.count) processes, back in \(measured.back.milliseconds) ms, forth in \(measured.forth.milliseconds) ms"
+        "\(measured.forth.count) processes, back in \(measured.back.took.milliseconds) ms, forth in \(measured.forth.took.milliseconds) ms"
       try EvidenceTable.add(.drill, of: standing.scope, at: now, detail, in: session)
       try author.note(
         "rollout.drill", of: standing.app.bundleID, "\(standing.flag.environment.rawValue): \(detail)", at: now,
         in: session)
     }
-    return Outcome(stage: name, processes: services.count, back: measured.back, forth: measured.forth)
+    return Outcome(
+      stage: name, processes: measured.forth.count, back: measured.back.took, forth: measured.forth.took)
   }
 
   /// The services that said something a moment ago, by their random ids.
@@ -107,7 +117,7 @@ package struct RehearseRollback: Sendable {
     _ author: Author, _ clock: WallClock, _ connection: Connection
   ) async throws -> Flag {
     let now = clock.now()
-    let changed = try await connection.transaction { session throws(DatabaseError) -> Flag? in
+    let changed = try await PatientTransaction(connection: connection).run { session throws(DatabaseError) -> Flag? in
       guard try FlagTable.advance(standing.scope, from: flag, to: stage, share: share, at: now, in: session) else {
         return nil
       }
@@ -126,13 +136,39 @@ package struct RehearseRollback: Sendable {
     return changed
   }
 
+  /// What the operator is told who has to do by hand what the rehearsal could not.
+  private func notPutBack(_ standing: RolloutStanding, _ error: DatabaseError) -> RehearsalFailed {
+    let (flag, app) = (standing.flag, standing.app.bundleID)
+    let name = Move.name(flag.stage, flag.share)
+    guard flag.stage.answers != .apple, flag.stage.asksVerifyReceipt else {
+      return RehearsalFailed("the database failed; the stage is \(name) as before: \(error)")
+    }
+    let state =
+      error.code == .commitOutcomeUnknown
+      ? "it is not known whether \(app) is in \(name) again or in shadow, where Apple answers"
+      : "\(app) IS STILL IN shadow: Apple answers its customers"
+    let percent = flag.share.map { " --percent \($0.description.dropLast(2))" } ?? ""
+    return RehearsalFailed(
+      """
+      \(state). See `switchyard rollout status`, then \
+      `switchyard rollout set \(app) \(flag.stage.rawValue)\(percent) --environment \(flag.environment.rawValue) --force \
+      --reason "put back after a drill"`: \(error)
+      """)
+  }
+
+  private struct Followed {
+    /// How many services; those that stopped properly are not among them.
+    let count: Int
+    let took: Interval
+  }
+
   /// How long it took until every service worked by the stages as they are now.
   ///
   /// - Parameter services: those that must. One that stopped properly is excused; one that falls silent has not followed, and
   ///   may go on answering.
   private func followed(
     by services: Set<[UInt8]>, since start: ContinuousClock.Instant, _ connection: Connection
-  ) async -> Result<Interval, RehearsalFailed> {
+  ) async -> Result<Followed, RehearsalFailed> {
     do {
       let mark = try await connection.read { session throws(DatabaseError) in try FlagTable.mark(in: session) }
       while ContinuousClock.now - start < .milliseconds(limit.milliseconds) {
@@ -141,10 +177,13 @@ package struct RehearseRollback: Sendable {
           let service = silent.service.name.map { "the service \($0)" } ?? "a service"
           return .failure(RehearsalFailed("\(service) fell silent: it was killed, or is frozen or cut off"))
         }
-        let heard = notes.filter { !$0.isSilent }
-        if !heard.isEmpty, heard.allSatisfy({ $0.mark >= mark }) {
+        let left = notes.filter { services.contains($0.service.process) }
+        if left.isEmpty { return .failure(RehearsalFailed("every service that was to be measured has stopped")) }
+        if left.allSatisfy({ $0.mark >= mark }) {
           let elapsed = (ContinuousClock.now - start).components
-          return .success(.milliseconds(elapsed.seconds * 1_000 + elapsed.attoseconds / 1_000_000_000_000_000))
+          let took = Interval.milliseconds(
+            elapsed.seconds * 1_000 + elapsed.attoseconds / 1_000_000_000_000_000)
+          return .success(Followed(count: left.count, took: took))
         }
         try await Task.sleep(for: .milliseconds(100))
       }

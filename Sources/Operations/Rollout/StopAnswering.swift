@@ -69,25 +69,7 @@ package struct StopAnswering: Sendable {
   package func apply(
     by author: Author, at now: Milliseconds, on connection: Connection
   ) async throws -> Report {
-    let start = ContinuousClock.now
-    while true {
-      do { return try await stop(by: author, at: now, on: connection) } catch let error as DatabaseError
-        where Self.passing.contains(error.code) && ContinuousClock.now - start < Self.patience
-      { try await Task.sleep(for: .milliseconds(100)) }
-    }
-  }
-
-  /// How long it is tried: the server ends a transaction in which nothing happened for 20 seconds.
-  private static let patience = Duration.seconds(25)
-  /// What ends by itself: others change stages, or hold an app's row.
-  private static let passing: Set<DatabaseError.Code> = [.abandoned, .lockWaitTimeout, .deadlock, .recordChanged]
-  /// Notifications of apps whose rows are held already wait for so long, and are taken between two tries.
-  private static let lockWait = Interval.seconds(1)
-
-  private func stop(
-    by author: Author, at now: Milliseconds, on connection: Connection
-  ) async throws -> Report {
-    try await connection.transaction(lockWait: Self.lockWait) { session throws(DatabaseError) in
+    try await PatientTransaction(connection: connection).run { session throws(DatabaseError) in
       let report = try report(in: session)
       for standing in report.scopes where Self.effect(on: standing) != .untouched {
         let flag = standing.flag

@@ -64,15 +64,16 @@ final class AnswerSample: Service {
     let call = call()
     // Apple would ask for the password that such a client does not send.
     guard registry.directory.answerClients(of: app) == .password || call.tokensApp == nil else { return }
-    // Of calls that come at the same moment one alone takes the turn.
-    let isFirst = taken.withLock { taken in
-      guard isDue(since: taken[scope]) else { return false }
+    let line = environment == .production ? production : sandbox
+    // Of calls that come at the same moment one alone takes the turn, if there is room.
+    let isTaken = taken.withLock { taken in
+      guard isDue(since: taken[scope]), case .enqueued = line.waiting.yield(Taken(call: call, scope: scope)) else {
+        return false
+      }
       taken[scope] = shadow.now
       return true
     }
-    guard isFirst else { return }
-    let line = environment == .production ? production : sandbox
-    guard case .enqueued = line.waiting.yield(Taken(call: call, scope: scope)) else { return }
+    guard isTaken else { return }
     shadow.noteSample(of: receipt.voice, in: scope)
   }
 

@@ -101,19 +101,28 @@ enum RolloutKill {
       Services that cannot reach the database leave calls about apps in ramp and live to Apple; they go on answering for apps \
       in complete: runbooks/rollback.md, *If not*.
       """
-    if error.code == .commitOutcomeUnknown {
-      return "It is not known whether the kill was committed. Repeat the command once the database answers. \(cutOff)"
-    }
-    let advice =
-      error.code == .lockWaitTimeout
-      ? """
-      Somebody holds the app's row: a frozen service (`switchyard rollout status` names those that are silent: stop them), or \
-      another session of the database. Then repeat the command.
-      """ : "Repeat the command once the database answers."
-    return """
-      No stage was changed: the database failed. \(advice) Services that reach the database go on giving Switchyard's answers: \
-      stop them if you cannot repeat it. \(cutOff)
-      """
+    let goingOn =
+      "Services that reach the database go on giving Switchyard's answers: stop them if you cannot repeat it."
+    let (outcome, advice) =
+      switch error.code {
+      case .commitOutcomeUnknown:
+        (
+          "It is not known whether the kill was committed.",
+          "Repeat the command once the database answers. If it was not:"
+        )
+      case .lockWaitTimeout:
+        (
+          "No stage was changed: somebody holds the app's row.",
+          """
+          It is a frozen service (`switchyard rollout status` names those that are silent: stop them), another session of the \
+          database, or a database that is very slow. Then repeat the command.
+          """
+        )
+      case .abandoned, .deadlock, .recordChanged:
+        ("No stage was changed: others keep changing stages.", "Repeat the command.")
+      default: ("No stage was changed: the database failed.", "Repeat the command once the database answers.")
+      }
+    return "\(outcome) \(advice) \(goingOn) \(cutOff)"
   }
 
   private static let consequence = "Calls there may still get Switchyard's answers"
