@@ -121,7 +121,10 @@ package final class Answering: Sendable {
         { [receipts] in PostedReceipt(call.body, reader: receipts, memory: lane.receipts) })
     else {
       // Whose it is was not read: where other apps' requests are Apple's to answer, this may be one of them.
-      let isOurs = directory.current().leavesNothingToApple(in: call.environment)
+      let apps = directory.current()
+      let isOurs =
+        apps.leavesNothingToApple(in: call.environment)
+        && (directory.hasCurrentStages(settings.stagesTrusted) || !apps.asksVerifyReceipt(in: call.environment))
       return isOurs ? .answered(AnswerReply(status: 21_005, in: call.environment)) : .passOn
     }
     let readAt = ContinuousClock.now

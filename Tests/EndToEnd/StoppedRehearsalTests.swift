@@ -22,7 +22,10 @@ import Testing
       try await count(database, "flags WHERE stage = 'shadow'") == 1
     }
     stopped.expectOrderlyStop(
-      saying: "The stage is as it was, unless somebody else has changed it. The rehearsal does not count.")
+      saying: """
+        The rehearsal does not count. If the first line of `switchyard rollout history` is rollout.drill.begin, the app is \
+        still in shadow.
+        """)
     #expect(try await count(database, "flags WHERE stage = 'live'") == 1)
     #expect(try await count(database, "rollout_evidence") == 0)
     #expect(await service.end(SIGTERM) == 0, "\(service.notes)")

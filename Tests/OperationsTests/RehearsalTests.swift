@@ -23,20 +23,22 @@ import Time
   ///
   /// - Parameter isCancelled: whether the rehearsal is cancelled before the service follows.
   private func rehearsing(
-    _ here: Operated, isCancelled: Bool = false, _ change: () async throws -> Void = {}
+    _ here: Operated, isCancelled: Bool = false, _ change: (UInt64) async throws -> Void = { _ in }
   ) async throws -> Result<Void, any Error> {
     let live = SetStage(.live, of: Operated.bundleID, in: .sandbox, forced: true)
     try await live.apply(live.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
     let process = [UInt8](repeating: 7, count: 16)
     try await follow(by: process, mark: 0, here)
-    let other = try await Connection.open(here.configuration)
+    var impatient = here.configuration
+    impatient.lockWaitTimeout = .seconds(1)
+    let other = try await Connection.open(impatient)
     let result = try await withThrowingTaskGroup(of: Void.self) { [kim, now] group in
       group.addTask {
         let drill = RehearseRollback(Operated.bundleID, in: .sandbox)
         _ = try await drill.apply(drill.plan(on: other), by: kim, clock: .fixed(at: now), on: other)
       }
       #expect(try await eventually { try await stage(here) == .shadow })
-      try await change()
+      try await change(await other.id)
       if isCancelled { group.cancelAll() } else { try await follow(by: process, mark: 1_000, here) }
       return await group.nextResult() ?? .success(())
     }
@@ -90,7 +92,8 @@ import Time
       return await group.nextResult() ?? .success(())
     }
     await other.close()
-    #expect(throws: RehearsalFailed.self) { try result.get() }
+    let failure = #expect(throws: RehearsalFailed.self) { try result.get() }
+    #expect(failure?.description.contains("fell silent") == true)
     #expect(try await stage(here) == .live)
     let audit = try await here.audit()
     #expect(!audit.contains { $0.hasPrefix("rollout.drill ") })
@@ -100,7 +103,7 @@ import Time
     let here = try await Operated()
     let stopped = [UInt8](repeating: 8, count: 16)
     try await follow(by: stopped, mark: 0, here)
-    let result = try await rehearsing(here) {
+    let result = try await rehearsing(here) { _ in
       try await here.connection.read { session throws(DatabaseError) in
         try ProcessTable.remove(stopped, in: session)
       }
@@ -112,7 +115,7 @@ import Time
 
   @Test func `does not undo a kill`() async throws {
     let here = try await Operated()
-    let result = try await rehearsing(here) {
+    let result = try await rehearsing(here) { _ in
       try await StopAnswering(of: nil).apply(by: kim, at: now, on: here.connection)
     }
     #expect(throws: RehearsalFailed.self) { try result.get() }
@@ -121,7 +124,7 @@ import Time
 
   @Test func `does not undo a stage that was set`() async throws {
     let here = try await Operated()
-    let result = try await rehearsing(here) {
+    let result = try await rehearsing(here) { _ in
       let record = SetStage(.record, of: Operated.bundleID, in: .sandbox)
       try await record.apply(record.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
     }
@@ -131,9 +134,9 @@ import Time
   @Test func `puts the stage back although somebody holds the app's row for a while`() async throws {
     let here = try await Operated()
     let other = try await Connection.open(here.configuration)
-    let result = try await rehearsing(here) {
+    let result = try await rehearsing(here) { _ in
       try await other.read { session throws(DatabaseError) in
-        // The server ends it after three seconds; a rehearsal's try waits for one.
+        // The server ends it after three seconds; a try waits for one.
         try session.run("SET SESSION wait_timeout = 3 /*M!100300 , idle_transaction_timeout = 3 */")
         try session.run("START TRANSACTION")
         _ = try session.query("SELECT stage FROM flags LOCK IN SHARE MODE")
@@ -142,5 +145,34 @@ import Time
     await other.close()
     try result.get()
     #expect(try await stage(here) == .live)
+  }
+
+  @Test func `puts the stage back by another connection where its own broke, and does not count`() async throws {
+    let here = try await Operated()
+    let result = try await rehearsing(here) { rehearsal in
+      try await here.connection.read { session throws(DatabaseError) in
+        _ = try session.execute("KILL \(Int64(rehearsal))")
+      }
+    }
+    let failure = #expect(throws: RehearsalFailed.self) { try result.get() }
+    #expect(failure?.description.hasSuffix("the stage is live again") == true)
+    #expect(try await stage(here) == .live)
+    let audit = try await here.audit()
+    #expect(!audit.contains { $0.hasPrefix("rollout.drill ") })
+  }
+
+  @Test func `that cannot put the stage back says what to look at and what to do`() async throws {
+    let here = try await Operated()
+    let ramp = SetStage(.ramp, at: RampShare(hundredths: 1_250), of: Operated.bundleID, in: .sandbox, forced: true)
+    try await ramp.apply(ramp.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
+    let drill = RehearseRollback(Operated.bundleID, in: .sandbox)
+    let standing = try await drill.plan(on: here.connection)
+    let lost = drill.notPutBack(standing, DatabaseError(.connectionLost, "gone")).description
+    #expect(lost.hasPrefix("com.example.app IS STILL IN shadow, unless somebody has changed it since; "))
+    #expect(lost.contains("`switchyard rollout history com.example.app --environment Sandbox` is rollout.drill.begin"))
+    let command = "rollout set com.example.app ramp --percent 12.5 --environment Sandbox --force --reason"
+    #expect(lost.contains(command), "\(lost)")
+    let unknown = drill.notPutBack(standing, DatabaseError(.commitOutcomeUnknown, "")).description
+    #expect(unknown.hasPrefix("it is not known whether com.example.app is in ramp 12.5 % again; "), "\(unknown)")
   }
 }

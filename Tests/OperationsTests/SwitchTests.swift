@@ -3,6 +3,8 @@ import Ledger
 import Operations
 import Purchases
 import Rollout
+import Support
+import Synchronization
 import Testing
 import Time
 
@@ -95,6 +97,72 @@ import Time
     #expect(try await flag(here)?.stage == .shadow)
     await connection.close()
     await frozen.close()
+  }
+
+  @Test func `stops all apps but the one whose row is held, and goes on with that one`() async throws {
+    let here = try await Operated()
+    try await here.execute("UPDATE flags SET stage = 'live', epoch = 9")
+    let frozen = try await Connection.open(here.configuration)
+    try await frozen.read { session throws(DatabaseError) in
+      try session.run("START TRANSACTION")
+      _ = try session.query("SELECT stage FROM flags WHERE environment = 2 LOCK IN SHARE MODE")
+    }
+    let waits = Waits()
+    let result = try await withThrowingTaskGroup(of: StopAnswering.Report.self) { [kim, now] group in
+      group.addTask {
+        try await StopAnswering(of: nil).apply(by: kim, at: now, on: here.connection) { error, left in
+          waits.said.withLock { $0.append((error.code, left.map(\.flag.environment))) }
+        }
+      }
+      #expect(await eventually { !waits.said.withLock { $0.isEmpty } })
+      let other = try await Connection.open(here.configuration)
+      let stages = try await other.read { session throws(DatabaseError) in
+        try session.query("SELECT stage FROM flags ORDER BY environment").map { row throws(DatabaseError) in
+          try row.text("stage")
+        }
+      }
+      #expect(stages == ["shadow", "live"])
+      await other.close()
+      await frozen.close()
+      return try await group.next()
+    }
+    let report = try #require(result)
+    #expect(waits.said.withLock { $0.count } == 1)
+    #expect(waits.said.withLock { $0.first?.0 } == .lockWaitTimeout)
+    #expect(waits.said.withLock { $0.first?.1 } == [.sandbox])
+    #expect(report.stopped.map(\.flag.stage) == [.live, .live] && report.left.isEmpty && report.trouble == nil)
+    #expect(try await flag(here)?.stage == .shadow)
+  }
+
+  @Test func `names what it could not stop, and goes on by a new connection where its own broke`() async throws {
+    let here = try await Operated()
+    try await here.execute("UPDATE flags SET stage = 'live', epoch = 9")
+    let (frozen, broken) = (
+      try await Connection.open(here.configuration), try await Connection.open(here.configuration)
+    )
+    try await frozen.read { session throws(DatabaseError) in
+      try session.run("SET SESSION wait_timeout = 600 /*M!100300 , idle_transaction_timeout = 0 */")
+      try session.run("START TRANSACTION")
+      _ = try session.query("SELECT stage FROM flags WHERE environment = 2 LOCK IN SHARE MODE")
+    }
+    let number = await broken.id
+    try await here.connection.read { session throws(DatabaseError) in
+      _ = try session.execute("KILL \(Int64(number))")
+    }
+    let report = try await StopAnswering(of: nil, patience: .seconds(3)).apply(by: kim, at: now, on: broken)
+    #expect(report.stopped.map(\.flag.environment) == [.production])
+    #expect(report.left.map(\.flag.environment) == [.sandbox] && report.trouble?.code == .lockWaitTimeout)
+    #expect(try await flag(here)?.stage == .live)
+    // Alone, it is an error.
+    let held = try await Connection.open(here.configuration)
+    let failure = await #expect(throws: DatabaseError.self) {
+      try await StopAnswering(of: nil, in: .sandbox, patience: .seconds(1)).apply(by: kim, at: now, on: held)
+    }
+    #expect(failure?.code == .lockWaitTimeout)
+    await held.close()
+    await frozen.close()
+    #expect(try await StopAnswering(of: nil).apply(by: kim, at: now, on: here.connection).trouble == nil)
+    #expect(try await flag(here)?.stage == .shadow)
   }
 
   @Test func `stops a stage that this binary does not know, which counts as answered until then`() async throws {
@@ -249,4 +317,9 @@ import Time
     }
     #expect(try await set.plan(on: here.connection).before.leastCustomers == 7)
   }
+}
+
+/// What a kill said while it waited.
+private final class Waits: Sendable {
+  let said = Mutex<[(DatabaseError.Code, [Environment])]>([])
 }

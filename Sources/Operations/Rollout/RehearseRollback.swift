@@ -66,32 +66,21 @@ package struct RehearseRollback: Sendable {
     let target = goesBack ? Stage.shadow : standing.flag.stage
     let start = ContinuousClock.now
     let share = standing.flag.share
-    let rehearsed: Flag
-    do {
-      rehearsed = try await change(
-        standing, from: standing.flag, to: target, goesBack ? nil : share, Self.begins, author, clock, connection)
-    } catch let error as DatabaseError where error.code == .commitOutcomeUnknown {
-      throw notPutBack(standing, error)
-    }
+    let rehearsed = try await begin(standing, to: target, goesBack ? nil : share, author, clock, connection)
     let back = await followed(by: services, since: start, connection)
     let middle = ContinuousClock.now
-    do {
-      _ = try await withCancellationShield {
-        try await change(
-          standing, from: rehearsed, to: standing.flag.stage, share, Self.ends, author, clock, connection)
-      }
-    } catch let error as DatabaseError {
-      throw notPutBack(standing, error)
+    let current = try await withCancellationShield {
+      try await putBack(standing, from: rehearsed, author, clock, connection)
     }
     var forth = back
-    if case .success = back { forth = await followed(by: services, since: middle, connection) }
+    if case .success = back { forth = await followed(by: services, since: middle, current) }
     try Task.checkCancellation()
     let measured: (back: Followed, forth: Followed)
     do throws(RehearsalFailed) { measured = (try back.get(), try forth.get()) } catch {
       throw RehearsalFailed("\(error.description); the stage is \(name) again")
     }
     let now = clock.now()
-    try await connection.transaction { session throws(DatabaseError) in
+    try await current.transaction { session throws(DatabaseError) in
       let detail =
         "\(measured.forth.count) processes, back in \(measured.back.took.milliseconds) ms, forth in \(measured.forth.took.milliseconds) ms"
       try EvidenceTable.add(.drill, of: standing.scope, at: now, detail, in: session)
@@ -109,50 +98,94 @@ package struct RehearseRollback: Sendable {
     return Set(notes.filter { !$0.isSilent }.map(\.service.process))
   }
 
-  /// Changes the stage and returns it as it is then.
+  /// Changes the stage for the rehearsal and returns it as it is then.
+  private func begin(
+    _ standing: RolloutStanding, to stage: Stage, _ share: RampShare?, _ author: Author, _ clock: WallClock,
+    _ connection: Connection
+  ) async throws -> Flag {
+    do {
+      let changed = try await connection.transaction { session throws(DatabaseError) in
+        try change(standing, from: standing.flag, to: stage, share, Self.begins, author, clock, session)
+      }
+      guard let changed else { throw changedMeanwhile(standing) }
+      return changed
+    } catch let error as DatabaseError where error.code == .commitOutcomeUnknown {
+      throw notPutBack(standing, error)
+    }
+  }
+
+  /// Puts the stage back, and returns the connection by which the ledger can be read then.
+  ///
+  /// It may be repeated after a commit of which nobody knows: by the epoch it finds out whether the stage is back.
+  private func putBack(
+    _ standing: RolloutStanding, from rehearsed: Flag, _ author: Author, _ clock: WallClock, _ connection: Connection
+  ) async throws -> Connection {
+    var patient = PatientConnection(connection)
+    let wanted = standing.flag
+    while true {
+      var trouble: DatabaseError?
+      do throws(DatabaseError) {
+        let isBack = try await patient.connection.transaction(lockWait: patient.lockWait) {
+          session throws(DatabaseError) in
+          let flag = try FlagTable.all(in: session)[standing.scope]
+          if let flag, flag.epoch == rehearsed.epoch + 1, (flag.stage, flag.share) == (wanted.stage, wanted.share) {
+            return true
+          }
+          return try change(
+            standing, from: rehearsed, to: wanted.stage, wanted.share, Self.ends, author, clock, session) != nil
+        }
+        if isBack { return patient.connection }
+      } catch { trouble = error }
+      guard let trouble else { throw changedMeanwhile(standing) }
+      do { try await patient.pause(after: trouble) } catch let error as DatabaseError {
+        throw notPutBack(standing, error)
+      }
+    }
+  }
+
+  /// Changes the stage and returns it as it is then; nil if somebody else did.
   ///
   /// - Parameter flag: as it must still be, by its epoch.
   private func change(
     _ standing: RolloutStanding, from flag: Flag, to stage: Stage, _ share: RampShare?, _ action: StaticString,
-    _ author: Author, _ clock: WallClock, _ connection: Connection
-  ) async throws -> Flag {
+    _ author: Author, _ clock: WallClock, _ session: borrowing Session
+  ) throws(DatabaseError) -> Flag? {
     let now = clock.now()
-    let changed = try await PatientTransaction(connection: connection).run { session throws(DatabaseError) -> Flag? in
-      guard try FlagTable.advance(standing.scope, from: flag, to: stage, share: share, at: now, in: session) else {
-        return nil
-      }
-      try author.note(
-        action, of: standing.app.bundleID,
-        "\(flag.environment.rawValue): \(Move.name(flag.stage, flag.share)) to \(Move.name(stage, share))", at: now,
-        in: session)
-      return try FlagTable.all(in: session)[standing.scope]
+    guard try FlagTable.advance(standing.scope, from: flag, to: stage, share: share, at: now, in: session) else {
+      return nil
     }
-    guard let changed else {
-      let app = standing.app.bundleID
-      throw RehearsalFailed(
-        "the stage of \(app) was changed during the rehearsal and stays as it was set: see `switchyard rollout history \(app)`"
-      )
-    }
-    return changed
+    try author.note(
+      action, of: standing.app.bundleID,
+      "\(flag.environment.rawValue): \(Move.name(flag.stage, flag.share)) to \(Move.name(stage, share))", at: now,
+      in: session)
+    return try FlagTable.all(in: session)[standing.scope]
+  }
+
+  private func changedMeanwhile(_ standing: RolloutStanding) -> RehearsalFailed {
+    let app = standing.app.bundleID
+    return RehearsalFailed(
+      "the stage of \(app) was changed during the rehearsal and stays as it was set: see `switchyard rollout history \(app)`"
+    )
   }
 
   /// What the operator is told who has to do by hand what the rehearsal could not.
-  private func notPutBack(_ standing: RolloutStanding, _ error: DatabaseError) -> RehearsalFailed {
+  package func notPutBack(_ standing: RolloutStanding, _ error: DatabaseError) -> RehearsalFailed {
     let (flag, app) = (standing.flag, standing.app.bundleID)
     let name = Move.name(flag.stage, flag.share)
     guard flag.stage.answers != .apple, flag.stage.asksVerifyReceipt else {
       return RehearsalFailed("the database failed; the stage is \(name) as before: \(error)")
     }
+    let place = "--environment \(flag.environment.rawValue)"
+    let percent = flag.share.map { " --percent \($0.description.dropLast(2))" } ?? ""
     let state =
       error.code == .commitOutcomeUnknown
-      ? "it is not known whether \(app) is in \(name) again or in shadow, where Apple answers"
-      : "\(app) IS STILL IN shadow: Apple answers its customers"
-    let percent = flag.share.map { " --percent \($0.description.dropLast(2))" } ?? ""
+      ? "it is not known whether \(app) is in \(name) again"
+      : "\(app) IS STILL IN shadow, unless somebody has changed it since"
     return RehearsalFailed(
       """
-      \(state). See `switchyard rollout status`, then \
-      `switchyard rollout set \(app) \(flag.stage.rawValue)\(percent) --environment \(flag.environment.rawValue) --force \
-      --reason "put back after a drill"`: \(error)
+      \(state); in shadow Apple answers its customers. If the first line of `switchyard rollout history \(app) \(place)` \
+      is rollout.drill.begin, nobody has: put it back with `switchyard rollout set \(app) \(flag.stage.rawValue)\(percent) \
+      \(place) --force --reason "put back after a drill"` (\(error))
       """)
   }
 

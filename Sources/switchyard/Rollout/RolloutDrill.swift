@@ -13,14 +13,19 @@ enum RolloutDrill {
       seconds. In other stages only the epoch changes. Measured is the time until every running service works by the \
       change; one that falls silent meanwhile has not followed, and one that was silent before is named and not \
       measured. The result is evidence for 30 days. In ramp what was compared at this percentage counts anew from then on. Exit \
-      status: 1 no service is running, or one did not follow.
+      status: 1 no service is running, one did not follow, or the stage could not be put back: stderr says which.
       """,
-    whenStopped: "The stage is as it was, unless somebody else has changed it. The rehearsal does not count.",
+    whenStopped: """
+      The rehearsal does not count. If the first line of `switchyard rollout history` is rollout.drill.begin, the app is \
+      still in shadow.
+      """,
     examples: [Command.Example("switchyard rollout drill com.example.app --environment Sandbox")],
     options: [EnvironmentOption.option, .value("reason", "TEXT", "Why; kept in the audit."), JSONOutput.option],
     arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
     let app = arguments.positionals[0]
+    // It puts the stage back first, which may take as long as somebody holds the app's row.
+    CommandStop.current?.waits(.seconds(40))
     let environments = try EnvironmentOption.environment(arguments).map { [$0] } ?? [.production, .sandbox]
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       for environment in environments {

@@ -12,8 +12,9 @@ enum RolloutKill {
   static let command = Command(
     "kill", "Stop answering verifyReceipt, for one app or for all: back to shadow.",
     discussion: """
-      Every app in ramp, live or complete goes back to shadow in one transaction: Apple answers its callers within five \
-      seconds, in every process. Nothing is deleted, and nothing refuses it. The same customers are picked by a later ramp. \
+      Every app in ramp, live or complete goes back to shadow, each by itself: Apple answers its callers within five \
+      seconds, in every process. Nothing is deleted, and nothing refuses it. Where the database keeps it waiting it says so \
+      and goes on trying for 25 seconds; exit status 1 names what was not stopped. The same customers are picked by a later ramp. \
       A rehearsal that is under way does not bring its app back. Without BUNDLE_ID all apps are stopped. In stages below \
       shadow nothing is changed: Apple answers there. Printed first are the apps that were stopped and those that Switchyard \
       still answers, then those that Apple answers already: with BUNDLE_ID a line for each, without it their number. The kill \
@@ -21,6 +22,7 @@ enum RolloutKill {
       so. With --json there is an object for each app and environment, and the last object has `stillAnswered` and \
       `services` (null with --dry-run, or where it could not be found out).
       """,
+    whenStopped: "What is not in shadow by now (`switchyard rollout list`) goes on being answered by Switchyard.",
     examples: [
       Command.Example("switchyard rollout kill", "every app"),
       Command.Example("switchyard rollout kill com.example.app --reason \"wrong answers\""),
@@ -50,9 +52,10 @@ enum RolloutKill {
           isDry
           ? plan
           : try await stop.apply(
-            by: .ofCommand(because: arguments.value("reason")), at: WallClock.system.now(), on: connection)
+            by: .ofCommand(because: arguments.value("reason")), at: WallClock.system.now(), on: connection,
+            waits: { terminal.note(waiting($0, $1)) })
         try await tell(report, isDry: isDry, of: app, arguments, connection, terminal)
-        return .done
+        return report.trouble == nil ? .done : .failed
       }
     } catch let error as DatabaseError where !isDry {
       // What is said after the commit takes the database's failures itself.
@@ -63,16 +66,19 @@ enum RolloutKill {
 
   /// Says what was stopped, and whether the running services follow.
   ///
-  /// Throws no `DatabaseError`: the kill is committed.
+  /// Throws no `DatabaseError`: what was stopped is committed.
   private static func tell(
     _ report: StopAnswering.Report, isDry: Bool, of app: String?, _ arguments: ParsedArguments,
     _ connection: Connection, _ terminal: Terminal
   ) async throws {
     if arguments.wantsJSON {
-      for standing in report.scopes { try terminal.write(json(standing, isDry: isDry)) }
+      for standing in report.scopes {
+        try terminal.write(json(standing, isDry: isDry, isLeft: report.isLeft(standing)))
+      }
     } else {
       for standing in report.stopped { try terminal.write(line(standing, isDry: isDry)) }
     }
+    if let trouble = report.trouble { terminal.note(notDone(trouble, report.left)) }
     noteStillAnswered(report, isDry: isDry, terminal)
     if app == nil, !arguments.flag("all"), !report.stopped.isEmpty {
       let only = try EnvironmentOption.environment(arguments).map { " in \($0.rawValue)" } ?? ""
@@ -83,7 +89,9 @@ enum RolloutKill {
       if app == nil {
         noteSpared(report, terminal)
       } else {
-        for standing in report.spared { try terminal.write(line(standing, isDry: isDry)) }
+        for standing in report.spared where !report.isLeft(standing) {
+          try terminal.write(line(standing, isDry: isDry))
+        }
       }
     }
     let followed = isDry ? nil : await FollowedChange.awaited(on: connection, otherwise: consequence)
@@ -96,33 +104,41 @@ enum RolloutKill {
     followed?.note(terminal)
   }
 
-  private static func notDone(_ error: DatabaseError) -> String {
-    let cutOff = """
-      Services that cannot reach the database leave calls about apps in ramp and live to Apple; they go on answering for apps \
-      in complete: runbooks/rollback.md, *If not*.
-      """
-    let goingOn =
-      "Services that reach the database go on giving Switchyard's answers: stop them if you cannot repeat it."
-    let (outcome, advice) =
-      switch error.code {
-      case .commitOutcomeUnknown:
-        (
-          "It is not known whether the kill was committed.",
-          "Repeat the command once the database answers. If it was not:"
-        )
-      case .lockWaitTimeout:
-        (
-          "No stage was changed: somebody holds the app's row.",
-          """
-          It is a frozen service (`switchyard rollout status` names those that are silent: stop them), another session of the \
-          database, or a database that is very slow. Then repeat the command.
-          """
-        )
-      case .abandoned, .deadlock, .recordChanged:
-        ("No stage was changed: others keep changing stages.", "Repeat the command.")
-      default: ("No stage was changed: the database failed.", "Repeat the command once the database answers.")
+  /// Said once when it takes longer than a moment.
+  private static func waiting(_ error: DatabaseError, _ left: [RolloutStanding]) -> String {
+    let names = left.isEmpty ? "" : " for \(left.map(name).joined(separator: ", "))"
+    return "Not done yet\(names): \(reason(error)). Trying for 25 seconds."
+  }
+
+  private static func reason(_ error: DatabaseError) -> String {
+    switch error.code {
+    case .lockWaitTimeout: "somebody holds the app's row"
+    case .abandoned, .deadlock, .recordChanged: "others keep changing stages"
+    case .commitOutcomeUnknown: "the connection broke during the commit"
+    default: "the database failed"
+    }
+  }
+
+  /// - Parameter left: what could not be stopped; nil if that is not known, and nothing was.
+  private static func notDone(_ error: DatabaseError, _ left: [RolloutStanding]? = nil) -> String {
+    let names = (left ?? []).map { "\(name($0)) (\($0.stageName))" }.joined(separator: ", ")
+    let outcome =
+      switch (error.code, left) {
+      case (.commitOutcomeUnknown, _): "It is not known whether the kill was committed: \(reason(error))."
+      case (_, nil): "No stage was changed: \(reason(error))."
+      case (_, .some): "NOT stopped: \(names.isEmpty ? "see `switchyard rollout list`" : names): \(reason(error))."
       }
-    return "\(outcome) \(advice) \(goingOn) \(cutOff)"
+    let advice =
+      error.code == .lockWaitTimeout
+      ? """
+      It is a frozen service (`switchyard rollout status` names those that are silent: stop them), another session of the \
+      database, or a database that is very slow. Then repeat the command.
+      """ : "Repeat the command once the database answers."
+    return """
+      \(outcome) \(advice) Services that reach the database go on giving Switchyard's answers there: stop them if you cannot \
+      repeat it. Services that cannot reach the database leave calls about apps in ramp and live to Apple; they go on \
+      answering for apps in complete: runbooks/rollback.md, *If not*.
+      """
   }
 
   private static let consequence = "Calls there may still get Switchyard's answers"
@@ -131,7 +147,7 @@ enum RolloutKill {
     let left = report.stillAnswered.map { "\(name($0)) (\($0.stageName))" }
     if !left.isEmpty {
       terminal.note("Still answered by Switchyard: \(left.joined(separator: ", ")).")
-    } else {
+    } else if report.trouble == nil {
       terminal.note("\(isDry ? "No other app is" : "No app is left") in ramp, live or complete.")
     }
   }
@@ -170,14 +186,16 @@ enum RolloutKill {
   }
 
   /// `from` and `to` are the stages before and after; `changed` says whether they differ, or would in a dry run.
-  private static func json(_ standing: RolloutStanding, isDry: Bool) -> JSONObject {
-    let effect = StopAnswering.effect(on: standing)
+  ///
+  /// `effect` is `failed` where it could not be stopped.
+  private static func json(_ standing: RolloutStanding, isDry: Bool, isLeft: Bool) -> JSONObject {
+    let effect = isLeft ? "failed" : StopAnswering.effect(on: standing).rawValue
     let from = standing.flag.stage.rawValue
-    let to = effect == .untouched ? from : "shadow"
+    let to = effect == "none" || isLeft ? from : "shadow"
     return [
       "app": .string(standing.app.bundleID), "environment": .string(standing.flag.environment.rawValue),
       "from": .string(from), "to": .string(to), "stage": .string(isDry ? from : to), "changed": .bool(from != to),
-      "effect": .string(effect.rawValue), "dryRun": .bool(isDry),
+      "effect": .string(effect), "dryRun": .bool(isDry),
       "next_steps": [.string("switchyard rollout history \(standing.app.bundleID)")],
     ]
   }
