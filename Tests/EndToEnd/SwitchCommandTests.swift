@@ -88,10 +88,34 @@ import Testing
       let kept = "\(app) Sandbox: in shadow already; a rehearsal under way \(verb) not bring it back\n"
       #expect(again.output == kept, "\(again)")
     }
+    try await expectWaiting(database)
     try await expectFollowers(database)
     let decided = try await program.run(
       ["rollout", "decide", app, "--unknown", "accept", "--reason", "none"] + sandbox)
     #expect(decided.status == 0 && decided.output.contains("0 unknown ids accepted"))
+  }
+
+  /// While somebody holds an app's row, a kill says that it is not done yet, and in the end what it could not stop.
+  private func expectWaiting(_ database: TestDatabase) async throws {
+    let (program, app) = (database.program, SignedFixtures.bundleID)
+    try await database.execute("UPDATE flags SET stage = 'live', epoch = epoch + 1")
+    let other = try await Connection.open(database.configuration)
+    try await other.read { session throws(DatabaseError) in
+      try session.run("SET SESSION wait_timeout = 600 /*M!100300 , idle_transaction_timeout = 0 */")
+      try session.run("START TRANSACTION")
+      _ = try session.query("SELECT stage FROM flags WHERE environment = 2 LOCK IN SHARE MODE")
+    }
+    let killed = try await program.run("rollout", "kill", "--json")
+    await other.close()
+    #expect(killed.status == 1)
+    let objects = try killed.objects
+    #expect(objects.map { $0["effect"]?.string } == ["stopped", "failed", nil], "\(killed)")
+    #expect(objects.map { $0["to"]?.string } == ["shadow", "live", nil], "\(killed)")
+    let line = "Not done yet for \(app) Sandbox: somebody holds the app's row. Trying for 25 seconds."
+    #expect(killed.notes.contains(line), "\(killed)")
+    #expect(killed.notes.contains("NOT stopped: \(app) Sandbox (live): somebody holds the app's row."), "\(killed)")
+    #expect(!killed.notes.contains("No app is left"), "\(killed)")
+    #expect(try await program.run("rollout", "kill", app).status == 0)
   }
 
   /// Of two services one has not learned the newest stages: the commands say so, and are done all the same.

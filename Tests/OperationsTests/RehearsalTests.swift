@@ -18,18 +18,29 @@ import Time
     }
   }
 
-  /// Begins a rehearsal from `live` in a process of its own and a service that has not followed; runs `change` once the app is
+  private func epoch(_ here: Operated) async throws -> Int64 {
+    try await here.connection.read { session throws(DatabaseError) in
+      try FlagTable.all(in: session)[Scope(app: here.app.id, environment: .sandbox)]?.epoch ?? 0
+    }
+  }
+
+  /// Begins a rehearsal in a process of its own and a service that has not followed; runs `change` once the app is
   /// in `shadow`, then has the service follow.
   ///
-  /// - Parameter isCancelled: whether the rehearsal is cancelled before the service follows.
+  /// - Parameters:
+  ///   - stage: of the app; in `shadow` the rehearsal does not change it.
+  ///   - link: by which the rehearsal reaches the database.
+  ///   - isCancelled: whether the rehearsal is cancelled before the service follows.
   private func rehearsing(
-    _ here: Operated, isCancelled: Bool = false, _ change: (UInt64) async throws -> Void = { _ in }
+    _ here: Operated, in stage: Stage = .live, through link: LossyLink? = nil, isCancelled: Bool = false,
+    _ change: (UInt64) async throws -> Void = { _ in }
   ) async throws -> Result<Void, any Error> {
-    let live = SetStage(.live, of: Operated.bundleID, in: .sandbox, forced: true)
-    try await live.apply(live.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
+    let set = SetStage(stage, of: Operated.bundleID, in: .sandbox, forced: true)
+    try await set.apply(set.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
+    let epoch = try await epoch(here)
     let process = [UInt8](repeating: 7, count: 16)
     try await follow(by: process, mark: 0, here)
-    var impatient = here.configuration
+    var impatient = link?.configuration ?? here.configuration
     impatient.lockWaitTimeout = .seconds(1)
     let other = try await Connection.open(impatient)
     let result = try await withThrowingTaskGroup(of: Void.self) { [kim, now] group in
@@ -37,7 +48,8 @@ import Time
         let drill = RehearseRollback(Operated.bundleID, in: .sandbox)
         _ = try await drill.apply(drill.plan(on: other), by: kim, clock: .fixed(at: now), on: other)
       }
-      #expect(try await eventually { try await stage(here) == .shadow })
+      #expect(try await eventually { try await self.epoch(here) == epoch + 1 })
+      #expect(try await self.stage(here) == .shadow)
       try await change(await other.id)
       if isCancelled { group.cancelAll() } else { try await follow(by: process, mark: 1_000, here) }
       return await group.nextResult() ?? .success(())
@@ -161,18 +173,41 @@ import Time
     #expect(!audit.contains { $0.hasPrefix("rollout.drill ") })
   }
 
+  @Test(arguments: [LossyLink.Loss.request, .answer])
+  func `finds out whether the stage is back where the answer to the commit is lost`(loss: LossyLink.Loss) async throws {
+    let here = try await Operated()
+    let link = LossyLink(to: here.configuration, losing: [])
+    defer { link.end() }
+    try await rehearsing(here, through: link) { _ in link.lose([loss]) }.get()
+    #expect(link.lost == 1)
+    #expect(try await stage(here) == .live)
+    #expect(try await here.audit().count { $0.hasPrefix("rollout.drill.end ") } == 1)
+    #expect(try await here.audit().last?.hasPrefix("rollout.drill ") == true)
+  }
+
+  @Test func `of an app in shadow does not count when somebody kills the app meanwhile`() async throws {
+    let here = try await Operated()
+    let result = try await rehearsing(here, in: .shadow) { _ in
+      try await StopAnswering(of: nil).apply(by: kim, at: now, on: here.connection)
+    }
+    #expect(throws: RehearsalFailed.self) { try result.get() }
+    #expect(try await stage(here) == .shadow)
+    let audit = try await here.audit()
+    #expect(!audit.contains { $0.hasPrefix("rollout.drill ") })
+  }
+
   @Test func `that cannot put the stage back says what to look at and what to do`() async throws {
     let here = try await Operated()
     let ramp = SetStage(.ramp, at: RampShare(hundredths: 1_250), of: Operated.bundleID, in: .sandbox, forced: true)
     try await ramp.apply(ramp.plan(at: now, on: here.connection), by: kim, at: now, on: here.connection)
     let drill = RehearseRollback(Operated.bundleID, in: .sandbox)
     let standing = try await drill.plan(on: here.connection)
-    let lost = drill.notPutBack(standing, DatabaseError(.connectionLost, "gone")).description
+    let lost = RehearsalFailed(notPutBack: standing, DatabaseError(.connectionLost, "gone")).description
     #expect(lost.hasPrefix("com.example.app IS STILL IN shadow, unless somebody has changed it since; "))
     #expect(lost.contains("`switchyard rollout history com.example.app --environment Sandbox` is rollout.drill.begin"))
     let command = "rollout set com.example.app ramp --percent 12.5 --environment Sandbox --force --reason"
     #expect(lost.contains(command), "\(lost)")
-    let unknown = drill.notPutBack(standing, DatabaseError(.commitOutcomeUnknown, "")).description
+    let unknown = RehearsalFailed(notPutBack: standing, DatabaseError(.commitOutcomeUnknown, "")).description
     #expect(unknown.hasPrefix("it is not known whether com.example.app is in ramp 12.5 % again; "), "\(unknown)")
   }
 }

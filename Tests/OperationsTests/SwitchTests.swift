@@ -153,16 +153,42 @@ import Time
     #expect(report.stopped.map(\.flag.environment) == [.production])
     #expect(report.left.map(\.flag.environment) == [.sandbox] && report.trouble?.code == .lockWaitTimeout)
     #expect(try await flag(here)?.stage == .live)
-    // Alone, it is an error.
     let held = try await Connection.open(here.configuration)
-    let failure = await #expect(throws: DatabaseError.self) {
-      try await StopAnswering(of: nil, in: .sandbox, patience: .seconds(1)).apply(by: kim, at: now, on: held)
-    }
-    #expect(failure?.code == .lockWaitTimeout)
+    let alone = try await StopAnswering(of: nil, in: .sandbox, patience: .seconds(1))
+      .apply(by: kim, at: now, on: held)
+    #expect(alone.left.count == 1 && alone.stopped.isEmpty && alone.trouble?.code == .lockWaitTimeout)
     await held.close()
     await frozen.close()
     #expect(try await StopAnswering(of: nil).apply(by: kim, at: now, on: here.connection).trouble == nil)
     #expect(try await flag(here)?.stage == .shadow)
+  }
+
+  @Test(arguments: [LossyLink.Loss.request, .answer])
+  func `finds out whether an app is stopped where the answer to the commit is lost`(
+    loss: LossyLink.Loss
+  ) async throws {
+    let here = try await Operated()
+    try await here.execute("UPDATE flags SET stage = 'live', epoch = 9 WHERE environment = 2")
+    let link = LossyLink(to: here.configuration, losing: [loss])
+    defer { link.end() }
+    let other = try await Connection.open(link.configuration)
+    let report = try await StopAnswering(of: nil).apply(by: kim, at: now, on: other)
+    #expect(link.lost == 1 && report.stopped.map(\.flag.stage) == [.live] && report.trouble == nil)
+    #expect(try await flag(here)?.stage == .shadow)
+    // Whether a rehearsal put it there nobody knows: it cannot put the app back.
+    #expect(try await flag(here)?.epoch == (loss == .request ? 10 : 11))
+    #expect(!report.connection.isPoisoned)
+  }
+
+  @Test func `says so where nobody knows whether an app is stopped`() async throws {
+    let here = try await Operated()
+    try await here.execute("UPDATE flags SET stage = 'live', epoch = 9 WHERE environment = 2")
+    let link = LossyLink(to: here.configuration, losing: [.answer])
+    let other = try await Connection.open(link.configuration)
+    link.end()
+    let report = try await StopAnswering(of: nil, patience: .seconds(1)).apply(by: kim, at: now, on: other)
+    #expect(report.left.map(\.flag.stage) == [.live] && report.trouble?.code == .commitOutcomeUnknown)
+    #expect(report.stopped.isEmpty)
   }
 
   @Test func `stops a stage that this binary does not know, which counts as answered until then`() async throws {

@@ -48,6 +48,9 @@ package final class LossyLink: Sendable {
   /// What clients have sent so far: statements, for the most part.
   package var requests: Int { state.withLock { $0.requests } }
 
+  /// What becomes of the next COMMITs.
+  package func lose(_ losses: [Loss]) { state.withLock { $0.losses = losses } }
+
   /// Takes no more connections; those that are open stay.
   package func end() { _ = shutdown(listener, Int32(SHUT_RDWR)) }
 

@@ -11,8 +11,6 @@ struct PatientConnection: Sendable {
   private let patience: Duration
   private let start = ContinuousClock.now
   private var pauses = 0
-  /// That of a commit of which nobody knows whether it happened: what failed afterwards says less.
-  private var unknown: DatabaseError?
 
   init(_ connection: Connection, for patience: Duration = Self.patience) {
     (self.connection, self.patience) = (connection, patience)
@@ -24,17 +22,19 @@ struct PatientConnection: Sendable {
   /// a try has to stand in the queue for longer, every third time.
   var lockWait: Interval { pauses % 3 == 2 ? .seconds(5) : .seconds(1) }
 
+  var isOver: Bool { ContinuousClock.now - start >= patience }
+
+  /// Whether an error may end by itself.
+  static func isPassing(_ error: DatabaseError) -> Bool {
+    error.isRetryable || [.abandoned, .commitOutcomeUnknown].contains(error.code)
+  }
+
   /// Waits until it may be tried again; throws the error where that is of no use, or when the time is over.
   mutating func pause(after error: DatabaseError) async throws {
-    if error.code == .commitOutcomeUnknown { unknown = error }
-    guard isPassing(error), ContinuousClock.now - start < patience else { throw unknown ?? error }
+    guard Self.isPassing(error), !isOver else { throw error }
     pauses += 1
     try await Task.sleep(for: .milliseconds(100))
     if connection.isPoisoned, let fresh = try? await Connection.open(connection.configuration) { connection = fresh }
-  }
-
-  private func isPassing(_ error: DatabaseError) -> Bool {
-    error.isRetryable || [.abandoned, .commitOutcomeUnknown].contains(error.code)
   }
 
   static let patience = Duration.seconds(25)

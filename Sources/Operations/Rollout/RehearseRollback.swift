@@ -2,7 +2,7 @@ package import Database
 import Ledger
 package import Purchases
 import Rollout
-package import Runtime
+import Runtime
 package import Time
 
 /// Rehearses a rollback: measures how long it takes until every running service works by a change of the stage.
@@ -16,6 +16,8 @@ package struct RehearseRollback: Sendable {
     /// Until every process worked by the rollback, and until every one worked by the stage again.
     package let back: Interval
     package let forth: Interval
+    /// By which the ledger can be read now: another one if the connection broke.
+    package let connection: Connection
   }
 
   /// What its two changes of the stage are called in the audit.
@@ -89,7 +91,8 @@ package struct RehearseRollback: Sendable {
         in: session)
     }
     return Outcome(
-      stage: name, processes: measured.forth.count, back: measured.back.took, forth: measured.forth.took)
+      stage: name, processes: measured.forth.count, back: measured.back.took, forth: measured.forth.took,
+      connection: current)
   }
 
   /// The services that said something a moment ago, by their random ids.
@@ -107,28 +110,32 @@ package struct RehearseRollback: Sendable {
       let changed = try await connection.transaction { session throws(DatabaseError) in
         try change(standing, from: standing.flag, to: stage, share, Self.begins, author, clock, session)
       }
-      guard let changed else { throw changedMeanwhile(standing) }
+      guard let changed else { throw RehearsalFailed(changedMeanwhile: standing) }
       return changed
     } catch let error as DatabaseError where error.code == .commitOutcomeUnknown {
-      throw notPutBack(standing, error)
+      throw RehearsalFailed(notPutBack: standing, error)
     }
   }
 
   /// Puts the stage back, and returns the connection by which the ledger can be read then.
   ///
-  /// It may be repeated after a commit of which nobody knows: by the epoch it finds out whether the stage is back.
+  /// It is repeated after a commit of which nobody knows: by the epoch it finds out whether the stage is back.
   private func putBack(
     _ standing: RolloutStanding, from rehearsed: Flag, _ author: Author, _ clock: WallClock, _ connection: Connection
   ) async throws -> Connection {
     var patient = PatientConnection(connection)
     let wanted = standing.flag
+    // That of a commit of which nobody knows whether it happened.
+    var unknown: DatabaseError?
     while true {
       var trouble: DatabaseError?
       do throws(DatabaseError) {
+        let isRepeated = unknown != nil
         let isBack = try await patient.connection.transaction(lockWait: patient.lockWait) {
           session throws(DatabaseError) in
-          let flag = try FlagTable.all(in: session)[standing.scope]
-          if let flag, flag.epoch == rehearsed.epoch + 1, (flag.stage, flag.share) == (wanted.stage, wanted.share) {
+          if isRepeated, let flag = try FlagTable.all(in: session)[standing.scope], flag.epoch == rehearsed.epoch + 1,
+            (flag.stage, flag.share) == (wanted.stage, wanted.share)
+          {
             return true
           }
           return try change(
@@ -136,9 +143,10 @@ package struct RehearseRollback: Sendable {
         }
         if isBack { return patient.connection }
       } catch { trouble = error }
-      guard let trouble else { throw changedMeanwhile(standing) }
+      guard let trouble else { throw RehearsalFailed(changedMeanwhile: standing) }
+      if trouble.code == .commitOutcomeUnknown { unknown = trouble }
       do { try await patient.pause(after: trouble) } catch let error as DatabaseError {
-        throw notPutBack(standing, error)
+        throw RehearsalFailed(notPutBack: standing, unknown ?? error)
       }
     }
   }
@@ -159,34 +167,6 @@ package struct RehearseRollback: Sendable {
       "\(flag.environment.rawValue): \(Move.name(flag.stage, flag.share)) to \(Move.name(stage, share))", at: now,
       in: session)
     return try FlagTable.all(in: session)[standing.scope]
-  }
-
-  private func changedMeanwhile(_ standing: RolloutStanding) -> RehearsalFailed {
-    let app = standing.app.bundleID
-    return RehearsalFailed(
-      "the stage of \(app) was changed during the rehearsal and stays as it was set: see `switchyard rollout history \(app)`"
-    )
-  }
-
-  /// What the operator is told who has to do by hand what the rehearsal could not.
-  package func notPutBack(_ standing: RolloutStanding, _ error: DatabaseError) -> RehearsalFailed {
-    let (flag, app) = (standing.flag, standing.app.bundleID)
-    let name = Move.name(flag.stage, flag.share)
-    guard flag.stage.answers != .apple, flag.stage.asksVerifyReceipt else {
-      return RehearsalFailed("the database failed; the stage is \(name) as before: \(error)")
-    }
-    let place = "--environment \(flag.environment.rawValue)"
-    let percent = flag.share.map { " --percent \($0.description.dropLast(2))" } ?? ""
-    let state =
-      error.code == .commitOutcomeUnknown
-      ? "it is not known whether \(app) is in \(name) again"
-      : "\(app) IS STILL IN shadow, unless somebody has changed it since"
-    return RehearsalFailed(
-      """
-      \(state); in shadow Apple answers its customers. If the first line of `switchyard rollout history \(app) \(place)` \
-      is rollout.drill.begin, nobody has: put it back with `switchyard rollout set \(app) \(flag.stage.rawValue)\(percent) \
-      \(place) --force --reason "put back after a drill"` (\(error))
-      """)
   }
 
   private struct Followed {
@@ -223,13 +203,4 @@ package struct RehearseRollback: Sendable {
     } catch { return .failure(RehearsalFailed("it could not be found out whether the services followed: \(error)")) }
     return .failure(RehearsalFailed("not every service followed within \(limit.milliseconds / 1_000) seconds"))
   }
-}
-
-/// A rollback could not be rehearsed.
-package struct RehearsalFailed: ExitStatusError, CustomStringConvertible {
-  package let description: String
-
-  init(_ description: String) { self.description = description }
-
-  package var exitStatus: ExitStatus { .failed }
 }

@@ -22,6 +22,8 @@ package struct StopAnswering: Sendable {
     /// Those of `scopes` that could not be stopped in time, and why.
     package fileprivate(set) var left: [RolloutStanding] = []
     package fileprivate(set) var trouble: DatabaseError?
+    /// By which the ledger can be read now: another one if the connection broke.
+    package let connection: Connection
 
     /// Those whose callers got our answers, and get them no more.
     package var stopped: [RolloutStanding] {
@@ -69,66 +71,79 @@ package struct StopAnswering: Sendable {
   package func plan(on connection: Connection) async throws -> Report {
     if let bundleID { _ = try await AppRecord.find(bundleID, connection) }
     let all = try await Self.standings(connection)
-    return Report(scopes: all.filter(isMeant), stillAnswered: all.filter { $0.mayBeAnswered && !isMeant($0) })
+    return report(all, stopped: [:], connection)
   }
 
   /// Stops every app that is answered by us at that moment, whatever was planned.
   ///
-  /// What could not be stopped in time is in the report; if nothing was, the error is thrown.
+  /// What could not be stopped in time is in the report. Throws if nothing can be read, or if nothing can be stopped for another
+  /// reason than that others hold the rows or the connection broke.
   ///
-  /// - Parameter waits: is told once why it takes longer, and whose callers are answered meanwhile.
+  /// - Parameter waits: is told once why it takes longer, and of which apps.
   @discardableResult
   package func apply(
     by author: Author, at now: @autoclosure @Sendable () -> Milliseconds, on connection: Connection,
     waits: @Sendable (DatabaseError, [RolloutStanding]) -> Void = { _, _ in }
   ) async throws -> Report {
     var patient = PatientConnection(connection, for: patience)
-    var (all, before): ([RolloutStanding], [Scope: RolloutStanding]) = ([], [:])
-    // Whose stop is committed, and whose may be.
-    var (stopped, unknown): (Set<Scope>, Set<Scope>) = ([], [])
-    var hasWaited = false
-    func isLeft(_ standing: RolloutStanding) -> Bool {
-      guard isMeant(standing) else { return false }
-      if standing.mayBeAnswered { return true }
-      return Self.effect(on: standing) == .kept && !stopped.union(unknown).contains(standing.scope)
-    }
+    var all: [RolloutStanding]?
+    // As they stood when they were stopped, and where nobody knows whether they were.
+    var (stopped, unsure): ([Scope: RolloutStanding], [Scope: RolloutStanding]) = ([:], [:])
+    // That of a commit of which nobody knows, until something can be read: what fails after it says less.
+    var unknown: DatabaseError?
+    var (trouble, hasWaited): (DatabaseError?, Bool) = (nil, false)
     while true {
-      var trouble: DatabaseError?
+      // Whether nothing was committed since `all` was read.
+      var isRead = false
       do throws(DatabaseError) {
-        all = try await Self.standings(patient.connection)
-        // Those who are answered by us come first.
-        for standing in all.filter(isLeft).sorted(by: { $0.mayBeAnswered && !$1.mayBeAnswered }) {
-          before[standing.scope] = standing
+        let standings = try await Self.standings(patient.connection)
+        (all, isRead, unknown) = (standings, true, nil)
+        for standing in left(of: standings, stopped) {
+          if patient.isOver || Task.isCancelled { break }
           do throws(DatabaseError) {
+            isRead = false
             try await stop(standing, by: author, at: now(), waiting: patient.lockWait, on: patient.connection)
-            stopped.insert(standing.scope)
+            let scope = standing.scope
+            stopped[scope] = unsure[scope].flatMap { $0.mayBeAnswered ? $0 : nil } ?? standing
           } catch {
             trouble = error
-            if error.code == .commitOutcomeUnknown { unknown.insert(standing.scope) }
+            if error.code == .commitOutcomeUnknown { (unknown, unsure[standing.scope]) = (error, standing) }
+            if !hasWaited { waits(error, left(of: standings, stopped).filter { stopped[$0.scope] == nil }) }
+            hasWaited = true
+            if patient.connection.isPoisoned { break }
           }
         }
         // What stands now; somebody may have gone on meanwhile.
-        all = try await Self.standings(patient.connection)
+        (all, isRead) = (try await Self.standings(patient.connection), true)
       } catch { trouble = error }
-      let left = all.filter(isLeft)
-      if left.isEmpty, trouble == nil { return report(all, before) }
-      let error = trouble ?? .abandoned("others keep changing stages")
-      if !hasWaited { waits(error, left) }
-      hasWaited = true
-      do { try await patient.pause(after: error) } catch let error as DatabaseError {
-        if stopped.isEmpty { throw error }
-        var report = report(all, before)
-        // What stands now may not have been read after a commit.
-        (report.left, report.trouble) = (left.filter { !stopped.contains($0.scope) }, error)
+      // What was read before a commit may be as it was then.
+      let left = left(of: all ?? [], stopped).filter { isRead || stopped[$0.scope] == nil }
+      if left.isEmpty, isRead { return report(all ?? [], stopped: stopped, patient.connection) }
+      let error = unknown ?? trouble ?? .abandoned("others keep changing stages")
+      do { try await patient.pause(after: error) } catch let failure {
+        guard let all, failure is CancellationError || !stopped.isEmpty || PatientConnection.isPassing(error) else {
+          throw failure
+        }
+        var report = report(all, stopped: stopped, patient.connection)
+        if !left.isEmpty { (report.left, report.trouble) = (left, error) }
         return report
       }
     }
   }
 
-  private func report(_ all: [RolloutStanding], _ before: [Scope: RolloutStanding]) -> Report {
+  /// Those who are still to be stopped: first those who are answered by us.
+  private func left(of all: [RolloutStanding], _ stopped: [Scope: RolloutStanding]) -> [RolloutStanding] {
+    let meant = all.filter(isMeant)
+    return meant.filter(\.mayBeAnswered)
+      + meant.filter { Self.effect(on: $0) == .kept && stopped[$0.scope] == nil }
+  }
+
+  private func report(
+    _ all: [RolloutStanding], stopped: [Scope: RolloutStanding], _ connection: Connection
+  ) -> Report {
     Report(
-      scopes: all.filter(isMeant).map { before[$0.scope] ?? $0 },
-      stillAnswered: all.filter { $0.mayBeAnswered && !isMeant($0) })
+      scopes: all.filter(isMeant).map { stopped[$0.scope] ?? $0 },
+      stillAnswered: all.filter { $0.mayBeAnswered && !isMeant($0) }, connection: connection)
   }
 
   private func isMeant(_ standing: RolloutStanding) -> Bool {

@@ -27,12 +27,14 @@ enum RolloutDrill {
     // It puts the stage back first, which may take as long as somebody holds the app's row.
     CommandStop.current?.waits(.seconds(40))
     let environments = try EnvironmentOption.environment(arguments).map { [$0] } ?? [.production, .sandbox]
-    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+    return try await DatabaseOptions(arguments).withLedger(terminal) { first in
+      var connection = first
       for environment in environments {
         let drill = RehearseRollback(app, in: environment)
         let standing = try await drill.plan(on: connection)
         let outcome = try await drill.apply(
           standing, by: .ofCommand(because: arguments.value("reason")), clock: .system, on: connection)
+        connection = outcome.connection
         if arguments.wantsJSON {
           try terminal.write([
             "app": .string(app), "environment": .string(environment.rawValue), "stage": .string(outcome.stage),

@@ -22,7 +22,7 @@ enum RolloutKill {
       so. With --json there is an object for each app and environment, and the last object has `stillAnswered` and \
       `services` (null with --dry-run, or where it could not be found out).
       """,
-    whenStopped: "What is not in shadow by now (`switchyard rollout list`) goes on being answered by Switchyard.",
+    whenStopped: "What `switchyard rollout status` shows in ramp, live or complete is answered by Switchyard.",
     examples: [
       Command.Example("switchyard rollout kill", "every app"),
       Command.Example("switchyard rollout kill com.example.app --reason \"wrong answers\""),
@@ -54,12 +54,14 @@ enum RolloutKill {
           : try await stop.apply(
             by: .ofCommand(because: arguments.value("reason")), at: WallClock.system.now(), on: connection,
             waits: { terminal.note(waiting($0, $1)) })
-        try await tell(report, isDry: isDry, of: app, arguments, connection, terminal)
+        try await tell(report, isDry: isDry, of: app, arguments, terminal)
         return report.trouble == nil ? .done : .failed
       }
     } catch let error as DatabaseError where !isDry {
       // What is said after the commit takes the database's failures itself.
-      terminal.note(notDone(error))
+      let outcome =
+        error.code == .commitOutcomeUnknown ? "It is not known whether anything was stopped" : "No stage was changed"
+      terminal.note(notDone("\(outcome): \(reason(error)).", error))
       throw error
     }
   }
@@ -68,9 +70,9 @@ enum RolloutKill {
   ///
   /// Throws no `DatabaseError`: what was stopped is committed.
   private static func tell(
-    _ report: StopAnswering.Report, isDry: Bool, of app: String?, _ arguments: ParsedArguments,
-    _ connection: Connection, _ terminal: Terminal
+    _ report: StopAnswering.Report, isDry: Bool, of app: String?, _ arguments: ParsedArguments, _ terminal: Terminal
   ) async throws {
+    let connection = report.connection
     if arguments.wantsJSON {
       for standing in report.scopes {
         try terminal.write(json(standing, isDry: isDry, isLeft: report.isLeft(standing)))
@@ -78,9 +80,9 @@ enum RolloutKill {
     } else {
       for standing in report.stopped { try terminal.write(line(standing, isDry: isDry)) }
     }
-    if let trouble = report.trouble { terminal.note(notDone(trouble, report.left)) }
+    if let trouble = report.trouble { noteLeft(report.left, trouble, terminal) }
     noteStillAnswered(report, isDry: isDry, terminal)
-    if app == nil, !arguments.flag("all"), !report.stopped.isEmpty {
+    if app == nil, !arguments.flag("all"), !report.stopped.isEmpty, report.left.isEmpty {
       let only = try EnvironmentOption.environment(arguments).map { " in \($0.rawValue)" } ?? ""
       terminal.note("No BUNDLE_ID: every app \(isDry ? "would be" : "was") taken back\(only).")
     }
@@ -104,67 +106,9 @@ enum RolloutKill {
     followed?.note(terminal)
   }
 
-  /// Said once when it takes longer than a moment.
-  private static func waiting(_ error: DatabaseError, _ left: [RolloutStanding]) -> String {
-    let names = left.isEmpty ? "" : " for \(left.map(name).joined(separator: ", "))"
-    return "Not done yet\(names): \(reason(error)). Trying for 25 seconds."
-  }
-
-  private static func reason(_ error: DatabaseError) -> String {
-    switch error.code {
-    case .lockWaitTimeout: "somebody holds the app's row"
-    case .abandoned, .deadlock, .recordChanged: "others keep changing stages"
-    case .commitOutcomeUnknown: "the connection broke during the commit"
-    default: "the database failed"
-    }
-  }
-
-  /// - Parameter left: what could not be stopped; nil if that is not known, and nothing was.
-  private static func notDone(_ error: DatabaseError, _ left: [RolloutStanding]? = nil) -> String {
-    let names = (left ?? []).map { "\(name($0)) (\($0.stageName))" }.joined(separator: ", ")
-    let outcome =
-      switch (error.code, left) {
-      case (.commitOutcomeUnknown, _): "It is not known whether the kill was committed: \(reason(error))."
-      case (_, nil): "No stage was changed: \(reason(error))."
-      case (_, .some): "NOT stopped: \(names.isEmpty ? "see `switchyard rollout list`" : names): \(reason(error))."
-      }
-    let advice =
-      error.code == .lockWaitTimeout
-      ? """
-      It is a frozen service (`switchyard rollout status` names those that are silent: stop them), another session of the \
-      database, or a database that is very slow. Then repeat the command.
-      """ : "Repeat the command once the database answers."
-    return """
-      \(outcome) \(advice) Services that reach the database go on giving Switchyard's answers there: stop them if you cannot \
-      repeat it. Services that cannot reach the database leave calls about apps in ramp and live to Apple; they go on \
-      answering for apps in complete: runbooks/rollback.md, *If not*.
-      """
-  }
-
   private static let consequence = "Calls there may still get Switchyard's answers"
 
-  private static func noteStillAnswered(_ report: StopAnswering.Report, isDry: Bool, _ terminal: Terminal) {
-    let left = report.stillAnswered.map { "\(name($0)) (\($0.stageName))" }
-    if !left.isEmpty {
-      terminal.note("Still answered by Switchyard: \(left.joined(separator: ", ")).")
-    } else if report.trouble == nil {
-      terminal.note("\(isDry ? "No other app is" : "No app is left") in ramp, live or complete.")
-    }
-  }
-
-  /// Says how many are left as they were: a line for each would hide those that were stopped.
-  private static func noteSpared(_ report: StopAnswering.Report, _ terminal: Terminal) {
-    let spared = report.spared
-    guard !spared.isEmpty else { return }
-    let inShadow = spared.count { StopAnswering.effect(on: $0) == .kept }
-    terminal.note(
-      """
-      Apple answers already: \(inShadow) in shadow, \(spared.count - inShadow) in a stage below it \
-      (`switchyard rollout status` lists them).
-      """)
-  }
-
-  private static func name(_ standing: RolloutStanding) -> String {
+  static func name(_ standing: RolloutStanding) -> String {
     "\(standing.app.bundleID) \(standing.flag.environment.rawValue)"
   }
 
@@ -198,25 +142,5 @@ enum RolloutKill {
       "effect": .string(effect), "dryRun": .bool(isDry),
       "next_steps": [.string("switchyard rollout history \(standing.app.bundleID)")],
     ]
-  }
-
-  /// Says where Apple's verifyReceipt, which answers from now on, failed in the last hour.
-  private static func noteErrors(
-    of stopped: [RolloutStanding], _ connection: Connection, _ terminal: Terminal
-  ) async {
-    let now = WallClock.system.now()
-    for standing in stopped {
-      let apple = try? await connection.read { session throws(DatabaseError) in
-        try AnswerTimeTable.read(
-          Scope(app: standing.app.id, environment: standing.flag.environment), since: now - .hours(1),
-          in: session)[.apple]
-      }
-      guard let apple, apple.errors > apple.answers else { continue }
-      terminal.note(
-        """
-        \(name(standing)): in the last hour Apple's verifyReceipt left \(apple.errors) of \
-        \(apple.errors + apple.answers) calls unanswered; in shadow it answers all of them
-        """)
-    }
   }
 }
