@@ -23,8 +23,8 @@ import Testing
     }
     stopped.expectOrderlyStop(
       saying: """
-        The rehearsal does not count. If the first line of `switchyard rollout history` is rollout.drill.begin, the app is \
-        still in shadow.
+        The rehearsal does not count. If the first line of `switchyard rollout history BUNDLE_ID` is \
+        rollout.drill.begin, the app is still in shadow.
         """)
     #expect(try await count(database, "flags WHERE stage = 'live'") == 1)
     #expect(try await count(database, "rollout_evidence") == 0)

@@ -167,7 +167,7 @@ import Time
       }
     }
     let failure = #expect(throws: RehearsalFailed.self) { try result.get() }
-    #expect(failure?.description.hasSuffix("the stage is live again") == true)
+    #expect(failure?.description.hasSuffix("the stage was put back to live") == true)
     #expect(try await stage(here) == .live)
     let audit = try await here.audit()
     #expect(!audit.contains { $0.hasPrefix("rollout.drill ") })

@@ -34,7 +34,8 @@ struct PatientConnection: Sendable {
     guard Self.isPassing(error), !isOver else { throw error }
     pauses += 1
     try await Task.sleep(for: .milliseconds(100))
-    if connection.isPoisoned, let fresh = try? await Connection.open(connection.configuration) { connection = fresh }
+    guard connection.isPoisoned, !isOver else { return }
+    if let fresh = try? await Connection.open(connection.configuration) { connection = fresh }
   }
 
   static let patience = Duration.seconds(25)

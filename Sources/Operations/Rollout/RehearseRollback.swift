@@ -43,6 +43,9 @@ package struct RehearseRollback: Sendable {
       }
     }
     guard let standing else { throw RehearsalFailed("\(bundleID) has no stage in \(environment.rawValue)") }
+    if let stage = standing.flag.unknownStage {
+      throw RehearsalFailed("\(bundleID) is in the stage \(stage), which this version does not know")
+    }
     return standing
   }
 
@@ -65,6 +68,7 @@ package struct RehearseRollback: Sendable {
     guard !services.isEmpty else {
       throw RehearsalFailed("no service is running, so nothing can be measured: start `switchyard serve`")
     }
+    try Task.checkCancellation()
     let target = goesBack ? Stage.shadow : standing.flag.stage
     let start = ContinuousClock.now
     let share = standing.flag.share
@@ -79,17 +83,21 @@ package struct RehearseRollback: Sendable {
     try Task.checkCancellation()
     let measured: (back: Followed, forth: Followed)
     do throws(RehearsalFailed) { measured = (try back.get(), try forth.get()) } catch {
-      throw RehearsalFailed("\(error.description); the stage is \(name) again")
+      throw RehearsalFailed("\(error.description); the stage was put back to \(name)")
     }
     let now = clock.now()
-    try await current.transaction { session throws(DatabaseError) in
+    let counts = try await current.transaction { session throws(DatabaseError) in
+      // Whoever came after it was put back may have voided the evidence.
+      guard try FlagTable.all(in: session)[standing.scope]?.epoch == rehearsed.epoch + 1 else { return false }
       let detail =
         "\(measured.forth.count) processes, back in \(measured.back.took.milliseconds) ms, forth in \(measured.forth.took.milliseconds) ms"
       try EvidenceTable.add(.drill, of: standing.scope, at: now, detail, in: session)
       try author.note(
         "rollout.drill", of: standing.app.bundleID, "\(standing.flag.environment.rawValue): \(detail)", at: now,
         in: session)
+      return true
     }
+    guard counts else { throw RehearsalFailed(changedMeanwhile: standing) }
     return Outcome(
       stage: name, processes: measured.forth.count, back: measured.back.took, forth: measured.forth.took,
       connection: current)

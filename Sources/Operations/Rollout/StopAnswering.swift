@@ -19,8 +19,9 @@ package struct StopAnswering: Sendable {
     package let scopes: [RolloutStanding]
     /// All others where callers get our answers.
     package let stillAnswered: [RolloutStanding]
-    /// Those of `scopes` that could not be stopped in time, and why.
+    /// Those of `scopes` that could not be stopped in time.
     package fileprivate(set) var left: [RolloutStanding] = []
+    /// Why they could not; with nothing left: why it could not be read whether anything is.
     package fileprivate(set) var trouble: DatabaseError?
     /// By which the ledger can be read now: another one if the connection broke.
     package let connection: Connection
@@ -92,40 +93,43 @@ package struct StopAnswering: Sendable {
     // That of a commit of which nobody knows, until something can be read: what fails after it says less.
     var unknown: DatabaseError?
     var (trouble, hasWaited): (DatabaseError?, Bool) = (nil, false)
+    var tried: Set<Scope> = []
     while true {
-      // Whether nothing was committed since `all` was read.
+      // Whose stop was committed since `all` was read.
+      var committed: Set<Scope> = []
       var isRead = false
       do throws(DatabaseError) {
         let standings = try await Self.standings(patient.connection)
-        (all, isRead, unknown) = (standings, true, nil)
+        (all, unknown) = (standings, nil)
         for standing in left(of: standings, stopped) {
-          if patient.isOver || Task.isCancelled { break }
+          // Each is tried once, however long the reading took.
+          if Task.isCancelled || patient.isOver && tried.contains(standing.scope) { break }
+          tried.insert(standing.scope)
           do throws(DatabaseError) {
-            isRead = false
             try await stop(standing, by: author, at: now(), waiting: patient.lockWait, on: patient.connection)
             let scope = standing.scope
             stopped[scope] = unsure[scope].flatMap { $0.mayBeAnswered ? $0 : nil } ?? standing
+            committed.insert(scope)
           } catch {
             trouble = error
             if error.code == .commitOutcomeUnknown { (unknown, unsure[standing.scope]) = (error, standing) }
-            if !hasWaited { waits(error, left(of: standings, stopped).filter { stopped[$0.scope] == nil }) }
-            hasWaited = true
             if patient.connection.isPoisoned { break }
           }
         }
         // What stands now; somebody may have gone on meanwhile.
-        (all, isRead) = (try await Self.standings(patient.connection), true)
+        (all, committed, isRead) = (try await Self.standings(patient.connection), [], true)
       } catch { trouble = error }
-      // What was read before a commit may be as it was then.
-      let left = left(of: all ?? [], stopped).filter { isRead || stopped[$0.scope] == nil }
+      let left = left(of: all ?? [], stopped).filter { !committed.contains($0.scope) }
       if left.isEmpty, isRead { return report(all ?? [], stopped: stopped, patient.connection) }
-      let error = unknown ?? trouble ?? .abandoned("others keep changing stages")
+      let error = unknown ?? trouble ?? .abandoned("the time is over")
+      if !hasWaited { waits(error, left) }
+      hasWaited = true
       do { try await patient.pause(after: error) } catch let failure {
-        guard let all, failure is CancellationError || !stopped.isEmpty || PatientConnection.isPassing(error) else {
-          throw failure
-        }
+        let isSaid = failure is CancellationError || !stopped.isEmpty || !unsure.isEmpty
+        guard let all, isSaid || PatientConnection.isPassing(error) else { throw failure }
+        for standing in left { stopped[standing.scope] = nil }
         var report = report(all, stopped: stopped, patient.connection)
-        if !left.isEmpty { (report.left, report.trouble) = (left, error) }
+        (report.left, report.trouble) = (left, error)
         return report
       }
     }

@@ -16,8 +16,8 @@ enum RolloutDrill {
       status: 1 no service is running, one did not follow, or the stage could not be put back: stderr says which.
       """,
     whenStopped: """
-      The rehearsal does not count. If the first line of `switchyard rollout history` is rollout.drill.begin, the app is \
-      still in shadow.
+      The rehearsal does not count. If the first line of `switchyard rollout history BUNDLE_ID` is \
+      rollout.drill.begin, the app is still in shadow.
       """,
     examples: [Command.Example("switchyard rollout drill com.example.app --environment Sandbox")],
     options: [EnvironmentOption.option, .value("reason", "TEXT", "Why; kept in the audit."), JSONOutput.option],

@@ -17,7 +17,7 @@ extension RolloutKill {
   static func reason(_ error: DatabaseError) -> String {
     switch error.code {
     case .lockWaitTimeout: "somebody holds the app's row"
-    case .abandoned, .deadlock, .recordChanged: "others keep changing stages"
+    case .abandoned, .deadlock, .recordChanged: "the time was over, or others keep changing stages"
     case .commitOutcomeUnknown: "the connection broke during the commit"
     default: "the database failed"
     }
@@ -25,6 +25,11 @@ extension RolloutKill {
 
   static func noteLeft(_ left: [RolloutStanding], _ error: DatabaseError, _ terminal: Terminal) {
     let answered = left.filter { StopAnswering.effect(on: $0) == .stopped }
+    if left.isEmpty {
+      terminal.note(
+        "It could not be read whether anything else is answered: \(reason(error)). Look at `switchyard rollout status`."
+      )
+    }
     if !answered.isEmpty {
       let names = answered.map { "\(name($0)) (\($0.stageName))" }.joined(separator: ", ")
       let outcome = error.code == .commitOutcomeUnknown ? "It is not known whether it is stopped" : "NOT stopped"
@@ -57,7 +62,9 @@ extension RolloutKill {
     let left = report.stillAnswered.map { "\(name($0)) (\($0.stageName))" }
     if !left.isEmpty {
       terminal.note("Still answered by Switchyard: \(left.joined(separator: ", ")).")
-    } else if !report.left.contains(where: { StopAnswering.effect(on: $0) == .stopped }) {
+    } else if report.trouble == nil || report.left.contains(where: { StopAnswering.effect(on: $0) == .kept }),
+      !report.left.contains(where: { StopAnswering.effect(on: $0) == .stopped })
+    {
       terminal.note("\(isDry ? "No other app is" : "No app is left") in ramp, live or complete.")
     }
   }

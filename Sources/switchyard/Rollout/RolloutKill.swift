@@ -80,7 +80,6 @@ enum RolloutKill {
     } else {
       for standing in report.stopped { try terminal.write(line(standing, isDry: isDry)) }
     }
-    if let trouble = report.trouble { noteLeft(report.left, trouble, terminal) }
     noteStillAnswered(report, isDry: isDry, terminal)
     if app == nil, !arguments.flag("all"), !report.stopped.isEmpty, report.left.isEmpty {
       let only = try EnvironmentOption.environment(arguments).map { " in \($0.rawValue)" } ?? ""
@@ -96,7 +95,9 @@ enum RolloutKill {
         }
       }
     }
-    let followed = isDry ? nil : await FollowedChange.awaited(on: connection, otherwise: consequence)
+    // Where nothing was changed, that all services follow would read as if it had been.
+    let isChanged = !isDry && (report.left.isEmpty || !report.stopped.isEmpty)
+    let followed = !isChanged ? nil : await FollowedChange.awaited(on: connection, otherwise: consequence)
     if arguments.wantsJSON {
       try terminal.write([
         "stillAnswered": .array(report.stillAnswered.map { .object(place($0)) }),
@@ -104,6 +105,7 @@ enum RolloutKill {
       ])
     }
     followed?.note(terminal)
+    if let trouble = report.trouble { noteLeft(report.left, trouble, terminal) }
   }
 
   private static let consequence = "Calls there may still get Switchyard's answers"
