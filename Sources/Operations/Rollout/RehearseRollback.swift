@@ -87,7 +87,7 @@ package struct RehearseRollback: Sendable {
     }
     let now = clock.now()
     let counts = try await current.transaction { session throws(DatabaseError) in
-      // Whoever came after it was put back may have voided the evidence.
+      // Somebody may have changed the stage since, and voided the evidence.
       guard try FlagTable.all(in: session)[standing.scope]?.epoch == rehearsed.epoch + 1 else { return false }
       let detail =
         "\(measured.forth.count) processes, back in \(measured.back.took.milliseconds) ms, forth in \(measured.forth.took.milliseconds) ms"
