@@ -11,11 +11,14 @@ import Time
 /// `--customers` customers of five transactions each: first their ids arrive by themselves as in `seeding.history`, with another
 /// service; then a file with one receipt a customer is migrated. Nobody limits the rate. In both the app's key is registered
 /// once all ids are there (what reading receipts costs is `migration.rows`), and measured is from the first answer of Apple's
-/// to the last settled id. At the end every transaction id of the simulated world must be in the ledger, and the accounts
-/// say that every id is settled.
+/// to the last settled id. Then some of the customers once more, at most 50 a second (`--calls 50`), with the key from the
+/// beginning. At the end every transaction id of the simulated world must be in the ledger, and the accounts say that every id
+/// is settled.
 enum MigrationIDs {
   static let name = "migration.ids"
   private static let patience = Interval.minutes(60)
+  /// What `--calls` says, and for how many seconds of work.
+  private static let (calls, throttledSeconds) = (50, 60)
 
   static let benchmark = Benchmark(
     name: name, summary: "the histories of old receipts' customers fetched by a bulk migration"
@@ -26,26 +29,36 @@ enum MigrationIDs {
     var writer = try FinishedAnswers.Writer(file)
     _ = try await world.answers(world.five, to: &writer)
     let pki = try ReceiptPKI.generate(at: NotificationSamples.start)
-    let receipts = try place.write(try world.receipts(signedBy: pki), to: "receipts.txt")
+    let receipts = try place.write(try world.five.receipts(signedBy: pki), to: "receipts.txt")
     settings.note("  \(world.five.count) customers' answers and receipts signed")
     let seeded = try await rate(world, file) { service, pool in
       try await SeedingHistory.measure(world.five, world, service.0, service.1, pool).seconds
     }
     settings.note("  seeded: \(Figure.text(seeded)) customers/s")
     let root = try place.write(pki.root.certificate.der, to: "receipts.der")
+    let key = world.store.identity.key
     let migrated = try await rate(world, file, trusting: ["--trust-root", root]) { service, pool in
-      try await migrate(world, receipts, service.0, pool)
+      try await migrate(world.five, receipts, key, service.0, pool)
+    }
+    settings.note("  migrated: \(Figure.text(migrated)) customers/s")
+    let few = world.five.first(calls * throttledSeconds)
+    let fewReceipts = try place.write(try few.receipts(signedBy: pki), to: "few.txt")
+    let throttled = try await rate(world, of: few.count, file, trusting: ["--trust-root", root]) { service, pool in
+      try await migrate(few, fewReceipts, key, service.0, pool, atMost: calls)
     }
     return [
       Measurement(
         name: name, value: migrated, unit: "customers/s", against: seeded, peer: "seeding.history",
-        target: .atLeast(0.9))
+        target: .atLeast(0.9)),
+      Measurement(
+        name: "\(name).throttled", value: throttled, unit: "customers/s", against: Double(calls), peer: "--calls",
+        target: .atLeast(0.95)),
     ]
   }
 
   /// Customers a second, by a service of its own.
   private static func rate(
-    _ world: HistoryWorld, _ answers: String, trusting options: [String] = [],
+    _ world: HistoryWorld, of count: Int? = nil, _ answers: String, trusting options: [String] = [],
     _ seconds: ((ServedProcess, FinishedAnswers.Server), Pool) async throws -> Double
   ) async throws -> Double {
     let apple = try FinishedAnswers.Server(answers)
@@ -57,27 +70,31 @@ enum MigrationIDs {
     await pool.close()
     try service.stop()
     _ = try apple.stop()
-    return Double(world.five.count) / took
+    return Double(count ?? world.five.count) / took
   }
 
   private static func migrate(
-    _ world: HistoryWorld, _ receipts: String, _ service: ServedProcess, _ pool: Pool
+    _ customers: HistoryCustomers, _ receipts: String, _ key: DeveloperKey, _ service: ServedProcess, _ pool: Pool,
+    atMost calls: Int? = nil
   ) async throws -> Double {
-    let app = world.five.shape.plan.app
+    let app = customers.shape.plan.app
     try await service.register(app)
     let known = try await pool.read { session throws(DatabaseError) in try AppTable.find(app.bundleID, in: session) }
     guard let known else { throw BenchmarkError("\(app.bundleID) is not registered") }
     let ledger = HistoryLedger(pool: pool, app: known)
     try await ledger.knowNoLimit()
-    try service.run(["migrate", "start", "--yes", "--app", app.bundleID, "--environment", "Sandbox", receipts])
-    var (state, accounts) = try await job(pool) { $1.usable == world.five.count }
-    try service.register(world.store.identity.key, of: app)
+    if calls != nil { try service.register(key, of: app) }
+    try service.run(
+      ["migrate", "start", "--yes", "--app", app.bundleID, "--environment", "Sandbox"]
+        + (calls.map { ["--calls", "\($0)"] } ?? []) + [receipts])
+    var (state, accounts) = try await job(pool) { $1.usable == customers.count }
+    if calls == nil { try service.register(key, of: app) }
     (state, accounts) = try await job(pool) { state, _ in state != .running }
-    guard state == .done, accounts.ids == accounts.settled, accounts.usable == world.five.count else {
+    guard state == .done, accounts.ids == accounts.settled, accounts.usable == customers.count else {
       throw BenchmarkError("the job is \(state.map { "\($0)" } ?? "gone"): \(accounts)")
     }
     let outcome = try await ledger.outcome()
-    let lost = world.five.transactionIDs.subtracting(outcome.transactionIDs).count
+    let lost = customers.transactionIDs.subtracting(outcome.transactionIDs).count
     guard lost == 0 else { throw BenchmarkError("\(lost) transactions are lost") }
     return Double(max(1, outcome.took.milliseconds)) / 1_000
   }
@@ -98,13 +115,13 @@ enum MigrationIDs {
   }
 }
 
-extension HistoryWorld {
-  /// One receipt of each customer of five transactions, one a line.
+extension HistoryCustomers {
+  /// One receipt of each customer, one a line.
   fileprivate func receipts(signedBy pki: ReceiptPKI) throws -> [UInt8] {
     var lines: [UInt8] = []
-    for purchases in five.purchases {
+    for purchases in purchases {
       let receipt = SimulatedReceipt(
-        of: five.shape.plan.app, purchases: purchases, createdAt: NotificationSamples.start)
+        of: shape.plan.app, purchases: purchases, createdAt: NotificationSamples.start)
       lines += try receipt.encoded(signedBy: pki)
       lines.append(0x0A)
     }

@@ -51,6 +51,23 @@ struct HistoryCustomers: Sendable {
     (self.originals, self.transactionIDs, self.purchases) = (originals, transactionIDs, all)
   }
 
+  private init(
+    _ shape: HistoryShape, originals: [[String]], transactionIDs: Set<String>, purchases: [[SimulatedTransaction]]
+  ) {
+    self.shape = shape
+    self.originals = originals
+    self.transactionIDs = transactionIDs
+    self.purchases = purchases
+  }
+
+  /// So many of them, or all.
+  func first(_ count: Int) -> Self {
+    let purchases = Array(purchases.prefix(count))
+    return Self(
+      shape, originals: Array(originals.prefix(count)),
+      transactionIDs: Set(purchases.joined().map(\.transactionID)), purchases: purchases)
+  }
+
   var count: Int { originals.count }
   var transactions: Int { count * shape.transactions }
 }

@@ -28,15 +28,24 @@ import Time
             SELECT a.i + 300 * (b.i - 1) AS i FROM n a JOIN n b WHERE b.i <= 100) numbers
           """)
       }
+      let path = "/v1/apps/\(RunningService.app)/purchases/\(customer.transactionID(0))"
       let (status, answer) = try await service.get(
-        "/v1/apps/\(RunningService.app)/purchases/\(customer.transactionID(0))?provenance=false&limit=3",
-        token: service.token)
+        "\(path)?provenance=false&limit=3", token: service.token)
       #expect(status == 200, "\(answer)")
       let result = try #require(answer["results"]?.array?.first?.object)
       #expect(result["claimsCut"] == true)
       let first = result["purchases"]?.array?.first?.object
       #expect(first?["transactionId"] == .string(customer.transactionID(0)) && first?["confirmed"] == true)
       #expect(result["counts"]?.object?["purchases"] == .integer(Int64(IDMatch.mostClaims + 1)))
+      // A page is short, and the next one goes on where it ended.
+      let (_, page) = try await service.get(path, token: service.token)
+      #expect(page.encoded().count < 1 << 20)
+      let purchases = try #require(page["results"]?.array?.first?.object?["purchases"]?.array)
+      #expect(purchases.count == 1 + LookUps.mostClaims)
+      let next = try #require(page["next"]?.string)
+      let (_, following) = try await service.get("\(path)?after=\(next)", token: service.token)
+      let others = try #require(following["results"]?.array?.first?.object?["purchases"]?.array)
+      #expect(others.count == LookUps.mostClaims && Set(others).isDisjoint(with: purchases))
     }
   }
 }

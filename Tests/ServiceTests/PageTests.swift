@@ -43,7 +43,8 @@ import Time
       attributions.append(
         Attribution(
           pick([.userID, .appAccountToken]), pick(["alice", "bob"]), of: original, line: pick([line, Line(text: "")]),
-          from: Milliseconds(pick([1_000, 2_000])), to: Milliseconds(3_000), message: message))
+          from: Milliseconds(pick([1_000, 2_000])), to: Milliseconds(3_000), message: message,
+          isClaimed: pick([false, true])))
     }
     let members = Set(originals.map(CustomerNode.originalTransactionID))
     return Dossier(
@@ -81,6 +82,7 @@ import Time
       let dossier = dossier(&random)
       let whole = document.describe(dossier, .customers)
       let limit = Int.random(in: 1...25, using: &random)
+      let mostClaims = Int.random(in: 1...25, using: &random)
       let cut = Int.random(in: 0...8, using: &random)
       var told: [String: [JSONValue]] = [:]
       var members: [JSONValue] = []
@@ -88,7 +90,7 @@ import Time
       while true {
         var page = ResultPage(
           document, of: dossier.customers, in: .sandbox, .customers, limit: limit,
-          after: cursor.map { $0.ends[.sandbox] ?? [:] })
+          mostClaims: mostClaims, after: cursor.map { $0.ends[.sandbox] ?? [:] })
         let originals = dossier.originalTransactionIDs
         page.add(piece(dossier, Array(originals.prefix(cut)), isFirst: true))
         page.add(piece(dossier, Array(originals.dropFirst(cut)), isFirst: false))
@@ -97,6 +99,7 @@ import Time
         for name in lists {
           let items = try #require(object[name]?.array)
           #expect(items.count <= limit)
+          #expect(items.count { $0.object?["claimed"] == true || $0.object?["confirmed"] == false } <= mostClaims)
           told[name, default: []] += items
         }
         for customer in object["customers"]?.array ?? [] {

@@ -56,7 +56,7 @@ extension ListPosition {
   /// must not push anybody's purchases off the first page.
   init(_ purchase: Purchase) {
     self.init()
-    append(isClaimed: !purchase.statements.contains(where: \.source.isSigned))
+    append(isClaimed: purchase.isClaimed)
     append(purchase.purchaseDate ?? Milliseconds(.max))
     append(purchase.key.originalTransactionID)
     append(purchase.key.line.text)
@@ -106,6 +106,11 @@ extension ListPosition {
     append(transfer.to)
     append(repetition)
   }
+}
+
+extension Purchase {
+  /// Whether Apple vouches for nothing of it.
+  var isClaimed: Bool { !statements.contains(where: \.source.isSigned) }
 }
 
 extension Event {

@@ -53,6 +53,8 @@ package struct LookUps: Sendable {
 
   /// Items of each list of a page, at most and unless fewer are asked for.
   static let mostItems = 1_000
+  /// Of them those that Apple does not vouch for: strangers may claim as many as they like, and a page stays below 1 MiB.
+  static let mostClaims = 250
   /// Rows of one kind that are read before a look-up counts as large.
   private static let ordinaryRows = 200
 
@@ -128,7 +130,9 @@ private struct AnswerPage {
     end()
     let ends = request.cursor.map { $0.ends[environment] ?? [:] }
     current = (
-      ResultPage(document, of: customers, in: environment, request.extent, limit: request.limit, after: ends),
+      ResultPage(
+        document, of: customers, in: environment, request.extent, limit: request.limit,
+        mostClaims: LookUps.mostClaims, after: ends),
       environment, customers
     )
   }

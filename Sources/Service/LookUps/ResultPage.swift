@@ -28,10 +28,12 @@ struct ResultPage {
 
   /// - Parameters:
   ///   - limit: items of each list.
+  ///   - mostClaims: of them those that Apple does not vouch for.
   ///   - ends: where the page before ended; nil: this is the first.
   init(
     _ document: Document, of customers: [String: Set<CustomerNode>], in environment: Environment,
-    _ extent: Ledger.Extent, limit: Int = Self.everything, after ends: PageCursor.Ends? = nil
+    _ extent: Ledger.Extent, limit: Int = Self.everything, mostClaims: Int = Self.everything,
+    after ends: PageCursor.Ends? = nil
   ) {
     self.document = document
     self.customers = customers
@@ -39,10 +41,10 @@ struct ResultPage {
     self.extent = extent
     isLater = ends != nil
     members = PageList(limit: limit, after: ends?[.members])
-    purchases = PageList(limit: limit, after: ends?[.purchases])
+    purchases = PageList(limit: limit, mostClaims: mostClaims, after: ends?[.purchases])
     appTransactions = PageList(limit: limit, after: ends?[.appTransactions])
-    events = PageList(limit: limit, after: ends?[.events])
-    accounts = PageList(limit: limit, after: ends?[.accounts])
+    events = PageList(limit: limit, mostClaims: mostClaims, after: ends?[.events])
+    accounts = PageList(limit: limit, mostClaims: mostClaims, after: ends?[.accounts])
     transfers = PageList(limit: limit, after: ends?[.transfers])
     switch extent {
     case .purchases: break
@@ -58,7 +60,7 @@ struct ResultPage {
     claimedLinks += piece.claimedLinks.map { .object(Document.describe($0, of: customers)) }
     claimedLinks += piece.claimedOriginals.map { ["originalTransactionId": .string($0)] }
     let folded = Purchase.fold(piece.purchases, rules: vocabulary.purchases.rules)
-    for purchase in folded { purchases.add(purchase, at: ListPosition(purchase)) }
+    for purchase in folded { purchases.add(purchase, at: ListPosition(purchase), isClaimed: purchase.isClaimed) }
     let subscriptions = document.subscriptions(folded, piece.renewals)
     self.subscriptions += subscriptions.map { .object(document.describe($0, in: piece)) }
     for (id, statements) in Dictionary(grouping: piece.appTransactions, by: \.key.appTransactionID) {
@@ -75,10 +77,14 @@ struct ResultPage {
     for occurrence in occurrences {
       let isSuperseded = periods.isSuperseded(occurrence.event)
       let source = occurrence.isLearned ? occurrence.event.purchaseKey.flatMap { sources[$0] } : nil
-      events.add((occurrence, isSuperseded), at: ListPosition(occurrence, learnedFrom: source.map(ListPosition.init)))
+      events.add(
+        (occurrence, isSuperseded), at: ListPosition(occurrence, learnedFrom: source.map(ListPosition.init)),
+        isClaimed: occurrence.isClaimed)
     }
     let attributions = Attribution.merged(piece.attributions)
-    for attribution in attributions { accounts.add(attribution, at: ListPosition(attribution)) }
+    for attribution in attributions {
+      accounts.add(attribution, at: ListPosition(attribution), isClaimed: attribution.isClaimed)
+    }
     var (last, repetition): (Transfer?, Int64) = (nil, 0)
     for transfer in Transfer.all(in: attributions, purchases: folded) {
       repetition = transfer == last ? repetition + 1 : 0
