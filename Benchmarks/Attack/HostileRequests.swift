@@ -104,6 +104,8 @@ struct HostileRequests {
         "original_transaction_id": .string(customer ?? "9\(number)"), "transaction_id": .string("9\(number)1\(row)"),
         "web_order_line_item_id": .string("8\(number)1\(row)"), "product_id": "monthly",
         "purchase_date_ms": "1772323200000", "expires_date_ms": "1775001600000",
+        // What is shown of a purchase and of its event is to be as long as it can be.
+        "promotional_offer_id": .string(customer == nil ? "" : String(repeating: "x", count: 200)),
       ])
     }
     var body: JSONObject = [
@@ -111,6 +113,9 @@ struct HostileRequests {
       "auto_renew_product_id": "monthly",
       "unified_receipt": .object(["environment": "Sandbox", "status": 0, "latest_receipt_info": .array(rows)]),
     ]
+    if customer != nil {
+      for number in 0..<64 { body["detail_\(number)"] = .string(String(repeating: "y", count: 255)) }
+    }
     if let password { body["password"] = .string(password) }
     return body.encoded()
   }

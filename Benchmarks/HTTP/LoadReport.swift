@@ -2,6 +2,8 @@
 struct LoadReport: Sendable {
   /// Microseconds from when a request was due to the last byte of its answer, the smallest first.
   private let latencies: [UInt32]
+  /// The same in the order of the answers.
+  private let inOrder: [UInt32]
   /// Answers by status.
   let statuses: [Int: Int]
   /// Requests whose connection broke before an answer.
@@ -12,6 +14,7 @@ struct LoadReport: Sendable {
 
   init(latencies: [UInt32], answers: [UInt32], statuses: [Int: Int], unanswered: Int, seconds: Double) {
     self.latencies = latencies.sorted()
+    inOrder = latencies
     self.answers = answers
     self.statuses = statuses
     self.unanswered = unanswered
@@ -36,6 +39,23 @@ struct LoadReport: Sendable {
   /// Milliseconds within which this share of the requests was answered.
   func milliseconds(_ share: Double) -> Double {
     guard !latencies.isEmpty else { return .nan }
-    return Double(latencies[min(latencies.count - 1, Int(Double(latencies.count) * share))]) / 1_000
+    return Self.milliseconds(share, of: latencies)
+  }
+
+  /// The median of the same in each of so many parts of the load, of equal length.
+  ///
+  /// A disk that stands still once, whoever is to blame, is in one of them.
+  func milliseconds(_ share: Double, medianOf parts: Int) -> Double {
+    let parts = max(1, min(parts, inOrder.count))
+    guard !inOrder.isEmpty else { return .nan }
+    let each = (0..<parts).map { part in
+      Self.milliseconds(
+        share, of: inOrder[inOrder.count * part / parts..<inOrder.count * (part + 1) / parts].sorted())
+    }.sorted()
+    return each[(each.count - 1) / 2]
+  }
+
+  private static func milliseconds(_ share: Double, of sorted: [UInt32]) -> Double {
+    Double(sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]) / 1_000
   }
 }

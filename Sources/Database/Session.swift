@@ -175,9 +175,16 @@ package final class Session {
     do throws(DatabaseError) {
       return try body()
     } catch {
+      let error = isGone(error) ? DatabaseError(.connectionLost, error.detail) : error
       note(error)
       throw error
     }
+  }
+
+  /// Whether the connection ended with a statement that KILL ended: MySQL says 1317 either way, MariaDB 1927 if it did.
+  private func isGone(_ error: DatabaseError) -> Bool {
+    guard error.code == .other(1317) else { return false }
+    return unsafe mysql_ping(link.mysql) != 0
   }
 
   private func note(_ error: DatabaseError) {

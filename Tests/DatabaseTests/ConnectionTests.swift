@@ -92,7 +92,7 @@ import Time
     try await Self.withTable { connection, configuration in
       let other = try await Connection.open(configuration)
       let id = await connection.id
-      try await other.read { session throws(DatabaseError) in _ = try session.execute("KILL \(id)") }
+      try await other.read { session throws(DatabaseError) in try session.run("KILL \(digits: Int64(id))") }
       await #expect(throws: DatabaseError(.connectionLost, "")) { try await connection.ping() }
       #expect(connection.isPoisoned)
       await #expect(throws: DatabaseError(.connectionLost, "")) { try await Self.count(connection) }

@@ -251,7 +251,7 @@ import Time
     }
     let killer = try await Connection.open(configuration)
     try await killer.read { session throws(DatabaseError) in
-      for id in ids.value { _ = try session.execute("KILL \(id)") }
+      for id in ids.value { try session.run("KILL \(digits: Int64(id))") }
     }
     let rows = try await pool.read { session throws(DatabaseError) in try session.query("SELECT 1") }
     #expect(rows.count == 1)
@@ -288,7 +288,7 @@ import Time
     now.change { $0 += 60_000 }
     #expect(try await pool.withConnection { await $0.id } == first)
     let killer = try await Connection.open(try await PrivateMariaDB.shared.database())
-    try await killer.read { session throws(DatabaseError) in _ = try session.execute("KILL \(first)") }
+    try await killer.read { session throws(DatabaseError) in try session.run("KILL \(digits: Int64(first))") }
     now.change { $0 += 60_000 }
     let second = try await pool.withConnection { await $0.id }
     #expect(second != first)

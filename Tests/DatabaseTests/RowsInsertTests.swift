@@ -81,11 +81,7 @@ import Testing
   }
 
   private static func inserts(_ session: Session) throws(DatabaseError) -> Int {
-    try session.query(
-      """
-      SELECT CAST(VARIABLE_VALUE AS SIGNED) AS n FROM information_schema.SESSION_STATUS \
-      WHERE VARIABLE_NAME = 'COM_INSERT'
-      """)[0].int("n")
+    try session.counted("Com_insert")
   }
 
   @Test func `may be none`() async throws {
@@ -227,10 +223,6 @@ import Testing
   }
 
   private static func preparations(_ session: Session) throws(DatabaseError) -> Int {
-    try session.query(
-      """
-      SELECT CAST(VARIABLE_VALUE AS SIGNED) AS n FROM information_schema.SESSION_STATUS \
-      WHERE VARIABLE_NAME = 'COM_STMT_PREPARE'
-      """)[0].int("n")
+    try session.counted("Com_stmt_prepare")
   }
 }

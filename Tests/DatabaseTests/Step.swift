@@ -15,8 +15,16 @@ final class Step: Sendable {
   }
 }
 
+extension Session {
+  /// What the server has counted of this session, by the name in SHOW STATUS.
+  func counted(_ name: String) throws(DatabaseError) -> Int {
+    let row = try query("SHOW SESSION STATUS WHERE Variable_name = \(name)").first
+    return Int(try row?.text("Value") ?? "") ?? -1
+  }
+}
+
 /// Has another session end this one, so that its next statement finds the connection gone.
 func kill(_ session: Session) throws(DatabaseError) {
   let killer = try Session(session.configuration)
-  _ = try killer.execute("KILL \(session.connectionID)")
+  try killer.run("KILL \(digits: Int64(session.connectionID))")
 }

@@ -200,6 +200,14 @@ import Time
       }
       #expect(turn.asked + turn.ended == 32)
     }
+    try await note("handing out a migration's ids by customers", most: 80 * 32) {
+      let turn = try await pool.transaction { session throws(DatabaseError) in
+        _ = try session.execute("UPDATE migration_ids SET state = 0 WHERE job = \(job)")
+        return try MigrationHandOut(job: job, owner: .random(count: 16))
+          .turn(backlog: 64, allowance: 8, until: now + .hours(1), at: now + .minutes(2), in: session)
+      }
+      #expect(turn.handedOut > 0)
+    }
     return figures
   }
 

@@ -38,7 +38,7 @@ import Testing
           precedence)
         SELECT \(app.id.number), \(Environment.sandbox.code), '1', CONCAT('l', seq), \(Source.notificationV1.rawValue), '', 1,
           '{}', REPEAT('m', 32), REPEAT('p', 24)
-        FROM seq_1_to_5000
+        FROM \(SQL.numbers(5_000))
         """)
     }
     let read = try await RowsRead.during(base.pool) { session throws(DatabaseError) in

@@ -187,7 +187,7 @@ private struct Counted {
           _ = try session.execute(
             """
             INSERT INTO outbox_keys (destination, customer, class, sequence, enqueued_at)
-            SELECT id, \(label), 1, seq, 1 FROM destinations JOIN seq_1_to_20000 WHERE seq BETWEEN \(first) AND \(first + 599)
+            SELECT id, \(label), 1, seq, 1 FROM destinations JOIN \(SQL.numbers(20_000)) WHERE seq BETWEEN \(first) AND \(first + 599)
             """)
         }
         return kept

@@ -39,14 +39,14 @@ import Time
 
   /// Returns whether a statement of this database comes to wait for another transaction.
   ///
-  /// It is told by its time: `innodb_trx` is not renewed while somebody reads it more often than every 100 ms.
+  /// It is told by its time: `innodb_trx` is not renewed while somebody reads it more often than every 100 ms; MySQL tells it in whole seconds.
   private func isWaiting(_ fixture: OutboxFixture) async throws -> Bool {
     let database = fixture.base.configuration.database ?? ""
     return try await eventually {
       try await fixture.count(
         """
         SELECT COUNT(*) FROM information_schema.processlist
-        WHERE db = \(database) AND command IN ('Query', 'Execute') AND id <> CONNECTION_ID() AND time_ms > 300
+        WHERE db = \(database) AND command IN ('Query', 'Execute') AND id <> CONNECTION_ID() AND time >= 1
         """) > 0
     }
   }

@@ -1,6 +1,7 @@
 import Database
 import Purchases
 import Signing
+import Support
 import Testing
 import Time
 
@@ -82,7 +83,7 @@ import Time
         """
         INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body, size)
         SELECT UNHEX(SHA2(CONCAT('seed ', seq), 256)), seq, 'unproven', 'c', 'd', '', 1, 'b', 1
-        FROM seq_1_to_\(digits: Int64(quota))
+        FROM \(SQL.numbers(quota))
         """)
       try QuarantineUsageTable.recount(.unproven, in: session)
     }

@@ -163,7 +163,7 @@ import Time
     let here = try await Operated()
     let result = try await rehearsing(here) { rehearsal in
       try await here.connection.read { session throws(DatabaseError) in
-        _ = try session.execute("KILL \(Int64(rehearsal))")
+        try session.run("KILL \(digits: Int64(rehearsal))")
       }
     }
     let failure = #expect(throws: RehearsalFailed.self) { try result.get() }

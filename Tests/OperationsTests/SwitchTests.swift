@@ -147,7 +147,7 @@ import Time
     }
     let number = await broken.id
     try await here.connection.read { session throws(DatabaseError) in
-      _ = try session.execute("KILL \(Int64(number))")
+      try session.run("KILL \(digits: Int64(number))")
     }
     let report = try await StopAnswering(of: nil, patience: .seconds(3)).apply(by: kim, at: now, on: broken)
     #expect(report.stopped.map(\.flag.environment) == [.production])

@@ -118,7 +118,7 @@ import Truth
           precedence)
         SELECT app, environment, original_transaction_id, CONCAT(line, LPAD(seq, 4, '0')), source, product_id, as_of,
           JSON_SET(facts, '$.webOrderLineItemId', CONCAT(line, LPAD(seq, 4, '0'))), message, precedence
-        FROM purchases, seq_1_to_300 WHERE source = 50 AND product_id <> ''
+        FROM purchases, \(SQL.numbers(300)) WHERE source = 50 AND product_id <> ''
         """)
       let answers = try await withThrowingTaskGroup(of: AnsweringService.Answer.self) { group in
         for number in 0..<8 {

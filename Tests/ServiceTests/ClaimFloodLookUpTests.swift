@@ -22,8 +22,8 @@ import Time
       try await service.pool.transaction { session throws(DatabaseError) in
         _ = try session.execute(
           """
-          INSERT INTO purchases SELECT app, environment, original_transaction_id, CONCAT('0', i), 30, product_id, as_of, '{}',
-            message, precedence
+          INSERT INTO purchases SELECT app, environment, original_transaction_id, CONCAT('0', i), 30, product_id, as_of,
+            JSON_OBJECT('offerIdentifier', REPEAT('x', 1000)), message, precedence
           FROM purchases JOIN (WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 300)
             SELECT a.i + 300 * (b.i - 1) AS i FROM n a JOIN n b WHERE b.i <= 100) numbers
           """)
@@ -41,11 +41,11 @@ import Time
       let (_, page) = try await service.get(path, token: service.token)
       #expect(page.encoded().count < 1 << 20)
       let purchases = try #require(page["results"]?.array?.first?.object?["purchases"]?.array)
-      #expect(purchases.count == 1 + LookUps.mostClaims)
+      #expect((100..<1_000).contains(purchases.count))
       let next = try #require(page["next"]?.string)
       let (_, following) = try await service.get("\(path)?after=\(next)", token: service.token)
       let others = try #require(following["results"]?.array?.first?.object?["purchases"]?.array)
-      #expect(others.count == LookUps.mostClaims && Set(others).isDisjoint(with: purchases))
+      #expect(!others.isEmpty && Set(others).isDisjoint(with: purchases))
     }
   }
 }

@@ -124,7 +124,7 @@ import Time
           """
           INSERT INTO aliases (app, environment, alias, kind, original_transaction_id, line, first_as_of, last_as_of)
           SELECT app, environment, alias, kind, CONCAT('x', seq), '', 1, 1 FROM aliases
-          JOIN seq_1_to_50000 ON 1 = 1 WHERE alias = \(token)
+          JOIN \(SQL.numbers(50_000)) ON 1 = 1 WHERE alias = \(token)
           """)
       }
       let (status, answer) = try await service.get(path(token), token: service.token)

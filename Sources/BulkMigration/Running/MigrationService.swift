@@ -18,7 +18,7 @@ package final class MigrationService: Service {
     /// How often it is looked whether there is something to do.
     package var pause = Interval.seconds(1)
     /// How often ids are handed out.
-    package var turns = Interval.milliseconds(250)
+    package var turns = Interval.milliseconds(500)
     /// Blocks of half a megabyte that are judged at once; a service leaves cores to its requests.
     package var window = 3
     /// This job alone; nil: every one.

@@ -9,7 +9,7 @@ final class RunState: Sendable {
     /// Parts whose files this process does not see.
     var unseen: [Int: Interval] = [:]
     var rows = RowPace()
-    /// Ids that may still be handed out, and as of when.
+    /// Customers who may still be asked about, and as of when.
     var calls: (left: Double, at: Interval)?
     /// Ids that end in a second, as of late.
     var rate = 0.0
@@ -18,8 +18,10 @@ final class RunState: Sendable {
 
   private let state: Mutex<State>
 
-  /// How many ids may be asked about at once: enough for a few seconds, so that little is left to do after a pause.
-  private static let (leastBacklog, mostBacklog, backlogSeconds) = (512, 16_384, 5.0)
+  /// How many ids may be asked about at once: enough for two seconds, so that little is left to do after a pause.
+  ///
+  /// Each turn looks at all of them.
+  private static let (leastBacklog, mostBacklog, backlogSeconds) = (512, 16_384, 2.0)
 
   init(_ job: MigrationJob) { state = Mutex(State(job: job)) }
 
@@ -45,10 +47,10 @@ final class RunState: Sendable {
     state.withLock { max(Self.leastBacklog, min(Self.mostBacklog, Int($0.rate * Self.backlogSeconds))) }
   }
 
-  /// How many ids may be handed out now.
-  func allowance(at now: Interval) -> Int {
+  /// How many customers may be asked about now; nil: any number.
+  func allowance(at now: Interval) -> Int? {
     state.withLock { state in
-      guard let rate = state.job.settings.callsPerSecond else { return .max / 2 }
+      guard let rate = state.job.settings.callsPerSecond else { return nil }
       let seconds = state.calls.map { Double(now.milliseconds - $0.at.milliseconds) / 1_000 } ?? 1
       let left = min(Double(rate), (state.calls?.left ?? 0) + seconds * Double(rate))
       state.calls = (left, now)
@@ -58,7 +60,7 @@ final class RunState: Sendable {
 
   func note(_ turn: MigrationHandOut.Turn, at now: Interval) {
     state.withLock { state in
-      state.calls?.left -= Double(turn.handedOut)
+      state.calls?.left -= Double(turn.calls)
       if let before = state.turnedAt, now.milliseconds > before.milliseconds {
         let rate = Double(turn.ended) * 1_000 / Double(now.milliseconds - before.milliseconds)
         state.rate = state.rate * 0.9 + rate * 0.1

@@ -12,6 +12,8 @@ package struct MigrationHandOut: Sendable {
     /// Whether another process hands out.
     package var isElsewhere = false
     package var handedOut = 0
+    /// Customers whom Apple is asked about because of those; 0 where nobody counts them.
+    package var calls = 0
     /// Ids that have their final answer since the last turn.
     package var ended = 0
     /// Ids that are being asked about.
@@ -27,9 +29,9 @@ package struct MigrationHandOut: Sendable {
 
   /// - Parameters:
   ///   - backlog: how many ids of an app and environment may be asked about at once.
-  ///   - allowance: how many ids may be handed out now.
+  ///   - allowance: how many customers may be asked about now; nil: any number.
   package func turn(
-    backlog: Int, allowance: Int, until lease: Milliseconds, at now: Milliseconds, in session: borrowing Session
+    backlog: Int, allowance: Int?, until lease: Milliseconds, at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> Turn {
     var turn = Turn()
     guard try MigrationJobTable.held(job, in: session) == .running else { return turn }
@@ -47,15 +49,16 @@ package struct MigrationHandOut: Sendable {
     {
       asked[try Self.place(row)] = try row.int("count")
     }
-    var left = allowance
-    for place in try waitingPlaces(in: session) where left > 0 {
-      let room = min(left, backlog - (asked[place] ?? 0))
+    for place in try waitingPlaces(in: session) {
+      let left = allowance.map { $0 - turn.calls }
+      if let left, left <= 0 { break }
+      let room = backlog - (asked[place] ?? 0)
       // A few at a time cost as much as many.
-      guard room > 0, room == left || room >= backlog / 4 else { continue }
-      let count = try handOut(in: place, limit: room, at: now, session)
+      guard room > 0, left != nil || room >= backlog / 4 else { continue }
+      let (count, calls) = try handOut(in: place, limit: room, calls: left, at: now, session)
       asked[place, default: 0] += count
       turn.handedOut += count
-      left -= count
+      turn.calls += calls
     }
     turn.asked = asked.values.reduce(0, +)
     if turn.asked == 0, turn.handedOut == 0, try isDone(in: session) {
@@ -108,10 +111,12 @@ package struct MigrationHandOut: Sendable {
     }
   }
 
+  /// Hands out the first ids of a place; how many, and about how many customers Apple is asked, if `most` bounds that.
   private func handOut(
-    in place: MigrationAccountTable.Place, limit: Int, at now: Milliseconds, _ session: borrowing Session
-  ) throws(DatabaseError) -> Int {
-    guard let app = place.app else { return 0 }
+    in place: MigrationAccountTable.Place, limit: Int, calls most: Int?, at now: Milliseconds,
+    _ session: borrowing Session
+  ) throws(DatabaseError) -> (ids: Int, calls: Int) {
+    guard let app = place.app else { return (0, 0) }
     var ids: [String] = []
     for row in try session.query(
       """
@@ -128,14 +133,23 @@ package struct MigrationHandOut: Sendable {
         environments.merge(try Ledger.environments(of: Set(ids), app: app, in: session)) { first, _ in first }
       }
     }
+    func asked(_ id: String) -> Set<Environment> {
+      place.environment.map { [$0] } ?? environments[id] ?? [.production]
+    }
+    var calls = 0
+    if let most {
+      let customers = try CustomersToAsk(
+        Dictionary(uniqueKeysWithValues: ids.map { ($0, asked($0)) }), app: app, in: session)
+      (ids, calls) = customers.first(most, of: ids)
+    }
     let seeds = ids.flatMap { id in
-      (place.environment.map { [$0] } ?? environments[id]?.sorted() ?? [.production]).map { environment in
+      asked(id).sorted().map { environment in
         (app: app, seed: Seed(app: "", environment: environment, transactionID: id), arrivedAt: now)
       }
     }
     try WorkTable.enqueue(seeds, in: session)
     try set(.asked, ids, in: place, session)
-    return ids.count
+    return (ids.count, calls)
   }
 
   private func set(

@@ -74,23 +74,23 @@ enum WaitingUserIDTable {
     _ ids: Set<String>, of app: App.ID, locked: Bool, in session: borrowing Session
   ) throws(DatabaseError) -> [Scope: Names] {
     var known: [Scope: Names] = [:]
-    let environments = Environment.allCases.map(\.code)
     let lock: SQL = locked ? "LOCK IN SHARE MODE" : ""
     for ids in ids.sorted().parts() {
       let aliases: SQL = """
-        SELECT environment, alias AS id, original_transaction_id FROM aliases
-        WHERE app = \(app.number) AND environment IN (\(list: environments)) AND alias IN (\(list: ids))
-        AND kind IN (\(list: kinds.map(\.rawValue))) \(lock)
+        SELECT a.environment, a.alias AS id, a.original_transaction_id
+        FROM \(.listed(ids)) STRAIGHT_JOIN \(SQL.places) STRAIGHT_JOIN aliases a FORCE INDEX (PRIMARY)
+        ON a.app = \(app.number) AND a.environment = places.place AND a.alias = listed.wanted
+        WHERE a.kind IN (\(list: kinds.map(\.rawValue))) \(lock)
         """
       let purchases: SQL = """
-        SELECT environment, original_transaction_id AS id, original_transaction_id FROM purchases
-        WHERE app = \(app.number) AND environment IN (\(list: environments))
-        AND original_transaction_id IN (\(list: ids)) \(lock)
+        SELECT p.environment, p.original_transaction_id AS id, p.original_transaction_id
+        FROM \(.listed(ids)) STRAIGHT_JOIN \(SQL.places) STRAIGHT_JOIN purchases p FORCE INDEX (PRIMARY)
+        ON p.app = \(app.number) AND p.environment = places.place AND p.original_transaction_id = listed.wanted \(lock)
         """
       let renewals: SQL = """
-        SELECT environment, original_transaction_id AS id, original_transaction_id FROM renewals
-        WHERE app = \(app.number) AND environment IN (\(list: environments))
-        AND original_transaction_id IN (\(list: ids)) \(lock)
+        SELECT r.environment, r.original_transaction_id AS id, r.original_transaction_id
+        FROM \(.listed(ids)) STRAIGHT_JOIN \(SQL.places) STRAIGHT_JOIN renewals r FORCE INDEX (PRIMARY)
+        ON r.app = \(app.number) AND r.environment = places.place AND r.original_transaction_id = listed.wanted \(lock)
         """
       for statement in [aliases, purchases, renewals] {
         for row in try session.query(statement) {

@@ -11,6 +11,12 @@ struct WorkRow: Hashable {
   let unknownIn: Environment?
   let dueAt: Milliseconds
 
+  /// One that is still to come, of an id whose history is asked for.
+  init(id: Int64, subject: String) {
+    (self.id, self.subject) = (id, subject)
+    (kind, isAgain, unknownIn, dueAt) = (.history, false, nil, Milliseconds(0))
+  }
+
   init(_ row: Row) throws(DatabaseError) {
     id = try row.int64("id")
     kind = try WorkTable.kind(of: row)

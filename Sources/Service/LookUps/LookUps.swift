@@ -53,8 +53,8 @@ package struct LookUps: Sendable {
 
   /// Items of each list of a page, at most and unless fewer are asked for.
   static let mostItems = 1_000
-  /// Of them those that Apple does not vouch for: strangers may claim as many as they like, and a page stays below 1 MiB.
-  static let mostClaims = 250
+  /// Bytes of what Apple does not vouch for, for each environment: strangers claim as much and as long as they like.
+  static let claimBytes = 512 << 10
   /// Rows of one kind that are read before a look-up counts as large.
   private static let ordinaryRows = 200
 
@@ -132,7 +132,7 @@ private struct AnswerPage {
     current = (
       ResultPage(
         document, of: customers, in: environment, request.extent, limit: request.limit,
-        mostClaims: LookUps.mostClaims, after: ends),
+        claimBytes: LookUps.claimBytes, after: ends),
       environment, customers
     )
   }

@@ -1,20 +1,19 @@
+import JSON
+
 /// One list of an answer, of which a page is given: what comes next after where the page before ended.
 ///
 /// Items may be added in any order, and as many as there are: no more are kept than a page and what is needed to find it.
 struct PageList<Item> {
-  /// Items of a page.
+  /// Items of a page at most.
   let limit: Int
-  /// Of them those that nobody vouches for; their positions come after all others.
-  let mostClaims: Int
   /// Where the page before ended; nil at the beginning.
   let start: ListPosition?
   /// All items that there are, on this page or not.
   private(set) var count = 0
   private var kept: [(position: ListPosition, item: Item, isClaimed: Bool)] = []
 
-  init(limit: Int, mostClaims: Int = .max, after start: ListPosition?) {
+  init(limit: Int, after start: ListPosition?) {
     self.limit = limit
-    self.mostClaims = mostClaims
     self.start = start
   }
 
@@ -31,12 +30,30 @@ struct PageList<Item> {
   /// The items of the page, where it ends, and whether more follow.
   mutating func page() -> (items: [Item], end: ListPosition?, hasMore: Bool) {
     sort()
-    var claims = 0
-    let page = kept.prefix(limit).prefix {
-      if $0.isClaimed { claims += 1 }
-      return claims <= mostClaims
+    let page = kept.prefix(limit)
+    return (page.map(\.item), page.last?.position ?? start, kept.count > limit)
+  }
+
+  /// The same with the items as JSON, and with fewer of them where what is only claimed would take too many bytes.
+  ///
+  /// - Parameter room: bytes that claims may still take on the page, from which theirs are taken. One item is given
+  ///   whatever it takes, so that the next page is another one.
+  mutating func page(
+    claimsWithin room: inout Int, _ describe: (Item) -> JSONObject
+  ) -> (items: [JSONValue], end: ListPosition?, hasMore: Bool) {
+    sort()
+    var page: [JSONValue] = []
+    for entry in kept.prefix(limit) {
+      let item = describe(entry.item)
+      if entry.isClaimed {
+        let size = item.encoded().count
+        guard size <= room || page.isEmpty else { break }
+        room -= size
+      }
+      page.append(.object(item))
     }
-    return (page.map(\.item), page.last?.position ?? start, kept.count > page.count)
+    let end = page.isEmpty ? start : kept[page.count - 1].position
+    return (page, end, kept.count > page.count)
   }
 
   private mutating func sort() {

@@ -12,6 +12,8 @@ struct ResultPage {
   private let environment: Environment
   private let extent: Ledger.Extent
   private let isLater: Bool
+  private let claimBytes: Int
+  private var linkRoom: Int
   private var subscriptions: [JSONValue] = []
   private var claimedLinks: [JSONValue] = []
   private var claimsAreCut = false
@@ -28,23 +30,25 @@ struct ResultPage {
 
   /// - Parameters:
   ///   - limit: items of each list.
-  ///   - mostClaims: of them those that Apple does not vouch for.
+  ///   - claimBytes: what those of them may take, as JSON, that Apple does not vouch for.
   ///   - ends: where the page before ended; nil: this is the first.
   init(
     _ document: Document, of customers: [String: Set<CustomerNode>], in environment: Environment,
-    _ extent: Ledger.Extent, limit: Int = Self.everything, mostClaims: Int = Self.everything,
+    _ extent: Ledger.Extent, limit: Int = Self.everything, claimBytes: Int = Self.everything,
     after ends: PageCursor.Ends? = nil
   ) {
     self.document = document
     self.customers = customers
     self.environment = environment
     self.extent = extent
+    self.claimBytes = claimBytes
+    linkRoom = claimBytes / 4
     isLater = ends != nil
     members = PageList(limit: limit, after: ends?[.members])
-    purchases = PageList(limit: limit, mostClaims: mostClaims, after: ends?[.purchases])
+    purchases = PageList(limit: limit, after: ends?[.purchases])
     appTransactions = PageList(limit: limit, after: ends?[.appTransactions])
-    events = PageList(limit: limit, mostClaims: mostClaims, after: ends?[.events])
-    accounts = PageList(limit: limit, mostClaims: mostClaims, after: ends?[.accounts])
+    events = PageList(limit: limit, after: ends?[.events])
+    accounts = PageList(limit: limit, after: ends?[.accounts])
     transfers = PageList(limit: limit, after: ends?[.transfers])
     switch extent {
     case .purchases: break
@@ -57,8 +61,18 @@ struct ResultPage {
     let vocabulary = document.vocabulary
     legacy = piece.legacyEntitlements
     claimsAreCut = claimsAreCut || piece.claimsAreCut
-    claimedLinks += piece.claimedLinks.map { .object(Document.describe($0, of: customers)) }
-    claimedLinks += piece.claimedOriginals.map { ["originalTransactionId": .string($0)] }
+    let links =
+      piece.claimedLinks.map { .object(Document.describe($0, of: customers)) }
+      + piece.claimedOriginals.map { ["originalTransactionId": .string($0)] as JSONValue }
+    for link in links {
+      linkRoom -= link.encoded().count
+      // Told on the first page alone, so they do not go on.
+      guard linkRoom >= 0 else {
+        claimsAreCut = true
+        break
+      }
+      claimedLinks.append(link)
+    }
     let folded = Purchase.fold(piece.purchases, rules: vocabulary.purchases.rules)
     for purchase in folded { purchases.add(purchase, at: ListPosition(purchase), isClaimed: purchase.isClaimed) }
     let subscriptions = document.subscriptions(folded, piece.renewals)
@@ -97,27 +111,30 @@ struct ResultPage {
   ///
   /// A result that holds everything is no other than if there were no pages.
   mutating func finish() -> (object: JSONObject, ends: PageCursor.Ends, hasMore: Bool) {
-    var (ends, hasMore): (PageCursor.Ends, Bool) = ([:], false)
-    func take<Item>(_ name: PageCursor.List, _ list: inout PageList<Item>) -> [Item] {
-      let (items, end, goesOn) = list.page()
+    var (ends, hasMore, room): (PageCursor.Ends, Bool, Int) = ([:], false, claimBytes)
+    func take<Item>(
+      _ name: PageCursor.List, _ list: inout PageList<Item>, _ describe: (Item) -> JSONObject
+    ) -> JSONValue {
+      let (items, end, goesOn) = list.page(claimsWithin: &room, describe)
       ends[name] = end
       hasMore = hasMore || goesOn
-      return items
+      return .array(items)
     }
     var object: JSONObject = ["environment": .string(environment.rawValue)]
     switch extent {
     case .purchases: break
-    case .customers: object["customers"] = .array(customers(showing: take(.members, &members)))
+    case .customers:
+      let (shown, end, goesOn) = members.page()
+      (ends[.members], hasMore) = (end, goesOn)
+      object["customers"] = .array(customers(showing: shown))
     }
     if !isLater, !claimedLinks.isEmpty { object["claimedLinks"] = .array(claimedLinks) }
-    object["purchases"] = .array(take(.purchases, &purchases).map { .object(document.describe($0, under: legacy)) })
+    object["purchases"] = take(.purchases, &purchases) { document.describe($0, under: legacy) }
     object["subscriptions"] = .array(subscriptions)
-    object["appTransactions"] = .array(
-      take(.appTransactions, &appTransactions).map { .object(document.describe($0)) })
-    object["events"] = .array(
-      take(.events, &events).map { .object(document.describe($0.occurrence, isSuperseded: $0.isSuperseded)) })
-    object["accounts"] = .array(take(.accounts, &accounts).map { .object(document.describe($0)) })
-    object["transfers"] = .array(take(.transfers, &transfers).map { .object(document.describe($0)) })
+    object["appTransactions"] = take(.appTransactions, &appTransactions) { document.describe($0) }
+    object["events"] = take(.events, &events) { document.describe($0.occurrence, isSuperseded: $0.isSuperseded) }
+    object["accounts"] = take(.accounts, &accounts) { document.describe($0) }
+    object["transfers"] = take(.transfers, &transfers) { document.describe($0) }
     if claimsAreCut { object["claimsCut"] = true }
     if hasMore || isLater { object["counts"] = .object(counts) }
     return (object, ends, hasMore)
