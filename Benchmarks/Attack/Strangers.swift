@@ -7,8 +7,9 @@ import Simulator
 /// For each a `switchyard serve` of its own with its private database. Apple calls from 127.0.0.1, the strangers from
 /// 127.0.0.2 to 127.0.0.9. Once it is measured how many notifications are taken as fast as answered (`http.durable` of this
 /// run); then Apple sends at half of that, first alone for a third of `--seconds`, then beside the attack for `--seconds`.
-/// Measured are Apple's p99 (of each two seconds, the median: a virtual disk stands still now and then), what was refused of Apple's, the longest turn of an event loop, memory, and the log. Service,
-/// database and load generators share the machine's cores.
+/// Measured are Apple's p99 (the median of that of each two seconds, since a virtual disk stalls now and then), what was
+/// refused of Apple's, the longest turn of an event loop, memory, and the log. Service, database and load generators share the
+/// machine's cores.
 enum Strangers {
   static let name = "strangers"
   static let addresses = (2...9).map { UInt32(0x7F00_0000 + $0) }

@@ -44,7 +44,7 @@ struct LoadReport: Sendable {
 
   /// The median of the same in each of so many parts of the load, of equal length.
   ///
-  /// A disk that stands still once, whoever is to blame, is in one of them.
+  /// If the disk stalls once, it spoils one part alone.
   func milliseconds(_ share: Double, medianOf parts: Int) -> Double {
     let parts = max(1, min(parts, inOrder.count))
     guard !inOrder.isEmpty else { return .nan }

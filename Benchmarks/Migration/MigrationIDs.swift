@@ -32,51 +32,69 @@ enum MigrationIDs {
     let receipts = try place.write(try world.five.receipts(signedBy: pki), to: "receipts.txt")
     settings.note("  \(world.five.count) customers' answers and receipts signed")
     let seeded = try await rate(world, file) { service, pool in
-      try await SeedingHistory.measure(world.five, world, service.0, service.1, pool).seconds
+      let part = try await SeedingHistory.measure(world.five, world, service.0, service.1, pool)
+      return Course(
+        customers: world.five.count, seconds: part.seconds, service: part.service, database: part.database)
     }
-    settings.note("  seeded: \(Figure.text(seeded)) customers/s")
+    settings.note("  seeded: \(seeded)")
     let root = try place.write(pki.root.certificate.der, to: "receipts.der")
     let key = world.store.identity.key
     let migrated = try await rate(world, file, trusting: ["--trust-root", root]) { service, pool in
       try await migrate(world.five, receipts, key, service.0, pool)
     }
-    settings.note("  migrated: \(Figure.text(migrated)) customers/s")
+    settings.note("  migrated: \(migrated)")
     let few = world.five.first(calls * throttledSeconds)
     let fewReceipts = try place.write(try few.receipts(signedBy: pki), to: "few.txt")
-    let throttled = try await rate(world, of: few.count, file, trusting: ["--trust-root", root]) { service, pool in
+    let throttled = try await rate(world, file, trusting: ["--trust-root", root]) { service, pool in
       try await migrate(few, fewReceipts, key, service.0, pool, atMost: calls)
     }
     return [
       Measurement(
-        name: name, value: migrated, unit: "customers/s", against: seeded, peer: "seeding.history",
+        name: name, value: migrated.perSecond, unit: "customers/s", against: seeded.perSecond, peer: "seeding.history",
         target: .atLeast(0.9)),
       Measurement(
-        name: "\(name).throttled", value: throttled, unit: "customers/s", against: Double(calls), peer: "--calls",
+        name: "\(name).throttled", value: throttled.perSecond, unit: "customers/s", against: Double(calls),
+        peer: "--calls",
         target: .atLeast(0.95)),
     ]
   }
 
-  /// Customers a second, by a service of its own.
+  /// How it went, seconds on a core among it.
+  private struct Course: CustomStringConvertible {
+    let customers: Int
+    let seconds: Double
+    let service: Double
+    let database: Double
+
+    var perSecond: Double { Double(customers) / seconds }
+    var description: String {
+      func each(_ seconds: Double) -> String { Figure.text(seconds * 1e6 / Double(customers)) }
+      return
+        "\(Figure.text(perSecond)) customers/s; us on a core for each: service \(each(service)), database \(each(database))"
+    }
+  }
+
+  /// By a service of its own.
   private static func rate(
-    _ world: HistoryWorld, of count: Int? = nil, _ answers: String, trusting options: [String] = [],
-    _ seconds: ((ServedProcess, FinishedAnswers.Server), Pool) async throws -> Double
-  ) async throws -> Double {
+    _ world: HistoryWorld, _ answers: String, trusting options: [String] = [],
+    _ measure: ((ServedProcess, FinishedAnswers.Server), Pool) async throws -> Course
+  ) async throws -> Course {
     let apple = try FinishedAnswers.Server(answers)
     let service = try await ServedProcess.start(
       root: world.root,
       options: ["--base-url", apple.url, "--reconcile-every", "0", "--heartbeat-every", "0", "--ocsp", "off"] + options)
     let pool = Pool(service.database)
-    let took = try await seconds((service, apple), pool)
+    let course = try await measure((service, apple), pool)
     await pool.close()
     try service.stop()
     _ = try apple.stop()
-    return Double(count ?? world.five.count) / took
+    return course
   }
 
   private static func migrate(
     _ customers: HistoryCustomers, _ receipts: String, _ key: DeveloperKey, _ service: ServedProcess, _ pool: Pool,
     atMost calls: Int? = nil
-  ) async throws -> Double {
+  ) async throws -> Course {
     let app = customers.shape.plan.app
     try await service.register(app)
     let known = try await pool.read { session throws(DatabaseError) in try AppTable.find(app.bundleID, in: session) }
@@ -88,15 +106,19 @@ enum MigrationIDs {
       ["migrate", "start", "--yes", "--app", app.bundleID, "--environment", "Sandbox"]
         + (calls.map { ["--calls", "\($0)"] } ?? []) + [receipts])
     var (state, accounts) = try await job(pool) { $1.usable == customers.count }
+    let before = try service.processorSeconds()
     if calls == nil { try service.register(key, of: app) }
     (state, accounts) = try await job(pool) { state, _ in state != .running }
+    let after = try service.processorSeconds()
     guard state == .done, accounts.ids == accounts.settled, accounts.usable == customers.count else {
       throw BenchmarkError("the job is \(state.map { "\($0)" } ?? "gone"): \(accounts)")
     }
     let outcome = try await ledger.outcome()
     let lost = customers.transactionIDs.subtracting(outcome.transactionIDs).count
     guard lost == 0 else { throw BenchmarkError("\(lost) transactions are lost") }
-    return Double(max(1, outcome.took.milliseconds)) / 1_000
+    return Course(
+      customers: customers.count, seconds: Double(max(1, outcome.took.milliseconds)) / 1_000,
+      service: after.service - before.service, database: after.database - before.database)
   }
 
   /// Waits until this is true of the job, and returns how it stands then.

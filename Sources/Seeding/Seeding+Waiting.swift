@@ -37,9 +37,10 @@ extension Seeding {
         group.cancelAll()
         return states
       }
-      // Their end is waited for: they finish what has begun, and give back what else they leased.
+      // Their end is waited for: they finish what has begun, and give back what else they leased. Their errors are passed
+      // over: a wait for a connection that was cancelled says nothing of how the ids stand.
       group.cancelAll()
-      while try await group.next() != nil {}
+      while await group.nextResult() != nil {}
       return try await self.states(of: ids, in: place)
     }
   }

@@ -59,6 +59,6 @@ import Testing
     #expect(throttled.status == 0 && throttled.output == limits, "\(throttled)")
     let again = try await program.run("migrate", "pause", "1", "--json")
     #expect(try again.status == 1 && again.objects.first?["state"] == "paused", "\(again)")
-    #expect(try await cause(true) == "the throttle of 1 calls a second")
+    #expect(try await cause(true) == "the throttle of 1 customer a second")
   }
 }

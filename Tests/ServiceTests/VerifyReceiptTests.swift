@@ -157,6 +157,9 @@ private final class ScriptedApple: HTTPHandler {
     let valid = #"{"status":0,"environment":"Sandbox","receipt":{"bundle_id":"BUNDLE","in_app":[]}}"#
     try await with(answer(valid.replacing("BUNDLE", with: "com.example.other"))) { service, apple in
       #expect(try await service.post("/sandbox/verifyReceipt", request()).body["status"] == 0)
+      // An app that is not known is looked up once more, after the answer.
+      #expect(
+        try await eventually { try await service.text("/metrics").text.contains("outcome=\"unknownApp\"} 1") })
       try await service.pool.read { session throws(DatabaseError) in
         _ = try session.execute("UPDATE flags SET stage = 'legacy'")
       }

@@ -18,10 +18,10 @@ final class RunState: Sendable {
 
   private let state: Mutex<State>
 
-  /// How many ids may be asked about at once: enough for two seconds, so that little is left to do after a pause.
+  /// How many ids may be asked about at once: enough for three seconds, so that little is left to do after a pause.
   ///
   /// Each turn looks at all of them.
-  private static let (leastBacklog, mostBacklog, backlogSeconds) = (512, 16_384, 2.0)
+  private static let (leastBacklog, mostBacklog, backlogSeconds) = (512, 16_384, 3.0)
 
   init(_ job: MigrationJob) { state = Mutex(State(job: job)) }
 
@@ -44,15 +44,20 @@ final class RunState: Sendable {
   }
 
   var backlog: Int {
-    state.withLock { max(Self.leastBacklog, min(Self.mostBacklog, Int($0.rate * Self.backlogSeconds))) }
+    state.withLock { state in
+      let backlog = max(Self.leastBacklog, min(Self.mostBacklog, Int(state.rate * Self.backlogSeconds)))
+      // What waits while nobody can be asked is asked about all at once afterwards.
+      return state.job.settings.callsPerSecond.map { min(backlog, max(16, 10 * $0)) } ?? backlog
+    }
   }
 
   /// How many customers may be asked about now; nil: any number.
   func allowance(at now: Interval) -> Int? {
     state.withLock { state in
       guard let rate = state.job.settings.callsPerSecond else { return nil }
-      let seconds = state.calls.map { Double(now.milliseconds - $0.at.milliseconds) / 1_000 } ?? 1
-      let left = min(Double(rate), (state.calls?.left ?? 0) + seconds * Double(rate))
+      let seconds = state.calls.map { Double(now.milliseconds - $0.at.milliseconds) / 1_000 } ?? 0
+      // Two at least: with less than one nobody is asked about, and what was saved until then must not be lost.
+      let left = min(max(2, Double(rate)), (state.calls?.left ?? 0) + seconds * Double(rate))
       state.calls = (left, now)
       return Int(left)
     }
@@ -61,6 +66,8 @@ final class RunState: Sendable {
   func note(_ turn: MigrationHandOut.Turn, at now: Interval) {
     state.withLock { state in
       state.calls?.left -= Double(turn.calls)
+      // What another process hands out is not saved up here.
+      if turn.isElsewhere { state.calls = nil }
       if let before = state.turnedAt, now.milliseconds > before.milliseconds {
         let rate = Double(turn.ended) * 1_000 / Double(now.milliseconds - before.milliseconds)
         state.rate = state.rate * 0.9 + rate * 0.1

@@ -1,9 +1,10 @@
 import Database
 import Purchases
 
-/// Whom ids that wait make the services ask Apple about: the customers of whom no history is stored.
+/// Whom ids that wait make the services ask Apple about.
 ///
-/// An id whose history is stored is settled without a call, and the ids of one customer that wait together by one.
+/// An id whose history is stored, or that was answered before, makes no call; the ids of one customer that wait together make
+/// one. (Unless Apple does not know the id that it is asked by: then the next one is tried.)
 struct CustomersToAsk {
   /// By id, the customers, each by environment and label; none for an id that needs no call.
   private var customers: [String: Set<String>] = [:]
@@ -17,11 +18,30 @@ struct CustomersToAsk {
         let rows = part.enumerated().map { WorkRow(id: Int64($0.offset), subject: $0.element) }
         var waiting = try WaitingCustomers(of: rows, in: scope, session)
         waiting.remove(try waiting.covered(in: scope, session))
+        let answered = try Self.answered(part, in: scope, session)
         for (label, rows) in waiting.groups {
-          for row in rows { customers[row.subject, default: []].insert("\(environment.code) \(label)") }
+          for row in rows where !answered.contains(row.subject) {
+            customers[row.subject, default: []].insert("\(environment.code) \(label)")
+          }
         }
       }
     }
+  }
+
+  /// Those that have their final answer: nobody asks about them again.
+  private static func answered(
+    _ ids: [String], in scope: Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> Set<String> {
+    var answered: Set<String> = []
+    try session.query(
+      """
+      SELECT w.subject FROM \(.listed(ids)) STRAIGHT_JOIN work w FORCE INDEX (app)
+      ON w.app = \(scope.app.number) AND w.environment = \(scope.environment.code)
+      AND w.kind = \(WorkTable.Kind.history.rawValue) AND w.subject = listed.wanted
+      WHERE w.state <> \(WorkTable.State.waiting.rawValue)
+      """
+    ) { row throws(DatabaseError) in answered.insert(try row.text("subject")) }
+    return answered
   }
 
   /// The first of the ids, in their order, that do not make Apple be asked about more than `limit` customers, and about how

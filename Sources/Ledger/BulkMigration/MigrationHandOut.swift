@@ -139,7 +139,7 @@ package struct MigrationHandOut: Sendable {
     var calls = 0
     if let most {
       let customers = try CustomersToAsk(
-        Dictionary(uniqueKeysWithValues: ids.map { ($0, asked($0)) }), app: app, in: session)
+        Dictionary(ids.map { ($0, asked($0)) }) { first, _ in first }, app: app, in: session)
       (ids, calls) = customers.first(most, of: ids)
     }
     let seeds = ids.flatMap { id in

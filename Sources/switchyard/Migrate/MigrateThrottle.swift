@@ -7,7 +7,7 @@ import Time
 /// `switchyard migrate throttle`: how fast a job may go, from now on.
 enum MigrateThrottle {
   static let options: [Option] = [
-    .value("calls", "N", "Customers asked about in a second at most, each by one call; 0: as many as Apple allows."),
+    .value("calls", "N", "Customers asked about in a second at most, by two calls mostly; 0: as many as Apple allows."),
     .value("rows", "N", "Rows read in a second at most; 0: no limit."),
     .value("hours", "FROM-TO", "Work from this hour of the day to that one alone, in UTC, as 22-6; `all`: all day."),
   ]

@@ -66,7 +66,9 @@ struct MigrationLimit {
     }
     let forecast = CallBudget(bounds: .documented(key), learned: setup.learned).forecast(calls: open, now: now)
     if let calls = settings.callsPerSecond, Double(calls) < forecast.perSecond {
-      return Self(seconds: Int64(open / max(1, calls)), cause: "the throttle of \(calls) calls a second")
+      // A customer has one id or more, so before anything was measured this is the longest that it can take.
+      let seconds = rate > 0 ? Int64(open) / rate : Int64(open / max(1, calls))
+      return Self(seconds: seconds, cause: "the throttle of \(calls.counted("customer")) a second")
     }
     // Apple would allow much more than what is done.
     if forecast.cause != .blocked, rate > 0, Double(rate) * 2 < forecast.perSecond {
