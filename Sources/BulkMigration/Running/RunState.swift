@@ -11,7 +11,7 @@ final class RunState: Sendable {
     var rows = RowPace()
     /// Customers who may still be asked about, and as of when.
     var calls: (left: Double, at: Interval)?
-    /// Ids that end in a second, as of late.
+    /// Ids that end in a second, as of late: up at once, so that nobody waits for more to be handed out, and down slowly.
     var rate = 0.0
     var turnedAt: Interval?
   }
@@ -21,7 +21,7 @@ final class RunState: Sendable {
   /// How many ids may be asked about at once: enough for three seconds, so that little is left to do after a pause.
   ///
   /// Each turn looks at all of them.
-  private static let (leastBacklog, mostBacklog, backlogSeconds) = (512, 16_384, 3.0)
+  private static let (leastBacklog, mostBacklog, backlogSeconds) = (1_024, 16_384, 3.0)
 
   init(_ job: MigrationJob) { state = Mutex(State(job: job)) }
 
@@ -70,7 +70,7 @@ final class RunState: Sendable {
       if turn.isElsewhere { state.calls = nil }
       if let before = state.turnedAt, now.milliseconds > before.milliseconds {
         let rate = Double(turn.ended) * 1_000 / Double(now.milliseconds - before.milliseconds)
-        state.rate = state.rate * 0.9 + rate * 0.1
+        state.rate = max(rate, state.rate * 0.9 + rate * 0.1)
       }
       state.turnedAt = now
     }

@@ -219,9 +219,10 @@ package enum QuarantineTable {
       """
       UPDATE quarantine SET body = \(body ?? old), size = \(body?.count ?? old.count),
         detail = \(text(detail, kept.detail, detailWidth)), app = \(text(app, kept.claimedApp, 255))
-      WHERE digest = \(kept.message.digest.bytes)
+      WHERE digest = \(kept.message.digest.bytes) AND source = \(kept.source)
+        AND received_at = \(kept.message.receivedAt) AND size = \(old.count)
       """)
-    // A replay or a purge may have let go of it meanwhile.
+    // A replay or a purge may have let go of it meanwhile, or a stronger class may have sent another body of it.
     return outcome.affectedRows == 0 ? 0 : (body?.count ?? old.count) - old.count
   }
 

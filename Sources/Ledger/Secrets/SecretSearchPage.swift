@@ -1,6 +1,5 @@
 package import Database
 package import Signing
-package import Time
 
 /// Takes secrets out of what is kept, page by page.
 ///
@@ -22,7 +21,7 @@ package struct SecretSearchPage: Sendable {
   package typealias Redact = @Sendable (Kept) -> [UInt8]?
 
   private let redact: Redact
-  private let unopened: [Digest]
+  let unopened: [Digest]
 
   /// - Parameter unopened: the marks of the shared secrets that do not open here.
   package init(unopened: [Digest] = [], redact: @escaping Redact) {
@@ -42,51 +41,37 @@ package struct SecretSearchPage: Sendable {
 
   private static let rows = 200
 
-  /// Searches the next page, changes it and notes it; its position is nil when the part is finished.
+  /// Searches the next page and changes nothing; to be called outside of a transaction, since it computes for long.
   ///
-  /// Returns nil, and does nothing, when other secrets than `secrets` are registered by now: two processes that search for
-  /// different ones would each begin anew forever.
-  package func step(
-    _ part: SecretSearchTable.Part, for secrets: Digest, at now: Milliseconds, in session: borrowing Session
-  ) throws(DatabaseError) -> Outcome? {
+  /// Its position is nil when the part is finished. Returns nil when other secrets than `secrets` are registered by now.
+  package func search(
+    _ part: SecretSearchTable.Part, for secrets: Digest, in session: borrowing Session
+  ) throws(DatabaseError) -> Found? {
     guard try SecretSearchTable.registered(in: session) == secrets else { return nil }
-    let progress = try SecretSearchTable.begin(part, for: secrets, at: now, in: session)
-    guard progress.finishedAt == nil else { return Outcome() }
-    if part == SecretSearchTable.Part.allCases.first, progress.position.isEmpty {
-      try SecretSearchTable.forgetUnopened(in: session)
-    }
-    // On each page: another process, with other keys, may have begun.
-    try SecretSearchTable.note(unopened: unopened, for: secrets, at: now, in: session)
-    let outcome = try search(part, after: progress.position, changes: true, in: session)
-    try SecretSearchTable.note(
-      part, searched: outcome.searched, changed: outcome.changed, skipped: outcome.skipped,
-      position: outcome.position, for: secrets, at: now, in: session)
-    return outcome
+    let progress = try SecretSearchTable.progress(of: part, in: session).flatMap { $0.secrets == secrets ? $0 : nil }
+    let after = progress?.position ?? []
+    guard progress?.finishedAt == nil else { return Found(part: part, after: after) }
+    return try search(part, after: after, in: session)
   }
 
-  /// Searches a page and changes nothing.
-  package func look(
+  /// Searches a page, wherever the search has come.
+  package func search(
     _ part: SecretSearchTable.Part, after position: [UInt8], in session: borrowing Session
-  ) throws(DatabaseError) -> Outcome {
-    try search(part, after: position, changes: false, in: session)
-  }
-
-  private func search(
-    _ part: SecretSearchTable.Part, after position: [UInt8], changes: Bool, in session: borrowing Session
-  ) throws(DatabaseError) -> Outcome {
+  ) throws(DatabaseError) -> Found {
+    var found = Found(part: part, after: position)
     switch part {
-    case .inbox: try inbox(after: position, changes, session)
-    case .quarantine: try quarantine(after: position, changes, session)
-    case .claims: try claims(after: position, changes, session)
+    case .inbox: try inbox(&found, session)
+    case .quarantine: try quarantine(&found, session)
+    case .claims: try claims(&found, session)
     }
+    found.outcome.changed = found.changes.count
+    return found
   }
 
   /// In the order of the bodies on disk; the position is `YYYYMM` and the digest.
-  private func inbox(
-    after position: [UInt8], _ changes: Bool, _ session: borrowing Session
-  ) throws(DatabaseError) -> Outcome {
-    let month = Int64(String(decoding: position.prefix(6), as: UTF8.self)) ?? 0
-    let last = Array(position.dropFirst(6))
+  private func inbox(_ found: inout Found, _ session: borrowing Session) throws(DatabaseError) {
+    let month = Int64(String(decoding: found.after.prefix(6), as: UTF8.self)) ?? 0
+    let last = Array(found.after.dropFirst(6))
     let rows = try session.query(
       """
       SELECT b.month, b.digest, COALESCE(i.size, 0) AS size FROM bodies b LEFT JOIN inbox i ON i.digest = b.digest
@@ -94,98 +79,51 @@ package struct SecretSearchPage: Sendable {
       ORDER BY b.month, b.digest LIMIT \(Self.rows)
       """)
     let (digests, end) = try Self.page(of: rows)
-    guard let end else { return Outcome() }
-    var outcome = Outcome(
-      searched: digests.count, position: Array("\(try end.int64("month"))".utf8) + (try end.bytes("digest")))
-    // All is decided before the first row is changed: rows are locked from then on.
-    var decided: [(message: InboxMessage, body: [UInt8]?, title: [UInt8]?)] = []
+    guard let end else { return }
     let (messages, unreadable) = try Self.readable(digests) { digests throws(DatabaseError) in
       try InboxTable.find(digests, in: session)
     }
-    outcome.skipped = unreadable
+    found.outcome = Outcome(
+      searched: digests.count, skipped: unreadable,
+      position: Array("\(try end.int64("month"))".utf8) + (try end.bytes("digest")))
     for stored in messages {
       let (body, title) = (redact(.message(stored)), redact(.text(stored.title)))
-      if body != nil || title != nil { decided.append((stored.message, body, title)) }
+      if body != nil || title != nil { found.changes.append(.message(stored.message, body: body, title: title)) }
     }
-    outcome.changed = decided.count
-    for (message, body, title) in decided where changes {
-      try Self.write(noting: &outcome) { () throws(DatabaseError) in
-        if let body {
-          let compact = CompactBody(body)
-          try InboxTable.replaceBody(of: message, with: compact, size: body.count, in: session)
-        }
-        if let title {
-          let text = String(decoding: title, as: UTF8.self).cut(to: 128)
-          _ = try session.execute("UPDATE inbox SET title = \(text) WHERE digest = \(message.digest.bytes)")
-        }
-      }
-    }
-    return outcome
   }
 
-  private func quarantine(
-    after position: [UInt8], _ changes: Bool, _ session: borrowing Session
-  ) throws(DatabaseError) -> Outcome {
+  private func quarantine(_ found: inout Found, _ session: borrowing Session) throws(DatabaseError) {
     let rows = try session.query(
-      "SELECT digest, size FROM quarantine WHERE digest > \(position) ORDER BY digest LIMIT \(Self.rows)")
+      "SELECT digest, size FROM quarantine WHERE digest > \(found.after) ORDER BY digest LIMIT \(Self.rows)")
     let (digests, end) = try Self.page(of: rows)
-    guard let end else { return Outcome() }
-    var outcome = Outcome(searched: digests.count, position: try end.bytes("digest"))
-    var decided: [(kept: QuarantinedMessage, body: [UInt8]?, detail: [UInt8]?, app: [UInt8]?)] = []
+    guard let end else { return }
     let (messages, unreadable) = try Self.readable(digests) { digests throws(DatabaseError) in
       try QuarantineTable.find(digests, in: session)
     }
-    outcome.skipped = unreadable
+    found.outcome = Outcome(searched: digests.count, skipped: unreadable, position: try end.bytes("digest"))
     for kept in messages {
       let body = redact(.refused(kept))
       let (detail, app) = (redact(.text(kept.detail)), redact(.text(kept.claimedApp)))
-      if body != nil || detail != nil || app != nil { decided.append((kept, body, detail, app)) }
-    }
-    outcome.changed = decided.count
-    var sizes: [String: Int] = [:]
-    for (kept, body, detail, app) in decided where changes {
-      try Self.write(noting: &outcome) { () throws(DatabaseError) in
-        sizes[kept.source, default: 0] += try QuarantineTable.replace(
-          kept, body: body, detail: detail, app: app, in: session)
+      if body != nil || detail != nil || app != nil {
+        found.changes.append(.refused(kept, body: body, detail: detail, app: app))
       }
     }
-    try QuarantineUsageTable.change(bytes: sizes, in: session)
-    return outcome
   }
 
-  private func claims(
-    after position: [UInt8], _ changes: Bool, _ session: borrowing Session
-  ) throws(DatabaseError) -> Outcome {
+  private func claims(_ found: inout Found, _ session: borrowing Session) throws(DatabaseError) {
     let rows = try session.query(
       """
-      SELECT digest, user_id FROM claims WHERE digest > \(position) AND user_id IS NOT NULL
+      SELECT digest, user_id FROM claims WHERE digest > \(found.after) AND user_id IS NOT NULL
       ORDER BY digest LIMIT \(Self.rows)
       """)
-    guard let end = rows.last else { return Outcome() }
-    var outcome = Outcome(searched: rows.count, position: try end.bytes("digest"))
+    guard let end = rows.last else { return }
+    found.outcome = Outcome(searched: rows.count, position: try end.bytes("digest"))
     for row in rows {
       guard let userID = try? row.text("user_id") else {
-        outcome.skipped += 1
+        found.outcome.skipped += 1
         continue
       }
-      guard redact(.userID(userID)) != nil else { continue }
-      outcome.changed += 1
-      // Nobody is named: what would be left of it, others may have too.
-      if changes {
-        _ = try session.execute("UPDATE claims SET user_id = NULL WHERE digest = \(try row.bytes("digest"))")
-      }
-    }
-    return outcome
-  }
-
-  /// Writes one row; one that cannot be written is counted, and must not keep secrets in all others.
-  private static func write(noting outcome: inout Outcome, _ body: () throws(DatabaseError) -> Void)
-    throws(DatabaseError)
-  {
-    do throws(DatabaseError) { try body() } catch {
-      guard error.isOfTheData else { throw error }
-      outcome.changed -= 1
-      outcome.skipped += 1
+      if redact(.userID(userID)) != nil { found.changes.append(.userID(userID, digest: try row.bytes("digest"))) }
     }
   }
 

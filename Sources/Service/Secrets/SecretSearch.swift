@@ -6,8 +6,8 @@ package import Time
 
 /// Takes secrets out of what earlier builds kept in clear, and out of what was kept before a secret was registered.
 ///
-/// Finds what `HiddenSecrets` finds in messages that arrive, also secrets that are retired. Each page is a transaction of
-/// its own, which notes how far it came: killed at any instant, the search goes on there.
+/// Finds what `HiddenSecrets` finds in messages that arrive, also secrets that are retired. A page is read and searched, and
+/// then written by a transaction, which notes how far it came: killed at any instant, the search goes on there.
 package struct SecretSearch: Sendable {
   /// What was searched and changed of each part.
   package struct Summary: Hashable, Sendable {
@@ -84,13 +84,7 @@ package struct SecretSearch: Sendable {
     let (page, secrets) = try await page()
     for part in SecretSearchTable.Part.allCases {
       while !Task.isCancelled {
-        let now = now()
-        let outcome = try await again(onDeadlocks: Self.deadlocks) { () async throws(DatabaseError) in
-          try await pool.transaction(replayable: true) { session throws(DatabaseError) in
-            try page.step(part, for: secrets, at: now, in: session)
-          }
-        }
-        guard let outcome else { return false }
+        guard let outcome = try await step(part, page, secrets) else { return false }
         all.searched += outcome.searched
         all.changed += outcome.changed
         all.skipped += outcome.skipped
@@ -99,6 +93,23 @@ package struct SecretSearch: Sendable {
       }
     }
     return true
+  }
+
+  /// Searches the next page and writes what was found; nil when other secrets were registered meanwhile.
+  private func step(
+    _ part: SecretSearchTable.Part, _ page: SecretSearchPage, _ secrets: Digest
+  ) async throws(DatabaseError) -> SecretSearchPage.Outcome? {
+    // Long bodies are searched for seconds, and the server ends a transaction that says nothing for long.
+    let found = try await pool.read { session throws(DatabaseError) in
+      try page.search(part, for: secrets, in: session)
+    }
+    guard let found else { return nil }
+    let now = now()
+    return try await again(onDeadlocks: Self.deadlocks) { () async throws(DatabaseError) in
+      try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+        try page.write(found, for: secrets, at: now, in: session)
+      }
+    }
   }
 
   /// How often a page is begun again that had to give way to somebody else's commits.
@@ -148,7 +159,7 @@ package struct SecretSearch: Sendable {
       while !Task.isCancelled {
         let after = position
         let outcome = try await pool.read { session throws(DatabaseError) in
-          try page.look(part, after: after, in: session)
+          try page.search(part, after: after, in: session).outcome
         }
         all.searched += outcome.searched
         all.changed += outcome.changed
