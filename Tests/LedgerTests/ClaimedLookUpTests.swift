@@ -280,7 +280,8 @@ import Time
       try await fixture.hear(.signedV2, periods: 1...10_000, at: 0)
       try await fixture.store(history: ["1"])
       var reads: [Int] = []
-      for count in [1 as Int64, 100] {
+      // The first one opens the tables, for which MySQL reads its dictionary.
+      for count in [1 as Int64, 1, 100] {
         let findings = fixture.findings(.notificationV1, of: "1", (10_001 - count)...10_000, renewal: 1, at: 100)
         let message = InboxMessage(kind: .notification, body: Array("\(count)".utf8), receivedAt: fixture.time(100))
         let (app, id) = (fixture.app, count)
@@ -293,7 +294,7 @@ import Time
           })
       }
       // Two of the last period at most, its renewals, and one of the history; the figures themselves are read, too.
-      #expect(reads.allSatisfy { $0 < 40 }, "\(reads)")
+      #expect(reads.dropFirst().allSatisfy { $0 < 40 }, "\(reads)")
     }
   }
 
@@ -301,10 +302,10 @@ import Time
     var sum = 0
     for row in try session.query(
       """
-      SELECT variable_value AS value FROM information_schema.session_status
-      WHERE variable_name IN ('HANDLER_READ_KEY', 'HANDLER_READ_NEXT', 'HANDLER_READ_PREV', 'HANDLER_READ_FIRST')
+      SHOW SESSION STATUS WHERE Variable_name IN ('Handler_read_key', 'Handler_read_next', 'Handler_read_prev',
+        'Handler_read_first')
       """)
-    { sum += Int(try row.text("value")) ?? 0 }
+    { sum += Int(try row.text("Value")) ?? 0 }
     return sum
   }
 

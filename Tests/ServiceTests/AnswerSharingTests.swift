@@ -117,7 +117,8 @@ import Truth
         INSERT INTO purchases (app, environment, original_transaction_id, line, source, product_id, as_of, facts, message,
           precedence)
         SELECT app, environment, original_transaction_id, CONCAT(line, LPAD(seq, 4, '0')), source, product_id, as_of,
-          JSON_SET(facts, '$.webOrderLineItemId', CONCAT(line, LPAD(seq, 4, '0'))), message, precedence
+          JSON_SET(CONVERT(facts USING utf8mb4), '$.webOrderLineItemId',
+            CONVERT(CONCAT(line, LPAD(seq, 4, '0')) USING utf8mb4)), message, precedence
         FROM purchases, \(SQL.numbers(300)) WHERE source = 50 AND product_id <> ''
         """)
       let answers = try await withThrowingTaskGroup(of: AnsweringService.Answer.self) { group in

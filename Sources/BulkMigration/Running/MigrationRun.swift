@@ -182,8 +182,8 @@ struct MigrationRun: Sendable {
           let turn = try await turn(handOut)
           if turn.isElsewhere {
             pause = service.settings.renewedEvery
-          } else if turn.handedOut == 0, turn.ended == 0, state.job.settings.callsPerSecond == nil {
-            // Each look reads all ids that are being asked about, and several seconds of them are handed out.
+          } else if state.job.settings.callsPerSecond == nil {
+            // Each turn reads all ids that are being asked about, and several seconds of them are handed out.
             pause = service.settings.pause
           }
         }

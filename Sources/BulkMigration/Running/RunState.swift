@@ -21,7 +21,7 @@ final class RunState: Sendable {
   /// How many ids may be asked about at once: enough for three seconds, so that little is left to do after a pause.
   ///
   /// Each turn looks at all of them.
-  private static let (leastBacklog, mostBacklog, backlogSeconds) = (1_024, 16_384, 3.0)
+  private static let (leastBacklog, mostBacklog, backlogSeconds) = (2_048, 16_384, 3.0)
 
   init(_ job: MigrationJob) { state = Mutex(State(job: job)) }
 

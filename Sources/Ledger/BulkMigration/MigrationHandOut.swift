@@ -168,13 +168,12 @@ package struct MigrationHandOut: Sendable {
 
   /// Notes which of those asked have their final answer; how many.
   private func note(in session: borrowing Session) throws(DatabaseError) -> Int {
-    var ended: [MigrationAccountTable.Place: [MigrationIDTable.State: [String]]] = [:]
     // Where nobody said the environment it was asked in those in which it is known, or in Production. Each environment by
     // itself: with both in one condition the server reads all work of the app for each id.
+    var answers: [MigrationAccountTable.Place: [String: WorkTable.State]] = [:]
     for row in try session.query(
       """
-      SELECT m.app, m.environment, m.id, MAX(w.state = 0) AS is_open, MAX(w.state = 1) AS is_done,
-        MAX(w.state = 2) AS is_unknown
+      SELECT m.app, m.environment, m.id, w.state
       FROM migration_ids m FORCE INDEX (by_state)
       STRAIGHT_JOIN (SELECT 1 AS environment UNION ALL SELECT 2) asked
       STRAIGHT_JOIN work w FORCE INDEX (app)
@@ -182,12 +181,21 @@ package struct MigrationHandOut: Sendable {
         AND w.subject = m.id
       WHERE m.job = \(job) AND m.state = \(MigrationIDTable.State.asked.rawValue)
         AND (m.environment = 0 OR m.environment = asked.environment)
-      GROUP BY m.app, m.environment, m.id HAVING is_open = 0
+        AND (m.environment = 0 OR w.state <> \(WorkTable.State.waiting.rawValue))
       """)
     {
-      let state: MigrationIDTable.State =
-        try row.bool("is_done") ? .settled : try row.bool("is_unknown") ? .unknown : .failed
-      ended[try Self.place(row), default: [:]][state, default: []].append(try row.text("id"))
+      let (place, id) = (try Self.place(row), try row.text("id"))
+      let state = WorkTable.State(rawValue: try row.int("state")) ?? .failed
+      // Of two environments the one that is open counts, else the one in which it was found, else where it is unknown.
+      let before = answers[place]?[id] ?? state
+      answers[place, default: [:]][id] = before.rawValue < state.rawValue ? before : state
+    }
+    var ended: [MigrationAccountTable.Place: [MigrationIDTable.State: [String]]] = [:]
+    for (place, answers) in answers {
+      for (id, state) in answers {
+        guard let state = MigrationIDTable.State(answer: state) else { continue }
+        ended[place, default: [:]][state, default: []].append(id)
+      }
     }
     var counts: [MigrationAccountTable.Place: [MigrationOutcome: Int]] = [:]
     for (place, states) in ended.sorted(by: { $0.key.isBefore($1.key) }) {

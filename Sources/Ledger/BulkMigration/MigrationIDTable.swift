@@ -12,6 +12,16 @@ enum MigrationIDTable {
     case unknown = 3
     case failed = 4
 
+    /// What an answer makes of an id that is being asked about; nil while there is none.
+    init?(answer: WorkTable.State) {
+      switch answer {
+      case .waiting: return nil
+      case .done: self = .settled
+      case .unknown: self = .unknown
+      case .failed: self = .failed
+      }
+    }
+
     var outcome: MigrationOutcome? {
       switch self {
       case .waiting, .asked: nil
