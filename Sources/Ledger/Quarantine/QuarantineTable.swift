@@ -219,8 +219,7 @@ package enum QuarantineTable {
       """
       UPDATE quarantine SET body = \(body ?? old), size = \(body?.count ?? old.count),
         detail = \(text(detail, kept.detail, detailWidth)), app = \(text(app, kept.claimedApp, 255))
-      WHERE digest = \(kept.message.digest.bytes) AND source = \(kept.source)
-        AND received_at = \(kept.message.receivedAt) AND size = \(old.count)
+      WHERE digest = \(kept.message.digest.bytes) AND SHA2(body, 256) = \(Digest.sha256(old).hex)
       """)
     // A replay or a purge may have let go of it meanwhile, or a stronger class may have sent another body of it.
     return outcome.affectedRows == 0 ? 0 : (body?.count ?? old.count) - old.count
