@@ -66,7 +66,7 @@ import Time
     await grown.pool.close()
   }
 
-  /// A row an app, and what a UNION or a subquery makes in passing, which MySQL calls by the name that the statement gives it.
+  /// A row for each app, or the temporary table of a UNION or a subquery; MySQL shows the subquery's own name.
   private static func isSmall(_ access: StatementPlan.Access, in plan: StatementPlan) -> Bool {
     plan.statement.contains("FROM heartbeats h") || ["<union", "<derived"].contains(where: access.table.hasPrefix)
       || plan.statement.contains(") \(access.table) ")

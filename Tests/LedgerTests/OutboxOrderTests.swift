@@ -44,7 +44,7 @@ import Time
     let database = fixture.base.configuration.database ?? ""
     return try await eventually {
       try await fixture.pool.read { session throws(DatabaseError) in
-        // MySQL cannot read the bytes in others' statements in information_schema; MariaDB has it there alone.
+        // MySQL's information_schema fails on statements that hold bytes; MariaDB has no other place.
         let place: SQL = session.serverVersion.contains("MariaDB") ? "information_schema" : "performance_schema"
         return try session.query(
           """

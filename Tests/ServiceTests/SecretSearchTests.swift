@@ -250,6 +250,53 @@ import Time
     }
   }
 
+  /// Says of everything in quarantine that it is to be written anew.
+  private static let gone = SecretSearchPage { kept in
+    guard case .refused = kept else { return nil }
+    return Array("gone".utf8)
+  }
+
+  /// Writes what was found; what is in quarantine afterwards of what this test writes.
+  private func write(
+    _ found: SecretSearchPage.Found, for secrets: Digest, _ service: RunningService
+  ) async throws -> (outcome: SecretSearchPage.Outcome?, bodies: [String]) {
+    try await service.pool.transaction { session throws(DatabaseError) in
+      let outcome = try Self.gone.write(found, for: secrets, at: RunningService.now, in: session)
+      var bodies: [String] = []
+      for row in try session.query("SELECT body FROM quarantine WHERE body IN ('gone', 'other') ORDER BY body") {
+        bodies.append(try row.text("body"))
+      }
+      return (outcome, bodies)
+    }
+  }
+
+  /// A page is searched before its transaction begins.
+  @Test func `writes nothing over what changed while a page was searched`() async throws {
+    try await RunningService.with({ $0.searchesStoredSecrets = false }) { service in
+      try await service.register(secret: Self.secret)
+      _ = try await fill(service)
+      let secrets = try await service.pool.read { session throws(DatabaseError) in
+        try SecretSearchTable.registered(in: session)
+      }
+      let search = try await service.pool.read { session throws(DatabaseError) in
+        try Self.gone.search(.quarantine, for: secrets, in: session)
+      }
+      let found = try #require(search)
+      try await service.pool.transaction { session throws(DatabaseError) in
+        // A stronger class sends another body of the first message.
+        _ = try session.execute("UPDATE quarantine SET body = 'other', size = 5 ORDER BY digest LIMIT 1")
+      }
+      let bodies = Array(repeating: "gone", count: found.outcome.searched - 1) + ["other"]
+      let first = try await write(found, for: secrets, service)
+      #expect(first.outcome == found.outcome && first.bodies == bodies, "\(first)")
+      // A second process had read the same page.
+      let second = try await write(found, for: secrets, service)
+      let outcome = try #require(second.outcome)
+      #expect(outcome.searched == 0 && outcome.changed == 0 && outcome.position == found.outcome.position)
+      #expect(second.bodies == bodies)
+    }
+  }
+
   @Test(arguments: SecretSearchTable.Part.allCases)
   func `reads a page by its key, wherever it is`(part: SecretSearchTable.Part) async throws {
     try await RunningService.with({ $0.searchesStoredSecrets = false }) { service in

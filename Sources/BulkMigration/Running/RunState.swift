@@ -11,7 +11,7 @@ final class RunState: Sendable {
     var rows = RowPace()
     /// Customers who may still be asked about, and as of when.
     var calls: (left: Double, at: Interval)?
-    /// Ids that end in a second, as of late: up at once, so that nobody waits for more to be handed out, and down slowly.
+    /// Ids that end in a second, as of late; it rises at once and falls slowly, so that enough ids are handed out.
     var rate = 0.0
     var turnedAt: Interval?
   }

@@ -186,14 +186,14 @@ package struct MigrationHandOut: Sendable {
     {
       let (place, id) = (try Self.place(row), try row.text("id"))
       let state = WorkTable.State(rawValue: try row.int("state")) ?? .failed
-      // Of two environments the one that is open counts, else the one in which it was found, else where it is unknown.
+      // In two environments: open if one is, else found if one is, else unknown if one is.
       let before = answers[place]?[id] ?? state
       answers[place, default: [:]][id] = before.rawValue < state.rawValue ? before : state
     }
     var ended: [MigrationAccountTable.Place: [MigrationIDTable.State: [String]]] = [:]
     for (place, answers) in answers {
       for (id, state) in answers {
-        guard let state = MigrationIDTable.State(answer: state) else { continue }
+        guard let state = MigrationIDTable.State(after: state) else { continue }
         ended[place, default: [:]][state, default: []].append(id)
       }
     }

@@ -12,9 +12,9 @@ enum MigrationIDTable {
     case unknown = 3
     case failed = 4
 
-    /// What an answer makes of an id that is being asked about; nil while there is none.
-    init?(answer: WorkTable.State) {
-      switch answer {
+    /// The state of an id after its look-up; nil while the look-up is open.
+    init?(after lookUp: WorkTable.State) {
+      switch lookUp {
       case .waiting: return nil
       case .done: self = .settled
       case .unknown: self = .unknown

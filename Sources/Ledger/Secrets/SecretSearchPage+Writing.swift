@@ -3,11 +3,12 @@ package import Signing
 package import Time
 
 extension SecretSearchPage {
-  /// What was found on a page: how it is to be written, and from where it was read.
+  /// What was found on a page.
   package struct Found: Sendable {
     let part: SecretSearchTable.Part
+    /// Where the search stood when the page was read.
     let after: [UInt8]
-    /// As if all were written.
+    /// Counts as if every change can be written.
     package var outcome = Outcome()
     var changes: [Change] = []
   }
@@ -20,14 +21,16 @@ extension SecretSearchPage {
 
   /// Writes what was found on a page, and notes it.
   ///
-  /// Returns nil, and does nothing, when other secrets than `secrets` are registered by now: two processes that search for
-  /// different ones would each begin anew forever. Where another process was quicker with this page, what it wrote stays and
-  /// the search goes on behind it.
+  /// Returns nil, and changes no message, when other secrets than `secrets` are registered by now: two processes that search
+  /// for different ones would begin anew forever. If another process wrote this page first, nothing is written, and the
+  /// search continues after the page.
   package func write(
     _ found: Found, for secrets: Digest, at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> Outcome? {
     guard try SecretSearchTable.registered(in: session) == secrets else { return nil }
     let progress = try SecretSearchTable.begin(found.part, for: secrets, at: now, in: session)
+    // Again, now that no other process can write: its secrets may be newer, and what it redacted must stay.
+    guard try SecretSearchTable.registered(in: session) == secrets else { return nil }
     guard progress.finishedAt == nil else { return Outcome() }
     guard progress.position == found.after else { return Outcome(position: progress.position) }
     if found.part == SecretSearchTable.Part.allCases.first, progress.position.isEmpty {
