@@ -11,8 +11,12 @@ package final class Registry: Service {
     var readAt: ContinuousClock.Instant
     /// Until then no stage was changed in the database that this process does not know.
     var confirmedAt: ContinuousClock.Instant
-    /// The reading that is under way; whether it succeeded.
-    var reading: Task<Bool, Never>?
+    /// The reading that is under way.
+    var reading: Task<Void, Never>?
+    /// How many readings have begun, without the first.
+    var begun = 0
+    /// Whether the reading that ended last succeeded.
+    var isRead = true
   }
 
   private let state: Mutex<State>
@@ -70,20 +74,24 @@ package final class Registry: Service {
 
   /// Reads the directory as `refreshed` does, and returns whether that succeeded.
   private func isReadAnew(atMostEvery interval: Duration) async -> Bool {
-    // What is being read already may have begun too early; what is begun now has not.
-    if let reading = state.withLock({ $0.reading }) { _ = await reading.value }
-    let reading = state.withLock { state in
-      if let reading = state.reading { return reading }
-      let due = state.readAt + interval
-      // Shared by all who wait, so no single one's child.
-      let reading = Task<Bool, Never> {
-        try? await Task.sleep(until: due, clock: .continuous)
-        return await self.refresh()
+    // What is being read already may have begun too early; what begins from now on has not, whoever began it.
+    let needed = state.withLock { $0.begun + 1 }
+    while true {
+      let (reading, isRead) = state.withLock { state -> (Task<Void, Never>?, Bool) in
+        if let reading = state.reading { return (reading, false) }
+        if state.begun >= needed { return (nil, state.isRead) }
+        let due = state.readAt + interval
+        // Shared by all who wait, so no single one's child.
+        let reading = Task {
+          try? await Task.sleep(until: due, clock: .continuous)
+          await self.refresh()
+        }
+        state.reading = reading
+        return (reading, false)
       }
-      state.reading = reading
-      return reading
+      guard let reading else { return isRead }
+      await reading.value
     }
-    return await reading.value
   }
 
   package func run() async throws {
@@ -108,29 +116,28 @@ package final class Registry: Service {
     try await withCancellationShield { [working] in await working?(nil) }
   }
 
-  /// Returns whether the directory could be read.
-  private func refresh() async -> Bool {
+  private func refresh() async {
+    state.withLock { $0.begun += 1 }
     let start = clock()
     do {
       let fresh = try await read()
       let known = state.withLock { state in
-        let confirmedAt = max(state.confirmedAt, start)
-        defer { state = State(directory: fresh, readAt: .now, confirmedAt: confirmedAt) }
+        defer {
+          (state.directory, state.readAt, state.confirmedAt) = (fresh, .now, max(state.confirmedAt, start))
+          (state.reading, state.isRead) = (nil, true)
+        }
         return state.directory
       }
       warn(of: Set(fresh.unopened).subtracting(known.unopened), in: fresh)
       warn(ofStagesIn: fresh, since: known)
       let before = Set(known.gaps)
       note(fresh.gaps.filter { !before.contains($0) })
-      return true
     } catch {
       // An attempt counts like a reading: an outage must not let guesses through to the database.
       state.withLock { state in
-        state.readAt = .now
-        state.reading = nil
+        (state.readAt, state.reading, state.isRead) = (.now, nil, false)
       }
       logger.warning("the apps could not be read again; going on with those known", metadata: ["error": "\(error)"])
-      return false
     }
   }
 

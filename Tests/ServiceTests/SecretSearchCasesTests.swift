@@ -318,6 +318,27 @@ import Time
     }
   }
 
+  /// Of which another process may still know nothing when the first wait ends.
+  @Test func `waits once more for a secret that is registered while it waits`() async throws {
+    try await with { service in
+      try await service.register(secret: Self.secret)
+      let waits = Mutex<[Interval]>([])
+      let search = search(service) { interval in
+        let count = waits.withLock { waits in
+          waits.append(interval)
+          return waits.count
+        }
+        guard count == 1 else { return }
+        try? await service.register(secret: "1111111111111111111111111111111f", name: "late")
+        try? await service.pool.transaction { session throws(DatabaseError) in
+          _ = try session.execute("UPDATE credentials SET created_at = created_at + 1000 WHERE name = 'late'")
+        }
+      }
+      _ = try await search.run()
+      #expect(waits.withLock { $0 } == [.seconds(15), .seconds(15)])
+    }
+  }
+
   @Test func `the name of a registered app is kept although a secret stands in it`() async throws {
     let secrets = SecretFilter([Array(Self.secret.utf8)], sparing: ["com.example.\(Self.secret)", "com.example"])
     let (name, other) = ("com.example.\(Self.secret)", "com.other.\(Self.secret)")

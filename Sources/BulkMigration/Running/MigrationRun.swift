@@ -210,7 +210,8 @@ struct MigrationRun: Sendable {
       if turn.isDone { _ = try MigrationJobTable.move(id, from: [.running], to: .done, at: now, in: session) }
       return turn
     }
-    state.note(turn, at: elapsed)
+    // What it counted had ended by now: a turn may have waited for long.
+    state.note(turn, at: service.pacing.elapsed())
     return turn
   }
 }

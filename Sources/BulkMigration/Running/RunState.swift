@@ -18,10 +18,11 @@ final class RunState: Sendable {
 
   private let state: Mutex<State>
 
-  /// How many ids may be asked about at once: enough for three seconds, so that little is left to do after a pause.
+  /// How many ids of an app and environment may be asked about at once: enough for three seconds.
   ///
-  /// Each turn looks at all of them.
-  private static let (leastBacklog, mostBacklog, backlogSeconds) = (2_048, 16_384, 3.0)
+  /// A pause does not take them back, news of others waits behind them, and each turn looks at all of them. Ids that need no
+  /// call end at once, however seldom Apple may be asked: a high rate says little of those that come next.
+  private static let (leastBacklog, mostBacklog, backlogSeconds) = (512, 4_096, 3.0)
 
   init(_ job: MigrationJob) { state = Mutex(State(job: job)) }
 

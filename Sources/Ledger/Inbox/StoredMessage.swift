@@ -4,7 +4,7 @@ import Signing
 package import Time
 
 /// A message as the inbox gives it back.
-package struct StoredMessage: Sendable {
+package struct StoredMessage: Hashable, Sendable {
   package let message: InboxMessage
   package let app: App.ID
   /// The app's bundle id.
@@ -40,6 +40,12 @@ extension InboxTable {
   static func find(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> [StoredMessage] {
     let list = digests.map(\.bytes)
     return try read("WHERE i.digest IN (\(list: list)) ORDER BY i.digest", in: session)
+  }
+
+  /// Returns a message, and keeps it from changing until the end of the transaction.
+  static func lock(_ digest: Digest, in session: borrowing Session) throws(DatabaseError) -> StoredMessage? {
+    _ = try session.query("SELECT 1 FROM inbox WHERE digest = \(digest.bytes) FOR UPDATE")
+    return try find([digest], in: session).first
   }
 
   private static func read(_ condition: SQL, in session: borrowing Session) throws(DatabaseError) -> [StoredMessage] {

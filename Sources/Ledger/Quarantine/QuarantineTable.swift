@@ -3,7 +3,7 @@ package import Signing
 package import Time
 
 /// A message kept aside, with its reason.
-package struct QuarantinedMessage: Sendable {
+package struct QuarantinedMessage: Hashable, Sendable {
   package let message: InboxMessage
   package let source: String
   package let code: String
@@ -205,24 +205,29 @@ package enum QuarantineTable {
       """)
   }
 
-  /// Puts other contents in the place of what is kept of a message; its digest stays, and nil stays as it is.
+  /// Returns what is kept of a message, and keeps it from changing until the end of the transaction.
+  static func lock(_ digest: Digest, in session: borrowing Session) throws(DatabaseError) -> QuarantinedMessage? {
+    _ = try session.query("SELECT 1 FROM quarantine WHERE digest = \(digest.bytes) FOR UPDATE")
+    return try find([digest], in: session).first
+  }
+
+  /// Puts other contents in the place of what is kept of a locked message; its digest stays, and nil stays as it is.
   ///
   /// Returns by how much its size has changed, which the caller adds to the usage at the end of the transaction.
   static func replace(
     _ kept: QuarantinedMessage, body: [UInt8]?, detail: [UInt8]?, app: [UInt8]?, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
-    let old = kept.message.body
+    let (old, digest) = (kept.message.body, kept.message.digest)
     let text = { (bytes: [UInt8]?, old: String, width: Int) -> String in
       bytes.map { String(decoding: $0, as: UTF8.self).cut(to: width) } ?? old
     }
-    let outcome = try session.execute(
+    _ = try session.execute(
       """
       UPDATE quarantine SET body = \(body ?? old), size = \(body?.count ?? old.count),
         detail = \(text(detail, kept.detail, detailWidth)), app = \(text(app, kept.claimedApp, 255))
-      WHERE digest = \(kept.message.digest.bytes) AND SHA2(body, 256) = \(Digest.sha256(old).hex)
+      WHERE digest = \(digest.bytes)
       """)
-    // A replay or a purge may have let go of it meanwhile, or a stronger class may have sent another body of it.
-    return outcome.affectedRows == 0 ? 0 : (body?.count ?? old.count) - old.count
+    return (body?.count ?? old.count) - old.count
   }
 
   /// How many messages `purge` would delete.

@@ -50,7 +50,7 @@ package struct SecretSearchPage: Sendable {
     guard try SecretSearchTable.registered(in: session) == secrets else { return nil }
     let progress = try SecretSearchTable.progress(of: part, in: session).flatMap { $0.secrets == secrets ? $0 : nil }
     let after = progress?.position ?? []
-    guard progress?.finishedAt == nil else { return Found(part: part, after: after) }
+    guard progress?.finishedAt == nil else { return Found(part: part, after: after, isFinished: true) }
     return try search(part, after: after, in: session)
   }
 
@@ -88,7 +88,7 @@ package struct SecretSearchPage: Sendable {
       position: Array("\(try end.int64("month"))".utf8) + (try end.bytes("digest")))
     for stored in messages {
       let (body, title) = (redact(.message(stored)), redact(.text(stored.title)))
-      if body != nil || title != nil { found.changes.append(.message(stored.message, body: body, title: title)) }
+      if body != nil || title != nil { found.changes.append(.message(stored, body: body, title: title)) }
     }
   }
 

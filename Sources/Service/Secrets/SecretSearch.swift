@@ -104,6 +104,7 @@ package struct SecretSearch: Sendable {
       try page.search(part, for: secrets, in: session)
     }
     guard let found else { return nil }
+    if found.isFinished { return found.outcome }
     let now = now()
     return try await again(onDeadlocks: Self.deadlocks) { () async throws(DatabaseError) in
       try await pool.transaction(replayable: true) { session throws(DatabaseError) in
@@ -135,14 +136,19 @@ package struct SecretSearch: Sendable {
   /// - Parameter noting: hears for how long, when there is anything to wait for.
   private func settle(noting: (Interval) -> Void) async throws(DatabaseError) {
     guard try await isDue() else { return }
-    let last = try await pool.read { session throws(DatabaseError) in
-      try SecretSearchTable.registeredAt(in: session)
+    var waitedFor: Milliseconds?
+    while !Task.isCancelled {
+      let last = try await pool.read { session throws(DatabaseError) in
+        try SecretSearchTable.registeredAt(in: session)
+      }
+      // Another one may be registered while it waits for the last.
+      guard let last, last != waitedFor else { return }
+      let left = Self.settling.milliseconds - max(0, now().sinceEpoch - last.sinceEpoch)
+      guard left > 0 else { return }
+      noting(.milliseconds(left))
+      await sleep(.milliseconds(left))
+      waitedFor = last
     }
-    guard let last else { return }
-    let left = Self.settling.milliseconds - max(0, now().sinceEpoch - last.sinceEpoch)
-    guard left > 0 else { return }
-    noting(.milliseconds(left))
-    await sleep(.milliseconds(left))
   }
 
   /// Three times as long as a process takes to read the directory again.
@@ -174,7 +180,8 @@ package struct SecretSearch: Sendable {
 
   private func page() async throws -> (SecretSearchPage, Digest) {
     let keys = keys
-    let (directory, secrets) = try await pool.read { session throws(DatabaseError) in
+    // In one snapshot: a secret that is registered meanwhile must not count as one that was searched for.
+    let (directory, secrets) = try await pool.snapshot { session throws(DatabaseError) in
       (try AppTable.directory(with: keys, in: session), try SecretSearchTable.registered(in: session))
     }
     let redaction = StoredRedaction(key: keys.current, secrets: directory.secretFilter, adapter: adapter)
