@@ -170,6 +170,9 @@ struct MigrationRun: Sendable {
 
   // MARK: Handing out
 
+  /// More ids than this are looked at less often.
+  private static let many = 1_024
+
   private func handOut() async {
     let handOut = MigrationHandOut(job: id, owner: owner)
     let pool = pool
@@ -182,8 +185,8 @@ struct MigrationRun: Sendable {
           let turn = try await turn(handOut)
           if turn.isElsewhere {
             pause = service.settings.renewedEvery
-          } else if state.job.settings.callsPerSecond == nil {
-            // Each turn reads all ids that are being asked about, and several seconds of them are handed out.
+          } else if state.job.settings.callsPerSecond == nil, turn.asked > Self.many {
+            // Each turn reads all of them, and several seconds of them are handed out.
             pause = service.settings.pause
           }
         }
