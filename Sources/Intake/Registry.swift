@@ -13,8 +13,9 @@ package final class Registry: Service {
     var confirmedAt: ContinuousClock.Instant
     /// The reading that is under way.
     var reading: Task<Void, Never>?
-    /// How many readings have begun, without the first.
+    /// How many readings have begun, and ended, without the first.
     var begun = 0
+    var ended = 0
     /// Whether the reading that ended last succeeded.
     var isRead = true
   }
@@ -78,8 +79,9 @@ package final class Registry: Service {
     let needed = state.withLock { $0.begun + 1 }
     while true {
       let (reading, isRead) = state.withLock { state -> (Task<Void, Never>?, Bool) in
+        // First: whoever came later may have begun another one.
+        if state.ended >= needed { return (nil, state.isRead) }
         if let reading = state.reading { return (reading, false) }
-        if state.begun >= needed { return (nil, state.isRead) }
         let due = state.readAt + interval
         // Shared by all who wait, so no single one's child.
         let reading = Task {
@@ -124,7 +126,7 @@ package final class Registry: Service {
       let known = state.withLock { state in
         defer {
           (state.directory, state.readAt, state.confirmedAt) = (fresh, .now, max(state.confirmedAt, start))
-          (state.reading, state.isRead) = (nil, true)
+          (state.reading, state.isRead, state.ended) = (nil, true, state.begun)
         }
         return state.directory
       }
@@ -135,7 +137,8 @@ package final class Registry: Service {
     } catch {
       // An attempt counts like a reading: an outage must not let guesses through to the database.
       state.withLock { state in
-        (state.readAt, state.reading, state.isRead) = (.now, nil, false)
+        state.readAt = .now
+        (state.reading, state.isRead, state.ended) = (nil, false, state.begun)
       }
       logger.warning("the apps could not be read again; going on with those known", metadata: ["error": "\(error)"])
     }

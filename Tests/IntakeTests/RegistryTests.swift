@@ -89,6 +89,38 @@ private final class Marks: Sendable {
     #expect(source.readings == 3)
   }
 
+  /// Else a few who ask during each reading would keep everybody else waiting.
+  @Test func `waits for no reading that others asked for later`() async throws {
+    let begun = Mutex(0)
+    let released = Mutex(1)
+    let hasEnded = Mutex(false)
+    let registry = try await Registry(
+      reading: {
+        let number = begun.withLock { begun in
+          begun += 1
+          return begun
+        }
+        _ = await eventually { released.withLock { $0 >= number } }
+        return AppDirectory(apps: [], tokens: [:], flags: [:], unopened: [], gaps: [])
+      }, logger: Logger(label: "test", level: .debug, handler: log))
+    let ask = { Task.immediate { _ = await registry.refreshed(atMostEvery: .zero) } }
+    var others = [ask()]
+    #expect(await eventually { begun.withLock { $0 == 2 } })
+    let early = Task.immediate {
+      _ = await registry.refreshed(atMostEvery: .zero)
+      hasEnded.withLock { $0 = true }
+    }
+    for number in 3...8 {
+      others.append(ask())
+      released.withLock { $0 = number - 1 }
+      #expect(await eventually { begun.withLock { $0 == number } })
+    }
+    // The last reading is still under way.
+    #expect(await eventually { hasEnded.withLock { $0 } })
+    released.withLock { $0 = 100 }
+    for task in others + [early] { await task.value }
+  }
+
   @Test func `reads at most once in the interval`() async throws {
     let registry = try await registry()
     let start = ContinuousClock.now

@@ -330,9 +330,6 @@ import Time
         }
         guard count == 1 else { return }
         try? await service.register(secret: "1111111111111111111111111111111f", name: "late")
-        try? await service.pool.transaction { session throws(DatabaseError) in
-          _ = try session.execute("UPDATE credentials SET created_at = created_at + 1000 WHERE name = 'late'")
-        }
       }
       _ = try await search.run()
       #expect(waits.withLock { $0 } == [.seconds(15), .seconds(15)])

@@ -208,13 +208,15 @@ struct MigrationRun: Sendable {
     let (now, elapsed) = (service.clock.now(), service.pacing.elapsed())
     let (backlog, allowance) = (state.backlog, state.allowance(at: elapsed))
     let (id, end) = (id, now + service.settings.lease)
-    let turn = try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+    let pacing = service.pacing
+    let (turn, countedAt) = try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+      // A turn may have waited for a connection.
+      let countedAt = pacing.elapsed()
       let turn = try handOut.turn(backlog: backlog, allowance: allowance, until: end, at: now, in: session)
       if turn.isDone { _ = try MigrationJobTable.move(id, from: [.running], to: .done, at: now, in: session) }
-      return turn
+      return (turn, countedAt)
     }
-    // What it counted had ended by now: a turn may have waited for long.
-    state.note(turn, at: service.pacing.elapsed())
+    state.note(turn, at: countedAt)
     return turn
   }
 }

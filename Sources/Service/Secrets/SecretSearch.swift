@@ -71,17 +71,19 @@ package struct SecretSearch: Sendable {
   ) async throws -> Summary {
     var all = Summary()
     repeat {
-      try await settle(noting: settling)
+      let settled = try await settle(noting: settling)
       if Task.isCancelled { break }
-    } while try await !run(&all, noting)
+      if try await run(&all, for: settled, noting) { break }
+    } while true
     return all
   }
 
   /// Returns false when other secrets were registered meanwhile, for which everything is to be searched again.
   private func run(
-    _ all: inout Summary, _ noting: (SecretSearchTable.Part, Summary) async -> Void
+    _ all: inout Summary, for settled: Digest, _ noting: (SecretSearchTable.Part, Summary) async -> Void
   ) async throws -> Bool {
     let (page, secrets) = try await page()
+    guard secrets == settled else { return false }
     for part in SecretSearchTable.Part.allCases {
       while !Task.isCancelled {
         guard let outcome = try await step(part, page, secrets) else { return false }
@@ -128,26 +130,29 @@ package struct SecretSearch: Sendable {
     return try await page()
   }
 
-  /// Waits until every process knows the secret that was registered last.
+  /// Waits until every process knows the secrets that are registered, which it returns.
   ///
   /// What a process stores before that may hold the secret, at a position that the search has passed. Returns early when
   /// the task is cancelled.
   ///
   /// - Parameter noting: hears for how long, when there is anything to wait for.
-  private func settle(noting: (Interval) -> Void) async throws(DatabaseError) {
-    guard try await isDue() else { return }
-    var waitedFor: Milliseconds?
-    while !Task.isCancelled {
-      let last = try await pool.read { session throws(DatabaseError) in
-        try SecretSearchTable.registeredAt(in: session)
+  private func settle(noting: (Interval) -> Void) async throws(DatabaseError) -> Digest {
+    var waitedFor: Digest?
+    while true {
+      let (secrets, isDue, last) = try await pool.snapshot { session throws(DatabaseError) in
+        (
+          try SecretSearchTable.registered(in: session), try !SecretSearchTable.due(in: session).isEmpty,
+          try SecretSearchTable.registeredAt(in: session)
+        )
       }
-      // Another one may be registered while it waits for the last.
-      guard let last, last != waitedFor else { return }
-      let left = Self.settling.milliseconds - max(0, now().sinceEpoch - last.sinceEpoch)
-      guard left > 0 else { return }
+      guard isDue, let last, secrets != waitedFor, !Task.isCancelled else { return secrets }
+      // For one that was registered during a wait all of it: whose clock named its time is not known.
+      let passed = waitedFor == nil ? max(0, now().sinceEpoch - last.sinceEpoch) : 0
+      let left = Self.settling.milliseconds - passed
+      guard left > 0 else { return secrets }
       noting(.milliseconds(left))
       await sleep(.milliseconds(left))
-      waitedFor = last
+      waitedFor = secrets
     }
   }
 
