@@ -100,7 +100,7 @@ private final class Marks: Sendable {
           begun += 1
           return begun
         }
-        _ = await eventually { released.withLock { $0 >= number } }
+        while released.withLock({ $0 < number }) { try await Task.sleep(for: .milliseconds(2)) }
         return AppDirectory(apps: [], tokens: [:], flags: [:], unopened: [], gaps: [])
       }, logger: Logger(label: "test", level: .debug, handler: log))
     let ask = { Task.immediate { _ = await registry.refreshed(atMostEvery: .zero) } }
