@@ -16,8 +16,8 @@ package final class Registry: Service {
     /// How many readings have begun, and ended, without the first.
     var begun = 0
     var ended = 0
-    /// Whether the reading that ended last succeeded.
-    var isRead = true
+    /// The number of the last reading that succeeded.
+    var succeeded = 0
   }
 
   private let state: Mutex<State>
@@ -80,7 +80,7 @@ package final class Registry: Service {
     while true {
       let (reading, isRead) = state.withLock { state -> (Task<Void, Never>?, Bool) in
         // First: whoever came later may have begun another one.
-        if state.ended >= needed { return (nil, state.isRead) }
+        if state.ended >= needed { return (nil, state.succeeded >= needed) }
         if let reading = state.reading { return (reading, false) }
         let due = state.readAt + interval
         // Shared by all who wait, so no single one's child.
@@ -126,7 +126,7 @@ package final class Registry: Service {
       let known = state.withLock { state in
         defer {
           (state.directory, state.readAt, state.confirmedAt) = (fresh, .now, max(state.confirmedAt, start))
-          (state.reading, state.isRead, state.ended) = (nil, true, state.begun)
+          (state.reading, state.ended, state.succeeded) = (nil, state.begun, state.begun)
         }
         return state.directory
       }
@@ -138,7 +138,7 @@ package final class Registry: Service {
       // An attempt counts like a reading: an outage must not let guesses through to the database.
       state.withLock { state in
         state.readAt = .now
-        (state.reading, state.isRead, state.ended) = (nil, false, state.begun)
+        (state.reading, state.ended) = (nil, state.begun)
       }
       logger.warning("the apps could not be read again; going on with those known", metadata: ["error": "\(error)"])
     }

@@ -308,7 +308,12 @@ import Time
       var pages = 0
       _ = try await search.run { _, _ in
         pages += 1
-        if pages == 1 { try? await service.register(secret: second, name: "second") }
+        guard pages == 1 else { return }
+        try? await service.register(secret: second, name: "second")
+        // By a process whose clock is behind.
+        try? await service.pool.transaction { session throws(DatabaseError) in
+          _ = try session.execute("UPDATE credentials SET created_at = created_at - 20000")
+        }
       }
       #expect(waits.withLock { $0 } == [.seconds(15), .seconds(15)])
       let held = try #require(late.withLock { $0 })

@@ -5,7 +5,7 @@ package import Time
 /// Hands out the ids of a job to be asked about, a few at a time, and notes what came of them.
 ///
 /// One process does so for a job. No more ids wait in `work` than are asked about soon: ids of customers who are active go
-/// first, news of others does not wait behind a whole migration, and a pause leaves seconds of work.
+/// first, news of others does not wait behind a whole migration, and a pause leaves a few of them.
 package struct MigrationHandOut: Sendable {
   /// How it went.
   package struct Turn: Hashable, Sendable {

@@ -70,10 +70,12 @@ package struct SecretSearch: Sendable {
     noting: (SecretSearchTable.Part, Summary) async -> Void = { _, _ in }, settling: (Interval) -> Void = { _ in }
   ) async throws -> Summary {
     var all = Summary()
+    var settled: Digest?
     repeat {
-      let settled = try await settle(noting: settling)
+      let secrets = try await settle(after: settled, noting: settling)
       if Task.isCancelled { break }
-      if try await run(&all, for: settled, noting) { break }
+      settled = secrets
+      if try await run(&all, for: secrets, noting) { break }
     } while true
     return all
   }
@@ -135,9 +137,13 @@ package struct SecretSearch: Sendable {
   /// What a process stores before that may hold the secret, at a position that the search has passed. Returns early when
   /// the task is cancelled.
   ///
-  /// - Parameter noting: hears for how long, when there is anything to wait for.
-  private func settle(noting: (Interval) -> Void) async throws(DatabaseError) -> Digest {
-    var waitedFor: Digest?
+  /// - Parameters:
+  ///   - before: those for which it waited before; nil for none.
+  ///   - noting: hears for how long, when there is anything to wait for.
+  private func settle(
+    after before: Digest?, noting: (Interval) -> Void
+  ) async throws(DatabaseError) -> Digest {
+    var waitedFor = before
     while true {
       let (secrets, isDue, last) = try await pool.snapshot { session throws(DatabaseError) in
         (
@@ -145,13 +151,14 @@ package struct SecretSearch: Sendable {
           try SecretSearchTable.registeredAt(in: session)
         )
       }
-      guard isDue, let last, secrets != waitedFor, !Task.isCancelled else { return secrets }
-      // For one that was registered during a wait all of it: whose clock named its time is not known.
+      guard isDue, let last, secrets != waitedFor else { return secrets }
+      // All of it for one that was registered since this run began: whose clock named its time is not known.
       let passed = waitedFor == nil ? max(0, now().sinceEpoch - last.sinceEpoch) : 0
       let left = Self.settling.milliseconds - passed
       guard left > 0 else { return secrets }
       noting(.milliseconds(left))
       await sleep(.milliseconds(left))
+      if Task.isCancelled { return secrets }
       waitedFor = secrets
     }
   }
