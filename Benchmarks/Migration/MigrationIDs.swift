@@ -11,9 +11,9 @@ import Time
 /// `--customers` customers of five transactions each: first their ids arrive by themselves as in `seeding.history`, with another
 /// service; then a file with one receipt a customer is migrated. Nobody limits the rate. In both the app's key is registered
 /// once all ids are there (what reading receipts costs is `migration.rows`), and measured is from the first answer of Apple's
-/// to the last settled id. Each is done twice, the migration in the middle: the speed of a machine changes within minutes. Then some of the customers once more, at most 50 a second (`--calls 50`), with the key from the
-/// beginning. At the end every transaction id of the simulated world must be in the ledger, and the accounts say that every id
-/// is settled.
+/// to the last settled id. Each is done twice, the migration in the middle: the speed of a machine changes within minutes.
+/// Then some of the customers once more, at most 50 a second (`--calls 50`), with the key from the beginning. At the end every
+/// transaction id of the simulated world must be in the ledger, and the accounts say that every id is settled.
 enum MigrationIDs {
   static let name = "migration.ids"
   private static let patience = Interval.minutes(60)
@@ -33,21 +33,26 @@ enum MigrationIDs {
     settings.note("  \(world.five.count) customers' answers and receipts signed")
     let root = try place.write(pki.root.certificate.der, to: "receipts.der")
     let key = world.store.identity.key
-    var (seeded, migrated) = (Course(), Course())
-    for isMigrated in [false, true, true, false] {
-      let course =
-        isMigrated
-        ? try await rate(world, file, trusting: ["--trust-root", root]) { service, pool in
-          try await migrate(world.five, receipts, key, service.0, pool)
-        }
-        : try await rate(world, file) { service, pool in
-          let part = try await SeedingHistory.measure(world.five, world, service.0, service.1, pool)
-          return Course(
-            customers: world.five.count, seconds: part.seconds, service: part.service, database: part.database)
-        }
-      settings.note("  \(isMigrated ? "migrated" : "seeded"): \(course)")
-      if isMigrated { migrated += course } else { seeded += course }
+    func seededCourse() async throws -> Course {
+      let course = try await rate(world, file) { service, pool in
+        let part = try await SeedingHistory.measure(world.five, world, service.0, service.1, pool)
+        return Course(
+          customers: world.five.count, seconds: part.seconds, service: part.service, database: part.database)
+      }
+      settings.note("  seeded: \(course)")
+      return course
     }
+    func migratedCourse() async throws -> Course {
+      let course = try await rate(world, file, trusting: ["--trust-root", root]) { service, pool in
+        try await migrate(world.five, receipts, key, service.0, pool)
+      }
+      settings.note("  migrated: \(course)")
+      return course
+    }
+    var seeded = try await seededCourse()
+    var migrated = try await migratedCourse()
+    migrated += try await migratedCourse()
+    seeded += try await seededCourse()
     let few = world.five.first(calls * throttledSeconds)
     let fewReceipts = try place.write(try few.receipts(signedBy: pki), to: "few.txt")
     let throttled = try await rate(world, file, trusting: ["--trust-root", root]) { service, pool in

@@ -75,11 +75,11 @@ package final class Registry: Service {
 
   /// Reads the directory as `refreshed` does, and returns whether that succeeded.
   private func isReadAnew(atMostEvery interval: Duration) async -> Bool {
-    // What is being read already may have begun too early; what begins from now on has not, whoever began it.
+    // A reading that is under way may have missed a change of just now. The next one cannot have, whoever starts it.
     let needed = state.withLock { $0.begun + 1 }
     while true {
       let (reading, isRead) = state.withLock { state -> (Task<Void, Never>?, Bool) in
-        // First: whoever came later may have begun another one.
+        // Asked before all else: a reading that somebody else started later need not be waited for.
         if state.ended >= needed { return (nil, state.succeeded >= needed) }
         if let reading = state.reading { return (reading, false) }
         let due = state.readAt + interval

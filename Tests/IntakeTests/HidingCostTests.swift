@@ -9,7 +9,7 @@ import Time
 
 /// Anybody can post a body, and it is searched for secrets before anything vouches for it: four of a megabyte stopped every
 /// connection for a minute.
-@Suite struct `The time that hiding secrets takes` {
+@Suite(.computesForLong) struct `The time that hiding secrets takes` {
   private static let secret = "5ec7e75ec7e75ec7e75ec7e75ec7e75e"
   private let key = MasterKey.generate()
   private let secrets = SecretFilter([Array(secret.utf8)])

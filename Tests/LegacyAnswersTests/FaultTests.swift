@@ -11,7 +11,7 @@ import Truth
 ///
 /// The tables are data of the product, read by the initialisers that the product uses; nothing in it knows of faults. What
 /// finds them is not the tables: answers of Apple's, and answers of the simulator, which shares no code with the composer.
-@Suite struct `A fault in a rule of composing` {
+@Suite(.computesForLong) struct `A fault in a rule of composing` {
   struct Fault: Sendable, CustomStringConvertible {
     let row: String
     let column: String

@@ -8,7 +8,7 @@ import Testing
 import Truth
 
 /// The faults of `FaultTests`, seen as the shadow sees them: our answers beside the simulator's, each difference with its cause.
-@Suite struct `A comparison of a faulty answer` {
+@Suite(.computesForLong) struct `A comparison of a faulty answer` {
   private typealias Faults = `A fault in a rule of composing`
 
   /// What the shadow says of our answer, and the answer.

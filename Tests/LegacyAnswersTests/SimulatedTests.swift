@@ -6,7 +6,7 @@ import Support
 import Testing
 import Truth
 
-@Suite("A composed answer beside the simulator's") struct SimulatedTests {
+@Suite("A composed answer beside the simulator's", .computesForLong) struct SimulatedTests {
   /// An empty `latest_receipt_info` is what the simulator answers to a receipt without purchases.
   static func composer(_ ids: String...) throws -> AnswerComposer {
     AnswerComposer(try ComposingRules(choosing: ["Y-016"] + ids))

@@ -11,7 +11,7 @@ import Truth
 /// Faults of the composer, each alone, in every answer about many simulated customers.
 ///
 /// A few customers in a test, where the oftener seen faults are found; `scripts/soak faults` has 500.
-@Suite struct `Twenty faults of the composer` {
+@Suite(.computesForLong) struct `Twenty faults of the composer` {
   private typealias Faults = `A fault in a rule of composing`
   private typealias Judged = `A comparison of a faulty answer`
 

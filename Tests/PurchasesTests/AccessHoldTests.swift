@@ -25,7 +25,7 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
     renewal: Folded(renewals, rules: renewalRules))
 }
 
-@Suite struct `Access that is held while Apple is asked` {
+@Suite(.computesForLong) struct `Access that is held while Apple is asked` {
   private let end = 100 * hour
 
   private func standing(
@@ -114,7 +114,7 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
   /// Whatever is claimed of whatever was signed: a forger wins a bounded delay and nothing else.
   @Test func `is all that any claims can win`() throws {
     var random = SeededRandom()
-    for round in 0..<3_000 {
+    for round in 0..<TestSize.claimRounds {
       let signed = RandomWords(signed: true, &random)
       let claims = RandomWords(signed: false, &random)
       let hold = AccessHold(hours: .random(in: 0...72, using: &random))

@@ -61,7 +61,7 @@ private struct Large: Sendable {
   }
 }
 
-@Suite struct `A customer of many purchases` {
+@Suite(.computesForLong) struct `A customer of many purchases` {
   /// In proportion it is 12; where each is compared with each it is 144.
   private static let bound = 30.0
 

@@ -83,6 +83,7 @@ struct AnsweringService: Sendable {
     }
     let verifier = SignedDataVerifier(roots: TrustedRoots(exactly: [try identity.chains.pki.trustedRoot()]))
     var settings = Installation.Settings(http: HTTPServerConfiguration(port: 0))
+    settings.http.limits.answer = .seconds(80)
     settings.verifyReceipt.production = running.productionURL + "/verifyReceipt"
     settings.verifyReceipt.sandbox = running.sandboxURL + "/verifyReceipt"
     settings.answering.flowKept = .zero

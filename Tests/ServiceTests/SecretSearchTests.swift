@@ -250,7 +250,7 @@ import Time
     }
   }
 
-  /// Says of everything in quarantine that it is to be written anew.
+  /// Replaces every message in quarantine by "gone".
   private static let gone = SecretSearchPage { kept in
     guard case .refused = kept else { return nil }
     return Array("gone".utf8)

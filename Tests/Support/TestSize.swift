@@ -6,6 +6,10 @@ package enum TestSize {
   package static let simulatedCustomers: Int =
     unsafe getenv("SWITCHYARD_SIMULATED_CUSTOMERS").flatMap { unsafe Int(String(cString: $0)) } ?? 200
 
+  /// Random sets of claims that are tried against signed ones; SWITCHYARD_CLAIM_ROUNDS, else 500.
+  package static let claimRounds: Int =
+    unsafe getenv("SWITCHYARD_CLAIM_ROUNDS").flatMap { unsafe Int(String(cString: $0)) } ?? 500
+
   /// How often something is killed under a bulk migration; SWITCHYARD_MIGRATION_KILLS, else 4.
   package static let migrationKills: Int =
     unsafe getenv("SWITCHYARD_MIGRATION_KILLS").flatMap { unsafe Int(String(cString: $0)) } ?? 4
