@@ -75,11 +75,11 @@ package final class Registry: Service {
 
   /// Reads the directory as `refreshed` does, and returns whether that succeeded.
   private func isReadAnew(atMostEvery interval: Duration) async -> Bool {
-    // A reading that is under way may have missed a change of just now. The next one cannot have, whoever starts it.
+    // A reading that is under way may have missed a change made just now. The next one cannot have, whoever starts it.
     let needed = state.withLock { $0.begun + 1 }
     while true {
       let (reading, isRead) = state.withLock { state -> (Task<Void, Never>?, Bool) in
-        // Asked before all else: a reading that somebody else started later need not be waited for.
+        // Checked first: a reading that somebody else started later need not be waited for.
         if state.ended >= needed { return (nil, state.succeeded >= needed) }
         if let reading = state.reading { return (reading, false) }
         let due = state.readAt + interval

@@ -1,3 +1,4 @@
+import Support
 import Testing
 
 /// Tasks without a parent, and why each may be.
@@ -22,7 +23,7 @@ private let environmentSources: [String: String] = [
 /// Where an environment that was handed in is looked at: nobody here asks the process for it.
 private let environmentReaders = "Sources/Runtime/CommandLine/"
 
-@Suite struct `The code` {
+@Suite(.computesForLong) struct `The code` {
   private let sources = SourceFile.sources
   private let everything = SourceFile.everything
 

@@ -10,6 +10,7 @@ import Time
     _ change: (inout Pool.Settings) -> Void = { _ in }, _ body: (Pool) async throws -> Void
   ) async throws {
     var settings = Pool.Settings()
+    settings.waitLimit = .minutes(2)
     change(&settings)
     let pool = Pool(try await PrivateMariaDB.shared.database(), settings: settings)
     try await pool.withConnection { connection in

@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import Database
 
-/// Where two blocking threads meet: each waits for the other, up to ten seconds.
+/// Where two blocking threads meet: each waits for the other, up to two minutes.
 ///
 /// For bodies of transactions, which are synchronous and on threads of their own.
 final class Step: Sendable {
@@ -11,7 +11,7 @@ final class Step: Sendable {
 
   func arriveAndWait(for count: Int = 2) {
     arrived.add(1, ordering: .sequentiallyConsistent)
-    for _ in 0..<10_000 where arrived.load(ordering: .sequentiallyConsistent) < count { usleep(1_000) }
+    for _ in 0..<120_000 where arrived.load(ordering: .sequentiallyConsistent) < count { usleep(1_000) }
   }
 }
 

@@ -5,7 +5,9 @@ import Support
 import Testing
 import Truth
 
-@Suite("The page of fidelity", .enabled(if: Samples.directory != nil, "no ../shared/samples beside the project"))
+@Suite(
+  "The page of fidelity", .computesForLong,
+  .enabled(if: Samples.directory != nil, "no ../shared/samples beside the project"))
 struct FidelityPageTests {
   @Test func `docs/fidelity.md is what the tests see`() throws {
     var real: [String: Int] = [:]

@@ -149,7 +149,7 @@ import Time
     try await here.connection.read { session throws(DatabaseError) in
       try session.run("KILL \(digits: Int64(number))")
     }
-    let report = try await StopAnswering(of: nil, patience: .seconds(3)).apply(by: kim, at: now, on: broken)
+    let report = try await StopAnswering(of: nil, patience: .seconds(10)).apply(by: kim, at: now, on: broken)
     #expect(report.stopped.map(\.flag.environment) == [.production])
     #expect(report.left.map(\.flag.environment) == [.sandbox] && report.trouble?.code == .lockWaitTimeout)
     #expect(try await flag(here)?.stage == .live)

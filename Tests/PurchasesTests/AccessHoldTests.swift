@@ -113,7 +113,7 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
 
   /// Whatever is claimed of whatever was signed: a forger wins a bounded delay and nothing else.
   @Test func `is all that any claims can win`() throws {
-    var random = SeededRandom()
+    var (random, held) = (SeededRandom(), 0)
     for round in 0..<TestSize.claimRounds {
       let signed = RandomWords(signed: true, &random)
       let claims = RandomWords(signed: false, &random)
@@ -140,6 +140,7 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
         }
         if own { #expect(asked.grantsAccess && asked.accessHeldUntil == nil, "\(context)") }
         guard asked.grantsAccess, !own else { continue }
+        held += 1
         let until = try #require(asked.accessHeldUntil, "\(context)")
         let last = dates.last { date in
           let before = Milliseconds(date - 1)
@@ -149,6 +150,7 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
         #expect(now < until && until <= signedEnd + .hours(Int64(hold.hours)), "\(context)")
       }
     }
+    #expect(held > 10, "seed \(random.seed)")
   }
 }
 

@@ -65,6 +65,7 @@ struct KeptUp: Sendable {
     }
     let verifier = SignedDataVerifier(roots: TrustedRoots(exactly: [try identity.chains.pki.trustedRoot()]))
     var settings = Installation.Settings(http: HTTPServerConfiguration(port: 0))
+    settings.http.limits.answer = .seconds(80)
     var asking = AppStoreSettings(verifier: verifier)
     asking.hosts = AppStoreHosts(simulator: running.productionURL)
     // The clock stands still: a rate would never let the second call go.

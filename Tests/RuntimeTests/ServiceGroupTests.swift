@@ -57,7 +57,7 @@ private func group(
   ServiceGroup(services: services, logger: Logger(label: "group", handler: handler), gracePeriod: grace)
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `A group of services` {
+@Suite(.timeLimit(.minutes(15))) struct `A group of services` {
   private let diary = Diary()
 
   @Test func `stops the others in reverse order when one returns`() async throws {
@@ -95,7 +95,7 @@ private func group(
     let diary = diary
     let server = Part("server") {
       await untilCancelled()
-      for _ in 0..<100 { await Task.yield() }
+      for _ in 0..<10 { await Task.yield() }
       diary.write("server drained")
     }
     try await group([Part.waiting("database", diary), server, Part("job") {}]).run()
@@ -223,7 +223,7 @@ private func group(
   }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct `A stream of signals` {
+@Suite(.timeLimit(.minutes(15))) struct `A stream of signals` {
   @Test func `gives each signal that comes`() async {
     await #expect(processExitsWith: .exitCode(5)) {
       let signals = SignalSource.stream([.hangup])

@@ -126,7 +126,7 @@ struct AnsweredYear {
   /// the clock alone, which stands still between them: a share counts from 250 milliseconds on, for one or two seconds.
   private mutating func settle(_ customers: [CustomerID], from start: Milliseconds) async throws -> Milliseconds {
     var (date, steps) = (start, 0)
-    let deadline = ContinuousClock.now + .seconds(120)
+    let deadline = ContinuousClock.now + .seconds(600)
     while ContinuousClock.now < deadline {
       let now = service.clock.clock.now().sinceEpoch
       let isSettled = try await eventually(within: .seconds(1)) { [service] in

@@ -83,9 +83,13 @@ struct AnsweringService: Sendable {
     }
     let verifier = SignedDataVerifier(roots: TrustedRoots(exactly: [try identity.chains.pki.trustedRoot()]))
     var settings = Installation.Settings(http: HTTPServerConfiguration(port: 0))
-    settings.http.limits.answer = .seconds(80)
     settings.verifyReceipt.production = running.productionURL + "/verifyReceipt"
     settings.verifyReceipt.sandbox = running.sandboxURL + "/verifyReceipt"
+    // Apple is in this process too. Beside other tests on one core each step of a call may wait for seconds.
+    settings.verifyReceipt.deadline = .seconds(70)
+    settings.verifyReceipt.deadlineBesideOurs = .seconds(60)
+    settings.answering.lookUpWithin = .seconds(60)
+    settings.http.limits.answer = .seconds(80)
     settings.answering.flowKept = .zero
     // Beside six other tests on two cores a decision takes seconds now and then: the caller would get Apple's answer.
     settings.answering.stagesTrusted = .seconds(60)

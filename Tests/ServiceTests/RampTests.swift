@@ -74,7 +74,7 @@ import Truth
       #expect(ours[4] == Set(buyers), "in ramp: \(isRamp), \(stale), \(failures.suffix(5).map(\.metadata))")
       // The kill switch.
       try await Self.set("shadow", nil, service)
-      let isBack = try await eventually(within: .seconds(30)) {
+      let isBack = try await eventually(within: Self.patience) {
         try await Self.sources(buyers, service).values.allSatisfy { $0 == "apple" }
       }
       #expect(isBack)

@@ -1,5 +1,6 @@
 import Adapter
 import Database
+import Delivery
 import HTTPClient
 import HTTPServer
 import JSON
@@ -47,6 +48,10 @@ struct RunningService {
     let log = RecordingLogHandler()
     var settings = Installation.Settings(http: HTTPServerConfiguration(port: 0))
     settings.sources = sources
+    // Who takes it is in this process too. Beside other tests on one core each step may wait for seconds.
+    settings.passThroughWithin = .seconds(60)
+    settings.delivery.deadline = .seconds(60)
+    settings.http.limits.answer = .seconds(80)
     change(&settings)
     let roots = TrustedRoots.apple.adding([try pki.trustedRoot()], for: .sandbox)
     let master = MasterKey.generate()

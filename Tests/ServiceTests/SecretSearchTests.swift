@@ -250,7 +250,7 @@ import Time
     }
   }
 
-  /// Replaces every message in quarantine by "gone".
+  /// Replaces every message in quarantine with "gone".
   private static let gone = SecretSearchPage { kept in
     guard case .refused = kept else { return nil }
     return Array("gone".utf8)

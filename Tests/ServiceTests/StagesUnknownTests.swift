@@ -59,7 +59,14 @@ import Time
     let world = AnsweredWorld.world()
     let buyers = AnsweredWorld.buyers(world)
     let (buyer, other) = (try #require(buyers.first), try #require(buyers.last))
-    try await AnsweringService.with(world, stage: "complete") { service in
+    try await AnsweringService.with(
+      world, stage: "complete",
+      { settings in
+        settings.answersKept = .milliseconds(0)
+        // By then the service has learned the stage.
+        settings.answering.lookUpWithin = .seconds(20)
+      }
+    ) { service in
       try await service.control("faults", ["fault": "stalled", "on": "api", "value": 600_000, "times": .null])
       let request = AnsweringService.request(try service.receipt(of: buyer))
       async let answer = service.ask(request)

@@ -4,7 +4,9 @@ package import Testing
 /// Runs tests that compute for seconds, without a pause, on a thread of their own.
 ///
 /// The cooperative pool has as many threads as the machine has cores. On one core such a test would stop every service
-/// under test for as long: they answer 503 then, or 21005, as they should when nobody gets on.
+/// under test for as long: they answer 503 then, or 21005, as they should when nothing makes progress.
+///
+/// Tests that wait for a child task by blocking must not have it: children run on the same thread.
 package struct LongComputation: SuiteTrait, TestTrait, TestScoping {
   private static let thread = ComputingThread()
 

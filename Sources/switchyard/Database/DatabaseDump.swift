@@ -2,6 +2,7 @@ import Database
 import JSON
 import Ledger
 import Runtime
+import Synchronization
 
 /// `switchyard db dump --canonical`: what is known, as text that two ledgers can be compared by.
 enum DatabaseDump {
@@ -22,27 +23,35 @@ enum DatabaseDump {
       throw UsageError(.missingOption, "Say --canonical: it is the one form there is.", path: arguments.path)
     }
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let outcome = try await connection.read { session throws(DatabaseError) in
-        try write(from: session, to: terminal)
+      let written = Mutex(0)
+      // The rest of a large table may take longer to arrive than a stop may: then this is said meanwhile.
+      CommandStop.current?.summarize { terminal.note("\(written.withLock { $0 }) lines written") }
+      let failure = try await connection.read { session throws(DatabaseError) in
+        try write(from: session, to: terminal) { lines in written.withLock { $0 += lines } }
       }
-      if let failure = outcome.failure { throw failure }
-      if CommandStop.signal != nil { terminal.note("\(outcome.lines) lines written") }
+      if let failure { throw failure }
       return .done
     }
   }
 
   private static let page = 64 << 10
 
-  /// Writes in pages; how many lines, and why no more could be written, if so.
+  /// Writes in pages, and tells of the lines of each; returns why no more could be written, if so.
   private static func write(
-    from session: Session, to terminal: Terminal
-  ) throws(DatabaseError) -> (lines: Int, failure: Terminal.OutputError?) {
+    from session: Session, to terminal: Terminal, _ note: (Int) -> Void
+  ) throws(DatabaseError) -> Terminal.OutputError? {
     var (pending, lines): ([UInt8], Int) = ([], 0)
     var failure: Terminal.OutputError?
     func flush() {
       guard failure == nil else { return }
-      do throws(Terminal.OutputError) { try terminal.write(pending) } catch { failure = error }
+      do throws(Terminal.OutputError) {
+        try terminal.write(pending)
+        note(lines)
+      } catch {
+        failure = error
+      }
       pending.removeAll(keepingCapacity: true)
+      lines = 0
     }
     do throws(DatabaseError) {
       try CanonicalDump.write(from: session) { line in
@@ -57,6 +66,6 @@ enum DatabaseDump {
       guard Task.isCancelled else { throw error }
     }
     flush()
-    return (lines, failure)
+    return failure
   }
 }
