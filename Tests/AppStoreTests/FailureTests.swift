@@ -246,7 +246,7 @@ extension CallFailure {
       await connection.receiveHead()
     }) { port in
       var limits = AppStoreClient.Limits()
-      limits.deadline = .milliseconds(60)
+      limits.deadline = .milliseconds(500)
       limits.interactive = RetryPolicy(attempts: 2, within: .minutes(1))
       let failure = try await call(port, limits: limits)
       #expect(failure?.code == .interrupted)

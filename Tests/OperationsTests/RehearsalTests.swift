@@ -62,7 +62,7 @@ import Time
     try await here.connection.read { session throws(DatabaseError) in
       let service = ProcessTable.Service(process: process, name: nil, version: nil)
       try ProcessTable.note(service, mark: mark, in: session)
-      // It speaks once only, and the test may take longer than a service may be silent.
+      // It reports only once, and the test may outlast the silence a service is allowed.
       _ = try session.execute("UPDATE processes SET seen_at = seen_at + 600000 WHERE process = \(process)")
     }
   }

@@ -95,7 +95,7 @@ private func group(
     let diary = diary
     let server = Part("server") {
       await untilCancelled()
-      for _ in 0..<10 { await Task.yield() }
+      for _ in 0..<100 { await Task.yield() }
       diary.write("server drained")
     }
     try await group([Part.waiting("database", diary), server, Part("job") {}]).run()

@@ -106,11 +106,7 @@ import Time
         try await Self.with(bench) {
           $0.appStore?.hosts = AppStoreHosts(simulator: "http://127.0.0.1:\(server.port)")
         } _: { base, token in
-          var answer = try await Self.post(bench.customers[0][0], bench, base, token, wait: "2")
-          // Apple may not have refused yet.
-          for _ in 0..<30 where answer.body["historyPause"] == nil {
-            answer = try await Self.post(bench.customers[0][0], bench, base, token, wait: "2")
-          }
+          let answer = try await Self.post(bench.customers[0][0], bench, base, token, wait: "15")
           #expect(answer.status == 200 && answer.body["history"] == "waiting")
           let pause = answer.body["historyPause"]?.object
           #expect(pause?["reason"]?.string?.contains("unauthorized") == true, "\(answer.body)")

@@ -89,7 +89,7 @@ struct AnsweringService: Sendable {
     settings.verifyReceipt.deadline = .seconds(70)
     settings.verifyReceipt.deadlineBesideOurs = .seconds(60)
     settings.answering.lookUpWithin = .seconds(60)
-    settings.http.limits.answer = .seconds(80)
+    settings.http.limits.answer = .seconds(140)
     settings.answering.flowKept = .zero
     // Beside six other tests on two cores a decision takes seconds now and then: the caller would get Apple's answer.
     settings.answering.stagesTrusted = .seconds(60)
@@ -191,7 +191,7 @@ struct AnsweringService: Sendable {
     _ body: [UInt8], to url: String, token: String? = nil, headers: [(name: String, value: String)] = []
   ) async throws -> Answer {
     var request = ClientRequest(
-      method: "POST", url: url, headers: headers, body: body, deadline: .seconds(90), responseLimit: 16 << 20)
+      method: "POST", url: url, headers: headers, body: body, deadline: .seconds(150), responseLimit: 16 << 20)
     if let token { request.headers.append(("Authorization", "Bearer \(token)")) }
     return try await send(request)
   }
@@ -212,7 +212,8 @@ struct AnsweringService: Sendable {
   }
 
   func metrics() async throws -> String {
-    String(decoding: try await client.send(ClientRequest(url: base + "/metrics")).body, as: UTF8.self)
+    let response = try await client.send(ClientRequest(url: base + "/metrics", deadline: .seconds(150)))
+    return String(decoding: response.body, as: UTF8.self)
   }
 
   /// Has the simulated App Store do so.

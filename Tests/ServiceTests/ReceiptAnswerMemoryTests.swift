@@ -62,7 +62,7 @@ private final class Door: Sendable {
         defer { group.cancelAll() }
         try await RunningService.with({
           ($0.callers, $0.verifyReceipt, $0.http.limits.bodiesInFlight) = (named, chosen, 4 << 20)
-          $0.http.limits.answer = .seconds(90)
+          $0.http.limits.answer = .seconds(80)
         }) { service in
           defer { door.open() }
           try await body(service, door)

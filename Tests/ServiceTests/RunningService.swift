@@ -28,6 +28,8 @@ struct RunningService {
   /// Where the metrics have a listener of their own.
   let metricsPort: UInt16?
   private let client = HTTPClient()
+  /// Megabytes take a debug build long beside other tests.
+  private static let patience = Interval.seconds(90)
 
   /// Runs `body` against a service with one app registered, then stops everything.
   ///
@@ -51,6 +53,7 @@ struct RunningService {
     // Who takes it is in this process too. Beside other tests on one core each step may wait for seconds.
     settings.passThroughWithin = .seconds(60)
     settings.delivery.deadline = .seconds(60)
+    settings.delivery.lease = .seconds(120)
     settings.http.limits.answer = .seconds(80)
     change(&settings)
     let roots = TrustedRoots.apple.adding([try pki.trustedRoot()], for: .sandbox)
@@ -87,13 +90,13 @@ struct RunningService {
   }
 
   func text(_ path: String) async throws -> (status: Int, text: String) {
-    let response = try await client.send(ClientRequest(url: base + path))
+    let response = try await client.send(ClientRequest(url: base + path, deadline: Self.patience))
     return (response.status, String(decoding: response.body, as: UTF8.self))
   }
 
   /// The answer as it came.
   func raw(_ method: String, _ path: String, _ body: [UInt8]) async throws -> ClientResponse {
-    try await client.send(ClientRequest(method: method, url: base + path, body: body))
+    try await client.send(ClientRequest(method: method, url: base + path, body: body, deadline: Self.patience))
   }
 
   /// Registers a shared secret for the app, beside those that it has.
@@ -116,9 +119,8 @@ struct RunningService {
   private func send(
     _ method: String, _ path: String, _ body: [UInt8], token: String?, headers: [(name: String, value: String)] = []
   ) async throws -> (status: Int, body: JSONObject) {
-    // Megabytes take a debug build long beside other tests.
     var request = ClientRequest(
-      method: method, url: base + path, headers: headers, body: body, deadline: .seconds(90))
+      method: method, url: base + path, headers: headers, body: body, deadline: Self.patience)
     if let token { request.headers.append(("Authorization", "Bearer \(token)")) }
     let response = try await client.send(request)
     return (response.status, (try? JSONReader.read(response.body).object) ?? [:])

@@ -38,7 +38,7 @@ import Time
       world, stage: "live",
       { settings in
         settings.answersKept = .milliseconds(0)
-        // By then the service has learned the stage.
+        // Long enough for the service to learn the stage.
         settings.verifyReceipt.deadlineBesideOurs = .seconds(20)
       }
     ) { service in
@@ -63,7 +63,7 @@ import Time
       world, stage: "complete",
       { settings in
         settings.answersKept = .milliseconds(0)
-        // By then the service has learned the stage.
+        // Long enough for the service to learn the stage.
         settings.answering.lookUpWithin = .seconds(20)
       }
     ) { service in

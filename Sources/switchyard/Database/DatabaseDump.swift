@@ -24,7 +24,7 @@ enum DatabaseDump {
     }
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let written = Mutex(0)
-      // The rest of a large table may take longer to arrive than a stop may: then this is said meanwhile.
+      // If a large table keeps the dump from ending in time, this is printed anyway.
       CommandStop.current?.summarize { terminal.note("\(written.withLock { $0 }) lines written") }
       let failure = try await connection.read { session throws(DatabaseError) in
         try write(from: session, to: terminal) { lines in written.withLock { $0 += lines } }
@@ -36,7 +36,7 @@ enum DatabaseDump {
 
   private static let page = 64 << 10
 
-  /// Writes in pages, and tells of the lines of each; returns why no more could be written, if so.
+  /// Writes in pages, and reports the lines of each page; returns why writing failed, if it did.
   private static func write(
     from session: Session, to terminal: Terminal, _ note: (Int) -> Void
   ) throws(DatabaseError) -> Terminal.OutputError? {
