@@ -95,14 +95,14 @@ import Time
       var held: [String] = []
       for id in ["1", "2", "3", "4", "5"] where try CohortTable.holds([id], in: scope, session) { held.append(id) }
       #expect(held == ["1", "2", "3"])
-      #expect(try CohortTable.count(in: scope, session) == 3)
+      #expect(try CohortTable.members(of: scope, in: session).count == 3)
       let members = try CohortTable.members(of: scope, in: session)
       #expect(members.map(\.text) == ["customer:1", "user:kim", "token:t-1"])
       try CohortTable.remove([.init(.userID, "1"), .init(.originalTransactionID, "1")], from: scope, in: session)
       #expect(try !CohortTable.holds(["1"], in: scope, session))
       #expect(try CohortTable.holds(["2"], in: scope, session))
       try CohortTable.remove(members, from: scope, in: session)
-      #expect(try CohortTable.count(in: scope, session) == 0)
+      #expect(try CohortTable.members(of: scope, in: session).count == 0)
     }
     await connection.close()
   }

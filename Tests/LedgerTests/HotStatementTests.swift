@@ -32,43 +32,14 @@ import Time
     await grown.pool.close()
   }
 
-  /// As when many customers came at once, and the server still plans by indexes that it knew as empty.
-  ///
-  /// In a server of its own. Where many tests open tables, the server forgets how many rows this one's have, which it would
-  /// otherwise keep count of: it then reads whole tables for look-ups by their primary keys, until it counts again.
-  @Test func `no more rows where the server's statistics are old`() async throws {
-    let directory = TemporaryDirectory()
-    let server = EmbeddedServer(directory: directory.path)
-    let grown = try await GrownLedger(try await server.start())
-    try await grown.countForTheLastTime()
-    try await grown.grow(from: 0, to: Self.sizes[1])
-    for (name, most, read) in try await measure(grown, Self.sizes[1]) {
-      #expect(read.total <= most, "\(name): \(read)")
-    }
-    await grown.pool.close()
-    await server.stop()
-  }
-
-  /// As after a restart before the server has counted again, or where it has forgotten a table among many: it believes that
-  /// each is empty, and MariaDB then reads whole tables for lists of ids behind columns that are equal for all rows.
-  @Test func `no more rows where the server believes that its tables are empty`() async throws {
-    let directory = TemporaryDirectory()
-    var settings = EmbeddedServer.Settings()
-    settings.options = ["--use-stat-tables=never"]
-    let before = EmbeddedServer(directory: directory.path, settings: settings)
-    let first = try await GrownLedger(try await before.start())
-    try await first.countForTheLastTime()
+  @Test(arguments: BelievedStatistics.allCases)
+  func `no more rows where the server's statistics are`(_ statistics: BelievedStatistics) async throws {
     let size = Self.sizes[1]
-    try await first.grow(from: 0, to: size)
-    await first.pool.close()
-    await before.stop()
-    let after = EmbeddedServer(directory: directory.path, settings: settings)
-    let grown = try await GrownLedger(again: try await after.start())
-    for (name, most, read) in try await measure(grown, size) {
-      #expect(read.total <= most, "\(name): \(read)")
+    try await statistics.during(size) { grown in
+      for (name, most, read) in try await measure(grown, size) {
+        #expect(read.total <= most, "\(name): \(read)")
+      }
     }
-    await grown.pool.close()
-    await after.stop()
   }
 
   /// MariaDB cuts a value of a JSON_TABLE to the length of its column.
@@ -119,6 +90,12 @@ import Time
       let outcomes = try await ledger.append(entries)
       #expect(outcomes.allSatisfy { $0 == .duplicate })
     }
+    try await note("asking whether a receipt has news", most: 80 * count) {
+      for case .accepted(let accepted) in entries.map(\.content) {
+        let hasNews = try await ledger.hasNews(accepted.findings, app: app.id)
+        #expect(!hasNews)
+      }
+    }
     let refused = (0..<32).map { number in
       let body = Array("refused \(size) \(number)".utf8)
       return Entry(
@@ -131,7 +108,7 @@ import Time
     }
 
     // As when the tests beside have pushed our tables out of the server's cache.
-    _ = try await pool.read { session throws(DatabaseError) in try session.run("FLUSH TABLES") }
+    try await grown.openAgain()
     let known = GrownLedger.original(size - 9)
     // MySQL reads its dictionary through the same counters when a session first uses a table.
     _ = try await ledger.dossiers(of: GrownLedger.original(size - 8), app: app, extent: .customers)

@@ -6,46 +6,18 @@ import Time
 
 @testable import Ledger
 
-/// What the statements of an answer of verifyReceipt read, at two sizes of the ledger: the same, by an index each.
+/// What the statements of an answer of verifyReceipt and of a ramp's decision read, at two sizes of the ledger: the same, by an
+/// index each.
 @Suite struct `An answer reads` {
-  private static let sizes = [1_000, 40_000]
-
   @Test func `by an index, and no more rows the more customers there are`() async throws {
     let grown = try await GrownLedger()
-    let (app, scope) = (grown.app, grown.scope)
     var (first, few) = (0, [String: RowsRead]())
-    for size in Self.sizes {
+    for size in HotSizes.sizes {
       try await grown.grow(from: first, to: size)
       try await Self.nameHistories(in: grown, from: first)
       try await grown.count()
       first = size
-      let ids = [GrownLedger.original(size - 9), GrownLedger.original(size - 8)]
-      let steps: [(name: String, most: Int, body: @Sendable (Session) throws(DatabaseError) -> Void)] = [
-        (
-          "knowledge", 200,
-          { session throws(DatabaseError) in
-            let known = try Ledger.knowledge(
-              of: ids, app: app, environment: .sandbox, atMost: 256, countsClaims: true, in: session)
-            guard known.purchases.count == 6, known.renewals.count == 3, known.originalTransactionIDs.count == 3,
-              known.histories.count == 3, known.answered.count == 1
-            else { throw DatabaseError(.column, "\(known)") }
-          }
-        ),
-        (
-          "environments", 20,
-          { session throws(DatabaseError) in
-            let found = try Ledger.environments(naming: ids[0], app: app, atMost: 256, in: session)
-            guard found == [.sandbox] else { throw DatabaseError(.column, "\(found)") }
-          }
-        ),
-        (
-          "flow of news", 20,
-          { session throws(DatabaseError) in
-            _ = try NewsFlow.read(scope, at: GrownLedger.now, in: session)
-          }
-        ),
-      ]
-      for (name, most, body) in steps {
+      for (name, most, body) in Self.steps(of: grown, size) {
         // The first time opens the tables.
         _ = try await RowsRead.during(grown.pool, body)
         let read = try await RowsRead.during(grown.pool, body)
@@ -66,18 +38,83 @@ import Time
     await grown.pool.close()
   }
 
+  @Test(arguments: BelievedStatistics.allCases)
+  func `no more rows where the server's statistics are`(_ statistics: BelievedStatistics) async throws {
+    let size = HotSizes.sizes[1]
+    try await statistics.during(size, growing: { try await Self.nameHistories(in: $0, from: 0) }) { grown in
+      for (name, most, body) in Self.steps(of: grown, size) {
+        _ = try await RowsRead.during(grown.pool, body)
+        let read = try await RowsRead.during(grown.pool, body)
+        #expect(read.total <= most, "\(name): \(read)")
+      }
+    }
+  }
+
+  private typealias Step = (name: String, most: Int, body: @Sendable (Session) throws(DatabaseError) -> Void)
+
+  /// Each path, the most rows that it may read, and the path itself.
+  private static func steps(of grown: GrownLedger, _ size: Int) -> [Step] {
+    let (app, scope) = (grown.app, grown.scope)
+    let ids = [GrownLedger.original(size - 9), GrownLedger.original(size - 8)]
+    return [
+      (
+        "knowledge", 200,
+        { session throws(DatabaseError) in
+          let known = try Ledger.knowledge(
+            of: ids, app: app, environment: .sandbox, atMost: 256, countsClaims: true, in: session)
+          guard known.purchases.count == 6, known.renewals.count == 3, known.originalTransactionIDs.count == 3,
+            known.histories.count == 3, known.answered.count == 1
+          else { throw DatabaseError(.column, "\(known)") }
+        }
+      ),
+      (
+        "environments", 20,
+        { session throws(DatabaseError) in
+          let found = try Ledger.environments(naming: ids[0], app: app, atMost: 256, in: session)
+          guard found == [.sandbox] else { throw DatabaseError(.column, "\(found)") }
+        }
+      ),
+      (
+        "flow of news", 20,
+        { session throws(DatabaseError) in
+          _ = try NewsFlow.read(scope, at: GrownLedger.now, in: session)
+        }
+      ),
+      (
+        "whether it was asked", 30,
+        { session throws(DatabaseError) in
+          let asked = try HistoryTable.asked(ids, since: GrownLedger.now, in: scope, session)
+          guard asked.isEmpty else { throw DatabaseError(.column, "\(asked)") }
+        }
+      ),
+      (
+        "a ramp's decision", 120,
+        { session throws(DatabaseError) in
+          try CohortTable.add([.init(.userID, "user \(size - 8)")], to: scope, at: GrownLedger.now, in: session)
+          let bucket = try BucketTable.decide(
+            ids, app: app, in: scope, salt: "salt", at: GrownLedger.now, session: session)
+          guard bucket != nil, try CohortTable.holds(ids, in: scope, session),
+            try !CohortTable.holds([GrownLedger.original(size - 7)], in: scope, session)
+          else { throw DatabaseError(.column, "no decision") }
+        }
+      ),
+    ]
+  }
+
   /// A row for each app, or the temporary table of a UNION or a subquery; MySQL shows the subquery's own name.
   private static func isSmall(_ access: StatementPlan.Access, in plan: StatementPlan) -> Bool {
     plan.statement.contains("FROM heartbeats h") || ["<union", "<derived"].contains(where: access.table.hasPrefix)
+      || access.table == "j"
       || plan.statement.contains(") \(access.table) ")
   }
 
   /// What has to be seen in the plans: otherwise nothing was explained.
   private static let tables: [String: Set<String>] = [
     "knowledge": [
-      "r", "h", "c", "m", "histories", "work", "purchases", "renewals", "claimed_changes", "inbox", "events",
+      "r", "h", "customers", "m", "histories", "w", "purchases", "renewals", "claimed_changes", "inbox", "events",
     ],
-    "environments": ["purchases"], "flow of news": ["heard"],
+    "environments": ["purchases"], "flow of news": ["heard"], "whether it was asked": ["r", "h"],
+    "a ramp's decision": ["buckets", "m", "ramp_cohorts", "a", "c"],
   ]
 
   /// Has three customers of every ten in one history, with an answer of Apple's and a price to agree to.
@@ -104,6 +141,18 @@ import Time
         UPDATE purchases p JOIN inbox i ON i.digest = p.message
         SET i.kind = \(InboxMessage.Kind.verifyReceiptAnswer.rawValue)
         WHERE p.source = \(Source.verifyReceiptAnswer.rawValue)
+        """)
+      _ = try session.execute(
+        """
+        INSERT INTO buckets (app, environment, original_transaction_id, bucket, decided_at)
+        SELECT app, environment, original_transaction_id, 1, asked_at FROM histories
+        WHERE original_transaction_id >= \(start)
+        """)
+      _ = try session.execute(
+        """
+        INSERT INTO ramp_cohorts (app, environment, kind, member, added_at)
+        SELECT app, environment, 1, CONCAT('9', original_transaction_id), asked_at FROM histories
+        WHERE original_transaction_id >= \(start)
         """)
       // Nothing is to be asked: then whether something is claimed is looked at too.
       _ = try session.execute("UPDATE work SET is_again = 0 WHERE subject >= \(start)")

@@ -61,6 +61,9 @@ package actor PrivateMariaDB {
     return try await task.value
   }
 
+  /// Whether the databases are on a server that runs already, which no test may restart.
+  package static var isGiven: Bool { given != nil }
+
   /// The URL of a server that is given instead.
   private static var given: String? { unsafe getenv("SWITCHYARD_TEST_DATABASE").map { unsafe String(cString: $0) } }
 

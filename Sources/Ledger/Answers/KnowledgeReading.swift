@@ -25,27 +25,28 @@ extension Ledger {
     let names = [app.id: app.bundleID]
     for ids in knowledge.originalTransactionIDs.parts() {
       let below: SQL = """
-        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND original_transaction_id IN (\(list: ids))
+        FORCE INDEX (PRIMARY) ON app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND original_transaction_id = listed.wanted
         """
+      func listed(_ table: SQL) -> SQL { "\(.listed(ids)) STRAIGHT_JOIN \(table) \(below)" }
       if countsClaims {
         // Without an order it ends with the limit, however much there is.
         // Each source may tell of all that is signed, so of a customer of so many there are some times as many.
         let limit = Source.allCases.count * most
-        let all = try session.query("SELECT 1 FROM purchases \(below) LIMIT \(limit + 1)")
+        let all = try session.query("SELECT 1 FROM \(listed("purchases")) LIMIT \(limit + 1)")
         guard all.count <= limit else { throw RowBound.tooLarge(most) }
       }
-      let heard: SQL = "AND source IN (\(Source.signedV2.rawValue), \(Source.verifyReceiptAnswer.rawValue))"
+      let heard: SQL = "WHERE source IN (\(Source.signedV2.rawValue), \(Source.verifyReceiptAnswer.rawValue))"
       let told = try PurchaseTable.read(
-        from: PurchaseTable.name, below + " " + heard, names, 2 * most + 1, in: session)
+        from: listed(PurchaseTable.name), heard, names, 2 * most + 1, in: session)
       knowledge.purchases += told.filter { $0.source == .signedV2 }
       knowledge.answered += told.filter { $0.source == .verifyReceiptAnswer }
       knowledge.renewals += try RenewalTable.read(
-        from: RenewalTable.name, below + " AND source = \(Source.signedV2.rawValue)", names, most + 1, in: session)
+        from: listed(RenewalTable.name), "WHERE source = \(Source.signedV2.rawValue)", names, most + 1, in: session)
       guard knowledge.purchases.count <= most, knowledge.answered.count <= most, knowledge.renewals.count <= most
       else { throw RowBound.tooLarge(most) }
       if !knowledge.hasOpenLookUp {
-        knowledge.hasOpenLookUp = try !session.query("SELECT 1 FROM claimed_changes \(below) LIMIT 1").isEmpty
+        knowledge.hasOpenLookUp = try !session.query("SELECT 1 FROM \(listed("claimed_changes")) LIMIT 1").isEmpty
       }
       let others = Set(ids).subtracting(knowledge.asked).sorted()
       if !knowledge.hasOpenLookUp, !others.isEmpty {
@@ -93,12 +94,10 @@ extension Ledger {
   private static func isAskedAgain(
     _ ids: [String], _ scope: Scope, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
-    let kinds = WorkTable.Kind.allCases.map(\.rawValue)
-    return try !session.query(
+    try !session.query(
       """
-      SELECT 1 FROM work WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND kind IN (\(list: kinds)) AND subject IN (\(list: ids))
-      AND state = \(WorkTable.State.waiting.rawValue) AND is_again = 1 LIMIT 1
+      SELECT 1 FROM \(WorkTable.listed(ids, in: scope))
+      WHERE w.state = \(WorkTable.State.waiting.rawValue) AND w.is_again = 1 LIMIT 1
       """
     ).isEmpty
   }
@@ -116,29 +115,28 @@ extension Ledger {
     var count = 0
     let (app, environment) = (scope.app.number, scope.environment.code)
     let nodes = ids.map { CustomerNode.originalTransactionID($0).text }
-    let kinds = WorkTable.Kind.allCases.map(\.rawValue)
     try session.query(
       """
       SELECT \(Part.history.rawValue) AS part, h.original_transaction_id AS id, h.asked_at AS at, h.held_with AS text
-      FROM histories r JOIN histories h ON h.app = r.app AND h.environment = r.environment
-        AND h.held_with = r.held_with
-      WHERE r.app = \(app) AND r.environment = \(environment) AND r.original_transaction_id IN (\(list: ids))
-      UNION SELECT \(Part.history.rawValue), original_transaction_id, asked_at, held_with FROM histories
-      WHERE app = \(app) AND environment = \(environment) AND original_transaction_id IN (\(list: ids))
-        AND held_with IS NULL
+      FROM \(.listed(ids)) STRAIGHT_JOIN histories r FORCE INDEX (PRIMARY)
+        ON r.app = \(app) AND r.environment = \(environment) AND r.original_transaction_id = listed.wanted
+      STRAIGHT_JOIN histories h FORCE INDEX (by_held_with)
+        ON h.app = \(app) AND h.environment = \(environment) AND h.held_with = r.held_with
+      UNION SELECT \(Part.history.rawValue), original_transaction_id, asked_at, held_with
+      FROM \(.listed(ids)) STRAIGHT_JOIN histories FORCE INDEX (PRIMARY)
+        ON app = \(app) AND environment = \(environment) AND original_transaction_id = listed.wanted
+      WHERE held_with IS NULL
       UNION ALL SELECT \(Part.linked.rawValue), SUBSTRING(m.node, 2), h.asked_at, h.held_with
-      FROM (SELECT DISTINCT label FROM customers c
-        WHERE c.app = \(app) AND c.environment = \(environment) AND c.node IN (\(list: nodes))) l
-      JOIN customers m ON m.app = \(app) AND m.environment = \(environment) AND m.label = l.label
-      LEFT JOIN histories h ON h.app = m.app AND h.environment = m.environment
+      FROM \(CustomerMembers.together(nodes, in: scope))
+      LEFT JOIN histories h FORCE INDEX (PRIMARY) ON h.app = \(app) AND h.environment = \(environment)
         AND h.original_transaction_id = SUBSTRING(m.node, 2)
       WHERE m.node LIKE 'o%'
-      UNION ALL SELECT \(Part.work.rawValue), subject, IF(state <> \(WorkTable.State.waiting.rawValue), settled_at, NULL),
-        IF(state <> \(WorkTable.State.waiting.rawValue), COALESCE(reason, ''), NULL)
-      FROM work WHERE app = \(app) AND environment = \(environment) AND kind IN (\(list: kinds))
-        AND subject IN (\(list: ids))
-        AND (state = \(WorkTable.State.unknown.rawValue) OR (state = \(WorkTable.State.waiting.rawValue) AND is_again = 1)
-          OR (state = \(WorkTable.State.failed.rawValue) AND reason LIKE '%4040001%'))
+      UNION ALL SELECT \(Part.work.rawValue), w.subject, IF(w.state <> \(WorkTable.State.waiting.rawValue), w.settled_at, NULL),
+        IF(w.state <> \(WorkTable.State.waiting.rawValue), COALESCE(w.reason, ''), NULL)
+      FROM \(WorkTable.listed(ids, in: scope))
+      WHERE w.state = \(WorkTable.State.unknown.rawValue)
+        OR (w.state = \(WorkTable.State.waiting.rawValue) AND w.is_again = 1)
+        OR (w.state = \(WorkTable.State.failed.rawValue) AND w.reason LIKE '%4040001%')
       LIMIT \(limit)
       """
     ) { row throws(DatabaseError) in
@@ -174,8 +172,8 @@ extension Ledger {
     for digests in Array(Set(knowledge.answered.map(\.message))).parts() {
       for row in try session.query(
         """
-        SELECT digest FROM inbox WHERE digest IN (\(list: digests))
-        AND kind = \(InboxMessage.Kind.verifyReceiptAnswer.rawValue)
+        SELECT digest FROM \(.listed(digests)) STRAIGHT_JOIN inbox FORCE INDEX (PRIMARY) ON digest = listed.wanted
+        WHERE kind = \(InboxMessage.Kind.verifyReceiptAnswer.rawValue)
         """)
       {
         fetched.insert(try row.bytes("digest"))
@@ -195,21 +193,19 @@ extension Ledger {
     let priced = knowledge.renewals.filter { $0.facts[.priceIncreaseStatus] != nil }
       .map(\.key.originalTransactionID)
     for ids in priced.parts() {
+      let below: SQL = """
+        \(.listed(ids)) STRAIGHT_JOIN events FORCE INDEX (app) ON app = \(knowledge.scope.app.number)
+        AND environment = \(knowledge.scope.environment.code) AND original_transaction_id = listed.wanted
+        """
       if let limit {
-        let events = try session.query(
-          """
-          SELECT 1 FROM events WHERE app = \(knowledge.scope.app.number)
-          AND environment = \(knowledge.scope.environment.code) AND original_transaction_id IN (\(list: ids))
-          LIMIT \(limit + 1)
-          """)
+        let events = try session.query("SELECT 1 FROM \(below) LIMIT \(limit + 1)")
         guard events.count <= limit else { throw RowBound.tooLarge(limit) }
       }
       var accepted: [String: Bool] = [:]
       for row in try session.query(
         """
-        SELECT original_transaction_id, subtype, date FROM events WHERE app = \(knowledge.scope.app.number)
-        AND environment = \(knowledge.scope.environment.code) AND original_transaction_id IN (\(list: ids))
-        AND notification_type = 'PRICE_INCREASE' AND source = \(Source.signedV2.rawValue) ORDER BY date, id
+        SELECT original_transaction_id, subtype, date FROM \(below)
+        WHERE notification_type = 'PRICE_INCREASE' AND source = \(Source.signedV2.rawValue) ORDER BY date, id
         """)
       {
         let id = try row.text(0)

@@ -41,13 +41,7 @@ extension WorkTable {
   ) throws(DatabaseError) -> Set<String> {
     var unasked = ids
     for ids in ids.sorted().parts() {
-      for row in try session.query(
-        """
-        SELECT w.subject FROM \(.listed(ids)) STRAIGHT_JOIN \(kinds) STRAIGHT_JOIN work w FORCE INDEX (app)
-        ON w.app = \(scope.app.number) AND w.environment = \(scope.environment.code)
-        AND w.kind = kinds.kind AND w.subject = listed.wanted
-        """)
-      {
+      for row in try session.query("SELECT w.subject FROM \(WorkTable.listed(ids, in: scope))") {
         unasked.remove(try row.text(0))
       }
     }

@@ -142,7 +142,9 @@ package enum ComparisonTable {
   ) throws(DatabaseError) -> [Row] {
     var leased: [Row] = []
     for row in try read(
-      "\(columns) WHERE settle_at <= \(now) AND state = 0 ORDER BY settle_at LIMIT \(limit)", in: session)
+      """
+      \(columns) FORCE INDEX (to_settle) WHERE settle_at <= \(now) AND state = 0 ORDER BY settle_at LIMIT \(limit)
+      """, in: session)
     {
       let taken = try session.execute(
         "UPDATE comparisons SET settle_at = \(until) WHERE id = \(row.id) AND state = 0 AND settle_at <= \(now)")

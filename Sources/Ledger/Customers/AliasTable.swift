@@ -113,16 +113,19 @@ extension AliasTable {
     each: (Environment, String) throws(DatabaseError) -> Void
   ) throws(DatabaseError) -> Bool {
     let token = Alias.normalized(accountToken: id)
-    let known: SQL = "app = \(app.id.number) AND environment IN (\(list: Environment.allCases.map(\.code)))"
+    let known: SQL = "ON app = \(app.id.number) AND environment = place"
     var count = 0
     try session.query(
       """
-      SELECT environment, original_transaction_id FROM claimed_aliases
-        WHERE \(known) AND alias = \(id) AND kind <> \(Alias.Kind.appAccountToken.rawValue)
-      UNION SELECT environment, original_transaction_id FROM claimed_aliases
-        WHERE \(known) AND alias = \(token) AND kind = \(Alias.Kind.appAccountToken.rawValue)
-      UNION SELECT environment, original_transaction_id FROM claimed_attributions
-        WHERE \(known) AND value = \(id) AND kind = \(Attribution.Kind.userID.rawValue)
+      SELECT environment, original_transaction_id
+        FROM \(.places) STRAIGHT_JOIN claimed_aliases FORCE INDEX (PRIMARY)
+        \(known) AND alias = \(id) WHERE kind <> \(Alias.Kind.appAccountToken.rawValue)
+      UNION SELECT environment, original_transaction_id
+        FROM \(.places) STRAIGHT_JOIN claimed_aliases FORCE INDEX (PRIMARY)
+        \(known) AND alias = \(token) AND kind = \(Alias.Kind.appAccountToken.rawValue)
+      UNION SELECT environment, original_transaction_id
+        FROM \(.places) STRAIGHT_JOIN claimed_attributions FORCE INDEX (by_value)
+        \(known) AND value = \(id) AND kind = \(Attribution.Kind.userID.rawValue)
       ORDER BY environment, original_transaction_id LIMIT \(limit + 1)
       """
     ) { row throws(DatabaseError) in
@@ -141,13 +144,13 @@ extension AliasTable {
     var signed: Set<String> = []
     for originals in originals.parts() {
       let known: SQL = """
-        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND original_transaction_id IN (\(list: originals)) AND source IN (\(list: sources))
+        FORCE INDEX (PRIMARY) ON app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND original_transaction_id = listed.wanted WHERE source IN (\(list: sources))
         """
       try session.query(
         """
-        SELECT original_transaction_id FROM purchases \(known)
-        UNION SELECT original_transaction_id FROM renewals \(known)
+        SELECT original_transaction_id FROM \(.listed(originals)) STRAIGHT_JOIN purchases \(known)
+        UNION SELECT original_transaction_id FROM \(.listed(originals)) STRAIGHT_JOIN renewals \(known)
         """
       ) { row throws(DatabaseError) in signed.insert(try row.text("original_transaction_id")) }
     }

@@ -3,6 +3,17 @@ import Purchases
 
 /// Who belongs together, read from `customers`.
 enum CustomerMembers {
+  /// Every member of the customers to whom the nodes belong, as a table named `m`: each once, whichever nodes led to it.
+  static func together(_ nodes: [String], in scope: Scope) -> SQL {
+    let place: SQL = "app = \(scope.app.number) AND environment = \(scope.environment.code)"
+    return """
+      (SELECT DISTINCT label FROM \(.listed(nodes)) STRAIGHT_JOIN customers FORCE INDEX (PRIMARY)
+        ON \(place) AND node = listed.wanted) together
+      STRAIGHT_JOIN customers m FORCE INDEX (app) ON m.app = \(scope.app.number)
+        AND m.environment = \(scope.environment.code) AND m.label = together.label
+      """
+  }
+
   /// The labels of the customers of these nodes, by node; one that nothing links has none.
   static func labels(
     ofNodes nodes: [String], in scope: Scope, _ session: borrowing Session

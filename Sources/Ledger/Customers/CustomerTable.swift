@@ -125,7 +125,7 @@ enum CustomerTable {
   ) throws(DatabaseError) -> Int {
     try session.query(
       """
-      SELECT COUNT(*) AS count FROM (SELECT 1 FROM customers WHERE app = \(scope.app.number)
+      SELECT COUNT(*) AS count FROM (SELECT 1 FROM customers FORCE INDEX (app) WHERE app = \(scope.app.number)
       AND environment = \(scope.environment.code) AND label = \(label) LIMIT \(limit)) AS counted
       """
     ).first?.int("count") ?? 0
@@ -143,8 +143,9 @@ enum CustomerTable {
     for labels in renamed.keys.filter({ !new.contains($0) }).sorted().parts() {
       try session.query(
         """
-        SELECT node, label FROM customers WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND label IN (\(list: labels)) ORDER BY node FOR UPDATE
+        SELECT c.node, c.label FROM \(.listed(labels)) STRAIGHT_JOIN customers c FORCE INDEX (app)
+        ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code) AND c.label = listed.wanted
+        ORDER BY c.node FOR UPDATE
         """
       ) { row throws(DatabaseError) in
         let label = try row.text("label")

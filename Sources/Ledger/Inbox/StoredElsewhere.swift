@@ -33,7 +33,12 @@ struct StoredElsewhere {
       if try row.int("accepted") == 1 { inInbox.formUnion(messages) } else { inQuarantine.formUnion(messages) }
     }
     guard !inQuarantine.isEmpty else { return }
-    for row in try session.query("SELECT DISTINCT message FROM outbox WHERE message IN (\(list: list))") {
+    for row in try session.query(
+      """
+      SELECT DISTINCT message
+      FROM \(.listed(list)) STRAIGHT_JOIN outbox FORCE INDEX (message) ON message = listed.wanted
+      """)
+    {
       if let messages = Digest(bytes: try row.bytes("message")).flatMap({ own[$0] }) { forwarded.formUnion(messages) }
     }
   }

@@ -69,8 +69,8 @@ extension Ledger {
     var known: [String] = []
     try session.query(
       """
-      SELECT DISTINCT alias FROM \(table) WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND alias IN (\(list: ids))
+      SELECT DISTINCT alias FROM \(.listed(ids)) STRAIGHT_JOIN \(table) FORCE INDEX (PRIMARY)
+      ON app = \(scope.app.number) AND environment = \(scope.environment.code) AND alias = listed.wanted
       """
     ) { row throws(DatabaseError) in known.append(try row.text("alias")) }
     return known

@@ -38,7 +38,12 @@ extension OutboxTable {
   ) throws(DatabaseError) -> Set<Digest> {
     var places: [Digest: Set<Int>] = [:]
     for part in entries.map(\.message.digest.bytes).parts() {
-      for row in try session.query("SELECT message, destination FROM outbox WHERE message IN (\(list: part))") {
+      for row in try session.query(
+        """
+        SELECT message, destination
+        FROM \(.listed(part)) STRAIGHT_JOIN outbox FORCE INDEX (message) ON message = listed.wanted
+        """)
+      {
         guard let digest = Digest(bytes: try row.bytes("message")) else { continue }
         places[digest, default: []].insert(try row.int("destination"))
       }

@@ -32,8 +32,9 @@ package enum BucketTable {
     for ids in all.parts() {
       for row in try session.query(
         """
-        SELECT original_transaction_id, bucket FROM buckets WHERE app = \(scope.app.number)
-        AND environment = \(scope.environment.code) AND original_transaction_id IN (\(list: ids))
+        SELECT original_transaction_id, bucket FROM \(.listed(ids)) STRAIGHT_JOIN buckets FORCE INDEX (PRIMARY)
+        ON app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND original_transaction_id = listed.wanted
         """)
       {
         kept[try row.text("original_transaction_id")] = try row.int("bucket")
@@ -66,10 +67,7 @@ package enum BucketTable {
     for nodes in nodes.parts() {
       for row in try session.query(
         """
-        SELECT SUBSTRING(m.node, 2) AS id FROM (SELECT DISTINCT label FROM customers
-          WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND node IN (\(list: nodes))) c
-        JOIN customers m ON m.app = \(scope.app.number) AND m.environment = \(scope.environment.code)
-          AND m.label = c.label
+        SELECT SUBSTRING(m.node, 2) AS id FROM \(CustomerMembers.together(nodes, in: scope))
         WHERE m.node LIKE 'o%' ORDER BY m.node LIMIT \(mostMembers)
         """)
       {

@@ -78,31 +78,26 @@ package enum CohortTable {
     return members
   }
 
-  package static func count(in scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Int {
-    try session.query(
-      """
-      SELECT COUNT(*) AS members FROM ramp_cohorts
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      """
-    ).first?.int("members") ?? 0
-  }
-
   /// Whether the customer of these ids is in the app's cohort, by an id, by a user id or by an account token.
   package static func holds(
     _ ids: [String], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> Bool {
-    guard try count(in: scope, session) > 0 else { return false }
     let (app, environment) = (scope.app.number, scope.environment.code)
+    // Most apps have none, and then nothing more is read.
+    let any = try session.query(
+      "SELECT 1 FROM ramp_cohorts FORCE INDEX (PRIMARY) WHERE app = \(app) AND environment = \(environment) LIMIT 1")
+    guard !any.isEmpty else { return false }
     for ids in try BucketTable.members(of: ids, in: scope, session).parts() {
       let found = try session.query(
         """
-        SELECT 1 FROM ramp_cohorts WHERE app = \(app) AND environment = \(environment)
-          AND kind = \(Kind.originalTransactionID.rawValue) AND member IN (\(list: ids))
-        UNION ALL SELECT 1 FROM attributions a JOIN ramp_cohorts c ON c.app = a.app AND c.environment = a.environment
+        SELECT 1 FROM \(.listed(ids)) STRAIGHT_JOIN ramp_cohorts FORCE INDEX (PRIMARY) ON app = \(app)
+          AND environment = \(environment) AND kind = \(Kind.originalTransactionID.rawValue) AND member = listed.wanted
+        UNION ALL SELECT 1 FROM \(.listed(ids)) STRAIGHT_JOIN attributions a FORCE INDEX (PRIMARY)
+          ON a.app = \(app) AND a.environment = \(environment) AND a.original_transaction_id = listed.wanted
+        STRAIGHT_JOIN ramp_cohorts c FORCE INDEX (PRIMARY) ON c.app = \(app) AND c.environment = \(environment)
           AND c.kind = IF(a.kind = \(Attribution.Kind.userID.rawValue), \(Kind.userID.rawValue), \(Kind.accountToken.rawValue))
           AND c.member = a.value
-        WHERE a.app = \(app) AND a.environment = \(environment) AND a.original_transaction_id IN (\(list: ids))
-          AND a.kind IN (\(Attribution.Kind.userID.rawValue), \(Attribution.Kind.appAccountToken.rawValue))
+        WHERE a.kind IN (\(Attribution.Kind.userID.rawValue), \(Attribution.Kind.appAccountToken.rawValue))
         LIMIT 1
         """)
       if !found.isEmpty { return true }

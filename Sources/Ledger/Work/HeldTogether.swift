@@ -47,7 +47,7 @@ struct HeldTogether {
     for (former, _) in renamed.sorted(by: { $0.key < $1.key }) {
       _ = try session.execute(
         """
-        UPDATE histories SET held_with = \(current(former)) WHERE app = \(scope.app.number)
+        UPDATE histories FORCE INDEX (by_held_with) SET held_with = \(current(former)) WHERE app = \(scope.app.number)
         AND environment = \(scope.environment.code) AND held_with = \(former)
         """)
     }

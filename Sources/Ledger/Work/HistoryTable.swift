@@ -52,14 +52,18 @@ package enum HistoryTable {
   package static func asked(
     _ ids: [String], since instant: Milliseconds, in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
+    let named: SQL = """
+      \(.listed(ids)) STRAIGHT_JOIN histories r FORCE INDEX (PRIMARY) ON r.app = \(scope.app.number)
+        AND r.environment = \(scope.environment.code) AND r.original_transaction_id = listed.wanted
+      """
     var asked: Set<String> = []
     for row in try session.query(
       """
-      SELECT r.original_transaction_id AS id FROM histories r WHERE r.app = \(scope.app.number)
-      AND r.environment = \(scope.environment.code) AND r.original_transaction_id IN (\(list: ids))
-      AND (r.asked_at >= \(instant) OR EXISTS (
-        SELECT 1 FROM histories h WHERE h.app = r.app AND h.environment = r.environment
-        AND h.held_with = r.held_with AND h.asked_at >= \(instant)))
+      SELECT r.original_transaction_id AS id FROM \(named) WHERE r.asked_at >= \(instant)
+      UNION SELECT r.original_transaction_id FROM \(named)
+      STRAIGHT_JOIN histories h FORCE INDEX (by_held_with) ON h.app = \(scope.app.number)
+        AND h.environment = \(scope.environment.code) AND h.held_with = r.held_with
+      WHERE h.asked_at >= \(instant)
       """)
     {
       asked.insert(try row.text("id"))

@@ -80,9 +80,7 @@ struct WaitingCustomers {
         """
         SELECT w.id, w.kind, w.subject, w.is_again, w.unknown_in, w.due_at,
           w.owner IS NOT NULL AND w.due_at > \(now) AND w.begun >= \(isUrgent ? 1 : 0) AS is_leased
-        FROM \(.listed(ids)) STRAIGHT_JOIN \(WorkTable.kinds) STRAIGHT_JOIN work w FORCE INDEX (app)
-        ON w.app = \(scope.app.number) AND w.environment = \(scope.environment.code)
-        AND w.kind = kinds.kind AND w.subject = listed.wanted
+        FROM \(WorkTable.listed(ids, in: scope))
         WHERE w.state = 0 ORDER BY w.id
         """)
       {

@@ -43,8 +43,16 @@ package enum WorkTable {
     package var name: String { "\(self)" }
   }
 
-  /// All kinds as a table named `kinds` with one column, to look up rows of an id whatever their kind (`SQL.listed`).
-  static let kinds: SQL = {
+  /// The rows of these ids whatever their kind, as a table named `w` behind `listed`: one look-up for each id and kind.
+  static func listed(_ ids: [String], in scope: Scope) -> SQL {
+    """
+    \(.listed(ids)) STRAIGHT_JOIN \(kinds) STRAIGHT_JOIN work w FORCE INDEX (app)
+    ON w.app = \(scope.app.number) AND w.environment = \(scope.environment.code)
+    AND w.kind = kinds.kind AND w.subject = listed.wanted
+    """
+  }
+
+  private static let kinds: SQL = {
     let each: [SQL] = Kind.allCases.map { "SELECT \(digits: Int64($0.rawValue)) AS kind" }
     return "(\(each.joined(separator: " UNION ALL "))) kinds"
   }()

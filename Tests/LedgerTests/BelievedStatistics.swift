@@ -1,0 +1,90 @@
+import Database
+import Support
+import Testing
+
+/// What a server believes of a ledger's tables, other than what they hold: by this it plans its statements.
+enum BelievedStatistics: String, CaseIterable, Sendable {
+  /// As when many customers came at once: counted while every table was empty, and never again. The server only adds up how
+  /// many rows came since.
+  case old
+  /// As after a restart before the server has counted again: every table is empty. MariaDB then reads whole tables for lists
+  /// of ids behind columns that are equal for all rows.
+  case empty
+  /// The worst that can be believed of an index: that a table is huge and lies on one page, and that each of its indexes has
+  /// a single value. To read it whole then always seems best.
+  case wrong
+
+  /// Hands out a ledger of `size` customers while the server believes this.
+  ///
+  /// In a server of its own: where many tests open tables, it may forget at any time what it believed, and read again what
+  /// is stored. The server of SWITCHYARD_TEST_DATABASE cannot be restarted; it is told to open the tables again, by which
+  /// MySQL reads what is stored.
+  ///
+  /// - Parameter growing: what to add to the ledger before the server forgets how many rows it saw come.
+  func during(
+    _ size: Int, growing: (GrownLedger) async throws -> Void = { _ in }, _ body: (GrownLedger) async throws -> Void
+  ) async throws {
+    if PrivateMariaDB.isGiven {
+      let grown = try await GrownLedger()
+      try await prepare(grown, size, growing)
+      if self != .old { try await grown.openAgain() }
+      try await expectBelief(grown, size)
+      try await body(grown)
+      await grown.pool.close()
+      return
+    }
+    let directory = TemporaryDirectory()
+    var settings = EmbeddedServer.Settings()
+    settings.options = ["--use-stat-tables=never"]
+    var server = EmbeddedServer(directory: directory.path, settings: settings)
+    var grown = try await GrownLedger(try await server.start())
+    try await prepare(grown, size, growing)
+    if self != .old {
+      await grown.pool.close()
+      await server.stop()
+      server = EmbeddedServer(directory: directory.path, settings: settings)
+      grown = try await GrownLedger(again: try await server.start())
+    }
+    try await expectBelief(grown, size)
+    try await body(grown)
+    await grown.pool.close()
+    await server.stop()
+  }
+
+  private func prepare(
+    _ grown: GrownLedger, _ size: Int, _ growing: (GrownLedger) async throws -> Void
+  ) async throws {
+    try await grown.countForTheLastTime()
+    try await grown.grow(from: 0, to: size)
+    try await growing(grown)
+    guard self == .wrong else { return }
+    try await grown.pool.transaction { session throws(DatabaseError) in
+      _ = try session.execute(
+        """
+        UPDATE mysql.innodb_table_stats SET n_rows = 1000000000, clustered_index_size = 1, sum_of_other_index_sizes = 100
+        WHERE database_name = DATABASE()
+        """)
+      _ = try session.execute(
+        "UPDATE mysql.innodb_index_stats SET stat_value = 1 WHERE database_name = DATABASE()")
+    }
+  }
+
+  /// Otherwise nothing would be shown.
+  private func expectBelief(_ grown: GrownLedger, _ size: Int) async throws {
+    let rows = try await grown.pool.read { session throws(DatabaseError) in
+      // MySQL shows what it knew a day ago.
+      if PrivateMariaDB.isGiven { try? session.run("SET SESSION information_schema_stats_expiry = 0") }
+      return try session.query(
+        """
+        SELECT table_rows AS count FROM information_schema.tables
+        WHERE table_schema = DATABASE() AND table_name = 'purchases'
+        """
+      ).first?.int("count") ?? -1
+    }
+    switch self {
+    case .old: #expect(rows >= size)
+    case .empty: #expect(rows <= 1)
+    case .wrong: #expect(rows >= 900_000_000)
+    }
+  }
+}
