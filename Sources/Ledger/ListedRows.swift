@@ -39,7 +39,7 @@ extension SQL {
       """
   }
 
-  /// Bytes; no column that is looked up by a list holds more.
+  /// Bytes; no id of Apple's and no digest is longer, user ids can be.
   private static let longestListed = 128
 
   /// All environments as a table named `places` with one column `place`, to look an id up in each of them by an index.

@@ -61,13 +61,26 @@ struct LedgerFixture {
   let app: App
 
   init(on server: PrivateMariaDB = .shared) async throws {
-    configuration = try await server.database()
+    try await self.init(try await server.database())
+  }
+
+  /// In a database that is empty.
+  init(_ configuration: DatabaseConfiguration) async throws {
+    self.configuration = configuration
     pool = Pool(configuration)
     ledger = Ledger(pool: pool)
     app = try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: SignedStory.start, in: session)
       return try AppTable.add(bundleID: SignedStory.app, appAppleID: nil, at: SignedStory.start, in: session)
     }
+  }
+
+  /// One that was made before.
+  init(again configuration: DatabaseConfiguration) async throws {
+    self.configuration = configuration
+    pool = Pool(configuration)
+    ledger = Ledger(pool: pool)
+    app = try #require(try await pool.read { session throws(DatabaseError) in try AppTable.all(in: session).first })
   }
 
   func dump() async throws -> [String] {

@@ -10,7 +10,8 @@ import Time
 /// Each customer has one subscription of two periods: the notifications of it, an account token, a user id, a history that
 /// is stored, an id that waits to be asked about, a renewal check and a consumption request. One in ten has a claimed
 /// change and a message in quarantine.
-struct GrownLedger {
+struct GrownLedger: FilledLedger {
+  static let largest = "purchases"
   static let now = SignedStory.start + .days(100)
 
   let pool: Pool
@@ -22,7 +23,6 @@ struct GrownLedger {
   /// Opens an empty ledger in the tests' own server.
   init() async throws { try await self.init(try await PrivateMariaDB.shared.database()) }
 
-  /// Opens one that was made before.
   init(again database: DatabaseConfiguration) async throws {
     pool = Self.pool(database)
     ledger = Ledger(pool: pool)
@@ -39,7 +39,6 @@ struct GrownLedger {
     return Pool(database, settings: settings)
   }
 
-  /// Opens an empty ledger in a database that is empty.
   init(_ database: DatabaseConfiguration) async throws {
     pool = Self.pool(database)
     ledger = Ledger(pool: pool)
@@ -50,43 +49,10 @@ struct GrownLedger {
     try await Backlog.prepare(pool)
   }
 
-  /// Has the server count what the tables hold, and plan by that however often it opens them again.
-  func count() async throws {
-    try await inEachTable { table, session throws(DatabaseError) in
-      _ = try session.execute("ANALYZE TABLE \(identifier: table)")
-    }
-  }
-
-  /// Has the server count what the tables hold now, and never again.
-  func countForTheLastTime() async throws {
-    try await inEachTable { table, session throws(DatabaseError) in
-      _ = try session.execute("ANALYZE TABLE \(identifier: table)")
-      _ = try session.execute("ALTER TABLE \(identifier: table) STATS_AUTO_RECALC = 0")
-    }
-  }
-
-  /// Has the server close the tables; MySQL reads their stored statistics when it opens them again.
-  func openAgain() async throws {
-    try await inEachTable { table, session throws(DatabaseError) in try session.run("FLUSH TABLES \(identifier: table)")
-    }
-  }
-
-  private func inEachTable(
-    _ body: @escaping @Sendable (String, borrowing Session) throws(DatabaseError) -> Void
-  ) async throws {
-    try await pool.read { session throws(DatabaseError) in
-      let tables = try session.query(
-        """
-        SELECT table_name AS name FROM information_schema.tables
-        WHERE table_schema = DATABASE() AND engine = 'InnoDB' AND table_name <> 'numbers'
-        """
-      ).map { row throws(DatabaseError) in try row.text("name") }
-      for table in tables { try body(table, session) }
-    }
-  }
-
   /// The originalTransactionId of a customer; ids begin with a digit of their own, so that none is a story's.
   static func original(_ number: Int) -> String { "3\(100_000 + number)" }
+
+  func grow(to size: Int) async throws { try await grow(from: 0, to: size) }
 
   /// Makes customers up to `size`, those that are there left as they are.
   func grow(from first: Int, to size: Int) async throws {

@@ -35,8 +35,9 @@ import Time
   @Test(arguments: BelievedStatistics.allCases)
   func `no more rows where the server's statistics are`(_ statistics: BelievedStatistics) async throws {
     let size = Self.sizes[1]
-    try await statistics.during(size) { grown in
-      for (name, most, read) in try await measure(grown, size) {
+    try await statistics.during(size) { (grown: GrownLedger) in
+      // MySQL would read what it counted, and know nothing of what came since.
+      for (name, most, read) in try await measure(grown, size, opensAgain: statistics != .old) {
         #expect(read.total <= most, "\(name): \(read)")
       }
     }
@@ -63,7 +64,9 @@ import Time
   }
 
   /// Each path, the most rows that it may read, and what it read.
-  private func measure(_ grown: GrownLedger, _ size: Int) async throws -> [(name: String, most: Int, read: RowsRead)] {
+  private func measure(
+    _ grown: GrownLedger, _ size: Int, opensAgain: Bool = true
+  ) async throws -> [(name: String, most: Int, read: RowsRead)] {
     let (pool, ledger, app, scope, now) = (grown.pool, grown.ledger, grown.app, grown.scope, GrownLedger.now)
     var figures: [(String, Int, RowsRead)] = []
     func note(_ name: String, most: Int, _ body: () async throws -> Void) async throws {
@@ -108,7 +111,7 @@ import Time
     }
 
     // As when the tests beside have pushed our tables out of the server's cache.
-    try await grown.openAgain()
+    if opensAgain { try await grown.openAgain() }
     let known = GrownLedger.original(size - 9)
     // MySQL reads its dictionary through the same counters when a session first uses a table.
     _ = try await ledger.dossiers(of: GrownLedger.original(size - 8), app: app, extent: .customers)
@@ -122,7 +125,7 @@ import Time
         #expect(found.first?.originalTransactionIDs == [known], "\(name)")
       }
     }
-    try await note("looking up what nobody knows", most: 100) {
+    try await note("looking up what nobody knows", most: 120) {
       let found = try await ledger.dossiers(of: "unknown", app: app, extent: .customers)
       #expect(found.isEmpty)
     }

@@ -1,5 +1,6 @@
 import Database
 import Purchases
+import Rollout
 import Support
 import Testing
 import Time
@@ -41,13 +42,35 @@ import Time
   @Test(arguments: BelievedStatistics.allCases)
   func `no more rows where the server's statistics are`(_ statistics: BelievedStatistics) async throws {
     let size = HotSizes.sizes[1]
-    try await statistics.during(size, growing: { try await Self.nameHistories(in: $0, from: 0) }) { grown in
+    try await statistics.during(size, growing: { try await Self.nameHistories(in: $0, from: 0) }) {
+      (grown: GrownLedger) in
       for (name, most, body) in Self.steps(of: grown, size) {
         _ = try await RowsRead.during(grown.pool, body)
         let read = try await RowsRead.during(grown.pool, body)
         #expect(read.total <= most, "\(name): \(read)")
       }
     }
+  }
+
+  @Test func `a large history once, however many of its ids are asked about`() async throws {
+    let grown = try await GrownLedger()
+    let (app, scope, size) = (grown.app, grown.scope, 400)
+    try await grown.grow(to: size)
+    try await grown.pool.transaction { session throws(DatabaseError) in
+      _ = try session.execute("UPDATE histories SET held_with = 'h', asked_at = \(GrownLedger.now)")
+    }
+    let ids = (0..<20).map { GrownLedger.original($0) }
+    let asked = try await RowsRead.during(grown.pool) { session throws(DatabaseError) in
+      let asked = try HistoryTable.asked(ids, since: GrownLedger.now, in: scope, session)
+      guard asked == Set(ids) else { throw DatabaseError(.column, "\(asked)") }
+    }
+    #expect(asked.total <= 5 * ids.count, "\(asked)")
+    let known = try await RowsRead.during(grown.pool) { session throws(DatabaseError) in
+      let known = try Ledger.knowledge(of: ids, app: app, environment: .sandbox, in: session)
+      guard known.originalTransactionIDs.count == size else { throw DatabaseError(.column, "too few") }
+    }
+    #expect(known.total <= 20 * size, "\(known)")
+    await grown.pool.close()
   }
 
   private typealias Step = (name: String, most: Int, body: @Sendable (Session) throws(DatabaseError) -> Void)
@@ -83,8 +106,11 @@ import Time
       (
         "whether it was asked", 30,
         { session throws(DatabaseError) in
-          let asked = try HistoryTable.asked(ids, since: GrownLedger.now, in: scope, session)
-          guard asked.isEmpty else { throw DatabaseError(.column, "\(asked)") }
+          // By themselves; by the third of their history alone; not at all.
+          for (instant, most): (Int64, Int) in [(-1_000, 2), (1, 2), (2, 0)] {
+            let asked = try HistoryTable.asked(ids, since: GrownLedger.now + .milliseconds(instant), in: scope, session)
+            guard asked.count == most else { throw DatabaseError(.column, "\(instant): \(asked)") }
+          }
         }
       ),
       (
@@ -93,7 +119,7 @@ import Time
           try CohortTable.add([.init(.userID, "user \(size - 8)")], to: scope, at: GrownLedger.now, in: session)
           let bucket = try BucketTable.decide(
             ids, app: app, in: scope, salt: "salt", at: GrownLedger.now, session: session)
-          guard bucket != nil, try CohortTable.holds(ids, in: scope, session),
+          guard bucket?.number == 1, try CohortTable.holds(ids, in: scope, session),
             try !CohortTable.holds([GrownLedger.original(size - 7)], in: scope, session)
           else { throw DatabaseError(.column, "no decision") }
         }
@@ -124,7 +150,8 @@ import Time
       _ = try session.execute(
         """
         UPDATE histories SET held_with = IF(MOD(original_transaction_id, 10) IN (1, 2, 3),
-          CONCAT('h', FLOOR(original_transaction_id / 10)), original_transaction_id)
+          CONCAT('h', FLOOR(original_transaction_id / 10)), original_transaction_id),
+          asked_at = IF(MOD(original_transaction_id, 10) = 3, \(GrownLedger.now) + 1, asked_at)
         WHERE original_transaction_id >= \(start)
         """)
       _ = try session.execute(

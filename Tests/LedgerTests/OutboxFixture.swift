@@ -19,7 +19,11 @@ struct OutboxFixture {
   var scope: Scope { Scope(app: base.app.id, environment: .sandbox) }
 
   init(on server: PrivateMariaDB = .shared) async throws {
-    let base = try await LedgerFixture(on: server)
+    try await self.init(try await LedgerFixture(on: server))
+  }
+
+  /// - Parameter base: empty, or the base of a fixture that was made before.
+  init(_ base: LedgerFixture) async throws {
     let scope = Scope(app: base.app.id, environment: .sandbox)
     self.base = base
     destination = try await base.pool.read { session throws(DatabaseError) in

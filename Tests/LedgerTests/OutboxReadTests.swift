@@ -5,6 +5,26 @@ import Testing
 
 @testable import Ledger
 
+/// A backlog in a database of its own.
+private struct FilledOutbox: FilledLedger {
+  static let largest = "outbox"
+
+  let fixture: OutboxFixture
+
+  var pool: Pool { fixture.pool }
+
+  init(_ database: DatabaseConfiguration) async throws {
+    fixture = try await OutboxFixture(try await LedgerFixture(database))
+    try await Backlog.prepare(pool)
+  }
+
+  init(again database: DatabaseConfiguration) async throws {
+    fixture = try await OutboxFixture(try await LedgerFixture(again: database))
+  }
+
+  func grow(to size: Int) async throws { try await Backlog(fixture: fixture).grow(to: size) }
+}
+
 /// What the statements of forwarding read, at two sizes of the backlog: the same, whatever waits.
 @Suite struct `Forwarding reads` {
   private static let sizes = HotSizes.sizes
@@ -26,6 +46,26 @@ import Testing
       }
     }
     await fixture.pool.close()
+  }
+
+  @Test(arguments: BelievedStatistics.allCases)
+  func `no more rows where the server's statistics are`(_ statistics: BelievedStatistics) async throws {
+    let size = Self.sizes[1]
+    try await statistics.during(size) { (grown: FilledOutbox) in
+      try await OutboxSteps(fixture: grown.fixture, size: size).each { name, most, step in
+        try await Self.purge(grown.pool)
+        let read = try await RowsRead.during(grown.pool, step)
+        #expect(read.total <= most, "\(name): \(read)")
+      }
+    }
+  }
+
+  /// As `PrivateMariaDB.purge`, of a server of its own.
+  private static func purge(_ pool: Pool) async throws {
+    guard !PrivateMariaDB.isGiven else { return }
+    try await pool.read { session throws(DatabaseError) in
+      try session.run("SET GLOBAL innodb_max_purge_lag_wait = 0")
+    }
   }
 
   /// With SWITCHYARD_MEASURE the plans are printed as the rows of a table: docs/benchmarks.md.

@@ -73,17 +73,13 @@ package actor PrivateMariaDB {
     var settings = EmbeddedServer.Settings()
     settings.bufferPool = 64 << 20
     settings.connections = 500
-    settings.options = [
-      "--innodb-log-file-size=512M", "--innodb-flush-log-at-trx-commit=2", "--skip-innodb-doublewrite",
-      "--innodb-flush-method=nosync",
-      // Hundreds of databases: what the server has forgotten of a table it reads again, as rows of the next statement.
-      "--table-definition-cache=20000", "--table-open-cache=20000",
-      // By itself it ends a handshake that takes 10 seconds, on a busy machine.
-      "--connect-timeout=300", "--back-log=1000",
-      // Nobody makes such statistics here. The server would look for them whenever it opens a table again, which depends
-      // on the tests beside, and count that as rows that the statement read.
-      "--use-stat-tables=never",
-    ]
+    settings.options =
+      Self.options + [
+        "--innodb-log-file-size=512M",
+        // Hundreds of databases: what the server has forgotten of a table it reads again, as rows of the next statement.
+        "--table-definition-cache=20000", "--table-open-cache=20000",
+        "--back-log=1000",
+      ]
     let server = EmbeddedServer(directory: directory, settings: settings)
     let configuration = try await server.start()
     running.withLock { $0 = server }
@@ -94,8 +90,18 @@ package actor PrivateMariaDB {
     return Self.patient(configuration.database(nil))
   }
 
+  /// Of each server of tests: nothing is proven about disks.
+  package static let options = [
+    "--innodb-flush-log-at-trx-commit=2", "--skip-innodb-doublewrite", "--innodb-flush-method=nosync",
+    // By itself it ends a handshake that takes 10 seconds, on a busy machine.
+    "--connect-timeout=300",
+    // Nobody makes such statistics here. The server would look for them whenever it opens a table again, which depends
+    // on the tests beside, and count that as rows that the statement read.
+    "--use-stat-tables=never",
+  ]
+
   /// With time for a machine on which other things run: no test is about how soon this server answers.
-  private static func patient(_ configuration: DatabaseConfiguration) -> DatabaseConfiguration {
+  package static func patient(_ configuration: DatabaseConfiguration) -> DatabaseConfiguration {
     var patient = configuration
     (patient.connectTimeout, patient.readTimeout, patient.writeTimeout) = (.minutes(5), .minutes(5), .minutes(5))
     return patient

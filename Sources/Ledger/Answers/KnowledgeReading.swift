@@ -37,12 +37,16 @@ extension Ledger {
         guard all.count <= limit else { throw RowBound.tooLarge(most) }
       }
       let heard: SQL = "WHERE source IN (\(Source.signedV2.rawValue), \(Source.verifyReceiptAnswer.rawValue))"
+      // Without an order the server ends with the limit, and copies nothing to sort it.
       let told = try PurchaseTable.read(
-        from: listed(PurchaseTable.name), heard, names, 2 * most + 1, in: session)
+        from: listed(PurchaseTable.name), heard, names, 2 * most + 1, order: "NULL", in: session
+      ).sorted { $0.key < $1.key }
       knowledge.purchases += told.filter { $0.source == .signedV2 }
       knowledge.answered += told.filter { $0.source == .verifyReceiptAnswer }
       knowledge.renewals += try RenewalTable.read(
-        from: listed(RenewalTable.name), "WHERE source = \(Source.signedV2.rawValue)", names, most + 1, in: session)
+        from: listed(RenewalTable.name), "WHERE source = \(Source.signedV2.rawValue)", names, most + 1, order: "NULL",
+        in: session
+      ).sorted { $0.key.originalTransactionID < $1.key.originalTransactionID }
       guard knowledge.purchases.count <= most, knowledge.answered.count <= most, knowledge.renewals.count <= most
       else { throw RowBound.tooLarge(most) }
       if !knowledge.hasOpenLookUp {
@@ -118,10 +122,10 @@ extension Ledger {
     try session.query(
       """
       SELECT \(Part.history.rawValue) AS part, h.original_transaction_id AS id, h.asked_at AS at, h.held_with AS text
-      FROM \(.listed(ids)) STRAIGHT_JOIN histories r FORCE INDEX (PRIMARY)
-        ON r.app = \(app) AND r.environment = \(environment) AND r.original_transaction_id = listed.wanted
+      FROM (SELECT DISTINCT r.held_with FROM \(.listed(ids)) STRAIGHT_JOIN histories r FORCE INDEX (PRIMARY)
+        ON r.app = \(app) AND r.environment = \(environment) AND r.original_transaction_id = listed.wanted) named
       STRAIGHT_JOIN histories h FORCE INDEX (by_held_with)
-        ON h.app = \(app) AND h.environment = \(environment) AND h.held_with = r.held_with
+        ON h.app = \(app) AND h.environment = \(environment) AND h.held_with = named.held_with
       UNION SELECT \(Part.history.rawValue), original_transaction_id, asked_at, held_with
       FROM \(.listed(ids)) STRAIGHT_JOIN histories FORCE INDEX (PRIMARY)
         ON app = \(app) AND environment = \(environment) AND original_transaction_id = listed.wanted

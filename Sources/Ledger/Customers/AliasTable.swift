@@ -103,6 +103,15 @@ enum AliasTable {
 }
 
 extension AliasTable {
+  /// All kinds but account tokens as a table named `others` with one column `other`: anybody can claim any number of tokens,
+  /// which `kind <> …` would read, too.
+  private static let otherKinds: SQL = {
+    let each: [SQL] = Alias.Kind.allCases.filter { $0 != .appAccountToken }.map {
+      "SELECT \(digits: Int64($0.rawValue)) AS other"
+    }
+    return "(\(each.joined(separator: " UNION ALL "))) others"
+  }()
+
   /// Hands out the originalTransactionIds to which only unsigned messages give `id`, those of one environment in order.
   ///
   /// A user id that came beside an unsigned answer is such an id too.
@@ -118,8 +127,8 @@ extension AliasTable {
     try session.query(
       """
       SELECT environment, original_transaction_id
-        FROM \(.places) STRAIGHT_JOIN claimed_aliases FORCE INDEX (PRIMARY)
-        \(known) AND alias = \(id) WHERE kind <> \(Alias.Kind.appAccountToken.rawValue)
+        FROM \(.places) STRAIGHT_JOIN \(otherKinds) STRAIGHT_JOIN claimed_aliases FORCE INDEX (PRIMARY)
+        \(known) AND alias = \(id) AND kind = other
       UNION SELECT environment, original_transaction_id
         FROM \(.places) STRAIGHT_JOIN claimed_aliases FORCE INDEX (PRIMARY)
         \(known) AND alias = \(token) AND kind = \(Alias.Kind.appAccountToken.rawValue)
