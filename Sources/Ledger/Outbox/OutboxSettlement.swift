@@ -91,7 +91,7 @@ extension OutboxTable {
   ) throws(DatabaseError) -> Bool {
     try session.execute(
       """
-      UPDATE outbox SET state = \(state.rawValue), due_at = \(due), error = \(error.cut(to: 255)),
+      UPDATE outbox FORCE INDEX (PRIMARY) SET state = \(state.rawValue), due_at = \(due), error = \(error.cut(to: 255)),
         settled_at = \(settledAt), owner = NULL
       WHERE sequence = \(delivery.sequence) AND owner = \(delivery.owner) AND state = 0
         AND (\(state != .dead || delivery.proof != .unproven) OR class = \(ProofClass.unproven.rawValue))
