@@ -88,7 +88,7 @@ enum BelievedStatistics: String, CaseIterable, Sendable {
   private func expectBelief<Filled: FilledLedger>(_ grown: Filled, _ size: Int) async throws {
     let largest = Filled.largest
     let rows = try await grown.pool.read { session throws(DatabaseError) in
-      // MySQL shows what it knew a day ago.
+      // MySQL shows what it knew up to a day ago; MariaDB has no such setting, and shows what it knows now.
       if PrivateMariaDB.isGiven { try? session.run("SET SESSION information_schema_stats_expiry = 0") }
       return try session.query(
         """
