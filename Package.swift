@@ -56,7 +56,7 @@ let package = Package(
 
     module("Time"),
     module("JSON", "Time"),
-    module("Runtime", "CLinux", "Time", "JSON"),
+    module("Runtime", "CLinux", "Time"),
     module("Purchases", "Time", "JSON"),
     module("Signing", "COpenSSL", "Time", "JSON"),
     module("HTTPClient", "CCurl", "Runtime", "Time"),
@@ -102,16 +102,16 @@ let package = Package(
       "Shadow", "Answering", "Comparison", "LegacyAnswers", "Rollout", "Ledger", "Database", "Receipts", "Mappings",
       "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     module(
-      "Service", "Shadow", "Comparison", "Reconciliation", "ConsumptionAnswers", "RevocationChecks", "BulkMigration",
+      "Service", "Shadow", "Reconciliation", "ConsumptionAnswers", "RevocationChecks", "BulkMigration",
       "Answering", "Intake", "Seeding", "Delivery", "AppStore", "HTTPClient", "Rollout", "Ledger", "Database",
-      "Adapter", "Receipts", "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+      "Adapter", "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     module(
-      "Operations", "Shadow", "Comparison", "Answering", "BulkMigration", "ConsumptionAnswers", "Service", "Intake",
+      "Operations", "Shadow", "Answering", "ConsumptionAnswers", "Service", "Intake",
       "Rollout", "Ledger", "Database", "Adapter", "LegacyAnswers", "Mappings", "Signing", "Purchases", "Runtime",
       "JSON", "Time"),
     module("Compression", "CZlib", "CZstd"),
     module("Backfill", "Receipts", "Compression", "Signing", "Purchases", "Runtime", "JSON", "Time"),
-    module("Simulator", "HTTPServer", "HTTPClient", "Signing", "Runtime", "JSON", "Time"),
+    module("Simulator", "HTTPServer", "HTTPClient", "Signing", "JSON", "Time"),
     .executableTarget(
       name: "switchyard",
       dependencies: [
@@ -148,39 +148,39 @@ let package = Package(
     tests("WireTests", "Wire", "JSON", "Time"),
     tests("SigningTests", "Signing", "Simulator", "JSON", "Time"),
     tests("ReceiptsTests", "Receipts", "Adapter", "Mappings", "Purchases", "Simulator", "Signing", "JSON", "Time"),
-    tests("CompressionTests", "Compression", "Time"),
+    tests("CompressionTests", "Compression"),
     tests(
       "BackfillTests", "Tables", "Backfill", "Compression", "Receipts", "Simulator", "Signing", "Runtime", "JSON",
       "Time"),
     tests("HTTPTests", "HTTPServer", "HTTPClient", "Runtime", "Time"),
     tests("DatabaseTests", "Database", "Runtime", "JSON", "Time"),
-    tests("MappingsTests", "Mappings", "Purchases", "Wire", "JSON"),
+    tests("MappingsTests", "Mappings", "Purchases", "Wire"),
     tests(
       "AdapterTests", "Adapter", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "JSON", "Time"),
     tests(
       "LegacyAnswersTests", "Truth", "Operations", "Shadow", "Comparison", "LegacyAnswers", "Ledger", "Database",
-      "Rollout", "Mappings", "Receipts", "Simulator", "Signing", "Wire", "Purchases", "Runtime", "JSON", "Time"),
+      "Rollout", "Mappings", "Receipts", "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
-      "AppStoreTests", "AppStore", "HTTPServer", "HTTPClient", "Mappings", "Wire", "Simulator", "Signing",
-      "Runtime", "JSON", "Time"),
+      "AppStoreTests", "AppStore", "HTTPServer", "HTTPClient", "Mappings", "Wire", "Simulator", "Signing", "JSON",
+      "Time"),
     tests(
       "AnsweringTests", "Answering", "LegacyAnswers", "Ledger", "Receipts", "Simulator", "Mappings", "Database",
       "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests("RolloutTests", "Rollout"),
-    tests("ComparisonTests", "Comparison", "LegacyAnswers", "Mappings", "Receipts", "Purchases", "JSON", "Time"),
+    tests("ComparisonTests", "Comparison", "LegacyAnswers", "Purchases", "JSON", "Time"),
     tests(
-      "DeliveryTests", "Delivery", "Ledger", "Rollout", "Database", "HTTPClient", "Purchases", "Signing", "Runtime",
+      "DeliveryTests", "Delivery", "Ledger", "Database", "HTTPClient", "Purchases", "Signing", "Runtime",
       "Time"),
     tests(
       "LedgerTests", "Truth", "Ledger", "Mappings", "Rollout", "Database", "Adapter", "Receipts", "Simulator",
       "Purchases", "Signing", "Runtime", "JSON", "Time"),
     tests(
       "BulkMigrationTests", "BulkMigration", "Intake", "Backfill", "Adapter", "Receipts", "Ledger", "Database",
-      "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+      "Signing", "Runtime", "JSON", "Time"),
     tests(
       "IntakeTests", "Intake", "Ledger", "Rollout", "Adapter", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
-      "SeedingTests", "Seeding", "Service", "Reconciliation", "Intake", "AppStore", "Ledger", "Rollout", "Adapter",
+      "SeedingTests", "Seeding", "Service", "Reconciliation", "Intake", "AppStore", "Ledger", "Adapter",
       "Database",
       "HTTPClient", "HTTPServer", "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
@@ -189,17 +189,16 @@ let package = Package(
       "Adapter", "Receipts", "HTTPServer", "HTTPClient", "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
       "ConsumptionAnswersTests", "ConsumptionAnswers", "Seeding", "AppStore", "Ledger", "Database",
-      "HTTPServer",
       "HTTPClient", "Simulator", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
-      "RevocationChecksTests", "RevocationChecks", "Adapter", "Ledger", "Database", "HTTPServer", "HTTPClient",
+      "RevocationChecksTests", "RevocationChecks", "Adapter", "Ledger", "Database", "HTTPClient",
       "Simulator",
       "Signing", "Runtime", "JSON", "Time"),
     tests(
-      "ServiceTests", "Truth", "Receipts", "Service", "Shadow", "Comparison", "LegacyAnswers", "Mappings", "Answering",
+      "ServiceTests", "Truth", "Receipts", "Service", "Shadow", "LegacyAnswers", "Mappings", "Answering",
       "Seeding", "Reconciliation", "Intake", "AppStore",
       "Delivery", "Rollout", "Ledger", "Database",
-      "Adapter", "HTTPServer", "HTTPClient", "Simulator", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+      "Adapter", "HTTPServer", "HTTPClient", "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
       "OperationsTests", "Operations", "Shadow", "ConsumptionAnswers", "Service", "Intake", "Simulator", "AppStore",
       "Rollout", "Ledger", "Database", "Receipts",
@@ -222,16 +221,18 @@ package.targets.append(
   hasFuzzer
     ? .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer")
     : .target(name: "CLibFuzzer", path: "Tests/Fuzz/Replay"))
-for name in [
-  "FuzzJWS", "FuzzJSON", "FuzzReceipt", "FuzzLegacy", "FuzzEvidence", "FuzzRows", "FuzzHeads", "FuzzCompressed",
+for (name, uses): (String, [Target.Dependency]) in [
+  ("FuzzJWS", ["Signing", "Simulator", "JSON", "Time"]),
+  ("FuzzJSON", ["Signing", "JSON", "Time"]),
+  ("FuzzReceipt", ["Receipts", "Signing", "Simulator", "JSON", "Time"]),
+  ("FuzzLegacy", ["Adapter", "Purchases", "Signing", "JSON", "Time"]),
+  ("FuzzEvidence", ["Ledger", "Adapter", "Purchases", "Signing", "JSON", "Time"]),
+  ("FuzzRows", ["Backfill", "Receipts", "Runtime", "Tables"]),
+  ("FuzzHeads", ["HTTPServer"]),
+  ("FuzzCompressed", ["Compression"]),
 ] {
   package.targets.append(
     .executableTarget(
-      name: name,
-      dependencies: [
-        "CLibFuzzer", "Ledger", "Adapter", "Backfill", "Compression", "HTTPServer", "Purchases", "Receipts", "Runtime",
-        "Signing", "Simulator", "Tables", "JSON", "Time",
-      ],
-      path: "Tests/Fuzz/\(name)",
+      name: name, dependencies: ["CLibFuzzer"] + uses, path: "Tests/Fuzz/\(name)",
       swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
 }

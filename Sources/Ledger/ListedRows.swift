@@ -39,7 +39,7 @@ extension SQL {
       """
   }
 
-  /// Bytes; no id of Apple's and no digest is longer, user ids can be.
+  /// Bytes; no id of Apple's and no digest is longer; user ids are never looked up by a list.
   private static let longestListed = 128
 
   /// All environments as a table named `places` with one column `place`, to look an id up in each of them by an index.

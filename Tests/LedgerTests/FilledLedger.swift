@@ -10,7 +10,7 @@ protocol FilledLedger {
 
   /// Opens an empty ledger in a database that is empty.
   init(_ database: DatabaseConfiguration) async throws
-  /// Opens one that was made before.
+  /// Opens the ledger that is in a database already.
   init(again database: DatabaseConfiguration) async throws
 
   /// Fills it, when it is empty.

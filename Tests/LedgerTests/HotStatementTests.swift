@@ -36,7 +36,7 @@ import Time
   func `no more rows where the server's statistics are`(_ statistics: BelievedStatistics) async throws {
     let size = Self.sizes[1]
     try await statistics.during(size) { (grown: GrownLedger) in
-      // MySQL would read what it counted, and know nothing of what came since.
+      // Tables that are opened again make MySQL forget the rows that came since it counted.
       for (name, most, read) in try await measure(grown, size, opensAgain: statistics != .old) {
         #expect(read.total <= most, "\(name): \(read)")
       }

@@ -65,6 +65,12 @@ import Time
       guard asked == Set(ids) else { throw DatabaseError(.column, "\(asked)") }
     }
     #expect(asked.total <= 5 * ids.count, "\(asked)")
+    let unasked = try await RowsRead.during(grown.pool) { session throws(DatabaseError) in
+      let asked = try HistoryTable.asked(ids, since: GrownLedger.now + .milliseconds(1), in: scope, session)
+      guard asked.isEmpty else { throw DatabaseError(.column, "\(asked)") }
+    }
+    // An entry of the index and its row for each of the history.
+    #expect(unasked.total <= 2 * size + 5 * ids.count, "\(unasked)")
     let known = try await RowsRead.during(grown.pool) { session throws(DatabaseError) in
       let known = try Ledger.knowledge(of: ids, app: app, environment: .sandbox, in: session)
       guard known.originalTransactionIDs.count == size else { throw DatabaseError(.column, "too few") }
@@ -104,7 +110,7 @@ import Time
         }
       ),
       (
-        "whether it was asked", 30,
+        "whether it was asked", 40,
         { session throws(DatabaseError) in
           // By themselves; by the third of their history alone; not at all.
           for (instant, most): (Int64, Int) in [(-1_000, 2), (1, 2), (2, 0)] {

@@ -60,7 +60,7 @@ private struct FilledOutbox: FilledLedger {
     }
   }
 
-  /// As `PrivateMariaDB.purge`, of a server of its own.
+  /// What `PrivateMariaDB.purge` does, for the server of one test.
   private static func purge(_ pool: Pool) async throws {
     guard !PrivateMariaDB.isGiven else { return }
     try await pool.read { session throws(DatabaseError) in
@@ -79,6 +79,10 @@ private struct FilledOutbox: FilledLedger {
       for plan in try await StatementPlan.during(fixture.pool, step) {
         for access in plan.accesses where access.isScan {
           #expect(Self.small.contains(access.table), "\(name): \(access) of \(plan.statement)")
+        }
+        // At this size the server still finds the rows by itself; at 100,000 with empty statistics it read all of them.
+        if plan.statement.hasPrefix("UPDATE outbox ") {
+          #expect(plan.statement.hasPrefix("UPDATE outbox FORCE INDEX ("), "\(name): \(plan.statement)")
         }
         explained.formUnion(plan.accesses.map(\.table))
         if Self.isPrinted { Self.print(plan, of: name) }

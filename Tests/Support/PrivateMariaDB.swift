@@ -90,7 +90,7 @@ package actor PrivateMariaDB {
     return Self.patient(configuration.database(nil))
   }
 
-  /// Of each server of tests: nothing is proven about disks.
+  /// Options of every test server, none of whose tests is about what a disk keeps.
   package static let options = [
     "--innodb-flush-log-at-trx-commit=2", "--skip-innodb-doublewrite", "--innodb-flush-method=nosync",
     // By itself it ends a handshake that takes 10 seconds, on a busy machine.

@@ -103,8 +103,9 @@ enum AliasTable {
 }
 
 extension AliasTable {
-  /// All kinds but account tokens as a table named `others` with one column `other`: anybody can claim any number of tokens,
-  /// which `kind <> …` would read, too.
+  /// All kinds but account tokens as a table named `others` with one column `other`.
+  ///
+  /// `kind <> …` would read the tokens too, of which anybody can claim any number, and which the next part reads anyway.
   private static let otherKinds: SQL = {
     let each: [SQL] = Alias.Kind.allCases.filter { $0 != .appAccountToken }.map {
       "SELECT \(digits: Int64($0.rawValue)) AS other"
