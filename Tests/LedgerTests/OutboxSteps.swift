@@ -65,7 +65,7 @@ struct OutboxSteps {
     let all = Set(ProofClass.allCases)
     let first = try await take("leasing", most: 40 * taken, turn(all), run)
     try #require(first.count == taken)
-    try await run("reading the bodies", 6 * taken) { session throws(DatabaseError) in
+    try await run("reading the bodies", 7 * taken) { session throws(DatabaseError) in
       #expect(try OutboxTable.messages(first.map(\.message), for: destination, in: session).count == taken)
     }
     let second = try await take(

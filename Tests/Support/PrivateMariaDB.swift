@@ -12,15 +12,16 @@ package actor PrivateMariaDB {
   package static let shared = PrivateMariaDB("")
 
   /// One without the databases of other tests, whose transactions keep what is gone from being purged.
-  package static let quiet = PrivateMariaDB("-quiet")
+  package static let quiet = PrivateMariaDB("_quiet")
 
   private let running = Mutex<EmbeddedServer?>(nil)
   private let directory: String
+  private let name: String
 
   private var starting: Task<DatabaseConfiguration, any Error>?
   private var databases = 0
 
-  private init(_ name: String) { directory = TestPlace.path(name) }
+  private init(_ name: String) { (self.name, directory) = (name, TestPlace.path(name)) }
 
   /// A new and empty database of its own for each caller.
   ///
@@ -28,7 +29,7 @@ package actor PrivateMariaDB {
   package func database() async throws -> DatabaseConfiguration {
     let server = try await server()
     databases += 1
-    let name = Self.given == nil ? "t\(databases)" : "switchyard_test_\(databases)"
+    let name = Self.given == nil ? "t\(databases)" : "switchyard_test\(self.name)_\(databases)"
     let connection = try await Connection.open(server)
     try await connection.read { session throws(DatabaseError) in
       try session.run("DROP DATABASE IF EXISTS \(identifier: name)")

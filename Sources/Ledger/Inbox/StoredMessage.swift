@@ -38,8 +38,16 @@ extension InboxTable {
 
   /// The messages of these digests that are there, in the order of their digests.
   static func find(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> [StoredMessage] {
-    let list = digests.map(\.bytes)
-    return try read("WHERE i.digest IN (\(list: list)) ORDER BY i.digest", in: session)
+    let rows = try session.query(
+      """
+      SELECT i.digest, i.received_at, i.kind, i.app, i.environment, i.signed_at, i.title, b.body,
+        COALESCE(a.bundle_id, '') AS bundle_id, c.environment AS claimed_environment, c.user_id
+      FROM \(.listed(digests.map(\.bytes))) STRAIGHT_JOIN inbox i FORCE INDEX (PRIMARY) ON i.digest = listed.wanted
+        STRAIGHT_JOIN bodies b FORCE INDEX (PRIMARY) ON b.month = i.month AND b.digest = i.digest
+        LEFT JOIN apps a ON a.id = i.app LEFT JOIN claims c FORCE INDEX (PRIMARY) ON c.digest = i.digest
+      ORDER BY i.digest
+      """)
+    return try messages(of: rows, in: session)
   }
 
   /// Returns a message, and keeps it from changing until the end of the transaction.
@@ -48,15 +56,7 @@ extension InboxTable {
     return try find([digest], in: session).first
   }
 
-  private static func read(_ condition: SQL, in session: borrowing Session) throws(DatabaseError) -> [StoredMessage] {
-    let rows = try session.query(
-      """
-      SELECT i.digest, i.received_at, i.kind, i.app, i.environment, i.signed_at, i.title, b.body,
-        COALESCE(a.bundle_id, '') AS bundle_id, c.environment AS claimed_environment, c.user_id
-      FROM inbox i JOIN bodies b ON b.month = i.month AND b.digest = i.digest LEFT JOIN apps a ON a.id = i.app
-        LEFT JOIN claims c FORCE INDEX (PRIMARY) ON c.digest = i.digest
-      \(condition)
-      """)
+  private static func messages(of rows: [Row], in session: borrowing Session) throws(DatabaseError) -> [StoredMessage] {
     var wanted: Set<Digest> = []
     for row in rows {
       let stored = try row.bytes("body")

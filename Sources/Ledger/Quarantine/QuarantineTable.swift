@@ -137,19 +137,12 @@ package enum QuarantineTable {
 
   /// The messages of these digests that are kept.
   static func find(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> [QuarantinedMessage] {
-    let list = digests.map(\.bytes)
-    return try read("WHERE q.digest IN (\(list: list))", in: session)
-  }
-
-  private static func read(
-    _ condition: SQL, in session: borrowing Session
-  ) throws(DatabaseError) -> [QuarantinedMessage] {
     let rows = try session.query(
       """
       SELECT q.digest, received_at, source, code, detail, app, kind, body, replays,
         c.environment AS claimed_environment, c.user_id
-      FROM quarantine q LEFT JOIN claims c ON c.digest = q.digest
-      \(condition)
+      FROM \(.listed(digests.map(\.bytes))) STRAIGHT_JOIN quarantine q FORCE INDEX (PRIMARY) ON q.digest = listed.wanted
+        LEFT JOIN claims c FORCE INDEX (PRIMARY) ON c.digest = q.digest
       """)
     var messages: [QuarantinedMessage] = []
     for row in rows {

@@ -23,7 +23,7 @@ extension Ledger {
       var originals: [String] = []
       for row in try session.query(
         """
-        SELECT DISTINCT original_transaction_id FROM purchases
+        SELECT DISTINCT original_transaction_id FROM purchases FORCE INDEX (PRIMARY)
         WHERE app = \(scope.app.number) AND environment = \(environment.code)
         AND original_transaction_id > \(last ?? "") ORDER BY original_transaction_id LIMIT \(limit)
         """)
@@ -55,7 +55,7 @@ extension Ledger {
       renewals: try RenewalTable.find(originals, app: app, environment: environment, in: session),
       events: try EventTable.read(
         """
-        WHERE app = \(scope.app.number) AND environment = \(environment.code)
+        FORCE INDEX (app) WHERE app = \(scope.app.number) AND environment = \(environment.code)
         AND original_transaction_id IN (\(list: originals))
         """, bundleIDs: [app.id: app.bundleID], in: session))
   }
