@@ -64,7 +64,8 @@ enum MigrationIDTable {
       for ids in ids.filter({ $0.value == 0 }).keys.sorted().parts() {
         _ = try session.execute(
           """
-          UPDATE migration_ids SET priority = 0 WHERE job = \(job) AND app = \(place.app?.number ?? 0)
+          UPDATE migration_ids FORCE INDEX (PRIMARY) SET priority = 0
+          WHERE job = \(job) AND app = \(place.app?.number ?? 0)
           AND environment = \(place.environment?.code ?? 0) AND id IN (\(list: ids)) AND priority > 0
           """)
       }

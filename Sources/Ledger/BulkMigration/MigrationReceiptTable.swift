@@ -52,8 +52,8 @@ enum MigrationReceiptTable {
     for digests in Array(digests).parts() {
       for row in try session.query(
         """
-        SELECT digest, mark, first_user FROM migration_receipts
-        WHERE job = \(job) AND digest IN (\(list: digests))
+        SELECT digest, mark, first_user FROM \(.listed(digests)) STRAIGHT_JOIN migration_receipts FORCE INDEX (PRIMARY)
+        ON job = \(job) AND digest = listed.wanted
         """)
       {
         let digest = try row.bytes("digest")
@@ -96,7 +96,10 @@ enum MigrationReceiptTable {
     var users: [[UInt8]: Set<[UInt8]>] = [:]
     for digests in Array(Set(digests)).parts() {
       for row in try session.query(
-        "SELECT digest, user FROM migration_links WHERE job = \(job) AND digest IN (\(list: digests))")
+        """
+        SELECT digest, user FROM \(.listed(digests)) STRAIGHT_JOIN migration_links FORCE INDEX (PRIMARY)
+        ON job = \(job) AND digest = listed.wanted
+        """)
       {
         users[try row.bytes("digest"), default: []].insert(try row.bytes("user"))
       }
