@@ -133,6 +133,29 @@ import Time
       let slice = try await ledger.slice(of: app, .sandbox, after: known, limit: 32)
       #expect(slice?.originalTransactionIDs.isEmpty == false)
     }
+    try await note("a whole slice for the comparison", most: 30 * 200) {
+      let slice = try await ledger.slice(of: app, .sandbox, after: nil, limit: 200)
+      #expect(slice?.originalTransactionIDs.count == 200)
+    }
+    try await note("how notifications arrived", most: 12 * 20) {
+      let told = (0..<20).map { number in
+        Ledger.Told(
+          notificationUUID: "e\(GrownLedger.original(size - 9 - number))0", digest: refused[number].message.digest)
+      }
+      let arrivals = try await ledger.arrivals(of: told, in: scope)
+      #expect(arrivals.count == 20 && !arrivals.contains(nil), "\(arrivals)")
+    }
+    try await note("letting go of what was set aside", most: 8 * 32) {
+      try await pool.transaction { session throws(DatabaseError) in
+        try QuarantineTable.release(refused.map(\.message.digest), in: session)
+      }
+    }
+    try await note("purging what was set aside", most: 16 * 8) {
+      let purged = try await pool.transaction { session throws(DatabaseError) in
+        try QuarantineTable.purge(receivedBefore: now + .milliseconds(1), code: nil, limit: 8, in: session)
+      }
+      #expect(purged == 8)
+    }
 
     for queue in WorkTable.Queue.allCases {
       try await note("leasing what is \(queue)", most: 40 * 32) {

@@ -46,7 +46,8 @@ enum EventTable {
   ///
   /// - Parameter limit: rows that are read; nil: all.
   static func read(
-    _ condition: SQL, bundleIDs: [App.ID: String], atMost limit: Int? = nil, isBackward: Bool = false,
+    from table: SQL = "events", _ condition: SQL, bundleIDs: [App.ID: String], atMost limit: Int? = nil,
+    isBackward: Bool = false,
     in session: borrowing Session
   ) throws(DatabaseError) -> [Event] {
     var events: [Event] = []
@@ -58,7 +59,7 @@ enum EventTable {
       """
       SELECT app, environment, notification_uuid, notification_type, subtype, original_transaction_id, transaction_id,
         line, date, source, as_of, details, rule, message, precedence
-      FROM events \(condition) ORDER BY \(order) \(.limit(limit))
+      FROM \(table) \(condition) ORDER BY \(order) \(.limit(limit))
       """
     ) { row throws(DatabaseError) in
       let original = try row.text("original_transaction_id")

@@ -172,12 +172,16 @@ package enum QuarantineTable {
     _ digests: [[UInt8]], _ removed: inout [QuarantineSource: QuarantineUsage], in session: borrowing Session
   ) throws(DatabaseError) -> Int {
     // Locked first: of two that delete the same row one alone counts it.
-    let rows = try session.query("SELECT source, size FROM quarantine WHERE digest IN (\(list: digests)) FOR UPDATE")
+    let kept: SQL = """
+      \(.listed(digests.sorted { $0.lexicographicallyPrecedes($1) })) STRAIGHT_JOIN quarantine q FORCE INDEX (PRIMARY)
+      ON q.digest = listed.wanted
+      """
+    let rows = try session.query("SELECT q.source, q.size FROM \(kept) FOR UPDATE")
     for row in rows {
       guard let source = QuarantineSource(rawValue: try row.text("source")) else { continue }
       removed[source, default: QuarantineUsage()].add(try row.int("size"))
     }
-    return Int(try session.execute("DELETE FROM quarantine WHERE digest IN (\(list: digests))").affectedRows)
+    return Int(try session.execute("DELETE q FROM \(kept)").affectedRows)
   }
 
   /// Notes that a replay was refused again, and why.
@@ -239,7 +243,7 @@ package enum QuarantineTable {
   package static func purge(
     receivedBefore instant: Milliseconds, code: String?, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
-    var selection: SQL = "SELECT digest FROM quarantine WHERE received_at < \(instant)"
+    var selection: SQL = "SELECT digest FROM quarantine FORCE INDEX (received_at) WHERE received_at < \(instant)"
     if let code { selection += " AND code = \(code)" }
     let digests = try session.query(selection + " ORDER BY received_at LIMIT \(limit)").map {
       row throws(DatabaseError) in
@@ -249,8 +253,8 @@ package enum QuarantineTable {
     // The claim goes with it, unless the message was accepted meanwhile.
     _ = try session.execute(
       """
-      DELETE FROM claims WHERE digest IN (\(list: digests))
-      AND NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.digest = claims.digest)
+      DELETE c FROM \(.listed(digests)) STRAIGHT_JOIN claims c FORCE INDEX (PRIMARY) ON c.digest = listed.wanted
+      WHERE NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.digest = c.digest)
       """)
     var removed: [QuarantineSource: QuarantineUsage] = [:]
     let count = try delete(digests, &removed, in: session)

@@ -34,18 +34,27 @@ extension Ledger {
     return try await pool.read { session throws(DatabaseError) in
       let digests = told.flatMap(\.digests).map(\.bytes)
       var byDigest: [Digest: Arrival] = [:]
-      for row in try session.query("SELECT digest FROM quarantine WHERE digest IN (\(list: digests))") {
+      for row in try session.query(
+        """
+        SELECT digest FROM \(.listed(digests)) STRAIGHT_JOIN quarantine FORCE INDEX (PRIMARY) ON digest = listed.wanted
+        """)
+      {
         if let digest = Digest(bytes: try row.bytes("digest")) { byDigest[digest] = .inQuarantine }
       }
-      for row in try session.query("SELECT digest, kind FROM inbox WHERE digest IN (\(list: digests))") {
+      for row in try session.query(
+        """
+        SELECT digest, kind FROM \(.listed(digests)) STRAIGHT_JOIN inbox FORCE INDEX (PRIMARY) ON digest = listed.wanted
+        """)
+      {
         if let digest = Digest(bytes: try row.bytes("digest")) { byDigest[digest] = Arrival(try row.int("kind")) }
       }
       var byUUID: [String: Arrival] = [:]
       for row in try session.query(
         """
-        SELECT e.id, i.kind FROM events e JOIN inbox i ON i.digest = e.message
-        WHERE e.app = \(scope.app.number) AND e.environment = \(scope.environment.code)
-        AND e.id IN (\(list: told.compactMap(\.notificationUUID)))
+        SELECT e.id, i.kind FROM \(.listed(told.compactMap(\.notificationUUID)))
+          STRAIGHT_JOIN events e FORCE INDEX (PRIMARY) ON e.app = \(scope.app.number)
+            AND e.environment = \(scope.environment.code) AND e.id = listed.wanted
+          STRAIGHT_JOIN inbox i FORCE INDEX (PRIMARY) ON i.digest = e.message
         """)
       {
         byUUID[try row.text("id")] = Arrival(try row.int("kind"))

@@ -56,9 +56,10 @@ extension Ledger {
       purchases: try PurchaseTable.find(originals, app: app, environment: environment, in: session),
       renewals: try RenewalTable.find(originals, app: app, environment: environment, in: session),
       events: try EventTable.read(
+        from: "\(.listed(originals)) STRAIGHT_JOIN events FORCE INDEX (app)",
         """
-        FORCE INDEX (app) WHERE app = \(scope.app.number) AND environment = \(environment.code)
-        AND original_transaction_id IN (\(list: originals))
+        ON app = \(scope.app.number) AND environment = \(environment.code)
+        AND original_transaction_id = listed.wanted
         """, bundleIDs: [app.id: app.bundleID], in: session))
   }
 }
