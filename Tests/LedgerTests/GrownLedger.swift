@@ -9,7 +9,7 @@ import Time
 ///
 /// Each customer has one subscription of two periods: the notifications of it, an account token, a user id, a history that
 /// is stored, an id that waits to be asked about, a renewal check and a consumption request. One in ten has a claimed
-/// change and a message in quarantine.
+/// change and a message in quarantine with a claim.
 struct GrownLedger: FilledLedger {
   static let largest = "purchases"
   static let now = SignedStory.start + .days(100)
@@ -122,6 +122,11 @@ struct GrownLedger: FilledLedger {
         """
         INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body, size)
         SELECT UNHEX(SHA2(CONCAT('set aside ', n), 256)), \(now), 'legacy', 'wrongSecret', '', '', 1, 'grown', 5 \(tenth)
+        """)
+      _ = try session.execute(
+        """
+        INSERT INTO claims (digest, environment)
+        SELECT UNHEX(SHA2(CONCAT('set aside ', n), 256)), \(scope.environment.code) \(tenth)
         """)
     }
   }

@@ -156,6 +156,12 @@ import Time
       }
       #expect(purged == 8)
     }
+    try await note("purging where nothing is old enough", most: 16 * 8) {
+      let purged = try await pool.transaction { session throws(DatabaseError) in
+        try QuarantineTable.purge(receivedBefore: now, code: nil, limit: 8, in: session)
+      }
+      #expect(purged == 0)
+    }
 
     for queue in WorkTable.Queue.allCases {
       try await note("leasing what is \(queue)", most: 40 * 32) {

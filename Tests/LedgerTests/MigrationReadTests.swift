@@ -117,9 +117,9 @@ import Time
     }
     return [
       ("first receipts", nil, { session throws(DatabaseError) in try see("first", session) }),
-      ("seeing receipts", 200, { session throws(DatabaseError) in try see("again", session) }),
+      ("seeing receipts", 300, { session throws(DatabaseError) in try see("again", session) }),
       ("first ids", nil, { session throws(DatabaseError) in try add("0", session) }),
-      ("adding ids", 48, { session throws(DatabaseError) in try add("1", session) }),
+      ("adding ids", 200, { session throws(DatabaseError) in try add("1", session) }),
       (
         "first turn", nil,
         { session throws(DatabaseError) in

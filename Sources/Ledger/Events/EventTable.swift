@@ -44,11 +44,12 @@ enum EventTable {
 
   /// Every event that `condition` selects, by date.
   ///
-  /// - Parameter limit: rows that are read; nil: all.
+  /// - Parameters:
+  ///   - table: `events`, or what it is joined with, and by which index.
+  ///   - limit: rows that are read; nil: all.
   static func read(
     from table: SQL = "events", _ condition: SQL, bundleIDs: [App.ID: String], atMost limit: Int? = nil,
-    isBackward: Bool = false,
-    in session: borrowing Session
+    isBackward: Bool = false, in session: borrowing Session
   ) throws(DatabaseError) -> [Event] {
     var events: [Event] = []
     let order: SQL =

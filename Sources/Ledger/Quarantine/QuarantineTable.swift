@@ -243,18 +243,22 @@ package enum QuarantineTable {
   package static func purge(
     receivedBefore instant: Milliseconds, code: String?, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
-    var selection: SQL = "SELECT digest FROM quarantine FORCE INDEX (received_at) WHERE received_at < \(instant)"
+    // `size` is no column of that index: see `Ledger.slice`.
+    var selection: SQL =
+      "SELECT digest FROM quarantine FORCE INDEX (received_at) WHERE received_at < \(instant) AND size IS NOT NULL"
     if let code { selection += " AND code = \(code)" }
+    // Sorted, since whoever writes claims locks them in this order.
     let digests = try session.query(selection + " ORDER BY received_at LIMIT \(limit)").map {
       row throws(DatabaseError) in
       try row.bytes("digest")
     }
+    .sorted { $0.lexicographicallyPrecedes($1) }
     guard !digests.isEmpty else { return 0 }
     // The claim goes with it, unless the message was accepted meanwhile.
     _ = try session.execute(
       """
       DELETE c FROM \(.listed(digests)) STRAIGHT_JOIN claims c FORCE INDEX (PRIMARY) ON c.digest = listed.wanted
-      WHERE NOT EXISTS (SELECT 1 FROM inbox WHERE inbox.digest = c.digest)
+      LEFT JOIN inbox i FORCE INDEX (PRIMARY) ON i.digest = c.digest WHERE i.digest IS NULL
       """)
     var removed: [QuarantineSource: QuarantineUsage] = [:]
     let count = try delete(digests, &removed, in: session)
