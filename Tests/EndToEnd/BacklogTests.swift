@@ -127,7 +127,7 @@ private final class ListeningBackEnd: HTTPHandler {
 }
 
 /// A port that takes connections and never answers.
-private struct SilentListener {
+struct SilentListener {
   let port: UInt16
   private let descriptor: Int32
 
