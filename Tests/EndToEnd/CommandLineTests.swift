@@ -50,7 +50,7 @@ import Testing
     let refused = try await program.run(options + ["--data-dir", "\(place.path)/data"])
     #expect(refused.status == 2)
     #expect(refused.notes.contains("--i-know-this-root-can-make-purchases-count"))
-    let allowed = try await program.run(
+    let allowed = try await program.process(
       options + ["--i-know-this-root-can-make-purchases-count", "--data-dir", "\(place.path)/data"])
     #expect(allowed.status == 0, "\(allowed)")
   }

@@ -6,7 +6,7 @@ import Testing
 @Suite struct `switchyard db` {
   @Test func `makes a private database at first use, and finds it again`() async throws {
     let place = TemporaryDirectory()
-    let program = Program(options: ["--data-dir", "\(place.path)/data"])
+    let program = Program(options: ["--data-dir", "\(place.path)/data"], runsProcesses: true)
     let missing = try #require(try await program.run("db", "migrate", "--dry-run", "--json").objects.first)
     #expect(missing["installed"] == 0)
     #expect(missing["steps"]?.array?.isEmpty == false)
@@ -24,7 +24,8 @@ import Testing
     let place = TemporaryDirectory()
     let server = EmbeddedServer(directory: "\(place.path)/data/database")
     _ = try await server.start()
-    let outcome = try await Program(options: ["--data-dir", "\(place.path)/data"]).run("db", "migrate")
+    let outcome = try await Program(options: ["--data-dir", "\(place.path)/data"], runsProcesses: true).run(
+      "db", "migrate")
     await server.stop()
     #expect(outcome.status == 0, "\(outcome)")
   }

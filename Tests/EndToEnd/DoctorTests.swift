@@ -14,7 +14,8 @@ import Time
 
   @Test func `finds nothing to fail in a new directory, and makes nothing there`() async throws {
     let place = TemporaryDirectory()
-    let outcome = try await Program(options: ["--data-dir", "\(place.path)/data"]).run("doctor", "--json")
+    let outcome = try await Program(options: ["--data-dir", "\(place.path)/data"], runsProcesses: true).run(
+      "doctor", "--json")
     #expect(outcome.status == 0, "\(outcome)")
     #expect(try level("database", outcome) == ["warn"])
     #expect(try level("root", outcome) == ["ok"])
@@ -154,7 +155,7 @@ import Time
 
   @Test func `fails for a master key that others may open, and for a directory that others may write`() async throws {
     let place = TemporaryDirectory()
-    let program = Program(options: ["--data-dir", place.path])
+    let program = Program(options: ["--data-dir", place.path], runsProcesses: true)
     let key = place.file("master.key", Array(String(repeating: "ab", count: 32).utf8), mode: 0o600)
     #expect(try level("master key", await program.run("doctor", "--json")) == ["ok"])
     unsafe chmod(key, 0o644)
@@ -168,7 +169,7 @@ import Time
   @Test func `tells when the server does not answer, and when a root is trusted for Production`() async throws {
     let place = TemporaryDirectory()
     let root = try SignedFixtures().root(in: place)
-    let outcome = try await Program(options: ["--data-dir", "\(place.path)/data"]).run(
+    let outcome = try await Program(options: ["--data-dir", "\(place.path)/data"], runsProcesses: true).run(
       "doctor", "--json", "--database", "mysql://nobody@127.0.0.1:1/none", "--trust-root", root,
       "--trust-root-for", "Production", "--i-know-this-root-can-make-purchases-count")
     #expect(outcome.status == 1)

@@ -13,7 +13,7 @@ struct PrivateInstallation: Sendable {
 
   private init(suffix: String) {
     place = TemporaryDirectory(suffix: suffix)
-    program = Program(options: ["--data-dir", "\(place.path)/data"])
+    program = Program(options: ["--data-dir", "\(place.path)/data"], runsProcesses: true)
   }
 
   /// Runs `body` with an empty data directory; afterwards nothing may run there, and what does is ended.

@@ -2,10 +2,12 @@ import Database
 import Dispatch
 import Glibc
 import JSON
+import Runtime
 import Support
 import Time
+import switchyard
 
-/// The program as a process of its own, as an operator calls it.
+/// The program as an operator calls it: a command in this process, or a process of its own.
 struct Program: Sendable {
   /// What a run of it came to.
   struct Outcome: Sendable {
@@ -51,13 +53,48 @@ struct Program: Sendable {
   var options: [String] = []
   var environment: [String: String] = [:]
 
-  /// Runs it to its end; what it wrote, and how it ended (128 + signal when killed).
+  /// Whether each command is a process: it starts a private database, or has a clock of its own.
+  var runsProcesses = false
+
+  /// Runs a command to its end in this process, unless `runsProcesses`.
   func run(_ arguments: String..., input: [UInt8] = []) async throws -> Outcome {
     try await run(arguments, input: input)
   }
 
-  /// - Parameter limit: after that it is killed.
+  /// - Parameter limit: after that it is cancelled or killed.
   func run(_ arguments: [String], input: [UInt8] = [], within limit: Interval = Self.limit) async throws -> Outcome {
+    if runsProcesses { return try await process(arguments, input: input, within: limit) }
+    let place = TemporaryDirectory()
+    let file = place.file("input", input)
+    let descriptor = unsafe open(file, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw CannotStart(path: file, reason: errno) }
+    defer { close(descriptor) }
+    let (terminal, recording) = Terminal.recording()
+    let command = Task {
+      // As the main thread of a process is: what blocks there keeps nothing else from running.
+      await SideThread(label: "command").run {
+        await Terminal.$input.withValue(descriptor) {
+          await SwitchyardCommand.command.main(
+            arguments + options, environment: settings, version: SwitchyardCommand.version, terminal: terminal,
+            signals: false)
+        }
+      }
+    }
+    let watch = Task {
+      try await Task.sleep(for: .milliseconds(limit.milliseconds))
+      command.cancel()
+    }
+    defer { watch.cancel() }
+    let status = await command.value?.rawValue ?? ExitStatus.failed.rawValue
+    return Outcome(status: status, output: recording.output, notes: recording.notes)
+  }
+
+  /// Runs a command to its end as a process; what it wrote, and how it ended (128 + signal when killed).
+  ///
+  /// - Parameter limit: after that it is killed.
+  func process(
+    _ arguments: [String], input: [UInt8] = [], within limit: Interval = Self.limit
+  ) async throws -> Outcome {
     let place = TemporaryDirectory()
     try write(input, to: "\(place.path)/input")
     let id = try spawn(arguments + options, place.path)
@@ -65,6 +102,9 @@ struct Program: Sendable {
     return Outcome(
       status: status, output: Self.text("\(place.path)/output"), notes: Self.text("\(place.path)/notes"))
   }
+
+  /// Many private databases are started at once: none takes a quarter of the memory.
+  private var settings: [String: String] { ["SWITCHYARD_DATABASE_MEMORY": "32M"].merging(environment) { $1 } }
 
   /// - Parameters:
   ///   - path: another program than `switchyard`.
@@ -86,11 +126,12 @@ struct Program: Sendable {
     unsafe posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "\(place)/output", create, 0o600)
     unsafe posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "\(place)/notes", create, 0o600)
     let search = (folders + ["/usr/sbin:/usr/bin:/sbin:/bin"]).joined(separator: ":")
-    // Many private databases are started at once: none takes a quarter of the memory.
-    let settings = ["SWITCHYARD_DATABASE_MEMORY": "32M", "LC_ALL": "C", "PATH": search].merging(environment) { $1 }
-    let variables = settings.map { "\($0)=\($1)" }
+    var variables = ["LC_ALL": "C", "PATH": search].merging(settings) { $1 }
+    // Under scripts/coverage. Without the process ID in its name all runs of the program share one profile.
+    let profile = unsafe getenv("LLVM_PROFILE_FILE").map { unsafe String(cString: $0) }
+    variables["LLVM_PROFILE_FILE"] = profile?.replacing(".%p", with: "")
     let words = unsafe ([path] + arguments).map { unsafe strdup($0) } + [nil]
-    let block = unsafe variables.map { unsafe strdup($0) } + [nil]
+    let block = unsafe variables.map { unsafe strdup("\($0)=\($1)") } + [nil]
     defer { unsafe (words + block).forEach { unsafe free($0) } }
     var id: pid_t = 0
     let reason = unsafe posix_spawn(&id, path, &actions, &attributes, words, block)

@@ -20,11 +20,13 @@ import Truth
         return try await kept.rowCount("reconciliations WHERE finished_until IS NOT NULL") == 2
       }
       #expect(isCompared, "Production and the Sandbox")
-      let (place, now) = (try await kept.place(), kept.clock.clock.now())
+      // The service plans the next comparison after it has finished one: of Production before it begins the Sandbox's.
+      let scope = Scope(app: try await kept.place().scope.app, environment: .production)
+      let now = kept.clock.clock.now()
       func claims(at instant: Milliseconds) async throws -> Bool {
         try await kept.pool.transaction { session throws(DatabaseError) in
           try ReconciliationTable.claim(
-            place.scope, every: .hours(24), lease: .hours(24), at: instant, in: session)
+            scope, every: .hours(24), lease: .hours(24), at: instant, in: session)
         }
       }
       #expect(try await !claims(at: now + .hours(23)))

@@ -2,15 +2,17 @@ extension Command {
   /// Does what a command line asks for and gives the exit status; errors are said on stderr.
   ///
   /// `let status = await root.main(Array(CommandLine.arguments.dropFirst()), environment: …, version: "1.0", terminal: …)`
+  ///
+  /// - Parameter signals: whether SIGINT and SIGTERM stop it; false where the process has other work.
   package func main(
-    _ arguments: [String], environment: [String: String], version: String, terminal: Terminal
+    _ arguments: [String], environment: [String: String], version: String, terminal: Terminal, signals: Bool = true
   ) async -> ExitStatus {
     do {
       switch try parse(arguments, environment: environment, width: terminal.width) {
       case .help(let text): try terminal.write(text)
       case .version: try terminal.write("\(name) \(version)\n")
       case .run(let action, let parsed):
-        guard let note = parsed.stopNote else { return try await action(parsed, terminal) }
+        guard signals, let note = parsed.stopNote else { return try await action(parsed, terminal) }
         return try await CommandStop(name, note, terminal).run { try await action(parsed, terminal) }
       }
       return .done

@@ -3,6 +3,9 @@ import Synchronization
 
 /// Where a command talks: data to stdout, everything else to stderr.
 package struct Terminal: Sendable {
+  /// The descriptor that a command reads as its stdin.
+  @TaskLocal package static var input = STDIN_FILENO
+
   /// Why data could not be written; a command that lost data must not end with 0.
   package enum OutputError: Error, Equatable, CustomStringConvertible {
     /// The reader went away, as `| head` does.
@@ -54,6 +57,16 @@ package struct Terminal: Sendable {
   /// Writes text to stdout, without anything that a terminal would obey: it may hold what a stranger wrote.
   package func write(_ text: String) throws(OutputError) {
     try sink(STDOUT_FILENO, SafeText.escaped(lines: Array(text.utf8)))
+  }
+
+  /// The next line of stdin, without its end, up to 64 KiB; nil when there is none.
+  package static func readLine() -> String? {
+    var line: [UInt8] = []
+    while line.count < 1 << 16, let byte = try? SystemCall.read(1, from: input).first {
+      if byte == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
+      line.append(byte)
+    }
+    return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
   }
 
   /// Says something on stderr; a newline is added, and nobody listening is no error.

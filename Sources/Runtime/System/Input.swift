@@ -25,7 +25,7 @@ package enum Input {
 
   /// The bytes of a file, or of stdin when `path` is `-`; more than `limit` is an error, not a part.
   package static func read(_ path: String, limit: Int) throws(InputError) -> [UInt8] {
-    if path == "-" { return try read(from: STDIN_FILENO, path: "stdin", limit: limit) }
+    if path == "-" { return try read(from: Terminal.input, path: "stdin", limit: limit) }
     guard !path.utf8.contains(0) else { throw .noSuchFile(path) }
     let descriptor: Int32
     do {

@@ -17,7 +17,7 @@ package final class InputFile {
     self.path = path == "-" ? "stdin" : path
     isOurs = path != "-"
     do throws(SystemCall.Failure) {
-      descriptor = path == "-" ? STDIN_FILENO : try SystemCall.openForReading(path)
+      descriptor = path == "-" ? Terminal.input : try SystemCall.openForReading(path)
     } catch {
       throw FileError(path, error)
     }

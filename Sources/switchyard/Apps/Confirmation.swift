@@ -6,7 +6,7 @@ enum Confirmation {
   static func ask(for name: String, isGiven: Bool, _ terminal: Terminal) throws(NotConfirmed) {
     if isGiven { return }
     terminal.note("Type \(name) to go on:")
-    guard readLine()?.trimmingSpaces == name else { throw NotConfirmed(name: name) }
+    guard Terminal.readLine()?.trimmingSpaces == name else { throw NotConfirmed(name: name) }
   }
 }
 

@@ -57,6 +57,7 @@ struct LegacyMonths: Sendable {
     let apple = try RunningAppStore.start(plan.world, RunningAppStore.Settings(), clock: time.clock)
     var program = database.program
     program.environment.merge(time.environment) { _, new in new }
+    program.runsProcesses = true
     program.environment["SWITCHYARD_APP_STORE_URL"] = apple.productionURL
     let token = try await Months.register(apple, program, database.place)
     let root = database.place.file("root.der", apple.store.identity.chains.pki.root.certificate.der)

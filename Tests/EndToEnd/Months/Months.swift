@@ -46,6 +46,7 @@ struct Months: Sendable {
     let apple = try RunningAppStore.start(plan.world, settings, clock: time.clock)
     var program = database.program
     program.environment.merge(time.environment) { _, new in new }
+    program.runsProcesses = true
     program.environment["SWITCHYARD_APP_STORE_URL"] = apple.productionURL
     let token = try await register(apple, program, database.place)
     let trust = [

@@ -70,6 +70,7 @@ struct SwitchedMonths: Sendable {
     let apple = try RunningAppStore.start(world, settings, clock: time.clock)
     var program = program
     program.environment.merge(time.environment) { _, new in new }
+    program.runsProcesses = true
     program.environment["SWITCHYARD_APP_STORE_URL"] = apple.productionURL
     let trust = [
       "--trust-root", place.file("root.der", apple.store.identity.chains.pki.root.certificate.der), "--trust-root",

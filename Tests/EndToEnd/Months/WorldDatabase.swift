@@ -52,7 +52,8 @@ struct WorldDatabase: Sendable {
       try session.run("GRANT SELECT ON world.* TO service@localhost")
     }
     await connection.close()
-    var program = Program(options: ["--data-dir", "\(place.path)/data"], environment: time.environment)
+    var program = Program(
+      options: ["--data-dir", "\(place.path)/data"], environment: time.environment, runsProcesses: true)
     program.environment["SWITCHYARD_DATABASE"] =
       "mysql://service:service@localhost/switchyard?socket=\(socket)&timeout=300"
     return WorldDatabase(place: place, time: time, program: program, server: server, configuration: configuration)
