@@ -13,11 +13,19 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+/// Modules that compute for long in tests: optimized in a debug build with SWITCHYARD_OPTIMIZED=1, as scripts/check makes.
+let computing: Set = [
+  "Time", "JSON", "Purchases", "Signing", "Receipts", "Wire", "Mappings", "Adapter", "LegacyAnswers", "Comparison",
+  "Compression", "Backfill", "Simulator",
+]
+let isOptimized = Context.environment["SWITCHYARD_OPTIMIZED"] == "1"
+
 func module(_ name: String, _ uses: Target.Dependency..., path: String? = nil, resources: [Resource]? = nil)
   -> Target
 {
   .target(
-    name: name, dependencies: uses, path: path, resources: resources, swiftSettings: strict)
+    name: name, dependencies: uses, path: path, resources: resources,
+    swiftSettings: strict + (isOptimized && computing.contains(name) ? [.unsafeFlags(["-O"])] : []))
 }
 
 func tests(_ name: String, _ uses: Target.Dependency...) -> Target {
@@ -128,6 +136,13 @@ let package = Package(
         "Receipts", "Wire", "HTTPServer", "HTTPClient", "Signing", "Purchases", "Runtime", "JSON", "Time", "COpenSSL",
       ], path: "Benchmarks", swiftSettings: strict),
 
+    // Sees of the libraries what anybody outside would: nothing that is not public.
+    .executableTarget(
+      name: "Examples",
+      dependencies: ["Adapter", "AppStore", "JSON", "Mappings", "Purchases", "Receipts", "Signing", "Time", "Wire"],
+      path: "Examples", packageAccess: false,
+      swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+
     .target(name: "WorldTime", path: "Tests/WorldTime"),
     .target(
       name: "Support",
@@ -141,6 +156,13 @@ let package = Package(
       ],
       path: "Tests/Truth", swiftSettings: strict),
     .target(name: "Tables", path: "Tests/Tables", swiftSettings: strict),
+    .target(
+      name: "FuzzTargets",
+      dependencies: [
+        "Tables", "Ledger", "HTTPServer", "Backfill", "Compression", "Adapter", "Receipts", "Simulator", "Purchases",
+        "Signing", "JSON", "Time",
+      ], path: "Tests/Fuzz/Targets", swiftSettings: strict),
+    tests("FuzzTests", "FuzzTargets"),
     tests("TimeTests", "Time"),
     tests("JSONTests", "JSON", "Time"),
     tests("RuntimeTests", "Runtime", "JSON", "Time"),
@@ -208,31 +230,18 @@ let package = Package(
       "Time"),
     tests(
       "AppStoreServerTests", "Simulator", "HTTPServer", "HTTPClient", "Signing", "JSON", "Time"),
-    tests("ArchitectureTests"),
     tests(
       "EndToEnd", "switchyard", "Truth", "Service", "Intake", "Seeding", "Adapter", "Ledger", "Database", "HTTPServer",
       "HTTPClient", "Simulator", "Signing", "Purchases", "JSON", "Runtime", "Time"),
   ]
 )
 
-// The fuzzers link libFuzzer where scripts/fuzz asks for it; otherwise they try the inputs of a directory, once each.
-let hasFuzzer = Context.environment["SWITCHYARD_FUZZ"] == "1"
-package.targets.append(
-  hasFuzzer
-    ? .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer")
-    : .target(name: "CLibFuzzer", path: "Tests/Fuzz/Replay"))
-for (name, uses): (String, [Target.Dependency]) in [
-  ("FuzzJWS", ["Signing", "Simulator", "JSON", "Time"]),
-  ("FuzzJSON", ["Signing", "JSON", "Time"]),
-  ("FuzzReceipt", ["Receipts", "Signing", "Simulator", "JSON", "Time"]),
-  ("FuzzLegacy", ["Adapter", "Purchases", "Signing", "JSON", "Time"]),
-  ("FuzzEvidence", ["Ledger", "Adapter", "Purchases", "Signing", "JSON", "Time"]),
-  ("FuzzRows", ["Backfill", "Receipts", "Runtime", "Tables"]),
-  ("FuzzHeads", ["HTTPServer"]),
-  ("FuzzCompressed", ["Compression"]),
-] {
-  package.targets.append(
+// Only where scripts/fuzz asks for it: it links libFuzzer.
+if Context.environment["SWITCHYARD_FUZZ"] == "1" {
+  package.targets += [
+    .systemLibrary(name: "CLibFuzzer", path: "Tests/Fuzz/CLibFuzzer"),
     .executableTarget(
-      name: name, dependencies: ["CLibFuzzer"] + uses, path: "Tests/Fuzz/\(name)",
-      swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]))
+      name: "Fuzz", dependencies: ["CLibFuzzer", "FuzzTargets"], path: "Tests/Fuzz/Run",
+      swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]),
+  ]
 }

@@ -1,6 +1,7 @@
 import AppStore
 import Database
 import Ledger
+import Purchases
 import Reconciliation
 import Runtime
 import Service

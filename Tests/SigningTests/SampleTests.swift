@@ -1,14 +1,15 @@
 import JSON
 import Signing
+import Support
 import Testing
 import Time
 
 /// Apple's own fixtures and a real answer of 2021, read from beside the project.
-@Suite(.enabled(if: Samples.areHere, "the samples are not beside the package")) struct `Real samples` {
+@Suite(.enabled(if: Samples.directory != nil, "the samples are not beside the package")) struct `Real samples` {
   private static let now = Milliseconds(1_767_225_600_000)
 
   private static func mockVerifier() throws -> SignedDataVerifier {
-    let root = try RootCertificate.read(Samples.bytes("apple_library/certs/testCA.der"))
+    let root = try RootCertificate.read(Samples.required("apple_library/certs/testCA.der"))
     return SignedDataVerifier(roots: TrustedRoots(exactly: root))
   }
 
@@ -75,7 +76,7 @@ import Time
   }
 
   @Test func `of Apple's servers, 2021, verify against the pinned root`() throws {
-    let answer = try JSONReader.read(Samples.bytes("v2/omnichess_status_raw_jws.json"))
+    let answer = try JSONReader.read(Samples.required("v2/omnichess_status_raw_jws.json"))
     let last = try #require(answer.object?["data"]?.array?.first?.object?["lastTransactions"]?.array?.first?.object)
     let verifier = SignedDataVerifier(roots: .apple)
     let transaction = try verifier.verifyTransaction(
@@ -95,7 +96,7 @@ import Time
 
   @Test func `of Apple's certificates are the chain of today`() throws {
     func certificate(_ name: String) throws -> Certificate {
-      try Certificate(der: Samples.bytes("apple_library/certs/REAL_APPLE_\(name).der"))
+      try Certificate(der: Samples.required("apple_library/certs/REAL_APPLE_\(name).der"))
     }
     let (leaf, intermediate) = (try certificate("SIGNING_CERTIFICATE"), try certificate("INTERMEDIATE"))
     #expect(try certificate("ROOT").fingerprint == RootCertificate.appleG3.certificate.fingerprint)

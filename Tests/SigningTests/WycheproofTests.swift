@@ -1,9 +1,10 @@
 import JSON
 import Signing
+import Support
 import Testing
 
 /// Project Wycheproof's vectors of ECDSA with P-256 and SHA-256: edge cases on which implementations have failed.
-@Suite(.enabled(if: Samples.areHere)) struct `Signatures of Wycheproof` {
+@Suite(.enabled(if: Samples.directory != nil)) struct `Signatures of Wycheproof` {
   private struct Vector {
     let id: Int64
     let message: [UInt8]
@@ -12,7 +13,7 @@ import Testing
   }
 
   private static func groups() throws -> [(point: [UInt8], vectors: [Vector])] {
-    let text = try Samples.bytes("wycheproof/ecdsa_secp256r1_sha256_p1363_test.json")
+    let text = try Samples.required("wycheproof/ecdsa_secp256r1_sha256_p1363_test.json")
     let root = try #require(JSONReader.read(text).object)
     return try #require(root["testGroups"]?.array).map { group in
       let key = try #require(group.object?["publicKey"]?.object?["uncompressed"]?.string)

@@ -5,11 +5,14 @@ import Glibc
 package enum Samples {
   private static let limit = 64 << 20
 
-  /// Nil where they are absent, which is said once on standard error.
+  /// `nil` if the samples are absent.
+  ///
+  /// A line on stderr says so. If SWITCHYARD_SAMPLES_REQUIRED is set, the tests stop.
   package static let directory: String? = {
     let place = unsafe getenv("SWITCHYARD_SAMPLES").map { unsafe String(cString: $0) } ?? besidePackage
     if !Files.names(in: place).isEmpty { return place }
     let words = Array("The samples are ABSENT (looked in \(place)): what they would show is not tested.\n".utf8)
+    precondition(unsafe getenv("SWITCHYARD_SAMPLES_REQUIRED") == nil, "the samples are required")
     _ = unsafe write(STDERR_FILENO, words, words.count)
     return nil
   }()

@@ -1,12 +1,10 @@
-import CLibFuzzer
 import Compression
-import Glibc
 
 /// Compressed streams of any bytes: nothing stops the process, nothing gives more than it was asked for, and the way a
 /// stream is divided does not matter.
 ///
 /// The first byte says how many bytes arrive at once, the second how many are asked for.
-private enum Subject {
+enum CompressedSubject {
   static func check(_ input: [UInt8]) {
     guard input.count > 2 else { return }
     let stream = input[2...]
@@ -27,23 +25,5 @@ private enum Subject {
     guard whole.output.count == divided.output.count, whole.isComplete == divided.isComplete else {
       preconditionFailure("the division changes the end")
     }
-  }
-}
-
-@c(LLVMFuzzerTestOneInput)
-public func test(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  Subject.check(unsafe Array(UnsafeBufferPointer(start: start, count: count)))
-  return 0
-}
-
-@main struct FuzzCompressed {
-  /// `seeds <directory>` writes what to begin with; anything else is libFuzzer's.
-  static func main() throws {
-    if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "seeds" {
-      return try CompressedSeeds.write(to: CommandLine.arguments[2])
-    }
-    var count = CommandLine.argc
-    var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe CommandLine.unsafeArgv
-    exit(unsafe LLVMFuzzerRunDriver(&count, &arguments) { unsafe test($0, $1) })
   }
 }

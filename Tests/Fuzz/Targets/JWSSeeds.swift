@@ -1,17 +1,16 @@
-import Glibc
 import JSON
 import Signing
 import Simulator
 import Time
 
 /// What the fuzzers begin with: tokens and bodies made now, by a PKI that no later process knows.
-struct Seeds {
+struct JWSSeeds {
   private let pki: ApplePKI
 
   init() throws { pki = try ApplePKI.generate(at: Milliseconds(1_767_225_600_000)) }
 
-  /// Writes `jws/` and `json/` below `directory`.
-  func write(to directory: String) throws {
+  /// Tokens, and JSON bodies with some of them.
+  func all() throws -> (jws: [[UInt8]], json: [[UInt8]]) {
     let payloads: [JSONObject] = [
       ["bundleId": "a", "environment": "Sandbox", "signedDate": 1_767_225_600_000, "originalTransactionId": "1"],
       ["environment": "Production", "signedDate": 1_767_225_600_000, "autoRenewStatus": 1],
@@ -32,24 +31,12 @@ struct Seeds {
     let inputs =
       tokens.map { [0] + $0 } + all.map { [1] + $0.encoded() } + [[2] + pki.header.encoded()]
       + pki.certificates.map { [3] + $0 } + [[4], [4] + [UInt8](repeating: 0, count: 95) + [1]]
-    for (index, input) in inputs.enumerated() { try write(input, to: "\(directory)/jws/\(index)") }
 
     let bodies = tokens.map { token -> JSONObject in
       ["signedPayload": .string(String(decoding: token, as: UTF8.self))]
     }
     let other = #"{"a":[1,-0,1e3,1.5e-7,9007199254740993,true,false,null,"\u00e9\ud83d\ude00\n"],"b":{"c":{}}}"#
     let texts = (bodies + all).map { $0.encoded() } + [Array(other.utf8)]
-    for (index, text) in texts.enumerated() { try write(text, to: "\(directory)/json/\(index)") }
-  }
-
-  private struct Unwritable: Error {
-    let path: String
-  }
-
-  private func write(_ bytes: [UInt8], to path: String) throws {
-    let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
-    guard file >= 0 else { throw Unwritable(path: path) }
-    let written = unsafe Glibc.write(file, bytes, bytes.count)
-    guard close(file) == 0, written == bytes.count else { throw Unwritable(path: path) }
+    return (inputs, texts)
   }
 }

@@ -1,5 +1,3 @@
-import CLibFuzzer
-import Glibc
 import JSON
 import Receipts
 import Signing
@@ -10,7 +8,7 @@ import Time
 ///
 /// The first byte chooses what the rest is: a receipt as somebody hands it in, or the content of a message, or a
 /// purchase-info, under a good signature.
-private struct Subject {
+struct ReceiptSubject {
   static let now = Milliseconds(1_767_225_600_000)
   let pki: ReceiptPKI
   let reader: ReceiptReader
@@ -45,28 +43,5 @@ private struct Subject {
     _ = reading.receipt?.originalTransactionIDs
     if case .verified = reading { return true }
     return false
-  }
-}
-
-private let subject: Subject = {
-  do { return try Subject() } catch { preconditionFailure("no PKI: \(error)") }
-}()
-
-@c(LLVMFuzzerTestOneInput)
-public func test(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let input = unsafe Array(UnsafeBufferPointer(start: start, count: count))
-  do { try subject.check(input) } catch { preconditionFailure("the simulator cannot sign: \(error)") }
-  return 0
-}
-
-@main struct FuzzReceipt {
-  /// `seeds <directory>` writes what to begin with; anything else is libFuzzer's.
-  static func main() throws {
-    if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "seeds" {
-      return try ReceiptSeeds().write(to: CommandLine.arguments[2])
-    }
-    var count = CommandLine.argc
-    var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe CommandLine.unsafeArgv
-    exit(unsafe LLVMFuzzerRunDriver(&count, &arguments) { unsafe test($0, $1) })
   }
 }

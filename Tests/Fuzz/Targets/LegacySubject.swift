@@ -1,6 +1,4 @@
 import Adapter
-import CLibFuzzer
-import Glibc
 import JSON
 import Purchases
 import Signing
@@ -9,7 +7,7 @@ import Time
 /// Bodies of the old generation, of any bytes: nothing stops the process, and the same bytes are read the same way.
 ///
 /// The first byte chooses what the rest is: a notification, an answer of verifyReceipt, or evidence of any kind.
-private struct Subject {
+struct LegacySubject {
   static let now = Milliseconds(1_767_225_600_000)
   let adapter = Adapter(verifier: SignedDataVerifier(roots: .apple))
 
@@ -38,25 +36,5 @@ private struct Subject {
       if error.detail.isEmpty { preconditionFailure("refused without a reason") }
       return nil
     }
-  }
-}
-
-private let subject = Subject()
-
-@c(LLVMFuzzerTestOneInput)
-public func test(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  subject.check(unsafe Array(UnsafeBufferPointer(start: start, count: count)))
-  return 0
-}
-
-@main struct FuzzLegacy {
-  /// `seeds <directory>` writes what to begin with; anything else is libFuzzer's.
-  static func main() throws {
-    if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "seeds" {
-      return try LegacySeeds.write(to: CommandLine.arguments[2])
-    }
-    var count = CommandLine.argc
-    var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe CommandLine.unsafeArgv
-    exit(unsafe LLVMFuzzerRunDriver(&count, &arguments) { unsafe test($0, $1) })
   }
 }

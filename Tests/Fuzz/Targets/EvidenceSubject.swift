@@ -1,6 +1,4 @@
 import Adapter
-import CLibFuzzer
-import Glibc
 import JSON
 import Ledger
 import Purchases
@@ -11,7 +9,7 @@ import Time
 ///
 /// The first byte chooses what the caller says beside the body: an environment, a user id, or that it is an answer which we
 /// fetched.
-private struct Subject {
+struct EvidenceSubject {
   static let now = Milliseconds(1_767_225_600_000)
   static let app = "com.example.fuzz"
   let adapter = Adapter(verifier: SignedDataVerifier(roots: .apple))
@@ -59,25 +57,5 @@ private struct Subject {
       if error.detail.isEmpty { preconditionFailure("refused without a reason") }
       return nil
     }
-  }
-}
-
-private let subject = Subject()
-
-@c(LLVMFuzzerTestOneInput)
-public func test(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  subject.check(unsafe Array(UnsafeBufferPointer(start: start, count: count)))
-  return 0
-}
-
-@main struct FuzzEvidence {
-  /// `seeds <directory>` writes what to begin with; anything else is libFuzzer's.
-  static func main() throws {
-    if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "seeds" {
-      return try EvidenceSeeds.write(to: CommandLine.arguments[2])
-    }
-    var count = CommandLine.argc
-    var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe CommandLine.unsafeArgv
-    exit(unsafe LLVMFuzzerRunDriver(&count, &arguments) { unsafe test($0, $1) })
   }
 }

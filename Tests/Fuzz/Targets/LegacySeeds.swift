@@ -1,12 +1,7 @@
-import Glibc
 import JSON
 
 /// What fuzzing of the old generation begins with: one body of each kind and shape.
 enum LegacySeeds {
-  struct Unwritable: Error {
-    let path: String
-  }
-
   private static let row: JSONObject = [
     "quantity": "1", "product_id": "pro", "transaction_id": "1001", "original_transaction_id": "1000",
     "purchase_date": "2020-11-25 08:31:02 Etc/GMT", "purchase_date_ms": "1606293062000",
@@ -46,19 +41,11 @@ enum LegacySeeds {
     "latest_expired_receipt_info": .object(row),
   ]
 
-  /// Writes `legacy/` below `directory`.
-  static func write(to directory: String) throws {
+  static func all() -> [[UInt8]] {
     let id: JSONObject = ["originalTransactionId": "1000", "userId": "u"]
-    let seeds: [[UInt8]] = [
+    return [
       [0] + notification.encoded(), [1] + answer.encoded(), [1] + flat.encoded(), [2] + answer.encoded(),
       [2] + notification.encoded(), [2] + id.encoded(),
     ]
-    for (index, seed) in seeds.enumerated() {
-      let path = "\(directory)/legacy/\(index)"
-      let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
-      guard file >= 0 else { throw Unwritable(path: path) }
-      let written = unsafe Glibc.write(file, seed, seed.count)
-      guard close(file) == 0, written == seed.count else { throw Unwritable(path: path) }
-    }
   }
 }

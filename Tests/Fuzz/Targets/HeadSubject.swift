@@ -1,12 +1,10 @@
-import CLibFuzzer
-import Glibc
 import HTTPServer
 
 /// Requests of any bytes: nothing stops the process, the way they are divided does not matter, and a request that is
 /// taken means the same when it is written out plainly.
 ///
 /// The first byte says how many bytes arrive at once.
-private enum Subject {
+enum HeadSubject {
   static let limits: HTTPServerLimits = {
     var limits = HTTPServerLimits()
     (limits.head, limits.line, limits.fields) = (2_048, 1_024, 20)
@@ -46,23 +44,5 @@ private enum Subject {
 }
 
 extension RequestRead {
-  fileprivate init(_ bytes: [UInt8], inPartsOf part: Int) { self.init(bytes, inPartsOf: part, Subject.limits) }
-}
-
-@c(LLVMFuzzerTestOneInput)
-public func test(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  Subject.check(unsafe Array(UnsafeBufferPointer(start: start, count: count)))
-  return 0
-}
-
-@main struct FuzzHeads {
-  /// `seeds <directory>` writes what to begin with; anything else is libFuzzer's.
-  static func main() throws {
-    if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "seeds" {
-      return try HeadSeeds.write(to: CommandLine.arguments[2])
-    }
-    var count = CommandLine.argc
-    var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe CommandLine.unsafeArgv
-    exit(unsafe LLVMFuzzerRunDriver(&count, &arguments) { unsafe test($0, $1) })
-  }
+  fileprivate init(_ bytes: [UInt8], inPartsOf part: Int) { self.init(bytes, inPartsOf: part, HeadSubject.limits) }
 }

@@ -1,11 +1,5 @@
-import Glibc
-
 /// What fuzzing of requests begins with: one of each form, and the near misses of each.
 enum HeadSeeds {
-  struct Unwritable: Error {
-    let path: String
-  }
-
   private static let requests = [
     "GET / HTTP/1.1\r\nHost: example.com:443\r\n\r\n",
     "\r\nGET /a%20b//c?d=%41&e HTTP/1.1\r\nHost:[::1]\t \r\nConnection: keep-alive, close\r\n\r\n",
@@ -20,15 +14,5 @@ enum HeadSeeds {
     "GET / HTTP/1.1\nHost: x\r\r\n\u{0}\n\n",
   ]
 
-  /// Writes `heads/` below `directory`.
-  static func write(to directory: String) throws {
-    for (index, request) in requests.enumerated() {
-      let seed = [UInt8(index)] + Array(request.utf8)
-      let path = "\(directory)/heads/\(index)"
-      let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
-      guard file >= 0 else { throw Unwritable(path: path) }
-      let written = unsafe Glibc.write(file, seed, seed.count)
-      guard close(file) == 0, written == seed.count else { throw Unwritable(path: path) }
-    }
-  }
+  static var all: [[UInt8]] { requests.enumerated().map { [UInt8($0)] + Array($1.utf8) } }
 }

@@ -1,13 +1,8 @@
-import Glibc
 import JSON
 import Signing
 
 /// What fuzzing of evidence begins with: one body of each kind.
 enum EvidenceSeeds {
-  struct Unwritable: Error {
-    let path: String
-  }
-
   /// Shaped like a signed payload; the signature is in the upper half and of nothing.
   private static func jws(_ payload: JSONObject) -> String {
     let header: JSONObject = ["alg": "ES256", "x5c": [.string(String(repeating: "A", count: 240)), "BBBB", "CCCC"]]
@@ -23,8 +18,7 @@ enum EvidenceSeeds {
       "type": "Non-Consumable", "productId": "pro", "purchaseDate": 1_700_000_000_000, "signedDate": 1_700_000_000_000,
     ]))
 
-  /// Writes `evidence/` below `directory`.
-  static func write(to directory: String) throws {
+  static func all() -> [[UInt8]] {
     let bodies: [JSONObject] = [
       ["signedTransactionInfo": transaction], ["signedRenewalInfo": transaction, "userId": "u"],
       ["signedTransactions": [transaction, transaction], "environment": "Sandbox", "bundleId": "com.example.fuzz"],
@@ -34,14 +28,6 @@ enum EvidenceSeeds {
       ], ["signedPayload": transaction], ["receipt-data": "MIIB"], ["originalTransactionId": "1000", "userId": "u"],
       ["orderId": "MK1", "signedTransactions": [transaction]],
     ]
-    let seeds = bodies.enumerated().map { [UInt8($0)] + $1.encoded() } + [[0] + Array((transaction.string ?? "").utf8)]
-    for (index, seed) in seeds.enumerated() {
-      let path = "\(directory)/evidence/\(index)"
-      let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
-      guard file >= 0 else { throw Unwritable(path: path) }
-      let written = unsafe Glibc.write(file, seed, seed.count)
-      close(file)
-      guard written == seed.count else { throw Unwritable(path: path) }
-    }
+    return bodies.enumerated().map { [UInt8($0)] + $1.encoded() } + [[0] + Array((transaction.string ?? "").utf8)]
   }
 }

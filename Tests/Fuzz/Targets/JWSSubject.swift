@@ -1,5 +1,3 @@
-import CLibFuzzer
-import Glibc
 import JSON
 import Signing
 import Simulator
@@ -9,7 +7,7 @@ import Time
 ///
 /// The first byte chooses what the rest is: a whole JWS, a payload under a good signature, a header or certificates
 /// before one, or what is changed in a signature and its digest, of which a key's table says what EVP says.
-private struct Subject {
+struct JWSSubject {
   static let now = Milliseconds(1_767_225_600_000)
   let pki: ApplePKI
   let verifier: SignedDataVerifier
@@ -63,27 +61,4 @@ private struct Subject {
   }
 
   private var payload: [UInt8] { Array(#"{"bundleId":"a","environment":"Sandbox","signedDate":1767225600000}"#.utf8) }
-}
-
-private let subject: Subject = {
-  do { return try Subject() } catch { preconditionFailure("no PKI: \(error)") }
-}()
-
-@c(LLVMFuzzerTestOneInput)
-public func test(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let input = unsafe Array(UnsafeBufferPointer(start: start, count: count))
-  do { try subject.check(input) } catch { preconditionFailure("the simulator cannot sign: \(error)") }
-  return 0
-}
-
-@main struct FuzzJWS {
-  /// `seeds <directory>` writes what to begin with; anything else is libFuzzer's.
-  static func main() throws {
-    if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "seeds" {
-      return try Seeds().write(to: CommandLine.arguments[2])
-    }
-    var count = CommandLine.argc
-    var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe CommandLine.unsafeArgv
-    exit(unsafe LLVMFuzzerRunDriver(&count, &arguments) { unsafe test($0, $1) })
-  }
 }

@@ -1,11 +1,5 @@
-import Glibc
-
 /// What fuzzing of compressed streams begins with: each form that the two programs write, and streams put together.
 enum CompressedSeeds {
-  struct Unwritable: Error {
-    let path: String
-  }
-
   private static let gzip = [
     // A line, an empty file with a name, stored without compression, 20,000 zeros.
     "1f8b08000000000002ffcb48cdc9c957c84027b9000088590b18000000",
@@ -22,22 +16,16 @@ enum CompressedSeeds {
   /// A frame of four bytes that holds no data.
   private static let skippable = "502a4d180400000000000000"
 
-  /// Writes `compressed/` below `directory`.
-  static func write(to directory: String) throws {
+  static func all() -> [[UInt8]] {
     var streams = gzip + zstd
     streams += [gzip.joined(), zstd.joined(), gzip[0] + "0000" + gzip[1], skippable + zstd[0]]
     streams += [String(repeating: gzip[1], count: 20), String(repeating: skippable, count: 20) + zstd[2]]
-    for (index, stream) in streams.enumerated() {
+    return streams.enumerated().map { index, stream in
       let digits = Array(stream)
       let bytes = stride(from: 0, to: digits.count, by: 2).compactMap {
         UInt8(String(digits[$0...($0 + 1)]), radix: 16)
       }
-      let seed = [UInt8(index), UInt8(255 - index)] + bytes
-      let path = "\(directory)/compressed/\(index)"
-      let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o644)
-      guard file >= 0 else { throw Unwritable(path: path) }
-      let written = unsafe Glibc.write(file, seed, seed.count)
-      guard close(file) == 0, written == seed.count else { throw Unwritable(path: path) }
+      return [UInt8(index), UInt8(255 - index)] + bytes
     }
   }
 }

@@ -1,9 +1,6 @@
-import Runtime
-
 /// What the fuzzer begins with: tables of each delimiter and line end, and texts to write tables of.
 enum RowSeeds {
-  /// Writes `rows/` below `directory`.
-  static func write(to directory: String) throws {
+  static func all() -> [[UInt8]] {
     let rows = [
       "alice,\"Dear team,\nI, bob, paid\",R1\nbob,x,R2\n", "alice,\"x\"\"y\",R1\r\nbob,\"\",R2\r\n",
       "a,b\n\n\"\"\n,,\n",
@@ -12,18 +9,15 @@ enum RowSeeds {
     ]
     let texts = ["Dear team", "u9,x,R9\n", "\"", "\"\",\"", "\r\n", ",", "é \" \n\" ,"]
     let written = texts.map { Array($0.utf8) }.joined(separator: [0xFF])
-    for choice in UInt8(0)..<12 {
+    return (UInt8(0)..<12).flatMap { choice -> [[UInt8]] in
       let delimiter = [",", ";", "\t"][Int(choice % 3)]
       let lineEnd = ["\n", "\r\n", "\r", "\r\r\n"][Int(choice / 3)]
-      for (number, text) in rows.enumerated() {
-        let own = text.replacing(",", with: delimiter).replacing("\n", with: lineEnd)
-        try OutputFile("\(directory)/rows/\(choice)-\(number)").write([choice] + Array(own.utf8))
+      let tables = rows.map { text in
+        [choice] + Array(text.replacing(",", with: delimiter).replacing("\n", with: lineEnd).utf8)
       }
-      for order in [0, 0x45, 0x8A, 0xDF] as [UInt8] {
-        // 132 is the first of the written ones that has the same delimiter and line end as 0.
-        try OutputFile("\(directory)/rows/written-\(choice)-\(order)").write(
-          [132 + choice, order, 0, order] + Array(written))
-      }
+      // 132 is the first of the written ones that has the same delimiter and line end as 0.
+      return tables
+        + ([0, 0x45, 0x8A, 0xDF] as [UInt8]).map { order in [132 + choice, order, 0, order] + Array(written) }
     }
   }
 }

@@ -1,6 +1,4 @@
 import Backfill
-import CLibFuzzer
-import Glibc
 import Receipts
 import Tables
 
@@ -12,7 +10,7 @@ import Tables
 /// * Rejects are a table that the plain reader reads, row for row, and read again they are the same bytes.
 ///
 /// The first byte chooses the delimiter, the line end and whether the rest is the table or texts to write one of.
-private struct Subject {
+struct RowSubject {
   let choice: UInt8
   let rest: ArraySlice<UInt8>
 
@@ -149,25 +147,5 @@ private struct ReadRow: Equatable {
     raw = row.raw
     userID = row.userID
     receipt = if case .receipt(let text) = row.content { text } else { nil }
-  }
-}
-
-@c(LLVMFuzzerTestOneInput)
-public func test(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let input = unsafe Array(UnsafeBufferPointer(start: start, count: count))
-  guard let choice = input.first else { return 0 }
-  Subject(choice: choice, rest: input.dropFirst()).check()
-  return 0
-}
-
-@main struct FuzzRows {
-  /// `seeds <directory>` writes what to begin with; anything else is libFuzzer's.
-  static func main() throws {
-    if CommandLine.arguments.count == 3, CommandLine.arguments[1] == "seeds" {
-      return try RowSeeds.write(to: CommandLine.arguments[2])
-    }
-    var count = CommandLine.argc
-    var arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = unsafe CommandLine.unsafeArgv
-    exit(unsafe LLVMFuzzerRunDriver(&count, &arguments) { unsafe test($0, $1) })
   }
 }
