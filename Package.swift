@@ -16,7 +16,7 @@ let strict: [SwiftSetting] = [
 /// Modules that compute for long in tests: optimized in a debug build with SWITCHYARD_OPTIMIZED=1, as scripts/check makes.
 let computing: Set = [
   "Time", "JSON", "Purchases", "Signing", "Receipts", "Wire", "Mappings", "Adapter", "LegacyAnswers", "Comparison",
-  "Compression", "Backfill", "Simulator",
+  "Compression", "Backfill", "Simulator", "Database", "Runtime",
 ]
 let isOptimized = Context.environment["SWITCHYARD_OPTIMIZED"] == "1"
 
