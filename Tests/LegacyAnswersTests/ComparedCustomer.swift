@@ -12,8 +12,6 @@ import Truth
 
 /// A simulated customer and one request about them, with what Apple answers.
 struct ComparedCustomer: Sendable {
-  private typealias Judged = `A comparison of a faulty answer`
-
   private let sample: SimulatedCase
   /// Who it is, as the shadow names customers.
   private let name: Digest
@@ -50,12 +48,12 @@ struct ComparedCustomer: Sendable {
   /// Nil for a customer who is left out.
   private init?(_ sample: SimulatedCase, _ composer: AnswerComposer) throws {
     let ids = sample.request.receipt.originalTransactionIDs
-    guard !ids.isEmpty, let (compared, ours) = try Judged.compared(sample, composer) else { return nil }
+    guard !ids.isEmpty, let composed = try ComposedSample(sample, composer) else { return nil }
     access = AccessSeen.access(in: sample.answer, at: sample.request.date)
-    guard AccessSeen.access(in: ours, at: sample.request.date) == access else { return nil }
+    guard AccessSeen.access(in: composed.response, at: sample.request.date) == access else { return nil }
     let account = sample.facts.transactions.compactMap { $0.facts.text(.originalTransactionId) } + ids
     name = Digest.sha256(Array("customer \(account.min() ?? "")".utf8))
-    sound = compared.judgement
+    sound = composed.compared.judgement
     self.sample = sample
   }
 
@@ -63,14 +61,15 @@ struct ComparedCustomer: Sendable {
 
   /// The comparison of Apple's answer with that of a composer that may have a fault.
   func compared(by composer: AnswerComposer, in scope: Scope) throws -> FaultyComparison {
-    guard let (compared, ours) = try Judged.compared(sample, composer) else { throw Unreadable() }
-    let judgement = compared.judgement
+    guard let composed = try ComposedSample(sample, composer) else { throw Unreadable() }
+    let judgement = composed.compared.judgement
     let voice = ComparisonTable.Voice(
       scope: scope, window: sample.request.date, customer: name.bytes,
       receipt: Digest.sha256(Array(sample.request.receiptData.utf8)).bytes)
     return FaultyComparison(
       voice: voice, judgement: judgement,
-      changesAccess: AccessSeen.access(in: ours, at: sample.request.date) != access, isFound: judgement != sound)
+      changesAccess: AccessSeen.access(in: composed.response, at: sample.request.date) != access,
+      isFound: judgement != sound)
   }
 }
 

@@ -11,8 +11,6 @@ import Testing
 ///
 /// Four faults and 60 customers in a test; `scripts/soak advance` has 40 and 2,000.
 @Suite struct `An advance with a faulty composer` {
-  private typealias Faults = `A fault in a rule of composing`
-
   /// What comparisons with one composer came to.
   private struct Outcome {
     var compared = 0
@@ -25,8 +23,8 @@ import Testing
   @Test func `is refused for each fault that changes access, by the comparisons that show it, and for no other`()
     async throws
   {
-    #expect(Set(SeededFaults.all.map(\.description)).count == 40)
-    let sound = AnswerComposer(try Faults.rules(nil))
+    #expect(Set(ComposingFault.seeded).count == 40)
+    let sound = AnswerComposer(try ComposingFault.rules(nil))
     let customers = try ComparedCustomer.all(of: TestSize.advanceCustomers, sound)
     let isLong = TestSize.advanceCustomers >= 1_000
     let app = try await ProvenApp()
@@ -34,8 +32,8 @@ import Testing
     #expect(without.compared == customers.count && without.found == 0 && without.affected == [])
     try await Self.expectDecision(on: without, "no fault", app)
     var (refused, taken) = (0, 0)
-    for fault in SeededFaults.all.prefix(TestSize.advanceFaults) {
-      let outcome = try await Self.outcome(of: AnswerComposer(try Faults.rules(fault)), customers, app)
+    for fault in ComposingFault.seeded.prefix(TestSize.advanceFaults) {
+      let outcome = try await Self.outcome(of: AnswerComposer(try ComposingFault.rules(fault)), customers, app)
       // Some happen to few customers: of a thousand, everything happens to somebody.
       if isLong { #expect(outcome.found > 0, "\(fault) is not found") }
       try await Self.expectDecision(on: outcome, "\(fault)", app)

@@ -2,6 +2,9 @@ import Glibc
 
 /// How much the longer tests do.
 package enum TestSize {
+  /// Whether `scripts/soak` runs the tests.
+  package static let isSoak = unsafe getenv("SWITCHYARD_SOAK") != nil
+
   /// Customers whose answers are compared with the simulator's; SWITCHYARD_SIMULATED_CUSTOMERS, else 200.
   package static let simulatedCustomers: Int =
     unsafe getenv("SWITCHYARD_SIMULATED_CUSTOMERS").flatMap { unsafe Int(String(cString: $0)) } ?? 200
@@ -14,13 +17,13 @@ package enum TestSize {
   package static let migrationKills: Int =
     unsafe getenv("SWITCHYARD_MIGRATION_KILLS").flatMap { unsafe Int(String(cString: $0)) } ?? 4
 
-  /// Customers who are taken through the steps of a ramp; SWITCHYARD_SOAK_RAMP_CUSTOMERS, else 1,000.
+  /// Customers in the steps of a ramp: SWITCHYARD_SOAK_RAMP_CUSTOMERS, otherwise 200.
   package static let rampedCustomers: Int =
-    unsafe getenv("SWITCHYARD_SOAK_RAMP_CUSTOMERS").flatMap { unsafe Int(String(cString: $0)) } ?? 1_000
+    unsafe getenv("SWITCHYARD_SOAK_RAMP_CUSTOMERS").flatMap { unsafe Int(String(cString: $0)) } ?? 200
 
-  /// Customers in whose answers seeded faults are to be found; SWITCHYARD_SOAK_FAULT_CUSTOMERS, else 10.
-  package static let judgedCustomers: Int =
-    unsafe getenv("SWITCHYARD_SOAK_FAULT_CUSTOMERS").flatMap { unsafe Int(String(cString: $0)) } ?? 10
+  /// Customers in whose responses faults are searched for: SWITCHYARD_SOAK_FAULT_CUSTOMERS, set by `scripts/soak faults`.
+  package static let judgedCustomers: Int? =
+    unsafe getenv("SWITCHYARD_SOAK_FAULT_CUSTOMERS").flatMap { unsafe Int(String(cString: $0)) }
 
   /// Customers who are compared before an app with a seeded fault may advance; SWITCHYARD_SOAK_ADVANCE_CUSTOMERS, else 60.
   package static let advanceCustomers: Int =
