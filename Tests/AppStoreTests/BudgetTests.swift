@@ -7,41 +7,58 @@ import Time
   private static let start = Milliseconds(1_780_000_000_000)
   private static let key = BudgetKey(app: "a", endpoint: .getTransactionHistory, environment: .production)
 
-  /// What came of calls that never end, against a server that takes `limit` a second of each second.
+  /// The responses in a span of seconds.
   private struct Outcome {
     var answered = 0
     var refused = 0
   }
 
-  /// Plays so many seconds in which somebody always waits; counts what comes after the first minute.
-  private static func play(limit: Int, seconds: Int64, latency: Int64 = 80, saysWhen: Bool) -> Outcome {
-    var budget = CallBudget(bounds: .unknown(key))
-    var inFlight: [(due: Int64, grant: CallBudget.Grant, isRefused: Bool)] = []
-    var (outcome, window, taken) = (Outcome(), Int64(0), 0)
+  /// Plays processes that always have calls to send to a server that accepts `limit` calls in each second.
+  ///
+  /// - Returns: the responses in each of `spans`, in seconds since the start.
+  private static func play(
+    limit: (_ second: Int64) -> Int, _ spans: [Range<Int64>], processes: Int = 1, latency: Int64 = 80, saysWhen: Bool
+  ) -> [Outcome] {
+    let store = SharedBudgets()
+    var budgets = [CallBudget](repeating: CallBudget(bounds: .unknown(key)), count: processes)
+    var inFlight: [(due: Int64, process: Int, grant: CallBudget.Grant, isRefused: Bool)] = []
+    var (outcomes, window, taken) = (spans.map { _ in Outcome() }, Int64(0), 0)
     var now = start
-    while now - start < .seconds(seconds) {
-      while let first = inFlight.first, first.due <= now.sinceEpoch {
-        inFlight.removeFirst()
-        let counts = now - start > .seconds(60)
-        if first.isRefused {
-          let retryAt = saysWhen ? Milliseconds((first.due - latency / 2) / 1_000 * 1_000 + 1_000) : nil
-          budget.refused(first.grant, retryAt: retryAt, now: now)
-          outcome.refused += counts ? 1 : 0
-        } else {
-          budget.answered(first.grant)
-          outcome.answered += counts ? 1 : 0
+    func takeTurns() -> Bool {
+      var hasGone = false
+      for process in budgets.indices {
+        guard case .now(let grant) = budgets[process].take(now: now) else { continue }
+        let arrival = now.sinceEpoch + latency / 2
+        if arrival / 1_000 != window { (window, taken) = (arrival / 1_000, 0) }
+        taken += 1
+        let isRefused = taken > limit((now - start).milliseconds / 1_000)
+        inFlight.append((now.sinceEpoch + latency, process, grant, isRefused))
+        hasGone = true
+      }
+      return hasGone
+    }
+    while let end = spans.last?.upperBound, now - start < .seconds(end) {
+      if (now - start).milliseconds % 1_000 == 0 {
+        for process in budgets.indices {
+          let lease = store.member("\(process)").renew(key, knowing: budgets[process].learned, at: now)
+          budgets[process].adopt(lease.learned, share: lease.share)
         }
       }
-      guard case .now(let grant) = budget.take(now: now) else {
-        now = now + .milliseconds(1)
-        continue
+      while let first = inFlight.first, first.due <= now.sinceEpoch {
+        inFlight.removeFirst()
+        let span = spans.firstIndex { $0.contains((now - start).milliseconds / 1_000) }
+        if first.isRefused {
+          let retryAt = saysWhen ? Milliseconds((first.due - latency / 2) / 1_000 * 1_000 + 1_000) : nil
+          budgets[first.process].refused(first.grant, retryAt: retryAt, now: now)
+          if let span { outcomes[span].refused += 1 }
+        } else {
+          budgets[first.process].answered(first.grant)
+          if let span { outcomes[span].answered += 1 }
+        }
       }
-      let arrival = now.sinceEpoch + latency / 2
-      if arrival / 1_000 != window { (window, taken) = (arrival / 1_000, 0) }
-      taken += 1
-      inFlight.append((now.sinceEpoch + latency, grant, taken > limit))
+      if !takeTurns() { now = now + .milliseconds(1) }
     }
-    return outcome
+    return outcomes
   }
 
   @Test(arguments: [2, 10, 50, 300], [true, false])
@@ -49,10 +66,21 @@ import Time
     limit: Int, saysWhen: Bool
   ) {
     let seconds: Int64 = limit > 100 ? 180 : 600
-    let outcome = Self.play(limit: limit, seconds: seconds, saysWhen: saysWhen)
-    let possible = Double(limit) * Double(seconds - 60)
+    let outcomes = Self.play(limit: { _ in limit }, [60..<seconds], saysWhen: saysWhen)
+    Self.expect(outcomes[0], of: limit, seconds: seconds - 60)
+  }
+
+  private static func expect(_ outcome: Outcome, of limit: Int, seconds: Int64) {
+    let possible = Double(limit) * Double(seconds)
     #expect(Double(outcome.answered) >= 0.9 * possible, "\(outcome) of \(possible)")
     #expect(Double(outcome.refused) < 0.01 * Double(outcome.answered), "\(outcome)")
+  }
+
+  /// The processes have a minute to find the limit, and a minute to follow it.
+  @Test func `of two processes finds a limit, and follows it when it is lowered`() {
+    let outcomes = Self.play(limit: { $0 < 120 ? 10 : 5 }, [60..<120, 180..<240], processes: 2, saysWhen: true)
+    Self.expect(outcomes[0], of: 10, seconds: 60)
+    Self.expect(outcomes[1], of: 5, seconds: 60)
   }
 
   @Test func `never lets more go than its rate and its burst allow, whatever it is asked`() {

@@ -39,23 +39,16 @@ import Time
     try await fixture.pool.transaction { session throws(DatabaseError) in _ = try session.execute(statement) }
   }
 
-  private static func numbers(_ count: Int) -> SQL {
-    """
-    (WITH RECURSIVE n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 300)
-      SELECT a.i + 300 * (b.i - 1) AS i FROM n a JOIN n b WHERE a.i + 300 * (b.i - 1) <= \(count)) numbers
-    """
-  }
-
   @Test func `leaves all that is signed, and as many claims as one customer may have`() async throws {
     try await with { fixture in
       let signed = try await dossier(fixture)
       #expect(!signed.claimsAreCut && signed.purchases.count == 1)
-      let lines = Self.numbers(30_000)
+      let lines = SQL.numbers(30_000)
       // Lines before and behind the signed one, of two sources that nobody signs.
       try await execute(
         """
         INSERT INTO purchases SELECT app, environment, original_transaction_id,
-          CONCAT(IF(i % 2 = 0, '0', 'z'), LPAD(i, 8, '0')), 30, product_id, as_of, '{}', message, precedence
+          CONCAT(IF(seq % 2 = 0, '0', 'z'), LPAD(seq, 8, '0')), 30, product_id, as_of, '{}', message, precedence
         FROM purchases JOIN \(lines) WHERE source = 50
         """, fixture)
       try await execute(
@@ -81,18 +74,18 @@ import Time
 
   @Test func `of events and accounts leaves all that is signed`() async throws {
     try await with { fixture in
-      let lines = Self.numbers(10_500)
+      let lines = SQL.numbers(10_500)
       let original = customer.originalTransactionID(0)
       try await execute(
         """
         INSERT INTO events (app, environment, id, notification_type, original_transaction_id, date, source, as_of, details,
           message, precedence)
-        SELECT app, environment, CONCAT('e', i), 'REFUND', original_transaction_id, i, IF(i = 1, 50, 30), i, '{}',
+        SELECT app, environment, CONCAT('e', seq), 'REFUND', original_transaction_id, seq, IF(seq = 1, 50, 30), seq, '{}',
           message, precedence FROM purchases JOIN \(lines)
         """, fixture)
       try await execute(
         """
-        INSERT INTO claimed_attributions SELECT app, environment, original_transaction_id, 2, '', CONCAT('u', i), 1, 1, message
+        INSERT INTO claimed_attributions SELECT app, environment, original_transaction_id, 2, '', CONCAT('u', seq), 1, 1, message
         FROM purchases JOIN \(lines)
         """, fixture)
       let proven = try await dossier(fixture).attributions.filter { !$0.isClaimed }
@@ -111,8 +104,8 @@ import Time
     try await with { fixture in
       try await execute(
         """
-        INSERT INTO claimed_aliases SELECT app, environment, \(customer.originalTransactionID(0)), 1, CONCAT('5', i), '', 1, 1
-        FROM purchases JOIN \(Self.numbers(IDMatch.mostOriginals + 1))
+        INSERT INTO claimed_aliases SELECT app, environment, \(customer.originalTransactionID(0)), 1, CONCAT('5', seq), '', 1, 1
+        FROM purchases JOIN \(SQL.numbers(IDMatch.mostOriginals + 1))
         """, fixture)
       let found = try await dossier(fixture)
       #expect(found.claimsAreCut && found.purchases.count == 1)

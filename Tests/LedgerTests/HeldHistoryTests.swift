@@ -1,9 +1,10 @@
 import Database
-import Ledger
 import Purchases
 import Support
 import Testing
 import Time
+
+@testable import Ledger
 
 @Suite struct `Ids that one history of Apple's held` {
   private static let now = Milliseconds(1_780_000_000_000)
@@ -36,5 +37,26 @@ import Time
     // The whole account was asked about, whatever the last history named of it.
     #expect(Set(known.histories.values).count == 1)
     await pool.close()
+  }
+
+  /// MariaDB cuts a value of a JSON_TABLE to the length of its column.
+  @Test func `are not found by longer IDs that begin with them`() async throws {
+    let fixture = try await LedgerFixture()
+    let scope = Scope(app: fixture.app.id, environment: .sandbox)
+    let known = "3100000"
+    let ids = [known] + (1...300).map { known + String(repeating: "0", count: $0) }
+    let stored = try await fixture.pool.read { session throws(DatabaseError) in
+      for id in [known, String(repeating: "9", count: 64)] {
+        _ = try session.execute(
+          """
+          INSERT INTO histories (app, environment, original_transaction_id, asked_at)
+          VALUES (\(scope.app.number), \(scope.environment.code), \(id), 1)
+          """)
+      }
+      let longer = (65...300).map { String(repeating: "9", count: $0) }
+      return try HistoryTable.stored(Set(ids + longer), in: scope, session)
+    }
+    #expect(stored == [known])
+    await fixture.pool.close()
   }
 }

@@ -19,13 +19,8 @@ struct OutboxFixture {
   var scope: Scope { Scope(app: base.app.id, environment: .sandbox) }
 
   init(on server: PrivateMariaDB = .shared) async throws {
-    try await self.init(try await LedgerFixture(on: server))
-  }
-
-  /// - Parameter base: empty, or the base of a fixture that was made before.
-  init(_ base: LedgerFixture) async throws {
+    base = try await LedgerFixture(on: server)
     let scope = Scope(app: base.app.id, environment: .sandbox)
-    self.base = base
     destination = try await base.pool.read { session throws(DatabaseError) in
       try DestinationTable.setLegacy("https://old.example.com/apple?key=1", of: scope, at: Self.now, in: session)
       guard let made = try DestinationTable.legacy(of: scope, in: session) else {

@@ -281,4 +281,54 @@ import Time
       #expect(try await Set(fixture.texts()) == ["denied", "forwarded before"])
     }
   }
+
+  @Test func `makes the keys anew after a rebuild, a thousand at a time, before it sends`() async throws {
+    try await with { fixture in
+      try await Backlog(fixture: fixture).grow(to: 1_100)
+      try await fixture.pool.transaction { session throws(DatabaseError) in
+        // The customers had other names before.
+        _ = try session.execute("UPDATE outbox_keys SET customer = CONCAT('o9', sequence)")
+        try OutboxTable.unsort(in: session)
+      }
+      #expect(try await fixture.count("SELECT COUNT(*) FROM outbox WHERE readiness = 0") == 0, "no long turn")
+      let due = try await fixture.pool.read { session throws(DatabaseError) in
+        try OutboxTable.due(at: OutboxFixture.now, in: session)
+      }
+      #expect(due.first?.needsSorting == true)
+      let held = try await fixture.turn(wanted: [.proven: 100])
+      #expect(held.leased.isEmpty)
+      #expect(held.needsSorting)
+      #expect(try await fixture.sort() == 1_000)
+      let first = try await fixture.turn(wanted: [.proven: 2_000])
+      #expect(first.needsSorting)
+      #expect(first.leased.allSatisfy { $0.sequence <= 1_000 })
+      #expect((200..<300).contains(first.leased.count), "the first message of each customer")
+      #expect(try await fixture.sort() == 100)
+      #expect(try await fixture.sort() == 0)
+      #expect(
+        try await fixture.count("SELECT COUNT(*) FROM outbox_keys WHERE customer LIKE 'o9%' AND LENGTH(customer) > 4")
+          == 0)
+      #expect(try await !fixture.turn(wanted: [.proven: 100]).needsSorting)
+    }
+  }
+
+  @Test func `frees a message in the sweep if the one before it was settled without a look at the order`() async throws
+  {
+    try await with { fixture in
+      _ = try await fixture.ledger.append([fixture.entry("a1", ["1"]), fixture.entry("a2", ["1"])])
+      let first = try await fixture.lease()
+      #expect(first.map(\.text) == ["a1"])
+      #expect(try await fixture.texts().isEmpty)
+      let (destination, now) = (fixture.destination, OutboxFixture.now)
+      let step = try await fixture.pool.transaction { session throws(DatabaseError) in
+        let sequence = first[0].1.sequence
+        _ = try session.execute(
+          "UPDATE outbox SET state = 1, settled_at = \(now), owner = NULL WHERE sequence = \(sequence)")
+        _ = try session.execute("DELETE FROM outbox_members WHERE sequence = \(sequence)")
+        return try OutboxTable.sweep(destination, after: nil, limit: 10, at: now, in: session)
+      }
+      #expect(step.freed == 1)
+      #expect(try await fixture.texts() == ["a2"])
+    }
+  }
 }

@@ -15,13 +15,16 @@ struct Operated {
   let configuration: DatabaseConfiguration
   let connection: Connection
   let app: App
+  private let checksums: SQL
 
   init() async throws {
     configuration = try await PrivateMariaDB.shared.database()
     connection = try await Connection.open(configuration)
-    app = try await connection.read { session throws(DatabaseError) in
+    (app, checksums) = try await connection.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: Self.now, in: session)
-      return try AppTable.add(bundleID: Self.bundleID, appAppleID: nil, at: Self.now, in: session)
+      let app = try AppTable.add(bundleID: Self.bundleID, appAppleID: nil, at: Self.now, in: session)
+      let checksums = try Self.checksums(in: session)
+      return (app, checksums)
     }
   }
 
@@ -29,31 +32,36 @@ struct Operated {
     _ = try await connection.read { session throws(DatabaseError) in try session.execute(statement) }
   }
 
-  /// A number for the rows of each table.
+  /// A checksum of the rows of each table.
   func contents() async throws -> [String: Int64] {
     try await connection.read { session throws(DatabaseError) in
-      // Not by CHECKSUM TABLE: MySQL has no result of it for a prepared statement.
-      var columns: [String: [SQL]] = [:]
-      for row in try session.query(
-        """
-        SELECT table_name AS name, column_name AS item FROM information_schema.columns
-        WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position
-        """)
-      {
-        let item: SQL = "COALESCE(HEX(\(identifier: try row.text("item"))), '-')"
-        columns[try row.text("name"), default: []].append(item)
-      }
       var sums: [String: Int64] = [:]
-      for (name, columns) in columns {
-        sums[name] = try session.query(
-          """
-          SELECT CAST(COALESCE(SUM(CRC32(CONCAT_WS(',', \(columns.joined(separator: ", "))))), 0) AS SIGNED) AS sum
-          FROM \(identifier: name)
-          """
-        ).first?.int64("sum")
-      }
+      for row in try session.query(checksums) { sums[try row.text("name")] = try row.int64("sum") }
       return sums
     }
+  }
+
+  /// One statement for all tables.
+  ///
+  /// CHECKSUM TABLE has no result on MySQL in a prepared statement.
+  private static func checksums(in session: borrowing Session) throws(DatabaseError) -> SQL {
+    var columns: [String: [SQL]] = [:]
+    for row in try session.query(
+      """
+      SELECT table_name AS name, column_name AS item FROM information_schema.columns
+      WHERE table_schema = DATABASE() ORDER BY table_name, ordinal_position
+      """)
+    {
+      let item: SQL = "COALESCE(HEX(\(identifier: try row.text("item"))), '-')"
+      columns[try row.text("name"), default: []].append(item)
+    }
+    return columns.sorted { $0.key < $1.key }.map { name, columns -> SQL in
+      """
+      SELECT \(name) AS name,
+        CAST(COALESCE(SUM(CRC32(CONCAT_WS(',', \(columns.joined(separator: ", "))))), 0) AS SIGNED) AS sum
+      FROM \(identifier: name)
+      """
+    }.joined(separator: " UNION ALL ")
   }
 
   /// Action, subject and reason of each entry, oldest first; all of them are kim's.

@@ -12,13 +12,13 @@ import Support
 import Testing
 import Time
 
-/// Two processes on one ledger, in front of an App Store that takes so many calls a second.
-@Suite struct `Seeding under Apple's limit` {
-  /// Calls a second of each endpoint.
+/// Two processes on one ledger, and an App Store that accepts a number of calls in each second.
+@Suite struct LimitTests {
+  /// Calls in a second of each endpoint.
   private static let limit = 10
   private static let minute = Interval.minutes(1)
 
-  /// What came of the calls for histories up to now.
+  /// The responses to calls for histories up to now.
   private struct Calls {
     let answered: Int
     let refused: Int
@@ -43,14 +43,14 @@ import Time
         concurrency: 64)
     }
 
-    /// Milliseconds from one of its calls to the next, and until when nobody's are let go.
+    /// The time from one of its calls to the next.
     func slot() -> Interval {
       let forecast = client.forecast(0, of: .getTransactionHistory, app: SeedingBench.bundleID, in: .sandbox)
       return .milliseconds(Int64((1_000 / forecast.perSecond).rounded(.up)))
     }
   }
 
-  /// Customers who bought one thing or subscribed a month ago: a page each.
+  /// Customers that bought one thing or subscribed a month ago, with a history of one page.
   private static func world(customers: Int) -> AppStoreWorld {
     var plan = AppPlan.sample(SeedingBench.bundleID)
     plan.customers = customers
@@ -63,7 +63,7 @@ import Time
     return world
   }
 
-  /// Runs both processes from `begin` on beside `body`, which may look on and must end.
+  /// Runs both processes until `body` ends.
   private static func with(
     seconds: Int, _ bounds: @escaping @Sendable (BudgetKey) -> RateBounds,
     _ body: @escaping @Sendable (SeedingBench, VirtualTime, [Process]) async throws -> Void
@@ -93,7 +93,7 @@ import Time
     }
   }
 
-  /// Holds what was used of the limit in the next so many seconds, in which work waits, against what is promised.
+  /// Expects that the processes use nine tenths of the limit in the next seconds, and that work waits all the time.
   private static func measure(
     _ seconds: Int64, of limit: Int, _ bench: SeedingBench, _ time: VirtualTime, _ name: String,
     meanwhile: () async throws -> Void = {}
@@ -108,7 +108,7 @@ import Time
     #expect(Double(refused) < 0.01 * Double(answered + refused), "\(name): \(refused) refused of \(answered)")
   }
 
-  /// Looks up somebody who is leased by one of the processes and not begun; how long it took until Apple was asked.
+  /// Looks up a customer that a process has leased and not begun, and returns the time until the call.
   private static func lookUpSomebody(
     by process: Process, _ bench: SeedingBench, _ time: VirtualTime
   ) async throws -> Interval {
@@ -129,7 +129,7 @@ import Time
     return asked - begun
   }
 
-  /// Everybody is known, and was asked about once.
+  /// Expects that each customer was looked up once.
   private static func expectEverybodyOnce(_ bench: SeedingBench, _ time: VirtualTime) async throws {
     for _ in 0..<300 where try await bench.counts()["waiting"] ?? 0 > 0 { try await time.sleep(.seconds(1)) }
     #expect(try await bench.counts() == ["done": bench.customers.joined().count])
@@ -138,15 +138,15 @@ import Time
     #expect(begun.filter { $0.value.count != 1 }.isEmpty)
   }
 
-  @Test func `keeps to a limit that is known, and lets whoever waits go at the next slot`() async throws {
+  @Test func `uses a known limit, and sends the call of a waiting caller in the next slot`() async throws {
     let bounds: @Sendable (BudgetKey) -> RateBounds = { _ in
       RateBounds(start: Double(Self.limit), most: Double(Self.limit), burst: 1)
     }
-    try await Self.with(seconds: 125, bounds) { bench, time, processes in
-      // Apple counts over an hour, the simulator by the second: a call that slips over its edge is none too many.
+    try await Self.with(seconds: 40, bounds) { bench, time, processes in
+      // Apple counts by the hour, the simulator by the second, so a call may be counted in the next second.
       try await Self.set(Self.limit + 1, bench)
-      try await time.sleep(Self.minute)
-      try await Self.measure(50, of: Self.limit, bench, time, "known") {
+      try await time.sleep(.seconds(5))
+      try await Self.measure(20, of: Self.limit, bench, time, "known") {
         for _ in 0..<3 {
           for process in processes {
             let slot = process.slot()
@@ -160,14 +160,14 @@ import Time
     }
   }
 
-  @Test func `finds a limit that nobody told it`() async throws {
-    try await Self.with(seconds: 180) {
+  @Test(.soak) func `finds an unknown limit, and follows it when it is lowered`() async throws {
+    try await Self.with(seconds: 200) {
       .unknown($0)
     } _: { bench, time, processes in
       try await time.sleep(Self.minute)
       try await Self.measure(60, of: Self.limit, bench, time, "unknown") {
         for process in processes + processes {
-          // Its word for the next call, which a refusal may have put off for everybody.
+          // A refusal may have blocked the next call of both processes.
           let word = process.client.forecast(
             0, of: .getTransactionHistory, app: SeedingBench.bundleID, in: .sandbox)
           let waited = try await Self.lookUpSomebody(by: process, bench, time)
@@ -177,19 +177,11 @@ import Time
           try await time.sleep(.milliseconds(3_370))
         }
       }
-      try await Self.expectEverybodyOnce(bench, time)
-    }
-  }
-
-  @Test func `follows a limit that is lowered`() async throws {
-    try await Self.with(seconds: 180) {
-      .unknown($0)
-    } _: { bench, time, _ in
-      try await time.sleep(Self.minute)
       try await Self.set(Self.limit / 2, bench)
-      // A minute to learn it.
+      // A minute to learn the lower limit.
       try await time.sleep(Self.minute)
       try await Self.measure(60, of: Self.limit / 2, bench, time, "lowered")
+      try await Self.expectEverybodyOnce(bench, time)
     }
   }
 }

@@ -5,64 +5,43 @@ import Time
 
 @testable import Ledger
 
-/// A ledger of many customers, written in bulk, over a single connection whose statements can be counted.
+/// A ledger of many customers, written in bulk, and one connection whose statements can be counted.
 ///
-/// Each customer has one subscription of two periods: the notifications of it, an account token, a user id, a history that
-/// is stored, an id that waits to be asked about, a renewal check and a consumption request. One in ten has a claimed
-/// change and a message in quarantine with a claim.
-struct GrownLedger: FilledLedger {
-  static let largest = "purchases"
+/// Each customer has one subscription of two periods with its notifications, an account token, a user ID and a history.
+/// Each customer also has an ID that waits for a lookup, a renewal check and a consumption request. One in ten customers
+/// has a claimed change and a message in quarantine with a claim.
+struct GrownLedger {
   static let now = SignedStory.start + .days(100)
 
+  let largest = "purchases"
   let pool: Pool
   let ledger: Ledger
   let app: App
 
   var scope: Scope { Scope(app: app.id, environment: .sandbox) }
 
-  /// Opens an empty ledger in the tests' own server.
-  init() async throws { try await self.init(try await PrivateMariaDB.shared.database()) }
-
-  init(again database: DatabaseConfiguration) async throws {
-    pool = Self.pool(database)
-    ledger = Ledger(pool: pool)
-    app = try await pool.read { session throws(DatabaseError) in
-      guard let app = try AppTable.all(in: session).first else { throw DatabaseError(.column, "no app") }
-      return app
-    }
-  }
-
-  /// One connection, whose statements can be counted.
-  private static func pool(_ database: DatabaseConfiguration) -> Pool {
+  init(on server: PrivateMariaDB = .shared) async throws {
     var settings = Pool.Settings()
     settings.size = 1
-    return Pool(database, settings: settings)
-  }
-
-  init(_ database: DatabaseConfiguration) async throws {
-    pool = Self.pool(database)
+    pool = Pool(try await server.database(), settings: settings)
     ledger = Ledger(pool: pool)
     app = try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: SignedStory.start, in: session)
       return try AppTable.add(bundleID: SignedStory.app, appAppleID: nil, at: SignedStory.start, in: session)
     }
-    try await Backlog.prepare(pool)
   }
 
-  /// The originalTransactionId of a customer; ids begin with a digit of their own, so that none is a story's.
+  /// The originalTransactionId of a customer, with a first digit that no story uses.
   static func original(_ number: Int) -> String { "3\(100_000 + number)" }
 
-  func grow(to size: Int) async throws { try await grow(from: 0, to: size) }
-
-  /// Makes customers up to `size`, those that are there left as they are.
+  /// Adds the customers from `first` up to `size`.
   func grow(from first: Int, to size: Int) async throws {
     let (scope, now) = (scope, Self.now)
     try await pool.transaction { session throws(DatabaseError) in
-      _ = try session.execute(Backlog.numbers)
       let place: SQL = "\(scope.app.number), \(scope.environment.code)"
       let original: SQL = "CONCAT('3', 100000 + n)"
       let (digest, rank): (SQL, SQL) = ("UNHEX(SHA2(CONCAT('grown ', n), 256))", "REPEAT(CHAR(1), 24)")
-      let range: SQL = "FROM numbers WHERE n >= \(first) AND n < \(size)"
+      let range: SQL = "FROM \(Backlog.numbers(first, size))"
       func insert(_ table: SQL, _ columns: SQL, _ values: SQL, _ rows: SQL = range) throws(DatabaseError) {
         _ = try session.execute(
           "INSERT INTO \(table) (app, environment, \(columns)) SELECT \(place), \(values) \(rows)")
@@ -112,7 +91,7 @@ struct GrownLedger: FilledLedger {
       try insert(
         "consumption_requests", "id, transaction_id, original_transaction_id, asked_at, deadline, message, due_at",
         "CONCAT('c', n), \(original), \(original), \(now) - n, \(now) + 1000000, \(digest), \(now) - n")
-      let tenth: SQL = "\(range) AND n MOD 10 = 0"
+      let tenth: SQL = "\(range) WHERE n MOD 10 = 0"
       try insert(
         "claimed_changes", "original_transaction_id, since, latest_at, changes, because, message, line",
         "\(original), \(now), \(now), 1, 1, \(digest), ''", tenth)

@@ -7,82 +7,67 @@ import Time
 
 @testable import Ledger
 
-/// What the statements of an answer of verifyReceipt and of a ramp's decision read, at two sizes of the ledger: the same, by an
-/// index each.
-@Suite struct `An answer reads` {
-  @Test func `by an index, and no more rows the more customers there are`() async throws {
-    let grown = try await GrownLedger()
-    var (first, few) = (0, [String: RowsRead]())
-    for size in HotSizes.sizes {
-      try await grown.grow(from: first, to: size)
-      try await Self.nameHistories(in: grown, from: first)
-      try await grown.count()
-      first = size
-      for (name, most, body) in Self.steps(of: grown, size) {
-        // The first time opens the tables.
-        _ = try await RowsRead.during(grown.pool, body)
-        let read = try await RowsRead.during(grown.pool, body)
-        #expect(read.total <= most, "\(name) with \(size) customers: \(read)")
-        if let before = few[name] { #expect(read.total <= before.total + 16, "\(name): \(before), then \(read)") }
-        few[name] = read
-        var tables: Set<String> = []
-        for plan in try await StatementPlan.during(grown.pool, body) {
-          for access in plan.accesses
-          where access.isScan && !Self.isSmall(access, in: plan) {
-            Issue.record("\(name) with \(size) customers: \(access) of \(plan.statement)")
-          }
-          tables.formUnion(plan.accesses.map(\.table))
+/// A ledger of customers in histories, of decisions and of a bulk migration, and the paths of verifyReceipt responses, of a
+/// ramp and of the migration.
+struct AnsweredLedger: FilledLedger {
+  let grown: GrownLedger
+
+  var largest: String { grown.largest }
+  var pool: Pool { grown.pool }
+
+  func grow(from first: Int, to size: Int) async throws {
+    try await grown.grow(from: first, to: size)
+    try await addJobs(from: first, to: size)
+    try await nameHistories(from: first)
+  }
+
+  func run(_ paths: PlanCounter) async throws {
+    for (name, most, body) in steps(paths.size) {
+      // The first time opens the tables.
+      _ = try await RowsRead.during(pool, body)
+      try await paths.transaction(name, most: most, growth: { $0 + 16 }, body)
+      var tables: Set<String> = []
+      for plan in try await StatementPlan.during(pool, body) {
+        for access in plan.accesses where access.isScan {
+          #expect(Self.isSmall(access, in: plan), "\(name) at \(paths.size): \(access) of \(plan.statement)")
         }
-        #expect(tables.isSuperset(of: Self.tables[name] ?? []), "\(name): \(tables)")
+        tables.formUnion(plan.accesses.map(\.table))
       }
+      #expect(tables.isSuperset(of: Self.tables[name] ?? []), "\(name): \(tables)")
     }
-    await grown.pool.close()
+    try await migrate(paths)
+    if paths.size == PlanTests.sizes[1] { try await readLargeHistory(paths) }
   }
 
-  @Test(arguments: BelievedStatistics.allCases)
-  func `no more rows where the server's statistics are`(_ statistics: BelievedStatistics) async throws {
-    let size = HotSizes.sizes[1]
-    try await statistics.during(size, growing: { try await Self.nameHistories(in: $0, from: 0) }) {
-      (grown: GrownLedger) in
-      for (name, most, body) in Self.steps(of: grown, size) {
-        _ = try await RowsRead.during(grown.pool, body)
-        let read = try await RowsRead.during(grown.pool, body)
-        #expect(read.total <= most, "\(name): \(read)")
-      }
-    }
-  }
-
-  @Test func `a large history once, however many of its ids are asked about`() async throws {
-    let grown = try await GrownLedger()
+  /// A history of 400 customers is read once, regardless of how many of its IDs are asked for.
+  private func readLargeHistory(_ paths: PlanCounter) async throws {
     let (app, scope, size) = (grown.app, grown.scope, 400)
-    try await grown.grow(to: size)
-    try await grown.pool.transaction { session throws(DatabaseError) in
-      _ = try session.execute("UPDATE histories SET held_with = 'h', asked_at = \(GrownLedger.now)")
+    let ids = (0..<20).map(GrownLedger.original)
+    try await pool.transaction { session throws(DatabaseError) in
+      _ = try session.execute(
+        """
+        UPDATE histories SET held_with = 'h', asked_at = \(GrownLedger.now)
+        WHERE original_transaction_id < \(GrownLedger.original(size))
+        """)
     }
-    let ids = (0..<20).map { GrownLedger.original($0) }
-    let asked = try await RowsRead.during(grown.pool) { session throws(DatabaseError) in
-      let asked = try HistoryTable.asked(ids, since: GrownLedger.now, in: scope, session)
-      guard asked == Set(ids) else { throw DatabaseError(.column, "\(asked)") }
+    try await paths.transaction("a large history that was asked for", most: 5 * ids.count) {
+      session throws(DatabaseError) in
+      #expect(try HistoryTable.asked(ids, since: GrownLedger.now, in: scope, session) == Set(ids))
     }
-    #expect(asked.total <= 5 * ids.count, "\(asked)")
-    let unasked = try await RowsRead.during(grown.pool) { session throws(DatabaseError) in
-      let asked = try HistoryTable.asked(ids, since: GrownLedger.now + .milliseconds(1), in: scope, session)
-      guard asked.isEmpty else { throw DatabaseError(.column, "\(asked)") }
+    // Two rows of the history for each customer.
+    try await paths.transaction("a large history that was not asked for", most: 2 * size + 5 * ids.count) {
+      session throws(DatabaseError) in
+      #expect(try HistoryTable.asked(ids, since: GrownLedger.now + .milliseconds(1), in: scope, session).isEmpty)
     }
-    // An entry of the index and its row for each of the history.
-    #expect(unasked.total <= 2 * size + 5 * ids.count, "\(unasked)")
-    let known = try await RowsRead.during(grown.pool) { session throws(DatabaseError) in
+    try await paths.transaction("the knowledge of a large history", most: 20 * size) { session throws(DatabaseError) in
       let known = try Ledger.knowledge(of: ids, app: app, environment: .sandbox, in: session)
-      guard known.originalTransactionIDs.count == size else { throw DatabaseError(.column, "too few") }
+      #expect(known.originalTransactionIDs.count == size)
     }
-    #expect(known.total <= 20 * size, "\(known)")
-    await grown.pool.close()
   }
 
   private typealias Step = (name: String, most: Int, body: @Sendable (Session) throws(DatabaseError) -> Void)
 
-  /// Each path, the most rows that it may read, and the path itself.
-  private static func steps(of grown: GrownLedger, _ size: Int) -> [Step] {
+  private func steps(_ size: Int) -> [Step] {
     let (app, scope) = (grown.app, grown.scope)
     let ids = [GrownLedger.original(size - 9), GrownLedger.original(size - 8)]
     return [
@@ -112,7 +97,7 @@ import Time
       (
         "whether it was asked", 40,
         { session throws(DatabaseError) in
-          // By themselves; by the third of their history alone; not at all.
+          // The IDs were asked for. Only the third ID of their history was. No ID was.
           for (instant, most): (Int64, Int) in [(-1_000, 2), (1, 2), (2, 0)] {
             let asked = try HistoryTable.asked(ids, since: GrownLedger.now + .milliseconds(instant), in: scope, session)
             guard asked.count == most else { throw DatabaseError(.column, "\(instant): \(asked)") }
@@ -133,14 +118,16 @@ import Time
     ]
   }
 
-  /// A row for each app, or the temporary table of a UNION or a subquery; MySQL shows the subquery's own name.
+  /// Whether a table has a row for each app, or is the temporary table of a UNION or a subquery.
+  ///
+  /// MySQL shows the name of the subquery.
   private static func isSmall(_ access: StatementPlan.Access, in plan: StatementPlan) -> Bool {
     plan.statement.contains("FROM heartbeats h") || ["<union", "<derived"].contains(where: access.table.hasPrefix)
       || access.table == "j"
       || plan.statement.contains(") \(access.table) ")
   }
 
-  /// What has to be seen in the plans: otherwise nothing was explained.
+  /// The tables that the plans must name, since otherwise no statement was explained.
   private static let tables: [String: Set<String>] = [
     "knowledge": [
       "r", "h", "customers", "m", "histories", "w", "purchases", "renewals", "claimed_changes", "inbox", "events",
@@ -149,10 +136,10 @@ import Time
     "a ramp's decision": ["buckets", "m", "ramp_cohorts", "a", "c"],
   ]
 
-  /// Has three customers of every ten in one history, with an answer of Apple's and a price to agree to.
-  private static func nameHistories(in grown: GrownLedger, from first: Int) async throws {
+  /// Puts three of every ten customers from `first` on into one history with a verifyReceipt response and a price consent.
+  private func nameHistories(from first: Int) async throws {
     let start = GrownLedger.original(first)
-    try await grown.pool.transaction { session throws(DatabaseError) in
+    try await pool.transaction { session throws(DatabaseError) in
       _ = try session.execute(
         """
         UPDATE histories SET held_with = IF(MOD(original_transaction_id, 10) IN (1, 2, 3),
@@ -187,7 +174,7 @@ import Time
         SELECT app, environment, 1, CONCAT('9', original_transaction_id), asked_at FROM histories
         WHERE original_transaction_id >= \(start)
         """)
-      // Nothing is to be asked: then whether something is claimed is looked at too.
+      // Without lookups that wait, a response also reads the claims.
       _ = try session.execute("UPDATE work SET is_again = 0 WHERE subject >= \(start)")
       _ = try session.execute(
         #"""

@@ -1,22 +1,28 @@
 import Database
 import Purchases
 import Signing
+import Support
 import Time
 
 @testable import Ledger
 
-/// Thousands of messages that wait at the destination of a fixture, written in bulk: 40 bytes each, four of each customer,
-/// and one customer who has a tenth of them all.
+/// Thousands of messages that wait for the destination of a fixture, written in bulk.
+///
+/// Each message has 40 bytes. A customer has four of them, and one customer has a tenth of all.
 struct Backlog {
   let fixture: OutboxFixture
 
-  /// Makes the rows up to `size`, those that are there left as they are.
+  /// Adds rows up to `size`.
   func grow(to size: Int) async throws {
     let (scope, destination, now) = (fixture.scope, fixture.destination.id.number, OutboxFixture.now)
     try await fixture.pool.transaction { session throws(DatabaseError) in
-      _ = try session.execute(Self.numbers)
       let first = try session.query("SELECT COUNT(*) FROM outbox").first?.int(0) ?? 0
-      let range: SQL = "FROM numbers WHERE n >= \(first) AND n < \(size)"
+      let range: SQL = "FROM \(Self.numbers(first, size))"
+      // The row of each of these numbers.
+      let rows: SQL = """
+        FROM (SELECT sequence, class, created_at, created_at + 1000000 - \(now) AS n FROM outbox
+          WHERE destination = \(destination)) o WHERE n >= \(first) AND n < \(size)
+        """
       _ = try session.execute(
         """
         INSERT INTO inbox (digest, month, received_at, arrival, kind, app, environment, signed_at, title, size)
@@ -38,9 +44,7 @@ struct Backlog {
       let customer: SQL = "IF(n MOD 10 = 9, 'obig', CONCAT('o', n DIV 4))"
       _ = try session.execute(
         """
-        INSERT INTO outbox_members (destination, member, sequence) SELECT \(destination), \(customer), o.sequence
-        FROM numbers JOIN outbox o ON o.destination = \(destination) AND o.message = UNHEX(SHA2(n, 256))
-        WHERE n >= \(first) AND n < \(size)
+        INSERT INTO outbox_members (destination, member, sequence) SELECT \(destination), \(customer), sequence \(rows)
         """)
       _ = try session.execute(
         """
@@ -51,28 +55,13 @@ struct Backlog {
       _ = try session.execute(
         """
         INSERT INTO outbox_keys (destination, customer, class, sequence, enqueued_at)
-        SELECT \(destination), \(customer), o.class, o.sequence, o.created_at
-        FROM numbers JOIN outbox o ON o.destination = \(destination) AND o.message = UNHEX(SHA2(n, 256))
-        WHERE n >= \(first) AND n < \(size)
+        SELECT \(destination), \(customer), class, sequence, created_at \(rows)
         """)
     }
   }
 
-  /// The numbers from 0 to 99,999 as a table; MySQL has no other.
-  static func prepare(_ pool: Pool) async throws {
-    try await pool.read { session throws(DatabaseError) in
-      try session.run("CREATE TABLE numbers (n INT NOT NULL PRIMARY KEY)")
-    }
+  /// A table of the numbers `n` from `first` up to `end`.
+  static func numbers(_ first: Int, _ end: Int) -> SQL {
+    "(SELECT seq - 1 AS n FROM \(SQL.numbers(end)) WHERE seq > \(first)) range_of_numbers"
   }
-
-  /// Fills that table.
-  static let numbers: SQL = """
-    INSERT INTO numbers SELECT a.d + 10 * b.d + 100 * c.d + 1000 * d.d + 10000 * e.d
-    FROM (\(digits)) a, (\(digits)) b, (\(digits)) c, (\(digits)) d, (\(digits)) e ON DUPLICATE KEY UPDATE n = VALUES(n)
-    """
-
-  private static let digits: SQL = """
-    SELECT 0 AS d UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4
-    UNION ALL SELECT 5 UNION ALL SELECT 6 UNION ALL SELECT 7 UNION ALL SELECT 8 UNION ALL SELECT 9
-    """
 }

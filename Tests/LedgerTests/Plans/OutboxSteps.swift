@@ -8,7 +8,9 @@ import Time
 
 @testable import Ledger
 
-/// The steps of forwarding over a backlog, one after the other, each handed to somebody who looks at its statements.
+/// The steps of forwarding a backlog, in order.
+///
+/// The caller runs each step and examines its statements.
 struct OutboxSteps {
   /// Runs a step in a transaction; `most` is the most rows that it may read.
   typealias Run = (
