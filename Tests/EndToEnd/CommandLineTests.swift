@@ -50,8 +50,8 @@ import Testing
     let refused = try await program.run(options + ["--data-dir", "\(place.path)/data"])
     #expect(refused.status == 2)
     #expect(refused.notes.contains("--i-know-this-root-can-make-purchases-count"))
-    let allowed = try await program.process(
-      options + ["--i-know-this-root-can-make-purchases-count", "--data-dir", "\(place.path)/data"])
+    let allowed = try await TestDatabase.migrated().program.run(
+      options + ["--i-know-this-root-can-make-purchases-count"])
     #expect(allowed.status == 0, "\(allowed)")
   }
 }

@@ -92,7 +92,7 @@ import Time
         return isOurs ? transaction?["transactionId"]?.string : nil
       }
       try #require(bought.count >= 6)
-      let service = try await RunningProgram.serve(
+      let service = try await RunningProgram.inProcess(
         program, ["--trust-root", apple.root, "--reconcile-every", "0", "--heartbeat-every", "0"])
       let result: Result<Void, any Error>
       do {

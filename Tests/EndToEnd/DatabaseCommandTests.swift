@@ -4,32 +4,6 @@ import Support
 import Testing
 
 @Suite struct `switchyard db` {
-  @Test func `makes a private database at first use, and finds it again`() async throws {
-    let place = TemporaryDirectory()
-    let program = Program(options: ["--data-dir", "\(place.path)/data"], runsProcesses: true)
-    let missing = try #require(try await program.run("db", "migrate", "--dry-run", "--json").objects.first)
-    #expect(missing["installed"] == 0)
-    #expect(missing["steps"]?.array?.isEmpty == false)
-    let migrated = try await program.run("db", "migrate")
-    #expect(migrated.status == 0, "\(migrated)")
-    #expect(migrated.output.hasPrefix("done: version 1"))
-    let again = try await program.run("db", "migrate")
-    #expect(again.output.hasPrefix("the schema is version"))
-    let status = try #require(try await program.run("db", "status", "--json").objects.first)
-    #expect(status["schema"]?.object?["isCurrent"] == true)
-    #expect(try await program.run("db", "dump", "--canonical").status == 0)
-  }
-
-  @Test func `reaches the private database that another process runs`() async throws {
-    let place = TemporaryDirectory()
-    let server = EmbeddedServer(directory: "\(place.path)/data/database")
-    _ = try await server.start()
-    let outcome = try await Program(options: ["--data-dir", "\(place.path)/data"], runsProcesses: true).run(
-      "db", "migrate")
-    await server.stop()
-    #expect(outcome.status == 0, "\(outcome)")
-  }
-
   @Test func `leaves the schema of a shared database to db migrate`() async throws {
     let database = try await TestDatabase()
     let outcome = try await database.program.run("app", "list")

@@ -42,21 +42,6 @@ import Testing
     #expect(outcome.status == 0, "\(outcome)")
   }
 
-  @Test func `is what the server runs with`() async throws {
-    try await PrivateInstallation.with { installation in
-      let service = try await installation.serve(["--database-memory", "96M"])
-      let row = try await installation.rows("SELECT @@innodb_buffer_pool_size AS size").first
-      #expect(try row?.int("size") == 96 << 20)
-      // Whoever joins takes it as it is.
-      let doctor = try await installation.program.run("doctor", "--database-memory", "64M")
-      #expect(doctor.output.contains("the database's buffer pool 96M"), "\(doctor)")
-      #expect(!doctor.notes.contains("buffer pool of"), "it has enough: \(doctor)")
-      let status = try await installation.program.run("db", "status", "--database-memory", "512M")
-      #expect(status.status == 0 && status.notes.contains("already runs with a buffer pool of 96M"), "\(status)")
-      await service.end(SIGTERM)
-    }
-  }
-
   private static let gibibyte = 1 << 30
 
   @Test(

@@ -46,7 +46,7 @@ import Time
     let database = try await TestDatabase.migrated()
     let (program, place) = (database.program, database.place)
     #expect(try await program.run("app", "add", Self.app).status == 0)
-    let running = try await RunningProgram.serve(program, [])
+    let running = try await RunningProgram.inProcess(program)
     let client = HTTPClient()
     func post(_ body: [UInt8]) async throws -> String? {
       let request = ClientRequest(method: "POST", url: running.url + "/notifications", body: body)
@@ -89,73 +89,5 @@ import Time
     #expect(try before.objects.contains { $0["purchase"] == "300000000" })
     #expect(try await program.run("db", "rebuild").status == 0)
     #expect(try await program.run("db", "dump", "--canonical").output == before.output)
-  }
-
-  @Test func `is rebuilt as it was from all that was handed in, and from what waited in quarantine`() async throws {
-    let database = try await TestDatabase.migrated()
-    let program = database.program
-    #expect(try await program.run("app", "add", Self.app).status == 0)
-    let token = try #require(
-      try await program.run("app", "token", Self.app, "--json").objects.first?["token"]?.string)
-    let running = try await RunningProgram.serve(program, [])
-    let client = HTTPClient()
-    let row = { (id: String) -> JSONObject in
-      [
-        "product_id": "coins", "transaction_id": .string(id), "original_transaction_id": .string(id),
-        "quantity": "1", "purchase_date_ms": "1700000000000", "original_purchase_date_ms": "1700000000000",
-      ]
-    }
-    let answer: JSONObject = [
-      "status": 0, "environment": "Production",
-      "receipt": [
-        "receipt_type": "Production", "bundle_id": .string(Self.app), "request_date_ms": "1700000001000",
-        "in_app": [.object(row("301"))],
-      ],
-    ]
-    let bare: JSONObject = ["transactionId": "302"]
-    for (query, body) in [("?userId=ada", answer), ("?userId=bob", bare), ("", bare), ("?environment=Sandbox", bare)] {
-      let request = ClientRequest(
-        method: "POST", url: running.url + "/v1/evidence" + query, headers: [("Authorization", "Bearer \(token)")],
-        body: body.encoded())
-      #expect(try await client.send(request).status == 200, "\(query)")
-    }
-    await client.shutdown()
-    await running.end(SIGTERM)
-
-    // Of iOS 6: only the endpoint told that it is of the sandbox.
-    var flat = row("303")
-    flat["bid"] = .string(Self.app)
-    let old: JSONObject = ["status": 0, "receipt": .object(flat)]
-    let digest = [UInt8](repeating: 7, count: 32)
-    try await database.execute(
-      """
-      INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body, size)
-      VALUES (\(digest), 1700000002000, 'legacy', 'test', '', \(Self.app), 3, \(old.encoded()), 1)
-      """)
-    try await database.execute("INSERT INTO claims (digest, environment) VALUES (\(digest), 2)")
-    let replayed = try await program.run("quarantine", "replay", "--all")
-    #expect(replayed.status == 0, "\(replayed)")
-
-    let before = try await program.run("db", "dump", "--canonical")
-    let purchases = try before.objects.filter { $0["purchase"] != nil }
-    #expect(purchases.map { $0["purchase"] } == ["301", "303"])
-    #expect(purchases.map { $0["environment"] } == ["Production", "Sandbox"])
-    #expect(purchases.allSatisfy { $0["source"] == "verifyReceiptAnswer" })
-    let seeds = try before.objects.filter { $0["seed"] != nil }
-    #expect(seeds.map { $0["seed"] } == ["302", "301", "302", "303"])
-    #expect(seeds.map { $0["environment"] } == [.null, "Production", "Sandbox", "Sandbox"])
-    // Of the bare id no purchase is known: its user id waits.
-    #expect(try before.objects.compactMap { $0["userID"]?.string } == ["ada"])
-    #expect(try before.objects.compactMap { $0["waitingUserID"]?.string } == ["bob"])
-    let rows = try await database.rows("SELECT * FROM seeds ORDER BY environment, transaction_id")
-    try await database.execute("DELETE FROM seeds")
-    #expect(try await program.run("db", "rebuild").status == 0)
-    #expect(try await program.run("db", "dump", "--canonical").output == before.output)
-    let rebuilt = try await database.rows("SELECT * FROM seeds ORDER BY environment, transaction_id")
-    #expect(try rebuilt.map { try Self.text(of: $0) } == rows.map { try Self.text(of: $0) })
-  }
-
-  private static func text(of row: Row) throws -> String {
-    "\(try row.text("transaction_id")) \(try row.int("kind")) \(try row.int64("first_seen_at")) \(try row.bytes("message")) \(try row.optionalText("user_id") ?? "-")"
   }
 }

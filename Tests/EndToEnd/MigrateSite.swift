@@ -25,13 +25,14 @@ struct MigrateSite {
   var receipts: [String] { Program.text("\(apple.directory)/receipts.csv").split(separator: "\n").map(String.init) }
 
   static func with(
-    customers: Int = 12, apps: [String] = [app], keepsWorld: Bool = false,
+    customers: Int = 12, apps: [String] = [app], canBeKilled: Bool = false,
     _ body: (MigrateSite) async throws -> Void
   ) async throws {
     let database = try await TestDatabase.migrated()
-    let names = apps.flatMap { ["--app", $0] } + (keepsWorld ? ["--keep"] : [])
+    let names = apps.flatMap { ["--app", $0] } + (canBeKilled ? ["--keep"] : [])
     try await RunningSimulator.with(
-      ["--seed", "5", "--customers", "\(customers)", "--history", "200"] + names, in: database.place
+      ["--seed", "5", "--customers", "\(customers)", "--history", "200"] + names, in: database.place,
+      isProcess: canBeKilled
     ) { apple in
       try await body(site(apple, database, apps))
     }
@@ -54,9 +55,11 @@ struct MigrateSite {
     try await Self.site(apple, TestDatabase.migrated(), apps)
   }
 
-  func serve() async throws -> RunningProgram {
-    try await RunningProgram.serve(
-      program, roots + ["--reconcile-every", "0", "--heartbeat-every", "0", "--log-level", "warning"])
+  /// - Parameter isProcess: whether the service is a process, which can be killed.
+  func serve(isProcess: Bool = false) async throws -> RunningProgram {
+    let words = roots + ["--reconcile-every", "0", "--heartbeat-every", "0", "--log-level", "warning"]
+    return isProcess
+      ? try await RunningProgram.serve(program, words) : try await RunningProgram.inProcess(program, words)
   }
 
   func status(_ job: Int64) async throws -> JSONObject {
@@ -69,7 +72,9 @@ struct MigrateSite {
     return accounts.members.reduce(into: [:]) { counts, member in counts[member.key] = member.value.integer }
   }
 
-  func start(_ arguments: String...) async throws -> Int64 {
+  func start(_ arguments: String...) async throws -> Int64 { try await start(arguments) }
+
+  func start(_ arguments: [String]) async throws -> Int64 {
     let outcome = try await program.run(["migrate", "start"] + arguments + ["--yes", "--json"])
     try #require(outcome.status == 0, "\(outcome)")
     return try #require(try outcome.objects.first?["job"]?.integer, "\(outcome)")
@@ -77,11 +82,10 @@ struct MigrateSite {
 
   /// The status when the job has ended.
   func ended(_ job: Int64, within limit: Interval = .seconds(180)) async throws -> JSONObject {
-    let deadline = ContinuousClock.now + .milliseconds(limit.milliseconds)
-    var status = try await status(job)
-    while status["state"] == "running", ContinuousClock.now < deadline {
-      try await Task.sleep(for: .milliseconds(200))
+    var status: JSONObject = [:]
+    _ = try await eventually(within: limit) {
       status = try await self.status(job)
+      return status["state"] != "running"
     }
     return status
   }

@@ -104,7 +104,7 @@ struct Program: Sendable {
   }
 
   /// Many private databases are started at once: none takes a quarter of the memory.
-  private var settings: [String: String] { ["SWITCHYARD_DATABASE_MEMORY": "32M"].merging(environment) { $1 } }
+  var settings: [String: String] { ["SWITCHYARD_DATABASE_MEMORY": "32M"].merging(environment) { $1 } }
 
   /// - Parameters:
   ///   - path: another program than `switchyard`.
@@ -117,7 +117,13 @@ struct Program: Sendable {
     var attributes = posix_spawnattr_t()
     unsafe posix_spawnattr_init(&attributes)
     defer { unsafe posix_spawnattr_destroy(&attributes) }
-    if leadsGroup { unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP)) }
+    // A service in this process ignores SIGPIPE. A process must not inherit that.
+    var pipe = sigset_t()
+    unsafe sigemptyset(&pipe)
+    unsafe sigaddset(&pipe, SIGPIPE)
+    unsafe posix_spawnattr_setsigdefault(&attributes, &pipe)
+    unsafe posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGDEF | (leadsGroup ? POSIX_SPAWN_SETPGROUP : 0)))
     var actions = unsafe posix_spawn_file_actions_t()
     unsafe posix_spawn_file_actions_init(&actions)
     defer { unsafe posix_spawn_file_actions_destroy(&actions) }
@@ -179,5 +185,13 @@ extension TemporaryDirectory {
     defer { close(file) }
     precondition(unsafe write(file, bytes, bytes.count) == bytes.count, "cannot write \(path)")
     return path
+  }
+}
+
+extension Program {
+  /// A size that `scripts/soak` gives by the environment; nil in a test.
+  static func setting(_ name: String) -> Int? {
+    guard let text = unsafe getenv(name) else { return nil }
+    return unsafe Int(String(cString: text))
   }
 }

@@ -17,7 +17,7 @@ import Testing
   @Test func `finds a service that asks everybody for a token, and says that it was asked over loopback`() async throws
   {
     let database = try await TestDatabase.migrated()
-    let running = try await RunningProgram.serve(database.program, [])
+    let running = try await RunningProgram.inProcess(database.program)
     let outcome = try await database.program.run("doctor", "--public", running.url, "--json")
     #expect(outcome.status == 0, "\(outcome)")
     let expected = ["notifications": "warn", "public": "warn", "customers": "ok", "evidence": "ok"]
@@ -28,7 +28,7 @@ import Testing
 
   @Test func `finds one that takes notifications from Apple alone`() async throws {
     let database = try await TestDatabase.migrated()
-    let running = try await RunningProgram.serve(database.program, ["--allow-from", "apple"])
+    let running = try await RunningProgram.inProcess(database.program, ["--allow-from", "apple"])
     let outcome = try await database.program.run("doctor", "--public", running.url, "--json")
     #expect(try levels(outcome)["notifications"] == "ok", "\(outcome)")
     #expect(await running.end(SIGTERM) == 0)
@@ -38,7 +38,7 @@ import Testing
   @Test(arguments: [("0.0.0.0:0", true), ("127.0.0.1:0", false)])
   func `is not needed to be told of metrics that other machines can read`(address: String, warns: Bool) async throws {
     let database = try await TestDatabase.migrated()
-    let running = try await RunningProgram.serve(database.program, ["--metrics-listen", address])
+    let running = try await RunningProgram.inProcess(database.program, ["--metrics-listen", address])
     #expect(running.notes.contains("metrics are served to other machines in plain HTTP") == warns, "\(running.notes)")
     #expect(await running.end(SIGTERM) == 0)
   }

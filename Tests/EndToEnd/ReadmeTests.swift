@@ -4,7 +4,7 @@ import Support
 import Testing
 import switchyard
 
-/// README.md: each command in it exists, each link leads to a file, and its example runs.
+/// README.md: each command in it exists, and each link leads to a file.
 @Suite struct ReadmeTests {
   private let text: String
   private let page: Runbook
@@ -60,24 +60,23 @@ import switchyard
     }
   }
 
-  @Test func `the example runs, and ends in a response from the ledger`() async throws {
-    let place = TemporaryDirectory()
-    let example = try #require(page.blocks.first { $0.commands.contains("switchyard simulate") }).commands
-    let ports = [String(try Self.freePort()), String(try Self.freePort())]
-    let script = example.replacing("8090", with: ports[0]).replacing("127.0.0.1:8080", with: "127.0.0.1:\(ports[1])")
-      .replacing("switchyard serve", with: "switchyard serve --listen 127.0.0.1:\(ports[1])")
-      .replacing("/tmp/try", with: "\(place.path)/try")
-    // As in a shell that a person uses: a pipe's exit status is its last command's.
-    let outcome = try await Program().shell("set +o pipefail\n\(script)\nwait\n")
-    #expect(outcome.status == 0, "\(outcome)")
-    #expect(outcome.output.contains("Switchyard-Answered-By: ledger"), "\(outcome)")
-    #expect(outcome.output.contains("user-0.0"), "\(outcome)")
+  @Test func `the commands for an app come in connect-app.md in the same order`() throws {
+    let readme = page.blocks.flatMap { $0.commands.split(separator: "\n").map(String.init) }
+    let quick = readme.drop { !$0.hasPrefix("switchyard app add com.example.app --app-apple-id") }.map(Self.verb)
+    #expect(quick.count == 5)
+    let steps = try Runbook("connect-app").blocks.filter { $0.heading == "Steps" }.map(\.commands)
+    var rest = steps.prefix { !$0.contains("Server URL") }.flatMap(Runbook.commands).map(Self.verb)[...]
+    for verb in quick {
+      rest = rest.drop { $0 != verb }
+      #expect(rest.popFirst() == verb)
+    }
   }
 
-  /// A port of the loopback interface that was free a moment ago.
-  private static func freePort() throws -> UInt16 {
-    let listener = try SilentListener()
-    listener.close()
-    return listener.port
+  /// The words before the first value: `app legacy-url`.
+  private static func verb(_ command: String) -> [String] {
+    Array(
+      `The examples of every command`.words(command).prefix {
+        $0.allSatisfy { $0.isLetter || $0 == "-" } && $0.first != "-"
+      })
   }
 }

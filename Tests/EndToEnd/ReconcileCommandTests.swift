@@ -11,7 +11,7 @@ import Time
   private static let (first, second) = ("com.example.first", "com.example.second")
 
   @Test func `says what is missing, takes it in, and ends as it went`() async throws {
-    try await Market.with([Self.first, Self.second]) { market in
+    try await RunningSimulator.market([Self.first, Self.second]) { market in
       let database = try await TestDatabase.migrated()
       let program = database.program
       for words in [["reconcile"], ["seeds", "run", "--once"]] {
@@ -68,65 +68,14 @@ import Time
     }
   }
 
-  @Test func `ends as if undisturbed after any number of kills`() async throws {
-    try await Market.with([Self.first]) { market in
-      func reconcile(_ words: [String] = []) -> [String] {
-        ["reconcile", Self.first, "--quiet", "0", "--environment", "Sandbox"] + market.trust + words
-      }
-      let undisturbed = try await TestDatabase.migrated()
-      try await market.register(Self.first, undisturbed.program)
-      let begun = ContinuousClock.now
-      let outcome = try await undisturbed.program.run(reconcile())
-      #expect(outcome.status == 0, "\(outcome)")
-      let length = Int((ContinuousClock.now - begun) / .milliseconds(1))
-
-      let killed = try await TestDatabase.migrated()
-      try await market.register(Self.first, killed.program)
-      var random = SeededRandom()
-      var kills = 0
-      for _ in 0..<5 {
-        let place = TemporaryDirectory()
-        try killed.program.write([], to: "\(place.path)/input")
-        let id = try killed.program.spawn(reconcile() + killed.program.options, place.path)
-        // How long a process lives is what this is about: nothing is waited for here.
-        try await Task.sleep(for: .milliseconds(Int.random(in: 10...max(20, length / 2), using: &random)))
-        kill(id, SIGKILL)
-        if await Program.ended(id) == 128 + SIGKILL { kills += 1 }
-      }
-      // What the killed had leased comes free when the leases end.
-      try await killed.execute("UPDATE work SET due_at = 0 WHERE owner IS NOT NULL")
-      let last = try await killed.program.run(reconcile())
-      #expect(last.status == 0, "\(last)")
-      let (expected, found) = (try await dump(undisturbed.program), try await dump(killed.program))
-      #expect(kills > 0 && !expected.isEmpty, "seed \(random.seed)")
-      #expect(found == expected, "seed \(random.seed)")
-      let (all, again) = (
-        try await undisturbed.rows("SELECT digest FROM inbox WHERE kind = 5").count,
-        try await killed.rows("SELECT digest FROM inbox WHERE kind = 5").count
-      )
-      #expect(all == again && all > 20)
-    }
-  }
-
-  /// What is known, without the digests of who said it: Apple signs each answer anew.
-  private func dump(_ program: Program) async throws -> Set<String> {
-    let outcome = try await program.run("db", "dump", "--canonical")
-    try #require(outcome.status == 0, "\(outcome)")
-    return Set(
-      try outcome.objects.map { line in
-        let members = line.filter { $0.key != "message" }.map { ($0.key, $0.value) }
-        return String(decoding: JSONObject(members).encoded(), as: UTF8.self)
-      })
-  }
-
   @Test func `has the api commands find the app of an id that is told without one`() async throws {
-    try await Market.with([Self.first, Self.second]) { market in
+    try await RunningSimulator.market([Self.first, Self.second]) { market in
       let database = try await TestDatabase.migrated()
       let program = database.program
       func api(_ words: String...) async throws -> Program.Outcome {
         try await program.run(["api"] + words + ["--base-url", market.url, "--root", market.root])
       }
-      let truth = try await market.control("truth").objects
+      let truth = try await market.control("truth")
       let bought = try #require(truth.last { $0["app"]?.string == Self.second && $0["orderId"]?.string != nil })
       let id = try #require(bought["transaction"]?.object?["transactionId"]?.string)
       let order = try #require(bought["orderId"]?.string)

@@ -191,7 +191,7 @@ import Time
       let held = try await program.run(asking + ["--json"])
       #expect(held.status == 7)
       #expect(try held.objects.first?["error"]?.object?["code"] == "overBudget", "\(held)")
-      let service = try await RunningProgram.serve(
+      let service = try await RunningProgram.inProcess(
         program, ["--trust-root", apple.root, "--reconcile-every", "0", "--heartbeat-every", "0"])
       let token = try await program.run("app", "token", Self.app).output.dropLast()
       let client = HTTPClient()

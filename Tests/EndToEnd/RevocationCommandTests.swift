@@ -69,7 +69,7 @@ import Time
       let database = try await TestDatabase.migrated()
       let program = database.program
       _ = try await program.run("app", "add", Self.app)
-      let service = try await RunningProgram.serve(
+      let service = try await RunningProgram.inProcess(
         program, ["--trust-root", apple.root, "--ocsp", policy, "--reconcile-every", "0", "--heartbeat-every", "0"])
       let result: Result<Void, any Error>
       do { result = .success(try await send(apple, to: service)) } catch { result = .failure(error) }

@@ -115,7 +115,7 @@ extension Program {
   /// - Parameter limit: after that it is killed.
   func shell(_ script: String, within limit: Interval = Self.limit) async throws -> Outcome {
     let place = TemporaryDirectory()
-    try write(Array(script.utf8), to: "\(place.path)/input")
+    try write(Array((TypingShell.hurry + script).utf8), to: "\(place.path)/input")
     let words = ["--norc", "-eu", "-o", "pipefail", "-s"]
     let id = try spawn(words, place.path, path: "/bin/bash", searching: [Self.folder])
     let status = await Self.ended(id, within: limit)

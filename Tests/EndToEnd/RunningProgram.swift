@@ -3,18 +3,24 @@ import JSON
 import Support
 import Time
 
-/// `switchyard serve` as a process of its own: started, reached over HTTP, killed.
+/// `switchyard serve`, started and reached over HTTP: as a process in stories, otherwise in this process.
 struct RunningProgram: Sendable {
+  private enum Run {
+    case process(TemporaryDirectory)
+    case task(CommandTask)
+  }
+
+  /// The ID of its process, 0 in this process.
   let id: pid_t
   /// Where it listens.
   let url: String
-  private let place: TemporaryDirectory
+  private let run: Run
 
   struct NotReady: Error {
     let notes: String
   }
 
-  /// Starts it on a free port and waits until it says that it is ready.
+  /// Starts a process on a free port and waits until it says that it is ready.
   ///
   /// - Parameter leadsGroup: whether it is alone in a process group of its own.
   static func serve(
@@ -22,39 +28,55 @@ struct RunningProgram: Sendable {
   ) async throws -> RunningProgram {
     let place = TemporaryDirectory()
     try program.write([], to: "\(place.path)/input")
-    let id = try program.spawn(
-      ["serve", "--listen", "127.0.0.1:0"] + arguments + program.options, place.path, leadsGroup: leadsGroup)
+    let id = try program.spawn(words(arguments) + program.options, place.path, leadsGroup: leadsGroup)
+    if let url = await url(in: { Program.text("\(place.path)/output") }) {
+      return RunningProgram(id: id, url: url, run: .process(place))
+    }
+    kill(id, SIGKILL)
+    _ = await Program.ended(id)
+    throw NotReady(notes: Program.text("\(place.path)/notes"))
+  }
+
+  /// Starts a service in this process on a free port and waits until it says that it is ready.
+  static func inProcess(_ program: Program, _ arguments: [String] = []) async throws -> RunningProgram {
+    let task = try CommandTask(program, words(arguments))
+    if let url = await url(in: { task.output }) { return RunningProgram(id: 0, url: url, run: .task(task)) }
+    await task.end()
+    throw NotReady(notes: task.notes)
+  }
+
+  private static func words(_ arguments: [String]) -> [String] { ["serve", "--listen", "127.0.0.1:0"] + arguments }
+
+  private static func url(in output: () -> String) async -> String? {
     var url: String?
-    let isReady = await eventually(within: .seconds(60)) {
-      let line = Program.text("\(place.path)/output")
-      url = try? JSONReader.read(Array(line.utf8)).object?["url"]?.string
+    _ = await eventually(within: .seconds(60)) {
+      url = try? JSONReader.read(Array(output().utf8)).object?["url"]?.string
       return url != nil
     }
-    guard isReady, let url else {
-      kill(id, SIGKILL)
-      _ = await Program.ended(id)
-      throw NotReady(notes: Program.text("\(place.path)/notes"))
-    }
-    return RunningProgram(id: id, url: url, place: place)
+    return url
   }
 
-  /// Ends it with a signal and waits; its exit status.
+  /// Ends it and returns its exit status.
+  ///
+  /// A signal reaches only a process.
   @discardableResult
-  func end(_ signal: Int32) async -> Int32 {
-    kill(id, signal)
-    return await Program.ended(id)
+  func end(_ signal: Int32 = SIGTERM) async -> Int32 {
+    switch run {
+    case .process:
+      kill(id, signal)
+      return await Program.ended(id)
+    case .task(let task): return await task.end()
+    }
   }
 
-  /// Waits until it has ended; its exit status.
+  /// Waits until the process has ended; its exit status.
   func ended() async -> Int32 { await Program.ended(id) }
 
   /// Its log so far.
-  var notes: String { Program.text("\(place.path)/notes") }
-
-  /// The most memory it ever had in RAM, in bytes.
-  var peakMemory: Int {
-    let lines = Program.text("/proc/\(id)/status").split(separator: "\n")
-    let line = lines.first { $0.hasPrefix("VmHWM:") } ?? ""
-    return (Int(line.filter(\.isNumber)) ?? 0) * 1_024
+  var notes: String {
+    switch run {
+    case .process(let place): Program.text("\(place.path)/notes")
+    case .task(let task): task.notes
+    }
   }
 }

@@ -1,71 +1,82 @@
 import Glibc
 import JSON
+import Runtime
 import Support
 import Synchronization
 import Testing
 import Time
 
-/// `switchyard simulate --port` as a process of its own: Apple, for programs that ask it.
+/// `switchyard simulate --port`: a simulated App Store in this process, or in a process that a test kills.
 final class RunningSimulator: Sendable {
-  private let id: Mutex<pid_t>
+  private enum Run {
+    case process(pid_t)
+    case task(CommandTask)
+  }
+
+  private let run: Mutex<Run>
   private let arguments: [String]
   /// Where it wrote `world.json` and what belongs to it.
   let directory: String
   let world: JSONObject
 
   /// Starts it, runs `body` and ends it, however `body` ends.
+  ///
+  /// - Parameter isProcess: whether it is a process, which can be killed.
   static func with<R: Sendable>(
-    _ arguments: [String], in place: TemporaryDirectory, _ body: (RunningSimulator) async throws -> R
+    _ arguments: [String], in place: TemporaryDirectory, isProcess: Bool = false,
+    _ body: (RunningSimulator) async throws -> R
   ) async throws -> R {
-    let simulator = try await start(arguments, in: place)
+    let directory = "\(place.path)/world"
+    let run = try await start(arguments, directory, isProcess: isProcess)
+    let world = try? JSONReader.read(Array(Program.text("\(directory)/world.json").utf8)).object
+    let simulator = RunningSimulator(run, arguments, directory, world ?? [:])
     let result: Result<R, any Error>
     do { result = .success(try await body(simulator)) } catch { result = .failure(error) }
     await simulator.end(SIGTERM)
     return try result.get()
   }
 
-  private init(_ arguments: [String], id: pid_t, directory: String, world: JSONObject) {
-    self.id = Mutex(id)
+  private init(_ run: Run, _ arguments: [String], _ directory: String, _ world: JSONObject) {
+    self.run = Mutex(run)
     (self.arguments, self.directory, self.world) = (arguments, directory, world)
   }
 
   private func end(_ signal: Int32) async {
-    let id = id.withLock { $0 }
-    kill(id, signal)
-    _ = await Program.ended(id)
+    switch run.withLock({ $0 }) {
+    case .process(let id):
+      kill(id, signal)
+      _ = await Program.ended(id)
+    case .task(let task): await task.end()
+    }
   }
 
-  /// Kills it and starts it again; with `--keep` it is the same world at the same port.
+  /// Kills the process and starts it again.
+  ///
+  /// With `--keep` it is the same world at the same port.
   func isKilled() async throws {
     await end(SIGKILL)
-    let id = try await Self.process(arguments, directory).id
-    self.id.withLock { $0 = id }
+    let next = try await Self.start(arguments, directory, isProcess: true)
+    run.withLock { $0 = next }
   }
 
-  private static func start(_ arguments: [String], in place: TemporaryDirectory) async throws -> RunningSimulator {
-    let directory = "\(place.path)/world"
-    let (id, world) = try await process(arguments, directory)
-    return RunningSimulator(arguments, id: id, directory: directory, world: world)
-  }
-
-  private static func process(
-    _ arguments: [String], _ directory: String
-  ) async throws -> (id: pid_t, world: JSONObject) {
-    let (program, streams) = (Program(), TemporaryDirectory())
+  private static func start(_ arguments: [String], _ directory: String, isProcess: Bool) async throws -> Run {
+    let (program, words) = (Program(), ["simulate", "--port", "0", "--out", directory] + arguments)
+    func isReady(_ output: () -> String) async -> Bool {
+      await eventually(within: .seconds(120)) { output().contains(#""ready":true"#) }
+    }
+    guard isProcess else {
+      let task = try CommandTask(program, words)
+      if await isReady({ task.output }) { return .task(task) }
+      await task.end()
+      throw RunningProgram.NotReady(notes: task.notes)
+    }
+    let streams = TemporaryDirectory()
     try program.write([], to: "\(streams.path)/input")
-    let id = try program.spawn(["simulate", "--port", "0", "--out", directory] + arguments, streams.path)
-    let isReady = await eventually(within: .seconds(120)) {
-      Program.text("\(streams.path)/output").contains(#""ready":true"#)
-    }
-    do {
-      try #require(isReady, "\(Program.text("\(streams.path)/notes"))")
-      let world = try JSONReader.read(Array(Program.text("\(directory)/world.json").utf8)).object
-      return (id, try #require(world))
-    } catch {
-      kill(id, SIGKILL)
-      _ = await Program.ended(id)
-      throw error
-    }
+    let id = try program.spawn(words, streams.path)
+    if await isReady({ Program.text("\(streams.path)/output") }) { return .process(id) }
+    kill(id, SIGKILL)
+    _ = await Program.ended(id)
+    throw RunningProgram.NotReady(notes: Program.text("\(streams.path)/notes"))
   }
 
   func word(_ key: String) -> String { world[key]?.string ?? "" }
@@ -79,8 +90,27 @@ final class RunningSimulator: Sendable {
   /// What says where Apple is, as every command that asks Apple takes it.
   var environment: [String: String] { ["SWITCHYARD_APP_STORE_URL": url] }
 
+  /// The options of a command that asks it and trusts it.
+  var trust: [String] { ["--base-url", url, "--trust-root", root] }
+
   /// The key of the App Store Server API, as `app add` takes it.
   var key: [String] { ["--key-file", word("keyFile"), "--key-id", word("keyId"), "--issuer", word("issuerId")] }
+
+  /// The shared secret of its first app.
+  var secret: String { secrets.first?.value ?? "" }
+
+  /// The shared secrets of its apps, by bundle ID.
+  var secrets: [(app: String, value: String)] {
+    (world["apps"]?.array ?? []).compactMap(\.object).map {
+      ($0["bundleId"]?.string ?? "", $0["sharedSecret"]?.string ?? "")
+    }
+  }
+
+  /// Registers an app.
+  func register(_ app: String, _ program: Program, hasKey: Bool = true) async throws {
+    let added = try await program.run(["app", "add", app] + (hasKey ? key : []))
+    try #require(added.status == 0, "\(added)")
+  }
 
   @discardableResult
   func control(_ words: String...) async throws -> [JSONObject] {
@@ -94,16 +124,45 @@ final class RunningSimulator: Sendable {
     try await control("truth").filter { $0["kind"] == "purchase" && $0["app"]?.string == app }
   }
 
-  /// The longest receipt of its customers, in base64: of one with a subscription.
-  func longestReceipt() throws -> [UInt8] {
+  /// The receipts of the customers of an app, or of all apps, in base64.
+  func receipts(of app: String? = nil) -> [String] {
     let rows = Program.text("\(directory)/receipts.csv").split(separator: "\n").dropFirst()
-    let receipts = rows.compactMap { $0.split(separator: ",").last.map { Array($0.utf8) } }
-    return try #require(receipts.max { $0.count < $1.count })
+    return rows.filter { row in app.map { row.hasPrefix($0 + ",") } ?? true }
+      .compactMap { $0.split(separator: ",").last.map(String.init) }
+  }
+
+  /// The longest receipt of an app's customers, in base64: of one with a subscription.
+  func longestReceipt(of app: String) throws -> [UInt8] {
+    Array(try #require(receipts(of: app).max { $0.utf8.count < $1.utf8.count }).utf8)
   }
 
   /// How many calls a fault that is in force has met.
   func matched() async throws -> Int64 {
     let faults = try await control("faults").first?["faults"]?.array ?? []
     return faults.compactMap { $0.object?["matched"]?.integer }.reduce(0, +)
+  }
+}
+
+extension RunningSimulator {
+  /// An App Store whose notifications of the last 45 days were not delivered.
+  ///
+  /// - Parameter customers: of all apps together; 30 of each by default.
+  static func market(
+    _ apps: [String], customers: Int? = nil, _ body: (RunningSimulator) async throws -> Void
+  ) async throws {
+    let now = WallClock.system.now()
+    let arguments = [
+      "--seed", "5", "--customers", "\(customers ?? 30 * apps.count)", "--history", "60", "--as-of",
+      "\((now - .days(45)).sinceEpoch)",
+    ]
+    try await with(arguments + apps.flatMap { ["--app", $0] }, in: TemporaryDirectory()) { apple in
+      for app in apps {
+        // No server listens there.
+        try await apple.control(
+          "destination", "bundleId=\(app)", "environment=Sandbox", "url=http://127.0.0.1:1/none", "version=2")
+      }
+      try await apple.control("advance", "to=\(now.sinceEpoch)")
+      try await body(apple)
+    }
   }
 }

@@ -24,7 +24,7 @@ import Testing
     }
     let chosen = Array(ids.sorted { $0.key < $1.key }.map(\.value).prefix(2))
     try #require(chosen.count == 2)
-    let service = try await RunningProgram.serve(
+    let service = try await RunningProgram.inProcess(
       database.program, ["--reconcile-every", "0", "--heartbeat-every", "0", "--base-url", simulator.url])
     let client = HTTPClient()
     for id in chosen + [Self.nobody] {

@@ -12,7 +12,7 @@ struct SignedFixtures {
 
   let pki: ApplePKI
 
-  init() throws { pki = try ApplePKI.generate(at: Milliseconds(Self.signedAt)) }
+  init(_ pki: ApplePKI? = nil) throws { self.pki = try pki ?? ApplePKI.generate(at: Milliseconds(Self.signedAt)) }
 
   var transaction: JSONObject {
     [

@@ -9,26 +9,6 @@ import Testing
 import Time
 
 @Suite struct `switchyard simulate --port` {
-  /// Starts it and waits until it says that it is ready.
-  private func serve(_ place: TemporaryDirectory) async throws -> pid_t {
-    let program = Program()
-    try program.write([], to: "\(place.path)/input")
-    let id = try program.spawn(
-      [
-        "simulate", "--port", "0", "--seed", "3", "--customers", "8", "--app", "com.example.one", "--app",
-        "com.example.two", "--out", "\(place.path)/world",
-      ], place.path)
-    let isReady = await eventually(within: .seconds(60)) {
-      Program.text("\(place.path)/output").contains(#""ready":true"#)
-    }
-    if !isReady {
-      kill(id, SIGKILL)
-      _ = await Program.ended(id)
-    }
-    try #require(isReady, "\(Program.text("\(place.path)/notes"))")
-    return id
-  }
-
   private static func objects(_ path: String) throws -> [JSONObject] {
     try Program.text(path).split(separator: "\n").compactMap { try JSONReader.read(Array($0.utf8)).object }
   }
@@ -63,14 +43,14 @@ import Time
     let place = TemporaryDirectory()
     let same = ["--seed", "4", "--customers", "6", "--app", "com.example.one", "--keep"]
     func key(_ simulator: RunningSimulator) -> String { Program.text(simulator.word("keyFile")) }
-    let first = try await RunningSimulator.with(same, in: place) { simulator in
+    let first = try await RunningSimulator.with(same, in: place, isProcess: true) { simulator in
       try await simulator.control("advance", "days=30")
       return (simulator.world, key(simulator))
     }
     let other = try await Program().run(
       ["simulate", "--port", "0", "--out", "\(place.path)/world", "--keep", "--seed", "5"])
     #expect(other.status == 2, "another world is not put in its place: \(other.notes)")
-    try await RunningSimulator.with(same, in: place) { simulator in
+    try await RunningSimulator.with(same, in: place, isProcess: true) { simulator in
       for name in ["rootDER", "receiptRootDER", "baseURL", "keyId", "apps"] {
         #expect(simulator.world[name] == first.0[name], "\(name)")
       }
@@ -83,13 +63,10 @@ import Time
     }
   }
 
-  @Test func `writes the world, answers Apple's clients, obeys, and ends on SIGTERM`() async throws {
+  @Test func `writes the world, answers Apple's clients and obeys`() async throws {
     let place = TemporaryDirectory()
-    let id = try await serve(place)
-    let result = await Result { try await check(place) }
-    kill(id, SIGTERM)
-    #expect(await Program.ended(id) == 0)
-    try result.get()
+    let words = ["--seed", "3", "--customers", "8", "--app", "com.example.one", "--app", "com.example.two"]
+    try await RunningSimulator.with(words, in: place) { _ in try await check(place) }
   }
 
   private func check(_ place: TemporaryDirectory) async throws {
@@ -125,11 +102,5 @@ import Time
       "simulate", "control", "--out", "\(place.path)/world", "fault", "fault=flood")
     #expect(refused.status == 1)
     #expect(refused.output.contains("rateLimited"), "it says which faults there are")
-  }
-}
-
-extension Result where Failure == any Error, Success: Sendable {
-  fileprivate init(_ body: () async throws -> Success) async {
-    do { self = .success(try await body()) } catch { self = .failure(error) }
   }
 }

@@ -39,10 +39,17 @@ struct TestDatabase {
     return rows
   }
 
+  /// The number of rows of `table WHERE condition`.
+  func count(_ rows: SQL) async throws -> Int {
+    try await self.rows("SELECT COUNT(*) AS n FROM " + rows).first?.int("n") ?? 0
+  }
+
   /// Notes comparisons of so many customers; the first ones would have had other access.
   ///
-  /// - Parameter environment: 1 for Production, 2 for the Sandbox.
-  func addComparisons(_ count: Int, affected: Int, in environment: Int = 1) async throws {
+  /// - Parameters:
+  ///   - environment: 1 for Production, 2 for the Sandbox.
+  ///   - app: its bundle ID; `%` for all apps.
+  func addComparisons(_ count: Int, affected: Int, in environment: Int = 1, of app: String = "%") async throws {
     let now = WallClock.system.now()
     let fields =
       #"[{"path":"status","cause":"ourDefect","theirs":0,"ours":21006,"impact":{"product":"p"},"rule":"Y-001"}]"#
@@ -54,7 +61,7 @@ struct TestDatabase {
           differences, impact)
         SELECT id, \(environment), 1, UNHEX(MD5(\(number))), UNHEX(MD5(\(number))), \(now), 2,
           \(isAffected ? "ourDefect" : "equal"), \(isAffected ? 1 : 0), \(isAffected ? fields : "[]"),
-          NULLIF(\(isAffected ? "{}" : ""), '') FROM apps
+          NULLIF(\(isAffected ? "{}" : ""), '') FROM apps WHERE bundle_id LIKE \(app)
         """)
     }
   }

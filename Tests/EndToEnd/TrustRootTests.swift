@@ -88,7 +88,7 @@ private let app = "com.example.inkwell"
     let program = database.program
     try #require(try await program.run("app", "add", app, "--app-apple-id", "1600000000").status == 0)
     let token = try await program.run("app", "token", app, "--label", "test").output.dropLast()
-    let running = try await RunningProgram.serve(
+    let running = try await RunningProgram.inProcess(
       program, options + ["--reconcile-every", "0", "--heartbeat-every", "0"])
     let result: Result<R, any Error>
     do { result = .success(try await body(running.url, String(token), { running.notes })) } catch {

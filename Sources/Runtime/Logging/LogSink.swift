@@ -19,7 +19,10 @@ package final class LogSink: Sendable {
   private let patience: Int32
   private let state = Mutex(State())
 
-  package static let standardError = LogSink(descriptor: STDERR_FILENO)
+  /// The sink of the log handlers that a task makes.
+  ///
+  /// Tests set another one for a service in their own process.
+  @TaskLocal package static var standardError = LogSink(descriptor: STDERR_FILENO)
 
   /// A sink over a descriptor that stays the caller's; `patience` in milliseconds is what a stalled reader costs once.
   package init(descriptor: Int32, patience: Int32 = 200) {

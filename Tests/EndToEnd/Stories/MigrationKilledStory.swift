@@ -1,0 +1,116 @@
+import Database
+import Glibc
+import JSON
+import Support
+import Testing
+import Time
+
+/// Services that work on a migration together.
+///
+/// They are killed, and the migration is paused and resumed.
+@Suite struct MigrationKilledStory {
+  private static let kills = 3
+  private static let customers = 60
+  /// The rows of a file.
+  ///
+  /// At this rate each takes two seconds.
+  private static let perFile = 14
+
+  @Test func `has the result of an undisturbed migration though services are killed, stopped and paused`()
+    async throws
+  {
+    try await MigrateSite.with(customers: Self.customers) { site in
+      let words = try files(of: site) + ["--app", MigrateSite.app]
+      let expected = try await undisturbed(site, words)
+
+      let other = try await site.withAnotherLedger()
+      let job = try await other.start(words + ["--rows", "\(Self.perFile / 2)"])
+      var services = try await stop(other, job)
+      var random = SeededRandom()
+      for kill in 1...Self.kills {
+        let victim = Int.random(in: 0...1, using: &random)
+        let goal = Int64((kill + 2) * Self.perFile)
+        #expect(try await eventually { try await other.accounts(job)["in", default: 0] >= goal })
+        await services[victim].end(SIGKILL)
+        let status = try await other.status(job)
+        #expect(MigrateSite.balances(status), "seed \(random.seed): \(status)")
+        services[victim] = try await other.serve(isProcess: true)
+      }
+      // Lookups of a service that was killed wait for the end of its lease.
+      for service in services { await service.end(SIGKILL) }
+      try await other.database.execute("UPDATE work SET due_at = 0 WHERE state = 0 AND owner IS NOT NULL")
+      #expect(try await other.program.run("migrate", "throttle", "\(job)", "--rows", "0").status == 0)
+      let next = try await other.serve(isProcess: true)
+      let last = try await other.ended(job)
+      #expect(last["state"] == "done", "seed \(random.seed): \(last)")
+      #expect(MigrateSite.balances(last), "\(last)")
+      #expect(await next.end(SIGTERM) == 0)
+      let killed = try await other.outcome(job)
+      #expect(killed.accounts == expected.accounts, "seed \(random.seed)")
+      #expect(killed.purchases == expected.purchases, "seed \(random.seed)")
+      #expect(killed.customers == expected.customers, "seed \(random.seed)")
+      try await expectRows(of: other, job)
+    }
+  }
+
+  /// Files that each hold a few rows.
+  private func files(of site: MigrateSite) throws -> [String] {
+    let rows = Program.text(site.table(in: site.database.place)).split(separator: "\n")
+    try #require(rows.count > 6 * Self.perFile, "\(rows.count)")
+    return stride(from: 1, to: rows.count, by: Self.perFile).map { start in
+      let part = rows[..<1] + rows[start..<min(start + Self.perFile, rows.count)]
+      return site.database.place.file("part\(start).csv", Array(part.joined(separator: "\n").utf8))
+    }
+  }
+
+  /// Three services, which ask Apple about each customer once.
+  private func undisturbed(_ site: MigrateSite, _ words: [String]) async throws -> MigrateOutcome {
+    // A fault that does no harm counts the calls.
+    try await site.apple.control(
+      "fault", "fault=slow", "on=api", "operation=getTransactionHistory", "value=0", "times=null")
+    var services: [RunningProgram] = []
+    for _ in 0..<3 { services.append(try await site.serve(isProcess: true)) }
+    let job = try await site.start(words)
+    let status = try await site.ended(job)
+    for service in services { #expect(await service.end(SIGTERM) == 0, "\(service.notes)") }
+    try #require(status["state"] == "done", "\(status)")
+    #expect(MigrateSite.balances(status), "\(status)")
+    let outcome = try await site.outcome(job)
+    #expect(!outcome.purchases.isEmpty)
+    let (calls, customers) = (try await site.apple.matched(), outcome.customers.count)
+    #expect(calls == Int64(customers), "\(calls) calls for \(customers) customers, \(site.receipts.count - 1) receipts")
+    return outcome
+  }
+
+  /// Stops two services by SIGTERM in the middle of the job, pauses it, and resumes it with two others.
+  private func stop(_ site: MigrateSite, _ job: Int64) async throws -> [RunningProgram] {
+    var services = [try await site.serve(isProcess: true), try await site.serve(isProcess: true)]
+    #expect(try await eventually { try await site.accounts(job)["in", default: 0] > 0 })
+    let start = ContinuousClock.now
+    for service in services { kill(service.id, SIGTERM) }
+    for service in services { #expect(await service.ended() == 0, "\(service.notes)") }
+    #expect(ContinuousClock.now - start < StoppedProgram.longest * 2)
+    let left = try await site.accounts(job)["in", default: 0]
+    #expect(try await site.database.count("migration_parts WHERE owner IS NOT NULL") == 0, "a lease is not released")
+    #expect(try await site.program.run("migrate", "pause", "\(job)", "--reason", "for a test").status == 0)
+    services = [try await site.serve(isProcess: true), try await site.serve(isProcess: true)]
+    let isPaused = try await !eventually(within: .seconds(1)) { try await site.accounts(job)["in"] != left }
+    #expect(isPaused)
+    #expect(try await site.program.run("migrate", "resume", "\(job)").status == 0)
+    #expect(try await eventually { try await site.accounts(job)["in", default: 0] > left }, "it was at its end")
+    let audit = try await site.database.rows("SELECT action FROM audit WHERE subject = 'migration 1' ORDER BY id")
+    let actions = ["start", "pause", "resume"].map { "migration.\($0)" }
+    #expect(try audit.map { try $0.text("action") } == actions)
+    return services
+  }
+
+  /// The rows agree with the accounts.
+  private func expectRows(of site: MigrateSite, _ job: Int64) async throws {
+    let ids = try await site.database.rows("SELECT state, COUNT(*) AS count FROM migration_ids GROUP BY state")
+    let counts = Dictionary(uniqueKeysWithValues: try ids.map { (try $0.int("state"), Int64(try $0.int("count"))) })
+    let accounts = try await site.accounts(job)
+    #expect(counts[2, default: 0] == accounts["settled"])
+    #expect(counts[3, default: 0] == accounts["unknown"])
+    #expect(counts.values.reduce(0, +) == accounts["ids"])
+  }
+}
