@@ -1,10 +1,3 @@
-import Adapter
-import JSON
-import Purchases
-import Signing
-import Simulator
-import Time
-
 /// Payloads of one app, signed below a PKI of their own, and the adapter that trusts it in every environment.
 enum Bench {
   static let now = Milliseconds(1_780_000_000_000)

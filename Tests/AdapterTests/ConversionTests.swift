@@ -1,12 +1,3 @@
-import Adapter
-import JSON
-import Purchases
-import Receipts
-import Signing
-import Simulator
-import Testing
-import Time
-
 @Suite struct `What is converted` {
   private func convert(
     _ bytes: [UInt8], app: String? = nil, in environment: Environment? = nil, unsigned: Bool = false

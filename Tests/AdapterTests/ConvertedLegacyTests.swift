@@ -1,11 +1,3 @@
-import Adapter
-import JSON
-import Receipts
-import Signing
-import Support
-import Testing
-import Time
-
 /// Real bodies and answers of the old generation, read from beside the project, in V2's words.
 @Suite(.enabled(if: Samples.directory != nil, "the samples are not beside the package"))
 struct `Real V1 samples, converted,` {

@@ -1,11 +1,3 @@
-import Adapter
-import JSON
-import Receipts
-import Signing
-import Support
-import Testing
-import Time
-
 /// Real messages, read from beside the project: each gives exactly what is known of it.
 @Suite(.enabled(if: Samples.directory != nil, "the samples are not beside the package"))
 struct `Real samples, converted,` {

@@ -1,9 +1,3 @@
-import Adapter
-import JSON
-import Purchases
-import Testing
-import Time
-
 @Suite struct `Evidence` {
   private func item(_ original: String, _ transaction: JSONObject?, _ renewal: JSONObject?) throws -> JSONValue {
     var item: JSONObject = ["originalTransactionId": .string(original), "status": 1]

@@ -1,11 +1,3 @@
-import Adapter
-import JSON
-import Purchases
-import Receipts
-import Signing
-import Simulator
-import Time
-
 /// V1 bodies by days: what happened when is what they are about.
 extension Bench {
   static let day0 = Milliseconds(1_600_000_000_000)

@@ -1,11 +1,3 @@
-import Adapter
-import JSON
-import Mappings
-import Purchases
-import Testing
-import Time
-import Wire
-
 /// A row of `v1-events.tsv` and a body of which it holds.
 struct HappeningFixture: CustomTestStringConvertible, Sendable {
   let rule: String

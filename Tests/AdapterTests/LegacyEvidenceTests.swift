@@ -1,14 +1,3 @@
-import Adapter
-import JSON
-import Mappings
-import Purchases
-import Receipts
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 @Suite struct `Evidence of the old generation` {
   private func answer(_ status: JSONValue, _ more: JSONObject = [:]) -> JSONObject {
     var answer: JSONObject = [

@@ -1,10 +1,3 @@
-import Adapter
-import JSON
-import Mappings
-import Purchases
-import Testing
-import Time
-
 /// A row of a table of fields and a value of which it makes a fact.
 struct FactFixture: CustomTestStringConvertible, Sendable {
   let rule: String

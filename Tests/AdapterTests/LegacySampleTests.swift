@@ -1,14 +1,3 @@
-import Adapter
-import JSON
-import Purchases
-import Receipts
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-import Wire
-
 @Suite(.enabled(if: Samples.directory != nil, "no ../shared/samples beside the project"))
 struct `Real V1 data` {
   private static let adapter = Adapter(verifier: SignedDataVerifier(roots: .apple))

@@ -1,9 +1,3 @@
-import JSON
-import Purchases
-import Signing
-import Testing
-import Time
-
 @testable import Adapter
 
 /// An id that no fact is made of would leave a row that seems to be another purchase's.

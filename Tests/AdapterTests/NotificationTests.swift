@@ -1,13 +1,3 @@
-import Adapter
-import JSON
-import Purchases
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-import Wire
-
 @Suite struct `A notification` {
   @Test func `of an unknown type is kept with its date of signing and no rule`() throws {
     let reading = try Bench.read(Bench.payload("SOMETHING_NEW", "AT_LAST", "data", Bench.data()))

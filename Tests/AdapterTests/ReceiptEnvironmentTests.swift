@@ -1,12 +1,3 @@
-import Adapter
-import JSON
-import Purchases
-import Receipts
-import Signing
-import Simulator
-import Testing
-import Time
-
 /// Apple signs receipts of the sandbox and of Production alike, and those of iOS 6 do not sign which they are.
 @Suite struct `A receipt that signs no environment` {
   private static let sold: SimulatedTransaction = {

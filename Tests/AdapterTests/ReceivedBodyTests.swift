@@ -1,7 +1,3 @@
-import JSON
-import Signing
-import Testing
-
 @testable import Adapter
 
 /// A body that came as a notification, read once.

@@ -1,10 +1,3 @@
-import Adapter
-import JSON
-import Purchases
-import Signing
-import Testing
-import Time
-
 /// A message that is refused, and how.
 struct Refused: CustomTestStringConvertible, Sendable {
   let name: String

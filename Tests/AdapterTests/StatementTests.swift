@@ -1,11 +1,3 @@
-import Adapter
-import JSON
-import Purchases
-import Signing
-import Testing
-import Time
-import Wire
-
 @Suite struct `A statement` {
   private func purchase(_ transaction: JSONObject, _ type: String = "DID_RENEW") throws -> PurchaseStatement {
     try #require(Bench.read(Bench.payload(type, nil, "data", Bench.data(transaction))).findings.purchases.first)

@@ -1,9 +1,3 @@
-import JSON
-import Purchases
-import Testing
-import Time
-import Wire
-
 @testable import Adapter
 
 /// Before 2018 a renewal names its product alone.

@@ -1,9 +1,3 @@
-import Ledger
-import Purchases
-import Runtime
-import Support
-import Testing
-
 @testable import Answering
 
 @Suite struct `Answers of large customers` {

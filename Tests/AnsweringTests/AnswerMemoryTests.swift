@@ -1,10 +1,3 @@
-import Ledger
-import Purchases
-import Signing
-import Support
-import Testing
-import Time
-
 @testable import Answering
 
 @Suite struct `The memory of answers` {

@@ -1,8 +1,3 @@
-import Answering
-import Ledger
-import Testing
-import Time
-
 @Suite struct `What is known of a customer` {
   private static let now = Milliseconds(1_780_000_000_000)
 

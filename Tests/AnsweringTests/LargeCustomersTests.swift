@@ -1,8 +1,3 @@
-import Ledger
-import Purchases
-import Testing
-import Time
-
 @testable import Answering
 
 @Suite struct `Customers who are too large to be compared` {

@@ -1,10 +1,3 @@
-import Database
-import Ledger
-import Purchases
-import Support
-import Testing
-import Time
-
 @testable import Answering
 
 @Suite struct `Turns of look-ups` {

@@ -1,13 +1,3 @@
-import JSON
-import LegacyAnswers
-import Mappings
-import Purchases
-import Receipts
-import Signing
-import Simulator
-import Testing
-import Time
-
 @testable import Answering
 
 @Suite struct `A request to verifyReceipt` {

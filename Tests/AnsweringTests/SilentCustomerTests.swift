@@ -1,8 +1,3 @@
-import JSON
-import Purchases
-import Testing
-import Time
-
 @testable import Answering
 @testable import Ledger
 

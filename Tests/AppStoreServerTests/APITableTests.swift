@@ -1,7 +1,3 @@
-import Simulator
-import Support
-import Testing
-
 @Suite struct `The tables of the App Store Server API` {
   @Test func `have Apple's 87 error codes, each with the status in its number`() {
     #expect(APIErrorCode.allCases.count == 87)

@@ -1,8 +1,3 @@
-import JSON
-import Simulator
-import Testing
-import Time
-
 @Suite struct `The controls` {
   @Test func `say what is wrong with an order`() async throws {
     try await House.with(House.quiet()) { house in

@@ -1,9 +1,3 @@
-import JSON
-import Signing
-import Simulator
-import Testing
-import Time
-
 @Suite struct `A token for the App Store Server API` {
   private static let key: SigningKey = {
     do { return try SigningKey.generate() } catch { preconditionFailure("no key: \(error)") }

@@ -1,8 +1,3 @@
-import JSON
-import Simulator
-import Testing
-import Time
-
 /// Expects these faults of a call.
 private func expect(_ struck: [Fault], _ expected: [Fault], sourceLocation: SourceLocation = #_sourceLocation) {
   #expect(struck == expected, sourceLocation: sourceLocation)

@@ -1,11 +1,3 @@
-import HTTPClient
-import JSON
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 @Suite struct `Faults on demand` {
   private let path = "/inApps/v1/notifications/test"
 

@@ -1,13 +1,3 @@
-import HTTPClient
-import HTTPServer
-import JSON
-import Signing
-import Simulator
-import Support
-import Synchronization
-import Testing
-import Time
-
 /// A simulated App Store that serves, and the ways in which tests speak to it.
 struct House: Sendable {
   static let bundleID = "com.example.notes"

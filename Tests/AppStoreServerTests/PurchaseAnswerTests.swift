@@ -1,9 +1,3 @@
-import JSON
-import Signing
-import Simulator
-import Testing
-import Time
-
 @Suite struct `The simulated App Store Server API` {
   @Test func `tells a history in pages that can be taken up again`() async throws {
     try await House.with(House.quiet()) { house in

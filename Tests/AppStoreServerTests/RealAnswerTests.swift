@@ -1,10 +1,3 @@
-import JSON
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 /// The real answers beside the repository, key by key against the simulator's about an equivalent customer.
 @Suite struct `The simulated verifyReceipt and Apple's` {
   /// Every key with the type of its value and its form, rows of an array taken together.

@@ -1,10 +1,3 @@
-import JSON
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 @Suite struct `The simulated sender of notifications` {
   private func direct(
     _ house: House, _ receiver: Receiver, _ environment: AppStoreEnvironment, version: Int64 = 2,

@@ -1,10 +1,3 @@
-import JSON
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 @Suite struct `The simulated verifyReceipt` {
   @Test func `says what is wrong with a request by its status alone`() async throws {
     try await House.with(House.quiet()) { house in

@@ -1,10 +1,3 @@
-import AppStore
-import HTTPServer
-import JSON
-import Signing
-import Testing
-import Time
-
 @Suite struct `A token` {
   private let now = QuickTime().now
 

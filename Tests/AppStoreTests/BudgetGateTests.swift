@@ -1,9 +1,3 @@
-import AppStore
-import Support
-import Synchronization
-import Testing
-import Time
-
 @Suite struct `A line of calls` {
   /// A clock that moves when told to, and wakes who slept so long.
   private final class Bell: Sendable {

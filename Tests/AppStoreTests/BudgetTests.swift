@@ -1,8 +1,3 @@
-import AppStore
-import Support
-import Testing
-import Time
-
 @Suite struct `A budget` {
   private static let start = Milliseconds(1_780_000_000_000)
   private static let key = BudgetKey(app: "a", endpoint: .getTransactionHistory, environment: .production)

@@ -1,12 +1,3 @@
-import AppStore
-import HTTPServer
-import JSON
-import Mappings
-import Support
-import Testing
-import Time
-import Wire
-
 @Suite struct `A call of the App Store Server API` {
   private struct Case: Sendable {
     let endpoint: Endpoint

@@ -1,14 +1,3 @@
-import AppStore
-import HTTPClient
-import HTTPServer
-import JSON
-import Mappings
-import Support
-import Synchronization
-import Testing
-import Time
-import Wire
-
 @Suite struct `A call that fails` {
   private let table = Vocabulary.embedded.apiErrors
 

@@ -1,12 +1,3 @@
-import AppStore
-import HTTPServer
-import JSON
-import Signing
-import Simulator
-import Testing
-import Time
-import Wire
-
 @Suite struct `A list in pages` {
   private static let now = QuickTime().now
   private static let pki: ApplePKI = {

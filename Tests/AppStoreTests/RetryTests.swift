@@ -1,7 +1,3 @@
-import AppStore
-import Testing
-import Time
-
 @Suite struct `A retry` {
   private let now = Milliseconds(1_780_000_000_000)
 

@@ -1,11 +1,3 @@
-import AppStore
-import HTTPServer
-import JSON
-import Synchronization
-import Testing
-import Time
-import Wire
-
 @Suite struct `A route` {
   @Test func `leads to where the id is known, else to production and the sandbox, a hint first`() {
     #expect(EnvironmentRoute().attempts == [.production, .sandbox])

@@ -1,14 +1,3 @@
-import AppStore
-import HTTPClient
-import HTTPServer
-import JSON
-import Signing
-import Simulator
-import Support
-import Synchronization
-import Testing
-import Time
-
 /// Apple as a script: gives its answers in order, the last for ever, and keeps what it was asked.
 final class ScriptedAppStore: HTTPHandler {
   struct Asked: Sendable {

@@ -1,14 +1,3 @@
-import Backfill
-import JSON
-import Receipts
-import Runtime
-import Signing
-import Simulator
-import Support
-import Synchronization
-import Testing
-import Time
-
 /// Receipts to extract from, and what comes of a run.
 enum Bench {
   /// 2026-06-01T00:00:00Z.

@@ -1,12 +1,3 @@
-import Backfill
-import JSON
-import Runtime
-import Simulator
-import Support
-import Synchronization
-import Testing
-import Time
-
 @Suite struct `A bulk extraction` {
   @Test func `keeps the order of the input, takes each receipt once, and its accounts balance`() async throws {
     // Some megabytes, so that there are more blocks than may wait.

@@ -1,12 +1,3 @@
-import Backfill
-import Compression
-import JSON
-import Runtime
-import Signing
-import Simulator
-import Support
-import Testing
-
 @Suite struct `An input` {
   /// Ways to write ten receipts down, with the user's id or without.
   enum Form: String, CaseIterable, Sendable {

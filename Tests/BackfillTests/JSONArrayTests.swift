@@ -1,10 +1,3 @@
-import Backfill
-import JSON
-import Runtime
-import Simulator
-import Support
-import Testing
-
 @Suite struct `A JSON array` {
   private static func element(_ number: Int) -> String {
     #"""

@@ -1,6 +1,3 @@
-import Backfill
-import Testing
-
 /// Columns that an operator named, and what an operator is told of those that were found.
 @Suite struct `Named columns` {
   private static let receipt = Bench.receipts[0]

@@ -1,13 +1,3 @@
-import Backfill
-import JSON
-import Receipts
-import Runtime
-import Signing
-import Simulator
-import Support
-import Tables
-import Testing
-
 @Suite struct `A row` {
   /// What clients and tables do to a receipt: what becomes of it; nil is usable all the same.
   static let damages: [(name: String, reason: String?, damage: @Sendable (String) -> String)] = [

@@ -1,6 +1,3 @@
-import Backfill
-import Tables
-
 /// What a reader of rows says of a text, in values that can be compared.
 struct ReadRow: Equatable {
   let line: Int

@@ -1,7 +1,3 @@
-import Backfill
-import Support
-import Testing
-
 @Suite struct `A table with a long text in it` {
   /// Small limits, so that small tables meet them.
   private static let limits: RowLimits = {

@@ -1,8 +1,3 @@
-import Backfill
-import Support
-import Tables
-import Testing
-
 @Suite struct `The rows of a table` {
   /// User and receipt of each row, as text; a rejected row is its line.
   private static func read(_ text: String, limits: RowLimits = RowLimits()) -> [String] {

@@ -1,8 +1,3 @@
-import Ledger
-import Runtime
-import Support
-import Testing
-
 @testable import BulkMigration
 
 @Suite struct `A folder of a plan` {

@@ -1,10 +1,3 @@
-import Backfill
-import Glibc
-import Ledger
-import Runtime
-import Support
-import Testing
-
 @testable import BulkMigration
 
 @Suite struct `The batches of a file` {

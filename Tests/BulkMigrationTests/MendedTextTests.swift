@@ -1,8 +1,3 @@
-import JSON
-import Signing
-import Support
-import Testing
-
 @testable import BulkMigration
 
 @Suite struct `Text around an artefact` {

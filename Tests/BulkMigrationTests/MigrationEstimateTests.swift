@@ -1,14 +1,3 @@
-import Adapter
-import Database
-import Intake
-import Ledger
-import Receipts
-import Signing
-import Support
-import Synchronization
-import Testing
-import Time
-
 @testable import BulkMigration
 
 @Suite struct `The estimate of a migration` {

@@ -1,16 +1,3 @@
-import Adapter
-import Backfill
-import Database
-import Intake
-import Ledger
-import Receipts
-import Runtime
-import Signing
-import Support
-import Synchronization
-import Testing
-import Time
-
 @testable import BulkMigration
 
 @Suite(.timeLimit(.minutes(5))) struct `The reading of a part` {

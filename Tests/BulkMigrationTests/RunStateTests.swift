@@ -1,6 +1,3 @@
-import Testing
-import Time
-
 @testable import BulkMigration
 @testable import Ledger
 

@@ -1,11 +1,3 @@
-import Backfill
-import Database
-import Ledger
-import Runtime
-import Signing
-import Support
-import Testing
-
 @testable import BulkMigration
 
 @Suite struct `The check of a migration's sources` {

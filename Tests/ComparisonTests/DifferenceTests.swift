@@ -1,7 +1,3 @@
-import Comparison
-import JSON
-import Testing
-
 @Suite struct `The differences of two answers` {
   private func answer(_ rows: [JSONObject], status: Int64 = 0) -> JSONObject {
     [

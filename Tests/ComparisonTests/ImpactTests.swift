@@ -1,10 +1,3 @@
-import Comparison
-import JSON
-import LegacyAnswers
-import Purchases
-import Testing
-import Time
-
 /// What a client that looks at dates alone takes from two answers.
 @Suite struct `The impact of an answer` {
   private let now = Milliseconds(1_700_000_000_000)

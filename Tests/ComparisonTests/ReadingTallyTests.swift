@@ -1,6 +1,3 @@
-import Comparison
-import Testing
-
 @Suite struct `The count of a reading` {
   @Test(
     arguments: [(0, 0, .unproven), (1, 0, .tooFew), (19, 0, .tooFew), (20, 0, .choose), (500, 1, .unproven)]

@@ -1,18 +1,3 @@
-import AppStore
-import ConsumptionAnswers
-import Database
-import HTTPClient
-import JSON
-import Ledger
-import Purchases
-import Runtime
-import Signing
-import Simulator
-import Support
-import Synchronization
-import Testing
-import Time
-
 /// A ledger with one app that Apple asks about consumption, a back end and an Apple that answer as they are told.
 final class ConsumptionBench: Sendable {
   static let app = "com.example.consumption"

@@ -1,19 +1,3 @@
-import AppStore
-import ConsumptionAnswers
-import Database
-import HTTPClient
-import JSON
-import Ledger
-import Purchases
-import Runtime
-import Seeding
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-import Wire
-
 /// A simulated App Store, a ledger with its key, and Apple told over HTTP: all but the clock is real.
 private struct ReportBench: Sendable {
   static let app = "com.example.reported"

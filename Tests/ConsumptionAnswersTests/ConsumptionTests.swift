@@ -1,18 +1,3 @@
-import AppStore
-import ConsumptionAnswers
-import Database
-import HTTPClient
-import JSON
-import Ledger
-import Purchases
-import Runtime
-import Signing
-import Simulator
-import Support
-import Synchronization
-import Testing
-import Time
-
 @Suite struct `Consumption requests` {
   @Test func `are not answered unless somebody decided so, and that is written down`() async throws {
     let bench = try await ConsumptionBench()

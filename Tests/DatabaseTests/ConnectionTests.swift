@@ -1,8 +1,3 @@
-import Database
-import Support
-import Testing
-import Time
-
 @Suite struct `A connection` {
   private static func withTable(_ body: (Connection, DatabaseConfiguration) async throws -> Void) async throws {
     let configuration = try await PrivateMariaDB.shared.database()

@@ -1,6 +1,3 @@
-import Database
-import Testing
-
 @Suite struct `A database URL` {
   @Test func `names host, account, database and TLS`() throws {
     let url = try DatabaseURL("mysql://app:p%40ss%2Fw%3Ard@db.example:3307/ledger?tls=required&ca=/etc/ssl/ca.pem")

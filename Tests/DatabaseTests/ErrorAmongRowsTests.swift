@@ -1,7 +1,3 @@
-import Database
-import Support
-import Testing
-
 @Suite struct `An error that arrives among the rows` {
   @Test func `has its number, and leaves the connection usable`() async throws {
     let connection = try await Connection.open(try await PrivateMariaDB.shared.database())

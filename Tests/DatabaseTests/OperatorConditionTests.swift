@@ -1,5 +1,3 @@
-import Testing
-
 @testable import Database
 
 @Suite struct `A condition that an operator wrote` {

@@ -1,10 +1,3 @@
-import Database
-import Glibc
-import Support
-import Synchronization
-import Testing
-import Time
-
 @Suite struct `A pool` {
   private static func withTable(
     _ change: (inout Pool.Settings) -> Void = { _ in }, _ body: (Pool) async throws -> Void

@@ -1,6 +1,3 @@
-import Support
-import Testing
-
 @testable import Database
 
 @Suite struct `Rows written at once` {

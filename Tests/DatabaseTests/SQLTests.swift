@@ -1,7 +1,3 @@
-import Database
-import Testing
-import Time
-
 @Suite struct `An SQL literal` {
   @Test func `turns interpolations into arguments`() {
     let id: [UInt8] = [0, 39, 92]

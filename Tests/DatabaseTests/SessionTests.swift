@@ -1,8 +1,3 @@
-import Database
-import Support
-import Testing
-import Time
-
 @Suite struct `A session` {
   private static let awkward: [SQLValue] = [
     .text("it's \"quoted\" \\ and \\' more; -- \u{0} %s ?"), .text(""), .text("日本語 😀 e\u{301}"), .text("plain words"),

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A value that several tasks of a test change.
 final class Shared<Value: Sendable>: Sendable {
   private let mutex: Mutex<Value>

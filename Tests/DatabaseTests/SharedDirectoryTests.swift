@@ -1,10 +1,3 @@
-import Glibc
-import JSON
-import Runtime
-import Support
-import Testing
-import Time
-
 @testable import Database
 
 /// What processes that share a private database leave each other in its directory.

@@ -1,6 +1,3 @@
-import Support
-import Testing
-
 @testable import Database
 
 /// On a server of its own: the limit is one for all of its sessions.

@@ -1,6 +1,3 @@
-import Glibc
-import Synchronization
-
 @testable import Database
 
 /// Where two blocking threads meet: each waits for the other, up to two minutes.

@@ -1,8 +1,3 @@
-import Glibc
-import Support
-import Testing
-import Time
-
 @testable import Database
 
 @Suite struct `TLS to the database` {

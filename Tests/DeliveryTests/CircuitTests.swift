@@ -1,7 +1,3 @@
-import Delivery
-import Testing
-import Time
-
 @Suite struct `A circuit` {
   private let start = Milliseconds(1_780_000_000_000)
 

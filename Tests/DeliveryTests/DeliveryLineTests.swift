@@ -1,14 +1,3 @@
-import Database
-import Delivery
-import HTTPClient
-import Ledger
-import Purchases
-import Runtime
-import Support
-import Synchronization
-import Testing
-import Time
-
 /// The lines of a running delivery: who wakes them, what they write, and what keeps one from another.
 @Suite struct `A running delivery` {
   /// Runs it beside `body`.

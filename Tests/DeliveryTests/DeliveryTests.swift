@@ -1,14 +1,3 @@
-import Database
-import Delivery
-import HTTPClient
-import Ledger
-import Purchases
-import Runtime
-import Support
-import Synchronization
-import Testing
-import Time
-
 @Suite struct `The delivery` {
   @Test func `posts the body as it came, with an id that is the same in every repeat`() async throws {
     let bench = try await DeliveryBench()

@@ -1,8 +1,3 @@
-import Ledger
-import Signing
-import Testing
-import Time
-
 @testable import Delivery
 
 @Suite struct `A destination's line` {

@@ -1,14 +1,3 @@
-import Database
-import Delivery
-import HTTPClient
-import Ledger
-import Purchases
-import Runtime
-import Signing
-import Support
-import Synchronization
-import Time
-
 /// An old back end that answers as it is told and remembers what it took, in order, repeats left out.
 final class OldBackEnd: Sendable {
   private struct State {

@@ -1,10 +1,3 @@
-import Delivery
-import HTTPClient
-import Ledger
-import Signing
-import Testing
-import Time
-
 @Suite struct `What is noted of an attempt` {
   private static let now = Milliseconds(1_780_000_000_000)
 

@@ -1,5 +1,3 @@
-import Testing
-
 @testable import Delivery
 
 @Suite struct `The slots of a lane` {

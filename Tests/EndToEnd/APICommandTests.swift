@@ -1,12 +1,3 @@
-import HTTPServer
-import JSON
-import Signing
-import Simulator
-import Support
-import Synchronization
-import Testing
-import Time
-
 /// The API's commands against a scripted Apple.
 @Suite struct `The api command` {
   /// Answers by the beginning of the target, in Production and below `/sandbox` alike, and keeps what changed something.

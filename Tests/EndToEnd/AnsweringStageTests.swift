@@ -1,7 +1,3 @@
-import JSON
-import Support
-import Testing
-
 @Suite struct `The stages in which we answer, from the command line` {
   @Test func `are set by force alone, with a reason, and left without`() async throws {
     let database = try await TestDatabase.migrated()

@@ -1,11 +1,3 @@
-import Database
-import JSON
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 @Suite struct `switchyard app` {
   private static let app = "com.example.switch"
 

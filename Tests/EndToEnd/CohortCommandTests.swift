@@ -1,7 +1,3 @@
-import JSON
-import Support
-import Testing
-
 @Suite struct `The cohort, from the command line` {
   private static let token = "0f5d1a9c-0000-4000-8000-00000000000a"
 

@@ -1,7 +1,3 @@
-import JSON
-import Support
-import Testing
-
 @Suite struct `The command line` {
   private let program = Program()
 

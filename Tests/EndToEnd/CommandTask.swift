@@ -1,8 +1,3 @@
-import Glibc
-import Runtime
-import Support
-import switchyard
-
 /// A command that runs in this process until it ends or is cancelled, such as `serve`.
 struct CommandTask: Sendable {
   private let task: Task<Int32, Never>

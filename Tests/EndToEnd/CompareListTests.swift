@@ -1,9 +1,3 @@
-import Database
-import JSON
-import Runtime
-import Testing
-import Time
-
 @Suite struct `The list of comparisons` {
   private static let app = "com.example.listed"
 

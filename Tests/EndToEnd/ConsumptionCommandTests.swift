@@ -1,13 +1,3 @@
-import Database
-import Glibc
-import HTTPServer
-import JSON
-import Runtime
-import Support
-import Synchronization
-import Testing
-import Time
-
 /// Apple asks how purchases were used, a service and an operator answer: with real processes.
 @Suite struct `Consumption requests` {
   private static let app = "com.example.used"

@@ -1,10 +1,3 @@
-import JSON
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 @Suite struct `switchyard convert` {
   private let place = TemporaryDirectory()
   private let program = Program()

@@ -1,8 +1,3 @@
-import Database
-import JSON
-import Support
-import Testing
-
 @Suite struct `switchyard db` {
   @Test func `leaves the schema of a shared database to db migrate`() async throws {
     let database = try await TestDatabase()

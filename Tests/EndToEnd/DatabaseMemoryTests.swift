@@ -1,10 +1,3 @@
-import Database
-import Glibc
-import JSON
-import Runtime
-import Support
-import Testing
-
 @testable import switchyard
 
 /// How much memory the private database takes, and what is said when the ledger has grown beyond it.

@@ -1,11 +1,3 @@
-import Database
-import Glibc
-import JSON
-import Signing
-import Support
-import Testing
-import Time
-
 @Suite struct `switchyard db redact` {
   private static let app = "com.example.redact"
   private static let secret = "5ec7e75ec7e75ec7e75ec7e75ec7e75e"

@@ -1,11 +1,3 @@
-import Database
-import Glibc
-import JSON
-import Runtime
-import Support
-import Testing
-import Time
-
 @Suite struct `switchyard doctor` {
   private func level(_ name: String, _ outcome: Program.Outcome) throws -> [String?] {
     let checks = try outcome.objects.first?["checks"]?.array ?? []

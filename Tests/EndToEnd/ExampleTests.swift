@@ -1,8 +1,3 @@
-import Runtime
-import Support
-import Testing
-import switchyard
-
 /// What runbooks name beside what is typed: in their tables, where nobody would notice that it is gone.
 @Suite struct `The words of the runbooks` {
   private static let pages = ProjectFile.paths(below: "runbooks") + ["docs/apple-budget.md"]

@@ -1,10 +1,3 @@
-import Database
-import JSON
-import Runtime
-import Support
-import Testing
-import Time
-
 @Suite struct `switchyard explain` {
   private let fixtures: SignedFixtures
   private static let id = "2000000000000001"

@@ -1,11 +1,3 @@
-import Glibc
-import JSON
-import Runtime
-import Signing
-import Support
-import Testing
-import Time
-
 @Suite struct `switchyard extract` {
   /// A world made by the program itself: 80 customers of two apps.
   private static func world(_ seed: Int, in place: TemporaryDirectory) async throws -> String {

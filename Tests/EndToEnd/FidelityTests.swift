@@ -1,7 +1,3 @@
-import JSON
-import Support
-import Testing
-
 @Suite(.enabled(if: Samples.directory != nil, "no ../shared/samples beside the project"))
 struct `switchyard fidelity` {
   private let place = TemporaryDirectory()

@@ -1,8 +1,3 @@
-import Database
-import JSON
-import Support
-import Testing
-
 @Suite struct `The destination of an app` {
   @Test func `is set, moved and looked at from the command line`() async throws {
     let database = try await TestDatabase.migrated()

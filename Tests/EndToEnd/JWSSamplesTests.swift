@@ -1,7 +1,3 @@
-import JSON
-import Support
-import Testing
-
 @Suite(.enabled(if: Samples.directory != nil, "the samples are not beside the package"))
 struct `switchyard jws verify on real samples` {
   private static let mock = "apple_library/mock_signed_data"

@@ -1,9 +1,3 @@
-import JSON
-import Signing
-import Simulator
-import Support
-import Testing
-
 @Suite struct `switchyard jws verify` {
   private let place = TemporaryDirectory()
   private let program = Program()

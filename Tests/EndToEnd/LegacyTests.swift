@@ -1,11 +1,3 @@
-import Database
-import Glibc
-import HTTPClient
-import JSON
-import Support
-import Testing
-import Time
-
 @Suite struct `An app of the old generation` {
   private static let app = "com.example.legacy"
   private static let secret = "5ec7e75ec7e75ec7e75ec7e75ec7e75e"

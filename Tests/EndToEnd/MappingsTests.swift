@@ -1,8 +1,3 @@
-import Database
-import JSON
-import Support
-import Testing
-
 @Suite struct `switchyard mappings` {
   private let place = TemporaryDirectory()
   private let program = Program()

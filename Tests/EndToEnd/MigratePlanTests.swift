@@ -1,9 +1,3 @@
-import Database
-import JSON
-import Runtime
-import Support
-import Testing
-
 /// What `switchyard migrate` says of a source before it reads it in earnest, and of a job that no service carries out.
 @Suite struct `switchyard migrate plan` {
   private static let app = "com.example.planned"

@@ -1,8 +1,3 @@
-import Database
-import JSON
-import Support
-import Testing
-
 /// What real back ends kept, mixed in one folder.
 @Suite struct `The samples as a source` {
   @Test func `go through the whole way, and each receipt that is proven brings its ids`() async throws {

@@ -1,10 +1,3 @@
-import Database
-import Glibc
-import JSON
-import Support
-import Testing
-import Time
-
 /// A simulated App Store, a ledger with its apps and keys, and the program between the two.
 struct MigrateSite {
   static let app = "com.example.moved"

@@ -1,10 +1,3 @@
-import Database
-import Glibc
-import JSON
-import Support
-import Testing
-import Time
-
 /// `switchyard migrate` against a simulated App Store, with the service that carries jobs out.
 @Suite struct `switchyard migrate` {
   private static let app = MigrateSite.app

@@ -1,9 +1,3 @@
-import Database
-import Glibc
-import JSON
-import Support
-import Testing
-
 /// `switchyard migrate verify`: a migration's customers answered by us, beside the simulated App Store's verifyReceipt.
 @Suite struct `switchyard migrate verify` {
   private static let app = MigrateSite.app

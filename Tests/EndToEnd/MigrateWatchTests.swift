@@ -1,10 +1,3 @@
-import Database
-import JSON
-import Ledger
-import Runtime
-import Support
-import Testing
-
 /// What `switchyard migrate watch` says that ids wait for, while no service runs.
 @Suite struct `switchyard migrate watch` {
   private static let app = "com.example.watched"

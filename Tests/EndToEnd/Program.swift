@@ -1,12 +1,3 @@
-import Database
-import Dispatch
-import Glibc
-import JSON
-import Runtime
-import Support
-import Time
-import switchyard
-
 /// The program as an operator calls it: a command in this process, or a process of its own.
 struct Program: Sendable {
   /// What a run of it came to.

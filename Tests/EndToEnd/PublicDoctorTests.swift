@@ -1,9 +1,3 @@
-import Database
-import Glibc
-import JSON
-import Support
-import Testing
-
 @testable import switchyard
 
 @Suite struct `switchyard doctor --public` {

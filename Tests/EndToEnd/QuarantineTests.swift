@@ -1,17 +1,3 @@
-import Adapter
-import Database
-import Intake
-import JSON
-import Ledger
-import Purchases
-import Runtime
-import Seeding
-import Service
-import Signing
-import Support
-import Testing
-import Time
-
 @Suite struct `switchyard quarantine` {
   private let fixtures: SignedFixtures
 

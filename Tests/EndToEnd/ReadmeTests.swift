@@ -1,9 +1,3 @@
-import Glibc
-import Runtime
-import Support
-import Testing
-import switchyard
-
 /// README.md: each command in it exists, and each link leads to a file.
 @Suite struct ReadmeTests {
   private let text: String

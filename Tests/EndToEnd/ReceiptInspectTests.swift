@@ -1,10 +1,3 @@
-import JSON
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 @Suite struct `switchyard receipt inspect` {
   private static let now = Milliseconds(1_767_225_600_000)
   private static let pki: ReceiptPKI? = try? .generate(at: now)

@@ -1,11 +1,3 @@
-import Database
-import Glibc
-import JSON
-import Runtime
-import Support
-import Testing
-import Time
-
 /// `switchyard reconcile` and the finding of an id's app, against a simulated App Store in a process of its own.
 @Suite struct `The reconcile command` {
   private static let (first, second) = ("com.example.first", "com.example.second")

@@ -1,13 +1,3 @@
-import Database
-import Glibc
-import HTTPClient
-import HTTPServer
-import JSON
-import Runtime
-import Support
-import Testing
-import Time
-
 /// `switchyard api --app`: Apple asked as an app of the ledger, with what is sealed there.
 @Suite struct `The api command of a registered app` {
   private static let app = "com.example.asked"

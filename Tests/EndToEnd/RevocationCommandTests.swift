@@ -1,14 +1,3 @@
-import Database
-import Glibc
-import HTTPClient
-import JSON
-import Runtime
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 /// The simulated App Store's responders, asked by the commands.
 @Suite struct `Revocation` {
   private static let app = "com.example.revocation"

@@ -1,8 +1,3 @@
-import Database
-import JSON
-import Support
-import Testing
-
 @Suite struct `The status of a rollout` {
   private static let app = SignedFixtures.bundleID
 

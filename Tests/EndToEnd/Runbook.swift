@@ -1,9 +1,3 @@
-import Database
-import Glibc
-import Support
-import Testing
-import Time
-
 /// A page of `runbooks/` or `docs/`, as its code blocks: what an operator types.
 struct Runbook {
   /// The headings every page has, in their order.

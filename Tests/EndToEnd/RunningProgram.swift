@@ -1,8 +1,3 @@
-import Glibc
-import JSON
-import Support
-import Time
-
 /// `switchyard serve`, started and reached over HTTP: as a process in stories, otherwise in this process.
 struct RunningProgram: Sendable {
   private enum Run {

@@ -1,11 +1,3 @@
-import Glibc
-import JSON
-import Runtime
-import Support
-import Synchronization
-import Testing
-import Time
-
 /// `switchyard simulate --port`: a simulated App Store in this process, or in a process that a test kills.
 final class RunningSimulator: Sendable {
   private enum Run {

@@ -1,11 +1,3 @@
-import Database
-import Glibc
-import HTTPClient
-import JSON
-import Signing
-import Support
-import Testing
-
 /// `switchyard seeds`, typed against a simulated App Store.
 @Suite struct `switchyard seeds` {
   private static let app = "com.example.seeds"

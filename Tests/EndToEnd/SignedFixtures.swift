@@ -1,9 +1,3 @@
-import JSON
-import Signing
-import Simulator
-import Support
-import Time
-
 /// What Apple might sign, signed by a PKI made for this run.
 struct SignedFixtures {
   static let bundleID = "com.example.switch"

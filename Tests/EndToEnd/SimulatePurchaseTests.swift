@@ -1,8 +1,3 @@
-import JSON
-import Signing
-import Support
-import Testing
-
 @Suite struct `switchyard simulate purchase` {
   @Test func `tells one purchase in every form, whose ids differ where Apple's do`() async throws {
     let place = TemporaryDirectory()

@@ -1,13 +1,3 @@
-import Glibc
-import HTTPClient
-import JSON
-import Runtime
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 @Suite struct `switchyard simulate --port` {
   private static func objects(_ path: String) throws -> [JSONObject] {
     try Program.text(path).split(separator: "\n").compactMap { try JSONReader.read(Array($0.utf8)).object }

@@ -1,5 +1,3 @@
-import Testing
-
 /// What the help of every command that may run for longer than a second says of signals.
 @Suite struct `The help of a command that can be stopped` {
   private static let commands = [

@@ -1,8 +1,3 @@
-import Database
-import JSON
-import Support
-import Testing
-
 @testable import switchyard
 
 @Suite struct `The switch, from the command line` {

@@ -1,9 +1,3 @@
-import Database
-import Runtime
-import Signing
-import Support
-import Time
-
 /// A database of the shared private server, and the program told to use it.
 struct TestDatabase {
   let configuration: DatabaseConfiguration

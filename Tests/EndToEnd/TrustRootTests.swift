@@ -1,11 +1,3 @@
-import Glibc
-import HTTPClient
-import JSON
-import Signing
-import Support
-import Testing
-import Time
-
 private let app = "com.example.inkwell"
 
 /// Extra roots of `serve`: for receipts as for signed data, and each for its environment alone.

@@ -1,11 +1,3 @@
-import HTTPServer
-import JSON
-import Simulator
-import Support
-import Synchronization
-import Testing
-import Time
-
 /// `api verify-receipt` against a scripted Apple.
 @Suite struct `The command that asks verifyReceipt` {
   private static let secret = "0123456789abcdef0123456789abcdef"

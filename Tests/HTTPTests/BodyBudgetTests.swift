@@ -1,7 +1,3 @@
-import HTTPServer
-import Testing
-import Time
-
 @Suite struct `The memory for bodies` {
   @Test func `is limited for all requests together, and comes back`() async throws {
     try await withServer(limits: small { $0.bodiesInFlight = 100_000 }) { server in

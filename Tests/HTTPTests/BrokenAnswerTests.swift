@@ -1,8 +1,3 @@
-import HTTPClient
-import HTTPServer
-import Testing
-import Time
-
 @Suite struct `An answer that breaks off` {
   private func failure(_ ending: HTTPResponse.Ending) async throws -> HTTPClientError.Code? {
     let handler = Handler { _ in

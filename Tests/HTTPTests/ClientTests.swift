@@ -1,10 +1,3 @@
-import HTTPClient
-import HTTPServer
-import Support
-import Synchronization
-import Testing
-import Time
-
 /// Memory of which so much may be taken.
 private final class Memory: Sendable {
   private let most: Int

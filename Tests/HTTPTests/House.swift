@@ -1,9 +1,3 @@
-import HTTPClient
-import HTTPServer
-import Synchronization
-import Testing
-import Time
-
 /// A handler made of closures.
 struct Handler: HTTPHandler {
   var admission: @Sendable (HTTPRequestHead) -> HTTPAdmission = { _ in .admit() }

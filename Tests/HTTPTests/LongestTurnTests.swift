@@ -1,5 +1,3 @@
-import Testing
-
 @testable import HTTPServer
 
 @Suite struct `The longest turn of an event loop` {

@@ -1,6 +1,3 @@
-import Glibc
-import Runtime
-
 /// A bare TCP connection to a server under test: says what no HTTP client would, as slowly as it likes.
 actor RawClient {
   private let executor = SerialQueueExecutor(label: "raw client")

@@ -1,7 +1,3 @@
-import Glibc
-import HTTPServer
-import Testing
-
 /// In a process of its own: what the tests beside it hold would blur the figures.
 @Suite struct `The server's memory` {
   @Test func `stays bounded in a flood of bodies and goes back to the system after it`() async {

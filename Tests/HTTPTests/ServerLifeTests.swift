@@ -1,8 +1,3 @@
-import HTTPClient
-import HTTPServer
-import Testing
-import Time
-
 @Suite struct `The server's life` {
   /// What a client has said when it vanishes.
   enum Stage: String, CaseIterable {

@@ -1,8 +1,3 @@
-import HTTPClient
-import HTTPServer
-import Testing
-import Time
-
 @Suite struct `The server's limits` {
   @Test func `refuse a body that says it is too long, unread`() async throws {
     try await withServer(limits: small { ($0.body, $0.discard) = (100, 0) }) { server in

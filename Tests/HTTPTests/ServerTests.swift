@@ -1,8 +1,3 @@
-import HTTPClient
-import HTTPServer
-import Testing
-import Time
-
 @Suite struct `The server` {
   @Test func `answers with what the handler says`() async throws {
     try await withServer { server in

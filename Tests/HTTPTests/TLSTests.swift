@@ -1,10 +1,3 @@
-import Glibc
-import HTTPClient
-import HTTPServer
-import Runtime
-import Testing
-import Time
-
 /// A certificate authority and a server's certificate, made by the `openssl` command in a directory of their own.
 final class TestAuthority: Sendable {
   let directory: String

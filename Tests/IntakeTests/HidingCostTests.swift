@@ -1,10 +1,3 @@
-import JSON
-import Ledger
-import Signing
-import Support
-import Testing
-import Time
-
 @testable import Intake
 
 /// Anybody can post a body, and it is searched for secrets before anything vouches for it: four of a megabyte stopped every

@@ -1,9 +1,3 @@
-import Adapter
-import JSON
-import Ledger
-import Signing
-import Testing
-
 @testable import Intake
 
 @Suite struct `The sender of a V1 notification` {

@@ -1,11 +1,3 @@
-import Adapter
-import Intake
-import Ledger
-import Purchases
-import Signing
-import Testing
-import Time
-
 @Suite struct `The reading of a message` {
   @Test(arguments: [InboxMessage.Kind.evidence, .verifyReceiptAnswer, .apiAnswer])
   func `needs somebody who says of which app it is, where nothing signed in it says so`(kind: InboxMessage.Kind) {

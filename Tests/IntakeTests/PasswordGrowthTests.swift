@@ -1,10 +1,3 @@
-import Adapter
-import JSON
-import Ledger
-import Signing
-import Testing
-import Time
-
 @testable import Intake
 
 /// What is kept instead of a body: a code is longer than most passwords, and a stranger chooses the password.

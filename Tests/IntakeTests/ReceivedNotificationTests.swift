@@ -1,10 +1,3 @@
-import JSON
-import Ledger
-import Purchases
-import Signing
-import Testing
-import Time
-
 @testable import Adapter
 @testable import Intake
 

@@ -1,12 +1,3 @@
-import Intake
-import Ledger
-import Purchases
-import Rollout
-import Runtime
-import Support
-import Synchronization
-import Testing
-
 /// A directory that can be changed, made to fail or to hang, and tells how it was read.
 private final class Source: Sendable {
   struct State {

@@ -1,7 +1,3 @@
-import Glibc
-import JSON
-import Testing
-
 /// Values in the fewest bytes that each kind of them takes, and how many values each piece is.
 private let densest: [(piece: String, values: Int)] = [
   ("[0],", 2), ("0,", 1), ("[[0]],", 3), ("{\"\":0},", 2), ("{\"0123456789abcdef\":0},", 2), ("[\"\",\"\"],", 3),

@@ -1,9 +1,3 @@
-import Foundation
-import JSON
-import Support
-import Testing
-import Time
-
 @Suite struct `The JSON reader` {
   @Test(
     arguments: [

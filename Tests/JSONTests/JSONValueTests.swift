@@ -1,7 +1,3 @@
-import JSON
-import Testing
-import Time
-
 @Suite struct `A JSON value` {
   @Test func `is what it is and nothing else`() {
     let values: [JSONValue] = [.null, true, 7, "7", [7], ["a": 7]]

@@ -1,5 +1,3 @@
-import Testing
-
 @testable import JSON
 
 /// Names of members are bytes: what Unicode takes for the same text may be two names.

@@ -1,6 +1,3 @@
-import JSON
-import Testing
-
 @Suite struct `What keys mean` {
   private let meanings = ["a": 1, "b": 2, "c": 3]
 

@@ -1,6 +1,3 @@
-import JSON
-import Testing
-
 @Suite struct `Known keys` {
   @Test(arguments: [
     ["a", "b", "c"], [], ["price"], ["offerType", "offerPeriod", "offerIdentifier", "offerDiscountType"],

@@ -1,6 +1,3 @@
-import JSON
-import Testing
-
 @Suite struct `The search for one member` {
   private func found(_ text: String, longest: Int = 64, values: Int = 64) throws -> String? {
     let limits = JSONLimits(bytes: 4_096, depth: 4, values: values)

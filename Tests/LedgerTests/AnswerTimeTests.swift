@@ -1,10 +1,3 @@
-import Database
-import Ledger
-import Purchases
-import Support
-import Testing
-import Time
-
 @Suite struct `The times of answers` {
   private static let now = Milliseconds(1_796_000_000_000)
 

@@ -1,11 +1,3 @@
-import Database
-import Ledger
-import Purchases
-import Rollout
-import Signing
-import Testing
-import Time
-
 @Suite struct `An app in the ledger` {
   private let now = SignedStory.start + .days(1)
 

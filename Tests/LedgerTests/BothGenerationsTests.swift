@@ -1,12 +1,3 @@
-import Adapter
-import Database
-import JSON
-import Ledger
-import Mappings
-import Purchases
-import Testing
-import Time
-
 /// V2 notifications and what V1 told of the same, both through the adapter and a real database.
 @Suite struct `Both generations in a ledger` {
   private static let hour = Interval.hours(1)

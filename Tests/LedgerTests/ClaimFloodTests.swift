@@ -1,11 +1,3 @@
-import Database
-import JSON
-import Purchases
-import Signing
-import Support
-import Testing
-import Time
-
 @testable import Ledger
 
 /// Whoever has the app's shared secret can claim any number of things below somebody's originalTransactionId.

@@ -1,10 +1,3 @@
-import Database
-import Ledger
-import Purchases
-import Signing
-import Testing
-import Time
-
 @Suite struct `What was said of a message` {
   private func message(_ text: String, _ claim: Claim?) -> InboxMessage {
     InboxMessage(kind: .evidence, body: Array(text.utf8), claim: claim, receivedAt: SignedStory.start)

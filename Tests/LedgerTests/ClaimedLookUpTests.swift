@@ -1,11 +1,3 @@
-import Database
-import JSON
-import Purchases
-import Signing
-import Support
-import Testing
-import Time
-
 @testable import Ledger
 
 @Suite struct `A look-up because of a claimed change` {

@@ -1,11 +1,3 @@
-import Database
-import JSON
-import Purchases
-import Signing
-import Support
-import Testing
-import Time
-
 @testable import Ledger
 
 /// What is locked while somebody else's transaction lasts, and who waits for it.

@@ -1,10 +1,3 @@
-import JSON
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 @testable import Ledger
 
 @Suite struct `A compact body` {

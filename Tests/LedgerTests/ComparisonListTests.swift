@@ -1,11 +1,3 @@
-import Database
-import Ledger
-import Mappings
-import Purchases
-import Support
-import Testing
-import Time
-
 @Suite struct `The list of comparisons` {
   private static let now = Milliseconds(1_796_000_000_000)
 

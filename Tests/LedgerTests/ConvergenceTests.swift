@@ -1,13 +1,3 @@
-import Adapter
-import Database
-import JSON
-import Ledger
-import Purchases
-import Support
-import Synchronization
-import Testing
-import Time
-
 @Suite struct `The ledger` {
   @Test func `is the same whatever the order, repetition and concurrency of messages, and after a rebuild`()
     async throws

@@ -1,9 +1,3 @@
-import Database
-import Ledger
-import Signing
-import Testing
-import Time
-
 @Suite struct `An app's shared secrets` {
   private let now = SignedStory.start
   private let keys = Keyring(current: .generate())

@@ -1,10 +1,3 @@
-import Database
-import JSON
-import Ledger
-import Purchases
-import Testing
-import Time
-
 @Suite struct `A dossier` {
   private func with(_ body: (LedgerFixture) async throws -> Void) async throws {
     let story = try SignedStory(customers: 2, periods: 2)

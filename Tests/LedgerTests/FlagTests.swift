@@ -1,8 +1,3 @@
-import Ledger
-import Purchases
-import Rollout
-import Testing
-
 @Suite struct `A stage that was set after an earlier one` {
   private func flag(_ stage: Stage, _ hundredths: Int? = nil, salt: String = "salt", epoch: Int64) -> Flag {
     Flag(

@@ -1,11 +1,3 @@
-import Database
-import Ledger
-import Purchases
-import Support
-import Synchronization
-import Testing
-import Time
-
 @Suite struct `A group commit` {
   @Test func `commits together what arrives together, in its order`() async throws {
     let press = Press(isOpen: false)

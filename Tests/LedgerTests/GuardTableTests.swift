@@ -1,11 +1,3 @@
-import Database
-import Ledger
-import Purchases
-import Rollout
-import Support
-import Testing
-import Time
-
 @Suite struct `The rule of a guard` {
   private static let now = Milliseconds(1_796_000_000_000)
 

@@ -1,11 +1,3 @@
-import Database
-import Purchases
-import Runtime
-import Signing
-import Support
-import Testing
-import Time
-
 @testable import Ledger
 
 /// When an app was last heard of, as commits note it.

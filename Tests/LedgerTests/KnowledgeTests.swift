@@ -1,8 +1,3 @@
-import Database
-import Purchases
-import Support
-import Testing
-
 @testable import Ledger
 
 @Suite struct `What is known of an account` {

@@ -1,11 +1,3 @@
-import Database
-import JSON
-import Purchases
-import Signing
-import Support
-import Testing
-import Time
-
 @testable import Ledger
 
 /// A ledger on one connection, whose statements are counted by the server.

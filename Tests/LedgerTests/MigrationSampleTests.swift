@@ -1,10 +1,3 @@
-import Database
-import Ledger
-import Purchases
-import Signing
-import Testing
-import Time
-
 @Suite struct `The sample of a migration` {
   private static let zero = [UInt8](repeating: 0, count: MigrationSample.width)
 

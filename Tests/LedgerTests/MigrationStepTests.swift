@@ -1,8 +1,3 @@
-import Database
-import Signing
-import Testing
-import Time
-
 @testable import Ledger
 
 @Suite struct `A step of a migration` {

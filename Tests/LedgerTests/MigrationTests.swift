@@ -1,9 +1,3 @@
-import Database
-import Ledger
-import Support
-import Testing
-import Time
-
 @Suite struct `A bulk migration in the ledger` {
   private let now = Milliseconds(1_796_000_000_000)
 

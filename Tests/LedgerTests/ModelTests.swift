@@ -1,11 +1,3 @@
-import Database
-import JSON
-import Ledger
-import Purchases
-import Support
-import Testing
-import Time
-
 /// The worked examples of docs/model.md through a real database: in any order, repeated, over eight connections at once.
 @Suite struct `The model in a database` {
   private func check(_ name: String = #function) async throws {

@@ -1,10 +1,3 @@
-import Database
-import Purchases
-import Rollout
-import Signing
-import Support
-import Time
-
 @testable import Ledger
 
 /// A ledger whose app has an old back end in the sandbox, and messages that name customers at will.

@@ -1,9 +1,3 @@
-import Database
-import Purchases
-import Synchronization
-import Testing
-import Time
-
 @testable import Ledger
 
 /// Customers may join while a turn of the outbox looks under their keys.

@@ -1,11 +1,3 @@
-import Database
-import Purchases
-import Signing
-import Support
-import Synchronization
-import Testing
-import Time
-
 @testable import Ledger
 
 /// Everything that touches the order of delivery, beside everything else that does.

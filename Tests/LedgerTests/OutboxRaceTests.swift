@@ -1,10 +1,3 @@
-import Database
-import Purchases
-import Support
-import Synchronization
-import Testing
-import Time
-
 @testable import Ledger
 
 /// Several writers, joins of customers and several processes that send, all at once, with every outcome of an attempt.

@@ -1,10 +1,3 @@
-import Database
-import Purchases
-import Signing
-import Synchronization
-import Testing
-import Time
-
 @testable import Ledger
 
 /// A stranger's copy of a V1 notification without its password is one message with Apple's own, and must not stand for it.

@@ -1,10 +1,3 @@
-import Database
-import Purchases
-import Rollout
-import Support
-import Testing
-import Time
-
 @testable import Ledger
 
 @Suite struct `The outbox` {

@@ -1,8 +1,3 @@
-import Database
-import Glibc
-import Support
-import Testing
-
 @testable import Ledger
 
 /// The rows that statements read at two sizes of a ledger, by the counters of the server.

@@ -1,9 +1,3 @@
-import Database
-import Ledger
-import Support
-import Testing
-import Time
-
 @Suite struct `The table of running services` {
   private let first = service(1)
   private let second = service(2, "web-2:77", "0.3.0")

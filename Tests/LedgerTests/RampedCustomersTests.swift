@@ -1,11 +1,3 @@
-import Database
-import Ledger
-import Purchases
-import Rollout
-import Support
-import Testing
-import Time
-
 /// Many customers through the steps of a ramp, decided about by processes of which none knows of another.
 @Suite struct `A ramp of many customers` {
   /// In hundredths of a percent.

@@ -1,13 +1,3 @@
-import Adapter
-import Database
-import Ledger
-import Purchases
-import Signing
-import Support
-import Synchronization
-import Testing
-import Time
-
 @Suite struct `A rebuild` {
   private static let now = SignedStory.start + .days(365)
 

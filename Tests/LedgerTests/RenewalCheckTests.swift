@@ -1,9 +1,3 @@
-import Database
-import Purchases
-import Support
-import Testing
-import Time
-
 @testable import Ledger
 
 @Suite struct `The checks of renewals` {

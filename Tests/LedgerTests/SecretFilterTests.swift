@@ -1,6 +1,3 @@
-import Ledger
-import Testing
-
 @Suite struct `The filter for shared secrets` {
   private static let secrets = ["5ec7e75ec7e75ec7e75ec7e75ec7e75e", "0DDBA110DDBA110DDBA110DDBA110DDB"]
   private let filter = SecretFilter(secrets.map { Array($0.utf8) } + [Array("short".utf8)])

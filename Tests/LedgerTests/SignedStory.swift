@@ -1,11 +1,3 @@
-import Adapter
-import JSON
-import Ledger
-import Purchases
-import Signing
-import Simulator
-import Time
-
 /// Notifications of a few made-up customers, signed below a PKI of their own, and the adapter that reads them.
 struct SignedStory {
   static let app = "com.example.ledger"

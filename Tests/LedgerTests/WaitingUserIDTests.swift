@@ -1,11 +1,3 @@
-import Database
-import JSON
-import Purchases
-import Signing
-import Support
-import Testing
-import Time
-
 @testable import Ledger
 
 @Suite struct `A user id that arrives with an id alone` {

@@ -1,16 +1,3 @@
-import Adapter
-import Database
-import JSON
-import Ledger
-import Purchases
-import Receipts
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-import Truth
-
 /// The lives of a simulated world's customers, told by both generations, end in one truth: the world's.
 @Suite struct `A world told to a ledger` {
   private static let start = Milliseconds(1_767_600_000_000)

@@ -1,6 +1,3 @@
-import JSON
-import Time
-
 /// What an answer gives a client access to, read from its JSON by nothing but the words of Apple's page.
 ///
 /// It shares no code with the product's own reading of impact, which is held against it: uncancelled and not upgraded; until

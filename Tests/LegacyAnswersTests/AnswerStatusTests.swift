@@ -1,11 +1,3 @@
-import JSON
-import LegacyAnswers
-import Mappings
-import Purchases
-import Receipts
-import Support
-import Testing
-
 @Suite struct `The status of an answer` {
   private let status = AnswerStatus()
 

@@ -1,15 +1,3 @@
-import Comparison
-import JSON
-import Ledger
-import LegacyAnswers
-import Purchases
-import Receipts
-import Shadow
-import Signing
-import Simulator
-import Time
-import Truth
-
 /// A simulated customer and one request about them, with what Apple answers.
 struct ComparedCustomer: Sendable {
   private let sample: SimulatedCase

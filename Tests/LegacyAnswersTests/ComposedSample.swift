@@ -1,9 +1,3 @@
-import Comparison
-import JSON
-import LegacyAnswers
-import Purchases
-import Truth
-
 /// A composer's response about a simulated customer, compared with the simulator's as the shadow compares it.
 struct ComposedSample {
   let body: [UInt8]

@@ -1,7 +1,3 @@
-import LegacyAnswers
-import Mappings
-import Support
-
 /// A fault of the composer: one cell of its tables has another value.
 ///
 /// The tables are data of the product, read by the initializers that the product uses. Nothing in them knows of faults.

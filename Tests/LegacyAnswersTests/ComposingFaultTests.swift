@@ -1,14 +1,3 @@
-import Comparison
-import JSON
-import LegacyAnswers
-import Mappings
-import Purchases
-import Signing
-import Simulator
-import Support
-import Testing
-import Truth
-
 /// Faults of the composer, each one separately, in the responses about simulated customers.
 ///
 /// Two judges that share no code with the composer must find a fault: Apple's responses, and the simulator's. The shadow's

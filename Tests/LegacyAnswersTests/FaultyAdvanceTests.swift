@@ -1,12 +1,3 @@
-import Ledger
-import LegacyAnswers
-import Operations
-import Purchases
-import Rollout
-import Runtime
-import Support
-import Testing
-
 /// Faults of the composer, each alone: what the shadow finds of it decides whether the app may take its next step.
 ///
 /// Four faults and 60 customers in a test; `scripts/soak advance` has 40 and 2,000.

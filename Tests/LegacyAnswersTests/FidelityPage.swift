@@ -1,8 +1,3 @@
-import LegacyAnswers
-import Mappings
-import Support
-import Truth
-
 /// `docs/fidelity.md`: what of an answer is Apple's word for word, by which row, and what it was held against.
 struct FidelityPage {
   /// Equal or unavailable fields of real pairs, by row.

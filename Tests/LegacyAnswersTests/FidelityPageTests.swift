@@ -1,10 +1,3 @@
-import LegacyAnswers
-import Signing
-import Simulator
-import Support
-import Testing
-import Truth
-
 @Suite(
   "The page of fidelity", .computesForLong,
   .enabled(if: Samples.directory != nil, "no ../shared/samples beside the project"))

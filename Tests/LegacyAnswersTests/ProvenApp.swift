@@ -1,13 +1,3 @@
-import Database
-import Ledger
-import Operations
-import Purchases
-import Rollout
-import Runtime
-import Shadow
-import Support
-import Time
-
 /// A ledger with an app in `shadow` for which everything is proven but what comparisons show.
 ///
 /// It has the time of the machine, so that the database's clock agrees however busy the machine is.

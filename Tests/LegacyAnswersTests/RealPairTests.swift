@@ -1,9 +1,3 @@
-import JSON
-import LegacyAnswers
-import Receipts
-import Support
-import Testing
-
 @Suite(
   "A composed answer beside Apple's", .enabled(if: Samples.directory != nil, "no ../shared/samples beside the project"))
 struct RealPairTests {

@@ -1,8 +1,3 @@
-import JSON
-import LegacyAnswers
-import Receipts
-import Support
-
 /// Receipts beside the answers that Apple gave to them.
 enum RealPairs {
   struct Pair: Sendable, CustomStringConvertible {

@@ -1,11 +1,3 @@
-import JSON
-import LegacyAnswers
-import Signing
-import Simulator
-import Support
-import Testing
-import Truth
-
 @Suite("A composed answer beside the simulator's", .computesForLong) struct SimulatedTests {
   /// An empty `latest_receipt_info` is what the simulator answers to a receipt without purchases.
   static func composer(_ ids: String...) throws -> AnswerComposer {

@@ -1,8 +1,3 @@
-import Mappings
-import Purchases
-import Testing
-import Wire
-
 @Suite struct `The tables of the old generation` {
   private let vocabulary = Vocabulary.embedded
 

@@ -1,6 +1,3 @@
-import Mappings
-import Testing
-
 @Suite struct `An edited table` {
   private let events = String(decoding: MappingTable.events.bytes, as: UTF8.self)
 

@@ -1,7 +1,3 @@
-import Mappings
-import Purchases
-import Testing
-
 @Suite struct `A table` {
   private func bytes(_ lines: [String]) -> [UInt8] { Array(lines.joined(separator: "\n").utf8) }
 

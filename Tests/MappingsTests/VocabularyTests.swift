@@ -1,8 +1,3 @@
-import Mappings
-import Purchases
-import Testing
-import Wire
-
 @Suite struct `What this build believes` {
   private let vocabulary = Vocabulary.embedded
 

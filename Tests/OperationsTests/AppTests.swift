@@ -1,15 +1,3 @@
-import Database
-import JSON
-import Ledger
-import Operations
-import Purchases
-import Rollout
-import Runtime
-import Signing
-import Synchronization
-import Testing
-import Time
-
 @Suite struct `An operation on an app` {
   private let keys = KeySource(Keyring(current: MasterKey.generate()))
   private let now = Operated.now

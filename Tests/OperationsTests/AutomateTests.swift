@@ -1,12 +1,3 @@
-import Database
-import Ledger
-import Operations
-import Purchases
-import Rollout
-import Runtime
-import Testing
-import Time
-
 /// An app that goes from step to step by itself.
 @Suite struct `An automatic rollout` {
   private let now = Operated.now

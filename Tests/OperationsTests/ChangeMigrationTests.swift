@@ -1,9 +1,3 @@
-import Database
-import Ledger
-import Operations
-import Testing
-import Time
-
 /// Changes of a bulk migration that somebody else changed in the meantime.
 @Suite struct `A change of a bulk migration` {
   private static func job(_ here: Operated) async throws -> Int {

@@ -1,9 +1,3 @@
-import Ledger
-import Operations
-import Purchases
-import Testing
-import Time
-
 @Suite struct `A cohort` {
   private let now = Operated.now
   private let kim = Operated.kim

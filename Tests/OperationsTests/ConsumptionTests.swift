@@ -1,16 +1,3 @@
-import AppStore
-import ConsumptionAnswers
-import Database
-import HTTPClient
-import JSON
-import Ledger
-import Operations
-import Purchases
-import Service
-import Signing
-import Testing
-import Time
-
 @Suite struct `An operation on a consumption request` {
   private let now = Operated.now
   private let kim = Operated.kim

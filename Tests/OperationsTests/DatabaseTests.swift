@@ -1,12 +1,3 @@
-import Adapter
-import Database
-import Ledger
-import Operations
-import Service
-import Signing
-import Testing
-import Time
-
 @Suite struct `An operation on the database` {
   private let now = Operated.now
   private let kim = Operated.kim

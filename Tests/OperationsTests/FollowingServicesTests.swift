@@ -1,11 +1,3 @@
-import Database
-import Ledger
-import Operations
-import Purchases
-import Rollout
-import Testing
-import Time
-
 @Suite struct `Services that follow a change of the stage` {
   private let now = Operated.now
   private let kim = Operated.kim

@@ -1,9 +1,3 @@
-import Database
-import Ledger
-import Operations
-import Testing
-import Time
-
 /// Why nothing of a bulk migration goes on.
 @Suite struct `A bulk migration that is held up` {
   @Test func `says for what reason it is paused, by which file, and by which hours`() async throws {

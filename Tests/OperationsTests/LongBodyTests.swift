@@ -1,14 +1,3 @@
-import Adapter
-import Database
-import Intake
-import Ledger
-import Operations
-import Purchases
-import Signing
-import Support
-import Testing
-import Time
-
 /// Whoever has an app's shared secret can have bodies of 2 MiB kept, as many as there is room for.
 @Suite struct `Long bodies` {
   private static let now = Operated.now

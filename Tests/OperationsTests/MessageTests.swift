@@ -1,13 +1,3 @@
-import Adapter
-import Database
-import Intake
-import Ledger
-import Operations
-import Purchases
-import Signing
-import Testing
-import Time
-
 @Suite struct `An operation on kept messages` {
   private let now = Operated.now
   private let kim = Operated.kim

@@ -1,7 +1,3 @@
-import JSON
-import Shadow
-import Testing
-
 @testable import Operations
 
 @Suite struct `The proof of a migration` {

@@ -1,11 +1,3 @@
-import Database
-import Ledger
-import Operations
-import Purchases
-import Support
-import Testing
-import Time
-
 /// A ledger with one registered app, and what was changed in it.
 struct Operated {
   static let now = Milliseconds(1_760_000_000_000)

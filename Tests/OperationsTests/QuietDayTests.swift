@@ -1,11 +1,3 @@
-import Database
-import Ledger
-import Operations
-import Purchases
-import Rollout
-import Testing
-import Time
-
 /// Days of a small app on which Apple sent nothing: they have no row of completeness.
 @Suite struct `A day without notifications` {
   private static let now = Operated.now

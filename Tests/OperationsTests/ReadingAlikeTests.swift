@@ -1,15 +1,3 @@
-import Adapter
-import Database
-import Intake
-import JSON
-import Ledger
-import Purchases
-import Receipts
-import Signing
-import Simulator
-import Testing
-import Time
-
 @testable import Operations
 
 /// What is read of a message when it arrives, in a replay from quarantine and in a rebuild, each by way of the tables.

@@ -1,14 +1,3 @@
-import Adapter
-import Database
-import JSON
-import Ledger
-import Operations
-import Purchases
-import Signing
-import Support
-import Testing
-import Time
-
 /// Messages of the inbox that an earlier build took and this one refuses.
 @Suite struct `A rebuild of messages that are refused by now` {
   private static let now = Operated.now

@@ -1,12 +1,3 @@
-import Database
-import Ledger
-import Operations
-import Purchases
-import Rollout
-import Support
-import Testing
-import Time
-
 /// A rehearsal of a rollback beside other changes of the stage.
 @Suite struct `A rehearsed rollback` {
   private let now = Operated.now

@@ -1,11 +1,3 @@
-import Database
-import Ledger
-import Operations
-import Purchases
-import Rollout
-import Testing
-import Time
-
 @Suite struct `An operation on the rollout and the seeds` {
   private let now = Operated.now
   private let kim = Operated.kim

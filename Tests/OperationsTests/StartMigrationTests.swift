@@ -1,10 +1,3 @@
-import Database
-import Ledger
-import Operations
-import Purchases
-import Testing
-import Time
-
 /// What an operator is warned of before a bulk migration begins.
 @Suite struct `A bulk migration that would begin` {
   private static func silent(_ warnings: [MigrationWarning]) -> [String] {

@@ -1,13 +1,3 @@
-import Database
-import Ledger
-import Operations
-import Purchases
-import Rollout
-import Support
-import Synchronization
-import Testing
-import Time
-
 @Suite struct `An operation on the switch` {
   private let now = Operated.now
   private let kim = Operated.kim

@@ -1,11 +1,3 @@
-import Database
-import Ledger
-import Operations
-import Purchases
-import Rollout
-import Testing
-import Time
-
 /// Ids of bulk migrations as evidence for a later stage.
 @Suite struct `Ids of bulk migrations that Apple was not asked about` {
   private let now = Operated.now

@@ -1,11 +1,3 @@
-import Database
-import Ledger
-import Operations
-import Purchases
-import Rollout
-import Testing
-import Time
-
 /// Demands that an operator lowered, which are no proof by the build's own.
 @Suite struct `Evidence by lowered demands` {
   private let now = Operated.now

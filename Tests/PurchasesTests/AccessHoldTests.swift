@@ -1,9 +1,3 @@
-import JSON
-import Purchases
-import Support
-import Testing
-import Time
-
 private let hour: Int64 = 3_600_000
 private let key = SubscriptionKey(app: app, environment: .production, originalTransactionID: "1")
 private let lookUp = OpenLookUp(since: Milliseconds(0), because: .period, message: [1], failure: nil)

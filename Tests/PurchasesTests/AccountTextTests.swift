@@ -1,7 +1,3 @@
-import Purchases
-import Testing
-import Time
-
 /// Two user ids that look alike: tables compare bytes, Swift compares letters.
 @Suite struct `User ids that look alike` {
   private static let (composed, decomposed) = ("Jos\u{E9}", "Jose\u{301}")

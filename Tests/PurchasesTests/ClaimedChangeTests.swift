@@ -1,8 +1,3 @@
-import JSON
-import Purchases
-import Testing
-import Time
-
 private let second: Int64 = 1_000
 private let minute = 60 * second
 

@@ -1,7 +1,3 @@
-import Purchases
-import Support
-import Testing
-
 @Suite struct `A customer` {
   @Test func `is a connected component, called by its smallest member, in any order`() {
     var random = SeededRandom()

@@ -1,9 +1,3 @@
-import JSON
-import Purchases
-import Support
-import Testing
-import Time
-
 @Suite struct `Events` {
   @Test(
     arguments: [

@@ -1,7 +1,3 @@
-import Purchases
-import Support
-import Testing
-
 /// The worked examples of docs/model.md as pure values, in any order and repeated.
 ///
 /// `ModelTests` of the ledger run the same through a database.

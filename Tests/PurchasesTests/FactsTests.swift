@@ -1,8 +1,3 @@
-import JSON
-import Purchases
-import Testing
-import Time
-
 @Suite struct `The facts about a thing` {
   @Test(
     arguments: [

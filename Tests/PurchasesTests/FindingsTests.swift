@@ -1,7 +1,3 @@
-import JSON
-import Purchases
-import Testing
-
 @Suite struct `What a message taught` {
   @Test func `names every id by which it may be asked for, in lower case for accounts`() {
     var findings = Findings(app: app, environment: .production)

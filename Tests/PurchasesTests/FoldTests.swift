@@ -1,9 +1,3 @@
-import JSON
-import Purchases
-import Support
-import Testing
-import Time
-
 @Suite struct `The fold` {
   private func folded(_ statements: PurchaseStatement...) -> [Purchase] {
     Purchase.fold(statements, rules: purchaseRules)

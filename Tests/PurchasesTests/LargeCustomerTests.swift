@@ -1,9 +1,3 @@
-import JSON
-import Purchases
-import Support
-import Testing
-import Time
-
 /// A customer with many purchases, in one of the forms in which many occur.
 private struct Large: Sendable {
   enum Shape: String, CaseIterable, Sendable {

@@ -1,8 +1,3 @@
-import JSON
-import Purchases
-import Testing
-import Time
-
 @Suite struct `A purchase's identity` {
   @Test(
     arguments: [

@@ -1,7 +1,3 @@
-import JSON
-import Purchases
-import Time
-
 let app = "com.example.app"
 
 /// The rules that matter here; MappingsTests hold the real table to the same.

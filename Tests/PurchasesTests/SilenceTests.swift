@@ -1,8 +1,3 @@
-import JSON
-import Purchases
-import Testing
-import Time
-
 /// A subscription's periods of one hour, as Apple signed them, each when it began.
 private func hourly(
   periods: Int, autoRenew: Int64?, saidAt: Int64? = nil, retrying: Bool = false, graceUntil: Int64? = nil

@@ -1,8 +1,3 @@
-import JSON
-import Purchases
-import Testing
-import Time
-
 /// A period as signed V2 data tells it.
 private struct Period: Sendable {
   var line: String

@@ -1,8 +1,3 @@
-import JSON
-import Purchases
-import Testing
-import Time
-
 private let type: JSONValue = "Auto-Renewable Subscription"
 
 /// A period of `product`, bought and ended at these times, as `source` said at `asOf`.

@@ -1,10 +1,3 @@
-import Receipts
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 /// A receipt that must not be believed, how it is made, and the one reason for which it is refused.
 struct Attack: Sendable, CustomTestStringConvertible {
   let name: String

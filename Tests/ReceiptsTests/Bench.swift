@@ -1,8 +1,3 @@
-import Receipts
-import Signing
-import Simulator
-import Time
-
 /// A workbench for receipts and forgeries: one PKI per run, a reader that trusts it, purchases of every kind.
 enum Bench {
   /// 2026-01-01T00:00:00Z.

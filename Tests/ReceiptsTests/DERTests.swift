@@ -1,6 +1,3 @@
-import Receipts
-import Testing
-
 @Suite struct `The DER reader` {
   private func element(_ bytes: [UInt8], limits: DERLimits = .standard) throws(DERError) -> DERElement {
     var reader = DERReader(limits: limits)

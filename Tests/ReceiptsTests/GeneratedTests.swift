@@ -1,10 +1,3 @@
-import Purchases
-import Receipts
-import Signing
-import Simulator
-import Testing
-import Time
-
 @Suite struct `A generated receipt` {
   @Test(arguments: SignatureHash.allCases)
   func `of either era is verified and says what was bought`(hash: SignatureHash) throws {

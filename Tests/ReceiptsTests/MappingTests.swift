@@ -1,12 +1,3 @@
-import Adapter
-import Mappings
-import Purchases
-import Receipts
-import Signing
-import Simulator
-import Testing
-import Time
-
 @Suite struct `What a receipt states` {
   private let message = Digest.sha256([1])
 

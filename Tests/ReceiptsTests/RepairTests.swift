@@ -1,10 +1,3 @@
-import JSON
-import Receipts
-import Signing
-import Simulator
-import Testing
-import Time
-
 /// What clients, forms, tables and logs do to the text of a receipt.
 struct Damage: Sendable, CustomTestStringConvertible {
   let name: String

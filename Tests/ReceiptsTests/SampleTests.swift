@@ -1,11 +1,3 @@
-import JSON
-import Purchases
-import Receipts
-import Signing
-import Support
-import Testing
-import Time
-
 /// Real receipts, read from beside the project: each gives what is known about it, exactly.
 @Suite(.enabled(if: Samples.directory != nil, "the samples are not beside the package"))
 struct `Real receipts` {

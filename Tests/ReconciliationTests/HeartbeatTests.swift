@@ -1,17 +1,3 @@
-import Database
-import HTTPServer
-import JSON
-import Ledger
-import Purchases
-import Reconciliation
-import Runtime
-import Service
-import Simulator
-import Support
-import Testing
-import Time
-import Truth
-
 @Suite struct `The heartbeat` {
   private func heartbeat(_ kept: KeptUp) async throws -> Heartbeat? {
     try await kept.pool.read { session throws(DatabaseError) in

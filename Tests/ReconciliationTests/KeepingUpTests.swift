@@ -1,16 +1,3 @@
-import AppStore
-import Database
-import Ledger
-import Purchases
-import Reconciliation
-import Runtime
-import Service
-import Simulator
-import Support
-import Testing
-import Time
-import Truth
-
 /// Its budget waits until other processes have heard of it: so the clock goes on while a test waits.
 @Suite struct `A running service` {
   @Test func `compares its apps with Apple by itself, once of all processes`() async throws {

@@ -1,24 +1,3 @@
-import Adapter
-import AppStore
-import Database
-import HTTPClient
-import HTTPServer
-import Intake
-import JSON
-import Ledger
-import Purchases
-import Receipts
-import Reconciliation
-import Runtime
-import Seeding
-import Service
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-import Truth
-
 /// A simulated App Store and a service that it sends to, under one clock, for the length of one test.
 struct KeptUp: Sendable {
   static let start = Milliseconds(1_767_600_000_000)

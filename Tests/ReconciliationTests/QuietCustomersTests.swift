@@ -1,6 +1,3 @@
-import Testing
-import Time
-
 @testable import Reconciliation
 
 @Suite struct QuietCustomersTests {

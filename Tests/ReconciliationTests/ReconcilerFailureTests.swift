@@ -1,18 +1,3 @@
-import AppStore
-import Database
-import HTTPServer
-import JSON
-import Ledger
-import Purchases
-import Reconciliation
-import Service
-import Simulator
-import Support
-import Synchronization
-import Testing
-import Time
-import Truth
-
 @Suite struct `A comparison that meets failures` {
   /// A service that heard everything for 20 days, and nothing in the 60 after.
   ///

@@ -1,15 +1,3 @@
-import Database
-import JSON
-import Ledger
-import Purchases
-import Reconciliation
-import Service
-import Simulator
-import Support
-import Testing
-import Time
-import Truth
-
 @Suite struct `A comparison with Apple` {
   private func world(customers: Int = 8) -> AppStoreWorld {
     MixedStory.world(customers: customers, seed: 7, start: KeptUp.start)

@@ -1,6 +1,3 @@
-import Rollout
-import Testing
-
 @Suite struct `A bucket and a share` {
   @Test func `hash what is documented`() {
     let message = Bucket.message(salt: "salt", app: "com.example.app", customer: "1")

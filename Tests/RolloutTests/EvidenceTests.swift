@@ -1,6 +1,3 @@
-import Rollout
-import Testing
-
 @Suite struct `The evidence for a stage` {
   private func sound(_ change: (inout Evidence) -> Void = { _ in }) -> Evidence {
     var evidence = Evidence()

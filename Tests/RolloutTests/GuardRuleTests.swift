@@ -1,6 +1,3 @@
-import Rollout
-import Testing
-
 @Suite struct `The guard` {
   private typealias Answers = GuardFigures.Answers
 

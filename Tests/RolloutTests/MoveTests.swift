@@ -1,6 +1,3 @@
-import Rollout
-import Testing
-
 @Suite struct `A move` {
   private func conditions(_ change: (inout MoveConditions) -> Void = { _ in }) -> MoveConditions {
     var conditions = MoveConditions()

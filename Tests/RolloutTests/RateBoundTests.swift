@@ -1,6 +1,3 @@
-import Rollout
-import Testing
-
 @Suite struct `An upper bound of a rate` {
   /// Clopper and Pearson's one-sided bounds at 95 %, from tables.
   @Test(arguments: [

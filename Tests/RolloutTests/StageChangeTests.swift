@@ -1,6 +1,3 @@
-import Rollout
-import Testing
-
 @Suite struct `A change of a stage in the audit` {
   @Test(arguments: [
     ("record to shadow", "record", "shadow"), ("shadow to ramp 1 %, forced: ticket 4", "shadow", "ramp 1 %"),

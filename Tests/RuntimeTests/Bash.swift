@@ -1,5 +1,3 @@
-import Glibc
-
 struct BashFailure: Error { let status: Int32 }
 
 /// The output of a program for bash, which reads it from a file of its own.

@@ -1,7 +1,3 @@
-import Runtime
-import Support
-import Testing
-
 @Suite struct `Slots for heavy work` {
   @Test func `are given out in order, as many as there are`() async throws {
     let slots = BoundedSlots(count: 2, waiters: 2)

@@ -1,7 +1,3 @@
-import Runtime
-import Support
-import Testing
-
 @Suite struct `A search for a byte` {
   @Test func `finds the first and the last within its bounds`() {
     var random = SeededRandom()

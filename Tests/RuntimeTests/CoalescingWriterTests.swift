@@ -1,8 +1,3 @@
-import Runtime
-import Support
-import Synchronization
-import Testing
-
 @Suite struct `A coalescing writer` {
   /// Writes when it is let, and remembers what came together.
   private final class Table: Sendable {

@@ -1,6 +1,3 @@
-import Runtime
-import Testing
-
 private enum Mode: String, CaseIterable { case strict, lenient }
 
 private let verify = Command(

@@ -1,6 +1,3 @@
-import Runtime
-import Testing
-
 @Suite struct `The pace of a line in the log` {
   @Test func `is one a minute for each kind, with the number of those left out`() {
     let pace = LogPace()

@@ -1,8 +1,3 @@
-import Dispatch
-import Runtime
-import Synchronization
-import Testing
-
 @Suite struct `A log sink` {
   @Test func `keeps lines whole when many write at once`() async throws {
     let pipe = try Pipe()

@@ -1,9 +1,3 @@
-import JSON
-import Runtime
-import Support
-import Testing
-import Time
-
 @Suite struct `A logger` {
   private let handler = RecordingLogHandler()
 

@@ -1,8 +1,3 @@
-import Glibc
-import Runtime
-import Support
-import Testing
-
 /// The memory of a made-up machine: what `/proc` and the control groups say there.
 @Suite struct `The memory of the machine` {
   private let place = TemporaryDirectory()

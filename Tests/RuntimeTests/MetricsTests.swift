@@ -1,6 +1,3 @@
-import Runtime
-import Testing
-
 @Suite struct `The metrics` {
   private let registry = MetricsRegistry()
 

@@ -1,10 +1,3 @@
-import Dispatch
-import Glibc
-import Runtime
-import Support
-import Synchronization
-import Testing
-
 /// Nobody waits for a comparison: it must not make anybody wait.
 @Suite struct `A patient thread` {
   @Test func `computes everything itself, and gives back what it comes to`() async {

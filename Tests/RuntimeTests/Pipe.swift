@@ -1,6 +1,3 @@
-import Glibc
-import Synchronization
-
 /// A pipe of its own for a test; both ends are closed at the end.
 final class Pipe: Sendable {
   struct Failure: Error {}

@@ -1,11 +1,3 @@
-import Dispatch
-import Glibc
-import Runtime
-import Support
-import Synchronization
-import Testing
-import Time
-
 /// Swift Testing has an `ExitStatus` too.
 typealias ExitStatus = Runtime.ExitStatus
 

@@ -1,7 +1,3 @@
-import Runtime
-import Support
-import Testing
-
 @Suite struct `Shared work` {
   @Test func `is done once for all who want it at one time`() async {
     let work = SharedWork<String, Int>()

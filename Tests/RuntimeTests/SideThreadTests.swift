@@ -1,8 +1,3 @@
-import Glibc
-import Runtime
-import Synchronization
-import Testing
-
 @Suite struct `A side thread` {
   /// How many are at it, and how many were at once.
   private final class Count: Sendable {

@@ -1,5 +1,3 @@
-import Testing
-
 @testable import Runtime
 
 @Suite struct SignalRepeatTests {

@@ -1,8 +1,3 @@
-import Glibc
-import Runtime
-import Support
-import Testing
-
 @Suite struct `The input` {
   @Test(arguments: [0, 1, 65_536, 70_000])
   func `gives the bytes of a file up to the limit, and no part of a larger one`(count: Int) throws {

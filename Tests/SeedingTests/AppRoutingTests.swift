@@ -1,18 +1,3 @@
-import AppStore
-import Database
-import HTTPServer
-import JSON
-import Ledger
-import Purchases
-import Runtime
-import Seeding
-import Service
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 @Suite struct `The app of an id` {
   private static let other = "com.example.other"
 

@@ -1,18 +1,3 @@
-import AppStore
-import Database
-import HTTPClient
-import JSON
-import Ledger
-import Mappings
-import Purchases
-import Runtime
-import Seeding
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 @Suite struct `Look-ups because of claims` {
   @Test func `ask each endpoint once for a claimed change, and nothing for what is known`() async throws {
     try await SeedingBench.with(SeedingBench.world(customers: 8)) { bench in

@@ -1,17 +1,3 @@
-import AppStore
-import Database
-import HTTPClient
-import JSON
-import Ledger
-import Purchases
-import Runtime
-import Seeding
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 /// Two processes on one ledger, and an App Store that accepts a number of calls in each second.
 @Suite struct LimitTests {
   /// Calls in a second of each endpoint.

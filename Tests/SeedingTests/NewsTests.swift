@@ -1,14 +1,3 @@
-import AppStore
-import Database
-import JSON
-import Ledger
-import Purchases
-import Seeding
-import Simulator
-import Support
-import Testing
-import Time
-
 @Suite struct `News of customers who are known` {
   @Test func `is asked for in bulk, the statuses too, and once although several want it`() async throws {
     try await SeedingBench.with(SeedingBench.world(customers: 8)) { bench in

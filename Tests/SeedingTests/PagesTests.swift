@@ -1,17 +1,3 @@
-import AppStore
-import Database
-import HTTPClient
-import Ledger
-import Purchases
-import Runtime
-import Seeding
-import Signing
-import Simulator
-import Support
-import Synchronization
-import Testing
-import Time
-
 /// Customers of several pages, whose answers are recorded when a test says so.
 @Suite struct `The pages of a look-up` {
   /// Weekly subscribers for 45 weeks: three pages each, and the statuses.

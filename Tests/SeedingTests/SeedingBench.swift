@@ -1,21 +1,3 @@
-import Adapter
-import AppStore
-import Database
-import HTTPClient
-import HTTPServer
-import Intake
-import JSON
-import Ledger
-import Purchases
-import Runtime
-import Seeding
-import Service
-import Signing
-import Simulator
-import Support
-import Synchronization
-import Time
-
 /// A simulated App Store that serves, a ledger of its own with the app and its key, and workers between the two.
 struct SeedingBench: Sendable {
   static let bundleID = "com.example.notes"

@@ -1,15 +1,3 @@
-import AppStore
-import Database
-import JSON
-import Ledger
-import Purchases
-import Runtime
-import Seeding
-import Simulator
-import Support
-import Testing
-import Time
-
 @Suite struct `The seeding` {
   @Test func `asks about each customer once, and knows then what Apple knows`() async throws {
     try await SeedingBench.with(SeedingBench.world(customers: 24)) { bench in

@@ -1,17 +1,3 @@
-import AppStore
-import Database
-import HTTPClient
-import JSON
-import Ledger
-import Purchases
-import Runtime
-import Seeding
-import Simulator
-import Support
-import Synchronization
-import Testing
-import Time
-
 /// A worker that is stopped while the calls about some are on their way, and others wait in line.
 @Suite struct `A stop of the seeding` {
   private static let grace = Interval.seconds(7)

@@ -1,16 +1,3 @@
-import AppStore
-import Database
-import JSON
-import Ledger
-import Purchases
-import Runtime
-import Seeding
-import Simulator
-import Support
-import Synchronization
-import Testing
-import Time
-
 @Suite struct `A lease` {
   private static func scope(_ bench: SeedingBench, _ environment: Environment = .sandbox) -> Scope {
     Scope(app: bench.app.id, environment: environment)

@@ -1,9 +1,3 @@
-import Glibc
-import Runtime
-import Support
-import Synchronization
-import Time
-
 /// Time that passes only while everybody waits for it: however slow the machine is, nobody's work takes any.
 ///
 /// Tasks run on its one thread. When none can go on and nothing is on its way to the App Store or to the database, the

@@ -1,20 +1,3 @@
-import AppStore
-import Database
-import HTTPClient
-import HTTPServer
-import JSON
-import Ledger
-import Purchases
-import Reconciliation
-import Runtime
-import Seeding
-import Service
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 @Suite struct `Evidence that waits` {
   /// Runs `body` with a service in front of the bench, which asks as `change` says.
   private static func with(

@@ -1,14 +1,3 @@
-import Database
-import Glibc
-import Ledger
-import Purchases
-import Runtime
-import Signing
-import Support
-import Synchronization
-import Testing
-import Time
-
 @testable import Seeding
 
 @Suite struct `Notes of look-ups` {

@@ -1,6 +1,3 @@
-import HTTPServer
-import Testing
-
 @testable import Service
 
 @Suite struct `Allowed sources` {

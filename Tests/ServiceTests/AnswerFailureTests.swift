@@ -1,13 +1,3 @@
-import Database
-import HTTPClient
-import JSON
-import Service
-import Simulator
-import Support
-import Testing
-import Time
-import Truth
-
 /// What is answered when something is wrong: with the receipt, with the account, with Apple or with ourselves.
 @Suite struct `An answer that cannot be had` {
   private static func isRunning(_ state: CustomerState) -> Bool {

@@ -1,18 +1,3 @@
-import Answering
-import Database
-import JSON
-import Ledger
-import LegacyAnswers
-import Mappings
-import Purchases
-import Rollout
-import Service
-import Simulator
-import Support
-import Testing
-import Time
-import Truth
-
 /// Apple is asked about calls that we answered, so that the guard sees something where everybody gets our answers.
 @Suite struct `A sample of our own answers` {
   private static let patience = Interval.seconds(120)

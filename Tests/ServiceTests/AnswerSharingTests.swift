@@ -1,12 +1,3 @@
-import Database
-import JSON
-import Service
-import Simulator
-import Support
-import Testing
-import Time
-import Truth
-
 /// What Apple is asked for answers, and what the oldest receipts get in grace.
 @Suite struct `What an answer takes` {
   /// Of whom one call tells all.

@@ -1,14 +1,3 @@
-import Answering
-import Database
-import JSON
-import Service
-import Shadow
-import Simulator
-import Support
-import Testing
-import Time
-import Truth
-
 /// How long both sides take, as a service counts it.
 @Suite struct `The times of a service's answers` {
   private static func isThere(_ condition: SQL, _ service: AnsweringService) async throws -> Bool {

@@ -1,15 +1,3 @@
-import Database
-import JSON
-import Ledger
-import Purchases
-import Service
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-import Truth
-
 /// Which customer is answered about, by which receipt, and what that costs.
 @Suite struct `Who is answered` {
   @Test func `an iOS 6 receipt gets the flat answer, once signed data names its environment`() async throws {

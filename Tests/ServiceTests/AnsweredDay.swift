@@ -1,9 +1,3 @@
-import JSON
-import Signing
-import Simulator
-import Time
-import Truth
-
 /// A day of an App Store whose verifyReceipt is off, and from noon on its App Store Server API too.
 ///
 /// Of what happens the service is told most things at once, some late, some never. Old clients ask all the time: with the

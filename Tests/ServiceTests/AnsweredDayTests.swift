@@ -1,12 +1,3 @@
-import Answering
-import Service
-import Signing
-import Simulator
-import Support
-import Synchronization
-import Testing
-import Time
-
 /// The day on which Apple's legacy endpoint is switched off.
 @Suite struct `A day without Apple's verifyReceipt` {
   @Test(arguments: ["live", "complete"])

@@ -1,8 +1,3 @@
-import JSON
-import Simulator
-import Time
-import Truth
-
 /// A simulated App Store with customers, and how two answers about them are compared.
 enum AnsweredWorld {
   static func world(days: Int64 = 200, customers: Int = 12, seed: UInt64 = 3) -> AppStoreWorld {

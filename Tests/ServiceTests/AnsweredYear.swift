@@ -1,13 +1,3 @@
-import Database
-import JSON
-import LegacyAnswers
-import Receipts
-import Signing
-import Simulator
-import Support
-import Time
-import Truth
-
 /// A year of a simulated App Store whose verifyReceipt is off, and requests about each customer at two dates of it.
 ///
 /// What the service knows of a customer comes from a look-up one and a half days before each date, and from the

@@ -1,14 +1,3 @@
-import Answering
-import Runtime
-import Service
-import Signing
-import Simulator
-import Support
-import Synchronization
-import Testing
-import Time
-import Truth
-
 @Suite("Our answer over HTTP, beside the simulator's") struct AnsweredYearTests {
   @Test func `is the same in every field that can be told, for customers in every state`() async throws {
     let count = TestSize.simulatedCustomers

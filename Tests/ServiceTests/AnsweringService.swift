@@ -1,27 +1,3 @@
-import Adapter
-import Answering
-import AppStore
-import Database
-import HTTPClient
-import HTTPServer
-import JSON
-import Ledger
-import Purchases
-import Receipts
-import Reconciliation
-import Rollout
-import Runtime
-import Seeding
-import Service
-import Shadow
-import Signing
-import Simulator
-import Support
-import Synchronization
-import Testing
-import Time
-import Truth
-
 /// A simulated App Store and a service that answers verifyReceipt itself, under one clock, for the length of one test.
 ///
 /// The clock runs, so that Apple's budget fills, and can be set forward; or it stands still between the steps of a test.

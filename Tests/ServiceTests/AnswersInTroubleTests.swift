@@ -1,14 +1,3 @@
-import Answering
-import Database
-import HTTPClient
-import JSON
-import Ledger
-import Service
-import Simulator
-import Support
-import Testing
-import Time
-
 /// Answers while something fails, and answers that only look possible.
 @Suite struct `An answer in trouble` {
   @Sendable private static func impatient(_ settings: inout Installation.Settings) {

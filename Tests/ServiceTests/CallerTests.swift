@@ -1,8 +1,3 @@
-import HTTPClient
-import HTTPServer
-import Support
-import Testing
-
 @testable import Service
 
 private func peer(_ text: String) -> PeerAddress { PeerAddress(numeric: text) ?? .unknown }

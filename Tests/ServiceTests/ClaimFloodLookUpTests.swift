@@ -1,12 +1,3 @@
-import Database
-import JSON
-import Ledger
-import Purchases
-import Signing
-import Support
-import Testing
-import Time
-
 @testable import Service
 
 @Suite struct `A look-up below which many lines are claimed` {

@@ -1,14 +1,3 @@
-import Database
-import HTTPServer
-import JSON
-import Ledger
-import Purchases
-import Runtime
-import Support
-import Synchronization
-import Testing
-import Time
-
 @testable import Service
 
 /// V1 notifications that have the app's secret: Apple's, and those of everybody who has a copy of the app.

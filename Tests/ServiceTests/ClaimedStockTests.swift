@@ -1,6 +1,3 @@
-import Testing
-import Time
-
 @testable import Service
 
 @Suite struct `The stock of an app's claims` {

@@ -1,9 +1,3 @@
-import JSON
-import Simulator
-import Support
-import Testing
-import Truth
-
 /// What old clients send damaged, as it comes over HTTP.
 @Suite struct `A damaged request` {
   private typealias Damage = @Sendable (_ receipt: String, _ secret: String) -> [UInt8]

@@ -1,13 +1,3 @@
-import HTTPClient
-import HTTPServer
-import JSON
-import Ledger
-import Runtime
-import Simulator
-import Support
-import Synchronization
-import Testing
-
 @testable import Service
 
 @Suite struct `The disk of the database` {

@@ -1,9 +1,3 @@
-import JSON
-import Mappings
-import Purchases
-import Testing
-import Time
-
 @testable import Ledger
 @testable import Service
 

@@ -1,11 +1,3 @@
-import Database
-import JSON
-import Service
-import Simulator
-import Support
-import Testing
-import Time
-
 @Suite struct `POST evidence` {
   @Test func `takes Apple's own signed statuses of 2021 when the envelope does not contradict them`() async throws {
     guard let answer = Samples.bytes("v2/omnichess_status_raw_jws.json") else { return }

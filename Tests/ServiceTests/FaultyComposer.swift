@@ -1,7 +1,3 @@
-import Answering
-import LegacyAnswers
-import Mappings
-
 extension MappingTable {
   /// The table with one cell changed, as a file; nil if there is no such row.
   func edited(_ row: String, _ column: String, _ value: String) throws -> [UInt8]? {

@@ -1,14 +1,3 @@
-import Database
-import HTTPServer
-import JSON
-import Ledger
-import Rollout
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 @testable import Service
 
 /// In which lane a message is forwarded that is set aside, behind a proxy that names its senders.

@@ -1,12 +1,3 @@
-import Database
-import Rollout
-import Runtime
-import Shadow
-import Support
-import Synchronization
-import Testing
-import Time
-
 /// A guard of one process, with what it told.
 private final class ToldGuard: Sendable {
   private let metrics = MetricsRegistry()

@@ -1,14 +1,3 @@
-import Database
-import Ledger
-import Purchases
-import Rollout
-import Runtime
-import Shadow
-import Support
-import Synchronization
-import Testing
-import Time
-
 /// A guard of one process, whose looks are counted, under a clock that moves only when it is told to.
 private final class WatchedGuard: Sendable {
   private let pool: Pool

@@ -1,19 +1,3 @@
-import Answering
-import Database
-import JSON
-import Ledger
-import LegacyAnswers
-import Mappings
-import Purchases
-import Rollout
-import Service
-import Shadow
-import Simulator
-import Support
-import Testing
-import Time
-import Truth
-
 /// A ramp whose answers would cost customers access.
 @Suite struct `The guard of a ramp` {
   @Test func `takes our answers back in the process that sees it, and tells why`() async throws {

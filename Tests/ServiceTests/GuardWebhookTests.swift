@@ -1,18 +1,3 @@
-import Database
-import HTTPClient
-import HTTPServer
-import JSON
-import Ledger
-import Purchases
-import Rollout
-import Runtime
-import Service
-import Shadow
-import Support
-import Synchronization
-import Testing
-import Time
-
 /// An operator's alerting: keeps what it is sent, and fails as often as it is told to, or for one app always.
 private final class Alerts: HTTPHandler {
   private struct State {

@@ -1,9 +1,3 @@
-import Database
-import Ledger
-import Purchases
-import Support
-import Time
-
 /// An app in `ramp 25 %`, of which nothing is known, or that the guard takes back for errors: 20 of 400 calls got no answer
 /// of ours, and each of 300 one of Apple's.
 enum GuardedApp {

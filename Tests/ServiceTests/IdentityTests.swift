@@ -1,11 +1,3 @@
-import Database
-import JSON
-import Ledger
-import Purchases
-import Signing
-import Testing
-import Time
-
 /// What somebody can do who knows the shared secret, which every old copy of the app carries.
 @Suite struct `Somebody with the shared secret` {
   private static let victim = "2000000900000001"

@@ -1,13 +1,3 @@
-import Database
-import HTTPServer
-import JSON
-import Ledger
-import Runtime
-import Simulator
-import Support
-import Testing
-import Time
-
 @testable import Service
 
 @Suite struct `What is kept of one address's junk` {

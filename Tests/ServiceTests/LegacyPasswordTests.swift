@@ -1,13 +1,3 @@
-import Database
-import JSON
-import Ledger
-import Runtime
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 @testable import Intake
 @testable import Service
 

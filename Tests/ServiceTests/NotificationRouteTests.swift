@@ -1,14 +1,3 @@
-import Database
-import JSON
-import Ledger
-import Runtime
-import Service
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 @Suite struct `POST notifications` {
   @Test func `stores what Apple signed and says so again for the same body`() async throws {
     try await RunningService.with { service in

@@ -1,14 +1,3 @@
-import Database
-import HTTPServer
-import JSON
-import Service
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-import Truth
-
 /// verifyReceipt answered by us, over HTTP.
 @Suite struct `Our own answer` {
   @Test func `equals the simulator's for every customer, field by field`() async throws {

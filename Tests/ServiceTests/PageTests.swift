@@ -1,11 +1,3 @@
-import JSON
-import Mappings
-import Purchases
-import Signing
-import Support
-import Testing
-import Time
-
 @testable import Ledger
 @testable import Service
 

@@ -1,16 +1,3 @@
-import Database
-import HTTPClient
-import HTTPServer
-import JSON
-import Ledger
-import Purchases
-import Rollout
-import Runtime
-import Simulator
-import Support
-import Testing
-import Time
-
 @testable import Service
 
 /// Behind a proxy, with an old back end that never answers what a stranger marks as slow.

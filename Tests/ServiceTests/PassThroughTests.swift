@@ -1,16 +1,3 @@
-import Database
-import HTTPServer
-import JSON
-import Ledger
-import Purchases
-import Rollout
-import Runtime
-import Service
-import Support
-import Synchronization
-import Testing
-import Time
-
 /// An old back end on a free port, which answers with one status and remembers what it heard.
 final class Listener: HTTPHandler {
   private let status: Int

@@ -1,7 +1,3 @@
-import JSON
-import Support
-import Testing
-
 @testable import Service
 
 /// A proxy that refuses a path knows one spelling of it.

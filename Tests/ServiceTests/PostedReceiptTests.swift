@@ -1,18 +1,3 @@
-import Adapter
-import Database
-import HTTPServer
-import Intake
-import JSON
-import Ledger
-import Purchases
-import Receipts
-import Runtime
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 @testable import Service
 
 /// The taker of posted receipts with a ledger, without the service around it.

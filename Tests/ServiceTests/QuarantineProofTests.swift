@@ -1,11 +1,3 @@
-import Database
-import JSON
-import Ledger
-import Signing
-import Simulator
-import Testing
-import Time
-
 /// Whose quota of quarantine a message counts against: decided by what vouches for it.
 @Suite struct `The quota of a message in quarantine` {
   private func kept(

@@ -1,14 +1,3 @@
-import Adapter
-import Database
-import JSON
-import Ledger
-import Purchases
-import Receipts
-import Signing
-import Simulator
-import Testing
-import Time
-
 @testable import Intake
 @testable import Service
 

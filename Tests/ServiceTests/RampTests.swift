@@ -1,16 +1,3 @@
-import Answering
-import Database
-import JSON
-import Ledger
-import Rollout
-import Runtime
-import Service
-import Simulator
-import Support
-import Testing
-import Time
-import Truth
-
 /// Our answers for a part of the customers, over HTTP.
 @Suite struct `The ramp` {
   private static let patience = Interval.minutes(5)

@@ -1,13 +1,3 @@
-import Glibc
-import HTTPClient
-import HTTPServer
-import JSON
-import Runtime
-import Support
-import Synchronization
-import Testing
-import Time
-
 @testable import Service
 
 /// Apple in the sandbox, which answers at once.

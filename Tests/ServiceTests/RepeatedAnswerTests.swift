@@ -1,9 +1,3 @@
-import JSON
-import Ledger
-import Purchases
-import Testing
-import Time
-
 @testable import Service
 
 @Suite struct `An answer about a receipt that was asked about before` {

@@ -1,17 +1,3 @@
-import Adapter
-import Database
-import Delivery
-import HTTPClient
-import HTTPServer
-import JSON
-import Ledger
-import Runtime
-import Service
-import Signing
-import Simulator
-import Support
-import Time
-
 /// The whole service on a free port, with a database and two PKIs of its own, for the length of one test.
 struct RunningService {
   static let now = Milliseconds(1_780_000_000_000)

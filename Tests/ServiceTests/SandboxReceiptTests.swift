@@ -1,8 +1,3 @@
-import JSON
-import Signing
-import Support
-import Testing
-
 /// A receipt that Apple made in the sandbox in 2015, handed in as one of Production.
 @Suite struct `A receipt of the sandbox` {
   private static let app = "com.mbaasy.ios.demo"

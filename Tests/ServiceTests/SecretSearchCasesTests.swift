@@ -1,15 +1,3 @@
-import Adapter
-import Database
-import JSON
-import Ledger
-import Purchases
-import Runtime
-import Signing
-import Support
-import Synchronization
-import Testing
-import Time
-
 @testable import Intake
 @testable import Service
 

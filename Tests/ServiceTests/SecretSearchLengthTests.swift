@@ -1,12 +1,3 @@
-import Adapter
-import Database
-import JSON
-import Purchases
-import Signing
-import Support
-import Testing
-import Time
-
 @testable import Intake
 @testable import Ledger
 @testable import Service

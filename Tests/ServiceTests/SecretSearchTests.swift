@@ -1,13 +1,3 @@
-import Adapter
-import Database
-import JSON
-import Ledger
-import Purchases
-import Signing
-import Support
-import Testing
-import Time
-
 @testable import Service
 
 /// A database that an earlier build filled, with secrets in clear.

@@ -1,18 +1,3 @@
-import Answering
-import Database
-import JSON
-import Ledger
-import LegacyAnswers
-import Mappings
-import Service
-import Shadow
-import Simulator
-import Support
-import Synchronization
-import Testing
-import Time
-import Truth
-
 /// Our answers composed beside Apple's, over HTTP.
 @Suite struct `The shadow` {
   private static let patience = Interval.seconds(120)

@@ -1,17 +1,3 @@
-import Adapter
-import Database
-import JSON
-import Ledger
-import Purchases
-import Runtime
-import Seeding
-import Signing
-import Simulator
-import Support
-import Synchronization
-import Testing
-import Time
-
 @testable import Intake
 @testable import Service
 

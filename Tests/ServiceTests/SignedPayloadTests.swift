@@ -1,9 +1,3 @@
-import Database
-import JSON
-import Ledger
-import Signing
-import Testing
-
 @testable import Intake
 @testable import Service
 

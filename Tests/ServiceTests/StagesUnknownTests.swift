@@ -1,12 +1,3 @@
-import Answering
-import Database
-import JSON
-import Runtime
-import Service
-import Support
-import Testing
-import Time
-
 /// What a call is answered where its app may have been taken back without the service's knowing.
 @Suite struct `Stages that could not be looked at lately` {
   @Test(arguments: ["shadow", "ramp", "live", "complete"])

@@ -1,10 +1,3 @@
-import Database
-import JSON
-import Ledger
-import Runtime
-import Support
-import Testing
-
 @testable import Service
 
 /// A small form of `scripts/soak strangers`, which measures how long Apple waits meanwhile.

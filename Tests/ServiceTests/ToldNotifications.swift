@@ -1,6 +1,3 @@
-import Simulator
-import Time
-
 /// What a simulated world tells of its customers, piece by piece, for tests that decide themselves what of it arrives.
 ///
 /// The world is a twin of the one that a service is served from: the same plan, seed and start tell the same.

@@ -1,14 +1,3 @@
-import Answering
-import Database
-import JSON
-import Service
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-import Truth
-
 /// What is answered of a customer of whom not everything may be known; spec answers.md, section 4.
 @Suite struct `An answer that may lack something` {
   /// A customer with one subscription that runs and renews, and nothing else.

@@ -1,17 +1,3 @@
-import Database
-import HTTPClient
-import HTTPServer
-import JSON
-import Ledger
-import Purchases
-import Runtime
-import Service
-import Signing
-import Support
-import Synchronization
-import Testing
-import Time
-
 /// Apple's endpoint, answering what it is told to and keeping what it was sent.
 private final class ScriptedApple: HTTPHandler {
   struct Asked: Sendable {

@@ -1,8 +1,3 @@
-import JSON
-import Signing
-import Simulator
-import Time
-
 extension Attack {
   /// On what the payloads say, correctly signed.
   static let onClaims: [Attack] = [

@@ -1,9 +1,3 @@
-import JSON
-import Signing
-import Simulator
-import Testing
-import Time
-
 /// One manipulation of signed data and the one reason for which it must be refused.
 struct Attack: Sendable, CustomTestStringConvertible {
   let name: String

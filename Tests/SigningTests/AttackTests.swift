@@ -1,9 +1,3 @@
-import JSON
-import Signing
-import Simulator
-import Testing
-import Time
-
 @Suite struct `Signed data under attack` {
   /// Trusts the bench's root for what Apple signs and nothing for what Xcode signs.
   private static let verifier: SignedDataVerifier = {

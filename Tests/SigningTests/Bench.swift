@@ -1,9 +1,3 @@
-import JSON
-import Signing
-import Simulator
-import Testing
-import Time
-
 /// A workbench for forgeries: one PKI per run, the verifier that trusts it, and payloads like Apple's.
 enum Bench {
   /// 2026-01-01T00:00:00Z.

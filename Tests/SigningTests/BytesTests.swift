@@ -1,6 +1,3 @@
-import Signing
-import Testing
-
 @Suite struct `Base64 text` {
   @Test(arguments: 0..<70)
   func `comes back as it was, of any length`(count: Int) {

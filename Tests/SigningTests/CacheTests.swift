@@ -1,11 +1,3 @@
-import Dispatch
-import JSON
-import Signing
-import Simulator
-import Synchronization
-import Testing
-import Time
-
 @Suite struct `The cache of verified chains` {
   @Test func `builds a chain once, however many threads ask at the same time`() throws {
     let verifier = try Bench.verifier()

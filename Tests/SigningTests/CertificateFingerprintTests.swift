@@ -1,7 +1,3 @@
-import Simulator
-import Testing
-import Time
-
 @testable import Signing
 
 @Suite struct `A certificate's fingerprint` {

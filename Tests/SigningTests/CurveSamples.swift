@@ -1,5 +1,3 @@
-import Signing
-
 /// Keys and signatures of P-256 at the edges, each worked out from the curve's numbers.
 enum CurveSamples {
   /// n, how many points there are.

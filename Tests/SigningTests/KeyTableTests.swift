@@ -1,8 +1,3 @@
-import Dispatch
-import Signing
-import Synchronization
-import Testing
-
 @Suite struct `The table of a key` {
   private typealias Curve = CurveSamples
 

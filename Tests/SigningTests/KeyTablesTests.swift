@@ -1,10 +1,3 @@
-import Dispatch
-import Signing
-import Simulator
-import Synchronization
-import Testing
-import Time
-
 @Suite struct `The tables of keys` {
   /// A key that signs, and what tells it from others.
   private struct Signer {

@@ -1,10 +1,3 @@
-import Glibc
-import JSON
-import Signing
-import Simulator
-import Testing
-import Time
-
 @Suite struct `A signing key` {
   @Test func `comes back from its .p8 file`() throws {
     let key = try SigningKey.generate()

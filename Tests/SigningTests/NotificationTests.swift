@@ -1,9 +1,3 @@
-import JSON
-import Signing
-import Simulator
-import Testing
-import Time
-
 @Suite struct `A verified notification` {
   @Test func `carries everything inside it`() throws {
     let jws = try Bench.pki.sign(

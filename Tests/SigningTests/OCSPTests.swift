@@ -1,8 +1,3 @@
-import Signing
-import Simulator
-import Testing
-import Time
-
 @Suite struct `OCSP` {
   private let now = Bench.now
   private let pki = Bench.pki

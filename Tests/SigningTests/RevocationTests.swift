@@ -1,8 +1,3 @@
-import Signing
-import Simulator
-import Testing
-import Time
-
 @Suite struct `Revocation` {
   private let now = Bench.now
   private let pki = Self.pki

@@ -1,9 +1,3 @@
-import JSON
-import Signing
-import Support
-import Testing
-import Time
-
 /// Apple's own fixtures and a real answer of 2021, read from beside the project.
 @Suite(.enabled(if: Samples.directory != nil, "the samples are not beside the package")) struct `Real samples` {
   private static let now = Milliseconds(1_767_225_600_000)

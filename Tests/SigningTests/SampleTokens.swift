@@ -1,6 +1,3 @@
-import Support
-import Testing
-
 extension Samples {
   static func required(_ path: String) throws -> [UInt8] { try #require(bytes(path), "sample \(path)") }
 

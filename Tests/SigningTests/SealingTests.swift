@@ -1,6 +1,3 @@
-import Signing
-import Testing
-
 @Suite struct `A sealed secret` {
   private let key = MasterKey.generate()
   private let secret = Array("-----BEGIN PRIVATE KEY-----".utf8)

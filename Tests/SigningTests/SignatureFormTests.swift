@@ -1,6 +1,3 @@
-import Support
-import Testing
-
 @testable import Signing
 
 @Suite struct `The form of a signature` {

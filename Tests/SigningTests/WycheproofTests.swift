@@ -1,8 +1,3 @@
-import JSON
-import Signing
-import Support
-import Testing
-
 /// Project Wycheproof's vectors of ECDSA with P-256 and SHA-256: edge cases on which implementations have failed.
 @Suite(.enabled(if: Samples.directory != nil)) struct `Signatures of Wycheproof` {
   private struct Vector {

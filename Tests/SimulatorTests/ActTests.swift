@@ -1,9 +1,3 @@
-import JSON
-import Signing
-import Simulator
-import Testing
-import Time
-
 @Suite struct `An act` {
   /// A step of somebody's life: time passes, and then an act.
   private struct Step {

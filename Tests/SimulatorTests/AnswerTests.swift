@@ -1,12 +1,3 @@
-import Adapter
-import JSON
-import Purchases
-import Signing
-import Simulator
-import Testing
-import Time
-import Wire
-
 @Suite struct `An answer of the simulated App Store Server API` {
   private static let bundleID = "com.example.notes"
   private let world: AppStoreWorld

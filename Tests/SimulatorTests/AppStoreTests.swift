@@ -1,7 +1,3 @@
-import Signing
-import Testing
-import Time
-
 @testable import Simulator
 
 @Suite struct `The simulated App Store` {

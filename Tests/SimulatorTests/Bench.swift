@@ -1,8 +1,3 @@
-import Adapter
-import Signing
-import Simulator
-import Time
-
 /// What every test here needs: one PKI for all of them, an adapter that trusts it for Sandbox alone, an app.
 enum Bench {
   /// 2026-01-05T08:00:00Z.

@@ -1,13 +1,3 @@
-import Adapter
-import JSON
-import Purchases
-import Receipts
-import Signing
-import Simulator
-import Testing
-import Time
-import Wire
-
 /// What some customers have that others have not.
 @Suite struct `A customer of the simulated App Store` {
   private static let pki: ReceiptPKI = {

@@ -1,7 +1,3 @@
-import Mappings
-import Simulator
-import Testing
-
 @Suite struct `The simulator's error codes` {
   private let table = Vocabulary.embedded.apiErrors
 

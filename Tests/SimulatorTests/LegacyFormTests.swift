@@ -1,13 +1,3 @@
-import Adapter
-import JSON
-import Purchases
-import Receipts
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 @Suite struct `V1's forms of a customer` {
   private static let pki: ReceiptPKI = {
     do { return try ReceiptPKI.generate(at: Bench.start) } catch { preconditionFailure("no PKI: \(error)") }

@@ -1,13 +1,3 @@
-import Adapter
-import JSON
-import Purchases
-import Receipts
-import Signing
-import Simulator
-import Testing
-import Time
-import Wire
-
 @Suite struct `What the adapter reads of V1` {
   private static let pki: ReceiptPKI = {
     do { return try ReceiptPKI.generate(at: Bench.start) } catch { preconditionFailure("no PKI: \(error)") }

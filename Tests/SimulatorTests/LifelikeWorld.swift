@@ -1,8 +1,3 @@
-import JSON
-import Signing
-import Simulator
-import Time
-
 /// A world in which everything happens, for tests to look at from all sides.
 enum LifelikeWorld {
   static func plan(customers: Int) -> AppPlan {

@@ -1,8 +1,3 @@
-import JSON
-import Signing
-import Testing
-import Time
-
 @testable import Simulator
 
 @Suite struct `The same seed` {

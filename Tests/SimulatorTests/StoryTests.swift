@@ -1,11 +1,3 @@
-import Adapter
-import Mappings
-import Purchases
-import Simulator
-import Testing
-import Time
-import Wire
-
 @Suite struct `The story of two apps` {
   private let story = Story.twoApps(seed: 42, start: Bench.start)
 

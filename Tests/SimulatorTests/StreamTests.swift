@@ -1,11 +1,3 @@
-import Adapter
-import JSON
-import Purchases
-import Signing
-import Testing
-import Time
-import Wire
-
 @testable import Simulator
 
 @Suite struct `A stream of notifications` {

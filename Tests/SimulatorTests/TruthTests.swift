@@ -1,8 +1,3 @@
-import JSON
-import Simulator
-import Testing
-import Time
-
 /// The truth is made from what the world remembers; here it is made again from nothing but what was told.
 @Suite struct `The truth about a world` {
   private static let year = LifelikeWorld.year(customers: 150)

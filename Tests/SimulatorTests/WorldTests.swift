@@ -1,12 +1,3 @@
-import Adapter
-import JSON
-import Purchases
-import Signing
-import Simulator
-import Testing
-import Time
-import Wire
-
 @Suite struct `A world` {
   private static func told(_ world: inout AppStoreWorld, by interval: Interval, until end: Interval)
     -> [NotificationDraft]

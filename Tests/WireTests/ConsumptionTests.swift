@@ -1,7 +1,3 @@
-import JSON
-import Testing
-import Wire
-
 @Suite struct `A consumption request` {
   private static let good: JSONObject = [
     "customerConsented": true, "consumptionPercentage": 100_000, "deliveryStatus": "DELIVERED",

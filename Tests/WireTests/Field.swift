@@ -1,8 +1,3 @@
-import JSON
-import Testing
-import Time
-import Wire
-
 /// A documented field: its name on the wire, a value of its type, and where the decoded structure shows it.
 struct Field<Structure: Payload> {
   let name: String

@@ -1,8 +1,3 @@
-import JSON
-import Testing
-import Time
-import Wire
-
 @Suite struct `The old generation` {
   private static let instant = Milliseconds(1_606_293_062_000)
 

@@ -1,10 +1,3 @@
-import Foundation
-import JSON
-import Support
-import Testing
-import Time
-import Wire
-
 @Suite(.enabled(if: Samples.directory != nil, "no ../shared/samples beside the project"))
 struct `Real payloads` {
   private func sample(_ name: String) throws -> JSONObject {

@@ -1,8 +1,3 @@
-import JSON
-import Testing
-import Time
-import Wire
-
 /// Every field that Apple documents, structure by structure, in Apple's order (App Store Server API 1.21, Notifications 2.17).
 @Suite struct `Every documented field is shown and in the schema` {
   @Test func `of notifications`() {

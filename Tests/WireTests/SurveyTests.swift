@@ -1,8 +1,3 @@
-import JSON
-import Testing
-import Time
-import Wire
-
 @Suite struct `A survey` {
   @Test(
     arguments: [

@@ -1,12 +1,3 @@
-import Database
-import Glibc
-import Ledger
-import Purchases
-import Runtime
-import Support
-import Testing
-import Time
-
 /// For `scripts/soak forwarding`: an outage ends while messages wait, another server hangs, and the service is killed.
 @Suite(.soak) struct BacklogSoak {
   private static let waiting = Program.setting("SWITCHYARD_SOAK_WAITING") ?? 200_000

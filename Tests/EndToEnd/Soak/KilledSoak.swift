@@ -1,11 +1,3 @@
-import Glibc
-import Runtime
-import Simulator
-import Support
-import Testing
-import Time
-import Truth
-
 /// For `scripts/soak killed`.
 @Suite(.soak) struct KilledSoak {
   private static let kills = Program.setting("SWITCHYARD_SOAK_KILLS") ?? 100

@@ -1,12 +1,3 @@
-import Database
-import HTTPClient
-import JSON
-import Runtime
-import Simulator
-import Support
-import Testing
-import Time
-
 /// For `scripts/soak limits`: two services use an App Store's limit for minutes, then both are lost.
 @Suite(.soak) struct LimitSoak {
   private static let limit = Program.setting("SWITCHYARD_SOAK_LIMIT") ?? 50

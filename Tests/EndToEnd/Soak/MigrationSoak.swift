@@ -1,11 +1,3 @@
-import Database
-import Glibc
-import HTTPClient
-import JSON
-import Support
-import Testing
-import Time
-
 /// For `scripts/soak migration`: a service, its own database and Apple are killed in turn while a job runs.
 @Suite(.soak) struct MigrationSoak {
   private enum Victim: CaseIterable { case service, database, apple }

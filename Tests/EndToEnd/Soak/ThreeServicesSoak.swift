@@ -1,6 +1,3 @@
-import Support
-import Testing
-
 /// For `scripts/soak ramp`.
 @Suite(.soak) struct StagesSoak {
   @Test func `three services follow each change of the stage within 5 seconds`() async throws {

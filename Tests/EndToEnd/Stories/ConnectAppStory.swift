@@ -1,14 +1,3 @@
-import Database
-import Glibc
-import HTTPClient
-import HTTPServer
-import JSON
-import Runtime
-import Support
-import Testing
-import Time
-import switchyard
-
 /// An app of which Apple posts to its old back end, with a customer in each environment, and a service that waits for it.
 private struct ConnectedApp {
   static let bundleID = "com.example.connected"

@@ -1,7 +1,3 @@
-import HTTPClient
-import HTTPServer
-import Synchronization
-
 /// What stands before the service and serves TLS in its place: passes everything on, and remembers what Apple posted.
 final class FrontProxy: HTTPHandler {
   private struct State {

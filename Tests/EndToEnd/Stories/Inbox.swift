@@ -1,8 +1,3 @@
-import HTTPServer
-import Support
-import Synchronization
-import Time
-
 /// A server that keeps what is posted to it, such as the destination of an app.
 final class Inbox: HTTPHandler {
   struct Post: Sendable {

@@ -1,9 +1,3 @@
-import Database
-import Ledger
-import Purchases
-import Runtime
-import Time
-
 /// Customers whom no client asks about, as if each had been compared.
 ///
 /// The clients ask about too few for the guard. What Apple says of a customer could change under them, but one customer's

@@ -1,16 +1,3 @@
-import Database
-import Glibc
-import JSON
-import Purchases
-import Runtime
-import Signing
-import Simulator
-import Support
-import Synchronization
-import Testing
-import Time
-import Truth
-
 /// A service that receives messages of both generations and forwards them, and is killed again and again.
 @Suite struct KilledStory {
   private static let kills = 4

@@ -1,15 +1,3 @@
-import Database
-import Glibc
-import HTTPClient
-import JSON
-import Purchases
-import Runtime
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 /// Services on one ledger that fetch the history of every customer from an App Store with a limit.
 struct LimitedSite: Sendable {
   private static let bundleID = "com.example.limits"

@@ -1,7 +1,3 @@
-import Database
-import JSON
-import Support
-
 /// What a migration came to: accounts, and everything that is known, without dates.
 struct MigrateOutcome: Equatable {
   let accounts: JSONValue?

@@ -1,10 +1,3 @@
-import Database
-import Glibc
-import JSON
-import Support
-import Testing
-import Time
-
 /// Services that work on a migration together.
 ///
 /// They are killed, and the migration is paused and resumed.

@@ -1,8 +1,3 @@
-import Glibc
-import JSON
-import Support
-import Testing
-
 /// The runbooks of the bulk migration, typed word for word against a simulated App Store.
 @Suite struct MigrationRunbookStory {
   @Test func `pages migrate receipts, and say what to do with IDs that Apple does not know`() async throws {

@@ -1,11 +1,3 @@
-import Database
-import Glibc
-import JSON
-import Runtime
-import Support
-import Testing
-import Time
-
 /// The runbooks about notifications, purchases and refunds that did not arrive, typed word for word.
 @Suite struct NotificationsRunbookStory {
   private static let app = "com.example.kept"

@@ -1,11 +1,3 @@
-import Glibc
-import HTTPClient
-import JSON
-import Runtime
-import Support
-import Testing
-import Time
-
 @testable import Database
 
 /// Processes that share a private database.

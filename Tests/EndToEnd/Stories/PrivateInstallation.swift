@@ -1,11 +1,3 @@
-import Database
-import Glibc
-import HTTPClient
-import JSON
-import Support
-import Testing
-import Time
-
 /// A data directory with a private database of its own, and the processes of the program that share it.
 struct PrivateInstallation: Sendable {
   let place: TemporaryDirectory

@@ -1,12 +1,3 @@
-import Database
-import Glibc
-import HTTPClient
-import JSON
-import Runtime
-import Support
-import Testing
-import Time
-
 /// The runbooks of a rollout, typed word for word against one simulated App Store and one service.
 @Suite struct RolloutStory {
   private static let (moved, breached) = ("com.example.moved", "com.example.breached")

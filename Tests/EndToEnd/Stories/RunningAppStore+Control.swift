@@ -1,8 +1,3 @@
-import HTTPClient
-import JSON
-import Simulator
-import Time
-
 /// The control interface of a simulated App Store, for clients that wait as long as a large world takes.
 extension RunningAppStore {
   @discardableResult

@@ -1,13 +1,3 @@
-import Database
-import Glibc
-import HTTPClient
-import HTTPServer
-import JSON
-import Signing
-import Support
-import Testing
-import Time
-
 /// Recognisable secrets are sent by every way in; then everything that is kept or said is searched for them.
 @Suite struct SecretStory {
   /// A shared secret of the registered app.

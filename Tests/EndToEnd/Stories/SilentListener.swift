@@ -1,6 +1,3 @@
-import Database
-import Glibc
-
 /// A port that accepts connections and never answers.
 struct SilentListener {
   let port: UInt16

@@ -1,8 +1,3 @@
-import Glibc
-import Support
-import Testing
-import Time
-
 /// docs/simulator.md and README.md, typed word for word.
 @Suite struct SimulatorPageStory {
   @Test func `the examples of the page work, and the simulator ends with 0 at SIGTERM`() async throws {

@@ -1,9 +1,3 @@
-import HTTPClient
-import JSON
-import Support
-import Synchronization
-import Time
-
 /// Clients that ask services about the same customers again and again, each its next question once it has its answer.
 final class SteadyClients: Sendable {
   /// What a service answered to what it was asked since the last `forget`.

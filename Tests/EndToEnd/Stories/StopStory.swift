@@ -1,13 +1,3 @@
-import Database
-import Glibc
-import JSON
-import Ledger
-import Purchases
-import Runtime
-import Support
-import Testing
-import Time
-
 /// Commands that wait for Apple, the database, their input, their output or services, and are stopped by a signal.
 @Suite struct StopStory {
   static let app = "com.example.stopped"

@@ -1,10 +1,3 @@
-import Database
-import Glibc
-import JSON
-import Support
-import Testing
-import Time
-
 /// A command that a signal met in the middle of its work.
 struct StoppedProgram {
   let signal: Int32

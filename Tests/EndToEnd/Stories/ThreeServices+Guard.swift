@@ -1,9 +1,3 @@
-import Database
-import JSON
-import Support
-import Testing
-import Time
-
 /// Answers in `ramp 50` that would cost one customer of twenty access, and the guard that takes the app back.
 ///
 /// Clients see that an app is back: every service responds to every customer with Apple's answer. Only `scripts/soak guard`

@@ -1,8 +1,3 @@
-import Glibc
-import Support
-import Testing
-import Time
-
 /// An operator moves the app through its stages while clients ask all services.
 ///
 /// Clients see that a service follows by the source of its answers, and in `shadow`, which changes no answer, by the calls that are

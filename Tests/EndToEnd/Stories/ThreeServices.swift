@@ -1,11 +1,3 @@
-import Database
-import Glibc
-import HTTPClient
-import JSON
-import Support
-import Testing
-import Time
-
 /// Three processes of the service on one database, beside one simulated App Store, and an app of which everything is known.
 struct ThreeServices {
   static let app = "com.example.three"

@@ -1,6 +1,3 @@
-import Support
-import Testing
-
 /// Services that share a database and are asked without a pause.
 @Suite struct ThreeServicesStory {
   private static let perService = 2

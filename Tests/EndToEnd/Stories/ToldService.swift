@@ -1,16 +1,3 @@
-import Database
-import Glibc
-import HTTPClient
-import JSON
-import Purchases
-import Signing
-import Simulator
-import Support
-import Synchronization
-import Testing
-import Time
-import Truth
-
 /// A database and an app that receives a `MixedStory`, and services that are killed.
 struct ToldService: Sendable {
   let database: TestDatabase

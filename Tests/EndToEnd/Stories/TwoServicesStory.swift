@@ -1,13 +1,3 @@
-import Database
-import Glibc
-import HTTPClient
-import JSON
-import Runtime
-import Simulator
-import Support
-import Testing
-import Time
-
 /// Services that share a ledger: one is killed, one is stopped.
 @Suite struct TwoServicesStory {
   private static let app = "com.example.stopped"

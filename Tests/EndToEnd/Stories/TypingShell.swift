@@ -1,9 +1,3 @@
-import Database
-import Glibc
-import Support
-import Testing
-import Time
-
 /// A shell that is given one command after the other, as an operator types them; what one sets the next ones have.
 struct TypingShell {
   /// A command failed, or did not end in time.

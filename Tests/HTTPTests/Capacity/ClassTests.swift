@@ -1,7 +1,3 @@
-import HTTPServer
-import Testing
-import Time
-
 /// Apple is 127.0.0.1, the operator's back end 127.0.0.3; everybody else is a stranger.
 private func classify(_ peer: PeerAddress) -> CallerClass {
   switch peer.bytes.last {

@@ -1,5 +1,3 @@
-import HTTPServer
-
 /// Lengths, encodings and chunks.
 extension AmbiguousRequest {
   static let lengths: [AmbiguousRequest] = [

@@ -1,5 +1,3 @@
-import HTTPServer
-
 /// Request lines, header fields and hosts.
 extension AmbiguousRequest {
   static let requestLines: [AmbiguousRequest] = [

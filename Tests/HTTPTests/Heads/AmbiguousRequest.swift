@@ -1,6 +1,3 @@
-import HTTPServer
-import Testing
-
 /// A request that two readers may read differently, and the one reading it has here.
 struct AmbiguousRequest: Sendable, CustomTestStringConvertible {
   let name: String

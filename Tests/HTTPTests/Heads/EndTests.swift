@@ -1,7 +1,3 @@
-import HTTPServer
-import Testing
-import Time
-
 @Suite struct `The end of a connection` {
   @Test func `comes after the answer to a client that has said its last`() async throws {
     let handler = Handler { request in

@@ -1,6 +1,3 @@
-import HTTPServer
-import Testing
-
 @Suite struct `A request` {
   @Test(arguments: AmbiguousRequest.all)
   func `is read in one way, or refused for a reason`(request: AmbiguousRequest) {

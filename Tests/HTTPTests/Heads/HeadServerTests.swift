@@ -1,7 +1,3 @@
-import HTTPServer
-import Testing
-import Time
-
 @Suite struct `An ambiguous request on the wire` {
   /// One server for all: a request that is refused must cost the next client nothing.
   @Test func `gets its status once, reaches no handler, and ends the connection`() async throws {

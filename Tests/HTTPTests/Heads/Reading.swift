@@ -1,5 +1,3 @@
-import HTTPServer
-
 /// What a server makes of the bytes of one request.
 enum Reading: Equatable, Sendable {
   /// One request: its path, its body, and the bytes after it, which belong to the next.

@@ -1,6 +1,3 @@
-import Testing
-import Time
-
 @testable import HTTPServer
 
 @Suite struct `The head of an answer` {

@@ -1,10 +1,3 @@
-import Database
-import Purchases
-import Rollout
-import Support
-import Testing
-import Time
-
 @testable import Ledger
 
 /// A ledger of customers in histories, of decisions and of a bulk migration, and the paths of verifyReceipt responses, of a

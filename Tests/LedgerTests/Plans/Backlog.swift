@@ -1,9 +1,3 @@
-import Database
-import Purchases
-import Signing
-import Support
-import Time
-
 @testable import Ledger
 
 /// Thousands of messages that wait for the destination of a fixture, written in bulk.

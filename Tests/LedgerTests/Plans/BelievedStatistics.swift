@@ -1,7 +1,3 @@
-import Database
-import Support
-import Testing
-
 /// The statistics of a ledger's tables by which the server plans statements.
 enum BelievedStatistics: String, CaseIterable, Sendable {
   /// The server counted the rows that are there.

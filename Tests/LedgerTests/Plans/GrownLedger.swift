@@ -1,8 +1,3 @@
-import Database
-import Purchases
-import Support
-import Time
-
 @testable import Ledger
 
 /// A ledger of many customers, written in bulk, and one connection whose statements can be counted.

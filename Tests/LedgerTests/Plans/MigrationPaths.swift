@@ -1,10 +1,3 @@
-import Database
-import Purchases
-import Signing
-import Support
-import Testing
-import Time
-
 @testable import Ledger
 
 /// The paths of a bulk migration.

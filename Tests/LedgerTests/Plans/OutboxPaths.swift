@@ -1,7 +1,3 @@
-import Database
-import Support
-import Testing
-
 @testable import Ledger
 
 /// A backlog of messages, and the paths of forwarding.

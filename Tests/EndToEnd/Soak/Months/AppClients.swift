@@ -1,9 +1,3 @@
-import HTTPClient
-import JSON
-import Signing
-import Simulator
-import Time
-
 /// The app on its customers' devices, and its old back end: what they hand to the service, until it is taken.
 ///
 /// Whoever bought something hands it in, as apps do before they finish a transaction; some do at other times too.

@@ -1,8 +1,3 @@
-import Glibc
-import Signing
-import Simulator
-import Time
-
 /// How long an app lives on V1 alone, with how many customers, and what goes wrong meanwhile.
 struct LegacyMonthsPlan: Sendable {
   var customers: Int

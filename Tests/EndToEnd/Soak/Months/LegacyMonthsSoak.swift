@@ -1,6 +1,3 @@
-import Support
-import Testing
-
 /// For `scripts/soak legacy`: months of an app on V1 only.
 @Suite(.soak) struct LegacyMonthsSoak {
   private static let customers = Program.setting("SWITCHYARD_SOAK_LEGACY_CUSTOMERS")

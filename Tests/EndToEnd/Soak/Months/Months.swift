@@ -1,16 +1,3 @@
-import Database
-import Glibc
-import HTTPClient
-import HTTPServer
-import JSON
-import Ledger
-import Purchases
-import Signing
-import Simulator
-import Support
-import Time
-import Truth
-
 /// Eighteen months of an app that moves from V1 to V2, lived against two processes of the service, with every fault.
 ///
 /// The processes, and the commands at the end, are the program as operators run it, in the world's time.

@@ -1,6 +1,3 @@
-import Support
-import Testing
-
 /// For `scripts/soak months`: eighteen months from V1 to V2.
 @Suite(.soak) struct MonthsSoak {
   private static let customers = Program.setting("SWITCHYARD_SOAK_MONTHS_CUSTOMERS")

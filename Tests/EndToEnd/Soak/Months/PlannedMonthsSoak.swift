@@ -1,6 +1,3 @@
-import Support
-import Testing
-
 /// For `scripts/soak auto`: months from legacy to complete by plan and proof.
 ///
 /// They take over an hour.

@@ -1,8 +1,3 @@
-import JSON
-import Simulator
-import Support
-import Time
-
 /// One app on its way from `record` to `complete`.
 extension PlannedMover {
   private static let environment = ["--environment", "Production"]

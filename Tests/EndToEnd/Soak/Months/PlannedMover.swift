@@ -1,9 +1,3 @@
-import Glibc
-import JSON
-import Simulator
-import Support
-import Time
-
 /// Takes the apps from `legacy` to `complete` as runbooks/rollout.md says: by `migrate`, `rollout plan` and `rollout auto`.
 ///
 /// `rollout auto --once` looks once at each step, as from cron; it reads the world's time as the service does. What a

@@ -1,6 +1,3 @@
-import Support
-import Testing
-
 /// For `scripts/soak switch`: eighteen months of three apps from legacy to complete, moved by hand.
 @Suite(.soak) struct SwitchedMonthsSoak {
   private static let customers = Program.setting("SWITCHYARD_SOAK_SWITCH_CUSTOMERS") ?? 100

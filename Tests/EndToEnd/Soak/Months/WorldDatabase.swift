@@ -1,8 +1,3 @@
-import Database
-import Glibc
-import Support
-import Time
-
 /// A MariaDB of a test's own that is killed again and again, and the program told to use it; both in the time of a world.
 ///
 /// The server itself lives by the machine's clock, so that what it waits for takes as long as ever. Each session of the

@@ -1,6 +1,3 @@
-import Simulator
-import Time
-
 /// Moves each app by `rollout set --force` when its time has come, and kills a process at its moves.
 struct HandMover: StageMover {
   /// When each move is made, in percent of the time.

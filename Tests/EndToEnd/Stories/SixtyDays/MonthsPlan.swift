@@ -1,8 +1,3 @@
-import Glibc
-import Signing
-import Simulator
-import Time
-
 /// How large a story of months is, and what goes wrong in it.
 struct MonthsPlan: Sendable {
   var customers: Int

@@ -1,12 +1,3 @@
-import Database
-import JSON
-import Purchases
-import Simulator
-import Support
-import Testing
-import Time
-import Truth
-
 /// Three apps that come from legacy to complete by hand while notifications are lost and services are killed.
 @Suite struct SixtyDaysStory {
   /// A world in which a few customers have enough subscriptions.

@@ -1,9 +1,3 @@
-import HTTPClient
-import JSON
-import Simulator
-import Support
-import Time
-
 /// How the apps of `SwitchedMonths` come from stage to stage.
 protocol StageMover: Sendable {
   /// The length of the world and its steps.

@@ -1,10 +1,3 @@
-import HTTPClient
-import JSON
-import Simulator
-import Support
-import Time
-import Truth
-
 /// The old clients, each of which asks about the receipt on its device.
 extension SwitchedMonths {
   /// How often whoever got no answer asks again, and after how long: Apple fails ten times at once.

@@ -1,13 +1,3 @@
-import Glibc
-import HTTPClient
-import HTTPServer
-import JSON
-import Signing
-import Simulator
-import Support
-import Testing
-import Time
-
 /// Months of three apps that come from `legacy` to `complete`, stage by stage, while two processes are killed and
 /// notifications are lost.
 ///

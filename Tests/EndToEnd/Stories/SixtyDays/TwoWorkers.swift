@@ -1,9 +1,3 @@
-import Glibc
-import HTTPClient
-import HTTPServer
-import Support
-import Synchronization
-
 /// What is killed for, and was.
 struct Strike: Hashable, Sendable {
   enum Victim: Hashable, Sendable { case service, database }

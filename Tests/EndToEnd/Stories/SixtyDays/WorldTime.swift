@@ -1,9 +1,3 @@
-import Glibc
-import Runtime
-import Support
-import Synchronization
-import Time
-
 /// The time of a world, for this process and for programs that are started in it: it runs on with the machine's, and jumps
 /// when the world does.
 ///

@@ -1,0 +1,7 @@
+// What the tests of this module use; @testable imports are in the files that need them.
+@_exported public import Comparison
+@_exported public import JSON
+@_exported public import LegacyAnswers
+@_exported public import Purchases
+@_exported public import Testing
+@_exported public import Time

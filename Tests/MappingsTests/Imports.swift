@@ -1,0 +1,5 @@
+// What the tests of this module use; @testable imports are in the files that need them.
+@_exported public import Mappings
+@_exported public import Purchases
+@_exported public import Testing
+@_exported public import Wire

@@ -1,0 +1,9 @@
+// What the tests of this module use; @testable imports are in the files that need them.
+@_exported public import Dispatch
+@_exported public import Glibc
+@_exported public import JSON
+@_exported public import Runtime
+@_exported public import Support
+@_exported public import Synchronization
+@_exported public import Testing
+@_exported public import Time
