@@ -1,31 +1,34 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// The strict settings of every target of ours; the C modules have none.
-let strict: [SwiftSetting] = [
-  .swiftLanguageMode(.v6),
-  .enableUpcomingFeature("ExistentialAny"),
-  .enableUpcomingFeature("InternalImportsByDefault"),
-  .enableUpcomingFeature("MemberImportVisibility"),
-  .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-  .enableUpcomingFeature("InferIsolatedConformances"),
-  .strictMemorySafety(),
-  .treatAllWarnings(as: .error),
-]
+/// The build of scripts/check: from nothing it is quicker when each module is compiled at once (docs/benchmarks.md).
+let isChecked = Context.environment["SWITCHYARD_OPTIMIZED"] == "1"
 
-/// Modules that compute for long in tests: optimized in a debug build with SWITCHYARD_OPTIMIZED=1, as scripts/check makes.
+/// The strict settings of every target of ours; the C modules have none.
+let strict: [SwiftSetting] =
+  [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("InferIsolatedConformances"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+  ] + (isChecked ? [.unsafeFlags(["-wmo", "-num-threads", "2", "-no-emit-module-separately-wmo"])] : [])
+
+/// Modules that compute for long in tests: that build optimizes them.
 let computing: Set = [
   "Time", "JSON", "Purchases", "Signing", "Receipts", "Wire", "Mappings", "Adapter", "LegacyAnswers", "Comparison",
   "Compression", "Backfill", "Simulator", "Database", "Runtime",
 ]
-let isOptimized = Context.environment["SWITCHYARD_OPTIMIZED"] == "1"
 
 func module(_ name: String, _ uses: Target.Dependency..., path: String? = nil, resources: [Resource]? = nil)
   -> Target
 {
   .target(
     name: name, dependencies: uses, path: path, resources: resources,
-    swiftSettings: strict + (isOptimized && computing.contains(name) ? [.unsafeFlags(["-O"])] : []))
+    swiftSettings: strict + (isChecked && computing.contains(name) ? [.unsafeFlags(["-O"])] : []))
 }
 
 func tests(_ name: String, _ uses: Target.Dependency...) -> Target {

@@ -51,7 +51,12 @@ private final class WatchedGuard: Sendable {
     }
   }
 
-  func advance(by interval: Interval) { time.advance(by: interval) }
+  /// Moves the clock. The look that began before has ended then: what is compared afterwards would be in its window.
+  func advance(by interval: Interval) async {
+    time.advance(by: interval)
+    let seen = looks.withLock { $0 }
+    _ = await eventually { looks.withLock { $0 } > seen }
+  }
 
   /// What it says of the app once it has looked at everything up to now: `held`, `sound`, `breached`, `unwatched` where it has
   /// nothing to say, or `does not look`.
@@ -110,7 +115,7 @@ private final class WatchedGuard: Sendable {
       try await guarding.compare(200, affected: 1)
       #expect(await guarding.verdict() == "sound")
       for minute in 1...60 {
-        guarding.advance(by: .minutes(1))
+        await guarding.advance(by: .minutes(1))
         try await guarding.compare(20, affected: minute.isMultiple(of: 10) ? 1 : 0)
         #expect(await guarding.verdict() == "sound", "after \(minute) minutes")
       }
@@ -121,7 +126,7 @@ private final class WatchedGuard: Sendable {
       let isBack = try await eventually { try await guarding.told(story) == 1 }
       #expect(isBack)
       #expect(await guarding.verdict() == "unwatched", "Apple answers again")
-      guarding.advance(by: .minutes(1))
+      await guarding.advance(by: .minutes(1))
       try await guarding.stepByHand()
       #expect(await guarding.verdict() == "held", "it still looks, and those of before the step do not count")
       try await guarding.compare(100, affected: 2)
@@ -146,21 +151,21 @@ private final class WatchedGuard: Sendable {
     try await guarding.looking {
       for _ in 0..<3 {
         #expect(await guarding.verdict() == "held", "nobody was compared")
-        guarding.advance(by: .hours(1))
+        await guarding.advance(by: .hours(1))
       }
       try await guarding.compare(99, affected: 99)
       #expect(await guarding.verdict() == "held", "one customer too few")
-      guarding.advance(by: .minutes(61))
+      await guarding.advance(by: .minutes(61))
       try await guarding.compare(99, affected: 0)
       #expect(await guarding.verdict() == "held", "those of before count no longer")
       try await guarding.compare(101, affected: 1)
       #expect(await guarding.verdict() == "sound")
-      guarding.advance(by: .minutes(60))
+      await guarding.advance(by: .minutes(60))
       #expect(await guarding.verdict() == "sound", "the window's first moment is in it")
-      guarding.advance(by: .minutes(1))
+      await guarding.advance(by: .minutes(1))
       for _ in 0..<3 {
         #expect(await guarding.verdict() == "held", "all of it is older than the window")
-        guarding.advance(by: .days(1))
+        await guarding.advance(by: .days(1))
       }
       #expect(try await guarding.isInRamp())
     }
