@@ -51,7 +51,7 @@ private final class WatchedGuard: Sendable {
     }
   }
 
-  /// Moves the clock. The look that began before has ended then: what is compared afterwards would be in its window.
+  /// Moves the clock and waits for the look that began before: what is compared afterwards would be in its window.
   func advance(by interval: Interval) async {
     time.advance(by: interval)
     let seen = looks.withLock { $0 }
