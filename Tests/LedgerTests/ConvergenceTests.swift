@@ -65,6 +65,14 @@ struct LedgerFixture {
     }
   }
 
+  /// One that was made before.
+  init(again configuration: DatabaseConfiguration) async throws {
+    self.configuration = configuration
+    pool = Pool(configuration)
+    ledger = Ledger(pool: pool)
+    app = try #require(try await pool.read { session throws(DatabaseError) in try AppTable.all(in: session).first })
+  }
+
   func dump() async throws -> [String] {
     try await pool.read { session throws(DatabaseError) in
       var lines: [String] = []

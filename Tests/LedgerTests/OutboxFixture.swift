@@ -1,3 +1,5 @@
+import struct Ledger.Destination
+
 @testable import Ledger
 
 /// A ledger whose app has an old back end in the sandbox, and messages that name customers at will.

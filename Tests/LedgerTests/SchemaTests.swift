@@ -57,6 +57,32 @@
     }
   }
 
+  /// What an older binary joined on an unsigned word is to be mended; an empty database has nothing of the kind.
+  @Test(arguments: [false, true])
+  func `of version 4 notes whether there is anything to mend`(hasPurchases: Bool) async throws {
+    try await database { pool in
+      try await pool.read { [now] session throws(DatabaseError) in
+        _ = try Migrator([.first, .second, .third]).migrate(at: now, in: session)
+        if hasPurchases {
+          _ = try session.execute(
+            """
+            INSERT INTO aliases (app, environment, alias, kind, original_transaction_id, line, first_as_of, last_as_of)
+            VALUES (1, 1, '70', 1, '1', '', 1, 1)
+            """)
+          _ = try session.execute(
+            "INSERT INTO links (app, environment, a, b) VALUES (1, 1, 'o1', 'o2'), (1, 1, 'o1', 't7')")
+        }
+        #expect(
+          try Migrator().migrate(at: now, in: session).map(\.version) == Migration.all.map(\.version).filter { $0 >= 4 }
+        )
+        for change in Migration.fourth.changes { try change.run(in: session) }
+        #expect(try UnmendedJoins.count(in: session) == (hasPurchases ? 1 : nil))
+        try UnmendedJoins.forget(in: session)
+        #expect(try UnmendedJoins.count(in: session) == nil)
+      }
+    }
+  }
+
   @Test func `is made by two connections at once`() async throws {
     try await database { pool in
       try await withThrowingDiscardingTaskGroup { group in

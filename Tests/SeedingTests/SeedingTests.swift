@@ -1,3 +1,5 @@
+import struct Seeding.Verdict
+
 @Suite struct `The seeding` {
   @Test func `asks about each customer once, and knows then what Apple knows`() async throws {
     try await SeedingBench.with(SeedingBench.world(customers: 24)) { bench in

@@ -1,3 +1,5 @@
+import struct Simulator.VerifyReceiptAnswer
+
 /// What some customers have that others have not.
 @Suite struct `A customer of the simulated App Store` {
   private static let pki: ReceiptPKI = {

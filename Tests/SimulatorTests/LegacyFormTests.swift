@@ -1,3 +1,5 @@
+import struct Simulator.VerifyReceiptAnswer
+
 @Suite struct `V1's forms of a customer` {
   private static let pki: ReceiptPKI = {
     do { return try ReceiptPKI.generate(at: Bench.start) } catch { preconditionFailure("no PKI: \(error)") }

@@ -3,7 +3,8 @@ extension Command {
   ///
   /// `let status = await root.main(Array(CommandLine.arguments.dropFirst()), environment: …, version: "1.0", terminal: …)`
   ///
-  /// - Parameter signals: whether SIGINT and SIGTERM stop it; false where the process has other work.
+  /// - Parameter signals: whether SIGINT and SIGTERM stop it, and a service that does not stop in time ends the process; false where
+  ///   the process has other work.
   package func main(
     _ arguments: [String], environment: [String: String], version: String, terminal: Terminal, signals: Bool = true
   ) async -> ExitStatus {
@@ -12,7 +13,10 @@ extension Command {
       case .help(let text): try terminal.write(text)
       case .version: try terminal.write("\(name) \(version)\n")
       case .run(let action, let parsed):
-        guard signals, let note = parsed.stopNote else { return try await action(parsed, terminal) }
+        guard signals else {
+          return try await SignalSource.$stopsServices.withValue(false) { try await action(parsed, terminal) }
+        }
+        guard let note = parsed.stopNote else { return try await action(parsed, terminal) }
         return try await CommandStop(name, note, terminal).run { try await action(parsed, terminal) }
       }
       return .done

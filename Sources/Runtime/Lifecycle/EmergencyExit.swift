@@ -15,6 +15,7 @@ final class EmergencyExit: Sendable {
 
   private let logger: Logger
   private let period: Interval
+  private let mayLeave = SignalSource.stopsServices
   private let state: Mutex<State>
 
   init(after period: Interval, logger: Logger, running: [String]) {
@@ -46,7 +47,7 @@ final class EmergencyExit: Sendable {
       defer { state.isArmed = true }
       return !state.isArmed
     }
-    guard isFirst else { return }
+    guard isFirst, mayLeave else { return }
     let deadline = DispatchTime.now() + .milliseconds(Int(period.milliseconds))
     DispatchQueue(label: "emergency exit").asyncAfter(deadline: deadline) { [self] in
       let (running, isDisarmed) = state.withLock { ($0.running, $0.isDisarmed) }

@@ -40,7 +40,7 @@ package final class ServiceGroup: Sendable {
     SystemCall.ignoreBrokenPipes()
     let (signals, continuation) = AsyncStream<Signal>.makeStream()
     let exit = EmergencyExit(after: gracePeriod, logger: logger, running: services.map(\.name))
-    let source = SignalSource([.interrupt, .terminate]) { signal in
+    let source = SignalSource(SignalSource.stopsServices ? [.interrupt, .terminate] : []) { signal in
       exit.noteSignal(signal)
       continuation.yield(signal)
     }

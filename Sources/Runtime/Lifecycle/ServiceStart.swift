@@ -17,7 +17,7 @@ extension ServiceGroup {
   ) async throws -> Started? {
     let (signals, continuation) = AsyncStream<Signal>.makeStream()
     let exit = EmergencyExit(after: gracePeriod, logger: logger, running: ["start"])
-    let source = SignalSource([.interrupt, .terminate]) { signal in
+    let source = SignalSource(SignalSource.stopsServices ? [.interrupt, .terminate] : []) { signal in
       exit.noteSignal(signal)
       continuation.yield(signal)
     }

@@ -6,6 +6,9 @@ import Synchronization
 /// In force when `init` returns: Dispatch installs its handler later than `resume`, and a signal in between would kill
 /// the process (measured; ignoring the signal first, as on Darwin, makes Linux never deliver it).
 package final class SignalSource: Sendable {
+  /// Whether services stop at SIGINT and SIGTERM, and may end the process: false where it has other work.
+  @TaskLocal package static var stopsServices = true
+
   private let number: UInt64
 
   package init(_ signals: [Signal], handler: @escaping @Sendable (Signal) -> Void) {

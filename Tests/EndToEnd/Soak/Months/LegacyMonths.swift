@@ -1,3 +1,5 @@
+import struct Simulator.Destination
+
 /// Months of an app whose URL at Apple is V1, with its API key, lived against the service as operators run it; at each
 /// day's end every customer's access in `/v1` is compared with what the simulated App Store knows.
 ///

@@ -1,3 +1,5 @@
+import struct Simulator.Destination
+
 /// Eighteen months of an app that moves from V1 to V2, lived against two processes of the service, with every fault.
 ///
 /// The processes, and the commands at the end, are the program as operators run it, in the world's time.

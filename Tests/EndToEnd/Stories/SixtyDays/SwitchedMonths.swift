@@ -1,3 +1,5 @@
+import struct Simulator.Destination
+
 /// Months of three apps that come from `legacy` to `complete`, stage by stage, while two processes are killed and
 /// notifications are lost.
 ///
