@@ -9,8 +9,8 @@
   ///
   /// At this rate each takes two seconds.
   private static let perFile = 14
-  /// The last file has each row so many times, which is more than three transactions.
-  private static let repeats = 8
+  /// The number of copies of each row in the last file, which then needs four transactions.
+  private static let repeats = 9
 
   @Test func `has the result of an undisturbed migration though services are killed, stopped and paused`()
     async throws
@@ -50,7 +50,7 @@
     }
   }
 
-  /// Kills a service again and again while it reads the last file, in which a transaction takes half a second.
+  /// Kills services one after the other while they read the last file, in which a transaction takes half a second.
   private func killInside(_ site: MigrateSite, _ job: Int64, _ random: inout SeededRandom) async throws {
     try await site.database.run(
       "CREATE TRIGGER slow BEFORE INSERT ON migration_links FOR EACH ROW SET @slept = SLEEP(0.002)")
@@ -64,7 +64,7 @@
         return count > before || isDone
       }
       #expect(hasWritten)
-      // The kill hits the next transaction somewhere.
+      // The kill hits a random moment of the next transaction.
       try await Task.sleep(for: .milliseconds(Int.random(in: 20...300, using: &random)))
       await victim.end(SIGKILL)
       let status = try await site.status(job)

@@ -6,9 +6,7 @@
   private static let password = "Recognisable-Password-42"
   private static let app = SignedFixtures.bundleID
   /// The exit statuses other than 0, by the beginning of the command.
-  private static let statuses: [String: Int32] = [
-    "doctor": 1, "explain \(app) \(secret)": 1, "quarantine replay": 3,
-  ]
+  private static let statuses: [String: Int32] = ["explain \(app) \(secret)": 1, "quarantine replay": 3]
 
   @Test func `is in no file, log, list, metric or error`() async throws {
     let fixtures = try SignedFixtures()
