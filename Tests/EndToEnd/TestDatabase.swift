@@ -26,6 +26,13 @@ struct TestDatabase {
     await connection.close()
   }
 
+  /// Runs a statement that cannot be prepared, such as one that creates a trigger.
+  func run(_ sql: SQL) async throws {
+    let connection = try await Connection.open(configuration)
+    try await connection.read { session throws(DatabaseError) in try session.run(sql) }
+    await connection.close()
+  }
+
   func rows(_ sql: SQL) async throws -> [Row] {
     let connection = try await Connection.open(configuration)
     let rows = try await connection.read { session throws(DatabaseError) in try session.query(sql) }

@@ -2,12 +2,15 @@
 ///
 /// They are killed, and the migration is paused and resumed.
 @Suite struct MigrationKilledStory {
-  private static let kills = 3
+  /// The kills between files, and those inside the last file.
+  private static let (kills, killsInside) = (2, 3)
   private static let customers = 60
   /// The rows of a file.
   ///
   /// At this rate each takes two seconds.
   private static let perFile = 14
+  /// The number of copies of each row in the last file, which then needs four transactions.
+  private static let repeats = 9
 
   @Test func `has the result of an undisturbed migration though services are killed, stopped and paused`()
     async throws
@@ -29,10 +32,11 @@
         #expect(MigrateSite.balances(status), "seed \(random.seed): \(status)")
         services[victim] = try await other.serve(isProcess: true)
       }
-      // Lookups of a service that was killed wait for the end of its lease.
       for service in services { await service.end(SIGKILL) }
-      try await other.database.execute("UPDATE work SET due_at = 0 WHERE state = 0 AND owner IS NOT NULL")
       #expect(try await other.program.run("migrate", "throttle", "\(job)", "--rows", "0").status == 0)
+      try await killInside(other, job, &random)
+      // Lookups of a service that was killed wait for the end of its lease.
+      try await other.database.execute("UPDATE work SET due_at = 0 WHERE state = 0 AND owner IS NOT NULL")
       let next = try await other.serve(isProcess: true)
       let last = try await other.ended(job)
       #expect(last["state"] == "done", "seed \(random.seed): \(last)")
@@ -46,14 +50,56 @@
     }
   }
 
-  /// Files that each hold a few rows.
+  /// Kills services one after the other while they read the last file, in which a transaction takes half a second.
+  private func killInside(_ site: MigrateSite, _ job: Int64, _ random: inout SeededRandom) async throws {
+    try await site.database.run(
+      "CREATE TRIGGER slow BEFORE INSERT ON migration_links FOR EACH ROW SET @slept = SLEEP(0.002)")
+    for kill in 1...Self.killsInside {
+      // The leases of a service that was killed end after ten seconds.
+      try await site.database.execute("UPDATE migration_parts SET lease_until = 0 WHERE state = 0")
+      let before = try await rowsOfLast(site).count
+      let victim = try await site.serve(isProcess: true)
+      let hasWritten = try await eventually {
+        let (count, isDone) = try await rowsOfLast(site)
+        return count > before || isDone
+      }
+      #expect(hasWritten)
+      // The kill hits a random moment of the next transaction.
+      try await Task.sleep(for: .milliseconds(Int.random(in: 20...300, using: &random)))
+      await victim.end(SIGKILL)
+      let status = try await site.status(job)
+      #expect(MigrateSite.balances(status), "seed \(random.seed): \(status)")
+      if kill == 1 { #expect(try await rowsOfLast(site).isDone == false, "the kill is not inside the file") }
+    }
+    try await site.database.execute("UPDATE migration_parts SET lease_until = 0 WHERE state = 0")
+    try await site.database.run("DROP TRIGGER slow")
+  }
+
+  /// The rows of the last file that are in the ledger.
+  private func rowsOfLast(_ site: MigrateSite) async throws -> (count: Int, isDone: Bool) {
+    let row = try #require(
+      try await site.database.rows("SELECT rows_in, state FROM migration_parts ORDER BY number DESC LIMIT 1").first)
+    return (try row.int("rows_in"), try row.int("state") == 1)
+  }
+
+  /// Files that each hold a few rows, and one that holds each row again and again, for other users.
   private func files(of site: MigrateSite) throws -> [String] {
     let rows = Program.text(site.table(in: site.database.place)).split(separator: "\n")
     try #require(rows.count > 6 * Self.perFile, "\(rows.count)")
-    return stride(from: 1, to: rows.count, by: Self.perFile).map { start in
-      let part = rows[..<1] + rows[start..<min(start + Self.perFile, rows.count)]
-      return site.database.place.file("part\(start).csv", Array(part.joined(separator: "\n").utf8))
+    func file(_ name: String, _ lines: [String]) -> String {
+      site.database.place.file("\(name).csv", Array(([String(rows[0])] + lines).joined(separator: "\n").utf8))
     }
+    let small = stride(from: 1, to: rows.count, by: Self.perFile).map { start in
+      file("part\(start)", rows[start..<min(start + Self.perFile, rows.count)].map(String.init))
+    }
+    let again = (0..<Self.repeats).flatMap { copy in
+      rows.dropFirst().enumerated().map { number, row in
+        let fields = row.split(separator: ",", omittingEmptySubsequences: false)
+        return "\(fields[0]),again\(copy).\(number),\(fields[2])"
+      }
+    }
+    try #require(again.count > 3 * 256, "\(again.count)")
+    return small + [file("rest", again)]
   }
 
   /// Three services, which ask Apple about each customer once.

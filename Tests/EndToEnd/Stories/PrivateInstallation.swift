@@ -50,6 +50,14 @@ struct PrivateInstallation: Sendable {
   /// The processes that keep the database.
   var keepers: [pid_t] { processes.filter { $0.words.dropFirst().prefix(2) == ["db", "keep"] }.map(\.id) }
 
+  /// Waits until one server runs that is not of `databases`; false if none comes.
+  func replaces(_ databases: [pid_t]) async -> Bool {
+    await eventually(within: .seconds(90)) {
+      let now = self.databases
+      return now.count == 1 && !databases.contains(now[0])
+    }
+  }
+
   /// Whether `service` goes on with the same database, for as long as `limit` and afterwards.
   ///
   /// Looks at the processes, not at each answer: on a busy machine a database that runs can take seconds to answer.

@@ -5,6 +5,8 @@
   /// Called a password, and registered nowhere.
   private static let password = "Recognisable-Password-42"
   private static let app = SignedFixtures.bundleID
+  /// The exit statuses other than 0, by the beginning of the command.
+  private static let statuses: [String: Int32] = ["explain \(app) \(secret)": 1, "quarantine replay": 3]
 
   @Test func `is in no file, log, list, metric or error`() async throws {
     let fixtures = try SignedFixtures()
@@ -83,15 +85,18 @@
     for command in [
       ["inbox", "show", "--limit", "1000"], ["inbox", "show", "--limit", "1000", "--body"],
       ["inbox", "show", "--limit", "1000", "--json"], ["quarantine", "list"], ["quarantine", "list", "--json"],
-      ["outbox", "list"], ["outbox", "list", "--json"], ["outbox", "dead", "--json"], ["db", "dump", "--canonical"],
-      ["db", "status"], ["seeds", "show", app, "--json"], ["app", "show", app], ["app", "secret", app, "--json"],
-      ["doctor"], ["explain", "77001", "--app", app], ["explain", secret, "--app", app],
+      ["outbox", "list"], ["outbox", "list", "--json"], ["outbox", "dead", "--all", "--dry-run", "--json"],
+      ["db", "dump", "--canonical"], ["db", "status"], ["seeds", "show", app, "--json"], ["app", "show", app],
+      ["app", "secret", app, "--json"], ["doctor"], ["explain", app, "77001"], ["explain", app, secret],
       ["quarantine", "replay", "--all", "--trust-root", root], ["db", "rebuild", "--trust-root", root],
     ] {
       let outcome = try await program.run(command)
+      let words = command.joined(separator: " ")
+      let status = statuses.first { words.hasPrefix($0.key) }?.value ?? 0
+      #expect(outcome.status == status, "\(words): \(outcome.notes)")
       // It names what it was asked for.
       if command.contains(secret) { continue }
-      said.append((command.joined(separator: " "), Array((outcome.output + outcome.notes).utf8)))
+      said.append((words, Array((outcome.output + outcome.notes).utf8)))
     }
     #expect(try await program.run("inbox", "show", "--limit", "1000", "--json").objects.count > 40)
     let set = try await program.run("quarantine", "list", "--limit", "1000", "--json").objects

@@ -3,10 +3,12 @@ struct SilentListener {
   let port: UInt16
   private let descriptor: Int32
 
-  init() throws {
+  /// - Parameter port: 0 for one that the kernel chooses.
+  init(port: UInt16 = 0) throws {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     let status = unsafe withUnsafeMutablePointer(to: &address) { address in
@@ -15,9 +17,12 @@ struct SilentListener {
         return unsafe getsockname(descriptor, $0, &size)
       }
     }
-    guard status == 0 else { throw DatabaseError(.misuse, "no port") }
+    guard status == 0 else {
+      _ = Glibc.close(descriptor)
+      throw DatabaseError(.misuse, "no port")
+    }
     self.descriptor = descriptor
-    port = UInt16(bigEndian: address.sin_port)
+    self.port = UInt16(bigEndian: address.sin_port)
   }
 
   func close() { _ = Glibc.close(descriptor) }

@@ -33,7 +33,7 @@
     let place = TemporaryDirectory()
     let blocks = try Runbook(page: "README.md").blocks
     let example = try #require(blocks.first { $0.commands.contains("switchyard simulate") }).commands
-    let ports = [String(try Self.freePort()), String(try Self.freePort())]
+    let ports = try Self.freePorts(2)
     let script = example.replacing("8090", with: ports[0]).replacing("127.0.0.1:8080", with: "127.0.0.1:\(ports[1])")
       .replacing("switchyard serve", with: "switchyard serve --listen 127.0.0.1:\(ports[1])")
       .replacing("/tmp/try", with: "\(place.path)/try")
@@ -44,10 +44,15 @@
     #expect(outcome.output.contains("user-0.0"), "\(outcome)")
   }
 
-  /// A port of the loopback interface that was free a moment ago.
-  private static func freePort() throws -> UInt16 {
-    let listener = try SilentListener()
-    listener.close()
-    return listener.port
+  /// Free ports of the loopback interface below those that the kernel gives to other tests.
+  private static func freePorts(_ count: Int) throws -> [String] {
+    var ports: [String] = []
+    for port in (UInt16(20_000)..<30_000).shuffled() where ports.count < count {
+      guard let listener = try? SilentListener(port: port) else { continue }
+      listener.close()
+      ports.append("\(port)")
+    }
+    try #require(ports.count == count)
+    return ports
   }
 }

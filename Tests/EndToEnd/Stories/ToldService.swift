@@ -78,12 +78,14 @@ struct ToldService: Sendable {
 extension MixedStory.Message {
   var isNotification: Bool { if case .notification = door { true } else { false } }
 
-  /// The digest of a notification of version 2.
-  ///
-  /// A message is known by the lower one of its two signatures.
-  var digest: Digest? {
-    guard isNotification, let text = try? JSONReader.read(body).object?["signedPayload"]?.string else { return nil }
-    let payload = Array(text.utf8)
-    return .sha256(FlippedSignatures.isHigh(payload) ? FlippedSignatures.flipped(payload) : payload)
+  var isSigned: Bool { (try? JSONReader.read(body).object?["signedPayload"]?.string) != nil }
+
+  /// The digest by which the inbox knows the message.
+  var digest: Digest {
+    let identity =
+      isNotification
+      ? MessageIdentity(ofNotification: body)
+      : MessageIdentity(ofEvidence: body, app: MixedStory.app, environment: .sandbox)
+    return identity.digests.own
   }
 }

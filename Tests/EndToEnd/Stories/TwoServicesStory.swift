@@ -15,8 +15,14 @@
         try await notify(services, messages, site)
         let sent = Self.customers * Self.perCustomer
         #expect(await eventually { inbox.posts.count == sent }, "\(inbox.posts.count) of \(sent) heard")
+        // The history jobs are due when all of them are there, so that a slow machine leaves enough of them.
+        try await site.database.run("CREATE TRIGGER later BEFORE INSERT ON work FOR EACH ROW SET NEW.due_at = 1 << 42")
         try await site.handIn(to: services)
-        _ = try await site.loseServices(services)
+        try await site.database.run("DROP TRIGGER later")
+        try await site.database.execute("UPDATE work SET due_at = 1")
+        let (leased, twice) = try await site.loseServices(services)
+        #expect(leased > 0)
+        #expect(twice <= leased)
         #expect(inbox.posts.count == sent)
         #expect(inbox.repeats == 0, "messages came again")
         // The messages of each customer came in the order of their arrival here.

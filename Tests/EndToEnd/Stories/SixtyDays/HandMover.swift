@@ -10,6 +10,7 @@ struct HandMover: StageMover {
   var arrival = Interval.days(365)
   /// Whether each move of each app has a kill; otherwise the moves of one app at a time have one.
   var killsForEach = true
+  var asksAgain = false
   let story: [String] = []
   let complaints: [String] = []
   private(set) var stages: [String: String] = [:]

@@ -13,6 +13,8 @@ protocol StageMover: Sendable {
   var stages: [String: String] { get }
   /// Whether anything is killed, or Apple fails, until stages are moved again: then some are told to try again later.
   var isHarmful: Bool { get }
+  /// Whether customers ask again in `live` until the ledger has answered one of them.
+  var asksAgain: Bool { get }
   /// What was done, for whoever reads the soak's output.
   var story: [String] { get }
   /// What went otherwise than it should; asked for at the end.
@@ -34,6 +36,7 @@ extension StageMover {
   var start: Milliseconds { MonthsPlan.start }
   var arrival: Interval { .days(365) }
   var isHarmful: Bool { false }
+  var asksAgain: Bool { false }
 
   func advance(_ time: WorldTime, by interval: Interval) async throws { time.advance(by: interval) }
 

@@ -35,6 +35,14 @@ extension SwitchedMonths {
       asked = try await ask(left.map(\.customer))
       left = judge(asked, &outcome, at: moment, mover, settled)
     }
+    // The histories that the first answers asked for are recent for fifteen minutes.
+    let live = Set(mover.asksAgain ? mover.stages.filter { $0.value == "live" }.map(\.key) : [])
+    for _ in 0..<Self.rounds where !live.isEmpty && outcome.ledgered.isEmpty {
+      try await site.workers.revive()
+      try await Task.sleep(for: Self.pause)
+      asked = try await ask(customers.filter { live.contains(site.apple.world.state(of: $0).app.bundleID) })
+      _ = judge(asked, &outcome, at: moment, mover, settled)
+    }
     for one in left {
       guard let status = one.status else {
         outcome.untaken += 1
