@@ -149,13 +149,13 @@ let package = Package(
     .target(name: "WorldTime", path: "Tests/WorldTime"),
     .target(
       name: "Support",
-      dependencies: ["Compression", "Database", "Mappings", "Purchases", "Runtime", "JSON", "Time"],
+      dependencies: ["Simulator", "Compression", "Database", "Mappings", "Purchases", "Runtime", "JSON", "Time"],
       path: "Tests/Support", swiftSettings: strict),
     .target(
       name: "Truth",
       dependencies: [
-        "Simulator", "Ledger", "Database", "LegacyAnswers", "Receipts", "Mappings", "Purchases", "Signing", "JSON",
-        "Time",
+        "Support", "Simulator", "Ledger", "Database", "LegacyAnswers", "Receipts", "Mappings", "Purchases", "Signing",
+        "JSON", "Time",
       ],
       path: "Tests/Truth", swiftSettings: strict),
     .target(name: "Tables", path: "Tests/Tables", swiftSettings: strict),

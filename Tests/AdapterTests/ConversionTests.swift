@@ -180,7 +180,7 @@
       of: .subscription("pro.monthly", group: "1", every: .months(1), price: 1_000), by: customer, in: app,
       at: Bench.now - .days(1), offer: .freeTrial(.weeks(1)), ids: &ids)
     let text = try SimulatedReceipt(of: app, purchases: [sold], createdAt: Bench.now - .hours(2))
-      .encoded(signedBy: ReceiptPKI.generate(at: Bench.now))
+      .encoded(signedBy: ReceiptPKI.stranger(at: Bench.now))
     #expect(refusal(text)?.code == "unknownRoot")
     let element = try first("purchases", convert(text, unsigned: true))
     #expect(element["originalTransactionId"] == .string(sold.transactionID))

@@ -2,9 +2,7 @@
 
 @Suite struct `A request to verifyReceipt` {
   private static let now = Milliseconds(1_780_000_000_000)
-  private static let pki: ReceiptPKI = {
-    do { return try ReceiptPKI.generate(at: now) } catch { preconditionFailure("no receipt PKI: \(error)") }
-  }()
+  private static let pki = ReceiptPKI.shared(at: now)
 
   private func reader() throws -> ReceiptReader {
     ReceiptReader(trust: ReceiptTrust(exactly: [try Self.pki.trustedRoot()]))
@@ -50,7 +48,7 @@
 
   @Test func `is read once for each receipt that is proven, and says the same again`() throws {
     let (whole, memory) = (try receipt(), ReceiptMemory())
-    let stranger = ReceiptReader(trust: ReceiptTrust(exactly: [try ReceiptPKI.generate(at: Self.now).trustedRoot()]))
+    let stranger = ReceiptReader(trust: ReceiptTrust(exactly: [try ReceiptPKI.stranger(at: Self.now).trustedRoot()]))
     func posted(_ text: String, _ reader: ReceiptReader) -> PostedReceipt {
       PostedReceipt((["receipt-data": .string(text)] as JSONObject).encoded(), reader: reader, memory: memory)
     }
@@ -110,7 +108,7 @@
   }
 
   @Test func `with a receipt that somebody else signed is refused before anything is asked`() throws {
-    let other = ReceiptReader(trust: ReceiptTrust(exactly: [try ReceiptPKI.generate(at: Self.now).trustedRoot()]))
+    let other = ReceiptReader(trust: ReceiptTrust(exactly: [try ReceiptPKI.stranger(at: Self.now).trustedRoot()]))
     let body: JSONObject = ["receipt-data": .string(try receipt())]
     let posted = PostedReceipt(body.encoded(), reader: other, memory: ReceiptMemory())
     #expect(posted.proven == nil && posted.bundleID == "com.example.notes")

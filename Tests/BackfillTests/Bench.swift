@@ -2,9 +2,9 @@
 enum Bench {
   /// 2026-06-01T00:00:00Z.
   private static let end = Milliseconds(1_780_272_000_000)
-  static let pki: ReceiptPKI = make { try .generate(at: end) }
+  static let pki = ReceiptPKI.shared(at: end)
   /// Of the same names, trusted by nobody.
-  static let stranger: ReceiptPKI = make { try .generate(at: end) }
+  static let stranger = ReceiptPKI.stranger(at: end)
   static let reader = ReceiptReader(trust: make { ReceiptTrust(exactly: [try pki.trustedRoot()]) })
   /// Of the customers of two apps, in turns, who have one.
   static let customers: [DeviceReceipt] = {

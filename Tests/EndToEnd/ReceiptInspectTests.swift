@@ -1,15 +1,11 @@
 @Suite struct `switchyard receipt inspect` {
   private static let now = Milliseconds(1_767_225_600_000)
-  private static let pki: ReceiptPKI? = try? .generate(at: now)
   private let place = TemporaryDirectory()
   private let program = Program()
-  private let pki: ReceiptPKI
+  private let pki = ReceiptPKI.shared(at: now)
   private let root: String
 
-  init() throws {
-    pki = try #require(Self.pki)
-    root = place.file("root.der", pki.root.certificate.der)
-  }
+  init() { root = place.file("root.der", pki.root.certificate.der) }
 
   private var sold: SimulatedTransaction {
     var ids = IdentifierSource(environment: .sandbox, seed: 3, life: 1)

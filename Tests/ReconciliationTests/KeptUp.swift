@@ -2,9 +2,7 @@
 struct KeptUp: Sendable {
   static let start = Milliseconds(1_767_600_000_000)
   static let app = MixedStory.app
-  private static let receiptPKI: ReceiptPKI = {
-    do { return try ReceiptPKI.generate(at: start) } catch { preconditionFailure("no receipt PKI: \(error)") }
-  }()
+  private static let receiptPKI = ReceiptPKI.shared(at: start)
 
   let running: RunningAppStore
   let clock: SteppedClock

@@ -16,9 +16,7 @@ import Time
 private struct RevocationBench {
   static let bundleID = "com.example.revocation"
   static let now = Milliseconds(1_780_000_000_000)
-  private static let receiptPKI: ReceiptPKI = {
-    do { return try ReceiptPKI.generate(at: now) } catch { preconditionFailure("no receipt PKI: \(error)") }
-  }()
+  private static let receiptPKI = ReceiptPKI.shared(at: now)
 
   let store: RunningAppStore
   let pool: Pool

@@ -44,7 +44,7 @@
     let world = AnsweredWorld.world()
     let buyer = try #require(AnsweredWorld.buyers(world).first { !world.state(of: $0).subscriptions.isEmpty })
     let proxy = try #require(Network("127.0.0.1/32"))
-    let certificate = try ReceiptPKI.generate(at: AnsweringService.start).root.certificate.der
+    let certificate = ReceiptPKI.stranger(at: AnsweringService.start).root.certificate.der
     let fingerprint = try #require(CertificateFingerprint(file: certificate))
     for isTrusted in [true, false] {
       try await AnsweringService.with(

@@ -96,7 +96,7 @@
       let receipt = try service.receipt(of: buyer)
       let forged = String(receipt.dropLast(24)) + String(repeating: "A", count: 24)
       let foreign = String(
-        decoding: try world.state(of: buyer).receipt.encoded(signedBy: try ReceiptPKI.generate(at: world.now)),
+        decoding: try world.state(of: buyer).receipt.encoded(signedBy: ReceiptPKI.stranger(at: world.now)),
         as: UTF8.self)
       let cases: [(String, JSONObject, Int64)] = [
         ("no receipt", [:], 21_002), ("no base64", ["receipt-data": "?!"], 21_002),

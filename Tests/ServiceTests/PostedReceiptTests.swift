@@ -3,9 +3,7 @@
 /// The taker of posted receipts with a ledger, without the service around it.
 private struct Taking {
   static let now = RunningService.now
-  static let pki: ReceiptPKI = {
-    do { return try ReceiptPKI.generate(at: now) } catch { preconditionFailure("\(error)") }
-  }()
+  static let pki = ReceiptPKI.shared(at: now)
   static let stranger = PeerAddress(bytes: [203, 0, 113, 9], port: 0)
 
   let configuration: DatabaseConfiguration
@@ -154,7 +152,7 @@ private struct Buyer {
     var buyer = Buyer(seed: 6)
     let bought = buyer.buys(Buyer.goods)
     let text = try buyer.receipt(of: [bought])
-    let forged = try buyer.receipt(of: [bought], signedBy: ReceiptPKI.generate(at: Taking.now))
+    let forged = try buyer.receipt(of: [bought], signedBy: ReceiptPKI.stranger(at: Taking.now))
     try await Taking.with { taking in
       #expect(await taking.taken(forged) == .unproven)
       #expect(await taking.taken(Array("MIIT".utf8)) == .unproven)

@@ -86,7 +86,7 @@
       let buckets = try await service.rowCount("buckets")
       let other = try #require(AnsweredWorld.buyers(world).last)
       let forged = String(
-        decoding: try world.state(of: other).receipt.encoded(signedBy: try ReceiptPKI.generate(at: world.now)),
+        decoding: try world.state(of: other).receipt.encoded(signedBy: ReceiptPKI.stranger(at: world.now)),
         as: UTF8.self)
       _ = try await service.ask(AnsweringService.request(forged))
       #expect(try await service.rowCount("buckets") == buckets)

@@ -80,7 +80,7 @@
     try await AnsweringService.with(world, stage: "shadow") { service in
       let receipt = try service.receipt(of: buyer)
       let forged = String(
-        decoding: try world.state(of: buyer).receipt.encoded(signedBy: try ReceiptPKI.generate(at: world.now)),
+        decoding: try world.state(of: buyer).receipt.encoded(signedBy: ReceiptPKI.stranger(at: world.now)),
         as: UTF8.self)
       for _ in 0..<5 {
         _ = try await service.ask(AnsweringService.request(receipt))

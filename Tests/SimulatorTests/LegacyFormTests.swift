@@ -1,9 +1,7 @@
 import struct Simulator.VerifyReceiptAnswer
 
 @Suite struct `V1's forms of a customer` {
-  private static let pki: ReceiptPKI = {
-    do { return try ReceiptPKI.generate(at: Bench.start) } catch { preconditionFailure("no PKI: \(error)") }
-  }()
+  private static let pki = ReceiptPKI.shared(at: Bench.start)
   private static let reader: ReceiptReader = {
     do { return ReceiptReader(trust: ReceiptTrust(exactly: [try pki.trustedRoot()])) } catch {
       preconditionFailure("no reader: \(error)")

@@ -1,7 +1,5 @@
 @Suite struct `What the adapter reads of V1` {
-  private static let pki: ReceiptPKI = {
-    do { return try ReceiptPKI.generate(at: Bench.start) } catch { preconditionFailure("no PKI: \(error)") }
-  }()
+  private static let pki = ReceiptPKI.shared(at: Bench.start)
 
   private func adapter() throws -> Adapter {
     let reader = ReceiptReader(trust: ReceiptTrust(exactly: [try Self.pki.trustedRoot()]))

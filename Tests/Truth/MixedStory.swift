@@ -1,6 +1,7 @@
 package import JSON
 package import Signing
 package import Simulator
+import Support
 package import Time
 
 /// The lives of a world's customers in everything a back end may meet: notifications of both generations, answers of
@@ -47,7 +48,7 @@ package struct MixedStory: Sendable {
     customers: Int, days: Int64, seed: UInt64, telling generations: Generations, start: Milliseconds
   ) throws {
     let pki = try ApplePKI.generate(at: start)
-    let receiptPKI = try ReceiptPKI.generate(at: start)
+    let receiptPKI = ReceiptPKI.shared(at: start)
     let signer = try PayloadSigner(pki)
     var world = Self.world(customers: customers, seed: seed, start: start)
     var messages: [Message] = []

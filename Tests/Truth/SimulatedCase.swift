@@ -4,6 +4,7 @@ import Purchases
 package import Receipts
 package import Signing
 package import Simulator
+import Support
 package import Time
 
 /// A request about a simulated customer: what we know, and what the simulated App Store answers.
@@ -28,9 +29,7 @@ package struct SimulatedCase: Sendable {
 /// Customers of a simulated App Store, and requests about them at dates of their lives.
 package struct SimulatedCases: Sendable {
   package static let start = Milliseconds(1_767_600_000_000)
-  package static let pki: ReceiptPKI = {
-    do { return try ReceiptPKI.generate(at: start) } catch { preconditionFailure("no PKI: \(error)") }
-  }()
+  package static let pki = ReceiptPKI.shared(at: start)
   package static let reader: ReceiptReader = {
     do { return ReceiptReader(trust: ReceiptTrust(exactly: [try pki.trustedRoot()])) } catch {
       preconditionFailure("no reader: \(error)")
