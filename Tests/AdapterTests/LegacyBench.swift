@@ -1,7 +1,7 @@
 /// V1 bodies by days: what happened when is what they are about.
 extension Bench {
   static let day0 = Milliseconds(1_600_000_000_000)
-  static let receiptPKI = ReceiptPKI.shared(at: now)
+  static let receiptPKI = ReceiptPKI.known(at: now)
   static let legacyAdapter = legacyMake {
     Adapter(
       verifier: SignedDataVerifier(roots: TrustedRoots(exactly: [try pki.trustedRoot()])),

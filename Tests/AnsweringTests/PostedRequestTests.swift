@@ -2,7 +2,7 @@
 
 @Suite struct `A request to verifyReceipt` {
   private static let now = Milliseconds(1_780_000_000_000)
-  private static let pki = ReceiptPKI.shared(at: now)
+  private static let pki = ReceiptPKI.known(at: now)
 
   private func reader() throws -> ReceiptReader {
     ReceiptReader(trust: ReceiptTrust(exactly: [try Self.pki.trustedRoot()]))

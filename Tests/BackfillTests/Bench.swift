@@ -2,7 +2,7 @@
 enum Bench {
   /// 2026-06-01T00:00:00Z.
   private static let end = Milliseconds(1_780_272_000_000)
-  static let pki = ReceiptPKI.shared(at: end)
+  static let pki = ReceiptPKI.known(at: end)
   /// Of the same names, trusted by nobody.
   static let stranger = ReceiptPKI.stranger(at: end)
   static let reader = ReceiptReader(trust: make { ReceiptTrust(exactly: [try pki.trustedRoot()]) })

@@ -6,7 +6,7 @@ private struct ReportBench: Sendable {
     "customerConsented": true, "consumptionPercentage": 12_500, "deliveryStatus": "UNDELIVERED_SERVER_OUTAGE",
     "refundPreference": "GRANT_PRORATED", "sampleContentProvided": true,
   ]
-  private static let receiptPKI = ReceiptPKI.shared(at: start)
+  private static let receiptPKI = ReceiptPKI.known(at: start)
 
   let apple: RunningAppStore
   let configuration: DatabaseConfiguration

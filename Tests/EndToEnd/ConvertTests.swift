@@ -51,7 +51,7 @@
   }
 
   @Test func `trusts every root it is given, for signed data and receipts alike`() async throws {
-    let pki = ReceiptPKI.shared(at: Milliseconds(SignedFixtures.signedAt))
+    let pki = ReceiptPKI.known(at: Milliseconds(SignedFixtures.signedAt))
     let other = place.file("receipts.der", pki.root.certificate.der)
     let app = SimulatedApp(name: "A", bundleID: SignedFixtures.bundleID, appAppleID: 1)
     let receipt = SimulatedReceipt(of: app, purchases: [], createdAt: Milliseconds(SignedFixtures.signedAt))

@@ -2,7 +2,7 @@
   private static let now = Milliseconds(1_767_225_600_000)
   private let place = TemporaryDirectory()
   private let program = Program()
-  private let pki = ReceiptPKI.shared(at: now)
+  private let pki = ReceiptPKI.known(at: now)
   private let root: String
 
   init() { root = place.file("root.der", pki.root.certificate.der) }

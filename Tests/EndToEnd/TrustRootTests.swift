@@ -13,7 +13,8 @@ private let app = "com.example.inkwell"
 
     init(in environment: String, _ place: TemporaryDirectory) async throws {
       let flags = environment == "Production" ? ["--production"] : []
-      let run = try await Program().run(
+      // In a process of its own, which has its own keys for receipts.
+      let run = try await Program(runsProcesses: true).run(
         ["simulate", "purchase", "plus.monthly", "--app", app, "--data-dir", "\(place.path)/apple"] + flags)
       let forms = try #require(try run.objects.first, "\(run)")
       let v2 = try #require(forms["v2"]?.object)

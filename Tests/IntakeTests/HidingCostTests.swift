@@ -83,7 +83,7 @@
 
   @Test(arguments: shapes.map(\.name)) func `grows as the body does`(name: String) throws {
     let shape = try #require(Self.shapes.first { $0.name == name }).text
-    let ratio = Growth.ratio(small: hide(shape(110 << 10)), large: hide(shape(880 << 10)))
+    let ratio = Growth.ratio(small: hide(shape(55 << 10)), large: hide(shape(440 << 10)))
     // Eight times as long; quadratic work would take 64 times as long.
     #expect(ratio < 20, "\(ratio)")
   }

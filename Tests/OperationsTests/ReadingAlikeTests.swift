@@ -13,7 +13,7 @@
 
   init() throws {
     pki = try ApplePKI.generate(at: now)
-    receipts = ReceiptPKI.shared(at: now)
+    receipts = ReceiptPKI.known(at: now)
     adapter = Adapter(
       verifier: SignedDataVerifier(roots: TrustedRoots(exactly: [try pki.trustedRoot()])),
       receipts: ReceiptReader(trust: ReceiptTrust(exactly: [try receipts.trustedRoot()])))

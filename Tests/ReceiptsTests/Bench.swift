@@ -4,7 +4,7 @@ enum Bench {
   static let now = Milliseconds(1_767_225_600_000)
   static let app = SimulatedApp(name: "Trails", bundleID: "com.example.trails", appAppleID: 1_234_567)
 
-  static let pki = ReceiptPKI.shared(at: now)
+  static let pki = ReceiptPKI.known(at: now)
   /// Another of the same names, trusted by nobody.
   static let stranger = ReceiptPKI.stranger(at: now)
   static let reader = ReceiptReader(trust: trust)

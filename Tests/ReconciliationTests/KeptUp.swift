@@ -2,7 +2,7 @@
 struct KeptUp: Sendable {
   static let start = Milliseconds(1_767_600_000_000)
   static let app = MixedStory.app
-  private static let receiptPKI = ReceiptPKI.shared(at: start)
+  private static let receiptPKI = ReceiptPKI.known(at: start)
 
   let running: RunningAppStore
   let clock: SteppedClock

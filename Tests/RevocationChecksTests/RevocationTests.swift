@@ -16,7 +16,7 @@ import Time
 private struct RevocationBench {
   static let bundleID = "com.example.revocation"
   static let now = Milliseconds(1_780_000_000_000)
-  private static let receiptPKI = ReceiptPKI.shared(at: now)
+  private static let receiptPKI = ReceiptPKI.known(at: now)
 
   let store: RunningAppStore
   let pool: Pool

@@ -4,7 +4,7 @@ struct SeedingBench: Sendable {
   /// 2026-01-05T08:00:00Z.
   static let start = Milliseconds(1_767_600_000_000)
   /// One for all tests: making one takes a second.
-  private static let receiptPKI = ReceiptPKI.shared(at: start)
+  private static let receiptPKI = ReceiptPKI.known(at: start)
 
   let running: RunningAppStore
   let clock: SteppedClock

@@ -3,7 +3,7 @@
 /// The taker of posted receipts with a ledger, without the service around it.
 private struct Taking {
   static let now = RunningService.now
-  static let pki = ReceiptPKI.shared(at: now)
+  static let pki = ReceiptPKI.known(at: now)
   static let stranger = PeerAddress(bytes: [203, 0, 113, 9], port: 0)
 
   let configuration: DatabaseConfiguration

@@ -2,7 +2,7 @@ import struct Simulator.VerifyReceiptAnswer
 
 /// What some customers have that others have not.
 @Suite struct `A customer of the simulated App Store` {
-  private static let pki = ReceiptPKI.shared(at: Bench.start)
+  private static let pki = ReceiptPKI.known(at: Bench.start)
 
   private func read(_ receipt: SimulatedReceipt) throws -> AppReceipt {
     let reader = ReceiptReader(trust: ReceiptTrust(exactly: [try Self.pki.trustedRoot()]))

@@ -1,7 +1,7 @@
 import struct Simulator.VerifyReceiptAnswer
 
 @Suite struct `V1's forms of a customer` {
-  private static let pki = ReceiptPKI.shared(at: Bench.start)
+  private static let pki = ReceiptPKI.known(at: Bench.start)
   private static let reader: ReceiptReader = {
     do { return ReceiptReader(trust: ReceiptTrust(exactly: [try pki.trustedRoot()])) } catch {
       preconditionFailure("no reader: \(error)")

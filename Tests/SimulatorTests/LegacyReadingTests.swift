@@ -1,5 +1,5 @@
 @Suite struct `What the adapter reads of V1` {
-  private static let pki = ReceiptPKI.shared(at: Bench.start)
+  private static let pki = ReceiptPKI.known(at: Bench.start)
 
   private func adapter() throws -> Adapter {
     let reader = ReceiptReader(trust: ReceiptTrust(exactly: [try Self.pki.trustedRoot()]))

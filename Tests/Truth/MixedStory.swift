@@ -48,7 +48,7 @@ package struct MixedStory: Sendable {
     customers: Int, days: Int64, seed: UInt64, telling generations: Generations, start: Milliseconds
   ) throws {
     let pki = try ApplePKI.generate(at: start)
-    let receiptPKI = ReceiptPKI.shared(at: start)
+    let receiptPKI = ReceiptPKI.known(at: start)
     let signer = try PayloadSigner(pki)
     var world = Self.world(customers: customers, seed: seed, start: start)
     var messages: [Message] = []

@@ -29,7 +29,7 @@ package struct SimulatedCase: Sendable {
 /// Customers of a simulated App Store, and requests about them at dates of their lives.
 package struct SimulatedCases: Sendable {
   package static let start = Milliseconds(1_767_600_000_000)
-  package static let pki = ReceiptPKI.shared(at: start)
+  package static let pki = ReceiptPKI.known(at: start)
   package static let reader: ReceiptReader = {
     do { return ReceiptReader(trust: ReceiptTrust(exactly: [try pki.trustedRoot()])) } catch {
       preconditionFailure("no reader: \(error)")

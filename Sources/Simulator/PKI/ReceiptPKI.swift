@@ -20,6 +20,21 @@ package struct ReceiptPKI: Sendable {
     return try generate(below: root, blueprint)
   }
 
+  private static let keys: Result<Self, CertificateError> = Result { () throws(CertificateError) in
+    try generate(at: Milliseconds(0))
+  }
+
+  /// New certificates; the keys are those of the process, which are made once.
+  package static func shared(at instant: Milliseconds) throws(CertificateError) -> Self {
+    try generate(at: instant, keys: keys.get())
+  }
+
+  /// New certificates with the keys of another one.
+  package static func generate(at instant: Milliseconds, keys: Self) throws(CertificateError) -> Self {
+    let blueprint = Blueprint(at: instant)
+    return try generate(below: .root(blueprint.root, key: keys.root.key), blueprint, keys: keys)
+  }
+
   /// New certificates below a root that is there already; with `keys` of another one, which is faster.
   package static func generate(
     below root: CertificateAuthority, _ blueprint: Blueprint, keys: Self? = nil

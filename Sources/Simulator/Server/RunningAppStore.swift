@@ -70,7 +70,7 @@ package struct RunningAppStore: Sendable {
     let key = names.uuid().uppercased().filter { $0 != "-" }.prefix(10)
     let identity = SimulatedAppStore.Identity(
       chains: try SigningChains(pki, at: world.now, blueprint),
-      receiptPKI: try settings.receiptPKI ?? .generate(at: world.now),
+      receiptPKI: try settings.receiptPKI ?? .shared(at: world.now),
       key: DeveloperKey(issuerID: issuer, keyID: String(key), signingKey: try settings.apiKey ?? .generate()))
     var world = world
     // Nobody listened while this came about.

@@ -28,7 +28,7 @@ struct SimulateGenerate: Sendable {
   func run(_ terminal: Terminal) async throws -> ExitStatus {
     guard FileFacts.makeDirectory(directory) else { throw FileError(directory, reason: "cannot be made") }
     let pki = try ApplePKI.generate(at: world.end, .covering(world.start...world.end, responder: nil))
-    let receiptPKI = try ReceiptPKI.generate(at: world.end)
+    let receiptPKI = try ReceiptPKI.shared(at: world.end)
     let files = try WorldFiles(in: directory, hasNotifications: true)
     try OutputFile("\(directory)/world.json").write(description(pki, receiptPKI).encoded() + [0x0A])
     // The same roots as files, which is what --root takes.

@@ -31,7 +31,7 @@ enum SimulatePurchase {
     let pki = try SimulatedApple.pki(in: arguments.required("data-dir"), now: now)
     let forms = try forms(arguments, at: now)
     let signer = try PayloadSigner(pki)
-    try terminal.write(forms.object(signedBy: signer, receiptsBy: ReceiptPKI.generate(at: now)))
+    try terminal.write(forms.object(signedBy: signer, receiptsBy: ReceiptPKI.shared(at: now)))
     return .done
   }
 
