@@ -167,7 +167,10 @@
     func blocked() async throws -> [Int] {
       try await blocker.read { session throws(DatabaseError) in
         try session.query(
-          "SELECT id FROM information_schema.processlist WHERE state LIKE 'Waiting for table%' AND info LIKE '%inbox%'"
+          """
+          SELECT id FROM information_schema.processlist WHERE state LIKE 'Waiting for table%' AND info LIKE '%inbox%'
+            AND db IN (DATABASE(), CONCAT(DATABASE(), '_rebuild'))
+          """
         ).map { row throws(DatabaseError) in try row.int("id") }
       }
     }
