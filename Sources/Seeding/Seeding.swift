@@ -140,12 +140,17 @@ package final class Seeding: Service {
   func refresh() async {
     do {
       let (access, unopened) = try await access()
-      let unheardOf = state.withLock { state in
+      let (unheardOf, changed) = state.withLock { state in
         let unheardOf = Set(unopened).subtracting(state.unopened)
         state.unopened = Set(unopened)
+        let changed = access.filter { new in
+          state.access[new.app.id].map { $0.credentials.key != new.credentials.key } ?? false
+        }
+        for access in changed { state.paused = state.paused.filter { $0.key.place.app != access.app.id } }
         state.access = Dictionary(access.map { ($0.app.id, $0) }) { first, _ in first }
-        return unheardOf
+        return (unheardOf, changed)
       }
+      for place in changed.flatMap(Self.places) { try await endAccessPause(in: place) }
       for key in unheardOf {
         logger.error(
           "a key of the App Store Server API cannot be read; nothing is asked with it",
@@ -155,6 +160,14 @@ package final class Seeding: Service {
       if !Task.isCancelled {
         logger.warning("the credentials could not be read; going on with those known", metadata: ["error": "\(error)"])
       }
+    }
+  }
+
+  /// Has everybody asked about now who waits because Apple did not let the app in: its key is another one.
+  private func endAccessPause(in place: Place) async throws {
+    let now = clock.now()
+    try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+      try WorkTable.bringForward(in: place.scope, dueBefore: now + Verdict.accessPause, at: now, session)
     }
   }
 

@@ -157,36 +157,6 @@
     }
   }
 
-  @Test func `makes the keys of thousands anew after a rebuild, a thousand at a time, before it sends them`()
-    async throws
-  {
-    try await with { fixture in
-      try await Backlog(fixture: fixture).grow(to: 2_500)
-      try await fixture.pool.transaction { session throws(DatabaseError) in
-        // As the customers were called before.
-        _ = try session.execute("UPDATE outbox_keys SET customer = CONCAT('o9', sequence)")
-        try OutboxTable.unsort(in: session)
-      }
-      #expect(try await fixture.count("SELECT COUNT(*) FROM outbox WHERE readiness = 0") == 0, "no long turn")
-      let due = try await fixture.pool.read { session throws(DatabaseError) in
-        try OutboxTable.due(at: OutboxFixture.now, in: session)
-      }
-      #expect(due.first?.needsSorting == true)
-      let held = try await fixture.turn(wanted: [.proven: 100])
-      #expect(held.leased.isEmpty && held.needsSorting)
-      #expect(try await fixture.sort() == 1_000)
-      let first = try await fixture.turn(wanted: [.proven: 2_000])
-      #expect(first.needsSorting && first.leased.allSatisfy { $0.sequence <= 1_000 } && first.leased.count < 300)
-      #expect(try await fixture.sort() == 1_000)
-      #expect(try await fixture.sort() == 500)
-      #expect(try await fixture.sort() == 0)
-      #expect(
-        try await fixture.count("SELECT COUNT(*) FROM outbox_keys WHERE customer LIKE 'o9%' AND LENGTH(customer) > 4")
-          == 0)
-      #expect(try await !fixture.turn(wanted: [.proven: 100]).needsSorting)
-    }
-  }
-
   @Test func `keeps the order of thousands that waited before the schema changed`() async throws {
     try await with { fixture in
       try await Backlog(fixture: fixture).grow(to: 4_000)

@@ -156,6 +156,15 @@ struct SeedingBench: Sendable {
     return world.customers(of: Self.bundleID).map { world.state(of: $0).originalTransactionIDs }.filter { !$0.isEmpty }
   }
 
+  /// Registers another key under the id of the app's.
+  func register(_ pem: [UInt8]) async throws {
+    let (key, now) = (running.store.identity.key, clock.clock.now())
+    try await pool.transaction { session throws(DatabaseError) in
+      try CredentialTable.put(
+        pem, kind: .apiKey, name: key.keyID, issuer: key.issuerID, of: app, sealedWith: keys, at: now, in: session)
+    }
+  }
+
   /// Has ids arrive, those of one list linked as a receipt links them.
   func arrive(_ customers: [[String]], environment: Environment = .sandbox) async throws {
     let now = clock.clock.now()

@@ -197,6 +197,23 @@ import struct Seeding.Verdict
     }
   }
 
+  @Test func `asks about everybody at once when the key that Apple does not accept is replaced`() async throws {
+    try await SeedingBench.with(SeedingBench.world(customers: 3)) { bench in
+      let right = try bench.running.store.identity.key.signingKey.pem()
+      try await bench.register(try SigningKey.generate().pem())
+      try await bench.arrive(bench.customers)
+      let worker = bench.worker()
+      _ = try await worker.round()
+      #expect(bench.calls[.getTransactionHistory, 401] > 0)
+      #expect(try await worker.round() == 0)
+      try await bench.register(right)
+      let calls = bench.calls[.getTransactionHistory, 401]
+      try await bench.finish(worker)
+      #expect(bench.calls[.getTransactionHistory, 401] == calls)
+      #expect(try await bench.counts() == ["done": bench.customers.joined().count])
+    }
+  }
+
   @Test func `asks about nobody for a while when Apple does not let the app in`() async throws {
     try await SeedingBench.with(SeedingBench.world(customers: 8)) { bench in
       try await bench.arrive(bench.customers)

@@ -1,7 +1,7 @@
 public import Signing
 
 /// A key of the App Store Server API; one may serve every app of the account.
-public struct APIKey: Sendable {
+public struct APIKey: Sendable, Equatable {
   /// From App Store Connect, Users and Access, Integrations, In-App Purchase.
   public let issuerID: String
   public let keyID: String
@@ -15,6 +15,10 @@ public struct APIKey: Sendable {
     self.keyID = keyID
     signingKey = try SigningKey(pem: pem)
     digest = .sha256(pem)
+  }
+
+  public static func == (a: Self, b: Self) -> Bool {
+    (a.issuerID, a.keyID, a.digest) == (b.issuerID, b.keyID, b.digest)
   }
 }
 

@@ -163,6 +163,19 @@ extension WorkTable {
     return Int(changed.affectedRows)
   }
 
+  /// Has what waits until `limit` at the latest asked about now; what is leased goes on as it is.
+  package static func bringForward(
+    in scope: Scope, dueBefore limit: Milliseconds, at now: Milliseconds, _ session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute(
+      """
+      UPDATE work FORCE INDEX (in_order) SET due_at = \(now)
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND kind IN (\(list: Kind.allCases.map(\.rawValue))) AND state = 0 AND due_at > \(now) AND due_at <= \(limit)
+        AND owner IS NULL
+      """)
+  }
+
   /// Whether `retry` asks about such ids anew.
   package static func canRetry(_ kind: Kind, _ state: State) -> Bool { state == .waiting || !kind.isClaimed }
 
