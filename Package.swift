@@ -209,9 +209,10 @@ let package = Package(
       "Database",
       "HTTPClient", "HTTPServer", "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
-      "ReconciliationTests", "Truth", "Reconciliation", "Service", "Intake", "Seeding", "AppStore", "Ledger",
-      "Database",
-      "Adapter", "Receipts", "HTTPServer", "HTTPClient", "Simulator", "Signing", "Purchases", "Runtime", "JSON", "Time"),
+      "ReconciliationTests", "Truth", "Reconciliation", "Answering", "Rollout", "Service", "Intake", "Seeding",
+      "AppStore",
+      "Ledger", "Database", "Adapter", "Receipts", "HTTPServer", "HTTPClient", "Simulator", "Signing", "Purchases",
+      "Runtime", "JSON", "Time"),
     tests(
       "ConsumptionAnswersTests", "ConsumptionAnswers", "Seeding", "AppStore", "Ledger", "Database",
       "HTTPClient", "Simulator", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),

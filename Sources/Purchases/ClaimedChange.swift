@@ -1,10 +1,10 @@
 import JSON
 public import Time
 
-/// What an unsigned message reports of a customer although no signed statement says it: the reason to ask Apple.
+/// What a message reports of a customer that no transaction signed by Apple says: the reason to ask Apple.
 ///
 /// "Claimed" is what a V1 body says (its shared secret ships inside every old app) and what an answer of verifyReceipt
-/// says (nobody signed it).
+/// says (nobody signed it). A receipt is signed, but it does not say whether the subscription renews: it is a reason too.
 public struct ClaimedChange: OptionSet, Hashable, Sendable {
   /// Its number in tables; bits never change their meaning.
   public let rawValue: Int
@@ -28,14 +28,13 @@ public struct ClaimedChange: OptionSet, Hashable, Sendable {
 }
 
 extension PurchaseStatement {
-  /// What this claimed statement reports that `known` does not: the statements stored of the same purchase, and what
-  /// arrives signed together with it.
+  /// What this statement reports that `known` does not: the statements stored of the same purchase, and the signed
+  /// transactions that arrive together with it.
   ///
-  /// What an earlier unsigned statement said already is not reported again: Apple was asked when it arrived. A refund is
-  /// old news if an unsigned statement gave the same second, if Apple signed one, and once Apple signed a statement later
-  /// than it.
+  /// What an earlier statement said already is not reported again: Apple was asked when it arrived. A refund is old news
+  /// if an unsigned statement gave the same second, if Apple signed one, and once Apple signed a statement later than it.
   public func claimedChange(beyond known: [PurchaseStatement]) -> ClaimedChange {
-    guard source.isClaimed else { return [] }
+    guard source.asksForConfirmation else { return [] }
     let heard = known.filter(\.source.hasVote)
     let end = facts.date(.expiresDate)?.wholeSeconds
     var change: ClaimedChange = []
@@ -103,12 +102,12 @@ extension RenewalStatement {
 }
 
 extension Findings {
-  /// The unsigned statements by which something may change for the customer.
+  /// The statements that Apple has not signed as transactions and by which something may change for the customer.
   ///
   /// Of each subscription the period that was bought last, the one that ends last and every one that was revoked; every
   /// other purchase. Earlier periods of a subscription are in the history of whichever of these is looked up.
-  public var claimedPurchases: [PurchaseStatement] {
-    let claimed = purchases.filter(\.source.isClaimed)
+  public var purchasesToConfirm: [PurchaseStatement] {
+    let claimed = purchases.filter(\.source.asksForConfirmation)
     var last: [SubscriptionKey: (bought: PurchaseStatement, ending: PurchaseStatement)] = [:]
     for statement in claimed where statement.facts.isSubscription {
       let key = statement.key.subscription
@@ -133,11 +132,25 @@ extension Findings {
 
   public var claimedRenewals: [RenewalStatement] { renewals.filter(\.source.isClaimed) }
 
+  /// The purchases that the events of a V1 body name and none of its rows has; what may have happened to each.
+  ///
+  /// Apple keeps only the newest 100 rows, leaves consumables out once they are finished, and has sent bodies without rows.
+  public var eventsWithoutRow: [String: ClaimedChange] {
+    var changes: [String: ClaimedChange] = [:]
+    for event in events where event.source == .notificationV1 && event.line == nil {
+      guard let id = event.originalTransactionID else { continue }
+      let isRefund = ["REFUND", "REVOKE"].contains(event.notificationType)
+      changes[id, default: []].insert(isRefund ? .refund : .period)
+    }
+    return changes
+  }
+
   /// The originalTransactionIds that only a V1 body vouches for: nothing signed in the same message names them.
   public var claimedOriginals: Set<String> {
     let told =
       purchases.map { ($0.key.originalTransactionID, $0.source) }
       + renewals.map { ($0.key.originalTransactionID, $0.source) }
+      + eventsWithoutRow.keys.map { ($0, .notificationV1) }
     let signed = Set(told.filter(\.1.isSigned).map(\.0))
     return Set(told.filter { $0.1 == .notificationV1 }.map(\.0)).subtracting(signed)
   }

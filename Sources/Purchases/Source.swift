@@ -48,6 +48,9 @@ public enum Source: Int, Hashable, Sendable, CaseIterable, Comparable {
     }
   }
 
+  /// Whether it has a vote and is no signed transaction: what it reports first is for the App Store Server API to confirm.
+  public var asksForConfirmation: Bool { hasVote && self != .signedV2 }
+
   /// Whether it is heard about ends, refunds and grants: all but a receipt that nobody verified.
   public var hasVote: Bool { isSigned || isClaimed }
 

@@ -12,26 +12,36 @@ extension Reconciler {
   private static let sliceLength = 200
   /// Of the look-ups, one in so many at most is for ids that nothing signed names.
   private static let claimedPart = 10
+  /// Apple keeps no history of V1's notifications: a customer of whom one was lost is found by asking about everybody in
+  /// turn, the longest unasked first, as far as look-ups are left.
+  private static let turn = Interval.hours(20)
 
   func compareSubscriptions(
     _ place: AskablePlace, _ plan: Plan, from start: Milliseconds, to now: Milliseconds,
     _ report: inout ReconciliationReport
   ) async throws {
     let legacy = try await legacyEntitlements(place)
+    let asksInTurn = try await isToldByV1(place)
+    var inTurn = QuietCustomers(atMost: plan.lookUps)
     var (quiet, last): (QuietCustomers, String?) = (QuietCustomers(atMost: plan.lookUps), nil)
     // Anybody with the shared secret can make as many of these ids as they like.
     var claimed = QuietCustomers(atMost: max(1, plan.lookUps / Self.claimedPart))
     while let slice = try await ledger.slice(of: place.app, place.environment, after: last, limit: Self.sliceLength) {
       try Task.checkCancellation()
       last = slice.originalTransactionIDs.last
-      let found = quietOnes(slice, plan, counting: legacy, at: now)
+      let found = customers(in: slice, plan, counting: legacy, at: now).filter {
+        $0.value.isQuiet || $0.value.claimedAt != nil || asksInTurn && $0.value.isSigned
+      }
       let asked = try await datesAsked(of: found.keys.sorted(), place)
       // Of a customer's ids always the same is first: by it they were asked about before.
       for (original, silence) in found.sorted(by: { $0.key < $1.key }) {
-        guard silence.isQuiet || silence.hasClaim(since: asked[original]) else { continue }
         let news = max(silence.lastNews, asked[original] ?? silence.lastNews)
         let customer = slice.customers[original] ?? original
-        if silence.isSigned {
+        if !silence.isQuiet, !silence.hasClaim(since: asked[original]) {
+          if asksInTurn, silence.isSigned, (asked[original] ?? silence.lastNews) + Self.turn <= now {
+            inTurn.add(customer, askedBy: original, lastNews: news)
+          }
+        } else if silence.isSigned {
           quiet.add(customer, askedBy: original, lastNews: news)
         } else {
           claimed.add(customer, askedBy: original, lastNews: news)
@@ -39,12 +49,14 @@ extension Reconciler {
       }
       measure(slice, counting: legacy, from: start, to: now, &report.renewals)
     }
-    let asked = quiet.chosen
+    let missing = quiet.chosen
+    let confirmed = Array(claimed.chosen.prefix(plan.lookUps - missing.count))
+    report.postponed = quiet.count + claimed.count - missing.count - confirmed.count
+    let others = inTurn.chosen.prefix(plan.lookUps - missing.count - confirmed.count)
     let chosen: [(ids: [String], queue: WorkTable.Queue)] = [
-      (asked, .requested), (Array(claimed.chosen.prefix(plan.lookUps - asked.count)), .claimed),
+      (missing + others, .requested), (confirmed, .claimed),
     ].filter { !$0.0.isEmpty }
     let count = chosen.reduce(0) { $0 + $1.ids.count }
-    report.postponed = quiet.count + claimed.count - count
     if plan.isDry { report.lookedUp = count }
     guard !plan.isDry, count > 0 else { return }
     for (ids, queue) in chosen {
@@ -74,6 +86,15 @@ extension Reconciler {
     try await ledger.pool.read { session throws(DatabaseError) in
       try PolicyTable.legacyEntitlements(of: place.app, environment: place.environment, in: session)
     }
+  }
+
+  /// Whether V1's notifications alone tell of the app's customers.
+  private func isToldByV1(_ place: AskablePlace) async throws -> Bool {
+    let last = try await ledger.pool.read { session throws(DatabaseError) in
+      try NewsFlow.lastHeard(of: place.scope, in: session)
+    }
+    guard let v1 = last[.v1] else { return false }
+    return last[.v2].map { $0 < v1 } ?? true
   }
 
   private func datesAsked(of ids: [String], _ place: AskablePlace) async throws -> [String: Milliseconds] {
@@ -123,9 +144,9 @@ extension Reconciler {
     func hasClaim(since asked: Milliseconds?) -> Bool { claimedAt.map { $0 > asked ?? .init(.min) } ?? false }
   }
 
-  /// The originalTransactionIds of which something should have been heard, or of which something is only claimed.
-  private func quietOnes(
-    _ slice: CustomerSlice, _ plan: Plan, counting legacy: LegacyEntitlements, at now: Milliseconds
+  /// What is known by originalTransactionId.
+  private func customers(
+    in slice: CustomerSlice, _ plan: Plan, counting legacy: LegacyEntitlements, at now: Milliseconds
   ) -> [String: Quiet] {
     var found: [String: Quiet] = [:]
     let statements =
@@ -151,7 +172,7 @@ extension Reconciler {
     if let length = plan.quiet {
       for (original, quiet) in found where quiet.lastNews + length <= now { found[original]?.isQuiet = true }
     }
-    return found.filter { $0.value.isQuiet || $0.value.claimedAt != nil }
+    return found
   }
 
   private func subscriptions(of slice: CustomerSlice) -> [(Subscription, [Event])] {

@@ -54,7 +54,7 @@
       let reading = try Bench.legacy(body(text))
       expectClaimed(reading, .notificationV1)
       #expect(reading.trust == .sharedSecret && reading.findings.claimedOriginals == [Self.original])
-      #expect(reading.findings.claimedPurchases.map(\.key.originalTransactionID) == [Self.original])
+      #expect(reading.findings.purchasesToConfirm.map(\.key.originalTransactionID) == [Self.original])
     }
   }
 

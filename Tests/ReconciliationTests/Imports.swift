@@ -1,5 +1,6 @@
 // What the tests of this module use; @testable imports are in the files that need them.
 @_exported public import Adapter
+@_exported public import Answering
 @_exported public import AppStore
 @_exported public import Database
 @_exported public import HTTPClient

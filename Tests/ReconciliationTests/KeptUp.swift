@@ -1,4 +1,4 @@
-/// A simulated App Store and a service that it sends to, under one clock, for the length of one test.
+/// A simulated App Store and a service that it sends to, for the length of one test: under one clock, or the service ahead.
 struct KeptUp: Sendable {
   static let start = Milliseconds(1_767_600_000_000)
   static let app = MixedStory.app
@@ -6,11 +6,13 @@ struct KeptUp: Sendable {
 
   let running: RunningAppStore
   let clock: SteppedClock
+  let environment: AppStoreEnvironment
+  /// How far the service's clock is ahead of Apple's.
+  let ahead: Interval
   let pool: Pool
   let log: RecordingLogHandler
   let metrics: MetricsRegistry
-  /// Where notifications go.
-  let url: String
+  let service: String
   private let client: HTTPClient
   private let keys: Keyring
 
@@ -18,17 +20,20 @@ struct KeptUp: Sendable {
   ///
   /// - Parameter isAsking: whether the service asks Apple by itself; else whoever reconciles by hand is alone.
   static func with(
-    _ world: AppStoreWorld, isAsking: Bool = true,
+    _ world: AppStoreWorld, in environment: AppStoreEnvironment = .sandbox, ahead: Interval = .milliseconds(0),
+    isAsking: Bool = true,
     _ change: (inout AppStoreSettings) -> Void = { $0.reconcileEvery = nil },
     _ body: @Sendable (KeptUp) async throws -> Void
   ) async throws {
     let clock = SteppedClock(at: world.now)
     var market = RunningAppStore.Settings()
     market.receiptPKI = receiptPKI
-    let running = try RunningAppStore.start(world, market, clock: clock.clock)
+    let serviceClock = WallClock { clock.clock.now() + ahead }
+    // Tokens are of the time of the service; what is signed is of the world's.
+    let running = try RunningAppStore.start(world, market, clock: serviceClock)
     let configuration = try await PrivateMariaDB.shared.database()
     let (pool, keys) = (Pool(configuration), Keyring(current: .generate()))
-    let (identity, now) = (running.store.identity, world.now)
+    let (identity, now) = (running.store.identity, world.now + ahead)
     let pem = try identity.key.signingKey.pem()
     try await pool.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: now, in: session)
@@ -43,6 +48,10 @@ struct KeptUp: Sendable {
     let verifier = SignedDataVerifier(roots: TrustedRoots(exactly: [try identity.chains.pki.trustedRoot()]))
     var settings = Installation.Settings(http: HTTPServerConfiguration(port: 0))
     settings.http.limits.answer = .seconds(80)
+    settings.verifyReceipt.production = running.productionURL + "/verifyReceipt"
+    // The world's days pass in seconds.
+    settings.answering.flowKept = .zero
+    settings.answersKept = .milliseconds(0)
     var asking = AppStoreSettings(verifier: verifier)
     asking.hosts = AppStoreHosts(simulator: running.productionURL)
     // The clock stands still: a rate would never let the second call go.
@@ -52,12 +61,13 @@ struct KeptUp: Sendable {
     settings.appStore = isAsking ? asking : nil
     let log = RecordingLogHandler()
     let installation = try await Installation(
-      pool: pool, adapter: Self.adapter(running), keys: keys, settings: settings, clock: clock.clock,
+      pool: pool, adapter: Self.adapter(running), keys: keys, settings: settings, clock: serviceClock,
       logger: Logger(label: "test", level: .debug, handler: log))
     try installation.server.start()
     let kept = KeptUp(
-      running: running, clock: clock, pool: pool, log: log, metrics: installation.metrics,
-      url: "http://127.0.0.1:\(installation.server.port)/notifications/\(Self.app)", client: HTTPClient(), keys: keys)
+      running: running, clock: clock, environment: environment, ahead: ahead, pool: pool, log: log,
+      metrics: installation.metrics, service: "http://127.0.0.1:\(installation.server.port)", client: HTTPClient(),
+      keys: keys)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await running.run() }
       for part in installation.services { group.addTask { try await part.run() } }
@@ -80,10 +90,15 @@ struct KeptUp: Sendable {
       receipts: ReceiptReader(trust: ReceiptTrust(exactly: [try identity.receiptPKI.trustedRoot()])))
   }
 
+  var serviceClock: WallClock { WallClock { [clock, ahead] in clock.clock.now() + ahead } }
+
+  /// Where notifications go.
+  var url: String { "\(service)/notifications/\(Self.app)" }
+
   /// Has Apple send to the service, or elsewhere.
   func send(_ version: NotificationVersion, to other: String? = nil) {
     running.send(
-      AppPlace(bundleID: Self.app, environment: .sandbox),
+      AppPlace(bundleID: Self.app, environment: environment),
       to: Simulator.Destination(url: other ?? url, version: version))
   }
 
@@ -105,19 +120,42 @@ struct KeptUp: Sendable {
 
   /// What each customer's app hands in: the last transaction that StoreKit signed.
   func handInTransactions() async throws {
-    let intake = Intake(adapter: try Self.adapter(running))
     let (world, now) = (running.world, clock.clock.now())
     let signer = try PayloadSigner(running.store.identity.chains.pki)
+    try await handIn(
+      world.customers().compactMap { customer in
+        guard let last = world.state(of: customer).purchases.last else { return nil }
+        return try signer.sign(last.transaction.payload(signedAt: now))
+      })
+  }
+
+  /// Hands in evidence as the app's back end does.
+  func handIn(_ evidence: [[UInt8]]) async throws {
+    let intake = Intake(adapter: try Self.adapter(running))
+    let (environment, now) = (try await place().environment, serviceClock.now())
     let app = try #require(
       try await pool.read { session throws(DatabaseError) in try AppTable.find(Self.app, in: session) })
-    let entries = try world.customers().compactMap { customer -> Entry? in
-      guard let last = world.state(of: customer).purchases.last else { return nil }
-      let jws = try signer.sign(last.transaction.payload(signedAt: now))
-      let message = InboxMessage(
-        kind: .evidence, body: jws, claim: Claim(environment: .sandbox), receivedAt: now)
-      return try intake.decision(on: message, about: app).entry
+    let entries = try evidence.compactMap { body in
+      try intake.decision(
+        on: InboxMessage(kind: .evidence, body: body, claim: Claim(environment: environment), receivedAt: now),
+        about: app
+      ).entry
     }
     _ = try await Ledger(pool: pool).append(entries)
+  }
+
+  /// The answer to an old client's receipt, by the service or by another one at `base`, and who gave it.
+  func verifyReceipt(
+    _ receipt: [UInt8], at base: String? = nil
+  ) async throws -> (body: JSONObject, source: String?) {
+    let body: JSONObject = [
+      "receipt-data": .string(String(decoding: receipt, as: UTF8.self)),
+      "password": .string(AppPlan.sample(Self.app).sharedSecret),
+    ]
+    let answer = try await client.send(
+      ClientRequest(
+        method: "POST", url: "\(base ?? service)/verifyReceipt", body: body.encoded(), deadline: .seconds(60)))
+    return (try #require(try JSONReader.read(answer.body).object), answer.headers["Switchyard-Answered-By"])
   }
 
   private static let noLimit = RateBounds(start: 1e6, most: 1e6, burst: 1_000_000)
@@ -143,20 +181,20 @@ struct KeptUp: Sendable {
   }
 
   /// The app in one environment.
-  func place(_ environment: Environment = .sandbox) async throws -> AskablePlace {
+  func place(_ environment: Environment? = nil) async throws -> AskablePlace {
     let keys = keys
     let askable = try await pool.read { session throws(DatabaseError) in
       try AskableApp.all(with: keys, in: session).askable
     }
     let app = try #require(askable.first)
-    return try #require(AskablePlace(app, environment))
+    return try #require(AskablePlace(app, environment ?? (self.environment == .production ? .production : .sandbox)))
   }
 
   func mend() async throws {
     _ = try await client.send(ClientRequest(method: "DELETE", url: "\(running.controlURL)/faults"))
   }
 
-  /// One comparison by hand of the Sandbox.
+  /// One comparison by hand.
   func reconcile(
     at url: String? = nil, _ change: (inout Reconciler.Plan) -> Void = { _ in }
   ) async throws -> ReconciliationReport {
@@ -165,24 +203,32 @@ struct KeptUp: Sendable {
     let verifier = SignedDataVerifier(
       roots: TrustedRoots(exactly: [try running.store.identity.chains.pki.trustedRoot()]))
     let intake = Intake(adapter: try Self.adapter(running))
-    let answers = AppleAnswers(intake: intake, clock: clock.clock, logger: logger) { entry in
+    let answers = AppleAnswers(intake: intake, clock: serviceClock, logger: logger) { entry in
       try await ledger.append([entry]).first ?? .stored
     }
     let seeding = Seeding(
       pool: pool, client: asking.client, read: { answers.read($0, $1, $2) },
       access: {
         try await pool.read { session throws(DatabaseError) in try AskableApp.seeding(with: keys, in: session) }
-      }, metrics: SeedingMetrics(MetricsRegistry()), clock: clock.clock, logger: logger)
+      }, metrics: SeedingMetrics(MetricsRegistry()), clock: serviceClock, logger: logger)
     let reconciler = Reconciler(
       client: asking.client, verifier: verifier, intake: intake, ledger: ledger, seeding: seeding,
       directory: {
         try await pool.read { session throws(DatabaseError) in try AppTable.directory(with: keys, in: session) }
-      }, record: { try await ledger.append($0) }, clock: clock.clock)
+      }, record: { try await ledger.append($0) }, clock: serviceClock)
     var plan = Reconciler.Plan()
     change(&plan)
     let report = try await reconciler.run(try await place(), plan)
     await asking.end()
     return report
+  }
+
+  /// When somebody is to be asked about next; in the past while they are, nil when nobody is.
+  func nextLookUp() async throws -> Milliseconds? {
+    try await pool.read { session throws(DatabaseError) in
+      try session.query("SELECT MIN(IF(owner IS NULL, due_at, 0)) AS due FROM work WHERE state = 0").first?
+        .optionalMilliseconds("due")
+    }
   }
 
   func rowCount(_ condition: SQL) async throws -> Int {

@@ -43,17 +43,18 @@ package enum ClaimedChangeTable {
   /// Notes that look-ups have settled what was reported of these ids.
   ///
   /// - Returns: The ids to ask about once more: more was reported of them meanwhile, or Apple was asked within
-  ///   `ClaimedChange.lag` of the report and does not show the period or refund, which it may not know yet.
+  ///   `ClaimedChange.lag` of the report and does not show the period or refund, which it may not know yet, or may not show
+  ///   the refund of a purchase that the message did not say.
   static func settle(
     _ settled: [String: Answer], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
     var unsettled: Set<String> = []
     for ids in settled.keys.sorted().parts() {
       var answered: [String] = []
-      var early: [PurchaseKey] = []
+      var (early, unsaid): ([PurchaseKey], Set<String>) = ([], [])
       for row in try session.query(
         """
-        SELECT c.original_transaction_id, c.changes, c.latest_at, c.line FROM \(.listed(ids)) STRAIGHT_JOIN claimed_changes c FORCE INDEX (PRIMARY)
+        SELECT c.original_transaction_id, c.changes, c.latest_at, c.line, c.because FROM \(.listed(ids)) STRAIGHT_JOIN claimed_changes c FORCE INDEX (PRIMARY)
         ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code)
         AND c.original_transaction_id = listed.wanted
         ORDER BY c.original_transaction_id FOR UPDATE
@@ -64,11 +65,13 @@ package enum ClaimedChangeTable {
         guard changes > reports else {
           answered.append(id)
           let line = try row.text("line")
-          if !line.isEmpty, let asked = settled[id]?.askedAt,
-            asked < (try row.milliseconds("latest_at")) + ClaimedChange.lag
-          {
-            early.append(
-              PurchaseKey(app: "", environment: scope.environment, originalTransactionID: id, line: Line(text: line)))
+          if let asked = settled[id]?.askedAt, asked < (try row.milliseconds("latest_at")) + ClaimedChange.lag {
+            if !line.isEmpty {
+              early.append(
+                PurchaseKey(app: "", environment: scope.environment, originalTransactionID: id, line: Line(text: line)))
+            } else if ClaimedChange(rawValue: try row.int("because")).contains(.refund) {
+              unsaid.insert(id)
+            }
           }
           continue
         }
@@ -80,7 +83,7 @@ package enum ClaimedChangeTable {
           AND original_transaction_id = \(id)
           """)
       }
-      let unconfirmed = try unconfirmed(early, in: scope, session)
+      let unconfirmed = try unconfirmed(early, in: scope, session).union(unsaid)
       unsettled.formUnion(unconfirmed)
       answered.removeAll { unconfirmed.contains($0) }
       guard !answered.isEmpty else { continue }
@@ -94,14 +97,14 @@ package enum ClaimedChangeTable {
     return unsettled
   }
 
-  /// The ids of these purchases of which something is claimed that no signed statement says.
+  /// The ids of these purchases of which something is told that no signed transaction says.
   private static func unconfirmed(
     _ keys: [PurchaseKey], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
     let statements = try PurchaseTable.latest(of: keys, in: scope, bundleIDs: [:], session)
     var unconfirmed: Set<String> = []
     for (key, statements) in Dictionary(grouping: statements, by: \.key) {
-      let signed = statements.filter(\.source.isSigned)
+      let signed = statements.filter { $0.source == .signedV2 }
       guard statements.contains(where: { !$0.claimedChange(beyond: signed).isEmpty }) else { continue }
       unconfirmed.insert(key.originalTransactionID)
     }

@@ -15,15 +15,23 @@ extension ClaimedChangeTable {
         because = because | VALUES(because), message = VALUES(message), line = IF(VALUES(line) = '', line, VALUES(line))
       """)
 
-  /// Opens a look-up for each report; a look-up that is open already also answers the new report, unless Apple was asked
-  /// before it came: then one more follows.
+  /// Opens a look-up for each report; what receipts alone report waits among what was requested.
+  ///
+  /// A look-up that is open already also answers the new report, unless Apple was asked before it came: then one more follows.
   static func queue(_ reports: [ClaimedReport], in session: borrowing Session) throws(DatabaseError) {
-    guard !reports.isEmpty else { return }
     var merged: [Place: ClaimedReport] = [:]
     for report in reports {
       let place = Place(scope: report.scope, id: report.originalTransactionID)
       merged[place] = merged[place].map { $0.merged(with: report) } ?? report
     }
+    // Apple's API may still leave out what is in a receipt that was just made.
+    for (place, report) in merged.filter({ !$0.value.isClaimed }).sorted(by: { $0.key.id < $1.key.id }) {
+      try WorkTable.askAgain(
+        [place.id], in: place.scope, unlessDoneSince: report.receivedAt, at: report.receivedAt + ClaimedChange.lag,
+        in: session)
+    }
+    merged = merged.filter(\.value.isClaimed)
+    guard !merged.isEmpty else { return }
     let rows = merged.map { place, report -> [SQLValue] in
       let at = SQLValue.integer(report.receivedAt.sinceEpoch)
       return place.scope.columns + [

@@ -27,12 +27,14 @@ struct KnownStatements {
     }
   }
 
-  /// Adds what is signed in messages that are committed together with the others.
-  mutating func add(signedIn findings: Findings) {
-    for statement in findings.purchases where statement.source.isSigned {
+  /// Adds the signed transactions and renewals of messages that are committed together with the others.
+  ///
+  /// Not their receipts: what is new in one is to be confirmed.
+  mutating func add(transactionsIn findings: Findings) {
+    for statement in findings.purchases where statement.source == .signedV2 {
       purchases[statement.key, default: []].append(statement)
     }
-    for statement in findings.renewals where statement.source.isSigned {
+    for statement in findings.renewals where statement.source == .signedV2 {
       renewals[statement.key, default: []].append(statement)
     }
   }
@@ -43,7 +45,7 @@ struct KnownStatements {
       .union(renewals.filter { $0.value.contains(where: \.source.isSigned) }.keys.map(\.originalTransactionID))
   }
 
-  /// What a claimed statement reports beyond all this.
+  /// What a statement reports beyond all this.
   func change(reportedBy statement: PurchaseStatement) -> ClaimedChange {
     statement.claimedChange(beyond: purchases[statement.key] ?? [])
   }
