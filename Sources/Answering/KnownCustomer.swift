@@ -31,8 +31,6 @@ package struct KnownCustomer: Sendable {
   /// Purchases, each period of a subscription for itself.
   var rowCount: Int { purchases.count }
 
-  package var holdsSubscription: Bool { !subscriptions.isEmpty }
-
   /// What an answer is composed from.
   package var facts: CustomerFacts {
     var answered: [PurchaseKey: PurchaseStatement] = [:]
@@ -91,12 +89,11 @@ package struct KnownCustomer: Sendable {
   /// Subscriptions about which Apple has not told what became of their end.
   func silent(at now: Milliseconds) -> [String] {
     subscriptions.filter { subscription in
-      if subscription.silence(at: now, allowing: .milliseconds(0)) != nil { return true }
+      let asked = knowledge.histories[subscription.key.originalTransactionID]
+      if subscription.silence(at: now, allowing: .milliseconds(0), asked: asked) != nil { return true }
       guard let end = subscription.endWithRenewalToCome(at: now) else { return false }
       // Asked well after it, Apple knew no more: then there is nothing to wait for.
-      guard let asked = knowledge.histories[subscription.key.originalTransactionID], asked >= end + .hours(1) else {
-        return true
-      }
+      guard let asked, asked >= end + .hours(1) else { return true }
       return asked + .minutes(1) < subscription.renewalLastHeard
     }.map(\.key.originalTransactionID)
   }
@@ -134,7 +131,7 @@ package struct KnownCustomer: Sendable {
   /// its end: then nothing is answered rather than that.
   package func endsUnheard(with receipt: Receipt, at now: Milliseconds) -> Bool {
     // Whether it was to renew does not count here: the customer can have changed that, and the news of it be lost.
-    if !silent(at: now).isEmpty || subscriptions.contains(where: { $0.isOverUnheard(at: now) }) { return true }
+    if !silent(at: now).isEmpty || subscriptions.contains(where: { isOverUnheard($0, at: now) }) { return true }
     let ends = Self.ends(in: receipt)
     return ends.contains { id, end in
       guard end <= now else { return false }
@@ -143,6 +140,14 @@ package struct KnownCustomer: Sendable {
       let last = known.periods.compactMap(\.expiresDate).max() ?? Milliseconds(.min)
       return end.wholeSeconds > last.wholeSeconds && known.renewalLastHeard.wholeSeconds < end.wholeSeconds
     }
+  }
+
+  /// Whether its last period is over, and nothing was heard of it since.
+  private func isOverUnheard(_ subscription: Subscription, at now: Milliseconds) -> Bool {
+    guard let period = subscription.newest, let end = period.expiresDate, end <= now else { return false }
+    if let revoked = period.revocationDate, revoked <= end { return false }
+    let asked = knowledge.histories[subscription.key.originalTransactionID] ?? Milliseconds(.min)
+    return subscription.renewalLastHeard.wholeSeconds < end.wholeSeconds && asked < end
   }
 
   /// When the last period of each subscription ends that the receipt has.
@@ -204,19 +209,12 @@ package struct KnownCustomer: Sendable {
 }
 
 extension Subscription {
-  /// Whether its last period is over, and nothing was heard of it since.
-  fileprivate func isOverUnheard(at now: Milliseconds) -> Bool {
-    guard let period = current, let end = period.expiresDate, end <= now else { return false }
-    if let revoked = period.revocationDate, revoked <= end { return false }
-    return renewalLastHeard.wholeSeconds < end.wholeSeconds
-  }
-
   /// When its last period ended, if the last word is that it renews, and that nothing keeps it from doing so; else nil.
   ///
   /// A charge that goes through late renews periods that are over by then, one after the other. Each is news after the end
   /// of its period, and the next may be missing. Apple says of what has really ended why it has, or that it charges again.
   fileprivate func endWithRenewalToCome(at now: Milliseconds) -> Milliseconds? {
-    guard let period = current, let end = period.expiresDate, end <= now, period.revocationDate == nil,
+    guard let period = newest, let end = period.expiresDate, end <= now, period.revocationDate == nil,
       let facts = renewal?.facts, facts.integer(.autoRenewStatus) == 1, facts.flag(.isInBillingRetryPeriod) != true,
       facts.integer(.expirationIntent) == nil, facts.date(.gracePeriodExpiresDate) == nil
     else { return nil }

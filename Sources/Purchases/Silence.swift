@@ -32,11 +32,11 @@ extension Subscription {
     return max(said.max() ?? .distantPast, renewal?.asOf ?? .distantPast)
   }
 
-  /// As of when anybody with a vote last spoke of its last period, or of its renewal.
+  /// As of when anybody with a vote last spoke of its newest period, or of its renewal.
   ///
   /// A refund of an earlier period says nothing of what became of the last one.
   public var renewalLastHeard: Milliseconds {
-    let said = current?.statements.filter(\.source.hasVote).map(\.rank.asOf).max()
+    let said = newest?.statements.filter(\.source.hasVote).map(\.rank.asOf).max()
     return max(said ?? .distantPast, renewal?.asOf ?? .distantPast)
   }
 
@@ -49,14 +49,21 @@ extension Subscription {
 
   /// Why it is to be asked about at `now`; nil when what is known can be all there is.
   ///
-  /// - Parameter allowance: how long after a period's end its news may still be on the way.
-  public func silence(at now: Milliseconds, allowing allowance: Interval) -> Silence? {
-    guard let period = current, let end = period.expiresDate, end + allowance <= now else { return nil }
+  /// - Parameters:
+  ///   - allowance: how long after a period's end its news may still be on the way.
+  ///   - asked: when Apple was asked about it last, by the same clock as `now`: Apple's own may be behind.
+  public func silence(
+    at now: Milliseconds, allowing allowance: Interval, asked: Milliseconds? = nil
+  ) -> Silence? {
+    guard let period = newest, let end = period.expiresDate, end + allowance <= now else { return nil }
+    if let other = current(at: now)?.expiresDate, now < other { return nil }
     if let revoked = period.revocationDate, revoked <= end { return nil }
+    func hasNews(since date: Milliseconds) -> Bool { self.hasNews(since: date) || asked.map { $0 >= date } ?? false }
     if hasNews(since: end) {
       // Until then access went on: a payment at the last moment is news that may be missing, as at a period's end.
       if let grace = gracePeriodEnd(after: period), grace + allowance <= now, !hasNews(since: grace) { return .unheard }
-      let isStale = status(at: now) == .billingRetry && lastHeard + Self.billingRetry <= now
+      let heard = max(lastHeard, asked ?? .distantPast)
+      let isStale = status(at: now) == .billingRetry && heard + Self.billingRetry <= now
       return isStale ? .unheard : nil
     }
     switch renewal?.facts.integer(.autoRenewStatus) {

@@ -83,15 +83,16 @@ extension Subscription {
   /// It only delays an end: the last signed word was that access is granted until a time that has passed since, no
   /// signed word is later than that time, and the claimed word is that access goes on.
   private func accessHeld(at now: Milliseconds, _ hold: AccessHold) -> Milliseconds? {
-    guard let signed, let end = signed.accessEnd, end <= now, now < end + hold.interval,
+    guard let signed, signed.status(at: now)?.grantsAccess != true, let end = signed.accessEnd, end <= now,
+      now < end + hold.interval,
       signed.lastHeard.wholeSeconds < end.wholeSeconds, let claimed = accessEnd(at: now)
     else { return nil }
     return min(end + hold.interval, claimed)
   }
 
-  /// When the access ends that the last period grants, grace included; nil when it was revoked, or has no end.
+  /// When the access ends that the newest period grants, grace included; nil when it was revoked, or has no end.
   private var accessEnd: Milliseconds? {
-    guard let period = current, period.revocationDate == nil, let end = period.expiresDate else { return nil }
+    guard let period = newest, period.revocationDate == nil, let end = period.expiresDate else { return nil }
     return max(end, gracePeriodEnd(after: period) ?? end)
   }
 

@@ -22,12 +22,34 @@ public struct Subscription: Hashable, Sendable {
     Self.last(of: periods) { !$0.isUpgraded } ?? Self.last(of: periods) { _ in true }
   }
 
-  /// The period that decides at `now`: the last to end of those that are paid and run, else `current`.
+  /// The period that was bought last, of those that no upgrade replaced, or of all when every one was replaced.
+  public var newest: Purchase? {
+    Self.last(of: periods, by: Self.begins) { !$0.isUpgraded } ?? Self.last(of: periods, by: Self.begins) { _ in true }
+  }
+
+  /// The period that decides at `now`: the last to end of those that are paid and run, else the newest while Apple still
+  /// tries to charge for the next, else `current`.
   ///
-  /// The refund of one period leaves another that still runs as it was. A period that begins later runs already: Apple
-  /// charges up to a day early and dates the purchase to the end of the period before.
+  /// The refund of one period leaves another that still runs as it was. A period that begins later decides if none has
+  /// begun: Apple charges up to a day early and dates the purchase to the end of the period before.
   public func current(at now: Milliseconds) -> Purchase? {
-    Self.last(of: periods) { !$0.isUpgraded && !$0.isRevoked(at: now) && $0.expires(after: now) } ?? current
+    func runs(_ period: Purchase) -> Bool {
+      !period.isUpgraded && !period.isRevoked(at: now) && period.expires(after: now)
+    }
+    if let running = Self.last(of: periods, where: { runs($0) && $0.hasBegun(at: now) })
+      ?? Self.last(of: periods, where: runs)
+    {
+      return running
+    }
+    let newest = Self.last(of: periods, by: Self.begins) { !$0.isUpgraded && $0.hasBegun(at: now) }
+    if let newest, !newest.isRevoked(at: now), isCharged(after: newest, at: now) { return newest }
+    return current
+  }
+
+  /// Whether Apple still tries to charge for what follows `period`: in its grace period or in billing retry.
+  private func isCharged(after period: Purchase, at now: Milliseconds) -> Bool {
+    gracePeriodEnd(after: period).map { now < $0 } ?? false
+      || intention(.isInBillingRetryPeriod, after: period)?.bool == true
   }
 
   /// The status at `now`: a pure function of what is known and the time handed in.
@@ -73,23 +95,35 @@ public struct Subscription: Hashable, Sendable {
     return isAfter ? renewal.facts[field] : nil
   }
 
-  /// The last to end of those that `counts`.
-  private static func last(of periods: [Purchase], where counts: (Purchase) -> Bool) -> Purchase? {
-    var last: (place: Int, end: Milliseconds, start: Milliseconds)?
+  /// The last of those that `counts`; by default the last to end.
+  private static func last(
+    of periods: [Purchase], by order: (Purchase) -> (Milliseconds, Milliseconds) = ends,
+    where counts: (Purchase) -> Bool
+  ) -> Purchase? {
+    var last: (place: Int, dates: (Milliseconds, Milliseconds))?
     for (place, period) in periods.enumerated() where counts(period) {
-      let (end, start) = (period.expiresDate ?? .distantPast, period.purchaseDate ?? .distantPast)
-      if let known = last {
-        if (end, start) < (known.end, known.start) { continue }
-        if (end, start) == (known.end, known.start), period.key < periods[known.place].key { continue }
+      let dates = order(period)
+      if let last {
+        if dates < last.dates { continue }
+        if dates == last.dates, period.key < periods[last.place].key { continue }
       }
-      last = (place, end, start)
+      last = (place, dates)
     }
     return last.map { periods[$0.place] }
+  }
+
+  private static func ends(_ period: Purchase) -> (Milliseconds, Milliseconds) {
+    (period.expiresDate ?? .distantPast, period.purchaseDate ?? .distantPast)
+  }
+
+  private static func begins(_ period: Purchase) -> (Milliseconds, Milliseconds) {
+    (period.purchaseDate ?? .distantPast, period.expiresDate ?? .distantPast)
   }
 }
 
 extension Purchase {
   fileprivate func isRevoked(at now: Milliseconds) -> Bool { revocationDate.map { $0 <= now } ?? false }
+  fileprivate func hasBegun(at now: Milliseconds) -> Bool { purchaseDate.map { $0 <= now } ?? true }
   fileprivate func expires(after now: Milliseconds) -> Bool { expiresDate.map { now < $0 } ?? false }
 }
 

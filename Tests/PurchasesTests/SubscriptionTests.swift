@@ -106,6 +106,15 @@ private let grace: [RenewalField: JSONValue] = [.isInBillingRetryPeriod: true, .
         "upgraded, and the new period refunded",
         [Period("1", from: 100, to: 400, isUpgraded: true), Period("2", from: 150, to: 350, revoked: 160)],
         [(159, .active), (160, .revoked)]),
+      Case(
+        "a year was refunded, and the month that was bought since is in grace, then retry",
+        [Period("1", from: 100, to: 1_000, revoked: 110), Period("2", from: 120, to: 200)],
+        renewal: [saidOfRenewal(at: 200, grace)],
+        [(150, .active), (200, .billingGracePeriod), (300, .billingRetry), (1_000, .billingRetry)]),
+      Case(
+        "recovered in grace, and that refunded",
+        [Period("1", from: 100, to: 200), Period("2", from: 210, to: 400, revoked: 240)],
+        renewal: [saidOfRenewal(at: 200, grace)], [(210, .active), (239, .active), (240, .revoked)]),
       Case("no end known", [Period("1", from: 100, to: nil)], [(150, nil)]),
       Case("no end known, refunded", [Period("1", from: 100, to: nil, revoked: 150)], [(149, nil), (150, .revoked)]),
       Case(
@@ -138,8 +147,16 @@ private let grace: [RenewalField: JSONValue] = [.isInBillingRetryPeriod: true, .
     let subscription = try #require(Subscription(key: key, purchases: purchases, renewal: nil))
     #expect(subscription.periods.map(\.key.line.text) == ["2", "1"])
     #expect(subscription.current?.key.line.text == "1")
-    #expect(subscription.current(at: Milliseconds(55))?.key.line.text == "1")
+    #expect(subscription.current(at: Milliseconds(55))?.key.line.text == "2")
     #expect(Subscription(key: key, purchases: purchases.filter { !$0.isSubscription }, renewal: nil) == nil)
+  }
+
+  @Test func `keeps its product until the period of another one begins, though it was charged for early`() throws {
+    let periods = [Period("1", from: 100, to: 200), Period("2", from: 200, to: 300)].map(\.statement)
+    let subscription = try #require(
+      Subscription(key: key, purchases: Purchase.fold(periods, rules: purchaseRules), renewal: nil))
+    let lines = [150, 199, 200].map { subscription.current(at: Milliseconds($0))?.key.line.text }
+    #expect(lines == ["1", "1", "2"])
   }
 
   @Test(

@@ -60,7 +60,7 @@ struct Document {
       object["lookUp"] = ["state": "noAPIKey"]
     }
     let shown = subscription.shown(under: dossier.legacyEntitlements, at: now)
-    if let current = shown.current {
+    if let current = shown.current(at: now) {
       object["productId"] = current.productID.map(JSONValue.string)
       object["expiresDate"] = current.expiresDate.map { .integer($0.sinceEpoch) }
     }
