@@ -101,10 +101,8 @@ struct CheckedRequest: Sendable {
   let receipt: Receipt
   /// Of the receipt.
   let ids: [String]
-  var found: RequestFindings
-  private(set) var key: AnswerKey
-  /// Whether the registered secrets were looked at again for it.
-  private(set) var hasFreshSecret = false
+  let found: RequestFindings
+  let key: AnswerKey
 
   init(_ what: AnswerCase, _ app: App, _ receipt: Receipt, _ found: RequestFindings, key: AnswerKey) {
     self.what = what
@@ -113,13 +111,6 @@ struct CheckedRequest: Sendable {
     self.found = found
     self.key = key
     ids = receipt.originalTransactionIDs
-  }
-
-  /// Takes what the registered secrets say now; the answer is kept for requests of which they say the same.
-  mutating func noteSecret(_ secret: RequestFindings.Secret) {
-    found.secret = secret
-    key.tellsSubscriptions = secret == .right
-    hasFreshSecret = true
   }
 
   var environment: Environment { what.call.environment }

@@ -13,8 +13,6 @@ extension Answering {
     case decided(AnswerOutcome)
     /// What is known may not be all there is.
     case stale(Stale)
-    /// The ledger alone knows of a subscription: whether the secret was registered a moment ago is to be looked up first.
-    case secretInDoubt
   }
 
   private struct Stale {
@@ -25,31 +23,29 @@ extension Answering {
   }
 
   /// Answers a request that passed every check that takes no data.
-  func tell(_ checked: CheckedRequest) async -> AnswerOutcome {
-    var request = checked
+  func tell(_ request: CheckedRequest) async -> AnswerOutcome {
     do {
       let stale: Stale
       let first = try await view(
-        &request, .ledger,
+        request, .ledger,
         // Where nobody may be asked now, what is known is all there will be.
         accepting: { stale in
-          !checked.what.mayAskApple && !turns.isOpen(stale.customer, at: clock.now())
+          !request.what.mayAskApple && !turns.isOpen(stale.customer, at: clock.now())
         })
       switch first {
       case .decided(let outcome): return outcome
       case .stale(let found): stale = found
-      case .secretInDoubt: return request.what.failed(21_009)
       }
       if request.what.mayAskApple { return request.what.ask(.data(request), stale.reasons) }
       let isAsked = await looked(up: stale.customer, stale.ids, request.app)
-      let second = try await view(&request, isAsked ? .lookUp : .ledger, accepting: { _ in true })
+      let second = try await view(request, isAsked ? .lookUp : .ledger, accepting: { _ in true })
       guard case .decided(let outcome) = second else { return request.what.failed(21_009) }
       return outcome
     } catch is BoundedSlots.Refusal {
-      return checked.what.failed(21_005)
+      return request.what.failed(21_005)
     } catch {
       failed(error)
-      return checked.what.failed(21_009)
+      return request.what.failed(21_009)
     }
   }
 
@@ -128,16 +124,6 @@ extension Answering {
 
   /// Decides by what the ledger knows now; `stale` if that may not be all, and is not accepted.
   private func view(
-    _ request: inout CheckedRequest, _ source: AnswerSource, accepting: (Stale) -> Bool
-  ) async throws -> View {
-    let view = try await anySize(request, source, accepting: accepting)
-    guard case .secretInDoubt = view else { return view }
-    // Registered a moment ago, elsewhere: looked at again before anybody is refused for it.
-    request.noteSecret(secret(of: request.what, request.app, await directory.refreshed()))
-    return try await anySize(request, source, accepting: accepting)
-  }
-
-  private func anySize(
     _ request: CheckedRequest, _ source: AnswerSource, accepting: (Stale) -> Bool
   ) async throws -> View {
     do {
@@ -150,22 +136,16 @@ extension Answering {
   }
 
   private func view(
-    _ checked: CheckedRequest, _ source: AnswerSource, atMost rows: Int, accepting: (Stale) -> Bool
+    _ request: CheckedRequest, _ source: AnswerSource, atMost rows: Int, accepting: (Stale) -> Bool
   ) async throws -> View {
-    let (mark, now, what) = (memory.mark, clock.now(), checked.what)
-    let known = try await read(checked, atMost: rows, at: now)
-    var request = checked
-    request.found.holdsSubscription = request.found.holdsSubscription || known.customer.holdsSubscription
-    if request.found.secret != .right, request.found.holdsSubscription, !checked.found.holdsSubscription,
-      !checked.hasFreshSecret
-    {
-      return .secretInDoubt
-    }
+    let (mark, now, what) = (memory.mark, clock.now(), request.what)
+    let known = try await read(request, atMost: rows, at: now)
+    var found = request.found
     if known.customer.isAccountGone {
       if what.mayAskApple { return .decided(what.ask(.status(21_010), known.reasons)) }
-      request.found.data = .accountNotFound
+      found.data = .accountNotFound
     }
-    if let row = checks.decide(request.found) { return .decided(what.outcome(of: row, known.reasons)) }
+    if let row = checks.decide(found) { return .decided(what.outcome(of: row, known.reasons)) }
     if request.ids.isEmpty {
       // Nothing tells whose it is: the purchases of this customer, if there are any, are not told.
       return .decided(

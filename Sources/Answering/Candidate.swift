@@ -70,7 +70,6 @@ private struct KnownCandidate: Sendable {
   let account: Set<String>
   let signedAt: [String: Milliseconds]
   let reasons: [StaleReason]
-  let holdsSubscription: Bool
   let isAccountGone: Bool
 }
 
@@ -138,7 +137,6 @@ extension Answering {
     }
     if let row = checks.decide(found) { return status(row, nil) }
     let customer = try await known(ids, app, receipt, environment, on: thread, askedAt: askedAt)
-    found.holdsSubscription = found.holdsSubscription || customer.holdsSubscription
     if customer.isAccountGone { found.data = .accountNotFound }
     if let row = checks.decide(found) { return status(row, customer) }
     let request = AnswerRequest(
@@ -204,6 +202,6 @@ extension KnownCandidate {
       ? [.noPurchases] : Freshness.reasons(customer.evidence(for: receipt, flow, at: now), at: now)
     self.init(
       facts: facts, account: Set(knowledge.originalTransactionIDs), signedAt: signedAt, reasons: reasons,
-      holdsSubscription: customer.holdsSubscription, isAccountGone: customer.isAccountGone)
+      isAccountGone: customer.isAccountGone)
   }
 }

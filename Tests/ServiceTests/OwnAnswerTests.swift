@@ -155,6 +155,36 @@
     }
   }
 
+  /// The customer's subscription is none of its business.
+  @Test(arguments: [nil, "00000000000000000000000000000000"] as [String?])
+  func `needs no password for a receipt without subscriptions, and tells that receipt alone`(
+    password: String?
+  ) async throws {
+    let world = AnsweredWorld.world(customers: 40)
+    @Sendable func isBoughtOnce(_ purchase: SimulatedReceipt.Purchase) -> Bool {
+      purchase.transaction.product.kind == .nonConsumable
+    }
+    let buyer = try #require(
+      AnsweredWorld.buyers(world).map { world.state(of: $0) }.first {
+        !$0.subscriptions.isEmpty && $0.legacyPurchases.contains(where: isBoughtOnce)
+      })
+    try await AnsweringService.with(world, stage: "complete") { service in
+      var receipt = buyer.receipt
+      receipt.purchases = receipt.purchases.filter(isBoughtOnce)
+      let signed = try service.signed(receipt)
+      // The first time Apple is asked about the customer.
+      let isOurs = try await eventually(within: .seconds(60)) {
+        try await service.ask(AnsweringService.request(signed)).source == "ledger"
+      }
+      #expect(isOurs)
+      let answer = try await service.ask(AnsweringService.request(signed, password: password))
+      #expect(answer.code == 0, "\(answer)")
+      let rows = answer.body["receipt"]?.object?["in_app"]?.array ?? []
+      #expect(rows.count == receipt.purchases.count)
+      #expect(answer.body["latest_receipt_info"] == nil)
+    }
+  }
+
   @Test func `holds no purchase of another customer, and nothing that V1 alone claims`() async throws {
     let world = AnsweredWorld.world()
     let buyers = AnsweredWorld.buyers(world)

@@ -44,22 +44,28 @@ extension AppStoreState {
       return Self.verdict(21_003, environment)
     }
     let state = self.state(of: sent, app, plan.era)
-    let needsPassword = state.subscriptions.isEmpty == false
+    let sold = purchases(in: sent, state)
+    let needsPassword = sold.contains { $0.transaction.product.kind == .autoRenewable }
     guard asked.password == plan.sharedSecret || (asked.password == nil && !needsPassword) else {
       return Self.verdict(21_004, environment)
     }
     do {
       switch sent.kind {
       case .transaction:
-        guard let purchase = purchases(in: sent, state).first else { return Self.verdict(21_010, environment) }
+        guard let purchase = sold.first else { return Self.verdict(21_010, environment) }
         return try TransactionReceiptAnswer(about: purchase, of: state).object(signedBy: pki.transactionSigner)
       case .app:
-        var receipt = state.receipt(with: purchases(in: sent, state))
+        var receipt = state.receipt(with: sold)
         receipt.applicationVersion = sent.applicationVersion
         receipt.createdAt = sent.createdAt
         let answer = VerifyReceiptAnswer(
           about: receipt, of: state, requestedAt: now, excludingOldTransactions: asked.excludesOldTransactions)
-        return try answer.object(signedBy: pki)
+        var object = try answer.object(signedBy: pki)
+        if asked.password == nil {
+          // What the customer has besides is for those who have the secret.
+          for key in ["latest_receipt_info", "latest_receipt", "pending_renewal_info"] { object[key] = nil }
+        }
+        return object
       }
     } catch {
       return Self.verdict(21_009, environment)
