@@ -144,7 +144,7 @@ public struct Adapter: Sendable {
 
   /// A blank user id names nobody; strangers must not share it.
   private static func unlessBlank(_ userID: String?) -> String? {
-    userID.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
+    userID.flatMap { UserID.isNobody($0) ? nil : $0 }
   }
 
   /// An answer of verifyReceipt that we fetched from Apple ourselves.

@@ -56,6 +56,29 @@
     }
   }
 
+  @Test(arguments: ["\\N", "NULL", "null", "nil", "None", "undefined", "0", "(null)"])
+  func `with a word for nothing in place of the user names none`(word: String) async throws {
+    let (one, two) = (Bench.receipts[0], Bench.receipts[1])
+    let escaped = word.replacing("\\", with: "\\\\")
+    for text in [
+      "user_id,receipt\n\(word),\(one)\nalice,\(two)\n",
+      #"{"user_id":"\#(escaped)","receipt":"\#(one)"}"# + "\n" + #"{"user_id":"alice","receipt":"\#(two)"}"#,
+    ] {
+      #expect(try await Bench.extract(text).lines.map { $0["userId"]?.string } == [nil, "alice"])
+    }
+  }
+
+  @Test func `of a web page's data URIs names no user`() async throws {
+    let prefix = "data:application/octet-stream;base64,"
+    let lines = Bench.receipts.prefix(3).map { "\(prefix)\($0)\n" }.joined()
+    let table = "user_id;receipt\n" + Bench.receipts.prefix(3).map { "alice;\"\(prefix)\($0)\"\n" }.joined()
+    for (text, user) in [(lines, nil), (table, "alice")] {
+      let rows = try await Bench.extract(text).lines
+      #expect(rows.map { $0["userId"]?.string } == [user, user, user])
+      #expect(rows.allSatisfy { $0["verified"] == true })
+    }
+  }
+
   /// An empty field is no user: rows of strangers must not share one.
   @Test func `without a user id gives none`() async throws {
     let (one, two) = (Bench.receipts[0], Bench.receipts[1])

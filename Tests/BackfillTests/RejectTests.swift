@@ -82,11 +82,11 @@
 
   @Test func `with a quote that is never closed is rejected with all that it may hold`() async throws {
     let text =
-      "app,user_id,receipt\n,0,\"\(Bench.receipts[3])\"\n,1,\"\(Bench.receipts[0])\n,2,\(Bench.receipts[1])\n"
+      "app,user_id,receipt\n,9,\"\(Bench.receipts[3])\"\n,1,\"\(Bench.receipts[0])\n,2,\(Bench.receipts[1])\n"
       + ",3,\"\(Bench.receipts[2])\"\n,4,\"\(Bench.receipts[4])\"\n"
     let outcome = try await Bench.extract(text)
     #expect(outcome.reasons == ["malformedRow": 3])
-    #expect(try outcome.lines.map { $0["userId"]?.string } == ["0", "4"])
+    #expect(try outcome.lines.map { $0["userId"]?.string } == ["9", "4"])
     #expect(outcome.doubtful == [3...5])
   }
 

@@ -151,13 +151,13 @@ extension Block {
       return row
     }
     func value(_ index: Int) -> ArraySlice<UInt8> { record.fields[index].value(in: bytes) }
-    var row = row(range, line, isWhole: true, .receipt(value(columns.receipt)))
+    var row = row(range, line, isWhole: true, .receipt(value(columns.receipt).withoutDataURI))
     let (app, userID) = (columns.app.map(value), columns.userID.map(value))
     guard app?.isUTF8 ?? true, userID?.isUTF8 ?? true else {
       return self.row(range, line, isWhole: true, .rejected(.notUTF8))
     }
     row.app = app
-    row.userID = userID?.nonBlank
+    row.userID = userID?.user
     return row
   }
 

@@ -9,7 +9,7 @@ extension Row {
     let line = Self.withoutReason(raw)
     let receipt = line.prefix { $0 != CSVDialect.tab }
     // Anything else behind the tab may be a user, and is not dropped without a word.
-    content = line[receipt.endIndex...].isBlank ? .receipt(receipt) : .rejected(.malformedRow)
+    content = line[receipt.endIndex...].isBlank ? .receipt(receipt.withoutDataURI) : .rejected(.malformedRow)
     if let reason = Self.reason(behind: raw), reason.stays { content = .rejected(reason) }
   }
 
@@ -67,7 +67,7 @@ extension Row {
       switch column {
       case .app: app = text
       // A missing id is not replaced by a name: it could be the id of somebody else.
-      case .userID: userID = text?.nonBlank
+      case .userID: userID = text?.user
       case .receipt:
         guard let text else { continue }
         content = .receipt(text)

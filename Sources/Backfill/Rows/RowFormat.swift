@@ -1,3 +1,5 @@
+import Purchases
+
 /// How the rows of an input are written, told by how it begins.
 package enum RowFormat: Hashable, Sendable {
   case csv(CSVColumns)
@@ -33,7 +35,9 @@ package enum RowFormat: Hashable, Sendable {
     if beginning.count > 1, beginning[0] == 0x30, beginning[1] >= 0x80 { return (.wholeFile, 0) }
     let lines = beginning.split(separator: 0x0A, maxSplits: 2, omittingEmptySubsequences: false).map(\.withoutReturn)
     let first = lines.first { !$0.isBlank } ?? []
-    if isReceiptLine(first, of: beginning, isAll: isAll) { return (.receiptLines, 0) }
+    if isReceiptLine(first, of: beginning, isAll: isAll) || first.withoutDataURI.count < first.count {
+      return (.receiptLines, 0)
+    }
     if isJSONArray(beginning) { return (.jsonArray, 0) }
     if first.first(where: { $0 > 0x20 }) == UInt8(ascii: "{") { return (isJSON(first) ? .jsonLines : .wholeFile, 0) }
     // Blank lines may stand above a table.
@@ -103,11 +107,19 @@ extension ArraySlice<UInt8> {
 
   var isBlank: Bool { allSatisfy { $0 <= 0x20 } }
 
-  /// Nil for a value of white space alone, of any script: it names nobody.
-  var nonBlank: Self? {
-    // Most values begin with a letter or digit.
-    if let first, first > 0x20, first < 0x80 { return self }
-    return String(decoding: self, as: UTF8.self).allSatisfy(\.isWhitespace) ? nil : self
+  /// The user that a value names, if it names any.
+  var user: Self? {
+    // Most values begin with a letter or digit, and are longer than the words for nothing.
+    if let first, first > 0x20, first < 0x80, count > 9 { return self }
+    return UserID.isNobody(String(decoding: self, as: UTF8.self)) ? nil : self
+  }
+
+  /// A receipt without the prefix of a web page's data URI: `data:application/octet-stream;base64,`.
+  var withoutDataURI: Self {
+    guard starts(with: "data:".utf8), let comma = prefix(128).firstIndex(of: UInt8(ascii: ",")),
+      self[..<comma].reversed().starts(with: ";base64".utf8.reversed())
+    else { return self }
+    return self[(comma + 1)...]
   }
 }
 

@@ -68,7 +68,7 @@ extension RowJudge {
 extension RowJudge.RowClaims {
   /// What the user is remembered by in the accounts; nil where nobody says.
   var mark: MigrationStep.Mark? {
-    guard let userID, !userID.allSatisfy(\.isWhitespace) else { return nil }
+    guard let userID, !UserID.isNobody(userID) else { return nil }
     return MigrationStep.Mark(Digest.sha256(Array(userID.utf8)).bytes)
   }
 }

@@ -62,7 +62,7 @@ package struct RowJudge: Sendable {
   package func verdict(on row: TableRow) -> Verdict {
     do throws(RejectReason) {
       if row.isTooLarge { throw RejectReason(.tooLarge) }
-      let userID = row.userID.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
+      let userID = row.userID.flatMap { UserID.isNobody($0) ? nil : $0 }
       if let userID, namesSecret(userID) { throw RejectReason(word: "userIdIsSecret") }
       return verdict(on: try Artefact((row.content ?? [])[...]), RowClaims(app: row.app, userID: userID))
     } catch {

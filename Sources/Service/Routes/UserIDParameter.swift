@@ -1,9 +1,10 @@
 import JSON
+import Purchases
 import Wire
 
 /// The parameter `userId` of a request, which is the back end's word; the body may be a client's.
 struct UserIDParameter {
-  /// Nil if there is none, or a blank one.
+  /// Nil if there is none, or one that names nobody.
   let id: String?
   /// Whether there is a parameter, be it blank: then nobody else is to be named.
   private let isGiven: Bool
@@ -14,7 +15,7 @@ struct UserIDParameter {
 
   init(_ query: [(name: String, value: String)]) {
     let named = query.filter { Self.isName($0.name) }
-    id = named.first.flatMap { $0.value.allSatisfy(\.isWhitespace) ? nil : $0.value }
+    id = named.first.flatMap { UserID.isNobody($0.value) ? nil : $0.value }
     isGiven = !named.isEmpty
     isAmbiguous = named.count > 1 || named.contains { $0.name != Self.name }
   }
@@ -26,7 +27,7 @@ struct UserIDParameter {
     guard Self.mayName(body), let object = try? JSONReader.read(body, limits: limits).object else { return false }
     return object.contains { member in
       guard Self.isName(member.key), let user = member.value.looseText else { return false }
-      if user.allSatisfy(\.isWhitespace) { return false }
+      if UserID.isNobody(user) { return false }
       return member.key != Self.name || isGiven && id == nil
     }
   }

@@ -1,0 +1,16 @@
+/// A back end's own id of a user.
+public enum UserID {
+  /// What databases and languages write for nothing; in lower case.
+  private static let wordsForNothing: Set<String> = [
+    "\\n", "null", "(null)", "<null>", "nil", "<nil>", "none", "undefined", "nan", "0",
+  ]
+  private static let longestWord = 9
+
+  /// Whether the text names nobody: it is blank, in any script, or a word for nothing.
+  ///
+  /// Taken for a user, it would be one account that strangers share.
+  public static func isNobody(_ text: String) -> Bool {
+    text.allSatisfy(\.isWhitespace)
+      || text.utf8.count <= longestWord && wordsForNothing.contains(text.lowercased())
+  }
+}
