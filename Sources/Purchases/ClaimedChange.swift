@@ -18,6 +18,9 @@ public struct ClaimedChange: OptionSet, Hashable, Sendable {
   /// A refund or revocation, or the end of one.
   public static let refund = Self(rawValue: 4)
 
+  /// With `refund`: a refund of a purchase that the message does not say.
+  public static let refundWithoutRow = Self(rawValue: 8)
+
   /// How long what Apple signs and its API may still leave out a change that was just made.
   public static let lag = Interval.minutes(1)
 
@@ -140,7 +143,7 @@ extension Findings {
     for event in events where event.source == .notificationV1 && event.line == nil {
       guard let id = event.originalTransactionID else { continue }
       let isRefund = ["REFUND", "REVOKE"].contains(event.notificationType)
-      changes[id, default: []].insert(isRefund ? .refund : .period)
+      changes[id, default: []].formUnion(isRefund ? [.refund, .refundWithoutRow] : .period)
     }
     return changes
   }

@@ -4,13 +4,15 @@ public enum UserID {
   private static let wordsForNothing: Set<String> = [
     "\\n", "null", "(null)", "<null>", "nil", "<nil>", "none", "undefined", "nan", "0",
   ]
-  private static let longestWord = 9
+  private static let longestWord = 20
 
   /// Whether the text names nobody: it is blank, in any script, or a word for nothing.
   ///
   /// Taken for a user, it would be one account that strangers share.
   public static func isNobody(_ text: String) -> Bool {
-    text.allSatisfy(\.isWhitespace)
-      || text.utf8.count <= longestWord && wordsForNothing.contains(text.lowercased())
+    // Most are longer than the words for nothing.
+    guard text.utf8.count <= longestWord || text.first?.isWhitespace == true else { return false }
+    let word = text.split(whereSeparator: \.isWhitespace)
+    return word.isEmpty || word.count == 1 && wordsForNothing.contains(word[0].lowercased())
   }
 }

@@ -90,11 +90,12 @@ extension Reconciler {
 
   /// Whether V1's notifications alone tell of the app's customers.
   private func isToldByV1(_ place: AskablePlace) async throws -> Bool {
-    let last = try await ledger.pool.read { session throws(DatabaseError) in
-      try NewsFlow.lastHeard(of: place.scope, in: session)
+    let (last, heartbeat) = try await ledger.pool.read { session throws(DatabaseError) in
+      (try NewsFlow.lastHeard(of: place.scope, in: session), try HeartbeatTable.last(of: place.scope, in: session))
     }
-    guard let v1 = last[.v1] else { return false }
-    return last[.v2].map { $0 < v1 } ?? true
+    // Anybody with the shared secret can send V1: where a heartbeat ever came back, Apple is set to send V2.
+    guard let v1 = last[.v1], heartbeat?.returnedAt == nil || heartbeat?.token == nil else { return false }
+    return last[.v2].map { $0 + NewsFlow.heard < v1 } ?? true
   }
 
   private func datesAsked(of ids: [String], _ place: AskablePlace) async throws -> [String: Milliseconds] {

@@ -69,9 +69,8 @@ package enum ClaimedChangeTable {
             if !line.isEmpty {
               early.append(
                 PurchaseKey(app: "", environment: scope.environment, originalTransactionID: id, line: Line(text: line)))
-            } else if ClaimedChange(rawValue: try row.int("because")).contains(.refund) {
-              unsaid.insert(id)
             }
+            if ClaimedChange(rawValue: try row.int("because")).contains(.refundWithoutRow) { unsaid.insert(id) }
           }
           continue
         }

@@ -48,6 +48,22 @@ extension WorkTable {
     return unasked
   }
 
+  /// Which of these ids Apple was asked about as about seeds, and knew nothing of or gave no answer to.
+  static func givenUp(
+    _ ids: [String], in scope: Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> Set<String> {
+    var found: Set<String> = []
+    for row in try session.query(
+      """
+      SELECT w.subject FROM \(.listed(ids)) STRAIGHT_JOIN work w FORCE INDEX (app)
+      ON w.app = \(scope.app.number) AND w.environment = \(scope.environment.code)
+      AND w.kind = \(Kind.history.rawValue) AND w.subject = listed.wanted
+      WHERE w.state IN (\(State.unknown.rawValue), \(State.failed.rawValue))
+      """)
+    { found.insert(try row.text(0)) }
+    return found
+  }
+
   /// How many more ids that only unsigned messages name may wait.
   static func roomForClaimedIDs(in scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Int {
     let row = try session.query(

@@ -19,19 +19,12 @@ extension ClaimedChangeTable {
   ///
   /// A look-up that is open already also answers the new report, unless Apple was asked before it came: then one more follows.
   static func queue(_ reports: [ClaimedReport], in session: borrowing Session) throws(DatabaseError) {
-    var merged: [Place: ClaimedReport] = [:]
+    var all: [Place: ClaimedReport] = [:]
     for report in reports {
       let place = Place(scope: report.scope, id: report.originalTransactionID)
-      merged[place] = merged[place].map { $0.merged(with: report) } ?? report
+      all[place] = all[place].map { $0.merged(with: report) } ?? report
     }
-    // Apple's API may still leave out what is in a receipt that was just made.
-    for (place, report) in merged.filter({ !$0.value.isClaimed }).sorted(by: { $0.key.id < $1.key.id }) {
-      try WorkTable.askAgain(
-        [place.id], in: place.scope, unlessDoneSince: report.receivedAt, at: report.receivedAt + ClaimedChange.lag,
-        in: session)
-    }
-    merged = merged.filter(\.value.isClaimed)
-    guard !merged.isEmpty else { return }
+    let (merged, proven) = (all.filter(\.value.isClaimed), all.filter { !$0.value.isClaimed })
     let rows = merged.map { place, report -> [SQLValue] in
       let at = SQLValue.integer(report.receivedAt.sinceEpoch)
       return place.scope.columns + [
@@ -47,6 +40,12 @@ extension ClaimedChangeTable {
           scope: place.scope, kind: report.kind, subject: place.id,
           dueAt: report.receivedAt + gathering, createdAt: report.receivedAt)
       }, in: session)
+    // Apple's API may still leave out what is in a receipt that was just made.
+    for (place, report) in proven.sorted(by: { ($0.key.scope, $0.key.id) < ($1.key.scope, $1.key.id) }) {
+      try WorkTable.askAgain(
+        [place.id], in: place.scope, unlessDoneSince: report.receivedAt, at: report.receivedAt + ClaimedChange.lag,
+        in: session)
+    }
   }
 
   private struct Place: Hashable {

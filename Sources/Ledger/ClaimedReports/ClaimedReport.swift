@@ -14,7 +14,7 @@ struct ClaimedReport: Sendable {
   /// The message that reported it, of several the last received.
   private(set) var message: Digest
   private(set) var receivedAt: Milliseconds
-  /// Whether Apple's history held the id when it was last asked.
+  /// Whether Apple was asked about the id before, as about a customer.
   let isKnown: Bool
   /// Whether anything unsigned reports it; else receipts alone do.
   private(set) var isClaimed: Bool
@@ -39,7 +39,7 @@ struct ClaimedReport: Sendable {
 
   /// What the messages report; to be called before they are written, so that each is compared with what came before it.
   ///
-  /// A receipt reports only of a customer whose history is stored: every other of its ids is a seed.
+  /// A receipt reports only of a customer who was asked about: every other of its ids is a seed.
   static func all(
     in messages: [(message: InboxMessage, app: App.ID, findings: Findings)], _ session: borrowing Session
   ) throws(DatabaseError) -> [Self] {
@@ -50,6 +50,8 @@ struct ClaimedReport: Sendable {
       var stored: Set<String> = []
       for ids in Set(told.flatMap(\.ids)).sorted().parts() {
         stored.formUnion(try HistoryTable.stored(Set(ids), in: scope, session))
+        // Asked too early, Apple knew no such id: it is no seed any more.
+        stored.formUnion(try WorkTable.givenUp(ids, in: scope, session))
       }
       for place in told.indices { told[place].leaveOutSeeds(storedAre: stored) }
       told.removeAll(where: \.isEmpty)

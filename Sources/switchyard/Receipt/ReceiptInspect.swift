@@ -1,3 +1,4 @@
+import Backfill
 import JSON
 import Receipts
 import Runtime
@@ -72,7 +73,7 @@ struct ReceiptInspect {
   private func document(of file: String) -> ReceiptDocument {
     do throws(Input.InputError) {
       let bytes = try Input.read(file, limit: Self.inputLimit)
-      return ReceiptDocument(file: file, reading: reader.read(bytes, expecting: bundleID))
+      return ReceiptDocument(file: file, reading: reader.read(Array(bytes[...].withoutDataURI), expecting: bundleID))
     } catch {
       return ReceiptDocument(file: file, unreadable: "\(error)")
     }

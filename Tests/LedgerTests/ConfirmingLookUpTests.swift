@@ -1,0 +1,77 @@
+@testable import Ledger
+
+/// What proves a purchase and is no signed transaction, and what names one and has no row of it.
+@Suite struct `A look-up that confirms` {
+  /// A receipt says nothing of what the subscription does next, and answers are made of signed transactions alone.
+  @Test func `is queued for a period that only a receipt in the same body proves`() async throws {
+    try await ClaimFixture.with { fixture in
+      try await fixture.hear(.signedV2, period: 1, renewal: 1, at: 50)
+      try await fixture.store(history: ["1"])
+      try await fixture.hear(.notificationV1, period: 2, also: .verifiedReceipt, at: 100)
+      #expect(try await fixture.work() == ["claimedChange 1 waiting", "history 1 waiting"])
+      try await fixture.hear(.notificationV1, period: 2, also: .verifiedReceipt, at: 200)
+      #expect(try await fixture.open()["1"]?.since == fixture.time(100), "old news")
+    }
+  }
+
+  @Test func `is requested for a later period of a receipt, a minute after it came, and once`() async throws {
+    try await ClaimFixture.with { fixture in
+      try await fixture.hear(.signedV2, period: 1, at: 0)
+      try await fixture.hear(.verifiedReceipt, period: 2, at: 50)
+      #expect(try await fixture.work().isEmpty, "no history: it is a seed")
+      try await fixture.store(history: ["1"])
+      try await fixture.hear(.verifiedReceipt, period: 1, at: 60)
+      #expect(try await fixture.work().isEmpty)
+      try await fixture.hear(.verifiedReceipt, period: 3, at: 100)
+      #expect(try await fixture.work() == ["history 1 waiting"])
+      #expect(try await fixture.lease(at: 159, queue: .requested).isEmpty)
+      let leased = try await fixture.lease(at: 160, queue: .requested)
+      #expect(leased.count == 1)
+      try await fixture.settle(leased, fixture.stored(["1"]), at: 161)
+      try await fixture.hear(.verifiedReceipt, period: 3, at: 200)
+      #expect(try await fixture.work() == ["history 1 done"])
+    }
+  }
+
+  @Test func `is queued for a period of an id of which Apple, asked too early, knew nothing`() async throws {
+    try await ClaimFixture.with { fixture in
+      try await fixture.hear(.notificationV1, period: 1, also: .verifiedReceipt, at: 0)
+      #expect(try await fixture.work() == ["history 1 waiting"])
+      let early = try await fixture.lease(at: 1, queue: .requested)
+      try await fixture.settle(early, .closed(.unknown, reason: "Apple knows no such id"), at: 2)
+      try await fixture.hear(.notificationV1, period: 2, also: .verifiedReceipt, at: 100)
+      #expect(try await fixture.work() == ["claimedChange 1 waiting", "history 1 unknown"])
+    }
+  }
+
+  @Test func `is queued for a refund that names an id and has no row, and made again where it came too early`()
+    async throws
+  {
+    try await ClaimFixture.with { fixture in
+      try await fixture.hear(.signedV2, period: 1, at: 0)
+      try await fixture.store(history: ["1"])
+      for id in ["1", "7"] {
+        var findings = Findings(app: fixture.app.bundleID, environment: .production)
+        findings.events = [
+          Event(
+            app: fixture.app.bundleID, environment: .production, notificationUUID: nil, notificationType: "REFUND",
+            subtype: nil, originalTransactionID: id, transactionID: nil, line: nil, date: fixture.time(99),
+            source: .notificationV1, rank: Rank(asOf: fixture.time(99), tieBreak: [1]), details: [:],
+            message: [UInt8](repeating: 1, count: 32), rule: "V-027")
+        ]
+        try await fixture.append(
+          findings, InboxMessage(kind: .notification, body: Array(id.utf8), receivedAt: fixture.time(100)))
+      }
+      #expect(try await fixture.work() == ["claimedChange 1 waiting", "claimedID 7 waiting"])
+      // A period of it is told and found, which says nothing of the refund.
+      try await fixture.hear(.notificationV1, period: 2, at: 100.5)
+      try await fixture.hear(.signedV2, period: 2, at: 100.6)
+      let early = try await fixture.lease(at: 101).filter { $0.subject == "1" }
+      try await fixture.settle(early, fixture.stored(["1"]), at: 102)
+      #expect(try await fixture.open()["1"]?.because == [.refund, .refundWithoutRow, .period])
+      let again = try await fixture.lease(at: 162)
+      try await fixture.settle(again, fixture.stored(["1"]), at: 163)
+      #expect(try await fixture.open()["1"] == nil)
+    }
+  }
+}
