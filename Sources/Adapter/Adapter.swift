@@ -69,23 +69,23 @@ public struct Adapter: Sendable {
   ) throws(Refusal) -> Reading {
     try evidence(
       Detection(body, limits: evidenceLimits), app: app, environment: environment, userID: userID, message: message,
-      isFetched: false, now: now)
+      origin: .handedIn, now: now)
   }
 
-  /// The same of what was told apart already.
+  /// The same of what was told apart already, to be looked at and never kept.
   func evidence(
     _ told: Detection, app: String, environment: Environment?, message: Digest, now: Milliseconds
   ) throws(Refusal) -> Reading {
     try evidence(
-      told, app: app, environment: environment, userID: nil, message: message, isFetched: false, now: now)
+      told, app: app, environment: environment, userID: nil, message: message, origin: .lookedAt, now: now)
   }
 
   private func evidence(
-    _ told: Detection, app: String, environment: Environment?, userID: String?, message: Digest, isFetched: Bool,
-    now: Milliseconds
+    _ told: Detection, app: String, environment: Environment?, userID: String?, message: Digest,
+    origin whence: Evidence.Origin, now: Milliseconds
   ) throws(Refusal) -> Reading {
     let evidence = Evidence(
-      verifier: verifier, message: message, app: app, isFetched: isFetched, fallback: environment, now: now)
+      verifier: verifier, message: message, app: app, origin: whence, fallback: environment, now: now)
     let origin = LegacyOrigin(app: app, environment: environment, trust: .none, receivedAt: now)
     var named: String?
     var reading: Reading
@@ -185,7 +185,7 @@ public struct Adapter: Sendable {
   ) throws(Refusal) -> Reading {
     let told = try Detection(body, limits: evidenceLimits)
     var reading = try evidence(
-      told, app: app, environment: environment, userID: nil, message: message, isFetched: true, now: now)
+      told, app: app, environment: environment, userID: nil, message: message, origin: .fetched, now: now)
     reading.findings.seeds = []
     // Ours, and therefore the first.
     if body.starts(with: Self.orderMember), case .object(let object) = told, let order = object["orderId"]?.string {
@@ -248,7 +248,7 @@ public struct Adapter: Sendable {
     var findings = Findings(app: verified.bundleID, environment: environment)
     var survey = NotificationPayload(verified.notification.payload).survey()
     if let transaction = verified.transaction {
-      findings.purchases.append(try statements.purchase(transaction, in: environment))
+      findings.purchases.append(try statements.purchase(transaction, of: verified.bundleID, in: environment))
       survey.add(TransactionPayload(transaction.payload).survey())
     }
     if let renewal = verified.renewal {

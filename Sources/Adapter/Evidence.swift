@@ -6,17 +6,35 @@ import Wire
 
 /// Reads what a back end hands in.
 struct Evidence {
+  /// From where it came.
+  enum Origin {
+    /// Apple gave it to us, in answer to a question of ours: it is of the app that asked.
+    case fetched
+    /// A back end handed it in, perhaps for one of its clients: it is of the app that its signature names.
+    case handedIn
+    /// It is only looked at: its envelope is believed.
+    case lookedAt
+  }
+
   let verifier: SignedDataVerifier
   let message: Digest
   /// The app whose back end hands it in.
   let app: String
-  /// Whether Apple gave it to us, in answer to a question of ours.
-  let isFetched: Bool
+  let origin: Origin
   /// The environment of payloads that name none, as the request says.
   let fallback: Environment?
   let now: Milliseconds
 
   private var statements: StatementMapping { StatementMapping(message: message) }
+
+  /// Whose a transaction is that names no app; nil: somebody else may have bought it in another app.
+  private func app(by envelope: String?) -> String? {
+    switch origin {
+    case .fetched: app
+    case .handedIn: nil
+    case .lookedAt: envelope ?? app
+    }
+  }
 
   /// A transaction, renewal or app transaction.
   func read(jws: [UInt8]) throws(Refusal) -> Reading {
@@ -27,7 +45,13 @@ struct Evidence {
     switch payload {
     case .transaction(let verified):
       let environment = try environment(verified)
-      let statement = try statements.purchase(verified, in: environment)
+      if let seed = seed(verified, in: environment) {
+        return try reading(
+          app, environment, verified.signedAt, "transaction without bundleId",
+          TransactionPayload(verified.payload).survey()
+        ) { $0.seeds = [seed] }
+      }
+      let statement = try statements.purchase(verified, of: app(by: nil), in: environment)
       return try reading(
         statement.key.app, environment, verified.signedAt, "transaction",
         TransactionPayload(verified.payload).survey()
@@ -74,55 +98,89 @@ struct Evidence {
       ?? answer["signedAppTransactionInfo"]?.string
   }
 
+  /// The id of a transaction of which nothing says whose it is: Apple is asked about it with the app's key, and knows.
+  private func seed(_ verified: Verified<JSONObject>, in environment: Environment) -> Seed? {
+    let payload = TransactionPayload(verified.payload)
+    guard origin == .handedIn, payload.bundleId == nil,
+      let id = payload.originalTransactionId ?? payload.transactionId, id != "", id != "0"
+    else { return nil }
+    return Seed(app: app, environment: environment, transactionID: id)
+  }
+
+  /// What an answer holds, row by row.
+  private struct Rows {
+    var purchases: [PurchaseStatement] = []
+    var renewals: [Verified<JSONObject>] = []
+    var seeds: [Seed] = []
+    var survey: Survey
+    /// Why the first of the rows was left out that were.
+    var refusal: Refusal?
+
+    /// Leaves out a row that Apple signed and that is none; any other refusal is the whole answer's.
+    mutating func leaveOut(_ path: String, because refusal: Refusal) throws(Refusal) {
+      guard refusal.isOfOneRow else { throw refusal }
+      self.refusal = self.refusal ?? refusal
+      survey.add(unusable: path)
+    }
+  }
+
   private func statuses(_ answer: StatusResponse) throws(Refusal) -> Reading {
     let envelope = try AnswerEnvelope(answer.json, fallback: fallback)
-    var found: [Verified<JSONObject>] = []
-    var renewals: [Verified<JSONObject>] = []
-    var survey = answer.survey()
+    var rows = Rows(survey: answer.survey())
     for item in (answer.data ?? []).flatMap({ $0.lastTransactions ?? [] }) {
       if let jws = item.signedTransactionInfo {
-        let verified = try verify(jws, as: .transaction, envelope, originalTransactionID: item.originalTransactionId)
-        survey.add(TransactionPayload(verified.payload).survey())
-        found.append(verified)
+        try take(jws, envelope, originalTransactionID: item.originalTransactionId, "signedTransactionInfo", &rows)
       }
       if let jws = item.signedRenewalInfo {
-        let verified = try verify(jws, as: .renewal, envelope, originalTransactionID: item.originalTransactionId)
-        survey.add(RenewalPayload(verified.payload).survey())
-        renewals.append(verified)
+        do throws(Refusal) {
+          let verified = try verify(jws, as: .renewal, envelope, originalTransactionID: item.originalTransactionId)
+          rows.survey.add(RenewalPayload(verified.payload).survey())
+          rows.renewals.append(verified)
+        } catch { try rows.leaveOut("signedRenewalInfo", because: error) }
       }
     }
-    var purchases: [PurchaseStatement] = []
-    for verified in found { purchases.append(try statements.purchase(verified, in: environment(verified))) }
-    let bundleID = purchases.first?.key.app ?? envelope.bundleID ?? app
-    var intentions: [RenewalStatement] = []
-    for verified in renewals {
-      intentions.append(try statements.renewal(verified, app: bundleID, in: environment(verified)))
-    }
-    return try answered(purchases, intentions, envelope, "statuses", survey)
+    return try answered(rows, envelope, "statuses")
   }
 
   private func transactions(
-    _ signed: [String], envelope json: JSONObject, title: String, survey start: Survey
+    _ signed: [String], envelope json: JSONObject, title: String, survey: Survey
   ) throws(Refusal) -> Reading {
     let envelope = try AnswerEnvelope(json, fallback: fallback)
-    var survey = start
-    var purchases: [PurchaseStatement] = []
-    for jws in signed {
-      let verified = try verify(jws, as: .transaction, envelope, originalTransactionID: nil)
-      survey.add(TransactionPayload(verified.payload).survey())
-      purchases.append(try statements.purchase(verified, in: environment(verified)))
-    }
-    return try answered(purchases, [], envelope, title, survey)
+    var rows = Rows(survey: survey)
+    for jws in signed { try take(jws, envelope, originalTransactionID: nil, "signedTransactions[]", &rows) }
+    return try answered(rows, envelope, title)
+  }
+
+  private func take(
+    _ jws: String, _ envelope: AnswerEnvelope, originalTransactionID: String?, _ path: String, _ rows: inout Rows
+  ) throws(Refusal) {
+    do throws(Refusal) {
+      let verified = try verify(jws, as: .transaction, envelope, originalTransactionID: originalTransactionID)
+      let environment = try environment(verified)
+      if let seed = seed(verified, in: environment) {
+        rows.seeds.append(seed)
+      } else {
+        rows.purchases.append(
+          try statements.purchase(verified, of: app(by: envelope.bundleID), in: environment))
+      }
+      rows.survey.add(TransactionPayload(verified.payload).survey())
+    } catch { try rows.leaveOut(path, because: error) }
   }
 
   /// All statements of one answer: one app, one environment, and one customer if we fetched it.
-  private func answered(
-    _ purchases: [PurchaseStatement], _ renewals: [RenewalStatement], _ envelope: AnswerEnvelope, _ title: String,
-    _ survey: Survey
-  ) throws(Refusal) -> Reading {
-    let keys = purchases.map { ($0.key.app, $0.key.environment) } + renewals.map { ($0.key.app, $0.key.environment) }
+  private func answered(_ rows: Rows, _ envelope: AnswerEnvelope, _ title: String) throws(Refusal) -> Reading {
+    let purchases = rows.purchases
+    let bundleID = purchases.first?.key.app ?? envelope.bundleID ?? app
+    var renewals: [RenewalStatement] = []
+    for verified in rows.renewals {
+      renewals.append(try statements.renewal(verified, app: bundleID, in: environment(verified)))
+    }
+    let keys =
+      purchases.map { ($0.key.app, $0.key.environment) } + renewals.map { ($0.key.app, $0.key.environment) }
+      + rows.seeds.compactMap { seed in seed.environment.map { (seed.app, $0) } }
     guard let (app, environment) = keys.first else {
-      throw Refusal(.authentic, .notAMessage, "an answer with nothing signed in it", claimedApp: envelope.bundleID)
+      throw rows.refusal
+        ?? Refusal(.authentic, .notAMessage, "an answer with nothing signed in it", claimedApp: envelope.bundleID)
     }
     if let other = keys.first(where: { $0 != (app, environment) }) {
       throw Refusal(
@@ -131,10 +189,13 @@ struct Evidence {
         ).proven())
     }
     let latest = (purchases.map(\.rank.asOf) + renewals.map(\.rank.asOf)).max()
-    let count = purchases.count + renewals.count
-    return try reading(app, environment, latest, "\(title) of \(count)", survey, appAppleID: envelope.appAppleID) {
+    let count = purchases.count + renewals.count + rows.seeds.count
+    return try reading(
+      app, environment, latest, "\(title) of \(count)", rows.survey, appAppleID: envelope.appAppleID
+    ) {
       $0.purchases = purchases
       $0.renewals = renewals
+      $0.seeds = rows.seeds
     }
   }
 
@@ -200,7 +261,7 @@ struct Evidence {
     fill(&findings)
     findings.links = findings.derivedLinks
     // Only its rows are signed: that they stand in one body is Apple's word if Apple gave it to us.
-    if isFetched { findings.linkCustomers() } else { findings.claimLinks() }
+    if origin == .fetched { findings.linkCustomers() } else { findings.claimLinks() }
     try Refusal.checkLengths(findings)
     return Reading(
       app: app, appAppleID: appAppleID, environment: environment, signedAt: signedAt, title: title,

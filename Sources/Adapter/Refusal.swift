@@ -76,6 +76,13 @@ public struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
     case wrongSharedSecret
   }
 
+  /// Whether a row of an answer is refused by it alone: Apple signed it, and it is not what stands in such a row.
+  var isOfOneRow: Bool {
+    let codes: [VerificationError.Code] = [.unexpectedKind, .missingClaim, .malformedClaim]
+    let own: [Code] = [.missingIdentity, .missingSignedDate]
+    return codes.map(\.rawValue).contains(code) || own.map(\.rawValue).contains(code)
+  }
+
   package init(_ error: JSONError) { self.init(.unreadable, .notJSON, "the body is not acceptable JSON: \(error)") }
 
   /// - Parameter isMessage: whether the body had the form of a message, so that it is kept whatever is wrong inside it.

@@ -12,10 +12,14 @@ struct StatementMapping {
   var takesTestIdentities = false
 
   /// A transaction as a statement about a purchase of `environment`, its own or its envelope's.
-  func purchase(_ verified: some DatedPayload, in environment: Environment) throws(Refusal) -> PurchaseStatement {
+  ///
+  /// - Parameter envelope: the app of a transaction that names none; nil where nothing vouches for it.
+  func purchase(
+    _ verified: some DatedPayload, of envelope: String?, in environment: Environment
+  ) throws(Refusal) -> PurchaseStatement {
     let payload = TransactionPayload(verified.payload)
     let facts = Facts<PurchaseField>(stated: verified.payload)
-    guard let app = payload.bundleId, let original = identity(facts.text(.originalTransactionId)) else {
+    guard let app = payload.bundleId ?? envelope, let original = identity(facts.text(.originalTransactionId)) else {
       throw Refusal(
         .authentic, .missingIdentity, "a transaction without bundleId or originalTransactionId",
         claimedApp: payload.bundleId)

@@ -86,6 +86,52 @@
     }
   }
 
+  /// Apple's API gives now and then a transaction without bundleId.
+  @Test func `of a transaction that names no app is of the app whose envelope is proven, else an id to ask by`() throws
+  {
+    let unnamed = Bench.with(other(Bench.transaction, "9"), "bundleId", nil)
+    let told = try Bench.read(Bench.payload(Bench.data(unnamed))).findings
+    #expect(told.purchases.map(\.key.app) == [Bench.app])
+    let history: JSONObject = [
+      "bundleId": .string(Bench.app), "environment": "Sandbox",
+      "signedTransactions": [try Bench.signedValue(unnamed), try Bench.signedValue(Bench.transaction)],
+    ]
+    let fetched = try Bench.fetched(history)
+    #expect(fetched.title == "history of 2")
+    #expect(fetched.findings.purchases.map(\.key.app) == [Bench.app, Bench.app])
+    // Somebody may have bought it in another app, and send it to this one.
+    let seed = Seed(app: Bench.app, environment: .sandbox, transactionID: "9")
+    let handedIn = try Bench.evidence(history).findings
+    #expect(handedIn.originalTransactionIDs == [Bench.original])
+    #expect(handedIn.seeds.contains(seed))
+    let bare = try Bench.evidence(signing: unnamed)
+    #expect(bare.title == "transaction without bundleId")
+    #expect(bare.findings.purchases.isEmpty)
+    #expect(bare.findings.seeds == [seed])
+  }
+
+  @Test func `of an answer leaves out a row that is none, and refuses it if nothing else is there`() throws {
+    let odd = [Bench.renewal, Bench.with(Bench.transaction, "originalTransactionId", nil)]
+    for row in odd {
+      let answer: JSONObject = [
+        "bundleId": .string(Bench.app), "environment": "Sandbox",
+        "signedTransactions": [try Bench.signedValue(row), try Bench.signedValue(Bench.transaction)],
+      ]
+      let reading = try Bench.fetched(answer)
+      #expect(reading.findings.originalTransactionIDs == [Bench.original])
+      #expect(reading.survey.unusableFields == ["signedTransactions[]"])
+      #expect(throws: Refusal.self) {
+        try Bench.fetched(Bench.with(answer, "signedTransactions", [try Bench.signedValue(row)]))
+      }
+    }
+    let forged: JSONObject = [
+      "signedTransactions": [
+        .string(try Bench.sign(Bench.transaction, by: Bench.stranger)), try Bench.signedValue(Bench.transaction),
+      ]
+    ]
+    #expect(throws: Refusal.self) { try Bench.fetched(forged) }
+  }
+
   @Test func `may be a notification`() throws {
     let body = try Bench.body(Bench.payload(Bench.data()))
     var expected = try Bench.read(body).findings

@@ -126,6 +126,25 @@ struct HappeningFixture: CustomTestStringConvertible, Sendable {
     return "\(event.notificationType)\(event.subtype.map { "/\($0)" } ?? "") \(day)"
   }
 
+  /// As published bodies of 2020 do: ../shared/cases/public-reports/08-cancel-without-line-item.
+  @Test(arguments: ["20c-cancel-no-ms", "20d-cancel-flat-no-ms"])
+  func `of CANCEL without a date and a line at the top is of the row that was cancelled`(name: String) throws {
+    let bytes = try #require(Samples.bytes("../cases/public-reports/08-cancel-without-line-item/\(name).json"))
+    let body = try #require(try JSONReader.read(bytes).object)
+    let findings = try Bench.legacy(body, app: "com.example.reader", at: Milliseconds(1_600_000_000_000)).findings
+    #expect(findings.events.map(\.notificationType) == ["REFUND"])
+    #expect(findings.events.map(\.transactionID) == ["1000000700000002"])
+    #expect(findings.eventsWithoutRow.isEmpty)
+  }
+
+  @Test func `of a refund without rows names an id to ask by`() throws {
+    for rows in [[], [Bench.row("1", 0, 30)]] {
+      let body = Bench.v1("REFUND", rows, [:], ["original_transaction_id": 2000])
+      #expect(try Bench.legacy(body).findings.eventsWithoutRow == ["2000": [.refund, .refundWithoutRow]])
+      #expect(try Bench.legacy(body).findings.claimedOriginals.contains("2000"))
+    }
+  }
+
   @Test func `has a fixture for every row of the table, and every fixture a row`() {
     #expect(HappeningFixture.all.map(\.rule) == table.rows.map(\.id))
   }

@@ -76,6 +76,7 @@
 
 @Suite struct `The kind of a payload` {
   @Test(arguments: [
+    (#"{"transactionId":"1","originalTransactionId":"1","environment":"Sandbox"}"#, PayloadKind.transaction),
     (#"{"notificationType":"TEST"}"#, PayloadKind.notification), (#"{"data":{}}"#, .notification),
     (#"{"receiptType":"Sandbox","bundleId":"a"}"#, .appTransaction),
     (#"{"environment":"Sandbox","bundleId":"a","signedDate":1}"#, .transaction),

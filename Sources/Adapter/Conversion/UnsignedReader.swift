@@ -85,7 +85,7 @@ struct UnsignedReader {
     let unsigned = UnsignedPayload(payload, as: kind)
     switch kind {
     case .transaction:
-      converted.findings.purchases.append(try statements.purchase(unsigned, in: environment))
+      converted.findings.purchases.append(try statements.purchase(unsigned, of: app, in: environment))
       converted.survey.add(TransactionPayload(payload).survey())
     case .renewal:
       converted.findings.renewals.append(try statements.renewal(unsigned, app: app, in: environment))

@@ -96,20 +96,25 @@ struct LegacyNotification {
       || body.latestExpiredReceiptInfo != nil
   }
 
-  /// What was taken back: the row that CANCEL names, else the one of its date; else of the purchase that the body names the
-  /// row cancelled last, which it may have left out: then it is none that another message took back before.
+  /// What was taken back: the row that CANCEL names, else the one of its date; else of the purchase that the body names, or of
+  /// all, the row cancelled last, which it may have left out: then it is none that another message took back before.
   private func target(_ rows: [LegacyPurchase]) -> LegacyPurchase? {
     let cancelled = rows.filter { $0.cancelledAt != nil }
     let named = LegacyPurchase.identity(body.originalTransactionID)
     switch body.notificationType {
     case "CANCEL":
       if let line = LegacyPurchase.identity(body.webOrderLineItemID) { return rows.first { $0.line.text == line } }
-      return cancelled.first { $0.cancelledAt == body.cancellationDate }
+      if let date = body.cancellationDate { return cancelled.first { $0.cancelledAt == date } }
+      return lastCancelled(cancelled.filter { $0.original == named ?? $0.original })
     case "REFUND", "REVOKE":
-      return cancelled.filter { !$0.isUpgraded && $0.original == named ?? $0.original }.max {
-        ($0.cancelledAt ?? .beforeAll, $0.original, $0.line) < ($1.cancelledAt ?? .beforeAll, $1.original, $1.line)
-      }
+      return lastCancelled(cancelled.filter { !$0.isUpgraded && $0.original == named ?? $0.original })
     default: return nil
+    }
+  }
+
+  private func lastCancelled(_ rows: [LegacyPurchase]) -> LegacyPurchase? {
+    rows.max {
+      ($0.cancelledAt ?? .beforeAll, $0.original, $0.line) < ($1.cancelledAt ?? .beforeAll, $1.original, $1.line)
     }
   }
 

@@ -44,12 +44,16 @@ package struct ItemVerifier: Sendable {
     return ExpectedClaims(bundleID: bundleID, environment: .only(environment))
   }
 
-  /// A signedTransactionInfo.
+  /// A signedTransactionInfo; one that names no app is of the app that asked.
   package func transaction(_ jws: String) -> SignedItem {
+    var unnamed = expectation
+    unnamed.bundleID = nil
     do throws(VerificationError) {
-      return SignedItem(
-        jws: jws,
-        outcome: .success(try verifier.verifyTransaction(Array(jws.utf8), expecting: expectation, now: now)))
+      let verified = try verifier.verifyTransaction(Array(jws.utf8), expecting: unnamed, now: now)
+      if let seen = verified.payload["bundleId"]?.string, seen != bundleID {
+        throw VerificationError(.wrongBundle, "bundleId is \(seen.prefix(80)) instead of \(bundleID)")
+      }
+      return SignedItem(jws: jws, outcome: .success(verified))
     } catch { return SignedItem(jws: jws, outcome: .failure(error)) }
   }
 

@@ -9,8 +9,8 @@ public enum PayloadKind: String, Hashable, Sendable, CaseIterable {
 
   /// Nil for a payload that has nothing of any kind.
   ///
-  /// A transaction always has a bundle id and a renewal never has one. Tests sign renewals of nothing but environment
-  /// and date.
+  /// A renewal never has a bundle id, a transaction nearly always: Apple's API gives now and then one without, mostly an old
+  /// non-consumable. Tests sign renewals of nothing but environment and date.
   package init?(of payload: JSONObject) {
     func has(_ keys: String...) -> Bool { keys.contains { payload[$0] != nil } }
     if has("notificationType", "notificationUUID", "data", "summary", "externalPurchaseToken", "appData") {
@@ -21,7 +21,7 @@ public enum PayloadKind: String, Hashable, Sendable, CaseIterable {
       self = .realtimeRequest
     } else if has("autoRenewProductId", "autoRenewStatus") {
       self = .renewal
-    } else if has("bundleId") {
+    } else if has("bundleId", "transactionId", "purchaseDate", "type") {
       self = .transaction
     } else if has("originalTransactionId", "autoRenewProductId", "autoRenewStatus", "environment", "signedDate") {
       self = .renewal
