@@ -20,6 +20,8 @@ package struct AnswerRuleTable: Sendable {
     case latestReceipt
     /// When `latest_receipt_info` and `latest_receipt` are there.
     case latestPresence
+    /// What is told beside the receipt of a customer of whom Apple knows no id any more.
+    case forgotten
     /// Which consumables `latest_receipt_info` has.
     case consumables
     /// Where `status` stands in the answer.
@@ -54,7 +56,7 @@ package struct AnswerRuleTable: Sendable {
       attribute8Else12, attribute12, receiptFirst, historyFirst, receiptAlone, asKnown, echo, newestOfApple,
       withSubscription, withAnyRow, always, inReceipt, none, first, last, asStated, whole, never, elementGoes,
       elementStays, besideIntent, whenAsked, introductoryOnly, anyFreeTrial, promotionalOfferId, cancelled, notTold,
-      ended, active, signedPairs, unavailable, echoed
+      ended, active, signedPairs, unavailable, echoed, rowsOfReceipt
   }
 
   package struct Row: Sendable {

@@ -14,6 +14,9 @@ package struct AnswerPreview: Sendable {
   package let source: AnswerSource?
   private let customer: KnownCustomer
 
+  /// Whether Apple knows no id of the receipt any more: then the answer is the receipt alone.
+  package var isForgotten: Bool { facts.isForgotten }
+
   package init(
     _ request: AnswerRequest, of app: App, in session: borrowing Session
   ) throws(DatabaseError) {
@@ -31,8 +34,10 @@ package struct AnswerPreview: Sendable {
     self.request = request
   }
 
+  private var facts: CustomerFacts { customer.facts(for: request.receipt, at: request.date) }
+
   /// The answer, with what made each of its fields; whatever is missing in it.
   package func explained(by composer: AnswerComposer) -> AnswerComposer.Explained {
-    composer.explain(request, customer.facts)
+    composer.explain(request, facts)
   }
 }

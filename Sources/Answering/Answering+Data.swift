@@ -226,10 +226,10 @@ extension Answering {
       tellsSubscriptions: request.key.tellsSubscriptions)
     let rows = customer.rowCount
     guard rows > Self.ordinaryRows || posted.text.utf8.count > Self.shortReceipt else {
-      return .answered(Self.reply(composer, asked, customer.facts, source, reasons))
+      return .answered(Self.reply(composer, asked, customer.facts(for: request.receipt, at: now), source, reasons))
     }
     let reply = await lane(of: request).thread.run(size: rows * 1_024) {
-      Self.reply(composer, asked, customer.facts, source, reasons)
+      Self.reply(composer, asked, customer.facts(for: request.receipt, at: now), source, reasons)
     }
     return reply.map(AnswerOutcome.answered) ?? request.what.failed(21_005)
   }

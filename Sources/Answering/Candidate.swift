@@ -191,7 +191,7 @@ extension KnownCandidate {
     at now: Milliseconds
   ) {
     let customer = KnownCustomer(knowledge)
-    var facts = customer.facts
+    var facts = customer.facts(for: receipt, at: now)
     for place in facts.transactions.indices { facts.transactions[place].answered = nil }
     var signedAt: [String: Milliseconds] = [:]
     for (id, date) in knowledge.purchases.map({ ($0.key.originalTransactionID, $0.rank.asOf) })

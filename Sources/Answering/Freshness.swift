@@ -9,6 +9,8 @@ package struct FreshnessEvidence: Sendable {
   package var histories: [String: Milliseconds]
   /// Ids of which Apple said that it knows none, and when.
   package var unknown: [String: Milliseconds]
+  /// Whether Apple knows no id of the receipt any more.
+  package var isForgotten = false
   /// Lines that the receipt proves and no signed data has; of each the originalTransactionId.
   package var unknownLines: [(line: String, id: String)]
   /// When the receipt was made.
@@ -50,8 +52,9 @@ package enum Freshness {
   package static func reasons(_ evidence: FreshnessEvidence, at now: Milliseconds) -> [StaleReason] {
     guard !evidence.ids.isEmpty else { return [.noPurchases] }
     var reasons: [StaleReason] = []
-    // What Apple does not know has no history; while nothing else is known either, that tells nothing.
-    let isKnown = !evidence.histories.isEmpty
+    // What Apple does not know has no history; while nothing else is known either, that tells nothing, unless Apple has
+    // told of other customers of the app.
+    let isKnown = !evidence.histories.isEmpty || evidence.isForgotten
     for id in evidence.ids where evidence.histories[id] == nil && !(isKnown && evidence.unknown[id] != nil) {
       reasons.append(.noHistory(id))
     }

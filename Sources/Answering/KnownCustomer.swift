@@ -48,6 +48,25 @@ package struct KnownCustomer: Sendable {
       }, renewals: renewals)
   }
 
+  /// The same for an answer to `receipt`.
+  package func facts(for receipt: Receipt, at now: Milliseconds) -> CustomerFacts {
+    var facts = facts
+    facts.isForgotten = isForgotten(receipt, at: now)
+    return facts
+  }
+
+  /// Whether Apple said lately that it knows none of the receipt's ids, well after it was made, and nothing in it has ended
+  /// since: then there is nothing that Apple could tell of it.
+  private func isForgotten(_ receipt: Receipt, at now: Milliseconds) -> Bool {
+    guard let since = knowledge.forgottenSince, purchases.isEmpty, now < since + Self.oblivion,
+      let made = receipt.signedAt, made + .hours(1) <= since
+    else { return false }
+    return !Self.ends(in: receipt).values.contains { since < $0 && $0 <= now }
+  }
+
+  /// How long it is believed that Apple knows none of the ids of a receipt.
+  private static let oblivion = Interval.hours(24)
+
   /// In the order in which the subscriptions were first bought.
   private var renewals: [CustomerFacts.Renewal] {
     let first = Dictionary(
@@ -79,11 +98,13 @@ package struct KnownCustomer: Sendable {
   // MARK: Freshness
 
   package func evidence(for receipt: Receipt, _ flow: NewsFlow, at now: Milliseconds) -> FreshnessEvidence {
-    FreshnessEvidence(
+    var evidence = FreshnessEvidence(
       ids: knowledge.asked, histories: knowledge.histories, unknown: knowledge.unknown.mapValues(\.settledAt),
       unknownLines: unknownLines(in: receipt), receiptMade: receipt.signedAt, unheld: knowledge.unheld,
       hasOpenLookUp: knowledge.hasOpenLookUp,
       silent: silent(at: now), flow: flow)
+    evidence.isForgotten = isForgotten(receipt, at: now)
+    return evidence
   }
 
   /// Subscriptions about which Apple has not told what became of their end.

@@ -77,6 +77,7 @@ struct AppAnswer {
   // MARK: What is known beside it
 
   private func tail(_ latest: [LatestRow], _ writer: inout AnswerWriter) {
+    if facts.isForgotten, readings.reads(.forgotten, .receiptAlone) { return latestReceipt(&writer) }
     let isThere =
       if readings.reads(.latestPresence, .always) {
         true
@@ -97,15 +98,18 @@ struct AppAnswer {
         writer.row(era.latest, source, readings)
       }
       if latest.isEmpty { writer.noteEmpty("latest_receipt_info", rule: readings.id(.latestPresence)) }
-      if let plan = era.top("latest_receipt") {
-        if readings.reads(.latestReceipt, .newestOfApple), let given = facts.latestReceipt {
-          writer.text(plan, given, .answered)
-        } else {
-          writer.text(plan, request.receiptData, .echoed)
-        }
-      }
+      latestReceipt(&writer)
     }
     if readings.reads(.pendingPresence, .withSubscription), !facts.renewals.isEmpty { pending(latest, &writer) }
+  }
+
+  private func latestReceipt(_ writer: inout AnswerWriter) {
+    guard let plan = era.top("latest_receipt") else { return }
+    if readings.reads(.latestReceipt, .newestOfApple), let given = facts.latestReceipt {
+      writer.text(plan, given, .answered)
+    } else {
+      writer.text(plan, request.receiptData, .echoed)
+    }
   }
 
   /// The group of each originalTransactionId, where a row does not say it itself.

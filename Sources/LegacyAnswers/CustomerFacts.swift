@@ -51,11 +51,14 @@ package struct CustomerFacts: Sendable {
   package var latestReceipt: String?
   /// `item_id` of products as Apple once answered it, by product id.
   package var itemIDs: [String: String]
+  /// Whether Apple said that it knows none of the ids of the receipt; nothing else is known then.
+  package var isForgotten: Bool
 
   package init(
     transactions: [Transaction] = [], renewals: [Renewal] = [], latestReceipt: String? = nil,
-    itemIDs: [String: String] = [:]
+    itemIDs: [String: String] = [:], isForgotten: Bool = false
   ) {
+    self.isForgotten = isForgotten
     self.transactions = transactions
     self.renewals = renewals
     self.latestReceipt = latestReceipt

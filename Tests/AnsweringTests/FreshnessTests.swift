@@ -27,6 +27,18 @@
       }, [.noHistory("1")]
     ),
     (
+      "Apple knows no such id any more",
+      {
+        $0.histories = [:]; $0.unknown = ["1": now]; $0.isForgotten = true; $0.unknownLines = [("9", "1")]
+      }, []
+    ),
+    (
+      "Apple knew no such id before the receipt was made",
+      {
+        $0.histories = [:]; $0.unknown = ["1": now - .days(12)]; $0.isForgotten = true; $0.unknownLines = [("9", "1")]
+      }, [.unknownLine("9")]
+    ),
+    (
       "a line that came after the history",
       {
         $0.unknownLines = [("9", "1")]; $0.receiptMade = now - .days(9)

@@ -79,7 +79,7 @@ struct AnsweringService: Sendable {
     asking.hosts = AppStoreHosts(simulator: running.productionURL)
     asking.bounds = { _ in RateBounds(start: 1e6, most: 1e6, burst: 1_000_000) }
     asking.heartbeatEvery = nil
-    asking.reconcileEvery = nil
+    (asking.reconcileEvery, asking.refundSweepEvery) = (nil, nil)
     settings.appStore = isAsking ? asking : nil
     let log = RecordingLogHandler()
     let adapter = Adapter(

@@ -155,6 +155,34 @@
     }
   }
 
+  @Test func `of a receipt whose account Apple forgot is the receipt alone`() async throws {
+    let (world, other) = (AnsweredWorld.world(), AnsweredWorld.world(seed: 4))
+    func hasSubscription(_ world: AppStoreWorld, _ buyer: CustomerID) -> Bool {
+      !world.state(of: buyer).subscriptions.isEmpty
+    }
+    let known = try #require(AnsweredWorld.buyers(world).first { hasSubscription(world, $0) })
+    let stranger = try #require(AnsweredWorld.buyers(other).first { hasSubscription(other, $0) })
+    let receipt = other.state(of: stranger).receipt
+    try await AnsweringService.with(world, stage: "complete") { service in
+      let request = AnsweringService.request(try service.signed(receipt))
+      // With the key of another app Apple says the same of every id.
+      _ = try await service.ask(request)
+      #expect(try await service.rowCount("work WHERE state = 2") > 0)
+      let other = try await service.ask(AnsweringService.request(try service.receipt(of: known)))
+      #expect(other.code == 0, "\(other)")
+      // What Apple said before it had told of anybody does not count; a day later it is asked again.
+      try await service.advance(.hours(26))
+      _ = try await service.ask(request)
+      let answer = try await service.ask(request)
+      #expect(answer.code == 0, "\(answer)")
+      #expect(answer.source == "ledger", "\(service.reasons)")
+      #expect(answer.body["latest_receipt"] != nil)
+      #expect(answer.body["latest_receipt_info"] == nil)
+      #expect(answer.body["pending_renewal_info"] == nil)
+      #expect(answer.body["receipt"]?.object?["in_app"]?.array?.count == receipt.purchases.count)
+    }
+  }
+
   /// The customer's subscription is none of its business.
   @Test(arguments: [nil, "00000000000000000000000000000000"] as [String?])
   func `needs no password for a receipt without subscriptions, and tells that receipt alone`(

@@ -10,6 +10,9 @@ package struct CustomerKnowledge: Sendable {
     package let settledAt: Milliseconds
     package let reason: String
 
+    /// Whether Apple knows no such id; else the account is gone.
+    var isOfID: Bool { !reason.contains("4040001") }
+
     package init(settledAt: Milliseconds, reason: String) {
       self.settledAt = settledAt
       self.reason = reason
@@ -25,6 +28,9 @@ package struct CustomerKnowledge: Sendable {
   package internal(set) var histories: [String: Milliseconds] = [:]
   /// Ids that were asked for and that Apple knows nothing of.
   package internal(set) var unknown: [String: Unknown] = [:]
+  /// When Apple last said that of one of them, if it did of all, and had told of other customers of the app before: with the key of
+  /// another app it says the same of every id.
+  package internal(set) var forgottenSince: Milliseconds?
   /// Ids that Apple links with one of these and that no history has held yet: a purchase since the last one, perhaps.
   package internal(set) var unheld: [String] = []
   /// Whether Apple is being asked, or is to be asked, about one of the ids.

@@ -20,6 +20,18 @@ extension Ledger {
     var knowledge = CustomerKnowledge(scope: scope, asked: ids)
     guard !ids.isEmpty else { return knowledge }
     for ids in ids.parts() { try readAccount(of: ids, atMost: most, into: &knowledge, in: session) }
+    if knowledge.histories.isEmpty, ids.allSatisfy({ knowledge.unknown[$0]?.isOfID == true }),
+      let last = knowledge.unknown.values.map(\.settledAt).max()
+    {
+      // Some of them, for there may be millions.
+      let isProven = try !session.query(
+        """
+        SELECT 1 FROM (SELECT asked_at FROM histories FORCE INDEX (PRIMARY) WHERE app = \(app.id.number) LIMIT 1000) told
+        WHERE asked_at <= \(last) LIMIT 1
+        """
+      ).isEmpty
+      knowledge.forgottenSince = isProven ? last : nil
+    }
     knowledge.keepAccount()
     guard knowledge.originalTransactionIDs.count <= most else { throw RowBound.tooLarge(most) }
     let names = [app.id: app.bundleID]

@@ -28,6 +28,7 @@ struct AnsweredFacts {
         answer.json["latest_receipt_info"] != nil || answer.json["latest_receipt"] != nil
         || answer.json["pending_renewal_info"] != nil
       excludesOldTransactions = Self.excludesOld(latest, receipt)
+      facts.isForgotten = answer.json["latest_receipt"] != nil && answer.json["latest_receipt_info"] == nil
       untellable = Self.untellable(latest, receipt)
     case .transaction(let receipt):
       date = given ?? Self.date(of: answer, latest.first, receipt)

@@ -120,6 +120,9 @@ struct AnswerCommand {
       terminal.note(
         preview.reasons.isEmpty ? "fresh: `serve` gives this answer from the ledger" : notFresh(preview, stage))
       for reason in preview.reasons { terminal.note("  \(reason.name): \(reason.text)") }
+      if preview.isForgotten {
+        terminal.note("  unknownToApple: Apple knows no ID of this receipt. The answer contains the receipt alone.")
+      }
     }
     return preview.reasons.isEmpty ? .done : .doneWithRejects
   }
@@ -149,7 +152,7 @@ struct AnswerCommand {
     limits.bytes = explained.bytes.count
     var document: JSONObject = [
       "stage": .string(stage.rawValue), "fresh": .bool(preview.reasons.isEmpty),
-      "answeredBy": JSONValue(preview.source?.rawValue),
+      "answeredBy": JSONValue(preview.source?.rawValue), "unknownToApple": .bool(preview.isForgotten),
       "reasons": .array(
         preview.reasons.map { reason in
           .object(["code": .string(reason.name), "id": JSONValue(reason.id), "detail": .string(reason.text)])
