@@ -18,6 +18,8 @@ package struct AppStoreSettings: Sendable {
   /// Nil: only when an operator asks.
   package var reconcileEvery: Interval? = .hours(24)
   package var heartbeatEvery: Interval? = .hours(24)
+  /// How often Apple is asked for each customer's refunds; nil: never.
+  package var refundSweepEvery: Interval? = .days(7)
   /// How long a TEST may take to come back.
   package var heartbeatWithin = Interval.minutes(10)
 
@@ -71,24 +73,18 @@ package struct KeepingUp: Service {
   /// Does what is due now.
   func tick() async throws {
     let keys = keys
-    let (askable, unusable, flags) = try await pool.read { session throws(DatabaseError) in
-      let found = try AskableApp.all(with: keys, in: session)
-      return (found.askable, found.unusable, try FlagTable.all(in: session))
+    let (places, unusable) = try await pool.read { session throws(DatabaseError) in
+      try AskablePlace.recording(with: keys, in: session)
     }
     for key in unusable {
       logger.warning(
         "a key of the App Store Server API cannot be used",
         metadata: ["name": "\(key.name)", "reason": "\(key.reason)"])
     }
-    for askable in askable {
-      for environment in [Environment.production, .sandbox] {
-        guard let place = AskablePlace(askable, environment), flags[place.scope]?.stage.notifications == .record else {
-          continue
-        }
-        try Task.checkCancellation()
-        await feel(place)
-        await reconcile(place)
-      }
+    for place in places {
+      try Task.checkCancellation()
+      await feel(place)
+      await reconcile(place)
     }
     try await measure()
   }
@@ -220,8 +216,20 @@ package struct KeepingUp: Service {
 }
 
 extension AskablePlace {
-  fileprivate var labels: [String] { [app.bundleID, environment.rawValue] }
-  fileprivate var metadata: Logger.Metadata {
+  /// Every app that keeps what it is sent, in each environment; beside them the keys that cannot be used.
+  static func recording(
+    with keys: Keyring, in session: borrowing Session
+  ) throws(DatabaseError) -> (places: [Self], unusable: [CredentialTable.Unopened]) {
+    let (askable, unusable) = try AskableApp.all(with: keys, in: session)
+    let flags = try FlagTable.all(in: session)
+    let places = askable.flatMap { askable in
+      [Environment.production, .sandbox].compactMap { AskablePlace(askable, $0) }
+    }
+    return (places.filter { flags[$0.scope]?.stage.notifications == .record }, unusable)
+  }
+
+  var labels: [String] { [app.bundleID, environment.rawValue] }
+  var metadata: Logger.Metadata {
     ["app": "\(app.bundleID)", "environment": "\(environment.rawValue)"]
   }
 }

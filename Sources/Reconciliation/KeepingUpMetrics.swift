@@ -4,6 +4,7 @@ import Runtime
 struct KeepingUpMetrics: Sendable {
   let takenIn: MetricFamily<Counter>
   let lookedUp: MetricFamily<Counter>
+  let refundsAsked: MetricFamily<Counter>
   let unfinished: MetricFamily<Counter>
   let expected: MetricFamily<Gauge>
   let arrived: MetricFamily<Gauge>
@@ -17,6 +18,9 @@ struct KeepingUpMetrics: Sendable {
       labels: ["app", "environment"])
     lookedUp = registry.counter(
       "switchyard_reconciled_customers_total", help: "Customers asked about because nothing was heard of them.",
+      labels: ["app", "environment"])
+    refundsAsked = registry.counter(
+      "switchyard_refund_sweep_customers_total", help: "Customers whose refunds Apple was asked for in the background.",
       labels: ["app", "environment"])
     unfinished = registry.counter(
       "switchyard_reconciliations_unfinished_total", help: "Parts of comparisons with Apple that ended early.",

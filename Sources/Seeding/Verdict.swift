@@ -1,4 +1,4 @@
-import AppStore
+package import AppStore
 package import Ledger
 import Signing
 package import Time
@@ -84,14 +84,14 @@ package struct Verdict: Sendable {
   }
 
   /// InvalidAppIdentifierError and AppNotFoundError: not the id is wrong.
-  private static func isOfApp(_ failure: CallFailure) -> Bool {
+  package static func isOfApp(_ failure: CallFailure) -> Bool {
     [4_000_002, 4_040_003].contains(failure.errorCode ?? 0)
   }
 
   /// Whoever hears of these was let in.
   ///
   /// TransactionIdNotFoundError, what older endpoints say instead, and InvalidTransactionIdError.
-  static func isUnknown(_ failure: CallFailure) -> Bool {
+  package static func isUnknown(_ failure: CallFailure) -> Bool {
     failure.code == .refused && [4_040_010, 4_040_005, 4_000_006].contains(failure.errorCode ?? 0)
   }
 }

@@ -56,7 +56,7 @@ struct KeptUp: Sendable {
     asking.hosts = AppStoreHosts(simulator: running.productionURL)
     // The clock stands still: a rate would never let the second call go.
     asking.bounds = { _ in Self.noLimit }
-    asking.heartbeatEvery = nil
+    (asking.heartbeatEvery, asking.refundSweepEvery) = (nil, nil)
     change(&asking)
     settings.appStore = isAsking ? asking : nil
     let log = RecordingLogHandler()
@@ -221,6 +221,22 @@ struct KeptUp: Sendable {
     let report = try await reconciler.run(try await place(), plan)
     await asking.end()
     return report
+  }
+
+  /// Asks Apple once for the refunds of everybody whose turn it is; how many were asked about.
+  func sweepRefunds() async throws -> Int {
+    let (ledger, asking, logger) = (
+      Ledger(pool: pool), asking(), Logger(label: "test", level: .debug, handler: log)
+    )
+    let answers = AppleAnswers(
+      intake: Intake(adapter: try Self.adapter(running)), clock: serviceClock, logger: logger
+    ) { entry in try await ledger.append([entry]).first ?? .stored }
+    let sweep = RefundSweep(
+      client: asking.client, ledger: ledger, keys: keys, every: .days(7), metrics: MetricsRegistry(),
+      clock: serviceClock, logger: logger, read: { answers.read($0, $1, $2) })
+    let count = try await sweep.sweep(try await place())
+    await asking.end()
+    return count
   }
 
   /// When somebody is to be asked about next; in the past while they are, nil when nobody is.

@@ -14,7 +14,7 @@
       verifier: SignedDataVerifier(roots: TrustedRoots.apple.adding([root], for: .sandbox)))
     appStore.hosts = AppStoreHosts(simulator: bench.running.productionURL)
     appStore.bounds = { .unknown($0) }
-    (appStore.reconcileEvery, appStore.heartbeatEvery) = (nil, nil)
+    (appStore.reconcileEvery, appStore.heartbeatEvery, appStore.refundSweepEvery) = (nil, nil, nil)
     settings.appStore = appStore
     change(&settings)
     let installation = try await Installation(

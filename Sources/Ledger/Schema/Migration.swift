@@ -38,7 +38,7 @@ package struct Migration: Sendable {
   package static var all: [Migration] {
     [
       first, second, third, fourth, fifth, sixth, heldHistories, heard, theSwitch, bulkMigrations, answerTimes,
-      guardThresholds, migrationMessages, serviceNames,
+      guardThresholds, migrationMessages, serviceNames, refundSweeps,
     ]
   }
 

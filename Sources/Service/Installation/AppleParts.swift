@@ -12,6 +12,7 @@ import Time
 struct AppleParts {
   let seeding: Seeding
   let keepingUp: KeepingUp
+  let refundSweep: RefundSweep?
   let consumption: ConsumptionAnswers
 
   init(_ means: Means, settings: AppStoreSettings, seedingSettings: Seeding.Settings) {
@@ -32,6 +33,11 @@ struct AppleParts {
       directory: { [registry = means.registry] in await registry.refreshed(atMostEvery: Router.patience) },
       record: { try await commit.append(all: $0) }, clock: clock)
     keepingUp = KeepingUp(reconciler, settings: settings, keys: keys, metrics: means.metrics, logger: logger)
+    refundSweep = settings.refundSweepEvery.map { every in
+      RefundSweep(
+        client: client, ledger: means.ledger, keys: keys, every: every, metrics: means.metrics, clock: clock,
+        logger: logger, read: { answers.read($0, $1, $2) })
+    }
     consumption = ConsumptionAnswers(
       pool: pool, keys: keys, asking: means.clients.respondersAndBackEnds,
       telling: ConsumptionReport(client: client, pool: pool, keys: keys), metrics: means.metrics, clock: clock,

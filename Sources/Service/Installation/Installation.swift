@@ -98,7 +98,8 @@ package struct Installation: Sendable {
             directory: { await registry.refreshed(atMostEvery: Router.patience) }, written: { memory.note($0) },
             disk: { diskWatch?.level ?? .ample }),
           settings: settings.migration, metrics: MigrationMetrics(metrics), clock: clock, logger: logger) : nil,
-      asking?.seeding, asking?.keepingUp, asking?.consumption, diskWatch, ServerService(server: server),
+      asking?.seeding, asking?.keepingUp, asking?.refundSweep, asking?.consumption, diskWatch,
+      ServerService(server: server),
       metricsServer.map(ServerService.init), asking.map { EndOfWaits(seeding: $0.seeding) },
     ]
     services = parts.compactMap(\.self)

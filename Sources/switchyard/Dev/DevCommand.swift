@@ -66,7 +66,7 @@ enum DevCommand {
     var asking = AppStoreSettings(verifier: SignedDataVerifier(roots: roots))
     asking.hosts = AppStoreHosts(simulator: appStore.productionURL)
     asking.bounds = { .unknown($0) }
-    (asking.reconcileEvery, asking.heartbeatEvery) = (nil, nil)
+    (asking.reconcileEvery, asking.heartbeatEvery, asking.refundSweepEvery) = (nil, nil, nil)
     options.settings.appStore = asking
     let receipts = ReceiptTrust.apple.addingAlsoForProduction([try appStore.store.identity.receiptPKI.trustedRoot()])
     guard let running = try await start(options, roots, receipts, arguments, terminal) else { return .failed }

@@ -1,0 +1,46 @@
+package import Database
+package import Time
+
+/// `refund_sweeps`: when Apple was asked for the refunds of each customer last.
+package enum RefundSweepTable {
+  /// For how long a customer is another process's who began to ask; longer than any answer takes.
+  private static let lease = Interval.minutes(15)
+
+  /// Takes a customer for this process, if they were not asked about for `period`; false when they were, or another process
+  /// is about to.
+  ///
+  /// - Parameter customer: the label of the customer, or an originalTransactionId that nothing links.
+  package static func claim(
+    _ customer: String, in scope: Scope, every period: Interval, at now: Milliseconds, _ session: borrowing Session
+  ) throws(DatabaseError) -> Bool {
+    try session.execute(
+      """
+      INSERT INTO refund_sweeps (app, environment, customer, asked_at)
+      VALUES (\(scope.app.number), \(scope.environment.code), \(customer), \(now - period + lease))
+      ON DUPLICATE KEY UPDATE asked_at = IF(asked_at <= \(now - period), VALUES(asked_at), asked_at)
+      """
+    ).affectedRows > 0
+  }
+
+  /// Notes when a customer counts as asked about.
+  package static func note(
+    _ customer: String, askedAt instant: Milliseconds, in scope: Scope, _ session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute(
+      """
+      UPDATE refund_sweeps SET asked_at = \(instant)
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND customer = \(customer)
+      """)
+  }
+
+  /// Forgets those who were asked about before `date`: they have bought nothing since, or are called otherwise.
+  package static func purge(
+    askedBefore date: Milliseconds, in scope: Scope, _ session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute(
+      """
+      DELETE FROM refund_sweeps
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND asked_at < \(date)
+      """)
+  }
+}
