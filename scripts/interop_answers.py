@@ -29,7 +29,7 @@ WORLD = json.loads((DIRECTORY / "world.json").read_text())
 APP = WORLD["apps"][0]
 SECRET = APP["sharedSecret"]
 APPLE = WORLD["productionURL"]
-RECEIPTS = 40
+RECEIPTS = 20
 # A receipt without purchases names no customer: Apple goes on answering it.
 TRIES = 20
 # Only Apple can sign it anew; the moments of two requests differ.
