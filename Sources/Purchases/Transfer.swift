@@ -95,6 +95,41 @@ public struct Transfer: Hashable, Sendable {
   }
 }
 
+extension Transfer {
+  /// Whose each originalTransactionId is now that passed from one account to another, by the kind of account.
+  ///
+  /// - Parameter transfers: by date, as `all` gives them.
+  public static func owners(after transfers: [Transfer]) -> [String: [Attribution.Kind: String]] {
+    transfers.reduce(into: [:]) { owners, transfer in
+      owners[transfer.originalTransactionID, default: [:]][transfer.kind] = transfer.to
+    }
+  }
+
+  /// Whether `account`, a user id or an account token, had an originalTransactionId once and has it no more.
+  ///
+  /// - Parameters:
+  ///   - owners: whose it is now.
+  ///   - attributions: to whom it was ever said to belong.
+  public static func isFormer(
+    _ account: String, _ owners: [Attribution.Kind: String], among attributions: [Attribution]
+  ) -> Bool {
+    let had = attributions.filter { !$0.isClaimed && $0.names(account) }.map(\.kind)
+    return had.contains { owners[$0] != nil }
+      && !had.contains { kind in
+        owners[kind].map { ExactText($0) == ExactText(Attribution.value(kind, account)) } ?? false
+      }
+  }
+}
+
+extension Attribution {
+  /// An account as attributions of the kind have it.
+  fileprivate static func value(_ kind: Kind, _ account: String) -> String {
+    kind == .appAccountToken ? Alias.normalized(accountToken: account) : account
+  }
+
+  fileprivate func names(_ account: String) -> Bool { ExactText(value) == ExactText(Self.value(kind, account)) }
+}
+
 extension PurchaseKey {
   /// Where it is within one app and environment.
   fileprivate struct Place: Hashable {

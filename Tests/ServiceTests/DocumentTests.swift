@@ -163,6 +163,31 @@
     #expect(transfer?["date"] == .integer((start + .days(1)).sinceEpoch))
   }
 
+  /// Of the user and the token alike.
+  @Test(arguments: [
+    ("alice", false), ("bob", true), ("aaaaaaaa-0000-4000-8000-000000000001", false),
+    ("BBBBBBBB-0000-4000-8000-000000000002", true), ("11", true),
+  ])
+  func `gives access to the present owner alone, and names them to everybody`(id: String, hasAccess: Bool) throws {
+    var dossier = dossier
+    dossier.attributions = (0..<2).flatMap { number -> [Attribution] in
+      let asOf = start + .days(Int64(number))
+      let token = ["aaaaaaaa-0000-4000-8000-000000000001", "bbbbbbbb-0000-4000-8000-000000000002"][number]
+      return [
+        Attribution(.userID, ["alice", "bob"][number], of: "11", from: asOf, to: asOf, message: []),
+        Attribution(.appAccountToken, token, of: "11", from: asOf, to: asOf, message: []),
+      ]
+    }
+    let document = Document(vocabulary: .embedded, now: start + .days(2), showsProvenance: false)
+    var page = ResultPage(document, on: id, of: dossier.customers, in: dossier.environment, .purchases)
+    page.add(dossier)
+    let subscription = try #require(page.finish().object["subscriptions"]?.array?.first?.object)
+    #expect(subscription["statusName"] == "active")
+    #expect(subscription["grantsAccess"] == .bool(hasAccess))
+    #expect(
+      subscription["owner"] == ["appAccountToken": "bbbbbbbb-0000-4000-8000-000000000002", "userID": "bob"])
+  }
+
   @Test func `tells where each fact comes from when asked`() {
     #expect(describe(at: start)["purchases"]?.array?.first?.object?["provenance"] == nil)
     let purchase = describe(at: start, provenance: true)["purchases"]?.array?.first?.object

@@ -131,7 +131,7 @@ private struct AnswerPage {
     let ends = request.cursor.map { $0.ends[environment] ?? [:] }
     current = (
       ResultPage(
-        document, of: customers, in: environment, request.extent, limit: request.limit,
+        document, on: request.id, of: customers, in: environment, request.extent, limit: request.limit,
         claimBytes: LookUps.claimBytes, after: ends),
       environment, customers
     )

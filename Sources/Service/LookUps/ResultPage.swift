@@ -8,6 +8,8 @@ import Purchases
 /// The customer comes in pieces, so that no more of it is in memory than a piece and a page.
 struct ResultPage {
   private let document: Document
+  /// The id that was asked for; nil where that does not matter.
+  private let id: String?
   private let customers: [String: Set<CustomerNode>]
   private let environment: Environment
   private let extent: Ledger.Extent
@@ -33,11 +35,12 @@ struct ResultPage {
   ///   - claimBytes: what those of them may take, as JSON, that Apple does not vouch for.
   ///   - ends: where the page before ended; nil: this is the first.
   init(
-    _ document: Document, of customers: [String: Set<CustomerNode>], in environment: Environment,
+    _ document: Document, on id: String? = nil, of customers: [String: Set<CustomerNode>], in environment: Environment,
     _ extent: Ledger.Extent, limit: Int = Self.everything, claimBytes: Int = Self.everything,
     after ends: PageCursor.Ends? = nil
   ) {
     self.document = document
+    self.id = id
     self.customers = customers
     self.environment = environment
     self.extent = extent
@@ -76,7 +79,16 @@ struct ResultPage {
     let folded = Purchase.fold(piece.purchases, rules: vocabulary.purchases.rules)
     for purchase in folded { purchases.add(purchase, at: ListPosition(purchase), isClaimed: purchase.isClaimed) }
     let subscriptions = document.subscriptions(folded, piece.renewals)
-    self.subscriptions += subscriptions.map { .object(document.describe($0, in: piece)) }
+    let attributions = Attribution.merged(piece.attributions)
+    let passed = Transfer.all(in: attributions, purchases: folded)
+    let owners = Transfer.owners(after: passed)
+    self.subscriptions += subscriptions.map { subscription in
+      let original = subscription.key.originalTransactionID
+      return .object(
+        describe(
+          subscription, in: piece, owners[original] ?? [:],
+          attributions.filter { owners[original] != nil && $0.originalTransactionID == original }))
+    }
     for (id, statements) in Dictionary(grouping: piece.appTransactions, by: \.key.appTransactionID) {
       if let folded = Folded(statements, rules: vocabulary.appTransactions.rules) {
         appTransactions.add(folded, at: ListPosition(id: id))
@@ -95,16 +107,30 @@ struct ResultPage {
         (occurrence, isSuperseded), at: ListPosition(occurrence, learnedFrom: source.map(ListPosition.init)),
         isClaimed: occurrence.isClaimed)
     }
-    let attributions = Attribution.merged(piece.attributions)
     for attribution in attributions {
       accounts.add(attribution, at: ListPosition(attribution), isClaimed: attribution.isClaimed)
     }
     var (last, repetition): (Transfer?, Int64) = (nil, 0)
-    for transfer in Transfer.all(in: attributions, purchases: folded) {
+    for transfer in passed {
       repetition = transfer == last ? repetition + 1 : 0
       last = transfer
       transfers.add(transfer, at: ListPosition(transfer, repetition: repetition))
     }
+  }
+
+  /// Whose it is stands there if it passed from one account to another: only the present one has access.
+  private func describe(
+    _ subscription: Subscription, in piece: Dossier, _ owners: [Attribution.Kind: String], _ attributions: [Attribution]
+  ) -> JSONObject {
+    var object = document.describe(subscription, in: piece)
+    guard !owners.isEmpty else { return object }
+    object["owner"] = .object(
+      JSONObject(owners.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.name, .string($0.value)) }))
+    if let id, Transfer.isFormer(id, owners, among: attributions) {
+      object["grantsAccess"] = false
+      object["accessHeldUntil"] = nil
+    }
+    return object
   }
 
   /// The result as JSON, and where its lists end; `hasMore` when one of them goes on.
