@@ -38,4 +38,31 @@
     #expect(estimate.accounts.rejected == ["empty": 100])
     #expect(rate == nil ? sleeper.milliseconds == 0 : sleeper.milliseconds >= atLeast, "\(sleeper.milliseconds)")
   }
+
+  @Test func `counts the users who bring what another one brought`() async throws {
+    let old = try await PrivateMariaDB.shared.database()
+    let connection = try await Connection.open(old)
+    try await connection.read { session throws(DatabaseError) in
+      try session.run("CREATE TABLE receipts_old (id INT NOT NULL PRIMARY KEY, receipt TEXT NULL, user TEXT NULL)")
+      for (id, user) in ["alice", "bob", "bob", nil, "NULL"].enumerated() {
+        _ = try session.execute("INSERT INTO receipts_old VALUES (\(id), '2000000900000001', \(user.sqlValue))")
+      }
+    }
+    await connection.close()
+    let source = TableSource(
+      address: DatabaseURL.withoutPassword(old), table: "receipts_old",
+      columns: .init(key: "id", content: "receipt", userID: "user", app: nil), keyKind: .integer, condition: nil,
+      estimate: nil)
+    let app = App(id: App.ID(1), bundleID: "com.example.app", appAppleID: nil)
+    let judge = RowJudge(
+      intake: Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple))),
+      directory: AppDirectory(apps: [app], tokens: [:]), key: .generate(),
+      claims: RowJudge.Claims(app: app, environment: nil, receivedAt: Milliseconds(1)))
+    let accounts = try await MigrationEstimate.make(
+      of: [source.part(password: nil, sealedWith: nil)], by: judge, nil, rows: nil
+    ).accounts
+    #expect(accounts.usable == 1, "\(accounts)")
+    #expect(accounts.duplicates == 4)
+    #expect(accounts.links == 1)
+  }
 }

@@ -35,6 +35,8 @@ package struct MigrationEstimate: Sendable {
   package private(set) var isWhole = true
 
   private var seen = DigestTable()
+  /// The contents that any user brought, and each with every user.
+  private var (owned, brought) = (DigestTable(), DigestTable())
   private var known = DigestTable()
 
   private static let mostSamples = 10
@@ -112,8 +114,10 @@ package struct MigrationEstimate: Sendable {
           Sample(reason: reject.reason, file: reject.place.file, line: reject.line, key: reject.place.key))
       }
     case .content(let content):
+      let isNewUser = isBroughtByNewUser(content)
       guard seen.insert(ReceiptDigest(content.digest.bytes)) else {
         accounts.duplicates += 1
+        if isNewUser { accounts.links += 1 }
         return
       }
       guard content.isUsable else {
@@ -133,5 +137,12 @@ package struct MigrationEstimate: Sendable {
       if new > 0, content.isActive { figures.active += 1 }
       places[content.place] = figures
     }
+  }
+
+  /// Whether a user brings the content whom none before it did, and another user did.
+  private mutating func isBroughtByNewUser(_ content: MigrationStep.Content) -> Bool {
+    guard let user = content.user else { return false }
+    let isFirst = owned.insert(ReceiptDigest(content.digest.bytes))
+    return brought.insert(ReceiptDigest(Digest.sha256(content.digest.bytes + user.bytes).bytes)) && !isFirst
   }
 }
