@@ -8,6 +8,8 @@ package struct AnswerRuleTable: Sendable {
     case inAppOrder
     /// The order of `latest_receipt_info`.
     case latestOrder
+    /// Where refunded and upgraded periods stand in `latest_receipt_info`.
+    case deadRows
     /// What `exclude-old-transactions` leaves in `latest_receipt_info`.
     case excludeOld
     /// Which attribute `receipt_creation_date` is.
@@ -56,7 +58,8 @@ package struct AnswerRuleTable: Sendable {
       attribute8Else12, attribute12, receiptFirst, historyFirst, receiptAlone, asKnown, echo, newestOfApple,
       withSubscription, withAnyRow, always, inReceipt, none, first, last, asStated, whole, never, elementGoes,
       elementStays, besideIntent, whenAsked, introductoryOnly, anyFreeTrial, promotionalOfferId, cancelled, notTold,
-      ended, active, signedPairs, unavailable, echoed, rowsOfReceipt
+      ended, active, signedPairs, unavailable, echoed, rowsOfReceipt,
+      byEnd, byPurchaseDate
   }
 
   package struct Row: Sendable {

@@ -49,6 +49,17 @@ package struct AccessImpact: Hashable, Sendable {
           originalTransactionID: grant.originalTransactionID, productID: grant.productID, theirs: a?.until,
           ours: b?.until, isNow: a == nil || b == nil || a?.quantity != b?.quantity, price: prices[grant]))
     }
+    if parts.isEmpty, let one = NaiveReading.first(of: theirs), let other = NaiveReading.first(of: ours) {
+      // The same rows in another order.
+      let (a, b) = (one.until > now ? one.until : nil, other.until > now ? other.until : nil)
+      if a != b {
+        let grant = a == nil ? other.grant : one.grant
+        parts.append(
+          Part(
+            originalTransactionID: grant.originalTransactionID, productID: grant.productID, theirs: a, ours: b,
+            isNow: a == nil || b == nil, price: prices[grant]))
+      }
+    }
     guard !parts.isEmpty else { return nil }
     self.parts = parts.sorted { ($0.originalTransactionID, $0.productID) < ($1.originalTransactionID, $1.productID) }
     date = now

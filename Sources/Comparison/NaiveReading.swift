@@ -44,6 +44,20 @@ struct NaiveReading {
     }
   }
 
+  /// What a client has that reads the first row of `latest_receipt_info` alone: its product, and until when; nil where there
+  /// is no such row, or none with an end.
+  static func first(of answer: JSONObject) -> (grant: Grant, until: Milliseconds)? {
+    let answer = VerifyReceiptAnswer(answer)
+    guard answer.status == 0, !answer.isFlat, let row = answer.latestReceiptInfo?.first, let end = row.expiresDate,
+      let original = row.originalTransactionID ?? row.transactionID
+    else { return nil }
+    let isDead = row.cancellationDate != nil || row.isUpgraded == true
+    return (
+      Grant(originalTransactionID: original, productID: row.productID ?? ""),
+      isDead ? Milliseconds(.min) : end.cutToSecond
+    )
+  }
+
   private static func name(_ row: TransactionRow) -> String {
     if let line = row.webOrderLineItemID { return "line \(line)" }
     let original = row.originalTransactionID ?? row.transactionID ?? ""

@@ -14,6 +14,8 @@ struct LatestRow {
   let purchasedAt: Int64
   let expiresAt: Int64?
   let isUpgraded: Bool
+  /// Whether it was refunded or upgraded: whatever its end, it gives no access.
+  let isDead: Bool
   /// The transaction_id that the row has, as a number where it is one.
   let number: Int64
   let transactionID: String
@@ -36,8 +38,13 @@ struct LatestRow {
   }
 
   /// Descending by the end, of purchases that have none by their own date; then descending by transaction_id.
-  static func comes(_ a: LatestRow, beforeByEnd b: LatestRow) -> Bool {
-    let (left, right) = (a.expiresAt ?? a.purchasedAt, b.expiresAt ?? b.purchasedAt)
+  ///
+  /// - Parameter deadByPurchase: whether refunded and upgraded periods go by the date of their purchase, too.
+  static func comes(_ a: LatestRow, beforeByEnd b: LatestRow, deadByPurchase: Bool) -> Bool {
+    func date(_ row: LatestRow) -> Int64 {
+      deadByPurchase && row.isDead ? row.purchasedAt : row.expiresAt ?? row.purchasedAt
+    }
+    let (left, right) = (date(a), date(b))
     if left != right { return left > right }
     return comes(b, beforeByID: a)
   }
@@ -67,7 +74,8 @@ struct LatestRows {
     if readings.latestOrder == .transactionIdAscending {
       rows.sort { LatestRow.comes($0, beforeByID: $1) }
     } else {
-      rows.sort { LatestRow.comes($0, beforeByEnd: $1) }
+      let deadByPurchase = readings.reads(.deadRows, .byPurchaseDate)
+      rows.sort { LatestRow.comes($0, beforeByEnd: $1, deadByPurchase: deadByPurchase) }
     }
     self.rows = rows
   }
@@ -104,7 +112,9 @@ struct LatestRows {
       signed: place, posted: posted?.place,
       originalID: facts.text(.originalTransactionId) ?? purchase?.originalIdentity ?? id,
       kind: kind(facts, purchase), purchasedAt: purchased?.sinceEpoch ?? 0, expiresAt: expires?.sinceEpoch,
-      isUpgraded: facts.flag(.isUpgraded) ?? false, number: Int64(id) ?? 0, transactionID: id)
+      isUpgraded: facts.flag(.isUpgraded) ?? false,
+      isDead: facts.flag(.isUpgraded) == true || facts[.revocationDate] != nil, number: Int64(id) ?? 0,
+      transactionID: id)
   }
 
   private static func row(_ purchase: ReceiptPurchase, _ place: Int) -> LatestRow {
@@ -112,7 +122,7 @@ struct LatestRows {
     return LatestRow(
       signed: nil, posted: place, originalID: purchase.originalIdentity ?? id, kind: kind(nil, purchase),
       purchasedAt: purchase.purchaseDate?.sinceEpoch ?? 0, expiresAt: purchase.expiresDate?.sinceEpoch,
-      isUpgraded: false, number: Int64(id) ?? 0, transactionID: id)
+      isUpgraded: false, isDead: purchase.cancellationDate != nil, number: Int64(id) ?? 0, transactionID: id)
   }
 
   private static func kind(_ facts: Facts<PurchaseField>?, _ purchase: ReceiptPurchase?) -> LatestRow.Kind {

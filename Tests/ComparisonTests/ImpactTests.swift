@@ -60,6 +60,16 @@
     #expect(impact(answer([cancelled], inApp: [row("1")]), answer([cancelled])) == nil)
   }
 
+  @Test func `counts for a client that reads the first row alone`() throws {
+    let (running, dead) = (row("1"), row("1", "old", ends: 300, line: "2", more: ["is_upgraded": "true"]))
+    let found = try #require(impact(answer([running, dead]), answer([dead, running])))
+    #expect(found.parts.map(\.productID) == ["plus"])
+    #expect(found.parts[0].isLoss)
+    #expect(found.parts[0].isNow)
+    #expect(impact(answer([dead, running]), answer([running, dead]))?.parts[0].isLoss == false)
+    #expect(impact(answer([dead, running]), answer([dead, running])) == nil)
+  }
+
   @Test func `is all access where one answer is an error, and none where both are`() throws {
     let theirs = answer([row("1"), row("7", "coins", ends: nil, line: nil)])
     let error: JSONObject = ["status": 21_004]

@@ -20,6 +20,21 @@ enum AccessSeen {
     return running(rows, (answer["pending_renewal_info"]?.array ?? []).compactMap(\.object), at: now)
   }
 
+  /// Whether a client has other access by one answer than by the other, also one that reads the first row alone.
+  static func differs(_ a: JSONObject, _ b: JSONObject, at now: Milliseconds) -> Bool {
+    if access(in: a, at: now) != access(in: b, at: now) { return true }
+    guard let one = firstEnd(in: a), let other = firstEnd(in: b) else { return false }
+    return max(one, now.wholeSeconds) != max(other, now.wholeSeconds)
+  }
+
+  /// When the first of the newer rows ends; 0: it was taken back.
+  private static func firstEnd(in answer: JSONObject) -> Int64? {
+    guard answer["status"]?.integer == 0, let row = answer["latest_receipt_info"]?.array?.first?.object,
+      let end = seconds("expires_date", row)
+    else { return nil }
+    return isTaken(row) ? 0 : end
+  }
+
   private static func running(
     _ rows: [JSONObject], _ renewals: [JSONObject], at now: Milliseconds
   ) -> [String: String] {

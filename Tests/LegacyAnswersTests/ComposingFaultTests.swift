@@ -87,7 +87,7 @@
       let added = composed.compared.differences.filter { !before.contains($0.field.key) }
       outcome.added += added
       let access = AccessSeen.access(in: composed.response, at: date)
-      let isAffected = AccessSeen.access(in: sample.answer, at: date) != access
+      let isAffected = AccessSeen.differs(sample.answer, composed.response, at: date)
       if isAffected, access != known.access { outcome.affected += 1 }
       if isAffected != (composed.compared.impact != nil) {
         outcome.misjudged.append("\(isAffected) \(added.prefix(2).map(\.field.key)) \(sample.situations)")

@@ -42,4 +42,26 @@
         + "\(comparison.unavailable) unavailable, \(comparison.echoed) echoed, never varied: \(unvaried.sorted())")
     print(comparison.situations)
   }
+
+  @Test func `has refunded and upgraded periods by the date of their purchase where an app chose that`() throws {
+    let composers = (try Self.composer(), try Self.composer("Y-049"))
+    var moved = 0
+    func rows(_ composer: AnswerComposer, _ sample: SimulatedCase) throws -> [JSONObject] {
+      let answer = try JSONReader.read(composer.answer(sample.request, sample.facts), limits: .stored).object
+      return (answer?["latest_receipt_info"]?.array ?? []).compactMap(\.object)
+    }
+    try SimulatedCases(customers: 300, in: .sandbox, seed: 7).forEach { sample in
+      guard !sample.situations.isDisjoint(with: [.upgraded, .refunded]) else { return }
+      let (usual, chosen) = (try rows(composers.0, sample), try rows(composers.1, sample))
+      #expect(Set(usual) == Set(chosen))
+      if usual != chosen { moved += 1 }
+      let dates = chosen.compactMap { row in
+        let isDead = row["is_upgraded"] != nil || row["cancellation_date_ms"] != nil
+        let end = isDead ? nil : row["expires_date_ms"]
+        return (end ?? row["purchase_date_ms"])?.string.flatMap { Int64($0) }
+      }
+      #expect(dates == dates.sorted(by: >))
+    }
+    #expect(moved > 0)
+  }
 }
