@@ -29,7 +29,17 @@ struct StatementMapping {
       isSubscription: facts.isSubscription)
     return PurchaseStatement(
       key: PurchaseKey(app: app, environment: environment, originalTransactionID: original, line: line),
-      source: .signedV2, rank: try rank(verified, facts, app), facts: facts, message: message.bytes)
+      source: .signedV2, rank: Self.counting(facts, try rank(verified, facts, app)), facts: facts,
+      message: message.bytes)
+  }
+
+  /// A refund counts until Apple cannot leave it out any more: what is signed within a minute of it may not know of it, and
+  /// would take it back.
+  private static func counting(_ facts: Facts<PurchaseField>, _ rank: Rank) -> Rank {
+    guard let refunded = facts.date(.revocationDate) else { return rank }
+    var rank = rank
+    rank.asOf = max(rank.asOf, min(refunded, rank.asOf) + ClaimedChange.lag)
+    return rank
   }
 
   /// A renewal as a statement; it names no app itself, so `app` is its envelope's.

@@ -29,6 +29,22 @@
     #expect(statement.rank.asOf == earlier)
   }
 
+  /// Apple's answers lag: what it signs in the minute after a refund may not know of it.
+  @Test(arguments: [(-30, true), (30, true), (59, true), (61, false), (3_600, false)] as [(Int64, Bool)])
+  func `of a refund is not taken back by one that was signed within a minute of it`(
+    seconds: Int64, isRefunded: Bool
+  ) throws {
+    let refunded = Bench.signed - .seconds(2)
+    let refund = try purchase(
+      Bench.with(Bench.transaction, "revocationDate", .integer(refunded.sinceEpoch)), "REFUND")
+    let signed = refunded + .seconds(seconds)
+    let other = try purchase(Bench.with(Bench.transaction, "signedDate", .integer(signed.sinceEpoch)))
+    for statements in [[refund, other], [other, refund]] {
+      let purchases = Purchase.fold(statements, rules: Vocabulary.embedded.purchases.rules)
+      #expect(purchases.map { $0.revocationDate != nil } == [isRefunded])
+    }
+  }
+
   @Test(arguments: [
     ("1000001" as JSONValue?, "Auto-Renewable Subscription", "1000001"),
     (nil, "Auto-Renewable Subscription", "p"), ("0", "Auto-Renewable Subscription", "p"),
