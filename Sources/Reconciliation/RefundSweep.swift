@@ -87,9 +87,13 @@ package struct RefundSweep: Service {
         do {
           let isRecorded = try await ask(original, place)
           try await note(customer, place, isAsked: isRecorded)
-          (count, failures) = (count + 1, 0)
+          failures = 0
+          guard isRecorded else { continue }
+          count += 1
           metrics.refundsAsked[place.labels].increment()
         } catch let failure as CallFailure {
+          // A process that stops: the customer is due again as soon as the claim ends.
+          if failure.code == .cancelled { throw failure }
           try await note(customer, place, isAsked: false)
           failures += 1
           guard failures < Self.patience, await isWorthGoingOn(after: failure) else { throw failure }

@@ -36,9 +36,10 @@
     let ports = try Self.freePorts(2)
     let script = example.replacing("8090", with: ports[0]).replacing("127.0.0.1:8080", with: "127.0.0.1:\(ports[1])")
       .replacing("switchyard serve", with: "switchyard serve --listen 127.0.0.1:\(ports[1])")
-      .replacing("/tmp/try", with: "\(place.path)/try")
+    #expect(script.contains("$(mktemp -d)"))
     // As in a shell that a person uses: a pipe's exit status is its last command's.
-    let outcome = try await Program().shell("set +o pipefail\n\(script)\nwait\n")
+    let outcome = try await Program().shell(
+      "set +o pipefail\nexport TMPDIR=\(place.path)\n\(script)\nwait\n")
     #expect(outcome.status == 0, "\(outcome)")
     #expect(outcome.output.contains("Switchyard-Answered-By: ledger"), "\(outcome)")
     #expect(outcome.output.contains("user-0.0"), "\(outcome)")
