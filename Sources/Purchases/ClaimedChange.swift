@@ -79,15 +79,20 @@ extension RenewalStatement {
     let signed = known.filter(\.source.isSigned).max { $0.rank < $1.rank }
     // V1 tells whole seconds: within one second it may be the later one.
     if let signed, rank.asOf.wholeSeconds < signed.rank.asOf.wholeSeconds { return [] }
-    let news = Self.intentions.filter { field in
-      guard let value = said(field) else { return false }
-      return value != signed?.said(field) ?? Self.unsaid(field)
-    }
+    let news = Self.intentions.filter { contradicts(signed, about: $0) }
     let isOld = known.contains { earlier in
       guard earlier.source.isClaimed, signed.map({ $0.rank.asOf < earlier.rank.asOf }) ?? true else { return false }
       return rank.asOf < earlier.rank.asOf || news.allSatisfy { said($0) == earlier.said($0) }
     }
     return news.isEmpty || isOld ? [] : .renewal
+  }
+
+  /// Whether it says anything of the renewal that `signed` does not.
+  public func contradicts(_ signed: Self?) -> Bool { Self.intentions.contains { contradicts(signed, about: $0) } }
+
+  private func contradicts(_ signed: Self?, about field: RenewalField) -> Bool {
+    guard let value = said(field) else { return false }
+    return value != signed?.said(field) ?? Self.unsaid(field)
   }
 
   /// The fields by which access, or what is bought next, may change.

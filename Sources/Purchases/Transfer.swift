@@ -1,3 +1,4 @@
+public import JSON
 public import Time
 
 /// An originalTransactionId that passed from one account to another: a device handed on, a resubscription from another
@@ -118,6 +119,13 @@ extension Transfer {
       && !had.contains { kind in
         owners[kind].map { ExactText($0) == ExactText(Attribution.value(kind, account)) } ?? false
       }
+  }
+}
+
+extension JSONObject {
+  /// Whose a subscription is: a user id, an account token, or both.
+  public init(owner accounts: [Attribution.Kind: String]) {
+    self.init(accounts.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.name, .string($0.value)) })
   }
 }
 

@@ -92,6 +92,26 @@
     }
   }
 
+  /// A platform or the beginning of a data URI would be one account of everybody.
+  @Test func `without a header takes no column for users' that says the same in every row`() async throws {
+    let (one, two) = (Bench.receipts[0], Bench.receipts[1])
+    let uri = "data:application/octet-stream;base64"
+    for (text, users) in [
+      ("ios,alice,\(one)\nios,bob,\(two)\n", ["alice", "bob"]), ("ios,\(one)\nios,\(two)\n", [nil, nil]),
+      ("Notes,\(uri),\(one)\nNotes,\(uri),\(two)\n", [nil, nil]), ("alice,\(one)\n", ["alice"]),
+      ("alice,\(one)\n,\(two)\n", [nil, nil]), ("\\N,alice,\(one)\n\\N,bob,\(two)\n", ["alice", "bob"]),
+    ] {
+      let lines = try await Bench.extract(text).lines
+      #expect(lines.map { $0["userId"]?.string } == users, "\(text.prefix(60))")
+    }
+    // A column that says another thing in a later row is told by the first hundred.
+    let rows = (0..<101).map { "\($0 == 99 ? "bob" : "alice"),\($0 == 100 ? two : one)\n" }.joined()
+    let users = ReadRow.all(of: Array(rows.utf8), piece: { 10_000 }).map {
+      $0.user.map { String(decoding: $0, as: UTF8.self) }
+    }
+    #expect(users == (0..<101).map { $0 == 99 ? "bob" : "alice" })
+  }
+
   @Test func `without a header has the delimiter that leaves a receipt whole`() async throws {
     let lines = try await Bench.extract("Smith, John;\(Bench.receipts[0])\nDoe, Jane;\(Bench.receipts[1])\n").lines
     #expect(lines.map { $0["userId"]?.string } == ["Smith, John", "Doe, Jane"])

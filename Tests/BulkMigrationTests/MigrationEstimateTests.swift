@@ -40,12 +40,29 @@
   }
 
   @Test func `counts the users who bring what another one brought`() async throws {
+    let rows = ["alice", "bob", "bob", nil, "NULL"].map { (id: 2_000_000_900_000_001, user: $0) }
+    let estimate = try await Self.estimate(of: rows)
+    #expect(estimate.accounts.usable == 1, "\(estimate.accounts)")
+    #expect(estimate.accounts.duplicates == 4)
+    #expect(estimate.accounts.links == 1)
+    #expect(estimate.crowd.count == 0)
+  }
+
+  @Test func `counts users who would get the purchases of ten customers and more`() async throws {
+    let rows = (0..<40).map { number in
+      (id: 2_000_000_900_000_000 + number, user: Optional(number < 9 ? "nine" : number < 20 ? "eleven" : "u\(number)"))
+    }
+    let crowd = try await Self.estimate(of: rows).crowd
+    #expect([crowd.count, crowd.largest] == [1, 11])
+  }
+
+  private static func estimate(of rows: [(id: Int, user: String?)]) async throws -> MigrationEstimate {
     let old = try await PrivateMariaDB.shared.database()
     let connection = try await Connection.open(old)
     try await connection.read { session throws(DatabaseError) in
       try session.run("CREATE TABLE receipts_old (id INT NOT NULL PRIMARY KEY, receipt TEXT NULL, user TEXT NULL)")
-      for (id, user) in ["alice", "bob", "bob", nil, "NULL"].enumerated() {
-        _ = try session.execute("INSERT INTO receipts_old VALUES (\(id), '2000000900000001', \(user.sqlValue))")
+      for (number, row) in rows.enumerated() {
+        _ = try session.execute("INSERT INTO receipts_old VALUES (\(number), \("\(row.id)"), \(row.user.sqlValue))")
       }
     }
     await connection.close()
@@ -58,11 +75,7 @@
       intake: Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple))),
       directory: AppDirectory(apps: [app], tokens: [:]), key: .generate(),
       claims: RowJudge.Claims(app: app, environment: nil, receivedAt: Milliseconds(1)))
-    let accounts = try await MigrationEstimate.make(
-      of: [source.part(password: nil, sealedWith: nil)], by: judge, nil, rows: nil
-    ).accounts
-    #expect(accounts.usable == 1, "\(accounts)")
-    #expect(accounts.duplicates == 4)
-    #expect(accounts.links == 1)
+    return try await MigrationEstimate.make(
+      of: [source.part(password: nil, sealedWith: nil)], by: judge, nil, rows: nil)
   }
 }

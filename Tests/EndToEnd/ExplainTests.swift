@@ -190,6 +190,30 @@
     #expect(unheld.output.contains(": expired, NO access\n") && unheld.output.contains("Waiting for Apple since"))
   }
 
+  @Test func `says whose it is now, and that an earlier user has no access`() async throws {
+    let (database, _) = try await database()
+    for (user, asOf) in [("alice", 1_000), ("bob", 2_000)] {
+      try await database.execute(
+        """
+        INSERT INTO attributions SELECT app, environment, original_transaction_id, 2, '', \(user), \(asOf), \(asOf), message
+        FROM purchases WHERE source = 50
+        """)
+      try await database.execute(
+        """
+        INSERT INTO user_ids SELECT app, environment, \(user), original_transaction_id FROM purchases WHERE source = 50
+        """)
+    }
+    for (id, isFormer) in [("alice", true), ("bob", false), (Self.id, false)] {
+      let text = try await database.program.run("explain", SignedFixtures.bundleID, id).output
+      let line = "  owner: userID bob" + (isFormer ? "; alice had it before and has no access\n" : "\n")
+      #expect(text.contains(line), "\(text)")
+      let json = try await database.program.run("explain", SignedFixtures.bundleID, id, "--json").objects.first
+      let subscription = json?["subscriptions"]?.array?.first?.object
+      #expect(subscription?["owner"] == ["userID": "bob"])
+      if isFormer { #expect(subscription?["grantsAccess"] == false) }
+    }
+  }
+
   @Test func `says when nothing is known`() async throws {
     let (database, _) = try await database()
     let unknown = try await database.program.run("explain", SignedFixtures.bundleID, "7")

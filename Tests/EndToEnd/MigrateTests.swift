@@ -109,6 +109,35 @@
     }
   }
 
+  /// Nothing in such an answer is signed, but the table says whose it is, as it does beside an id alone.
+  @Test func `gives what a stored answer without a receipt names to the user of its row`() async throws {
+    try await MigrateSite.with(customers: 4) { site in
+      let purchases = try await site.apple.purchases(of: Self.app).compactMap { $0["transaction"]?.object }
+      let original = try #require(purchases.first?["originalTransactionId"]?.string)
+      let row: JSONObject = [
+        "original_transaction_id": .string(original), "transaction_id": .string(original),
+        "product_id": "com.example.monthly", "purchase_date_ms": "1700000000000",
+      ]
+      let answer: JSONObject = [
+        "status": 0, "environment": "Sandbox", "receipt": ["bundle_id": .string(Self.app), "in_app": []],
+        "latest_receipt_info": [.object(row)],
+      ]
+      let cell: JSONObject = ["user_id": "ada", "receipt": .string(String(decoding: answer.encoded(), as: UTF8.self))]
+      let place = TemporaryDirectory()
+      let table = place.file("answers.jsonl", cell.encoded())
+      let job = try await site.start(table, "--app", Self.app)
+      let service = try await site.serve()
+      let status = try await site.ended(job)
+      #expect(await service.end(SIGTERM) == 0)
+      #expect(status["accounts"]?.object?["usable"] == 1, "\(status)")
+      let users = try await site.database.rows(
+        "SELECT value FROM attributions WHERE original_transaction_id = \(original)")
+      #expect(try users.map { try $0.text("value") }.contains("ada"))
+      let explained = try await site.program.run("explain", Self.app, "ada", "--json")
+      #expect(try explained.objects.first?["accounts"]?.array?.isEmpty == false, "\(explained)")
+    }
+  }
+
   @Test func `takes whatever the old back end kept, in one folder, and writes rejects to be fed again`() async throws {
     try await MigrateSite.with(customers: 8) { site in
       let rows = site.receipts.dropFirst().map { $0.split(separator: ",").map(String.init) }

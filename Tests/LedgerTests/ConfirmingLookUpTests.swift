@@ -74,4 +74,28 @@
       #expect(try await fixture.open()["1"] == nil)
     }
   }
+
+  /// Apple's API may still say what it said before.
+  @Test func `is made again for a renewal of which Apple, asked within the minute, signs the old word`() async throws {
+    try await ClaimFixture.with { fixture in
+      try await fixture.hear(.signedV2, period: 1, renewal: 1, at: 0)
+      try await fixture.store(history: ["1"])
+      for (begin, signed) in [(100.0, Int64(1)), (300, 0)] {
+        try await fixture.hear(.notificationV1, period: 1, renewal: begin == 100 ? 0 : 1, at: begin)
+        try await fixture.settle(try await fixture.lease(at: begin + 1), fixture.stored(["1"]), at: begin + 1.1)
+        #expect(try await fixture.open()["1"]?.because == .renewal)
+        try await fixture.hear(.signedV2, period: 1, renewal: 1 - signed, at: begin + 62)
+        let again = try await fixture.lease(at: begin + 63)
+        #expect(again.count == 1)
+        try await fixture.settle(again, fixture.stored(["1"]), at: begin + 64)
+        #expect(try await fixture.open()["1"] == nil)
+      }
+      // Apple says the same at once: nothing is asked again.
+      try await fixture.hear(.notificationV1, period: 1, renewal: 0, at: 500)
+      let leased = try await fixture.lease(at: 501)
+      try await fixture.hear(.signedV2, period: 1, renewal: 0, at: 501)
+      try await fixture.settle(leased, fixture.stored(["1"]), at: 501.1)
+      #expect(try await fixture.open()["1"] == nil)
+    }
+  }
 }

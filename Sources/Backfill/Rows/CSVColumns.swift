@@ -48,8 +48,9 @@ package struct CSVColumns: Hashable, Sendable {
       if isWhole, let columns = Self(names: names, named, Array(bytes[record.content]), dialect) {
         return .table(columns, body: record.end)
       }
-      guard names.count > 1, let columns = Self(guessing: names, dialect) else { continue }
-      if !isWhole {
+      let told = isWhole ? constants(in: bytes, from: start, isAll: isAll, dialect) : []
+      guard names.count > 1, let columns = Self(guessing: names, constant: told ?? [], dialect) else { continue }
+      if told == nil || !isWhole {
         isUnfinished = true
       } else if names[columns.receipt].allSatisfy(\.isBase64) {
         return .table(columns, body: start)
@@ -87,15 +88,43 @@ package struct CSVColumns: Hashable, Sendable {
       endsWithReason: names.last.flatMap { ColumnName($0) } == .reason)
   }
 
+  /// The rows of a table without a header by which its columns are guessed, and their bytes, at most.
+  private static let guessed = (rows: 100, bytes: 1 << 20)
+
+  /// The columns that name at most one user in the first rows, as that of a platform; nil if more rows are needed to tell.
+  private static func constants(
+    in bytes: [UInt8], from start: Int, isAll: Bool, _ dialect: CSVDialect
+  ) -> Set<Int>? {
+    let end = min(bytes.count, start + guessed.bytes)
+    let endsThere = isAll && end == bytes.count
+    var (record, index, count) = (CSVRecord(), start, 0)
+    var told: [Set<ArraySlice<UInt8>>] = []
+    while index < end, count < guessed.rows {
+      record.read(bytes.span, from: index, before: end, dialect)
+      // The last one may be cut.
+      guard record.isSound, record.end < end || endsThere else { break }
+      if count == 0 { told = record.fields.map { _ in [] } }
+      for (column, field) in record.fields.enumerated() where column < told.count && told[column].count < 2 {
+        if let user = field.value(in: bytes).user { told[column].insert(user) }
+      }
+      count += 1
+      index = record.end
+    }
+    guard count == guessed.rows || isAll || end < bytes.count else { return nil }
+    return count < 2 ? [] : Set(told.indices.filter { told[$0].count < 2 })
+  }
+
   /// By the first row: the longest field is the receipt, the first bundle id the app, the first of the others the user.
-  private init?(guessing fields: [ArraySlice<UInt8>], _ dialect: CSVDialect) {
+  ///
+  /// - Parameter constant: columns that tell no users apart.
+  private init?(guessing fields: [ArraySlice<UInt8>], constant: Set<Int>, _ dialect: CSVDialect) {
     guard let receipt = fields.indices.max(by: { fields[$0].count < fields[$1].count }), fields[receipt].count > 200
     else { return nil }
     // The semicolons of HTML's entities separate nothing.
     if dialect.delimiter == UInt8(ascii: ";"), fields.dropLast().allSatisfy(Self.endsWithinEntity) { return nil }
     let others = fields.indices.filter { $0 != receipt && !RejectReason.isKnown(fields[$0]) }
     let app = others.first { Self.isBundleID(fields[$0]) }
-    let userID = others.first { $0 != app }
+    let userID = others.first { $0 != app && !constant.contains($0) && !Self.endsInDataURI(fields[$0]) }
     let endsWithReason = fields.last.map(RejectReason.isKnown) ?? false
     let names = fields.indices.map { index in
       switch index {
@@ -110,6 +139,11 @@ package struct CSVColumns: Hashable, Sendable {
       dialect, count: fields.count, app: app, userID: userID, receipt: receipt, header: Array(header.utf8),
       endsWithReason: endsWithReason)
     isGuessed = true
+  }
+
+  /// `data:application/octet-stream;base64`: what stands before the comma of a data URI.
+  private static func endsInDataURI(_ field: ArraySlice<UInt8>) -> Bool {
+    field.suffix(7).elementsEqual(";base64".utf8)
   }
 
   /// `…&#43` or `…&plus`: the beginning of an entity of HTML.

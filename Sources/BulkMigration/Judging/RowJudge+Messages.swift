@@ -30,7 +30,9 @@ extension RowJudge {
           of: try self.decision(on: id.encoded(), received: nil, app: app, row), app: app, digest: mark, row,
           isActive: true)
       }
-      return content(of: decision, app: app, digest: mark, row, isActive: isActive(findings))
+      return content(
+        of: decision, app: app, digest: mark, row, users: try users(of: findings, app, row),
+        isActive: isActive(findings))
     } catch {
       return .rejected(RejectReason(word: error.code), MigrationAccountTable.Place(app: app.id, environment: nil))
     }
@@ -55,10 +57,10 @@ extension RowJudge {
 
   /// What is written for it, and the ids by which Apple is asked; handed out by the job itself.
   func content(
-    of decision: Intake.Decision, app: App, digest: MigrationStep.Mark, _ row: RowClaims, isActive: Bool
+    of decision: Intake.Decision, app: App, digest: MigrationStep.Mark, _ row: RowClaims, users: [Entry] = [],
+    isActive: Bool
   ) -> Verdict {
-    var entry = decision.entry
-    entry.queuesIDs = false
+    let entry = decision.entry.withoutQueue
     let findings = entry.findings
     let ids = Set(
       (findings?.seeds ?? []).compactMap { seed -> MigrationStep.ID? in
@@ -71,8 +73,23 @@ extension RowJudge {
       MigrationStep.Content(
         digest: digest, user: row.mark,
         place: MigrationAccountTable.Place(app: app.id, environment: findings?.environment), entry: entry,
-        ids: ids.sorted { $0.id < $1.id }, isActive: isActive))
+        users: users, ids: ids.sorted { $0.id < $1.id }, isActive: isActive))
   }
+
+  /// A table's word for whose it is counts of what an unsigned answer or V1 body names, as it does of an id alone.
+  ///
+  /// Of so many purchases that they are hardly one user's it counts of none: they stay claimed.
+  private func users(of findings: Findings?, _ app: App, _ row: RowClaims) throws(Refusal) -> [Entry] {
+    guard let findings else { return [] }
+    let claimed = Set(findings.userIDs.filter(\.isClaimed).map(\.originalTransactionID)).sorted()
+    guard claimed.count <= Self.mostClaimed else { return [] }
+    return try claimed.map { id throws(Refusal) in
+      let body: JSONObject = ["transactionId": .string(id), "environment": .string(findings.environment.rawValue)]
+      return try decision(on: body.encoded(), received: nil, app: app, row).entry.withoutQueue
+    }
+  }
+
+  private static let mostClaimed = 1_000
 
   private func isActive(_ findings: Findings?) -> Bool {
     guard let findings else { return false }
@@ -87,6 +104,15 @@ extension RowJudge {
     return LegacyPassword.redacted(
       body, limits: JSONLimits(bytes: max(body.count, 1), depth: JSONLimits.standard.depth), key: key,
       secrets: directory.secretFilter)
+  }
+}
+
+extension Entry {
+  /// Its ids are the job's to hand out.
+  fileprivate var withoutQueue: Self {
+    var entry = self
+    entry.queuesIDs = false
+    return entry
   }
 }
 

@@ -31,6 +31,7 @@ package struct MigrationEstimate: Sendable {
   package private(set) var accounts = MigrationAccounts()
   package private(set) var places: [MigrationAccountTable.Place: Figures] = [:]
   package private(set) var samples: [Sample] = []
+  package private(set) var crowd = CrowdedUsers()
   /// Whether every row was read.
   package private(set) var isWhole = true
 
@@ -134,6 +135,7 @@ package struct MigrationEstimate: Sendable {
       accounts.ids += new
       figures.ids += new
       if new > 0 { figures.lookUps += 1 }
+      if new > 0, new == content.ids.count, let user = content.user { crowd.add(customerOf: user) }
       if new > 0, content.isActive { figures.active += 1 }
       places[content.place] = figures
     }

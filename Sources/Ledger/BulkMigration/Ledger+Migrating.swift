@@ -46,7 +46,7 @@ extension MigrationStep {
         counts[content.place, default: [:]][.link, default: 0] += 1
       case .firstUser, .known: counts[content.place, default: [:]][.duplicate, default: 0] += 1
       }
-      if standing != .known, let entry = content.entry { entries.append(entry) }
+      if standing != .known, let entry = content.entry { entries += [entry] + content.users }
     }
     if !entries.isEmpty {
       _ = try Batch(entries, looksForFormer: looksForFormer)

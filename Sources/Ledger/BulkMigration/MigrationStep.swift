@@ -25,6 +25,8 @@ package struct MigrationStep: Sendable {
     package let place: MigrationAccountTable.Place
     /// Nil where nothing is to be written of it, as of a receipt without purchases.
     package let entry: Entry?
+    /// Ids alone with the row's user, where what is unsigned names them: an operator's table says whose they are.
+    package let users: [Entry]
     package let ids: [ID]
     /// Whether the customer has something that has not ended, as far as it tells.
     package let isActive: Bool
@@ -33,12 +35,14 @@ package struct MigrationStep: Sendable {
     package var isUsable: Bool { !ids.isEmpty || entry?.findings?.purchases.isEmpty == false }
 
     package init(
-      digest: Mark, user: Mark?, place: MigrationAccountTable.Place, entry: Entry?, ids: [ID], isActive: Bool
+      digest: Mark, user: Mark?, place: MigrationAccountTable.Place, entry: Entry?, users: [Entry] = [], ids: [ID],
+      isActive: Bool
     ) {
       self.digest = digest
       self.user = user
       self.place = place
       self.entry = entry
+      self.users = users
       self.ids = ids
       self.isActive = isActive
     }

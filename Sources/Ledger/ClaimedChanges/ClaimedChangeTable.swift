@@ -43,7 +43,7 @@ package enum ClaimedChangeTable {
   /// Notes that look-ups have settled what was reported of these ids.
   ///
   /// - Returns: The ids to ask about once more: more was reported of them meanwhile, or Apple was asked within
-  ///   `ClaimedChange.lag` of the report and does not show the period or refund, which it may not know yet, or may not show
+  ///   `ClaimedChange.lag` of the report and does not show the change, which it may not know yet, or may not show
   ///   the refund of a purchase that the message did not say.
   static func settle(
     _ settled: [String: Answer], in scope: Scope, _ session: borrowing Session
@@ -51,7 +51,7 @@ package enum ClaimedChangeTable {
     var unsettled: Set<String> = []
     for ids in settled.keys.sorted().parts() {
       var answered: [String] = []
-      var (early, unsaid): ([PurchaseKey], Set<String>) = ([], [])
+      var (early, renewals, unsaid): ([PurchaseKey], [String], Set<String>) = ([], [], [])
       for row in try session.query(
         """
         SELECT c.original_transaction_id, c.changes, c.latest_at, c.line, c.because FROM \(.listed(ids)) STRAIGHT_JOIN claimed_changes c FORCE INDEX (PRIMARY)
@@ -70,7 +70,9 @@ package enum ClaimedChangeTable {
               early.append(
                 PurchaseKey(app: "", environment: scope.environment, originalTransactionID: id, line: Line(text: line)))
             }
-            if ClaimedChange(rawValue: try row.int("because")).contains(.refundWithoutRow) { unsaid.insert(id) }
+            let because = ClaimedChange(rawValue: try row.int("because"))
+            if because.contains(.renewal) { renewals.append(id) }
+            if because.contains(.refundWithoutRow) { unsaid.insert(id) }
           }
           continue
         }
@@ -82,7 +84,8 @@ package enum ClaimedChangeTable {
           AND original_transaction_id = \(id)
           """)
       }
-      let unconfirmed = try unconfirmed(early, in: scope, session).union(unsaid)
+      let unconfirmed = try unconfirmed(early, in: scope, session)
+        .union(try unconfirmedRenewals(of: renewals, in: scope, session)).union(unsaid)
       unsettled.formUnion(unconfirmed)
       answered.removeAll { unconfirmed.contains($0) }
       guard !answered.isEmpty else { continue }
@@ -108,6 +111,25 @@ package enum ClaimedChangeTable {
       unconfirmed.insert(key.originalTransactionID)
     }
     return unconfirmed
+  }
+
+  /// The ids of which the latest claim says another renewal than Apple signed last.
+  private static func unconfirmedRenewals(
+    of ids: [String], in scope: Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> Set<String> {
+    guard !ids.isEmpty else { return [] }
+    let statements = try RenewalTable.read(
+      """
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+      AND original_transaction_id IN (\(list: ids))
+      """, bundleIDs: [:], in: session)
+    let contradicted = Dictionary(grouping: statements, by: \.key.originalTransactionID).filter { _, told in
+      func latest(_ counts: (Source) -> Bool) -> RenewalStatement? {
+        told.filter { counts($0.source) }.max { $0.rank < $1.rank }
+      }
+      return latest(\.isClaimed)?.contradicts(latest(\.isSigned)) == true
+    }
+    return Set(contradicted.keys)
   }
 
   /// How many look-ups are open in each app and environment that has any, and since when the oldest is.

@@ -86,6 +86,17 @@ package struct MigrationWarning: Hashable, Sendable {
         """)
   }
 
+  /// Users who would get the purchases of many customers.
+  package static func crowdedUsers(_ count: Int, largest: Int) -> Self {
+    let users = count == 1 ? "One user has" : "\(count) users have"
+    return Self(
+      code: "crowdedUsers",
+      text: """
+        \(users) receipts of 10 or more customers, up to \(largest), that Apple does not link. Each of them would be \
+        this user's. Check that the column of users holds users, and no word for nobody.
+        """)
+  }
+
   /// What an app of the job lacks.
   static func all(
     of app: App?, in environment: Environment?, _ session: borrowing Session

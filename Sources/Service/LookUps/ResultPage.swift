@@ -124,8 +124,7 @@ struct ResultPage {
   ) -> JSONObject {
     var object = document.describe(subscription, in: piece)
     guard !owners.isEmpty else { return object }
-    object["owner"] = .object(
-      JSONObject(owners.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.name, .string($0.value)) }))
+    object["owner"] = .object(JSONObject(owner: owners))
     if let id, Transfer.isFormer(id, owners, among: attributions) {
       object["grantsAccess"] = false
       object["accessHeldUntil"] = nil

@@ -23,7 +23,8 @@ extension Household {
     ]
     for (likelihood, kind) in incidents where isLikely(likelihood) {
       let date = charge.purchaseDate + .seconds(Int64(random.number(in: 3_600..<Int(room))))
-      planFor(subscription, of: member, kind, at: date)
+      // What was paid in grace was bought before it was paid.
+      planFor(subscription, of: member, kind, at: max(date, charge.madeAt + .minutes(1)))
     }
   }
 

@@ -26,6 +26,10 @@ struct Explanation {
     self.limit = limit
     let purchases = Purchase.fold(dossier.purchases, rules: vocabulary.purchases.rules)
     self.purchases = purchases
+    let accounts = Attribution.merged(dossier.attributions)
+    transfers = Transfer.all(in: accounts, purchases: purchases)
+    let owners = Transfer.owners(after: transfers)
+    self.accounts = accounts
     let renewals = Dictionary(grouping: dossier.renewals, by: \.key)
     let periods = Dictionary(grouping: purchases, by: \.key.subscription)
     let keys = Set(periods.keys).union(renewals.keys)
@@ -38,6 +42,10 @@ struct Explanation {
         key: key, subscription: subscription,
         standing: subscription.map { dossier.standing(of: $0, at: now) },
         lookUp: dossier.lookUps[key.originalTransactionID],
+        owner: owners[key.originalTransactionID].map { owner in
+          let told = accounts.filter { $0.originalTransactionID == key.originalTransactionID }
+          return PresentOwner(accounts: owner, isAnother: Transfer.isFormer(id, owner, among: told))
+        },
         renewal: ExplainedThing(said, vocabulary.renewals.rules, vocabulary.rules))
     }
     let downloads = Dictionary(grouping: dossier.appTransactions, by: \.key.appTransactionID)
@@ -46,8 +54,6 @@ struct Explanation {
         [vocabulary.appTransactions.rules[field].id]
       }
     }
-    accounts = Attribution.merged(dossier.attributions)
-    transfers = Transfer.all(in: dossier.attributions, purchases: purchases)
     let index = PeriodIndex(
       subscriptions.compactMap { $0.subscription?.shown(under: dossier.legacyEntitlements, at: now) })
     events = Occurrence.toldAndLearned(in: dossier.events, purchases: purchases).map { occurrence in
@@ -120,7 +126,19 @@ struct ExplainedSubscription {
   let standing: Purchases.Standing?
   /// By which Apple is being asked now because of what V1 alone reported.
   let lookUp: OpenLookUp?
+  /// Nil where it never passed from one account to another.
+  let owner: PresentOwner?
   let renewal: ExplainedThing?
+
+  /// Whether the account that was asked for has access, or, if none was asked for, whoever has the subscription.
+  var grantsAccess: Bool { standing?.grantsAccess == true && owner?.isAnother != true }
+}
+
+/// Whose a subscription is now that passed from one account to another.
+struct PresentOwner {
+  let accounts: [Attribution.Kind: String]
+  /// Whether the account that was asked for had it once, and has it no more.
+  let isAnother: Bool
 }
 
 /// A purchase that only unsigned messages put beside the customer's.

@@ -47,8 +47,9 @@ extension ExplainedSubscription {
     [
       "originalTransactionId": .string(key.originalTransactionID),
       "status": JSONValue(standing?.status.map { Int64($0.rawValue) }), "statusName": JSONValue(standing?.status?.name),
-      "confirmed": .bool(standing?.isConfirmed ?? false), "grantsAccess": .bool(standing?.grantsAccess ?? false),
-      "accessHeldUntil": JSONValue(standing?.accessHeldUntil?.sinceEpoch),
+      "confirmed": .bool(standing?.isConfirmed ?? false), "grantsAccess": .bool(grantsAccess),
+      "accessHeldUntil": grantsAccess ? JSONValue(standing?.accessHeldUntil?.sinceEpoch) : .null,
+      "owner": owner.map { .object(JSONObject(owner: $0.accounts)) } ?? .null,
       "lookUp": lookUp.map { .object($0.json) } ?? .null, "lookUpFailure": JSONValue(lookUp?.failure),
       "decidedBy": JSONValue(standing?.period?.key.line.text),
       "claimed": claimed, "renewal": renewal.map { .object($0.json) } ?? .null,

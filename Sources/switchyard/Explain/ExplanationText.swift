@@ -70,7 +70,7 @@ extension Explanation {
     guard let standing = explained.standing, let subscription = explained.subscription else {
       return "subscription \(original): no period is known, only what Apple intends\n"
     }
-    let access = standing.grantsAccess ? "access" : "NO access"
+    let access = explained.grantsAccess ? "access" : "NO access"
     let status = standing.status?.name ?? "unknown: nobody with a vote says when it ends"
     let proof =
       standing.isConfirmed
@@ -80,6 +80,11 @@ extension Explanation {
     if let claim = standing.claim {
       let line = claim.period.map { " by line \($0.key.line.shown)" } ?? ""
       lines.append("  claimed by unsigned messages, and not counted: \(claim.status.name)\(line)")
+    }
+    if let owner = explained.owner {
+      let accounts = owner.accounts.sorted { $0.key.rawValue < $1.key.rawValue }
+      let told = accounts.map { "\($0.key.name) \($0.value.shown)" }.joined(separator: ", ")
+      lines.append("  owner: \(told)" + (owner.isAnother ? "; \(id.shown) had it before and has no access" : ""))
     }
     lines += lookUpLines(explained, standing)
     if let period = standing.period ?? subscription.current {

@@ -73,7 +73,10 @@ enum MigratePlan {
       places.sort { ($0.app, $0.environment) < ($1.app, $1.environment) }
       let plan = MigrationPlan(
         parts: parts, bundleID: starting.app?.bundleID, environment: environment, settings: settings,
-        columns: columns, estimate: estimate, places: places, warnings: starting.warnings)
+        columns: columns, estimate: estimate, places: places,
+        warnings: starting.warnings
+          + (estimate.crowd.count > 0
+            ? [.crowdedUsers(estimate.crowd.count, largest: estimate.crowd.largest)] : []))
       // A plan whose every row was rejected is not kept. Any other may be applied later, so its copy of stdin stays, even if
       // the output below cannot be written.
       isSourceNeeded = !plan.isUseless && (arguments.wantsJSON || arguments.value("out") != nil)
