@@ -64,12 +64,15 @@ public struct Adapter: Sendable {
   /// `environment` stands in where neither payload nor envelope names one; `app` is whose evidence it is; `userID` is
   /// the app's own name for the account. A member `userId` of a JSON body tells it where `userID` is nil: the body may be
   /// a client's, passed on.
+  ///
+  /// - Parameter userSince: since when the user is known; nil: since now.
   public func evidence(
-    _ body: [UInt8], app: String, environment: Environment?, userID: String? = nil, message: Digest, now: Milliseconds
+    _ body: [UInt8], app: String, environment: Environment?, userID: String? = nil, userSince: Milliseconds? = nil,
+    message: Digest, now: Milliseconds
   ) throws(Refusal) -> Reading {
     try evidence(
-      Detection(body, limits: evidenceLimits), app: app, environment: environment, userID: userID, message: message,
-      origin: .handedIn, now: now)
+      Detection(body, limits: evidenceLimits), app: app, environment: environment, userID: userID,
+      userSince: userSince, message: message, origin: .handedIn, now: now)
   }
 
   /// The same of what was told apart already, to be looked at and never kept.
@@ -81,8 +84,8 @@ public struct Adapter: Sendable {
   }
 
   private func evidence(
-    _ told: Detection, app: String, environment: Environment?, userID: String?, message: Digest,
-    origin whence: Evidence.Origin, now: Milliseconds
+    _ told: Detection, app: String, environment: Environment?, userID: String?, userSince: Milliseconds? = nil,
+    message: Digest, origin whence: Evidence.Origin, now: Milliseconds
   ) throws(Refusal) -> Reading {
     let evidence = Evidence(
       verifier: verifier, message: message, app: app, origin: whence, fallback: environment, now: now)
@@ -99,32 +102,67 @@ public struct Adapter: Sendable {
       if LegacyAnswer.isAnswer(object) {
         reading = try legacyAnswer(object, message, origin)
       } else if let text = object["receipt-data"]?.string {
-        reading = try receipt(Array(text.utf8), message, origin)
-      } else if let seed = try BareID.seed(object, of: origin) {
-        reading = try Reading(bare: seed, of: origin)
+        reading = try receipt(Array(Array(text.utf8)[...].withoutDataURI), message, origin)
       } else {
-        reading = try evidence.read(answer: object)
+        reading = try handed(object, evidence, message, origin)
       }
     }
-    try Self.attribute(&reading, to: userID, named: named, app: app, message: message, now: now)
+    try Self.attribute(&reading, to: userID, named: named, app: app, message: message, since: userSince ?? now)
     return reading
   }
 
+  /// An answer of Apple's, a client library's object of a purchase, or an id.
+  ///
+  /// What is signed goes before an id beside it, which proves nothing; what is said to be signed and is not proven does not.
+  private func handed(
+    _ object: JSONObject, _ evidence: Evidence, _ message: Digest, _ origin: LegacyOrigin
+  ) throws(Refusal) -> Reading {
+    if Evidence.holdsSigned(object), BareID.value(of: object) == nil { return try evidence.read(answer: object) }
+    let signed = SignedMember.all(in: object).prefix(Self.mostSigned)
+    var refusal: Refusal?
+    for member in signed {
+      do throws(Refusal) {
+        switch member.kind {
+        case .receipt:
+          let receipt = ReceiptEvidence(
+            reader: receipts, vocabulary: vocabulary, message: message, origin: origin, requiresProof: true)
+          return try receipt.read(member.text)
+        case .jws: return try evidence.read(jws: member.text)
+        }
+      } catch {
+        // Apple says that it is another app's, whatever stands beside it.
+        if error.kind == .authentic, error.code == Refusal.Code.wrongBundle.rawValue { throw error }
+        refusal = refusal ?? error
+      }
+    }
+    if let seed = try BareID.seed(object, of: origin) {
+      return try Reading(bare: seed, of: origin, survey: BareID.survey(object))
+    }
+    if let receipt = signed.first(where: { $0.kind == .receipt }), let refusal, refusal.kind != .authentic {
+      return try self.receipt(receipt.text, message, origin)
+    }
+    if let refusal { throw refusal }
+    return try evidence.read(answer: object)
+  }
+
+  /// Of the texts in an object those that are tried.
+  private static let mostSigned = 4
+
   /// The same of a receipt that was proven already: read as `evidence` reads its text.
   package func evidence(
-    _ receipt: ReceiptReading, app: String, environment: Environment?, userID: String? = nil, message: Digest,
-    now: Milliseconds
+    _ receipt: ReceiptReading, app: String, environment: Environment?, userID: String? = nil,
+    userSince: Milliseconds? = nil, message: Digest, now: Milliseconds
   ) throws(Refusal) -> Reading {
     let origin = LegacyOrigin(app: app, environment: environment, trust: .none, receivedAt: now)
     var reading = try ReceiptEvidence(reader: receipts, vocabulary: vocabulary, message: message, origin: origin)
       .read(receipt)
-    try Self.attribute(&reading, to: userID, named: nil, app: app, message: message, now: now)
+    try Self.attribute(&reading, to: userID, named: nil, app: app, message: message, since: userSince ?? now)
     return reading
   }
 
   /// Notes whose account it is, as the caller or the body says.
   private static func attribute(
-    _ reading: inout Reading, to userID: String?, named: String?, app: String, message: Digest, now: Milliseconds
+    _ reading: inout Reading, to userID: String?, named: String?, app: String, message: Digest, since: Milliseconds
   ) throws(Refusal) {
     guard reading.app == app else {
       throw Refusal(
@@ -139,7 +177,7 @@ public struct Adapter: Sendable {
     let user = told ?? inBody
     try Refusal.checkLength(ofUserID: user, app: app)
     reading.findings.noteSeeds(userID: user)
-    if let user { reading.findings.attribute(toUser: user, asOf: now, message: message.bytes) }
+    if let user { reading.findings.attribute(toUser: user, asOf: since, message: message.bytes) }
   }
 
   /// A blank user id names nobody; strangers must not share it.
@@ -248,7 +286,10 @@ public struct Adapter: Sendable {
     var findings = Findings(app: verified.bundleID, environment: environment)
     var survey = NotificationPayload(verified.notification.payload).survey()
     if let transaction = verified.transaction {
-      findings.purchases.append(try statements.purchase(transaction, of: verified.bundleID, in: environment))
+      let type = NotificationPayload(verified.notification.payload).notificationType
+      findings.purchases.append(
+        try statements.purchase(
+          transaction, of: verified.bundleID, in: environment, isReversal: type == "REFUND_REVERSED"))
       survey.add(TransactionPayload(transaction.payload).survey())
     }
     if let renewal = verified.renewal {

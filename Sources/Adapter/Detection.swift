@@ -1,4 +1,5 @@
 import JSON
+import Receipts
 import Signing
 
 /// What a body is, told by its content alone: one URL receives both generations.
@@ -22,6 +23,8 @@ enum Detection {
   static func read(_ body: [UInt8], limits: JSONLimits) throws(Refusal) -> (told: Self, object: JSONObject?) {
     let trimmed = body.drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
     if looksLikeReceipt(trimmed) { return (.receipt(body), nil) }
+    let inURI = trimmed.withoutDataURI
+    if inURI.count < trimmed.count { return (.receipt(Array(inURI)), nil) }
     if trimmed.first != UInt8(ascii: "{"), looksLikeJWS(trimmed) {
       return (.jws(Array(trimmed.reversed().drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D }.reversed())), nil)
     }

@@ -79,10 +79,16 @@ struct Evidence {
   /// An answer of the App Store Server API.
   func read(answer: JSONObject) throws(Refusal) -> Reading {
     if answer["data"]?.array != nil { return try statuses(StatusResponse(answer)) }
-    if answer["signedTransactions"]?.array != nil {
-      let history = HistoryResponse(answer)
+    let order = OrderLookupResponse(answer)
+    if order.isInvalidOrder {
+      throw Refusal(
+        .authentic, .notAMessage, "an answer of Look Up Order ID: status 1, Apple knows no such order of the app")
+    }
+    if let signed = order.signedTransactions {
+      let isOrder = answer["status"] != nil
       return try transactions(
-        history.signedTransactions ?? [], envelope: answer, title: "history", survey: history.survey())
+        signed, envelope: answer, title: isOrder ? "order" : "history",
+        survey: isOrder ? order.survey() : HistoryResponse(answer).survey())
     }
     if let jws = Self.payload(of: answer) { return try read(jws: Array(jws.utf8)) }
     throw Refusal(.unreadable, .notAMessage, "neither a signed payload nor an answer that holds some")
@@ -168,12 +174,15 @@ struct Evidence {
   }
 
   /// All statements of one answer: one app, one environment, and one customer if we fetched it.
-  private func answered(_ rows: Rows, _ envelope: AnswerEnvelope, _ title: String) throws(Refusal) -> Reading {
+  private func answered(_ told: Rows, _ envelope: AnswerEnvelope, _ title: String) throws(Refusal) -> Reading {
+    var rows = told
     let purchases = rows.purchases
     let bundleID = purchases.first?.key.app ?? envelope.bundleID ?? app
     var renewals: [RenewalStatement] = []
     for verified in rows.renewals {
-      renewals.append(try statements.renewal(verified, app: bundleID, in: environment(verified)))
+      do throws(Refusal) {
+        renewals.append(try statements.renewal(verified, app: bundleID, in: environment(verified)))
+      } catch { try rows.leaveOut("signedRenewalInfo", because: error) }
     }
     let keys =
       purchases.map { ($0.key.app, $0.key.environment) } + renewals.map { ($0.key.app, $0.key.environment) }

@@ -1,4 +1,5 @@
 import JSON
+import Receipts
 
 extension ReceivedBody {
   /// What may vouch for evidence, by what it is.
@@ -23,7 +24,11 @@ extension ReceivedBody {
       } else if object["receipt-data"]?.string != nil {
         .signature
       } else {
-        BareID.value(of: object) == nil && Evidence.holdsSigned(object) ? .signatures : .claim
+        switch SignedMember.all(in: object).first?.kind {
+        case .receipt: .signature
+        case .jws: .signatures
+        case nil: BareID.value(of: object) == nil && Evidence.holdsSigned(object) ? .signatures : .claim
+        }
       }
     case .failure: nil
     }

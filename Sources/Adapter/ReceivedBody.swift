@@ -62,8 +62,9 @@ package struct ReceivedBody: Sendable {
   ///
   /// For what is posted as a notification. What was taken in before, or is handed in with an app's token, is read with more.
   package func checkRows(app: String) throws(Refusal) {
-    let unified = legacyNotification?["unified_receipt"]?.object
-    let count = ["latest_receipt_info", "pending_renewal_info"].reduce(0) { $0 + (unified?[$1]?.array?.count ?? 0) }
+    let lists = ["latest_receipt_info", "latest_expired_receipt_info", "pending_renewal_info"]
+    let objects = [legacyNotification, legacyNotification?["unified_receipt"]?.object].compactMap(\.self)
+    let count = objects.reduce(0) { sum, object in lists.reduce(sum) { $0 + (object[$1]?.array?.count ?? 0) } }
     guard count > LegacyNotification.mostRows else { return }
     throw Refusal(
       .legacy, .tooManyRows, "\(count) rows, Apple sends 100; at most \(LegacyNotification.mostRows) are taken",

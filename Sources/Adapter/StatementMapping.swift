@@ -15,7 +15,7 @@ struct StatementMapping {
   ///
   /// - Parameter envelope: the app of a transaction that names none; nil where nothing vouches for it.
   func purchase(
-    _ verified: some DatedPayload, of envelope: String?, in environment: Environment
+    _ verified: some DatedPayload, of envelope: String?, in environment: Environment, isReversal: Bool = false
   ) throws(Refusal) -> PurchaseStatement {
     let payload = TransactionPayload(verified.payload)
     let facts = Facts<PurchaseField>(stated: verified.payload)
@@ -29,14 +29,16 @@ struct StatementMapping {
       isSubscription: facts.isSubscription)
     return PurchaseStatement(
       key: PurchaseKey(app: app, environment: environment, originalTransactionID: original, line: line),
-      source: .signedV2, rank: Self.counting(facts, try rank(verified, facts, app)), facts: facts,
+      source: .signedV2, rank: Self.counting(facts, try rank(verified, facts, app), isReversal), facts: facts,
       message: message.bytes)
   }
 
   /// A refund counts until Apple cannot leave it out any more: what is signed within a minute of it may not know of it, and
   /// would take it back.
-  private static func counting(_ facts: Facts<PurchaseField>, _ rank: Rank) -> Rank {
-    guard let refunded = facts.date(.revocationDate) else { return rank }
+  ///
+  /// What REFUND_REVERSED signs does take it back.
+  private static func counting(_ facts: Facts<PurchaseField>, _ rank: Rank, _ isReversal: Bool) -> Rank {
+    guard let refunded = facts.date(.revocationDate) ?? (isReversal ? rank.asOf : nil) else { return rank }
     var rank = rank
     rank.asOf = max(rank.asOf, min(refunded, rank.asOf) + ClaimedChange.lag)
     return rank

@@ -171,7 +171,8 @@ extension Answering {
       scope: request.key.scope, name: known.customer.name, isNamed: request.isNamed)
     return Stale(
       reasons: known.reasons, customer: customer,
-      ids: known.customer.idsToAsk(atMost: Self.idsAtOnce, at: clock.now()))
+      ids: known.customer.idsToAsk(
+        atMost: Self.idsAtOnce, receiptMade: request.receipt.signedAt, at: clock.now()))
   }
 
   private func read(

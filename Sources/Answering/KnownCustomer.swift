@@ -217,8 +217,15 @@ package struct KnownCustomer: Sendable {
   }
 
   /// By which Apple is asked: subscriptions of which news is missing first, then ids of which no history is known.
-  package func idsToAsk(atMost most: Int, at now: Milliseconds) -> [String] {
-    let missing = knowledge.asked.filter { knowledge.histories[$0] == nil && knowledge.unknown[$0] == nil }
+  ///
+  /// - Parameter made: when the receipt was made that names them: asked before, or soon after, Apple may not have known them.
+  package func idsToAsk(atMost most: Int, receiptMade made: Milliseconds? = nil, at now: Milliseconds) -> [String] {
+    let missing = knowledge.asked.filter { id in
+      guard knowledge.histories[id] == nil, let unknown = knowledge.unknown[id] else {
+        return knowledge.histories[id] == nil
+      }
+      return unknown.settledAt < (made ?? Milliseconds(0)) + .hours(1) || unknown.settledAt + Self.oblivion <= now
+    }
     // One of the receipt's own in any case: what is linked may be an id that Apple does not know.
     let named = silent(at: now) + missing + knowledge.asked.suffix(1) + knowledge.unheld
     var seen: Set<String> = []

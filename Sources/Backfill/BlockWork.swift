@@ -27,30 +27,33 @@ struct BlockWork: Sendable {
   private static let together = 256
 
   private func take(_ rows: inout [Row], of block: Block, _ result: inout BlockResult) {
-    let digests = rows.map { digest(of: $0) }
+    let texts = rows.map { Self.receipt(in: $0) }
+    let digests = texts.map { $0.map { ReceiptDigest(Digest.sha256($0).bytes) } }
     let seen = known.contained(in: digests)
     for (index, row) in rows.enumerated() {
-      switch row.content {
-      case .rejected(let reason): reject(row, reason, block, &result)
-      case .receipt(let text):
-        guard let digest = digests[index], !seen[index] else {
-          result.entries.append(.duplicate)
-          continue
-        }
-        switch usable(Array(text), app: row.app) {
-        case .success(let receipt):
-          settings.format.append(row, file: block.file, receipt, to: &result.output)
-          result.entries.append(.usable(digest, end: result.output.count))
-        case .failure(let refusal): reject(row, RejectReason(refusal.code), block, &result)
-        }
+      guard let text = texts[index], let digest = digests[index] else {
+        if case .rejected(let reason) = row.content { reject(row, reason, block, &result) }
+        continue
+      }
+      guard !seen[index] else {
+        result.entries.append(.duplicate)
+        continue
+      }
+      switch usable(text, app: row.app) {
+      case .success(let receipt):
+        settings.format.append(row, file: block.file, receipt, to: &result.output)
+        result.entries.append(.usable(digest, end: result.output.count))
+      case .failure(let refusal): reject(row, RejectReason(refusal.code), block, &result)
       }
     }
     rows.removeAll(keepingCapacity: true)
   }
 
-  private func digest(of row: Row) -> ReceiptDigest? {
+  /// The text of a receipt, in a client library's object told by its content; nil for a row that is rejected.
+  private static func receipt(in row: Row) -> [UInt8]? {
     switch row.content {
-    case .receipt(let text): ReceiptDigest(Digest.sha256(Array(text)).bytes)
+    case .receipt(let text): SignedMember.all(in: text).first?.text ?? Array(text)
+    case .rejected(.empty): row.object.flatMap { SignedMember.all(in: $0).first?.text }
     case .rejected: nil
     }
   }

@@ -25,7 +25,7 @@ struct NaiveReading {
     let answer = VerifyReceiptAnswer(answer)
     guard answer.status == 0 else { return }
     if answer.isFlat {
-      let row = answer.latestTransaction ?? answer.receipt.map { TransactionRow($0.json) }
+      let row = answer.latestTransactions.first ?? answer.receipt.map { TransactionRow($0.json) }
       if let row, answer.json["latest_expired_receipt_info"] == nil { add(row) }
       return
     }

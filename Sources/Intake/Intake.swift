@@ -90,7 +90,8 @@ package struct Intake: Sendable {
   ) throws(Refusal) -> Decision {
     let reading = try adapter.evidence(
       receipt, app: app.bundleID, environment: message.askedEnvironment(app: app.bundleID),
-      userID: message.claim?.userID, message: message.digest, now: message.receivedAt)
+      userID: message.claim?.userID, userSince: message.claim?.userSince, message: message.digest,
+      now: message.receivedAt)
     try Self.compare(reading, app)
     if let objection = reading.objection { throw objection }
     return Decision(entry: Self.entry(message, reading, app), reading: reading, refusal: nil)

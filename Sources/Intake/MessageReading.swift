@@ -2,6 +2,7 @@ package import Adapter
 package import Ledger
 package import Purchases
 import Signing
+import Time
 
 extension Adapter {
   /// Reads a message of any kind: one rule for what arrives, what is replayed from quarantine and what a rebuild reads again.
@@ -22,7 +23,8 @@ extension Adapter {
       return try apiAnswer(body, app: known(app), environment: environment, message: digest, now: now)
     case .evidence:
       return try evidence(
-        body, app: known(app), environment: environment, userID: message.claim?.userID, message: digest, now: now)
+        body, app: known(app), environment: environment, userID: message.claim?.userID,
+        userSince: message.claim?.userSince, message: digest, now: now)
     case .verifiedReceipt:
       return try postedReceipt(body, app: known(app), environment: environment, message: digest, now: now)
     }
@@ -63,4 +65,9 @@ extension InboxMessage {
       return ([identity.bytes] + identity.former).contains { Digest.sha256($0) == digest }
     }
   }
+}
+
+extension Claim {
+  /// Before everything that is said since, where nobody knows since when; nil: since the message came.
+  var userSince: Milliseconds? { isStored ? Milliseconds(0) : nil }
 }

@@ -153,6 +153,16 @@ extension Findings {
     return changes
   }
 
+  /// The purchases of which events of a V1 body tell a refund that a row has.
+  ///
+  /// If that refund is old news, the one that is told may be of a row without a date.
+  public var refundsWithRow: Set<String> {
+    let refunds = events.filter {
+      $0.source == .notificationV1 && $0.line != nil && ["REFUND", "REVOKE"].contains($0.notificationType)
+    }
+    return Set(refunds.compactMap(\.originalTransactionID))
+  }
+
   /// The originalTransactionIds that only a V1 body vouches for: nothing signed in the same message names them.
   public var claimedOriginals: Set<String> {
     let told =

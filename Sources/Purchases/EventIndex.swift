@@ -75,10 +75,24 @@ struct LearnedEvents {
     }
   }
 
+  /// What a V1 body without the row says: everything but the line.
+  private struct Lineless: Hashable {
+    let original: String?, second: Int64, notificationType: String, subtype: String?
+
+    init(_ event: Event) {
+      (original, second) = (event.originalTransactionID, event.date.wholeSeconds)
+      (notificationType, subtype) = (event.notificationType, event.subtype)
+    }
+  }
+
   private var places: [Entry: Int] = [:]
+  /// Nil where several say the same of different lines.
+  private var lineless: [Lineless: Int?] = [:]
 
   /// Notes the place of an event that was learned from `purchase`; of several that share a name the first keeps it.
   mutating func insert(_ event: Event, of purchase: Purchase, at place: Int) {
+    let key = Lineless(event)
+    lineless[key] = .some(lineless[key] == nil ? place : nil)
     _ = EventName.anyName(of: purchase) { name in
       let entry = Entry(name, event)
       if places[entry] == nil { places[entry] = place }
@@ -91,6 +105,9 @@ struct LearnedEvents {
     for telling in occurrence.tellings {
       for name in EventName.names(of: telling) {
         if let place = places[Entry(name, telling)] { return place }
+      }
+      if telling.line == nil, telling.originalTransactionID != nil, let place = lineless[Lineless(telling)] ?? nil {
+        return place
       }
     }
     return nil

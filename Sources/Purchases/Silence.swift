@@ -56,7 +56,7 @@ extension Subscription {
     at now: Milliseconds, allowing allowance: Interval, asked: Milliseconds? = nil
   ) -> Silence? {
     guard let period = newest, let end = period.expiresDate, end + allowance <= now else { return nil }
-    if let other = current(at: now)?.expiresDate, now < other { return nil }
+    if let other = current(at: now), !other.isRevoked(at: now), let end = other.expiresDate, now < end { return nil }
     if let revoked = period.revocationDate, revoked <= end { return nil }
     func hasNews(since date: Milliseconds) -> Bool { self.hasNews(since: date) || asked.map { $0 >= date } ?? false }
     if hasNews(since: end) {

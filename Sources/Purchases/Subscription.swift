@@ -122,7 +122,7 @@ public struct Subscription: Hashable, Sendable {
 }
 
 extension Purchase {
-  fileprivate func isRevoked(at now: Milliseconds) -> Bool { revocationDate.map { $0 <= now } ?? false }
+  func isRevoked(at now: Milliseconds) -> Bool { revocationDate.map { $0 <= now } ?? false }
   fileprivate func hasBegun(at now: Milliseconds) -> Bool { purchaseDate.map { $0 <= now } ?? true }
   fileprivate func expires(after now: Milliseconds) -> Bool { expiresDate.map { now < $0 } ?? false }
 }

@@ -114,7 +114,11 @@ extension Transfer {
   public static func isFormer(
     _ account: String, _ owners: [Attribution.Kind: String], among attributions: [Attribution]
   ) -> Bool {
-    let had = attributions.filter { !$0.isClaimed && $0.names(account) }.map(\.kind)
+    let proven = attributions.filter { !$0.isClaimed }
+    let had = proven.filter { $0.names(account) }.map(\.kind)
+    // A token that is set anew for one and the same user takes nothing from them.
+    let isOfOneUser = owners[.userID] == nil && proven.contains { $0.kind == .userID }
+    if isOfOneUser, had.allSatisfy({ $0 == .appAccountToken }) { return false }
     return had.contains { owners[$0] != nil }
       && !had.contains { kind in
         owners[kind].map { ExactText($0) == ExactText(Attribution.value(kind, account)) } ?? false

@@ -2,9 +2,10 @@
 public enum UserID {
   /// What databases and languages write for nothing; in lower case.
   private static let wordsForNothing: Set<String> = [
-    "\\n", "null", "(null)", "<null>", "nil", "<nil>", "none", "undefined", "nan", "0",
+    "\\n", "null", "(null)", "<null>", "nil", "<nil>", "none", "undefined", "nan", "0", "-1", "-", "n/a", "unknown",
+    "anonymous", "guest", "00000000-0000-0000-0000-000000000000",
   ]
-  private static let longestWord = 20
+  private static let longestWord = 36
 
   /// Whether the text names nobody: it is blank, in any script, or a word for nothing.
   ///

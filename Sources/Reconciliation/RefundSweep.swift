@@ -25,6 +25,8 @@ package struct RefundSweep: Service {
 
   /// Apple refunds within 90 days; a period is bought up to a month before.
   private static let window = Interval.days(120)
+  /// More than `--refund-sweep` takes.
+  private static let longestPeriod = Interval.days(365)
   private static let sliceLength = 200
   /// After the start of a process, so that one that ends again and again does not look through the ledger each time.
   private static let delay = Duration.seconds(60)
@@ -75,8 +77,14 @@ package struct RefundSweep: Service {
 
   /// Asks about every customer whose turn it is; how many.
   package func sweep(_ place: AskablePlace) async throws -> Int {
-    try await change { [scope = place.scope, before = clock.now() - every - every] session throws(DatabaseError) in
-      try RefundSweepTable.purge(askedBefore: before, in: scope, session)
+    // Who was asked about before has bought nothing since, or is called otherwise.
+    let before = clock.now() - Self.window - Self.longestPeriod
+    var isMore = true
+    while isMore {
+      isMore = try await ledger.pool.transaction(replayable: true) {
+        [scope = place.scope] session throws(DatabaseError) in
+        try RefundSweepTable.purge(askedBefore: before, in: scope, session)
+      }
     }
     var (last, count, failures): (String?, Int, Int) = (nil, 0, 0)
     while let slice = try await ledger.slice(of: place.app, place.environment, after: last, limit: Self.sliceLength) {
@@ -95,7 +103,7 @@ package struct RefundSweep: Service {
           // A process that stops: the customer is due again as soon as the claim ends.
           if failure.code == .cancelled { throw failure }
           try await note(customer, place, isAsked: false)
-          failures += 1
+          if !Self.isOfCustomer(failure) { failures += 1 }
           guard failures < Self.patience, await isWorthGoingOn(after: failure) else { throw failure }
         }
       }
@@ -124,10 +132,11 @@ package struct RefundSweep: Service {
     }
   }
 
-  /// Notes that a customer was asked about; else they are due again in a day, behind those who come meanwhile.
+  /// Notes that a customer was asked about; else they are due again in two days: a pass of the next day begins behind them.
   private func note(_ customer: String, _ place: AskablePlace, isAsked: Bool) async throws {
     let now = clock.now()
-    let instant = isAsked ? now : now - every + min(every, .hours(24))
+    // Not at once: those behind them come first.
+    let instant = isAsked ? now : now - every + min(every, .hours(48))
     try await withCancellationShield {
       try await change { [scope = place.scope] session throws(DatabaseError) in
         try RefundSweepTable.note(customer, askedAt: instant, in: scope, session)
@@ -159,6 +168,16 @@ package struct RefundSweep: Service {
         return true
       }
       revision = next
+    }
+  }
+
+  /// Whether it says nothing of how the next customer would fare.
+  private static func isOfCustomer(_ failure: CallFailure) -> Bool {
+    switch failure.code {
+    case .refused, .malformedAnswer, .tooLarge, .endlessPaging: true
+    case .rateLimited, .overBudget, .unauthorized, .noToken, .cancelled, .invalidCall, .unreachable, .untrusted,
+      .interrupted, .serverFailed:
+      false
     }
   }
 

@@ -83,6 +83,9 @@ public struct Survey: Hashable, Sendable {
   /// Counts a field that is as documented and still of no use.
   public mutating func add(unusable path: String) { unusableFields.append(path) }
 
+  /// Counts a field that nobody knows.
+  public mutating func add(unknown path: String) { unknownFields.append(path) }
+
   public mutating func add(_ other: Survey) {
     unknownFields += other.unknownFields
     unusableFields += other.unusableFields

@@ -14,6 +14,8 @@ public struct Schema: Sendable {
     case code(ClosedRange<Int64>)
     case structure(Schema)
     case structures(Schema)
+    /// A list, or one object in its place: V1 bodies that went through many hands have either where Apple has the other.
+    case rows(Schema)
     /// Of the old generation, which writes one value in several ways.
     case loose(Loose)
   }
@@ -68,7 +70,9 @@ public struct Schema: Sendable {
       switch kind {
       case .structure(let schema):
         if let inner = value.object { schema.survey(inner, path: "\(path)\(key).", into: &survey) }
-      case .structures(let schema):
+      case .rows(let schema) where value.object != nil:
+        if let inner = value.object { schema.survey(inner, path: "\(path)\(key).", into: &survey) }
+      case .structures(let schema), .rows(let schema):
         let path = "\(path)\(key)[]."
         var known = KeyMemory<Kind>()
         for inner in value.array ?? [] {
@@ -95,6 +99,7 @@ extension Schema.Kind {
     case .texts: value.array?.allSatisfy { $0.string != nil } ?? false
     case .structure: value.object != nil
     case .structures: value.array?.allSatisfy { $0.object != nil } ?? false
+    case .rows: value.object != nil || value.array?.allSatisfy { $0.object != nil } ?? false
     case .loose(let loose): loose.accepts(value)
     }
   }
@@ -106,7 +111,7 @@ extension Schema.Kind {
     case .code(let codes): value.integer.map(codes.contains) ?? true
     case .loose(.word(let words)): value.looseText.map(words.contains) ?? true
     case .loose(.code(let codes)): value.looseInteger.map(codes.contains) ?? true
-    case .text, .integer, .flag, .date, .texts, .structure, .structures, .loose: true
+    case .text, .integer, .flag, .date, .texts, .structure, .structures, .rows, .loose: true
     }
   }
 }

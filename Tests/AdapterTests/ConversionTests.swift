@@ -98,7 +98,7 @@
   }
 
   private static func bodiesOfUndecidedEnvironments() throws -> [[UInt8]] {
-    let v1: JSONObject = ["notification_type": "CANCEL", "bid": .string(Bench.app)]
+    let v1: JSONObject = ["notification_type": "CANCEL", "bid": .string(Bench.app), "original_transaction_id": 1]
     var (two, mars) = (v1, v1)
     two["environment"] = "PROD"
     two["unified_receipt"] = ["environment": "Sandbox"]
@@ -125,7 +125,9 @@
   }
 
   @Test func `of one environment is never taken for one of another`() throws {
-    let body: JSONObject = ["notification_type": "CANCEL", "bid": .string(Bench.app), "environment": "PROD"]
+    let body: JSONObject = [
+      "notification_type": "CANCEL", "bid": .string(Bench.app), "environment": "PROD", "original_transaction_id": 1,
+    ]
     #expect(refusal(body.encoded(), in: .sandbox)?.code == "environmentUnknown")
     #expect(refusal(body.encoded(), in: .production) == nil)
   }

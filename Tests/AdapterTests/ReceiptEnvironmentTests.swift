@@ -69,10 +69,10 @@
 
   @Test func `never becomes one of Production while its unsigned part says Sandbox`() throws {
     let text = try receipt(named: "Sandbox")
-    for reading in [try Bench.legacy(body(text)), try Bench.legacyEvidence(answer(text))] {
-      #expect(!reading.findings.originalTransactionIDs.contains(Self.original))
-      #expect(!reading.findings.seeds.contains { $0.transactionID == Self.original })
-    }
+    #expect(throws: Refusal(.legacy, .missingIdentity, "")) { try Bench.legacy(body(text)) }
+    let reading = try Bench.legacyEvidence(answer(text))
+    #expect(!reading.findings.originalTransactionIDs.contains(Self.original))
+    #expect(!reading.findings.seeds.contains { $0.transactionID == Self.original })
     let asked = try Bench.legacyEvidence(Array(text.utf8), in: .production, userID: "mallory")
     #expect(asked.objection?.code == Refusal.Code.environmentUnknown.rawValue)
     // What an earlier version stored is read all the same, as what it says it is.

@@ -79,6 +79,19 @@
     }
   }
 
+  /// As cordova, React Native, Unity and Flutter write a purchase.
+  @Test func `of client libraries' objects has the receipts in them`() async throws {
+    let receipts = Bench.receipts.prefix(3).map { String($0) }
+    let objects = [
+      #"{"transactionId":"1","user_id":"alice","transaction":{"appStoreReceipt":"\#(receipts[0])"}}"#,
+      #"{"user_id":"bob","receipt":"{\"Store\":\"AppleAppStore\",\"Payload\":\"\#(receipts[1])\"}"}"#,
+      #"{"user_id":"eve","verificationData":{"serverVerificationData":"\#(receipts[2])"}}"#,
+    ]
+    let lines = try await Bench.extract(objects.joined(separator: "\n")).lines
+    #expect(lines.map { $0["userId"]?.string } == ["alice", "bob", "eve"])
+    #expect(lines.allSatisfy { $0["verified"] == true })
+  }
+
   /// An empty field is no user: rows of strangers must not share one.
   @Test func `without a user id gives none`() async throws {
     let (one, two) = (Bench.receipts[0], Bench.receipts[1])
@@ -97,9 +110,9 @@
     let (one, two) = (Bench.receipts[0], Bench.receipts[1])
     let uri = "data:application/octet-stream;base64"
     for (text, users) in [
-      ("ios,alice,\(one)\nios,bob,\(two)\n", ["alice", "bob"]), ("ios,\(one)\nios,\(two)\n", [nil, nil]),
+      ("ios,2026-01-01,\(one)\nios,2026-01-02,\(two)\n", [nil, nil]), ("ios,\(one)\nios,\(two)\n", [nil, nil]),
       ("Notes,\(uri),\(one)\nNotes,\(uri),\(two)\n", [nil, nil]), ("alice,\(one)\n", ["alice"]),
-      ("alice,\(one)\n,\(two)\n", [nil, nil]), ("\\N,alice,\(one)\n\\N,bob,\(two)\n", ["alice", "bob"]),
+      ("alice,\(one)\n,\(two)\n", ["alice", nil]), ("\\N,2026,\(one)\nbob,2025,\(two)\n", [nil, "bob"]),
     ] {
       let lines = try await Bench.extract(text).lines
       #expect(lines.map { $0["userId"]?.string } == users, "\(text.prefix(60))")

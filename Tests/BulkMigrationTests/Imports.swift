@@ -6,6 +6,7 @@
 @_exported public import Intake
 @_exported public import JSON
 @_exported public import Ledger
+@_exported public import Purchases
 @_exported public import Receipts
 @_exported public import Runtime
 @_exported public import Signing

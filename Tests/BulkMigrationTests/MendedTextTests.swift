@@ -42,6 +42,7 @@
       case .jws: "jws"
       case .message: "message"
       case .id(let id, _): "id \(id)"
+      case .signed: "signed"
       }
     }
     #expect(try kind("2000000123456789") == "id 2000000123456789")

@@ -48,12 +48,17 @@
     #expect(estimate.crowd.count == 0)
   }
 
-  @Test func `counts users who would get the purchases of ten customers and more`() async throws {
-    let rows = (0..<40).map { number in
-      (id: 2_000_000_900_000_000 + number, user: Optional(number < 9 ? "nine" : number < 20 ? "eleven" : "u\(number)"))
+  @Test func `counts users who would get the purchases of too many customers`() async throws {
+    let rows = (0..<240).map { number in
+      (id: 2_000_000_900_000_000 + number, user: Optional(number < 99 ? "some" : number < 200 ? "many" : "u\(number)"))
     }
     let crowd = try await Self.estimate(of: rows).crowd
-    #expect([crowd.count, crowd.largest] == [1, 11])
+    #expect([crowd.count, crowd.largest] == [1, 101])
+    var users = CrowdedUsers()
+    for number in 0..<20 {
+      users.add(customerOf: MigrationStep.Mark([UInt8](repeating: number < 9 ? 1 : 2, count: 16)), isReceipt: true)
+    }
+    #expect([users.count, users.largest] == [1, 11])
   }
 
   private static func estimate(of rows: [(id: Int, user: String?)]) async throws -> MigrationEstimate {

@@ -82,7 +82,8 @@
       let kept = try JSONReader.read(Array(Program.text(plan).utf8)).object
       #expect(
         kept?["sources"]?.array?.first?.object?["columns"]
-          == ["key": "id", "receipt": "latest_receipt", "user": "user_id", "app": .null], "\(planned)")
+          == ["key": "id", "receipt": "latest_receipt", "user": "user_id", "app": .null, "id": .null],
+        "\(planned)")
       let refused = try await program.run("migrate", "apply", plan)
       #expect(refused.status == 4, "\(refused)")
       let here = try await program.run(["migrate", "apply", plan, "--yes", "--here"] + site.roots)

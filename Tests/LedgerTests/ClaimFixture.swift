@@ -81,6 +81,23 @@ struct ClaimFixture: Sendable {
     try await append(findings, message, order)
   }
 
+  /// An event of a V1 body of which this is all.
+  func event(_ type: String, line: Line?, at seconds: Double) throws -> Findings {
+    var findings = Findings(app: app.bundleID, environment: .production)
+    findings.events = [
+      Event(
+        app: app.bundleID, environment: .production, notificationUUID: nil, notificationType: type, subtype: nil,
+        originalTransactionID: "1", transactionID: nil, line: line, date: time(seconds), source: .notificationV1,
+        rank: Rank(asOf: time(seconds), tieBreak: [1]), details: [:], message: [UInt8](repeating: 1, count: 32),
+        rule: nil)
+    ]
+    return findings
+  }
+
+  func message(_ text: String, at seconds: Double) -> InboxMessage {
+    InboxMessage(kind: .notification, body: Array(text.utf8), receivedAt: time(seconds))
+  }
+
   func append(
     _ findings: Findings, _ message: InboxMessage, _ order: ClaimedIDs = .behind(atMost: .max)
   ) async throws {

@@ -98,4 +98,29 @@
       #expect(try await fixture.open()["1"] == nil)
     }
   }
+
+  /// DID_RENEW without rows: what Apple's API shows in the same second may be the period before.
+  @Test func `is made again for a renewal without a row of which Apple was asked within the minute`() async throws {
+    try await ClaimFixture.with { fixture in
+      try await fixture.hear(.signedV2, period: 1, at: 0)
+      try await fixture.store(history: ["1"])
+      try await fixture.append(fixture.event("DID_RENEW", line: nil, at: 100), fixture.message("renewed", at: 100))
+      try await fixture.settle(try await fixture.lease(at: 101), fixture.stored(["1"]), at: 102)
+      #expect(try await fixture.open()["1"]?.because == .period)
+      try await fixture.settle(try await fixture.lease(at: 163), fixture.stored(["1"]), at: 164)
+      #expect(try await fixture.open()["1"] == nil)
+    }
+  }
+
+  /// The row of the refund that is meant may lack its date: then an older one is taken for it.
+  @Test func `is queued for a refund whose row is of one that is old news`() async throws {
+    try await ClaimFixture.with { fixture in
+      try await fixture.hear(.signedV2, period: 1, revokedAt: 10, at: 20)
+      try await fixture.store(history: ["1"])
+      var findings = try fixture.event("REFUND", line: Line(text: "1001"), at: 100)
+      findings.purchases = fixture.findings(.notificationV1, of: "1", 1...1, revokedAt: 10, at: 100).purchases
+      try await fixture.append(findings, fixture.message("refunded", at: 100))
+      #expect(try await fixture.open()["1"]?.because == [.refund, .refundWithoutRow])
+    }
+  }
 }

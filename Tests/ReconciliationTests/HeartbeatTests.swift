@@ -87,6 +87,7 @@
       let body: JSONObject = [
         "notification_type": "DID_CHANGE_RENEWAL_STATUS", "bid": .string(KeptUp.app), "environment": "PROD",
         "password": .string(AppPlan.sample(KeptUp.app).sharedSecret), "auto_renew_status": "true",
+        "original_transaction_id": 1_000,
       ]
       #expect(try await kept.post(body.encoded()) == 200)
       #expect(try await kept.rowCount("inbox WHERE title LIKE 'V1 %'") == 1)

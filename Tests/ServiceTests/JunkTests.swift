@@ -149,7 +149,7 @@
       func legacy(_ product: String, _ password: String?) -> JSONObject {
         var body: JSONObject = [
           "notification_type": "DID_RENEW", "bid": .string(RunningService.app), "environment": "Sandbox",
-          "auto_renew_product_id": .string(product),
+          "auto_renew_product_id": .string(product), "original_transaction_id": 1_000,
           "unified_receipt": [
             "environment": "Sandbox", "status": 0, "latest_receipt_info": [], "pending_renewal_info": [],
           ],

@@ -27,7 +27,7 @@
   private static func legacy(_ change: (inout JSONObject) -> Void = { _ in }) -> [UInt8] {
     var body: JSONObject = [
       "notification_type": "DID_RENEW", "password": .string(secret), "bid": .string(RunningService.app),
-      "environment": "Sandbox",
+      "environment": "Sandbox", "original_transaction_id": 1_000,
     ]
     change(&body)
     return body.encoded()

@@ -22,7 +22,7 @@ struct RunningService {
   /// Apple's own root is trusted beside the simulated one.
   static func with(
     _ change: (inout Installation.Settings) -> Void = { _ in },
-    sources: AllowedSources = .anywhere, app: String = Self.app,
+    sources: AllowedSources = .anywhere, app: String = Self.app, clock: WallClock = .fixed(at: Self.now),
     _ body: (RunningService) async throws -> Void
   ) async throws {
     let configuration = try await PrivateMariaDB.shared.database()
@@ -46,7 +46,7 @@ struct RunningService {
     let master = MasterKey.generate()
     let installation = try await Installation(
       pool: pool, adapter: Adapter(verifier: SignedDataVerifier(roots: roots)), keys: Keyring(current: master),
-      settings: settings, clock: .fixed(at: now), logger: Logger(label: "test", level: .debug, handler: log))
+      settings: settings, clock: clock, logger: Logger(label: "test", level: .debug, handler: log))
     try installation.metricsServer?.start()
     try installation.server.start()
     let service = RunningService(

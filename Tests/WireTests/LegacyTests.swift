@@ -107,7 +107,7 @@
       "status": 21006, "receipt": ["transaction_id": "1", "bid": "b"],
       "latest_expired_receipt_info": ["transaction_id": "2"], "auto_renew_status": 0, "expiration_intent": "1",
     ])
-    #expect(flat.isFlat && flat.latestTransaction?.transactionID == "2" && flat.receipt?.bundleID == "b")
+    #expect(flat.isFlat && flat.latestTransactions.first?.transactionID == "2" && flat.receipt?.bundleID == "b")
     #expect(flat.survey().isClean, "\(flat.survey())")
     #expect(VerifyReceiptAnswer(["status": 0, "receipt": ["transaction_id": "1"]]).isFlat)
     #expect(!VerifyReceiptAnswer(["status": 21007]).isFlat)

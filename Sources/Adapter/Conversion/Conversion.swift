@@ -208,7 +208,7 @@ extension Conversion {
   ) throws(ConversionRefusal) -> Converted {
     let body = NotificationBody(object)
     let claimed =
-      body.bundleID ?? body.latestReceiptInfo?.bundleID ?? body.latestExpiredReceiptInfo?.bundleID
+      body.bundleID ?? (body.latestReceiptInfo + body.latestExpiredReceiptInfo).lazy.compactMap(\.bundleID).first
     let origin = LegacyOrigin(app: claimed ?? app, environment: environment, trust: .none, receivedAt: now)
     do throws(Refusal) {
       var converted = Converted(
@@ -224,7 +224,7 @@ extension Conversion {
     _ object: JSONObject, _ message: Digest, _ now: Milliseconds
   ) throws(ConversionRefusal) -> Converted {
     let answer = VerifyReceiptAnswer(object)
-    let claimed = answer.receipt?.bundleID ?? answer.latestTransaction?.bundleID
+    let claimed = answer.receipt?.bundleID ?? answer.latestTransactions.lazy.compactMap(\.bundleID).first
     do throws(Refusal) {
       var converted = Converted(
         try adapter.evidence(

@@ -1,4 +1,5 @@
 import JSON
+import Receipts
 import Signing
 
 /// What is to be converted, told by its content alone.
@@ -47,8 +48,13 @@ enum ConversionInput {
     ]
     let isMessage =
       carriers.contains { object[$0] != nil } || object["data"]?.array != nil || LegacyAnswer.isAnswer(object)
-    if !isMessage, let kind = PayloadKind(of: object) { return .decoded(object, kind) }
-    return .message(object)
+    guard !isMessage else { return .message(object) }
+    let kind = PayloadKind(of: object)
+    // A decoded notification holds what is signed; any other object that does is a client library's.
+    if kind != .notification, let signed = SignedMember.all(in: object).first {
+      return signed.kind == .jws ? .jws(signed.text) : .receipt(signed.text)
+    }
+    return kind.map { .decoded(object, $0) } ?? .message(object)
   }
 
   /// Base64 has no dots; a JWS has two.

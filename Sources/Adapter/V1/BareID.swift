@@ -25,6 +25,17 @@ enum BareID {
     return object["originalTransactionId"] ?? object["transactionId"]
   }
 
+  /// Tells the members that say nothing here.
+  static func survey(_ object: JSONObject) -> Survey {
+    var survey = Survey()
+    for member in object.members where !members.contains(member.key) { survey.add(unknown: member.key) }
+    return survey
+  }
+
+  private static let members: Set<String> = [
+    "originalTransactionId", "transactionId", "environment", "bundleId", "userId", "saidAt",
+  ]
+
   private static func isOfID(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
       || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) || byte == UInt8(ascii: "-")
@@ -33,12 +44,12 @@ enum BareID {
 
 extension Reading {
   /// A seed and nothing else; where nobody knows the environment, it stands below the one that is asked first.
-  init(bare seed: Seed, of origin: LegacyOrigin) throws(Refusal) {
+  init(bare seed: Seed, of origin: LegacyOrigin, survey: Survey) throws(Refusal) {
     var findings = Findings(app: seed.app, environment: seed.environment ?? .production)
     findings.seeds = [seed]
     try Refusal.checkLengths(findings)
     self.init(
       app: seed.app, appAppleID: nil, environment: findings.environment, signedAt: nil, title: "id",
-      findings: findings, survey: Survey(), trust: origin.trust)
+      findings: findings, survey: survey, trust: origin.trust)
   }
 }

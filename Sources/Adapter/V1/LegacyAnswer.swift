@@ -16,27 +16,31 @@ struct LegacyAnswer {
   /// Whether it was accepted before: then it says what it said then.
   let isStored: Bool
 
-  /// Whether `object` is one: it has a whole number as status and nothing of the App Store Server API.
+  /// Whether `object` is one: it has a whole number as status, or rows without one, and nothing of the App Store Server API.
   static func isAnswer(_ object: JSONObject) -> Bool {
-    object["status"]?.looseInteger != nil && object["data"] == nil && object["signedTransactions"] == nil
+    let rows = object["latest_receipt_info"] ?? object["receipt"]?.object?["in_app"]
+    return (object["status"]?.looseInteger != nil || rows?.array != nil || rows?.object != nil) && object["data"] == nil
+      && object["signedTransactions"] == nil
       && object["signedTransactionInfo"] == nil && object["signedRenewalInfo"] == nil
+      && !OrderLookupResponse(object).isInvalidOrder
   }
 
   func reading() throws(Refusal) -> Reading {
     try checkStatus()
     let isFlat = answer.isFlat
     let receipt = answer.receipt
-    let app = try origin.app(claimed: [receipt?.bundleID, answer.latestTransaction?.bundleID])
+    let app = try origin.app(claimed: [receipt?.bundleID] + answer.latestTransactions.map(\.bundleID))
     let environment = try origin.environment(
       named: answer.environment, isFlat ? nil : receipt?.receiptType, app: app)
     let latest = answer.latestReceiptInfo ?? []
     let own = receipt?.inApp ?? []
     let pending = answer.pendingRenewalInfo ?? []
-    try LegacyStatements.checkCount(latest.count + own.count + pending.count, app: app)
+    try LegacyStatements.checkCount(
+      latest.count + answer.latestTransactions.count + own.count + pending.count, app: app)
 
     var purchases = LegacyPurchases(vocabulary)
     if isFlat {
-      purchases.add([answer.latestTransaction].compactMap(\.self))
+      purchases.add(answer.latestTransactions)
       purchases.add([TransactionRow(answer.json["receipt"])].compactMap(\.self))
     } else {
       purchases.add(latest)
@@ -64,7 +68,8 @@ struct LegacyAnswer {
     let trust: Adapter.Trust = inner?.isProven == true && origin.trust != .apple ? .receipt : origin.trust
     findings = try statements.completed(findings, receipt: inner, trust: trust)
     var survey = answer.survey()
-    for _ in 0..<purchases.unusable { survey.add(unusable: "latest_receipt_info[].transaction_id") }
+    survey.add(
+      unusableRows: purchases.unusable, LegacyStatements.unmatched(pending, purchases.rows), below: "")
     return Reading(
       app: app, appAppleID: nil, environment: environment, signedAt: nil,
       title: "verifyReceipt of \(purchases.rows.count)", findings: findings, survey: survey, trust: trust)
@@ -85,7 +90,7 @@ struct LegacyAnswer {
         .legacy, .verifyReceiptStatus, "status \(status) (\(row.id)): \(row.meaning); \(advice)",
         claimedApp: origin.app)
     }
-    guard answer.json["receipt"]?.object != nil || answer.latestTransaction != nil || answer.latestReceiptInfo != nil
+    guard answer.json["receipt"]?.object != nil || !answer.latestTransactions.isEmpty || answer.latestReceiptInfo != nil
     else {
       throw Refusal(
         .legacy, .verifyReceiptStatus, "status \(status), but neither a receipt nor a purchase is there",

@@ -25,12 +25,12 @@ struct LegacyNotification {
 
   func reading() throws(Refusal) -> Reading {
     let unified = body.unifiedReceipt
-    let flat = [body.latestReceiptInfo, body.latestExpiredReceiptInfo].compactMap(\.self)
+    let flat = body.latestReceiptInfo + body.latestExpiredReceiptInfo
     let list = unified?.latestReceiptInfo ?? []
     let pending = unified?.pendingRenewalInfo ?? []
     let app = try origin.app(claimed: [body.bundleID] + flat.map(\.bundleID))
     let environment = try origin.environment(named: body.environment, unified?.environment, app: app)
-    try LegacyStatements.checkCount(list.count + pending.count, app: app)
+    try LegacyStatements.checkCount(flat.count + list.count + pending.count, app: app)
 
     var purchases = LegacyPurchases(vocabulary)
     purchases.add(list)
@@ -67,7 +67,15 @@ struct LegacyNotification {
     let trust: Adapter.Trust = receipt?.isProven == true && origin.trust != .apple ? .receipt : origin.trust
     findings = try statements.completed(findings, receipt: receipt, trust: trust)
     var survey = body.survey()
-    for _ in 0..<purchases.unusable { survey.add(unusable: "unified_receipt.latest_receipt_info[].transaction_id") }
+    survey.add(
+      unusableRows: purchases.unusable, LegacyStatements.unmatched(pending, purchases.rows), below: "unified_receipt.")
+    let namesPurchase =
+      !findings.originalTransactionIDs.isEmpty || findings.events.contains { $0.originalTransactionID != nil }
+    guard namesPurchase || isStored else {
+      throw Refusal(
+        .legacy, .missingIdentity, "no purchase in it can be read, and it names no id by which Apple could be asked",
+        claimedApp: app)
+    }
     return Reading(
       app: app, appAppleID: nil, environment: environment, signedAt: nil,
       title: body.notificationType.map { "V1 \($0)" } ?? "V1 notification without type", findings: findings,
@@ -76,13 +84,9 @@ struct LegacyNotification {
 
   /// CANCEL names its row and its date at the top: the row may lack the date, and may itself be missing.
   private func cancel(in purchases: inout LegacyPurchases) {
-    guard body.notificationType == "CANCEL", let date = body.cancellationDate,
-      let line = LegacyPurchase.identity(body.webOrderLineItemID)
-    else { return }
-    if purchases.rows.contains(where: { $0.line.text == line }) {
-      purchases.cancel(line, at: date)
-      return
-    }
+    guard body.notificationType == "CANCEL", let date = body.cancellationDate else { return }
+    if let row = cancelledRow(purchases.rows) { return purchases.cancel(row.line.text, at: date) }
+    guard let line = LegacyPurchase.identity(body.webOrderLineItemID) else { return }
     let originals = Set(purchases.rows.filter(\.isSubscription).map(\.original))
     let only = originals.count == 1 ? originals.first : nil
     if let original = LegacyPurchase.identity(body.originalTransactionID) ?? only {
@@ -90,10 +94,20 @@ struct LegacyNotification {
     }
   }
 
+  /// The row that CANCEL names, else the one of its date, else the only one that could be meant.
+  private func cancelledRow(_ rows: [LegacyPurchase]) -> LegacyPurchase? {
+    let named = LegacyPurchase.identity(body.originalTransactionID)
+    let only = rows.count == 1 && rows[0].original == named ?? rows[0].original ? rows[0] : nil
+    if let line = LegacyPurchase.identity(body.webOrderLineItemID) {
+      return rows.first { $0.line.text == line } ?? (only?.facts.text(.webOrderLineItemId) == nil ? only : nil)
+    }
+    return rows.first { $0.cancelledAt == body.cancellationDate } ?? (only?.cancelledAt == nil ? only : nil)
+  }
+
   /// Whether the top of the body says that the period of which it speaks is over.
   private var tellsOfAnEnd: Bool {
     body.notificationType == "DID_FAIL_TO_RENEW" || body.expirationIntent != nil
-      || body.latestExpiredReceiptInfo != nil
+      || !body.latestExpiredReceiptInfo.isEmpty
   }
 
   /// What was taken back: the row that CANCEL names, else the one of its date; else of the purchase that the body names, or of
@@ -103,8 +117,7 @@ struct LegacyNotification {
     let named = LegacyPurchase.identity(body.originalTransactionID)
     switch body.notificationType {
     case "CANCEL":
-      if let line = LegacyPurchase.identity(body.webOrderLineItemID) { return rows.first { $0.line.text == line } }
-      if let date = body.cancellationDate { return cancelled.first { $0.cancelledAt == date } }
+      if body.webOrderLineItemID != nil || body.cancellationDate != nil { return cancelledRow(rows) }
       return lastCancelled(cancelled.filter { $0.original == named ?? $0.original })
     case "REFUND", "REVOKE":
       return lastCancelled(cancelled.filter { !$0.isUpgraded && $0.original == named ?? $0.original })

@@ -75,6 +75,11 @@ struct LegacyStatements {
     }
   }
 
+  /// How many elements speak of a subscription that nothing tells.
+  static func unmatched(_ elements: [PendingRenewal], _ rows: [LegacyPurchase]) -> Int {
+    originals(of: elements, rows).count { $0 == nil }
+  }
+
   /// Adds what a proven receipt states, the links that it makes, and the seeds; nothing longer than Apple's.
   ///
   /// What a receipt says whose environment is not proven is as claimed as the body, so that Apple is asked to confirm it.
@@ -156,5 +161,13 @@ extension Findings {
       + originalTransactionIDs.filter { !ids.contains($0) }.map {
         Seed(app: app, environment: environment, transactionID: $0, userID: userID)
       }
+  }
+}
+
+extension Survey {
+  /// Counts rows without an id, and renewals of which nothing tells whose they are.
+  mutating func add(unusableRows rows: Int, _ renewals: Int, below path: String) {
+    for _ in 0..<rows { add(unusable: path + "latest_receipt_info[].transaction_id") }
+    for _ in 0..<renewals { add(unusable: path + "pending_renewal_info[].original_transaction_id") }
   }
 }

@@ -1,3 +1,4 @@
+import Receipts
 import Runtime
 
 extension Block {
@@ -158,6 +159,7 @@ extension Block {
     }
     row.app = app
     row.userID = userID?.user
+    row.id = columns.id.map(value)
     return row
   }
 

@@ -8,6 +8,8 @@ package struct CSVColumns: Hashable, Sendable {
   let app: Int?
   let userID: Int?
   let receipt: Int
+  /// Of ids by which Apple can be asked where the receipt is of no use.
+  private(set) var id: Int?
   /// The header as written, without its line end.
   ///
   /// For a table without one: the header that its rejects get.
@@ -77,7 +79,7 @@ package struct CSVColumns: Hashable, Sendable {
   private init?(names: [ArraySlice<UInt8>], _ named: NamedColumns, _ header: [UInt8], _ dialect: CSVDialect) {
     guard
       let receipt = named.index(of: .receipt, in: names) ?? ColumnName.index(of: .receipt, in: names)
-        ?? names.firstIndex(where: { ColumnName.isOfID(String(decoding: $0, as: UTF8.self)) })
+        ?? ColumnName.indexOfID(in: names)
     else { return nil }
     // A column that was named as the receipts' is not also taken for another, whatever it is called.
     func other(_ column: ColumnName) -> Int? {
@@ -86,35 +88,44 @@ package struct CSVColumns: Hashable, Sendable {
     self.init(
       dialect, count: names.count, app: other(.app), userID: other(.userID), receipt: receipt, header: header,
       endsWithReason: names.last.flatMap { ColumnName($0) } == .reason)
+    id = ColumnName.indexOfID(in: names).flatMap { [receipt, app, userID].contains($0) ? nil : $0 }
   }
 
-  /// The rows of a table without a header by which its columns are guessed, and their bytes, at most.
-  private static let guessed = (rows: 100, bytes: 1 << 20)
+  /// The rows of a table without a header that are looked at for a column of users, and their bytes, at most.
+  private static let looked = (rows: 100, bytes: 2 << 20)
+  /// In so many rows, or in all there are, one user alone is no user: it is what all rows have.
+  private static let enough = 10
 
-  /// The columns that name at most one user in the first rows, as that of a platform; nil if more rows are needed to tell.
+  /// The columns that name one user alone, as that of a platform; nil if more rows are needed to tell.
   private static func constants(
     in bytes: [UInt8], from start: Int, isAll: Bool, _ dialect: CSVDialect
   ) -> Set<Int>? {
-    let end = min(bytes.count, start + guessed.bytes)
+    let end = min(bytes.count, start + looked.bytes)
     let endsThere = isAll && end == bytes.count
     var (record, index, count) = (CSVRecord(), start, 0)
-    var told: [Set<ArraySlice<UInt8>>] = []
-    while index < end, count < guessed.rows {
+    var told: [(user: ArraySlice<UInt8>?, count: Int, isConstant: Bool)] = []
+    while index < end, count < looked.rows {
       record.read(bytes.span, from: index, before: end, dialect)
       // The last one may be cut.
       guard record.isSound, record.end < end || endsThere else { break }
-      if count == 0 { told = record.fields.map { _ in [] } }
-      for (column, field) in record.fields.enumerated() where column < told.count && told[column].count < 2 {
-        if let user = field.value(in: bytes).user { told[column].insert(user) }
+      if count == 0 { told = record.fields.map { _ in (nil, 0, true) } }
+      for (column, field) in record.fields.enumerated() where column < told.count && told[column].isConstant {
+        guard let user = field.value(in: bytes).user else { continue }
+        told[column].isConstant = told[column].user ?? user == user
+        told[column].user = user
+        told[column].count += 1
       }
       count += 1
       index = record.end
     }
-    guard count == guessed.rows || isAll || end < bytes.count else { return nil }
-    return count < 2 ? [] : Set(told.indices.filter { told[$0].count < 2 })
+    guard count == looked.rows || isAll || end < bytes.count else { return nil }
+    let least = endsThere ? 2 : enough
+    return Set(told.indices.filter { told[$0].isConstant && told[$0].count >= least })
   }
 
   /// By the first row: the longest field is the receipt, the first bundle id the app, the first of the others the user.
+  ///
+  /// None is the user if that one tells no users apart, or is the beginning of a data URI: any further one may be a date.
   ///
   /// - Parameter constant: columns that tell no users apart.
   private init?(guessing fields: [ArraySlice<UInt8>], constant: Set<Int>, _ dialect: CSVDialect) {
@@ -124,7 +135,8 @@ package struct CSVColumns: Hashable, Sendable {
     if dialect.delimiter == UInt8(ascii: ";"), fields.dropLast().allSatisfy(Self.endsWithinEntity) { return nil }
     let others = fields.indices.filter { $0 != receipt && !RejectReason.isKnown(fields[$0]) }
     let app = others.first { Self.isBundleID(fields[$0]) }
-    let userID = others.first { $0 != app && !constant.contains($0) && !Self.endsInDataURI(fields[$0]) }
+    let userID = others.first { $0 != app }
+      .flatMap { constant.contains($0) || Self.endsInDataURI(fields[$0]) ? nil : $0 }
     let endsWithReason = fields.last.map(RejectReason.isKnown) ?? false
     let names = fields.indices.map { index in
       switch index {

@@ -11,6 +11,8 @@ package struct InputColumns: Hashable, Sendable {
   package private(set) var receipt: String?
   package private(set) var userID: String?
   package private(set) var app: String?
+  /// Ids by which Apple is asked where the receipt is of no use.
+  package private(set) var id: String?
   /// Whether the columns of a table are guessed by its first row, since it has no header.
   package private(set) var isGuessed = false
 
@@ -26,6 +28,7 @@ package struct InputColumns: Hashable, Sendable {
       receipt = names[columns.receipt]
       userID = columns.userID.map { [names] in names[$0] }
       app = columns.app.map { [names] in names[$0] }
+      id = columns.id.map { [names] in names[$0] }
     case .jsonLines, .jsonArray: takeMembers(of: block)
     case .receiptLines:
       var first: ArraySlice<UInt8>?
@@ -45,7 +48,7 @@ package struct InputColumns: Hashable, Sendable {
 
   /// The columns that are not read.
   package var unread: [String] {
-    let read = [receipt, userID, app]
+    let read = [receipt, userID, app, id]
     return names.filter { name in !read.contains(name) && ColumnName(name.utf8) != .reason }
   }
 
@@ -63,6 +66,10 @@ package struct InputColumns: Hashable, Sendable {
     }
     names = members
     (receipt, userID, app) = (best[.receipt]?.name, best[.userID]?.name, best[.app]?.name)
+    id =
+      members.filter { ![receipt, userID, app].contains($0) }
+      .compactMap { name in ColumnName.rankOfID(name.utf8).map { (rank: $0, name: name) } }.min { $0.rank < $1.rank }?
+      .name
   }
 }
 

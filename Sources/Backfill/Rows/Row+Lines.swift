@@ -1,4 +1,5 @@
 package import JSON
+import Receipts
 import Runtime
 
 extension Row {
@@ -53,7 +54,7 @@ extension Row {
     case UInt8(ascii: "\""):
       let value = try? JSONReader.read(
         Array(raw), limits: JSONLimits(bytes: raw.count, depth: JSONLimits.standard.depth))
-      content = value?.string.map { .receipt(Array($0.utf8)[...]) } ?? .rejected(.malformedRow)
+      content = value?.string.map { .receipt(Array($0.utf8)[...].withoutDataURI) } ?? .rejected(.malformedRow)
     default: content = .receipt(raw)
     }
   }
@@ -61,7 +62,11 @@ extension Row {
   private mutating func take(_ object: JSONObject, _ named: NamedColumns) {
     content = .rejected(.empty)
     var ranks: [ColumnName: Int] = [:]
+    var best = Int.max
     for member in object.members {
+      if let rank = ColumnName.rankOfID(member.key.utf8), rank < best, let text = Self.text(member.value) {
+        (id, best) = (text, rank)
+      }
       guard let (column, rank) = named.ranked(member.key), rank < ranks[column] ?? .max else { continue }
       let text = Self.text(member.value)
       switch column {
@@ -70,7 +75,7 @@ extension Row {
       case .userID: userID = text?.user
       case .receipt:
         guard let text else { continue }
-        content = .receipt(text)
+        content = .receipt(text.withoutDataURI)
         holdsNamedReceipt = named.receipt != nil
       case .reason: break
       }

@@ -17,6 +17,8 @@ package struct Row {
   package let isWhole: Bool
   package var app: ArraySlice<UInt8>?
   package var userID: ArraySlice<UInt8>?
+  /// By which Apple can be asked where the receipt is of no use.
+  package var id: ArraySlice<UInt8>?
   package var content: Content
   /// The number of its fields, if it differs from the number of columns.
   package var otherFieldCount: Int?
@@ -32,5 +34,5 @@ package struct Row {
   }
 
   /// Rejects the row, in which nothing can be trusted.
-  mutating func refuse() { (app, userID, content) = (nil, nil, .rejected(.malformedRow)) }
+  mutating func refuse() { (app, userID, id, content) = (nil, nil, nil, .rejected(.malformedRow)) }
 }

@@ -1,4 +1,5 @@
 import Purchases
+import Receipts
 
 /// How the rows of an input are written, told by how it begins.
 package enum RowFormat: Hashable, Sendable {
@@ -110,16 +111,8 @@ extension ArraySlice<UInt8> {
   /// The user that a value names, if it names any.
   var user: Self? {
     // Most values begin with a letter or digit, and are longer than the words for nothing.
-    if let first, first > 0x20, first < 0x80, count > 20 { return self }
+    if let first, first > 0x20, first < 0x80, count > 36 { return self }
     return UserID.isNobody(String(decoding: self, as: UTF8.self)) ? nil : self
-  }
-
-  /// A receipt without the prefix of a web page's data URI: `data:application/octet-stream;base64,`.
-  package var withoutDataURI: Self {
-    guard starts(with: "data:".utf8), let comma = prefix(128).firstIndex(of: UInt8(ascii: ",")),
-      self[..<comma].reversed().starts(with: ";base64".utf8.reversed())
-    else { return self }
-    return self[(comma + 1)...]
   }
 }
 

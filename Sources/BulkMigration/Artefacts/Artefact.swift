@@ -13,6 +13,8 @@ enum Artefact {
   case message(JSONObject, [UInt8])
   /// An id by which Apple can be asked, and what stands beside it.
   case id(String, JSONObject)
+  /// What is signed in a client library's object of a purchase.
+  case signed([SignedMember], JSONObject)
 
   /// Wrappings within wrappings.
   private static let layers = 8
@@ -26,7 +28,7 @@ enum Artefact {
         self = .receipt(bytes)
         return
       }
-      let text = MendedText.trimmed(bytes[...])
+      let text = MendedText.trimmed(bytes[...]).withoutDataURI
       guard let first = text.first else { throw RejectReason(.empty) }
       if first == UInt8(ascii: "{"), let object = Self.object(text) {
         if let inner = Self.requested(object) {
@@ -34,6 +36,11 @@ enum Artefact {
           continue
         }
         self = Self.told(object, Array(text))
+        return
+      }
+      if first == UInt8(ascii: "["), let rows = Self.rows(text) {
+        let answer: JSONObject = ["latest_receipt_info": .array(rows)]
+        self = .message(answer, answer.encoded())
         return
       }
       if text.count <= Self.longestID, text.allSatisfy({ $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }) {
@@ -63,6 +70,15 @@ enum Artefact {
     (try? JSONReader.read(Array(text), limits: JSONLimits(bytes: text.count, depth: JSONLimits.standard.depth)))?.object
   }
 
+  /// The rows of an answer of verifyReceipt, without the answer; nil for another array.
+  private static func rows(_ text: ArraySlice<UInt8>) -> [JSONValue]? {
+    let limits = JSONLimits(bytes: text.count, depth: JSONLimits.standard.depth)
+    guard let items = try? JSONReader.read(Array(text), limits: limits).array, !items.isEmpty,
+      items.allSatisfy({ $0.object?["transaction_id"] != nil || $0.object?["original_transaction_id"] != nil })
+    else { return nil }
+    return items
+  }
+
   /// The receipt of a request to verifyReceipt; the password beside it is dropped.
   private static func requested(_ object: JSONObject) -> String? {
     ["receipt-data", "receipt_data", "receiptData"].lazy.compactMap { object[$0]?.string }.first
@@ -70,17 +86,35 @@ enum Artefact {
 
   private static func told(_ object: JSONObject, _ bytes: [UInt8]) -> Self {
     guard !isMessage(object) else { return .message(object, bytes) }
+    let signed = Array(SignedMember.all(in: object).prefix(mostSigned))
+    if !signed.isEmpty { return .signed(signed, object) }
+    return id(in: object).map { .id($0, object) } ?? .message(object, bytes)
+  }
+
+  /// Of the texts in an object those that are tried.
+  private static let mostSigned = 4
+
+  static func id(in object: JSONObject) -> String? {
     for key in [
       "originalTransactionId", "original_transaction_id", "transactionId", "transaction_id",
       "originalTransactionIdentifier", "transactionIdentifier",
     ] {
       switch object[key] {
-      case .string(let id): return .id(id, object)
-      case .integer(let id): return .id("\(id)", object)
+      case .string(let id): return id
+      case .integer(let id): return "\(id)"
       case .null, .bool, .number, .array, .object, nil: continue
       }
     }
-    return .message(object, bytes)
+    return nil
+  }
+
+  /// The answer or notification that a member of a row holds, as an object or as a JSON text; nil where there is none.
+  static func message(in row: JSONObject) -> JSONObject? {
+    guard row["status"] == nil, row["signedPayload"] == nil, row["notification_type"] == nil else { return nil }
+    let marks = ["status", "signedPayload", "notification_type", "signedTransactions"]
+    return row.members.lazy.compactMap { member in
+      member.value.object ?? member.value.string.flatMap { object(Array($0.utf8)[...]) }
+    }.first { inner in marks.contains { inner[$0] != nil } && isMessage(inner) }
   }
 
   /// Whether it is an artefact as a whole, and no row of a table with columns.
@@ -91,8 +125,10 @@ enum Artefact {
     if object["data"]?.array != nil { return true }
     let answers = ["receipt", "latest_receipt_info", "latest_expired_receipt_info", "pending_renewal_info"]
     let hasAnswer = answers.contains { object[$0]?.object != nil || object[$0]?.array != nil }
-    guard let status = object["status"] else { return hasAnswer }
+    if hasAnswer { return true }
+    // A table of ids may have a status of its own.
+    guard id(in: object) == nil, let status = object["status"] else { return false }
     let isNumber = status.integer != nil || status.string.flatMap { Int($0) } != nil
-    return isNumber && (hasAnswer || object["environment"] != nil || object.count <= 4)
+    return isNumber && (object["environment"] != nil || object.count <= 4)
   }
 }

@@ -31,7 +31,7 @@ extension RowJudge {
           isActive: true)
       }
       return content(
-        of: decision, app: app, digest: mark, row, users: try users(of: findings, app, row),
+        of: decision, app: app, digest: mark, row, users: users(of: findings, app, row),
         isActive: isActive(findings))
     } catch {
       return .rejected(RejectReason(word: error.code), MigrationAccountTable.Place(app: app.id, environment: nil))
@@ -44,7 +44,8 @@ extension RowJudge {
     func message(_ environment: Environment?) -> InboxMessage {
       InboxMessage(
         .evidence, body, received: received == body ? nil : received, app: app.bundleID,
-        claim: Claim(environment: environment, userID: row.userID), receivedAt: claims.receivedAt)
+        claim: Claim(environment: environment, userID: row.userID, isStored: row.userID != nil),
+        receivedAt: claims.receivedAt)
     }
     // An id alone says no environment; whatever says one is not told another.
     let isBareID = body.count < 256 && body.starts(with: "{\"transactionId\"".utf8) && !body.contains(UInt8(ascii: ","))
@@ -79,13 +80,14 @@ extension RowJudge {
   /// A table's word for whose it is counts of what an unsigned answer or V1 body names, as it does of an id alone.
   ///
   /// Of so many purchases that they are hardly one user's it counts of none: they stay claimed.
-  private func users(of findings: Findings?, _ app: App, _ row: RowClaims) throws(Refusal) -> [Entry] {
+  private func users(of findings: Findings?, _ app: App, _ row: RowClaims) -> [Entry] {
     guard let findings else { return [] }
     let claimed = Set(findings.userIDs.filter(\.isClaimed).map(\.originalTransactionID)).sorted()
     guard claimed.count <= Self.mostClaimed else { return [] }
-    return try claimed.map { id throws(Refusal) in
+    return claimed.compactMap { id in
       let body: JSONObject = ["transactionId": .string(id), "environment": .string(findings.environment.rawValue)]
-      return try decision(on: body.encoded(), received: nil, app: app, row).entry.withoutQueue
+      // What is no id of Apple's stays claimed.
+      return try? decision(on: body.encoded(), received: nil, app: app, row).entry.withoutQueue
     }
   }
 

@@ -36,7 +36,8 @@ extension RowJudge {
     // An environment that a receipt signs is never said anew: the same receipt is then the same message.
     let environment = receipt.environment == nil ? receipt.claimedEnvironment ?? claims.environment : nil
     let message = InboxMessage(
-      .evidence, body, app: app.bundleID, claim: Claim(environment: environment, userID: row.userID),
+      .evidence, body, app: app.bundleID,
+      claim: Claim(environment: environment, userID: row.userID, isStored: row.userID != nil),
       receivedAt: claims.receivedAt)
     do throws(Refusal) {
       let decision = try intake.decision(on: message, reading, about: app)

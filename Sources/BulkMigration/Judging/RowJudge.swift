@@ -49,24 +49,24 @@ package struct RowJudge: Sendable {
 
   /// - Parameter format: of the block that the row is in.
   package func verdict(on row: Row, format: RowFormat) -> Verdict {
-    do throws(RejectReason) {
-      let userID = row.userID.map { String(decoding: $0, as: UTF8.self) }
-      if let userID, namesSecret(userID) { return .rejected(RejectReason(word: "userIdIsSecret"), Self.nobody) }
-      return verdict(on: try Self.artefact(of: row, format), RowClaims(row, userID: userID))
-    } catch {
-      return .rejected(error, Self.nobody)
-    }
+    let userID = row.userID.map { String(decoding: $0, as: UTF8.self) }
+    if let userID, namesSecret(userID) { return .rejected(RejectReason(word: "userIdIsSecret"), Self.nobody) }
+    return verdict(RowClaims(row, userID: userID)) { () throws(RejectReason) in try Self.artefact(of: row, format) }
   }
 
   /// The same of a row of a database's table.
   package func verdict(on row: TableRow) -> Verdict {
-    do throws(RejectReason) {
+    let userID = row.userID.flatMap { UserID.isNobody($0) ? nil : $0 }
+    if let userID, namesSecret(userID) { return .rejected(RejectReason(word: "userIdIsSecret"), Self.nobody) }
+    return verdict(RowClaims(app: row.app, userID: userID, id: row.id)) { () throws(RejectReason) in
       if row.isTooLarge { throw RejectReason(.tooLarge) }
-      let userID = row.userID.flatMap { UserID.isNobody($0) ? nil : $0 }
-      if let userID, namesSecret(userID) { throw RejectReason(word: "userIdIsSecret") }
-      return verdict(on: try Artefact((row.content ?? [])[...]), RowClaims(app: row.app, userID: userID))
-    } catch {
-      return .rejected(error, Self.nobody)
+      return try Artefact((row.content ?? [])[...])
+    }
+  }
+
+  private func verdict(_ row: RowClaims, on artefact: () throws(RejectReason) -> Artefact) -> Verdict {
+    do throws(RejectReason) { return verdict(on: try artefact(), row) } catch {
+      return asking(by: row.id, [:], row, unlessUsable: .rejected(error, Self.nobody))
     }
   }
 
@@ -75,11 +75,13 @@ package struct RowJudge: Sendable {
     let isObject = row.isWhole && row.raw.first { $0 > 0x20 } == UInt8(ascii: "{")
     switch format {
     case .jsonLines, .jsonArray:
+      if isObject, let inner = row.object.flatMap(Artefact.message(in:)) { return try Artefact(inner, inner.encoded()) }
       if isObject, !row.holdsNamedReceipt, let object = row.object, Artefact.isMessage(object) {
         return try Artefact(object, Array(row.raw))
       }
       if isObject, case .rejected(let reason) = row.content, reason == RejectReason(.empty), let object = row.object {
-        return try Artefact(object.nestedReceipt ?? object, Array(row.raw))
+        let nested = SignedMember.all(in: object).isEmpty ? object.nestedReceipt : nil
+        return try Artefact(nested ?? object, Array(row.raw))
       }
     case .csv, .receiptLines, .wholeFile: break
     }
@@ -94,29 +96,60 @@ package struct RowJudge: Sendable {
     /// Nil for a name that is not Apple's.
     let bundleID: String?
     let userID: String?
+    /// By which Apple is asked if the artefact is of no use.
+    let id: String?
 
     /// - Parameter app: by whatever name the table knows it.
-    init(app: String?, userID: String?) {
+    init(app: String?, userID: String?, id: String?) {
       bundleID = app.flatMap { Row.isBundleID($0) ? $0 : nil }
       self.userID = userID
+      self.id = id
     }
 
     init(_ row: Row, userID: String?) {
       bundleID = row.app.flatMap { row.namesBundleID ? String(decoding: $0, as: UTF8.self) : nil }
       self.userID = userID
+      id = row.id.map { String(decoding: $0, as: UTF8.self) }
     }
   }
 
   private func verdict(on artefact: Artefact, _ row: RowClaims) -> Verdict {
     switch artefact {
-    case .receipt(let text): return receipt(text, row)
+    case .receipt(let text): return asking(by: row.id, [:], row, unlessUsable: receipt(text, row))
+    case .signed(let members, let object):
+      var first: Verdict?
+      for member in members {
+        let verdict =
+          switch member.kind {
+          case .receipt: receipt(member.text, row)
+          case .jws: message(member.text, claimed: ClaimedApp.bundleID(ofJWS: member.text), row)
+          }
+        if verdict.isUsable { return verdict }
+        first = first ?? verdict
+      }
+      let rejected = first ?? .rejected(RejectReason(.empty), Self.nobody)
+      return asking(by: Artefact.id(in: object) ?? row.id, object, row, unlessUsable: rejected)
     case .jws(let jws): return message(jws, claimed: ClaimedApp.bundleID(ofJWS: jws), row)
     case .message(let object, let bytes): return message(bytes, claimed: ClaimedApp.bundleID(ofMessage: object), row)
-    case .id(let id, let object):
-      var body: JSONObject = ["transactionId": .string(id)]
-      body["environment"] = object["environment"]
-      return message(body.encoded(), claimed: object["bundleId"]?.string ?? object["bundle_id"]?.string, row)
+    case .id(let id, let object): return message(id, beside: object, row)
     }
+  }
+
+  private func message(_ id: String, beside object: JSONObject, _ row: RowClaims) -> Verdict {
+    var body: JSONObject = ["transactionId": .string(id)]
+    body["environment"] = object["environment"]
+    return message(body.encoded(), claimed: object["bundleId"]?.string ?? object["bundle_id"]?.string, row)
+  }
+
+  /// Apple is asked by the id beside what is damaged or not proven; not beside what is proven to be of another app.
+  private func asking(
+    by id: String?, _ object: JSONObject, _ row: RowClaims, unlessUsable verdict: Verdict
+  ) -> Verdict {
+    if let id, !verdict.isUsable, !verdict.isOfAnotherApp {
+      let asked = message(id, beside: object, row)
+      if asked.isUsable { return asked }
+    }
+    return verdict
   }
 
   /// The app that is meant; a reason where nobody says, or where two differ.
@@ -132,6 +165,15 @@ package struct RowJudge: Sendable {
     var hidden = HiddenSecrets(directory.secretFilter)
     _ = hidden.removed(from: .string(userID))
     return hidden.isFound
+  }
+}
+
+extension RowJudge.Verdict {
+  fileprivate var isUsable: Bool { if case .content(let content) = self { content.isUsable } else { false } }
+
+  fileprivate var isOfAnotherApp: Bool {
+    guard case .rejected(let reason, _) = self else { return false }
+    return reason == RejectReason(.wrongBundle) || reason == RejectReason(word: "unknownApp")
   }
 }
 

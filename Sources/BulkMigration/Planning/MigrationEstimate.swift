@@ -135,7 +135,10 @@ package struct MigrationEstimate: Sendable {
       accounts.ids += new
       figures.ids += new
       if new > 0 { figures.lookUps += 1 }
-      if new > 0, new == content.ids.count, let user = content.user { crowd.add(customerOf: user) }
+      if new > 0, new == content.ids.count, let user = content.user {
+        let source = content.entry?.findings?.purchases.first?.source
+        crowd.add(customerOf: user, isReceipt: source != nil && source != .signedV2)
+      }
       if new > 0, content.isActive { figures.active += 1 }
       places[content.place] = figures
     }

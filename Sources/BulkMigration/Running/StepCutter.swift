@@ -87,7 +87,8 @@ extension MigrationStep.Row {
   /// About how many rows it writes.
   fileprivate var weight: Int {
     switch self {
-    case .content(let content): (content.entry?.weight ?? 1) + 2 * content.ids.count + 2
+    case .content(let content):
+      (content.entry?.weight ?? 1) + content.users.reduce(0) { $0 + $1.weight } + 2 * content.ids.count + 2
     case .rejected: 1
     }
   }

@@ -9,6 +9,7 @@ package struct TableRow: Sendable {
   package let content: [UInt8]?
   package let userID: String?
   package let app: String?
+  package let id: String?
   /// Whether the content is too long to be read.
   package let isTooLarge: Bool
 }
@@ -90,6 +91,7 @@ package struct TableBatches: Sendable {
       """
     find += columns.userID.map { " CAST(\(identifier: $0) AS CHAR) AS u" } ?? " NULL AS u"
     find += columns.app.map { ", CAST(\(identifier: $0) AS CHAR) AS a" } ?? ", NULL AS a"
+    find += columns.id.map { ", CAST(\(identifier: $0) AS CHAR) AS i" } ?? ", NULL AS i"
     return find + " FROM \(identifier: source.table) WHERE TRUE"
   }
 
@@ -101,7 +103,7 @@ package struct TableBatches: Sendable {
         rows.append(
           TableRow(
             key: try Self.key(row, kind), content: try Self.content(row), userID: try row.optionalText("u"),
-            app: try row.optionalText("a"), isTooLarge: try row.optionalInt64("l") == 1))
+            app: try row.optionalText("a"), id: try row.optionalText("i"), isTooLarge: try row.optionalInt64("l") == 1))
       }
       return rows
     }

@@ -69,7 +69,7 @@ package enum TableInspection {
     }
     let chosen = TableSource.Columns(
       key: key, content: content, userID: try named(wishes.userID, "users") ?? guess.userID,
-      app: try named(wishes.app, "apps") ?? guess.app)
+      app: try named(wishes.app, "apps") ?? guess.app, id: guess.id.flatMap { $0 == content ? nil : $0 })
     return TableSource(
       address: address, table: table, columns: chosen, keyKind: kind, condition: condition, estimate: estimate)
   }

@@ -17,9 +17,11 @@ package struct TableSource: Hashable, Sendable {
     package var content: String
     package var userID: String?
     package var app: String?
+    /// Of ids by which Apple is asked where the content is of no use.
+    package var id: String?
 
-    package init(key: String, content: String, userID: String?, app: String?) {
-      (self.key, self.content, self.userID, self.app) = (key, content, userID, app)
+    package init(key: String, content: String, userID: String?, app: String?, id: String? = nil) {
+      (self.key, self.content, self.userID, self.app, self.id) = (key, content, userID, app, id)
     }
   }
 
@@ -51,7 +53,8 @@ package struct TableSource: Hashable, Sendable {
     guard (condition == nil) == (json["condition"] == nil) else { return nil }
     self.init(
       address: address, table: table,
-      columns: Columns(key: key, content: content, userID: json["userId"]?.string, app: json["app"]?.string),
+      columns: Columns(
+        key: key, content: content, userID: json["userId"]?.string, app: json["app"]?.string, id: json["id"]?.string),
       keyKind: kind, condition: condition, estimate: json["estimate"]?.integer)
   }
 
@@ -62,6 +65,7 @@ package struct TableSource: Hashable, Sendable {
     ]
     json["userId"] = columns.userID.map(JSONValue.string)
     json["app"] = columns.app.map(JSONValue.string)
+    json["id"] = columns.id.map(JSONValue.string)
     json["condition"] = condition.map { .string($0.text) }
     json["estimate"] = estimate.map(JSONValue.integer)
     return json

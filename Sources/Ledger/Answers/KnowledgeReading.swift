@@ -21,7 +21,7 @@ extension Ledger {
     guard !ids.isEmpty else { return knowledge }
     for ids in ids.parts() { try readAccount(of: ids, atMost: most, into: &knowledge, in: session) }
     if knowledge.histories.isEmpty, ids.allSatisfy({ knowledge.unknown[$0]?.isOfID == true }),
-      let last = knowledge.unknown.values.map(\.settledAt).max()
+      let last = knowledge.unknown.values.map(\.settledAt).min()
     {
       // Some of them, for there may be millions.
       let isProven = try !session.query(

@@ -43,8 +43,8 @@ package enum ClaimedChangeTable {
   /// Notes that look-ups have settled what was reported of these ids.
   ///
   /// - Returns: The ids to ask about once more: more was reported of them meanwhile, or Apple was asked within
-  ///   `ClaimedChange.lag` of the report and does not show the change, which it may not know yet, or may not show
-  ///   the refund of a purchase that the message did not say.
+  ///   `ClaimedChange.lag` of the report and does not show the change, which it may not know yet, or the
+  ///   message did not say of which purchase it is.
   static func settle(
     _ settled: [String: Answer], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
@@ -72,7 +72,7 @@ package enum ClaimedChangeTable {
             }
             let because = ClaimedChange(rawValue: try row.int("because"))
             if because.contains(.renewal) { renewals.append(id) }
-            if because.contains(.refundWithoutRow) { unsaid.insert(id) }
+            if because.contains(.refundWithoutRow) || because.contains(.period) && line.isEmpty { unsaid.insert(id) }
           }
           continue
         }

@@ -43,7 +43,8 @@ extension ClaimedChangeTable {
     // Apple's API may still leave out what is in a receipt that was just made.
     for (place, report) in proven.sorted(by: { ($0.key.scope, $0.key.id) < ($1.key.scope, $1.key.id) }) {
       try WorkTable.askAgain(
-        [place.id], in: place.scope, unlessDoneSince: report.receivedAt, at: report.receivedAt + ClaimedChange.lag,
+        [place.id], in: place.scope, unlessDoneSince: report.receivedAt + ClaimedChange.lag,
+        at: report.receivedAt + ClaimedChange.lag,
         in: session)
     }
   }

@@ -91,6 +91,7 @@ struct ClaimedReport: Sendable {
     private(set) var purchases: [PurchaseStatement]
     let renewals: [RenewalStatement]
     private let events: [String: ClaimedChange]
+    private let refunds: Set<String>
 
     init(_ message: InboxMessage, _ findings: Findings) {
       self.message = message
@@ -98,6 +99,7 @@ struct ClaimedReport: Sendable {
       purchases = findings.purchasesToConfirm
       renewals = findings.claimedRenewals
       events = findings.eventsWithoutRow
+      refunds = findings.refundsWithRow
     }
 
     var isEmpty: Bool { purchases.isEmpty && renewals.isEmpty && events.isEmpty }
@@ -131,6 +133,10 @@ struct ClaimedReport: Sendable {
         all.change.formUnion(change)
         if !change.isEmpty { all.isClaimed = true }
         changes[statement.key.originalTransactionID] = all
+      }
+      for id in refunds where changes[id]?.change.contains(.refund) != true {
+        changes[id, default: ([], nil, false)].change.formUnion([.refund, .refundWithoutRow])
+        changes[id]?.isClaimed = true
       }
       return changes
     }

@@ -73,6 +73,31 @@ package enum AttributionTable {
     ).first?.int("users") ?? 0
   }
 
+  /// Of these originalTransactionIds those that another user was said to have after `user`.
+  static func passedOn(
+    from user: String, _ ids: [String], in scope: Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> [String] {
+    var passed: [String] = []
+    for ids in ids.parts() {
+      for row in try session.query(
+        """
+        SELECT a.original_transaction_id AS id, MAX(IF(a.value = \(user), a.last_as_of, NULL)) AS own,
+          MAX(IF(a.value = \(user), NULL, a.last_as_of)) AS other
+        FROM \(.listed(ids)) STRAIGHT_JOIN attributions a FORCE INDEX (PRIMARY)
+        ON a.app = \(scope.app.number) AND a.environment = \(scope.environment.code)
+        AND a.original_transaction_id = listed.wanted AND a.kind = \(Attribution.Kind.userID.rawValue)
+        GROUP BY a.original_transaction_id
+        """)
+      {
+        guard let own = try row.optionalInt64("own"), let other = try row.optionalInt64("other"), other > own else {
+          continue
+        }
+        passed.append(try row.text("id"))
+      }
+    }
+    return passed
+  }
+
   /// Returns every attribution that `condition` selects: those that are proven, then the claims, each in key order.
   ///
   /// - Parameter limit: rows that are read of either; nil: all.

@@ -185,4 +185,19 @@ extension Ledger {
       try Self.environments(of: ids, app: app, in: session)
     }
   }
+
+  /// What these ids name that another user was said to have after `user`, by environment.
+  package func passedOn(
+    from user: String, _ ids: Set<String>, of app: App.ID
+  ) async throws(DatabaseError) -> [Environment: [String]] {
+    try await pool.read { session throws(DatabaseError) in
+      var passed: [Environment: [String]] = [:]
+      for (scope, names) in try WaitingUserIDTable.known(ids, of: app, locked: false, in: session) {
+        let originals = Set(names.values.joined()).sorted()
+        let found = try AttributionTable.passedOn(from: user, originals, in: scope, session)
+        if !found.isEmpty { passed[scope.environment] = found }
+      }
+      return passed
+    }
+  }
 }

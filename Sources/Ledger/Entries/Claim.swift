@@ -6,9 +6,12 @@ package struct Claim: Hashable, Sendable {
   package var environment: Environment?
   /// The app's own name for the account.
   package var userID: String?
+  /// Whether the user is of a stored table: nobody knows since when, so that it counts before whatever is said since.
+  package var isStored = false
 
-  package init(environment: Environment? = nil, userID: String? = nil) {
+  package init(environment: Environment? = nil, userID: String? = nil, isStored: Bool = false) {
     self.environment = environment
     self.userID = userID
+    self.isStored = isStored
   }
 }

@@ -41,7 +41,7 @@ extension InboxTable {
     let rows = try session.query(
       """
       SELECT i.digest, i.received_at, i.kind, i.app, i.environment, i.signed_at, i.title, b.body,
-        COALESCE(a.bundle_id, '') AS bundle_id, c.environment AS claimed_environment, c.user_id
+        COALESCE(a.bundle_id, '') AS bundle_id, c.environment AS claimed_environment, c.user_id, c.stored
       FROM \(.listed(digests.map(\.bytes))) STRAIGHT_JOIN inbox i FORCE INDEX (PRIMARY) ON i.digest = listed.wanted
         STRAIGHT_JOIN bodies b FORCE INDEX (PRIMARY) ON b.month = i.month AND b.digest = i.digest
         LEFT JOIN apps a ON a.id = i.app LEFT JOIN claims c FORCE INDEX (PRIMARY) ON c.digest = i.digest

@@ -140,7 +140,7 @@ package enum QuarantineTable {
     let rows = try session.query(
       """
       SELECT q.digest, received_at, source, code, detail, app, kind, body, replays,
-        c.environment AS claimed_environment, c.user_id
+        c.environment AS claimed_environment, c.user_id, c.stored
       FROM \(.listed(digests.map(\.bytes))) STRAIGHT_JOIN quarantine q FORCE INDEX (PRIMARY) ON q.digest = listed.wanted
         LEFT JOIN claims c FORCE INDEX (PRIMARY) ON c.digest = q.digest
       """)

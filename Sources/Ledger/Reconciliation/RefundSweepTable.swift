@@ -33,14 +33,26 @@ package enum RefundSweepTable {
       """)
   }
 
-  /// Forgets those who were asked about before `date`: they have bought nothing since, or are called otherwise.
+  /// Forgets some of those who were asked about before `date`; whether there may be more.
   package static func purge(
     askedBefore date: Milliseconds, in scope: Scope, _ session: borrowing Session
-  ) throws(DatabaseError) {
+  ) throws(DatabaseError) -> Bool {
+    let customers = try session.query(
+      """
+      SELECT customer FROM refund_sweeps FORCE INDEX (in_order)
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND asked_at < \(date)
+      ORDER BY asked_at LIMIT \(purgedAtOnce)
+      """
+    ).map { row throws(DatabaseError) in try row.text("customer") }
+    guard !customers.isEmpty else { return false }
     _ = try session.execute(
       """
-      DELETE FROM refund_sweeps
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND asked_at < \(date)
+      DELETE s FROM \(.listed(customers)) STRAIGHT_JOIN refund_sweeps s FORCE INDEX (PRIMARY)
+      ON s.app = \(scope.app.number) AND s.environment = \(scope.environment.code) AND s.customer = listed.wanted
+      WHERE s.asked_at < \(date)
       """)
+    return customers.count == purgedAtOnce
   }
+
+  private static let purgedAtOnce = 500
 }

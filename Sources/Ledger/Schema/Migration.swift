@@ -39,6 +39,7 @@ package struct Migration: Sendable {
     [
       first, second, third, fourth, fifth, sixth, heldHistories, heard, theSwitch, bulkMigrations, answerTimes,
       guardThresholds, migrationMessages, serviceNames, refundSweeps,
+      storedUsers,
     ]
   }
 

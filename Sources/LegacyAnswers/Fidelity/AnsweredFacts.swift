@@ -19,8 +19,7 @@ struct AnsweredFacts {
   let date: Milliseconds
 
   init(_ answer: VerifyReceiptAnswer, receipt: Receipt, date given: Milliseconds?) {
-    let latest =
-      answer.isFlat ? [answer.latestTransaction].compactMap(\.self) : answer.latestReceiptInfo ?? []
+    let latest = answer.latestReceiptInfo ?? answer.latestTransactions
     switch receipt {
     case .app(let receipt):
       date = given ?? answer.receipt?.requestDate ?? receipt.createdAt ?? Milliseconds(0)

@@ -92,8 +92,8 @@ package struct MigrationWarning: Hashable, Sendable {
     return Self(
       code: "crowdedUsers",
       text: """
-        \(users) receipts of 10 or more customers, up to \(largest), that Apple does not link. Each of them would be \
-        this user's. Check that the column of users holds users, and no word for nobody.
+        \(users) receipts of 10 or more customers, or 100 single purchases or more, that Apple does not link: up to \
+        \(largest). Each of them would be this user's. Check that the column of users holds users, and no word for nobody.
         """)
   }
 

@@ -123,11 +123,16 @@ struct Document {
     var object: JSONObject = [
       attribution.kind.name: .string(attribution.value),
       "originalTransactionId": .string(attribution.originalTransactionID),
-      "firstAsOf": .integer(attribution.firstAsOf.sinceEpoch), "lastAsOf": .integer(attribution.lastAsOf.sinceEpoch),
+      "firstAsOf": Self.said(attribution.firstAsOf), "lastAsOf": Self.said(attribution.lastAsOf),
     ]
     if attribution.line.text != "" { object["line"] = .string(attribution.line.text) }
     if attribution.isClaimed { object["claimed"] = true }
     return object
+  }
+
+  /// Null where a stored table says it: nobody knows since when.
+  private static func said(_ date: Milliseconds) -> JSONValue {
+    date == Milliseconds(0) ? .null : .integer(date.sinceEpoch)
   }
 
   func describe(_ transfer: Transfer) -> JSONObject {

@@ -26,6 +26,8 @@ struct ResultPage {
   private var events: PageList<(occurrence: Occurrence, isSuperseded: Bool)>
   private var accounts: PageList<Attribution>
   private var transfers: PageList<Transfer>
+  /// Whose each originalTransactionId is now that passed from one account to another.
+  private var owners: [String: [Attribution.Kind: String]] = [:]
 
   /// More than any list has.
   static let everything = Int.max / 4
@@ -82,6 +84,7 @@ struct ResultPage {
     let attributions = Attribution.merged(piece.attributions)
     let passed = Transfer.all(in: attributions, purchases: folded)
     let owners = Transfer.owners(after: passed)
+    self.owners.merge(owners) { first, _ in first }
     self.subscriptions += subscriptions.map { subscription in
       let original = subscription.key.originalTransactionID
       return .object(
@@ -154,7 +157,12 @@ struct ResultPage {
       object["customers"] = .array(customers(showing: shown))
     }
     if !isLater, !claimedLinks.isEmpty { object["claimedLinks"] = .array(claimedLinks) }
-    object["purchases"] = take(.purchases, &purchases) { document.describe($0, under: legacy) }
+    object["purchases"] = take(.purchases, &purchases) { purchase in
+      var object = document.describe(purchase, under: legacy)
+      let original = purchase.key.originalTransactionID
+      if !purchase.isSubscription { object["owner"] = owners[original].map { .object(JSONObject(owner: $0)) } }
+      return object
+    }
     object["subscriptions"] = .array(subscriptions)
     object["appTransactions"] = take(.appTransactions, &appTransactions) { document.describe($0) }
     object["events"] = take(.events, &events) { document.describe($0.occurrence, isSuperseded: $0.isSuperseded) }

@@ -105,6 +105,7 @@ package struct EvidenceRoute: Sendable {
       let appended = try await commit.append(decision.entry)
       metrics.messages["evidence", app.bundleID, appended.rawValue].increment()
       guard let reading = decision.reading else { return .error(500, "noReading", "the evidence was not read") }
+      if appended == .duplicate { try await sayAgain(reading.findings, app, at: now) }
       metrics.count(reading.survey)
       var answer = Self.receipt(appended, reading, message)
       if answer["environment"] == .null { answer["environment"] = try await knownEnvironment(of: reading, app) }
@@ -137,6 +138,28 @@ package struct EvidenceRoute: Sendable {
       return .error(500, "unexpected", "the evidence could not be taken")
     }
   }
+
+  /// Says anew whose purchases they are that were another user's meanwhile: a device on which two users take turns.
+  ///
+  /// The same evidence again is no new message, so that each id is one, with the time.
+  private func sayAgain(_ findings: Findings, _ app: App, at now: Milliseconds) async throws {
+    let proven = findings.userIDs.filter { !$0.isClaimed }
+    guard let user = proven.first?.value ?? findings.waitingUserIDs.first?.userID else { return }
+    let ids = Set(proven.map(\.originalTransactionID) + findings.waitingUserIDs.map(\.transactionID))
+    for (environment, passed) in try await ledger.passedOn(from: user, ids, of: app.id) {
+      for id in passed.prefix(Self.mostSaidAgain) {
+        let body: JSONObject = [
+          "originalTransactionId": .string(id), "environment": .string(environment.rawValue),
+          "saidAt": .integer(now.sinceEpoch),
+        ]
+        let message = InboxMessage(
+          .evidence, body.encoded(), app: app.bundleID, claim: Claim(userID: user), receivedAt: now)
+        _ = try await commit.append(try intake.decision(on: message, about: app).entry)
+      }
+    }
+  }
+
+  private static let mostSaidAgain = 100
 
   /// User ids of one purchase that are no longer one user with several logins, or a family.
   private static let manyUsers = 6

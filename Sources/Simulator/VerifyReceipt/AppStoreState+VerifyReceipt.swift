@@ -46,7 +46,8 @@ extension AppStoreState {
     let state = self.state(of: sent, app, plan.era)
     let sold = purchases(in: sent, state)
     let needsPassword = sold.contains { $0.transaction.product.kind == .autoRenewable }
-    guard asked.password == plan.sharedSecret || (asked.password == nil && !needsPassword) else {
+    // Of receipts without subscriptions it is not looked at: Apple's archived "Receipt Validation Programming Guide".
+    guard asked.password == plan.sharedSecret || !needsPassword else {
       return Self.verdict(21_004, environment)
     }
     do {
@@ -61,7 +62,7 @@ extension AppStoreState {
         let answer = VerifyReceiptAnswer(
           about: receipt, of: state, requestedAt: now, excludingOldTransactions: asked.excludesOldTransactions)
         var object = try answer.object(signedBy: pki)
-        if asked.password == nil {
+        if asked.password != plan.sharedSecret {
           // What the customer has besides is for those who have the secret.
           for key in ["latest_receipt_info", "latest_receipt", "pending_renewal_info"] { object[key] = nil }
         }

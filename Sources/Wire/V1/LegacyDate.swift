@@ -12,7 +12,7 @@ public enum LegacyDate {
       let hour = number(bytes, 11, 13), let minute = number(bytes, 14, 16), let second = number(bytes, 17, 19),
       (1...12).contains(month), (1...31).contains(day), hour < 24, minute < 60, second < 60
     else { return nil }
-    let days = Self.days(year, month, day)
+    let days = Milliseconds.days(ofCivil: year, month, day)
     guard Milliseconds.civil(daysSinceEpoch: days) == (year, month, day) else { return nil }
     let local = days * 86_400 + hour * 3_600 + minute * 60 + second
     if isZone(bytes, greenwich) { return Milliseconds(local * 1_000) }
@@ -39,15 +39,6 @@ public enum LegacyDate {
     return value
   }
 
-  /// Days since 1970-01-01 (Howard Hinnant's civil-date arithmetic, the way back of `Milliseconds.civil`).
-  private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-    let y = month <= 2 ? year - 1 : year
-    let era = (y >= 0 ? y : y - 399) / 400
-    let yearOfEra = y - era * 400
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
-  }
-
   /// Seconds from local time to UTC, by the rule of 2007: the App Store is younger.
   ///
   /// Nil in the hour that summer time's end repeats: which of the two is meant cannot be known.
@@ -60,7 +51,7 @@ public enum LegacyDate {
 
   /// The day of the n-th Sunday of a month; 1970-01-01 was a Thursday.
   private static func sunday(_ n: Int64, _ year: Int64, _ month: Int64) -> Int64 {
-    let first = days(year, month, 1)
+    let first = Milliseconds.days(ofCivil: year, month, 1)
     let weekday = ((first + 4) % 7 + 7) % 7
     return first + (7 - weekday) % 7 + (n - 1) * 7
   }

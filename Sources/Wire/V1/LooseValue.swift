@@ -29,11 +29,12 @@ extension JSONValue {
     }
   }
 
-  /// An instant: milliseconds as a number or as digits, or Apple's written form (`LegacyDate`).
+  /// An instant: milliseconds as a number or as digits, Apple's written form (`LegacyDate`), or RFC 3339, as Apple's archived
+  /// page "Receipt Fields" has it and as receipts themselves write it.
   public var looseDate: Milliseconds? {
     guard case .string(let text) = self else { return milliseconds }
     if let value = Int64(text) { return Milliseconds(value) }
-    return LegacyDate.read(text)
+    return LegacyDate.read(text) ?? Milliseconds(rfc3339: text.utf8Span.span)
   }
 }
 
@@ -41,6 +42,11 @@ extension Payload {
   func looseText(_ key: String) -> String? { json[key]?.looseText }
   func looseInteger(_ key: String) -> Int64? { json[key]?.looseInteger }
   func looseFlag(_ key: String) -> Bool? { json[key]?.looseFlag }
+
+  /// The objects of a list, or the one object that stands in its place.
+  func rows<Row: Payload>(_ key: String) -> [Row]? {
+    Row(json[key]).map { [$0] } ?? structures(key)
+  }
 
   /// The date called `name`: its milliseconds, else its written form, else the one in Apple's local time.
   ///

@@ -29,8 +29,8 @@ public struct NotificationBody: Payload {
   public var webOrderLineItemID: String? { looseText("web_order_line_item_id") }
   public var unifiedReceipt: UnifiedReceipt? { structure("unified_receipt") }
   public var latestReceipt: String? { text("latest_receipt") ?? text("latest_expired_receipt") }
-  public var latestReceiptInfo: TransactionRow? { structure("latest_receipt_info") }
-  public var latestExpiredReceiptInfo: TransactionRow? { structure("latest_expired_receipt_info") }
+  public var latestReceiptInfo: [TransactionRow] { rows("latest_receipt_info") ?? [] }
+  public var latestExpiredReceiptInfo: [TransactionRow] { rows("latest_expired_receipt_info") ?? [] }
 
   public static let schema = Schema(
     [
@@ -40,8 +40,8 @@ public struct NotificationBody: Payload {
       "auto_renew_status": .loose(.flag), "auto_renew_adam_id": .loose(.text),
       "expiration_intent": .loose(.code(1...5)), "deprecation": .text, "web_order_line_item_id": .loose(.text),
       "unified_receipt": .structure(UnifiedReceipt.schema), "latest_receipt": .text,
-      "latest_receipt_info": .structure(TransactionRow.schema), "latest_expired_receipt": .text,
-      "latest_expired_receipt_info": .structure(TransactionRow.schema),
+      "latest_receipt_info": .rows(TransactionRow.schema), "latest_expired_receipt": .text,
+      "latest_expired_receipt_info": .rows(TransactionRow.schema),
     ], Schema.dates("auto_renew_status_change_date", "cancellation_date"))
 }
 
@@ -56,12 +56,11 @@ public struct UnifiedReceipt: Payload {
   public var environment: String? { looseText("environment") }
   public var latestReceipt: String? { text("latest_receipt") }
   /// In no order that could be relied on.
-  public var latestReceiptInfo: [TransactionRow]? { structures("latest_receipt_info") }
-  public var pendingRenewalInfo: [PendingRenewal]? { structures("pending_renewal_info") }
+  public var latestReceiptInfo: [TransactionRow]? { rows("latest_receipt_info") }
+  public var pendingRenewalInfo: [PendingRenewal]? { rows("pending_renewal_info") }
 
   public static let schema = Schema([
     "status": .loose(.word(["0", "OK"])), "environment": .loose(.word(Words.environmentV1)), "latest_receipt": .text,
-    "latest_receipt_info": .structures(TransactionRow.schema),
-    "pending_renewal_info": .structures(PendingRenewal.schema),
+    "latest_receipt_info": .rows(TransactionRow.schema), "pending_renewal_info": .rows(PendingRenewal.schema),
   ])
 }

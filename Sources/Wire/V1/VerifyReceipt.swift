@@ -31,42 +31,44 @@ public struct VerifyReceiptAnswer: Payload {
   public var environment: String? { looseText("environment") }
   /// The receipt's own rows, or the one transaction of an iOS 6 receipt.
   public var receipt: AnsweredReceipt? { structure("receipt") }
-  /// Empty for the object of an iOS 6 answer.
-  public var latestReceiptInfo: [TransactionRow]? { structures("latest_receipt_info") }
-  /// The one object of an iOS 6 answer, whichever of the two keys it has.
-  public var latestTransaction: TransactionRow? {
-    structure("latest_receipt_info") ?? structure("latest_expired_receipt_info")
+  /// Nil in an iOS 6 answer.
+  public var latestReceiptInfo: [TransactionRow]? { isFlat ? nil : rows("latest_receipt_info") }
+  /// The one row of an iOS 6 answer, whichever of the two keys it has; empty in every other answer.
+  public var latestTransactions: [TransactionRow] {
+    isFlat ? rows("latest_receipt_info") ?? rows("latest_expired_receipt_info") ?? [] : []
   }
   /// Whether the subscription of an iOS 6 receipt is over.
   public var tellsOfAnEnd: Bool {
-    json["latest_expired_receipt_info"]?.object != nil || json["expiration_intent"] != nil
+    !(json["latest_expired_receipt_info"]?.isNull ?? true) || json["expiration_intent"] != nil
   }
   public var latestReceipt: String? { text("latest_receipt") }
-  public var pendingRenewalInfo: [PendingRenewal]? { structures("pending_renewal_info") }
+  public var pendingRenewalInfo: [PendingRenewal]? { rows("pending_renewal_info") }
   /// Apple's page called it `is-retryable`, on the wire it is `is_retryable`.
   public var isRetryable: Bool? { looseFlag("is_retryable") ?? looseFlag("is-retryable") }
 
   public static let schema = Schema([
     "status": .loose(.integer), "environment": .loose(.word(Words.environmentV1)),
-    "receipt": .structure(AnsweredReceipt.schema), "latest_receipt_info": .structures(TransactionRow.schema),
-    "latest_receipt": .text, "pending_renewal_info": .structures(PendingRenewal.schema),
+    "receipt": .structure(AnsweredReceipt.schema), "latest_receipt_info": .rows(TransactionRow.schema),
+    "latest_receipt": .text, "pending_renewal_info": .rows(PendingRenewal.schema),
     "is_retryable": .loose(.flag), "is-retryable": .loose(.flag), "exception": .text,
   ])
 
   /// The same of an answer about an iOS 6 receipt.
   public static let flatSchema = Schema([
     "status": .loose(.integer), "environment": .loose(.word(Words.environmentV1)),
-    "receipt": .structure(TransactionRow.schema), "latest_receipt_info": .structure(TransactionRow.schema),
-    "latest_expired_receipt_info": .structure(TransactionRow.schema), "latest_receipt": .text,
+    "receipt": .structure(TransactionRow.schema), "latest_receipt_info": .rows(TransactionRow.schema),
+    "latest_expired_receipt_info": .rows(TransactionRow.schema), "latest_receipt": .text,
     "auto_renew_status": .loose(.flag), "auto_renew_product_id": .loose(.text),
     "expiration_intent": .loose(.code(1...5)), "is_in_billing_retry_period": .loose(.flag),
   ])
 
-  /// Whether it is about an iOS 6 receipt: no list anywhere, and the transaction is `receipt` itself.
+  /// Whether it is about an iOS 6 receipt: the transaction is `receipt` itself, or without a receipt one row is all there is.
   public var isFlat: Bool {
-    latestReceiptInfo == nil && json["receipt"]?.object?["in_app"] == nil
-      && (json["latest_receipt_info"]?.object != nil || json["latest_expired_receipt_info"] != nil
-        || json["receipt"]?.object?["transaction_id"] != nil)
+    let receipt = json["receipt"]?.object
+    guard receipt?["in_app"] == nil else { return false }
+    if receipt?["transaction_id"] != nil { return true }
+    return json["latest_receipt_info"]?.array == nil
+      && (json["latest_receipt_info"]?.object != nil || json["latest_expired_receipt_info"] != nil)
   }
 
   public func survey() -> Survey {
@@ -99,7 +101,7 @@ public struct AnsweredReceipt: Payload {
   public var expirationDate: Milliseconds? { looseDate("expiration_date") }
   public var preorderDate: Milliseconds? { looseDate("preorder_date") }
   /// In the order of the receipt, which means nothing.
-  public var inApp: [TransactionRow]? { structures("in_app") }
+  public var inApp: [TransactionRow]? { rows("in_app") }
 
   public static let schema = Schema(
     [
@@ -108,7 +110,7 @@ public struct AnsweredReceipt: Payload {
       "adam_id": .loose(.integer), "app_item_id": .loose(.integer), "download_id": .loose(.integer),
       "version_external_identifier": .loose(.integer), "bundle_id": .loose(.text),
       "application_version": .loose(.text), "original_application_version": .loose(.text),
-      "in_app": .structures(TransactionRow.schema),
+      "in_app": .rows(TransactionRow.schema),
     ],
     Schema.dates(
       "receipt_creation_date", "request_date", "original_purchase_date", "expiration_date", "preorder_date"))

@@ -113,6 +113,11 @@ public struct OrderLookupResponse: Payload {
 
   public var status: Int64? { integer("status") }
   public var signedTransactions: [String]? { texts("signedTransactions") }
+  /// Whether Apple knows no such order of the app: all that it says then is this.
+  public var isInvalidOrder: Bool {
+    status == 1 && json["signedTransactions"]?.array?.isEmpty != false && json["receipt"] == nil
+      && json["latest_receipt_info"] == nil
+  }
 
   public static let schema = Schema([
     "status": .code(0...1),

@@ -16,6 +16,8 @@ struct Explanation {
   let events: [ExplainedEvent]
   let accounts: [Attribution]
   let transfers: [Transfer]
+  /// Whose each originalTransactionId is now that passed from one account to another.
+  let owners: [String: PresentOwner]
   let limit: ExplanationLimit
   private let vocabulary: Vocabulary
 
@@ -28,11 +30,16 @@ struct Explanation {
     self.purchases = purchases
     let accounts = Attribution.merged(dossier.attributions)
     transfers = Transfer.all(in: accounts, purchases: purchases)
-    let owners = Transfer.owners(after: transfers)
+    owners = Dictionary(
+      uniqueKeysWithValues: Transfer.owners(after: transfers).map { original, owner in
+        let told = accounts.filter { $0.originalTransactionID == original }
+        return (original, PresentOwner(accounts: owner, isAnother: Transfer.isFormer(id, owner, among: told)))
+      })
     self.accounts = accounts
     let renewals = Dictionary(grouping: dossier.renewals, by: \.key)
     let periods = Dictionary(grouping: purchases, by: \.key.subscription)
     let keys = Set(periods.keys).union(renewals.keys)
+    let owners = owners
     subscriptions = keys.sorted { $0.originalTransactionID < $1.originalTransactionID }.compactMap { key in
       let said = renewals[key] ?? []
       let subscription = Subscription(
@@ -42,10 +49,7 @@ struct Explanation {
         key: key, subscription: subscription,
         standing: subscription.map { dossier.standing(of: $0, at: now) },
         lookUp: dossier.lookUps[key.originalTransactionID],
-        owner: owners[key.originalTransactionID].map { owner in
-          let told = accounts.filter { $0.originalTransactionID == key.originalTransactionID }
-          return PresentOwner(accounts: owner, isAnother: Transfer.isFormer(id, owner, among: told))
-        },
+        owner: owners[key.originalTransactionID],
         renewal: ExplainedThing(said, vocabulary.renewals.rules, vocabulary.rules))
     }
     let downloads = Dictionary(grouping: dossier.appTransactions, by: \.key.appTransactionID)

@@ -37,6 +37,9 @@ extension Explanation {
       "originalTransactionId": .string(shown.key.originalTransactionID), "line": .string(shown.key.line.text),
       "confirmed": .bool(shown.isConfirmed),
     ]
+    if !shown.isSubscription {
+      object["owner"] = owners[shown.key.originalTransactionID].map { .object(JSONObject(owner: $0.accounts)) }
+    }
     object["fields"] = thing(purchase)?.json["fields"]
     return object
   }

@@ -10,6 +10,7 @@ extension Explanation {
   func text(withSources: Bool, for terminal: Terminal) -> String {
     var parts = [heading]
     parts += subscriptions.map(standing)
+    if !ownedLines.isEmpty { parts.append(limit.first(of: ownedLines).joined()) }
     parts.append(purchaseTable.render(for: terminal) + rest(of: purchases.count, "purchases"))
     if !events.isEmpty { parts.append(eventTable.render(for: terminal) + rest(of: events.count, "events")) }
     if !accounts.isEmpty { parts.append(accountTable.render(for: terminal) + rest(of: accounts.count, "accounts")) }
@@ -81,11 +82,7 @@ extension Explanation {
       let line = claim.period.map { " by line \($0.key.line.shown)" } ?? ""
       lines.append("  claimed by unsigned messages, and not counted: \(claim.status.name)\(line)")
     }
-    if let owner = explained.owner {
-      let accounts = owner.accounts.sorted { $0.key.rawValue < $1.key.rawValue }
-      let told = accounts.map { "\($0.key.name) \($0.value.shown)" }.joined(separator: ", ")
-      lines.append("  owner: \(told)" + (owner.isAnother ? "; \(id.shown) had it before and has no access" : ""))
-    }
+    if let owner = explained.owner { lines.append("  \(text(of: owner))") }
     lines += lookUpLines(explained, standing)
     if let period = standing.period ?? subscription.current {
       let ends = period.expiresDate.map(\.iso8601) ?? "?"
@@ -100,6 +97,20 @@ extension Explanation {
       if !told.isEmpty { lines.append("  next: \(told.joined(separator: ", "))") }
     }
     return lines.joined(separator: "\n") + "\n"
+  }
+
+  private func text(of owner: PresentOwner) -> String {
+    let accounts = owner.accounts.sorted { $0.key.rawValue < $1.key.rawValue }
+    let told = accounts.map { "\($0.key.name) \($0.value.shown)" }.joined(separator: ", ")
+    return "owner: \(told)" + (owner.isAnother ? "; \(id.shown) had it before and has no access" : "")
+  }
+
+  /// A line for each purchase that is no subscription and passed from one account to another.
+  private var ownedLines: [String] {
+    let originals = Set(purchases.filter { !$0.isSubscription }.map(\.key.originalTransactionID)).sorted()
+    return originals.compactMap { original in
+      owners[original].map { "purchase \(original.shown): \(text(of: $0))\n" }
+    }
   }
 
   private static let reported = ["period": "a new period", "renewal": "a new renewal state", "refund": "a refund"]
@@ -184,11 +195,14 @@ extension Explanation {
       table.add([
         attribution.value, attribution.kind.name + (attribution.isClaimed ? " (claimed)" : ""),
         attribution.originalTransactionID, attribution.line.text,
-        attribution.firstAsOf.iso8601, attribution.lastAsOf.iso8601, Self.short(attribution.message),
+        Self.said(attribution.firstAsOf), Self.said(attribution.lastAsOf), Self.short(attribution.message),
       ])
     }
     return table
   }
+
+  /// Of what a stored table says nobody knows since when.
+  private static func said(_ date: Milliseconds) -> String { date == Milliseconds(0) ? "stored" : date.iso8601 }
 
   /// A line for each originalTransactionId of which several accounts were first said at one time, of the same purchase.
   private var sharedLines: [String] {

@@ -143,12 +143,14 @@ extension MigrationSource {
       "\(name): key \(table.columns.key), receipts in \(table.columns.content)"
         + (table.columns.userID.map { ", users in \($0)" } ?? ", \(InputColumns.noUser)")
         + (table.columns.app.map { ", apps in \($0)" } ?? "")
+        + (table.columns.id.map { ", \(InputColumns.ids) \($0)" } ?? "")
     }
   }
 }
 
 extension InputColumns {
   fileprivate static let noUser = "no column of users (--column user=NAME says which)"
+  fileprivate static let ids = "where a receipt is unusable the id in"
   private static let shown = 20
 
   /// For people: what is read of a file, and what is not.
@@ -159,6 +161,7 @@ extension InputColumns {
     var text = ": \(format.name), \(isGuessed ? "no header, guessed " : "")receipt=\(list([receipt]))"
     text += userID.map { ", user=\(list([$0]))" } ?? ", \(Self.noUser)"
     text += app.map { ", app=\(list([$0]))" } ?? ""
+    text += id.map { ", \(Self.ids) \(list([$0]))" } ?? ""
     return text + (unread.isEmpty ? "" : "; not read: \(list(unread))")
   }
 

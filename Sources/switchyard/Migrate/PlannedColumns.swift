@@ -16,13 +16,14 @@ enum PlannedColumns {
       guard let found else { return nil }
       return [
         "format": .string(found.format.name), "receipt": JSONValue(found.receipt), "user": JSONValue(found.userID),
-        "app": JSONValue(found.app), "isGuessed": .bool(found.isGuessed),
+        "app": JSONValue(found.app), "id": JSONValue(found.id), "isGuessed": .bool(found.isGuessed),
         "notRead": .array(found.unread.prefix(mostListed).map { .string($0) }),
       ]
     case .table(let table):
       return [
         "key": .string(table.columns.key), "receipt": .string(table.columns.content),
         "user": JSONValue(table.columns.userID), "app": JSONValue(table.columns.app),
+        "id": JSONValue(table.columns.id),
       ]
     }
   }

@@ -73,7 +73,8 @@ struct ReceiptInspect {
   private func document(of file: String) -> ReceiptDocument {
     do throws(Input.InputError) {
       let bytes = try Input.read(file, limit: Self.inputLimit)
-      return ReceiptDocument(file: file, reading: reader.read(Array(bytes[...].withoutDataURI), expecting: bundleID))
+      let text = SignedMember.all(in: bytes[...]).first?.text ?? Array(bytes[...].withoutDataURI)
+      return ReceiptDocument(file: file, reading: reader.read(text, expecting: bundleID))
     } catch {
       return ReceiptDocument(file: file, unreadable: "\(error)")
     }

@@ -1,0 +1,68 @@
+@testable import BulkMigration
+
+/// What old back ends stored, judged row by row without a database.
+@Suite struct `A row of a migration` {
+  private static func judge(_ bundleID: String, in environment: Environment? = nil) -> RowJudge {
+    let app = App(id: App.ID(1), bundleID: bundleID, appAppleID: nil)
+    return RowJudge(
+      intake: Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple))),
+      directory: AppDirectory(apps: [app], tokens: [:]), key: .generate(),
+      claims: RowJudge.Claims(app: app, environment: environment, receivedAt: Milliseconds(1_790_000_000_000)))
+  }
+
+  private static func ids(
+    _ text: String, id: String? = nil, of bundleID: String = "com.example.reader", in environment: Environment? = nil
+  ) -> [String] {
+    let row = TableRow(
+      key: "1", content: Array(text.utf8), userID: "ada", app: nil, id: id, isTooLarge: false)
+    switch judge(bundleID, in: environment).verdict(on: row) {
+    case .content(let content): return content.ids.map(\.id)
+    case .rejected(let reason, _): return ["rejected: \(reason.code)"]
+    }
+  }
+
+  private static let row = #"{"original_transaction_id": "1000000700000001", "transaction_id": "1000000700000002"}"#
+
+  @Test(arguments: [
+    // A status of the old back end's own.
+    #"{"original_transaction_id": "1000000700000001", "status": 1}"#,
+    #"{"original_transaction_id": "1000000700000001", "status": "active"}"#,
+    // An answer of verifyReceipt without its status, and its rows alone.
+    #"{"latest_receipt_info": [\#(row)]}"#, #"{"latest_receipt_info": \#(row)}"#, "[\(row)]",
+  ])
+  func `names its id in whatever is left of an answer`(text: String) {
+    #expect(Self.ids(text, in: .sandbox) == ["1000000700000001"])
+  }
+
+  @Test func `is its id where the receipt beside it is of no use, and not of another app`() throws {
+    for damaged in ["MIIT" + String(repeating: "A", count: 400), "n/a", ""] {
+      #expect(Self.ids(damaged, id: "1000000700000001") == ["1000000700000001"], "\(damaged.prefix(8))")
+    }
+    #expect(Self.ids("n/a") == ["rejected: notAReceipt"])
+    let cordova = try #require(
+      Samples.bytes("../cases/public-reports/02-object-with-id-drops-the-receipt/cordova.json"))
+    let text = String(decoding: cordova, as: UTF8.self)
+    #expect(Self.ids(text, id: "1000000700000001") == ["rejected: wrongBundle"])
+    let proven = Self.ids(text, id: "1", of: "com.sumiapp.GridDiary")
+    #expect(!proven.isEmpty)
+    #expect(!proven.contains("1"))
+    #expect(proven.allSatisfy { !$0.hasPrefix("rejected") && $0 != "appstore.application" })
+  }
+
+  @Test func `of a client library is the receipt in it`() throws {
+    let object = try #require(Samples.bytes("../cases/public-reports/02-object-with-id-drops-the-receipt/rn-iap.json"))
+    let ids = Self.ids(String(decoding: object, as: UTF8.self), of: "com.vanillabreeze.igunbattle")
+    #expect(ids == ["1000000056161764"])
+    // Nobody named the app but the receipt.
+    var judge = Self.judge("com.vanillabreeze.igunbattle")
+    judge = RowJudge(
+      intake: judge.intake, directory: judge.directory, key: judge.key,
+      claims: RowJudge.Claims(app: nil, environment: nil, receivedAt: Milliseconds(1_790_000_000_000)))
+    let row = TableRow(key: "1", content: object, userID: nil, app: nil, id: nil, isTooLarge: false)
+    guard case .content(let content) = judge.verdict(on: row) else {
+      Issue.record("rejected")
+      return
+    }
+    #expect(content.place.app == App.ID(1))
+  }
+}
