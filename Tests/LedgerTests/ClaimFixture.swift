@@ -24,11 +24,11 @@ struct ClaimFixture: Sendable {
 
   func findings(
     _ source: Source, of original: String, _ periods: ClosedRange<Int64>, renewal: Int64? = nil,
-    revokedAt: Double? = nil, also other: Source? = nil, at asOf: Double
+    revokedAt: Double? = nil, also other: Source? = nil, at asOf: Double, message digest: Digest? = nil
   ) -> Findings {
     var findings = Findings(app: app.bundleID, environment: .production)
     let rank = Rank(asOf: time(asOf), tieBreak: [UInt8](repeating: UInt8(source.rawValue), count: 16))
-    let message = [UInt8](repeating: UInt8(source.rawValue), count: 32)
+    let message = digest?.bytes ?? [UInt8](repeating: UInt8(source.rawValue), count: 32)
     let day: Int64 = 86_400_000
     for source in [source] + (other.map { [$0] } ?? []) {
       findings.purchases += periods.map { number in
@@ -72,12 +72,13 @@ struct ClaimFixture: Sendable {
     _ source: Source, of original: String = "1", periods: ClosedRange<Int64>, renewal: Int64? = nil,
     revokedAt: Double? = nil, also other: Source? = nil, order: ClaimedIDs = .behind(atMost: .max), at seconds: Double
   ) async throws {
-    let findings = findings(
-      source, of: original, periods, renewal: renewal, revokedAt: revokedAt, also: other, at: seconds)
     let message = InboxMessage(
       kind: source == .notificationV1 ? .notification : .evidence,
       body: Array("\(source) \(original) \(periods) \(renewal ?? -1) \(revokedAt ?? -1) \(seconds)".utf8),
       receivedAt: time(seconds))
+    let findings = findings(
+      source, of: original, periods, renewal: renewal, revokedAt: revokedAt, also: other, at: seconds,
+      message: message.digest)
     try await append(findings, message, order)
   }
 

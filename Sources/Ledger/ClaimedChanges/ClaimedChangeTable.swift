@@ -51,10 +51,10 @@ package enum ClaimedChangeTable {
     var unsettled: Set<String> = []
     for ids in settled.keys.sorted().parts() {
       var answered: [String] = []
-      var (early, renewals, unsaid): ([PurchaseKey], [String], Set<String>) = ([], [], [])
+      var (early, renewals, unsaid): ([PurchaseKey], [String: [UInt8]], Set<String>) = ([], [:], [])
       for row in try session.query(
         """
-        SELECT c.original_transaction_id, c.changes, c.latest_at, c.line, c.because FROM \(.listed(ids)) STRAIGHT_JOIN claimed_changes c FORCE INDEX (PRIMARY)
+        SELECT c.original_transaction_id, c.changes, c.latest_at, c.line, c.because, c.message FROM \(.listed(ids)) STRAIGHT_JOIN claimed_changes c FORCE INDEX (PRIMARY)
         ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code)
         AND c.original_transaction_id = listed.wanted
         ORDER BY c.original_transaction_id FOR UPDATE
@@ -66,13 +66,13 @@ package enum ClaimedChangeTable {
           answered.append(id)
           let line = try row.text("line")
           if let asked = settled[id]?.askedAt, asked < (try row.milliseconds("latest_at")) + ClaimedChange.lag {
-            if !line.isEmpty {
+            let because = ClaimedChange(rawValue: try row.int("because"))
+            if !line.isEmpty || because.contains(.period) {
               early.append(
                 PurchaseKey(app: "", environment: scope.environment, originalTransactionID: id, line: Line(text: line)))
             }
-            let because = ClaimedChange(rawValue: try row.int("because"))
-            if because.contains(.renewal) { renewals.append(id) }
-            if because.contains(.refundWithoutRow) || because.contains(.period) && line.isEmpty { unsaid.insert(id) }
+            if because.contains(.renewal) { renewals[id] = try row.bytes("message") }
+            if because.contains(.refundWithoutRow) { unsaid.insert(id) }
           }
           continue
         }
@@ -99,12 +99,15 @@ package enum ClaimedChangeTable {
     return unsettled
   }
 
-  /// The ids of these purchases of which something is told that no signed transaction says.
+  /// The ids of these purchases of which something is told that no signed transaction says, or of which nothing is known: an
+  /// empty line is that of a purchase that is no subscription, or of none that was said.
   private static func unconfirmed(
     _ keys: [PurchaseKey], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
     let statements = try PurchaseTable.latest(of: keys, in: scope, bundleIDs: [:], session)
-    var unconfirmed: Set<String> = []
+    let told = Set(statements.map { "\($0.key.originalTransactionID) \($0.key.line.text)" })
+    var unconfirmed = Set(
+      keys.filter { !told.contains("\($0.originalTransactionID) \($0.line.text)") }.map(\.originalTransactionID))
     for (key, statements) in Dictionary(grouping: statements, by: \.key) {
       let signed = statements.filter { $0.source == .signedV2 }
       guard statements.contains(where: { !$0.claimedChange(beyond: signed).isEmpty }) else { continue }
@@ -113,21 +116,19 @@ package enum ClaimedChangeTable {
     return unconfirmed
   }
 
-  /// The ids of which the latest claim says another renewal than Apple signed last.
+  /// The ids of which a message says another renewal than Apple signed last.
   private static func unconfirmedRenewals(
-    of ids: [String], in scope: Scope, _ session: borrowing Session
+    of messages: [String: [UInt8]], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
-    guard !ids.isEmpty else { return [] }
+    guard !messages.isEmpty else { return [] }
     let statements = try RenewalTable.read(
       """
       WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND original_transaction_id IN (\(list: ids))
+      AND original_transaction_id IN (\(list: messages.keys.sorted()))
       """, bundleIDs: [:], in: session)
-    let contradicted = Dictionary(grouping: statements, by: \.key.originalTransactionID).filter { _, told in
-      func latest(_ counts: (Source) -> Bool) -> RenewalStatement? {
-        told.filter { counts($0.source) }.max { $0.rank < $1.rank }
-      }
-      return latest(\.isClaimed)?.contradicts(latest(\.isSigned)) == true
+    let contradicted = Dictionary(grouping: statements, by: \.key.originalTransactionID).filter { id, told in
+      let signed = told.filter(\.source.isSigned).max { $0.rank < $1.rank }
+      return told.contains { $0.source.isClaimed && $0.message == messages[id] && $0.contradicts(signed) }
     }
     return Set(contradicted.keys)
   }
