@@ -17,6 +17,8 @@ package struct DifferenceTable: Sendable {
     case repeatedAnswer
     /// What is known of the customer may not be all there is.
     case notFresh
+    /// Our answer is a status alone, and what is known may not be all there is.
+    case unanswered
     /// The rows that both have stand in another order.
     case rowOrder
     /// Both have the row.

@@ -32,12 +32,13 @@ package struct ComparedAnswers: Hashable, Sendable {
 
   /// Whether the impact is one that a customer would have felt, answered by us: the guard and the evidence count it.
   ///
-  /// Not what is gone by itself, what Apple's own answers vary in, and what we would have left to Apple.
+  /// Not what is gone by itself, what Apple's own answers vary in, what we would have left to Apple, and consumables that are
+  /// not in the receipt or are finished: a client grants them when they are bought.
   package var countsAgainst: Bool {
     impact != nil && differences.contains { $0.hasImpact && !Self.harmless.contains($0.cause) }
   }
 
-  private static let harmless: Set<DifferenceTable.Cause> = [.timing, .noise, .incomplete]
+  private static let harmless: Set<DifferenceTable.Cause> = [.timing, .noise, .incomplete, .consumable]
 
   /// The worst first.
   package static let gravity: [DifferenceTable.Cause] = [

@@ -88,6 +88,7 @@ final class DifferenceEvidence {
     case .repeatedAnswer:
       return repeated.contains(field.key) || FieldDifference.row(of: field.key).map(repeated.contains) ?? false
     case .notFresh: return !pair.isFresh
+    case .unanswered: return !pair.isFresh && pair.ours["receipt"] == nil && pair.theirs["receipt"] != nil
     case .rowOrder: return field.isOrder
     case .sameRow: return !field.isRow && field.theirs != nil && field.ours != nil
     case .belowSecond: return isBelowSecond(field)
@@ -100,7 +101,7 @@ final class DifferenceEvidence {
     case .environmentStatus: return isStatus(field, [21_007, 21_008])
     case .secretStatus: return isStatus(field, [21_004])
     case .foreignOriginal: return isForeign(field)
-    case .consumableRow: return field.isRow && type(of: field) == ProductWord.consumable
+    case .consumableRow: return field.isRow && type(of: field) == ProductWord.consumable && !isLostConsumable(field)
     case .anything: return true
     }
   }
@@ -158,6 +159,13 @@ final class DifferenceEvidence {
     }
     if let row = row(field) { return row.originalTransactionID }
     return field.place == .flat ? pair.request.receipt.originalTransactionIDs.first : nil
+  }
+
+  /// Whether a consumable that the receipt has is in Apple's answer and not in ours: bought since then it would not be in the
+  /// receipt, and Apple leaves out what is finished.
+  private func isLostConsumable(_ field: FieldDifference) -> Bool {
+    guard field.theirs != nil, field.ours == nil, let row = row(field) else { return false }
+    return inApp[Self.name(of: row)] != nil
   }
 
   private func isBelowSecond(_ field: FieldDifference) -> Bool {

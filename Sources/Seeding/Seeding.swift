@@ -13,8 +13,10 @@ package import Time
 /// that is killed leaves leases that end, and what it had recorded stays. Without credentials it does nothing.
 package final class Seeding: Service {
   package struct Settings: Sendable {
-    /// Longer than any look-up takes: what is leased for longer belonged to a process that is gone.
+    /// Longer than any look-up takes; what a process has leased that is gone is free much sooner (`ProcessTable.silence`).
     package var lease = Interval.minutes(15)
+    /// Host and process id, for people; nil where nobody need know.
+    package var processName: String?
     /// Customers of one app and environment who are asked about at once.
     package var concurrency = 192
     /// Customers of one app and environment who are asked about at once because of what unsigned messages reported.
@@ -73,9 +75,13 @@ package final class Seeding: Service {
   let pacing: Pacing
   let logger: Logger
   let state = Mutex(State())
+  /// By which its leases are known while it is alive.
+  private let process = [UInt8].random(count: 16)
   let waitEnd = WaitEnd()
 
   private static let refreshPause = Interval.seconds(5)
+  /// How often it says that it is alive, and looks for leases of those who are not.
+  private static let beat = Duration.seconds(1)
   private static let acceptanceKept = Interval.minutes(10)
   /// A history that is no older is news enough for somebody who waits.
   package static let recent = Interval.seconds(60)
@@ -100,6 +106,10 @@ package final class Seeding: Service {
 
   /// Asks until cancelled; what has begun is then finished within the grace, and all other leases are given back.
   package func run() async throws {
+    await withHeartbeat { await runLanes() }
+  }
+
+  private func runLanes() async {
     await withDiscardingTaskGroup { group in
       var countedNext = pacing.elapsed()
       while !Task.isCancelled {
@@ -122,6 +132,10 @@ package final class Seeding: Service {
   ///
   /// When the task is cancelled, what has begun is finished within the grace and everybody else is given back.
   package func round() async throws -> Int {
+    try await withHeartbeat { try await roundOfAll() }
+  }
+
+  private func roundOfAll() async throws -> Int {
     await refresh()
     var count = 0
     for place in places {
@@ -132,6 +146,44 @@ package final class Seeding: Service {
       }
     }
     return count
+  }
+
+  /// Runs `body`, and says meanwhile that this process is alive, so that nobody else takes what it has leased.
+  private func withHeartbeat<Value: Sendable, Failure: Error>(
+    _ body: @Sendable () async throws(Failure) -> Value
+  ) async throws(Failure) -> Value {
+    await tellAlive()
+    let result = await withTaskGroup(of: Void.self) { group -> Result<Value, Failure> in
+      group.addTask {
+        while !Task.isCancelled {
+          try? await Task.sleep(for: Self.beat)
+          if !Task.isCancelled { await self.tellAlive() }
+        }
+      }
+      defer { group.cancelAll() }
+      do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
+    }
+    try? await withCancellationShield { [pool, process] in
+      try await pool.read { session throws(DatabaseError) in try ProcessTable.remove(process, in: session) }
+    }
+    return try result.get()
+  }
+
+  private func tellAlive() async {
+    let (process, name) = (process, settings.processName)
+    let (now, silence) = (clock.now(), ProcessTable.silence)
+    let end = now + settings.lease - silence
+    do {
+      try await pool.read { session throws(DatabaseError) in try ProcessTable.beat(process, name: name, in: session) }
+      let freed = try await pool.transaction { session throws(DatabaseError) in
+        try WorkTable.freeLeasesOfTheDead(endingBefore: end, at: now, in: session)
+      }
+      if freed > 0 { logger.notice("took over look-ups of a process that is gone", metadata: ["ids": "\(freed)"]) }
+    } catch {
+      if !Task.isCancelled {
+        logger.debug("this process could not say that it is alive", metadata: ["error": "\(error)"])
+      }
+    }
   }
 
   private var places: [Place] { state.withLock { $0.access.values.flatMap { Self.places(of: $0) } } }
@@ -172,7 +224,7 @@ package final class Seeding: Service {
   }
 
   func lease(_ selection: WorkTable.Selection, limit: Int) async throws -> WorkTable.Lease {
-    let (now, owner) = (clock.now(), [UInt8].random(count: 16))
+    let (now, owner) = (clock.now(), WorkOwner.next(of: process))
     let end = now + settings.lease
     return try await pool.transaction { session throws(DatabaseError) in
       try WorkTable.lease(selection, limit: limit, until: end, owner: owner, at: now, in: session)

@@ -48,7 +48,8 @@ package struct Verdict: Sendable {
         self.init(.closed(.failed, reason: "\(failure)"))
       case .rateLimited, .overBudget:
         let due = max(failure.retryAt ?? again, now + .seconds(1))
-        self.init(.released(until: due), Pause(until: due, reason: failure.code.rawValue))
+        let reason = failure.code.rawValue
+        self.init(.released(until: due, because: reason), Pause(until: due, reason: reason))
       case .cancelled: self.init(.released(until: now))
       case .invalidCall: self.init(.closed(.failed, reason: "\(failure)"))
       case .malformedAnswer, .tooLarge, .endlessPaging, .refused:
@@ -66,10 +67,14 @@ package struct Verdict: Sendable {
     self.pause = pause
   }
 
+  /// How the reason of rows begins that wait because Apple does not let the app in.
+  package static let closedDoor = "Apple does not let the app in"
+
   /// Apple does not let the app in: nobody of it need be asked about before somebody has mended that.
   private init(closedDoor reason: String, at now: Milliseconds) {
     let until = now + Self.accessPause
-    self.init(.released(until: until), Pause(until: until, reason: reason))
+    self.init(
+      .released(until: until, because: "\(Self.closedDoor): \(reason)"), Pause(until: until, reason: reason))
   }
 
   /// From a minute, doubled up to an hour; the second half of it by chance, so that many do not come back together.

@@ -37,6 +37,37 @@
     #expect(text.output.contains("switchyard quarantine replay --code unknownApp"), "\(text)")
   }
 
+  @Test func `fails where no service runs, nobody carries a migration out, and Apple does not let an app in`()
+    async throws
+  {
+    let database = try await TestDatabase.migrated()
+    _ = try await database.program.run("app", "add", "com.example.switch")
+    #expect(try level("service", await database.program.run("doctor", "--json")) == ["fail"])
+    let now = WallClock.system.now()
+    let connection = try await Connection.open(database.configuration)
+    try await connection.transaction { session throws(DatabaseError) in
+      let running = ProcessTable.Service(process: [UInt8](repeating: 1, count: 16), name: "web-1:7", version: nil)
+      try ProcessTable.note(running, mark: 1, in: session)
+      _ = try MigrationJobTable.add(
+        [.init(source: "{}", size: nil)], app: nil, environment: nil, settings: MigrationSettings(), by: "kim",
+        at: now - .hours(1), in: session)
+      let scope = Scope(app: App.ID(1), environment: .production)
+      try WorkTable.askAgain(["1"], in: scope, unlessDoneSince: now, at: now, in: session)
+      _ = try session.execute("UPDATE work SET reason = \("\(Verdict.closedDoor): unauthorized 401")")
+      let calls = AnswerTimeTable.Key(.apple, in: scope, took: nil, at: now)
+      try AnswerTimeTable.add([calls: 12], in: session)
+    }
+    await connection.close()
+    let outcome = try await database.program.run("doctor", "--json")
+    #expect(try level("service", outcome) == ["ok"])
+    #expect(try level("migration", outcome) == ["fail"])
+    #expect(try level("api key", outcome).contains("fail"))
+    #expect(try level("apple", outcome) == ["fail"])
+    let text = try await database.program.run("doctor").output
+    #expect(text.contains("migrate resume 1 --here"), "\(text)")
+    #expect(text.contains("switchyard api check --app com.example.switch"))
+  }
+
   @Test func `warns of an app without a legacy URL or an API key, until it has both`() async throws {
     let (database, app) = (try await TestDatabase.migrated(), "com.example.switch")
     let program = database.program

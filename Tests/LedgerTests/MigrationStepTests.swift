@@ -73,4 +73,27 @@
     #expect(accounts.rows == 10 && accounts.withoutPurchases == 3 && accounts.duplicates == 7, "\(accounts)")
     #expect(accounts.links == 3 && accounts.balances, "\(accounts)")
   }
+
+  /// Years old, and with a deadline twelve hours after the job began.
+  @Test func `opens no consumption case for what a stored V1 body asks`() async throws {
+    try await ClaimFixture.with { fixture in
+      let findings = try fixture.event("CONSUMPTION_REQUEST", line: nil, at: 0)
+      try await fixture.pool.read { [app = fixture.app] session throws(DatabaseError) in
+        try ConsumptionPolicyTable.set(.fixed([:]), of: app, at: SignedStory.start, in: session)
+      }
+      for (number, isStored) in [true, false].enumerated() {
+        let message = fixture.message("asked \(number)", at: 0)
+        var entry = Entry(
+          message,
+          .accepted(
+            Entry.Acceptance(message, app: fixture.app.id, findings: findings, signedAt: nil, title: "test")))
+        entry.queuesIDs = !isStored
+        #expect(try await fixture.ledger.append([entry]) == [.stored])
+        let cases = try await fixture.pool.read { session throws(DatabaseError) in
+          try session.query("SELECT COUNT(*) AS n FROM consumption_requests").first?.int("n")
+        }
+        #expect(cases == (isStored ? 0 : 1))
+      }
+    }
+  }
 }

@@ -332,7 +332,7 @@ import struct Seeding.Verdict
     case .stored: "stored" + pause
     case .closed(let state, _): state.name + pause
     case .again(let due, _): "again \((due - now).milliseconds / 1_000)" + pause
-    case .released(let due): "released \((due - now).milliseconds / 1_000)" + pause
+    case .released(let due, _): "released \((due - now).milliseconds / 1_000)" + pause
     }
   }
 

@@ -32,6 +32,14 @@
     }
   }
 
+  @Test(arguments: ["/%6eotifications", "/verify%52eceipt", "/notifications/com.example%2eapp"])
+  func `that is open to everybody has no escapes`(path: String) async throws {
+    try await RunningService.with { service in
+      let answer = try await service.post(path, Array("{}".utf8))
+      #expect(answer.status == 404)
+    }
+  }
+
   @Test func `with an id may have escapes in the id`() async throws {
     try await RunningService.with { service in
       let answer = try await service.text("/v1/apps/\(RunningService.app)/customers/user%40example.com")

@@ -39,3 +39,24 @@
     }
   }
 }
+
+@Suite struct `A request of the back end` {
+  @Test func `is of the environment that it names, and of no parameter that nobody reads`() async throws {
+    try await RunningService.with { service in
+      #expect(try await service.post("/notifications", service.notification(id: "2000000900000001")).status == 200)
+      let path = "/v1/apps/\(RunningService.app)/customers/2000000900000001"
+      for (query, status, code) in [
+        ("", 200, nil), ("?environment=Sandbox", 200, nil), ("?environment=Production", 404, "unknownId"),
+        ("?environment=Moon", 400, "unknownEnvironment"), ("?Environment=Production", 400, "unknownParameter"),
+        ("?limit=1&provenance=false", 200, nil),
+      ] {
+        let answer = try await service.get(path + query, token: service.token)
+        #expect(answer.status == status, "\(query)")
+        #expect(answer.body["error"]?.object?["code"]?.string == code, "\(query)")
+      }
+      let evidence = Array(#"{"transactionId":"2000000900000001"}"#.utf8)
+      let refused = try await service.post("/v1/evidence?user=ada", evidence, token: service.token)
+      #expect(refused.body["error"]?.object?["code"] == "unknownParameter")
+    }
+  }
+}

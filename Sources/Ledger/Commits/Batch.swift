@@ -66,7 +66,8 @@ struct Batch {
     try WorkTable.enqueue(Self.placed(arrived, in: session), in: session)
     try ConsumptionTable.open(
       new.flatMap { message, accepted in
-        accepted.findings.events.map {
+        // A V1 body that lay in an old back end says no date: what it asks was answered, or is too late.
+        accepted.findings.events.filter { $0.source.isSigned || !unqueued.contains(message.digest) }.map {
           ConsumptionTable.News(
             app: accepted.app, event: $0, receivedAt: message.receivedAt,
             isTrusted: message.kind != .evidence && order[message.digest]?.isOfStrangers == false)

@@ -27,11 +27,17 @@ package struct OutboxDepth: Hashable, Sendable {
   package var dead = 0
   /// When the oldest waiting row was written.
   package var oldest: Milliseconds?
+  /// Waiting rows that the back end has refused; of many as many as are counted.
+  package var failing = 0
+  /// What it answered to one of them.
+  package var failure: String?
 
   package init() {}
 }
 
 extension OutboxTable {
+  private static let countedFailing = 100
+
   /// What each destination has waiting and dead; destinations without either are absent.
   ///
   /// Counted in an index; the oldest is the one of the smallest sequence.
@@ -53,6 +59,15 @@ extension OutboxTable {
       depths[id, default: OutboxDepth()].waiting = count
       let first = try session.query("SELECT created_at FROM outbox WHERE sequence = \(try row.int64("first"))").first
       depths[id, default: OutboxDepth()].oldest = try first?.milliseconds("created_at")
+      let failing = try session.query(
+        """
+        SELECT COUNT(*) AS count, MAX(error) AS error FROM (
+          SELECT error FROM outbox FORCE INDEX (in_order) WHERE destination = \(id.number)
+          AND state = \(State.waiting.rawValue) AND attempts > 0 ORDER BY sequence LIMIT \(countedFailing)) failing
+        """
+      ).first
+      depths[id, default: OutboxDepth()].failing = try failing?.int("count") ?? 0
+      depths[id, default: OutboxDepth()].failure = try failing?.optionalText("error")
     }
     return depths
   }
@@ -90,15 +105,18 @@ extension OutboxTable {
   }
 
   /// The selected rows after `last`, in the order of their sequence.
+  ///
+  /// - Parameter newestFirst: in the opposite order, from the newest on.
   package static func rows(
-    _ selection: Selection, after last: Int64 = 0, limit: Int, in session: borrowing Session
+    _ selection: Selection, after last: Int64 = 0, newestFirst: Bool = false, limit: Int, in session: borrowing Session
   ) throws(DatabaseError) -> [OutboxRow] {
+    let order: SQL = newestFirst ? "DESC" : "ASC"
     var rows: [OutboxRow] = []
     for row in try session.query(
       """
       SELECT sequence, destination, message, state, attempts, created_at, due_at, owner IS NOT NULL AS is_leased,
         state = \(State.waiting.rawValue) AND readiness = \(Readiness.blocked.rawValue) AS is_blocked, class, error
-      FROM outbox \(selection.condition) AND sequence > \(last) ORDER BY sequence LIMIT \(limit)
+      FROM outbox \(selection.condition) AND sequence > \(last) ORDER BY sequence \(order) LIMIT \(limit)
       """)
     {
       guard let digest = Digest(bytes: try row.bytes("message")), let state = State(rawValue: try row.int("state"))

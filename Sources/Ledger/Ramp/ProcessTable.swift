@@ -1,7 +1,8 @@
 package import Database
 package import Time
 
-/// `processes`: which state of the stages each running service works by, as it said a moment ago.
+/// `processes`: which state of the stages each running service works by, as it said a moment ago; and which processes that
+/// ask Apple are alive.
 ///
 /// Times are those of the database's clock: the services are on several machines, whose clocks may differ.
 package enum ProcessTable {
@@ -55,6 +56,36 @@ package enum ProcessTable {
     _ = try session.execute("DELETE FROM processes WHERE seen_at < \(now - kept) LIMIT 1000")
   }
 
+  /// Of rows that say no more than that the process is alive.
+  private static let noMark: Int64 = -1
+
+  /// Notes that a process is alive whose leases begin with the first bytes of this id.
+  ///
+  /// - Parameter name: host and process id, for people.
+  package static func beat(
+    _ process: [UInt8], name: String?, in session: borrowing Session
+  ) throws(DatabaseError) {
+    try note(Service(process: process, name: name, version: nil), mark: noMark, in: session)
+  }
+
+  /// The processes that lease and were alive within `silence`, with their names.
+  package static func alive(in session: borrowing Session) throws(DatabaseError) -> [(process: [UInt8], name: String?)]
+  {
+    let now = try now(in: session)
+    return try session.query(
+      "SELECT process, name FROM processes WHERE seen_at >= \(now - silence) AND mark = \(noMark)"
+    ).map { row throws(DatabaseError) in (try row.bytes("process"), try row.optionalText("name")) }
+  }
+
+  /// What processes called themselves within the last hour, by the bytes that their leases begin with.
+  static func names(in session: borrowing Session) throws(DatabaseError) -> [[UInt8]: String] {
+    var names: [[UInt8]: String] = [:]
+    for row in try session.query("SELECT process, name FROM processes WHERE mark = \(noMark) AND name IS NOT NULL") {
+      names[Array(try row.bytes("process").prefix(WorkOwner.processBytes))] = try row.text("name")
+    }
+    return names
+  }
+
   /// What each service said within the last hour, the newest first; a service that stopped properly is not among them.
   package static func notes(in session: borrowing Session) throws(DatabaseError) -> [Note] {
     let now = try now(in: session)
@@ -62,7 +93,7 @@ package enum ProcessTable {
     for row in try session.query(
       """
       SELECT process, mark, seen_at, name, version FROM processes WHERE seen_at >= \(now - kept)
-      ORDER BY seen_at DESC, process
+      AND mark > \(noMark) ORDER BY seen_at DESC, process
       """)
     {
       let service = Service(

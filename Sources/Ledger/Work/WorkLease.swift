@@ -130,13 +130,16 @@ extension WorkTable {
   }
 
   /// Gives rows back as they were.
+  ///
+  /// - Parameter reason: why they are put off; nil where there is none, or none that is new.
   static func release(
-    _ rows: [Int64], owner: [UInt8], at due: Milliseconds, in session: borrowing Session
+    _ rows: [Int64], owner: [UInt8], at due: Milliseconds, because reason: String? = nil, in session: borrowing Session
   ) throws(DatabaseError) {
     for rows in rows.sorted().parts() {
       _ = try session.execute(
         """
-        UPDATE work FORCE INDEX (PRIMARY) SET owner = NULL, due_at = \(due)
+        UPDATE work FORCE INDEX (PRIMARY)
+        SET owner = NULL, due_at = \(due), reason = COALESCE(\(reason?.cut(to: 255)), reason)
         WHERE id IN (\(list: rows)) AND owner = \(owner) AND state = 0
         """)
     }

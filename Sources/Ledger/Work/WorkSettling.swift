@@ -35,7 +35,7 @@ extension WorkTable {
     /// To be tried again, the attempt counted.
     case again(at: Milliseconds, reason: String)
     /// Given back as it was.
-    case released(until: Milliseconds)
+    case released(until: Milliseconds, because: String? = nil)
   }
 
   /// Notes what became of leases; of one that was lost only what was stored.
@@ -77,7 +77,8 @@ extension WorkTable {
             WHERE id IN (\(list: rows)) AND owner = \(customer.owner) AND state = 0
             """)
         }
-      case .released(let due): try release(customer.rows, owner: customer.owner, at: due, in: session)
+      case .released(let due, let reason):
+        try release(customer.rows, owner: customer.owner, at: due, because: reason, in: session)
       }
     }
     for (road, found) in found.sorted(by: { $0.key < $1.key }) {

@@ -41,6 +41,18 @@ package struct MigrationRecord: Sendable {
       """
   }
 
+  /// The jobs that no process works on although nothing holds them up.
+  package static func unattended(at now: Milliseconds, in session: borrowing Session) throws(DatabaseError) -> [Int] {
+    var ids: [Int] = []
+    for job in try MigrationJobTable.all(in: session) where job.state == .running {
+      guard let record = try MigrationRecord(job.id, at: now, in: session), record.isUnattended,
+        record.holdUp(byFile: nil, at: now) == nil
+      else { continue }
+      ids.append(job.id)
+    }
+    return ids
+  }
+
   /// `NoSuchMigration` when there is none.
   package static func find(_ id: Int, at now: Milliseconds, _ connection: Connection) async throws -> Self {
     let record = try await connection.read { session throws(DatabaseError) in

@@ -16,6 +16,10 @@ package struct AdvanceRollout: Sendable {
     package let demand: Evidence.Demand
     /// What would be missing by the build's demands, and is not by lower ones that an operator asked for.
     package let waived: [MissingEvidence]
+    package let rule: GuardRule
+
+    /// Whether the guard would take the app back for an impact that the step is proven with.
+    package var exceedsGuard: Bool { demand.mostImpact * 1_000_000 > Double(rule.mostImpact) && rule.mostImpact > 0 }
 
     /// Whether the step may be taken without force.
     package var isProven: Bool { missing.isEmpty }
@@ -36,7 +40,7 @@ package struct AdvanceRollout: Sendable {
     let begun = ContinuousClock.now
     _ = try await AppRecord.find(bundleID, connection)
     let (bundleID, environment, demand) = (bundleID, environment, demand)
-    let (standing, evidence, standard) = try await connection.read { session throws(DatabaseError) in
+    let (standing, evidence, standard, rule) = try await connection.read { session throws(DatabaseError) in
       let standing = try RolloutStanding.all(in: session).first {
         $0.app.bundleID == bundleID && $0.flag.environment == environment
       }
@@ -47,17 +51,18 @@ package struct AdvanceRollout: Sendable {
       let evidence = try Evidence.read(standing, demand, at: date, in: session)
       var standard = try demand == .init() ? evidence : Evidence.read(standing, .init(), at: date, in: session)
       standard.isClockRight = evidence.isClockRight
-      return (standing, evidence, standard)
+      return (standing, evidence, standard, try GuardTable.rule(of: standing.scope, in: session))
     }
     let step = RolloutStep.next(after: standing.flag.stage, at: standing.flag.share)
     guard let step, step.needsEvidence else {
-      return Plan(standing: standing, step: step, evidence: evidence, missing: [], demand: demand, waived: [])
+      return Plan(
+        standing: standing, step: step, evidence: evidence, missing: [], demand: demand, waived: [], rule: rule)
     }
     let missing = evidence.missing(for: demand, before: step)
     let names = Set(missing.map(\.name))
     return Plan(
       standing: standing, step: step, evidence: evidence, missing: missing, demand: demand,
-      waived: standard.missing(for: .init(), before: step).filter { !names.contains($0.name) })
+      waived: standard.missing(for: .init(), before: step).filter { !names.contains($0.name) }, rule: rule)
   }
 
   /// Takes the step; `EvidenceMissing` when it is not proven and not forced.

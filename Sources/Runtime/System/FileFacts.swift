@@ -3,10 +3,14 @@ import Glibc
 /// What the file system says of a path; links are followed.
 package struct FileFacts: Hashable, Sendable {
   package let isDirectory: Bool
+  /// Whether it is a file with content of its own: no pipe, no device.
+  package let isRegular: Bool
   /// The permission bits alone: 0o600.
   package let mode: UInt32
   /// Whether the user of this process owns it.
   package let isOurs: Bool
+  /// Whether neither root nor the user of this process owns it.
+  package let isOfStranger: Bool
   /// In bytes, of a file.
   package let size: Int64
   /// When its content was last changed, in seconds.
@@ -17,8 +21,10 @@ package struct FileFacts: Hashable, Sendable {
     var status = stat()
     guard unsafe stat(path, &status) == 0 else { return nil }
     isDirectory = status.st_mode & S_IFMT == S_IFDIR
+    isRegular = status.st_mode & S_IFMT == S_IFREG
     mode = status.st_mode & 0o7777
     isOurs = status.st_uid == geteuid()
+    isOfStranger = status.st_uid != 0 && !isOurs
     size = Int64(status.st_size)
     modifiedAt = Int64(status.st_mtim.tv_sec)
   }

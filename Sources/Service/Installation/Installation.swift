@@ -49,9 +49,18 @@ package struct Installation: Sendable {
     let means = Means(
       keys: keys, ledger: ledger, registry: registry, intake: Intake(adapter: adapter), commit: commit,
       clients: clients, metrics: metrics, counts: counts, clock: clock, logger: logger)
-    let asking = settings.appStore.map { AppleParts(means, settings: $0, seedingSettings: settings.seeding) }
+    let asking = settings.appStore.map { appStore in
+      var seeding = settings.seeding
+      seeding.processName = settings.name
+      return AppleParts(means, settings: appStore, seedingSettings: seeding)
+    }
     let (readiness, lookUps) = (Readiness(pool: pool), LookUps(ledger))
-    let health = HealthRoute(metrics: metrics) { diskWatch?.level == .full ? "disk full" : readiness.reason }
+    let health = HealthRoute(metrics: metrics) {
+      if diskWatch?.level == .full { return "disk full" }
+      return readiness.reason
+        ?? (registry.directory.unopened.isEmpty
+          ? nil : "a registered shared secret does not open under this master key")
+    }
     let answering = Answering(
       pool: pool,
       directory: Answering.Directory(

@@ -17,13 +17,17 @@ package struct LookUps: Sendable {
     let id: String
     let app: App
     let extent: Ledger.Extent
+    /// Nil: every one in which something is known.
+    var environment: Environment?
     /// Items of each list.
     var limit = LookUps.mostItems
     /// Where the page before ended; nil: the first page.
     var cursor: PageCursor?
 
     /// What a cursor is of.
-    fileprivate var name: String { "\(app.bundleID)/\(extent.rawValue)/\(id)" }
+    fileprivate var name: String {
+      "\(app.bundleID)/\(extent.rawValue)/\(id)" + (environment.map { "/\($0.rawValue)" } ?? "")
+    }
 
     init(id: String, app: App, extent: Ledger.Extent) {
       self.id = id
@@ -76,6 +80,7 @@ package struct LookUps: Sendable {
   func answer(_ request: Request, _ document: Document) async throws -> Answer? {
     let (matches, dossiers) = try await ledger.pool.read { session throws(DatabaseError) in
       let matches = try Ledger.matches(of: request.id, app: request.app, extent: request.extent, in: session)
+        .filter { $0.environment == request.environment ?? $0.environment }
       return (matches, try Ledger.dossiers(of: matches, app: request.app, atMost: Self.ordinaryRows, in: session))
     }
     if matches.isEmpty { return nil }

@@ -51,10 +51,7 @@ package struct EvidenceRoute: Sendable {
     defer { metrics.receiveSeconds["evidence"].record(ContinuousClock.now - start) }
     var environment: Environment?
     if let name = request.queryValue("environment") {
-      guard let known = Environment(rawValue: name) else {
-        let known = Environment.allCases.map(\.rawValue).joined(separator: ", ")
-        return .error(400, "unknownEnvironment", "environment is one of \(known)")
-      }
+      guard let known = Environment(rawValue: name) else { return .unknownEnvironment }
       environment = known
     }
     let wait: Interval
@@ -68,6 +65,7 @@ package struct EvidenceRoute: Sendable {
       metrics.refusals["evidence", "userIdContradicts"].increment()
       return .error(400, "userIdContradicts", "send the parameter userId once, in this spelling")
     }
+    if let refusal = request.refusal(ofParametersBeside: ["environment", "wait", "userId"]) { return refusal }
     let claim = Claim(environment: environment, userID: user.id)
     let read: BodyReading
     if request.body.count > Self.short {

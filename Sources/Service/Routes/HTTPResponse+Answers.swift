@@ -2,6 +2,7 @@ import Adapter
 import HTTPServer
 import JSON
 import Ledger
+import Purchases
 
 extension HTTPResponse {
   /// An error as an object: code, detail, and what to do next where there is something to be done.
@@ -37,5 +38,20 @@ extension HTTPResponse {
       .unavailable("diskFull", "disk full: less is free than --disk-headroom; the operator must make room")
     case .database: .unavailable("databaseUnavailable", "the message could not be stored")
     }
+  }
+}
+
+extension HTTPResponse {
+  static var unknownEnvironment: Self {
+    let known = Environment.allCases.map(\.rawValue).joined(separator: ", ")
+    return .error(400, "unknownEnvironment", "environment is one of \(known)")
+  }
+}
+
+extension HTTPRequest {
+  /// Why a request is refused that has a parameter of another name: it asks for something that would be left out.
+  func refusal(ofParametersBeside names: [String]) -> HTTPResponse? {
+    guard query.contains(where: { !names.contains($0.name) }) else { return nil }
+    return .error(400, "unknownParameter", "the parameters are \(names.joined(separator: ", "))")
   }
 }

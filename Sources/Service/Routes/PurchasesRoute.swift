@@ -3,6 +3,7 @@ import HTTPServer
 import JSON
 import Ledger
 package import Mappings
+import Purchases
 package import Runtime
 package import Time
 
@@ -25,7 +26,14 @@ package struct PurchasesRoute: Sendable {
 
   func respond(to request: HTTPRequest, app: App, id: String, extent: Ledger.Extent) async -> HTTPResponse {
     guard id.utf8.count <= 128 else { return .error(400, "invalidId", "an id has at most 128 bytes") }
+    if let refusal = request.refusal(ofParametersBeside: ["limit", "after", "provenance", "environment"]) {
+      return refusal
+    }
     var lookUp = LookUps.Request(id: id, app: app, extent: extent)
+    if let name = request.queryValue("environment") {
+      guard let environment = Environment(rawValue: name) else { return .unknownEnvironment }
+      lookUp.environment = environment
+    }
     if let limit = request.queryValue("limit") {
       guard let limit = Int(limit), (1...LookUps.mostItems).contains(limit) else {
         return .error(400, "invalidLimit", "limit is a number from 1 to \(LookUps.mostItems)")

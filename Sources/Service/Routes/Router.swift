@@ -156,12 +156,13 @@ private enum Route {
 
   /// Nil for every other path.
   ///
-  /// A path is taken in one spelling only, so that a proxy can refuse it. Notifications and verifyReceipt have no such need,
-  /// and their URLs are in App Store Connect and in old apps, perhaps with a slash too many.
+  /// A path is taken in one spelling only, without a host and without escapes, so that a proxy can refuse it. The URLs of
+  /// notifications and verifyReceipt are in App Store Connect and in old apps, perhaps with a slash too many.
   init?(_ head: HTTPRequestHead) {
+    guard head.rawTarget.utf8.first == UInt8(ascii: "/") else { return nil }
     self.init(path: head.path)
     switch self {
-    case .notification, .verifyReceipt: return
+    case .notification, .verifyReceipt: if head.writtenPath.utf8.contains(UInt8(ascii: "%")) { return nil }
     case .evidence, .alive, .ready, .metrics:
       guard head.writtenPath == head.path, !head.path.hasSuffix("/") else { return nil }
     case .purchases, .customers:

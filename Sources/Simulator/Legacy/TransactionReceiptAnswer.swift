@@ -29,17 +29,17 @@ package struct TransactionReceiptAnswer: Sendable {
     var answer = PayloadMembers()
     if let subscription { answer.add("auto_renew_status", subscription.renewal.willRenew ? 1 : 0 as Int64) }
     if let subscription, !isExpired { answer.add("auto_renew_product_id", subscription.renewal.nextProduct.id) }
-    answer.add("receipt", .object(flat(sent)))
+    answer.add("receipt", .object(signed(sent).object))
     if let subscription, let latest {
       if isExpired {
-        answer.add("latest_expired_receipt_info", .object(flat(latest)))
+        answer.add("latest_expired_receipt_info", .object(self.latest(latest)))
         let renewal = subscription.renewal
         if let intent = renewal.expirationIntent {
           answer.add("expiration_intent", String(intent.rawValue))
           answer.add("is_in_billing_retry_period", renewal.isInBillingRetryPeriod == true ? "1" : "0")
         }
       } else {
-        answer.add("latest_receipt_info", .object(flat(latest)))
+        answer.add("latest_receipt_info", .object(self.latest(latest)))
         let receipt = try SimulatedTransactionReceipt(latest).encoded(signedBy: signer)
         answer.add("latest_receipt", String(decoding: receipt, as: UTF8.self))
       }
@@ -48,16 +48,24 @@ package struct TransactionReceiptAnswer: Sendable {
     return answer.object
   }
 
-  private func flat(_ purchase: SimulatedReceipt.Purchase) -> JSONObject {
-    Self.flat(purchase, in: state.app, hasOwnership: true)
+  /// What the receipt of a purchase signs, as verifyReceipt calls it.
+  private func signed(_ purchase: SimulatedReceipt.Purchase) -> PayloadMembers {
+    var row = PayloadMembers()
+    for (key, value) in SimulatedTransactionReceipt(purchase).pairs { row.add(key.replacing("-", with: "_"), value) }
+    return row
   }
 
-  /// One transaction as iOS 6 and V1's deprecated fields tell it: `expires_date` in milliseconds.
-  ///
-  /// - Parameter hasOwnership: since 2021, when notifications no longer had these objects.
-  static func flat(
-    _ purchase: SimulatedReceipt.Purchase, in app: SimulatedApp, hasOwnership: Bool = false
-  ) -> JSONObject {
+  private func latest(_ purchase: SimulatedReceipt.Purchase) -> JSONObject {
+    var row = signed(purchase)
+    let transaction = purchase.transaction
+    row.addLegacy("cancellation_date", transaction.revocation?.date)
+    row.add("cancellation_reason", transaction.revocation.map { String($0.reason) })
+    row.add("in_app_ownership_type", transaction.ownership.rawValue)
+    return row.object
+  }
+
+  /// One transaction as V1's deprecated fields tell it: `expires_date` in milliseconds.
+  static func flat(_ purchase: SimulatedReceipt.Purchase, in app: SimulatedApp) -> JSONObject {
     let transaction = purchase.transaction
     let isProduction = app.environment == .production
     var row = PayloadMembers()
@@ -78,7 +86,6 @@ package struct TransactionReceiptAnswer: Sendable {
     }
     row.addLegacy("cancellation_date", transaction.revocation?.date)
     row.add("cancellation_reason", transaction.revocation.map { String($0.reason) })
-    if hasOwnership { row.add("in_app_ownership_type", transaction.ownership.rawValue) }
     row.add("item_id", isProduction ? "521129812" : "0")
     if isProduction { row.add("app_item_id", String(app.appAppleID)) }
     row.add("version_external_identifier", isProduction ? String(app.versionExternalIdentifier) : "0")

@@ -42,18 +42,43 @@ package struct SimulatedTransactionReceipt: Sendable {
   }
 
   /// What is signed.
-  package var purchaseInfo: [UInt8] {
-    func milliseconds(_ date: Milliseconds) -> String { String(date.sinceEpoch) }
-    var lines = [
-      ("original-transaction-id", transaction.originalTransactionID), ("bvrs", "20120427"),
-      ("transaction-id", transactionID), ("quantity", String(transaction.quantity)),
-      ("original-purchase-date-ms", milliseconds(originalPurchaseDate)),
-      ("product-id", transaction.product.id), ("item-id", "521129812"), ("bid", transaction.bundleID),
-      ("purchase-date-ms", milliseconds(transaction.purchaseDate)),
+  package var purchaseInfo: [UInt8] { Self.propertyList(pairs) }
+
+  /// The signed keys and values, in Apple's order as far as real receipts of 2012 and 2015 show it.
+  ///
+  /// verifyReceipt answers them with underscores. Apple, in answers seen since 2017: the last three.
+  package var pairs: [(key: String, value: String)] {
+    func pacific(_ date: Milliseconds) -> String { PacificTime.text(date) }
+    let (bought, first) = (transaction.purchaseDate, originalPurchaseDate)
+    var pairs = [
+      ("original-purchase-date-pst", pacific(first)), ("purchase-date-ms", String(bought.sinceEpoch)),
+      ("unique-identifier", String(repeating: "0", count: 40)),
+      ("original-transaction-id", transaction.originalTransactionID),
     ]
-    if let date = transaction.expiresDate { lines.append(("expires-date", milliseconds(date))) }
-    if let id = transaction.webOrderLineItemID { lines.append(("web-order-line-item-id", id)) }
-    return Self.propertyList(lines)
+    if let end = transaction.expiresDate { pairs.append(("expires-date", String(end.sinceEpoch))) }
+    pairs += [("transaction-id", transactionID), ("original-purchase-date-ms", String(first.sinceEpoch))]
+    if let id = transaction.webOrderLineItemID { pairs.append(("web-order-line-item-id", id)) }
+    pairs += [("bvrs", "20120427"), ("unique-vendor-identifier", "00000000-0000-0000-0000-000000000000")]
+    if let end = transaction.expiresDate { pairs.append(("expires-date-formatted-pst", pacific(end))) }
+    pairs.append(("item-id", itemID))
+    if let end = transaction.expiresDate { pairs.append(("expires-date-formatted", LegacyDate.gmt(end))) }
+    pairs += [
+      ("product-id", transaction.product.id), ("purchase-date", LegacyDate.gmt(bought)),
+      ("original-purchase-date", LegacyDate.gmt(first)), ("bid", transaction.bundleID),
+      ("purchase-date-pst", pacific(bought)), ("quantity", String(transaction.quantity)),
+    ]
+    guard transaction.product.kind == .autoRenewable else { return pairs }
+    pairs += [
+      ("is-trial-period", String(transaction.isTrialPeriod)),
+      ("is-in-intro-offer-period", String(transaction.isInIntroOfferPeriod)),
+    ]
+    if let group = transaction.product.subscriptionGroupID { pairs.append(("subscription-group-identifier", group)) }
+    return pairs
+  }
+
+  /// Apple's number for the product, of the length of real ones.
+  private var itemID: String {
+    String(521_000_000 + transaction.product.id.utf8.reduce(0) { ($0 * 31 + Int($1)) % 999_983 })
   }
 
   private static func propertyList(_ lines: [(String, String)]) -> [UInt8] {

@@ -74,6 +74,14 @@ struct AskingChecks {
             "seeds", "\(failed.count) ids of \(app.bundleID) \(failed.environment.rawValue) failed: \(failed.reason)",
             "`switchyard seeds show \(app.bundleID) --state failed`; mended, `switchyard seeds retry \(app.bundleID)`"))
       }
+      for closed in counts where closed.state == .waiting && closed.reason.hasPrefix(Verdict.closedDoor) {
+        checks.append(
+          .fail(
+            "api key",
+            "\(closed.count) ids of \(app.bundleID) \(closed.environment.rawValue) wait: \(closed.reason)",
+            "`switchyard api check --app \(app.bundleID)` tells what is wrong; then register the right key: "
+              + again(.apiKey, app.bundleID)))
+      }
       let waiting = counts.filter { $0.state == .waiting }.reduce(0) { $0 + $1.count }
       if waiting > 0, let askable, !askable.contains(app.id) {
         checks.append(

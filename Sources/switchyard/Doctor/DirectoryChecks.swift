@@ -66,6 +66,10 @@ struct DirectoryChecks {
     guard facts.mode & 0o077 == 0 else {
       return .fail("master key", "others than its owner may open \(options.path)", "chmod 600 \(options.path)")
     }
+    guard !facts.isOfStranger else {
+      return .fail(
+        "master key", "\(options.path) belongs to another user, who can read and change it", "chown \(options.path)")
+    }
     do {
       let keys = try options.load(hasSealed: true) { _ in }
       return .ok("master key", "\(options.path), id \(keys.current.id)")

@@ -25,7 +25,7 @@ struct LedgerChecks {
     all =
       [schema] + (try Self.rebuild(session)) + (try Self.joins(session)) + (try Self.secrets(session, now))
       + (try Self.apps(session))
-      + (try SetupChecks(session).all) + (try StageChecks(session).all)
+      + (try ServiceChecks(session, now: now).all) + (try SetupChecks(session).all) + (try StageChecks(session).all)
       + (try OutboxChecks(session, now: now).all) + (try Self.quarantine(session))
       + (try Self.certificates(session)) + (try Self.heartbeats(session))
       + (try AskingChecks(session, keys, now: now).all)

@@ -9,6 +9,8 @@ struct OutboxChecks {
 
   /// How long the oldest message may wait: an old back end that is restarted is back by then.
   private static let patience = Interval.minutes(15)
+  /// So many messages that are refused are no single message's fault.
+  private static let manyFailing = 10
 
   init(_ session: Session, now: Milliseconds) throws(DatabaseError) {
     let depths = try OutboxTable.depths(in: session)
@@ -27,7 +29,13 @@ struct OutboxChecks {
 
   static func checks(_ depth: OutboxDepth, of name: String, at now: Milliseconds) -> [Check] {
     var checks: [Check] = []
-    if let oldest = depth.oldest, now - oldest > patience {
+    if depth.failing >= manyFailing {
+      checks.append(
+        .fail(
+          "outbox",
+          "\(depth.failing) messages or more were refused by the old back end of \(name): \(depth.failure ?? "")",
+          "mend the back end; `switchyard outbox list` says what it answers, and they are sent again by themselves"))
+    } else if let oldest = depth.oldest, now - oldest > patience {
       checks.append(
         .warn(
           "outbox",

@@ -48,12 +48,18 @@ enum MigrateCommand {
       let now = WallClock.system.now()
       let record = try await MigrationRecord.find(number, at: now, connection)
       let holdUp = record.holdUp(byFile: options.raisedMigrationFlag, at: now)
+      let limits =
+        record.job.state == .running && holdUp?.isPartial != false
+        ? try await MigrationLimit.all(record, idsPerSecond: 0, isHeldUp: false, at: now, connection) : []
       if arguments.wantsJSON {
         var object = MigrationJSON.record(record)
         object["heldUp"] = MigrationJSON.heldUp(holdUp)
+        object["secondsLeft"] = JSONValue(limits.first?.seconds)
+        object["because"] = JSONValue(limits.first?.cause)
         try terminal.write(object)
       } else {
         try terminal.write(MigrationText.status(record, for: terminal))
+        for limit in limits { try terminal.write("\(limit.text)\n") }
         if record.job.state == .running, let holdUp { try terminal.write("\(holdUp.told)\n") }
         if let advice = MigrationText.unattended(record, holdUp) { try terminal.write("\(advice)\n") }
       }

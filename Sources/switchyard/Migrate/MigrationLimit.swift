@@ -13,11 +13,15 @@ struct MigrationLimit {
   let seconds: Int64?
   let cause: String
 
+  /// For people: `at most 30 s (Apple's limit …)`, or `waits for …`.
+  var text: String { seconds.map { "at most \($0) s (\(cause))" } ?? "waits for \(cause)" }
+
   /// What an app's ids need before Apple is asked.
   private struct Setup {
     let learned: LearnedRate?
     let hasKey: Bool
     let stage: Stage?
+    let wait: LookUpWait?
   }
 
   /// The limits of a job, the longest first.
@@ -54,7 +58,10 @@ struct MigrationLimit {
       let flags = try FlagTable.all(in: session)
       return Setup(
         learned: try LedgerBudgets.learned(key, at: now, in: session), hasKey: id.map { keyed.contains($0) } ?? false,
-        stage: id.flatMap { flags[Scope(app: $0, environment: environment)]?.stage })
+        stage: id.flatMap { flags[Scope(app: $0, environment: environment)]?.stage },
+        wait: try id.flatMap { id throws(DatabaseError) in
+          try LookUpWait.read(Scope(app: id, environment: environment), at: now, in: session)
+        })
     }
     guard setup.hasKey else { return Self(seconds: nil, cause: "a key of the App Store Server API for \(app)") }
     if setup.stage == .legacy {
@@ -64,17 +71,19 @@ struct MigrationLimit {
     if let hours = settings.hours, !hours.contain(now) {
       return Self(seconds: nil, cause: "the hours \(hours.text) UTC")
     }
+    if let wait = setup.wait { return Self(seconds: nil, cause: wait.text) }
     let forecast = CallBudget(bounds: .documented(key), learned: setup.learned).forecast(calls: open, now: now)
     if let calls = settings.callsPerSecond, Double(calls) < forecast.perSecond {
       // A customer has one id or more, so before anything was measured this is the longest that it can take.
       let seconds = rate > 0 ? Int64(open) / rate : Int64(open / max(1, calls))
-      return Self(seconds: seconds, cause: "the throttle of \(calls.counted("customer")) a second")
+      return Self(seconds: max(1, seconds), cause: "the throttle of \(calls.counted("customer")) a second")
     }
     // Apple would allow much more than what is done.
     if forecast.cause != .blocked, rate > 0, Double(rate) * 2 < forecast.perSecond {
-      return Self(seconds: Int64(open) / rate, cause: "the services answer \(rate) ids a second")
+      return Self(seconds: max(1, Int64(open) / rate), cause: "the services answer \(rate) ids a second")
     }
     return Self(
-      seconds: forecast.length.milliseconds / 1_000, cause: "Apple's limit for \(app) (\(forecast.cause.rawValue))")
+      seconds: max(1, forecast.length.milliseconds / 1_000),
+      cause: "Apple's limit for \(app) (\(forecast.cause.rawValue))")
   }
 }

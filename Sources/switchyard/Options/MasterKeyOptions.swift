@@ -33,12 +33,17 @@ struct MasterKeyOptions: Sendable {
       if hasSealed { throw MissingMasterKey(path: path) }
       try make(note)
     }
+    let facts = FileFacts(path)
+    if let facts, !facts.isRegular { throw MasterKeyFileError(path: path, reason: "it is no regular file") }
     let bytes = try Input.read(path, limit: 1_024)
-    if let facts = FileFacts(path), facts.mode & 0o077 != 0 {
+    if let facts, facts.mode & 0o077 != 0 {
       note("warning: others than its owner may open the master key \(path); chmod 600 it")
     }
+    if let facts, facts.isOfStranger {
+      note("warning: the master key \(path) belongs to another user, who can read and change it; chown it")
+    }
     do throws(SealingError) { return Keyring(current: try MasterKey(file: bytes)) } catch {
-      throw MasterKeyFileError(path: path, reason: error)
+      throw MasterKeyFileError(path: path, reason: error.detail)
     }
   }
 
@@ -74,8 +79,8 @@ struct MissingMasterKey: ExitStatusError, CustomStringConvertible {
 /// A master key file with something else in it.
 struct MasterKeyFileError: ExitStatusError, CustomStringConvertible {
   let path: String
-  let reason: SealingError
+  let reason: String
 
   var exitStatus: ExitStatus { .failed }
-  var description: String { "\(path) holds no master key: \(reason.detail)" }
+  var description: String { "\(path) holds no master key: \(reason)" }
 }

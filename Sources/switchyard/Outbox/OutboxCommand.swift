@@ -48,7 +48,11 @@ enum OutboxCommand {
         selection.destinations = places.map(\.destination.id)
         selection.states = states
         filter.narrow(&selection, at: WallClock.system.now())
-        let rows = places.isEmpty ? [] : try OutboxTable.rows(selection, limit: limit, in: session)
+        let rows =
+          places.isEmpty
+          ? []
+          : try OutboxTable.rows(
+            selection, newestFirst: selection.states == [.delivered], limit: limit, in: session)
         return (try OutboxTable.depths(in: session), rows)
       }
       if arguments.wantsJSON {

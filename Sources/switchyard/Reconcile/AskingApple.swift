@@ -60,6 +60,7 @@ struct AskingApple {
     settings.concurrency = 64
     // Less than a command has for its stop.
     settings.grace = .milliseconds(2_500)
+    settings.processName = ProcessEnvironment.name
     return Seeding(
       pool: ledger.pool, client: client, read: { answers.read($0, $1, $2) },
       access: {

@@ -126,6 +126,15 @@ enum RolloutAdvance {
     if isDone, step.stage == .complete {
       terminal.note("for whoever signs it off: `switchyard rollout report \(app) --environment \(place)`")
     }
+    if plan.exceedsGuard {
+      let percent = GuardRule.percent(Int(plan.demand.mostImpact * 1_000_000))
+      terminal.note(
+        """
+        the guard takes the app back above \(GuardRule.percent(plan.rule.mostImpact)), whatever --impact-bound says. If \
+        \(percent) is right: switchyard rollout guard \(app) --environment \(place) --impact \
+        \(percent.filter { $0 != "%" && $0 != " " })
+        """)
+    }
     for waived in plan.waived { terminal.note("waived by lowered demands: \(waived.name): \(waived.text)") }
     for missing in plan.missing {
       terminal.note("\(missing.name): \(missing.text)")

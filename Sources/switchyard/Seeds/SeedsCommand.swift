@@ -27,7 +27,7 @@ enum SeedsCommand {
     try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let app = try await AppRecord.find(arguments.positionals[0], connection).app
       let now = WallClock.system.now()
-      let (counts, forecasts) = try await connection.read { session throws(DatabaseError) in
+      let (counts, forecasts, waits) = try await connection.read { session throws(DatabaseError) in
         let counts = try WorkTable.counts(of: app, in: session)
         var forecasts: [APIEnvironment: BudgetForecast] = [:]
         for environment in APIEnvironment.allCases {
@@ -37,7 +37,12 @@ enum SeedsCommand {
             bounds: .documented(key), learned: try LedgerBudgets.learned(key, at: now, in: session))
           forecasts[environment] = budget.forecast(calls: waiting.reduce(0) { $0 + $1.count }, now: now)
         }
-        return (counts, forecasts)
+        var waits: [APIEnvironment: LookUpWait] = [:]
+        for environment in APIEnvironment.allCases {
+          waits[environment] = try LookUpWait.read(
+            Scope(app: app.id, environment: Environment(environment)), at: now, in: session)
+        }
+        return (counts, forecasts, waits)
       }
       if arguments.wantsJSON {
         for count in counts { try terminal.write(json(count)) }
@@ -46,6 +51,7 @@ enum SeedsCommand {
             "environment": .string(environment.rawValue),
             "secondsLeftAtMost": .integer(forecast.length.milliseconds / 1_000),
             "callsPerSecond": JSONValue.string("\(forecast.perSecond)"), "because": .string(forecast.cause.rawValue),
+            "waitsFor": waits[environment].map { .object($0.json) } ?? .null,
           ])
         }
         return .done
@@ -58,9 +64,11 @@ enum SeedsCommand {
       }
       try terminal.write(table.render(for: terminal))
       for (environment, forecast) in forecasts.sorted(by: { $0.key.rawValue < $1.key.rawValue })
-      where forecast.length > .milliseconds(0) {
+      where forecast.length > .milliseconds(0) || waits[environment] != nil {
+        if let wait = waits[environment] { terminal.note("\(environment.rawValue): waits for \(wait.text)") }
+        if forecast.length == .milliseconds(0) { continue }
         terminal.note(
-          "\(environment.rawValue): at most \(forecast.length.milliseconds / 1_000) s, at \(forecast.perSecond) calls a "
+          "\(environment.rawValue): at most \(max(1, forecast.length.milliseconds / 1_000)) s, at \(forecast.perSecond) calls a "
             + "second (\(forecast.cause.rawValue)); ids of one customer take one call together")
       }
       return .done

@@ -33,11 +33,18 @@ struct RunningInstallation {
     do {
       let connection = try await Connection.open(opened.configuration)
       try await database.prepare(connection, migrates: migrates)
-      let hasSealed = try await connection.read { session throws(DatabaseError) in
-        try CredentialTable.hasAny(in: session)
+      let keys: Keyring
+      do {
+        let hasSealed = try await connection.read { session throws(DatabaseError) in
+          try CredentialTable.hasAny(in: session)
+        }
+        keys = try loadKeys(hasSealed) { logger.notice("master key", metadata: ["note": "\($0)"]) }
+        try await OtherMasterKey.check(keys, connection)
+      } catch {
+        await connection.close()
+        throw error
       }
       await connection.close()
-      let keys = try loadKeys(hasSealed) { logger.notice("master key", metadata: ["note": "\($0)"]) }
       let installation = try await Installation(
         pool: Pool(opened.configuration), adapter: adapter, keys: keys, settings: settings, clock: .system,
         logger: logger)
@@ -95,5 +102,33 @@ private struct PrivateDatabaseService: Service {
     do { result = .success(try await database.run()) } catch { result = .failure(error) }
     await database.close(within: RunningInstallation.longestStop)
     try result.get()
+  }
+}
+
+/// Registered secrets that do not open: a service would answer what another node with the right key answers otherwise.
+struct OtherMasterKey: ExitStatusError, CustomStringConvertible {
+  let key: String
+  /// Kind and name of each.
+  let secrets: [String]
+
+  var exitStatus: ExitStatus { .failed }
+  var description: String {
+    "\(secrets.count) of the registered secrets do not open under this master key (id \(key)): "
+      + secrets.prefix(5).joined(separator: ", ") + (secrets.count > 5 ? " and others" : "")
+      + ". Name the key that sealed them with --master-key-file, as on the other nodes; where it is lost, register them "
+      + "again (`switchyard app add`, `switchyard app secret`)"
+  }
+
+  static func check(_ keys: Keyring, _ connection: Connection) async throws {
+    let unopened = try await connection.read { session throws(DatabaseError) in
+      var unopened: [String] = []
+      for kind in CredentialTable.Kind.allCases {
+        unopened += try CredentialTable.open(kind, with: keys, in: session).unopened.map {
+          "\(kind.rawValue) \($0.name)"
+        }
+      }
+      return unopened
+    }
+    if !unopened.isEmpty { throw Self(key: "\(keys.current.id)", secrets: unopened) }
   }
 }

@@ -1,0 +1,52 @@
+package import Database
+package import Time
+
+/// How the history look-ups of an app and environment stand that wait, as far as it says when they are made.
+package struct WaitingLookUps: Sendable {
+  /// What one process has leased.
+  package struct Leased: Hashable, Sendable {
+    /// Host and process id; nil where it did not say, or is long gone.
+    package let process: String?
+    package let isAlive: Bool
+    package let count: Int
+  }
+
+  package let leased: [Leased]
+  /// Those that may be made now; of many as many as are counted.
+  package let due: Int
+  /// Of those that are put off the first, and why.
+  package let next: (at: Milliseconds, reason: String?)?
+  /// Whether any process is alive that asks Apple.
+  package let isAnybodyAlive: Bool
+
+  private static let counted = 1_000
+
+  package static func read(
+    _ scope: Scope, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> Self {
+    let alive = try ProcessTable.alive(in: session)
+    let names = try ProcessTable.names(in: session)
+    let living = Set(alive.map { Array($0.process.prefix(WorkOwner.processBytes)) })
+    let place: SQL = "app = \(scope.app.number) AND environment = \(scope.environment.code)"
+    let history = WorkTable.Kind.history.rawValue
+    let leased = try session.query(
+      """
+      SELECT LEFT(owner, \(WorkOwner.processBytes)) AS process, COUNT(*) AS count FROM work FORCE INDEX (leased)
+      WHERE owner > '' AND \(place) AND kind = \(history) AND state = 0 AND due_at > \(now) GROUP BY process ORDER BY process
+      """
+    ).map { row throws(DatabaseError) in
+      let process = try row.bytes("process")
+      return Leased(process: names[process], isAlive: living.contains(process), count: try row.int("count"))
+    }
+    let waiting: SQL = "FROM work FORCE INDEX (in_order) WHERE \(place) AND kind = \(history) AND state = 0"
+    let due = try session.query(
+      "SELECT COUNT(*) AS count FROM (SELECT 1 \(waiting) AND due_at <= \(now) LIMIT \(counted)) AS due"
+    ).first?.int("count")
+    let next = try session.query(
+      "SELECT due_at, reason \(waiting) AND due_at > \(now) AND owner IS NULL ORDER BY due_at LIMIT 1"
+    ).first.map { row throws(DatabaseError) in
+      (at: try row.milliseconds("due_at"), reason: try row.optionalText("reason"))
+    }
+    return Self(leased: leased, due: due ?? 0, next: next, isAnybodyAlive: !alive.isEmpty)
+  }
+}

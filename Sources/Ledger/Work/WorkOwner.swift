@@ -1,0 +1,41 @@
+package import Database
+import Signing
+package import Time
+
+/// Who leased rows of `work`: a process, and one lease of it.
+package enum WorkOwner {
+  /// Of a process's id those bytes that its leases begin with.
+  static let processBytes = 8
+
+  /// Of the next lease of a process.
+  package static func next(of process: [UInt8]) -> [UInt8] {
+    Array(process.prefix(processBytes)) + [UInt8].random(count: 16 - processBytes)
+  }
+}
+
+extension WorkTable {
+  private static let freedAtOnce = 1_000
+
+  /// Frees what processes have leased that are gone; how many rows.
+  ///
+  /// - Parameter end: leases that end by then are old enough: the process that took one could have said that it is alive.
+  package static func freeLeasesOfTheDead(
+    endingBefore end: Milliseconds, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> Int {
+    let alive = try ProcessTable.alive(in: session).map { Array($0.process.prefix(WorkOwner.processBytes)) }
+    // Only a process that is alive itself can tell who is not.
+    guard !alive.isEmpty else { return 0 }
+    let isDead: SQL =
+      "owner > '' AND LEFT(owner, \(WorkOwner.processBytes)) NOT IN (\(list: alive)) AND due_at <= \(end)"
+    let rows = try session.query(
+      "SELECT id FROM work FORCE INDEX (leased) WHERE \(isDead) AND state = 0 LIMIT \(freedAtOnce)"
+    ).map { row throws(DatabaseError) in try row.int64("id") }
+    guard !rows.isEmpty else { return 0 }
+    let freed = try session.execute(
+      """
+      UPDATE work FORCE INDEX (PRIMARY) SET owner = NULL, due_at = \(now)
+      WHERE id IN (\(list: rows.sorted())) AND state = 0 AND \(isDead)
+      """)
+    return Int(freed.affectedRows)
+  }
+}

@@ -1,0 +1,64 @@
+package import Database
+package import JSON
+package import Ledger
+package import Time
+
+/// Why look-ups of an app and environment that are open are not made now, and until when.
+package struct LookUpWait: Hashable, Sendable {
+  package enum Cause: String, Sendable {
+    /// Nobody asks Apple.
+    case noProcess
+    /// A process asks about the last of them.
+    case leased
+    /// A process is gone that had leased the last of them.
+    case leasedByGone
+    /// The last attempts failed, or were made a moment ago.
+    case putOff
+  }
+
+  package let cause: Cause
+  /// What is waited for, as in `waits for …`.
+  package let text: String
+  /// When it is tried next; nil where nobody knows.
+  package let until: Milliseconds?
+
+  /// Nil where some may be made now and somebody makes them, or where none is open.
+  package static func read(
+    _ scope: Scope, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> Self? {
+    Self(try WaitingLookUps.read(scope, at: now, in: session), at: now)
+  }
+
+  init?(_ waiting: WaitingLookUps, at now: Milliseconds) {
+    let leased = waiting.leased.reduce(0) { $0 + $1.count }
+    guard waiting.due + leased > 0 || waiting.next != nil else { return nil }
+    if !waiting.isAnybodyAlive, waiting.due > 0 {
+      self.init(.noProcess, "a process that asks Apple: start `switchyard serve` on this database", nil)
+    } else if waiting.due > 0 {
+      return nil
+    } else if let gone = waiting.leased.first(where: { !$0.isAlive }) {
+      let silence = ProcessTable.silence
+      self.init(
+        .leasedByGone,
+        "\(gone.count.counted("id")) leased by \(gone.process ?? "a process") that is gone: free within "
+          + "\(silence.milliseconds / 1_000) s\(waiting.isAnybodyAlive ? "" : " of the start of `switchyard serve`")",
+        waiting.isAnybodyAlive ? now + silence : nil)
+    } else if let busy = waiting.leased.first {
+      let others = waiting.leased.count > 1 ? " and others" : ""
+      self.init(
+        .leased, "\(leased.counted("id")) about which \(busy.process ?? "a process")\(others) asks Apple now", nil)
+    } else if let next = waiting.next {
+      self.init(.putOff, "\(next.at.iso8601)" + (next.reason.map { " (\($0))" } ?? ""), next.at)
+    } else {
+      return nil
+    }
+  }
+
+  private init(_ cause: Cause, _ text: String, _ until: Milliseconds?) {
+    (self.cause, self.text, self.until) = (cause, text, until)
+  }
+
+  package var json: JSONObject {
+    ["cause": .string(cause.rawValue), "text": .string(text), "until": until.map { .integer($0.sinceEpoch) } ?? .null]
+  }
+}
