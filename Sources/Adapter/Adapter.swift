@@ -126,12 +126,13 @@ public struct Adapter: Sendable {
         case .receipt:
           let receipt = ReceiptEvidence(
             reader: receipts, vocabulary: vocabulary, message: message, origin: origin, requiresProof: true)
-          return try receipt.read(member.text)
-        case .jws: return try evidence.read(jws: member.text)
+          return Self.adding(try? BareID.seed(object, of: origin), to: try receipt.read(member.text))
+        case .jws: return Self.adding(try? BareID.seed(object, of: origin), to: try evidence.read(jws: member.text))
         }
       } catch {
-        // Apple says that it is another app's, whatever stands beside it.
-        if error.kind == .authentic, error.code == Refusal.Code.wrongBundle.rawValue { throw error }
+        // Apple says that it is another app's, whatever stands beside it. What was taken before that was looked at stays.
+        let isOfAnother = error.kind == .authentic && error.code == Refusal.Code.wrongBundle.rawValue
+        if isOfAnother, !isForStored { throw error }
         refusal = refusal ?? error
       }
     }
@@ -143,6 +144,18 @@ public struct Adapter: Sendable {
     }
     if let refusal { throw refusal }
     return try evidence.read(answer: object)
+  }
+
+  /// An id beside what is signed, and not in it: it may have been bought since.
+  private static func adding(_ seed: Seed?, to reading: Reading) -> Reading {
+    guard let seed else { return reading }
+    let findings = reading.findings
+    let ids = Set(findings.aliases.map(\.id) + findings.originalTransactionIDs + findings.seeds.map(\.transactionID))
+    guard !ids.contains(seed.transactionID) else { return reading }
+    let environment = seed.environment ?? findings.seeds.first?.environment ?? reading.environment
+    var reading = reading
+    reading.findings.seeds.append(Seed(app: seed.app, environment: environment, transactionID: seed.transactionID))
+    return reading
   }
 
   /// Of the texts in an object those that are tried.

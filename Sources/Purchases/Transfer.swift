@@ -116,9 +116,14 @@ extension Transfer {
   ) -> Bool {
     let proven = attributions.filter { !$0.isClaimed }
     let had = proven.filter { $0.names(account) }.map(\.kind)
-    // A token that is set anew for one and the same user takes nothing from them.
+    // A token that is set anew for one and the same user takes nothing from them; one of a later purchase may be another's.
     let isOfOneUser = owners[.userID] == nil && proven.contains { $0.kind == .userID }
-    if isOfOneUser, had.allSatisfy({ $0 == .appAccountToken }) { return false }
+    if isOfOneUser, had.allSatisfy({ $0 == .appAccountToken }), let token = owners[.appAccountToken] {
+      let lines = Set(proven.filter { $0.kind == .appAccountToken && $0.names(account) }.map(\.line))
+      if proven.contains(where: { $0.kind == .appAccountToken && $0.names(token) && lines.contains($0.line) }) {
+        return false
+      }
+    }
     return had.contains { owners[$0] != nil }
       && !had.contains { kind in
         owners[kind].map { ExactText($0) == ExactText(Attribution.value(kind, account)) } ?? false

@@ -60,6 +60,9 @@ package final class Seeding: Service {
     var paused: [Lane: Verdict.Pause] = [:]
     /// Until when it need not be looked again whether Apple accepts the app.
     var accepted: [Place: Milliseconds] = [:]
+    /// When this process last said that it is alive, and from when others' silence means something.
+    var lastBeat: Interval?
+    var hearsFrom = Interval.milliseconds(0)
   }
 
   let pool: Pool
@@ -175,6 +178,7 @@ package final class Seeding: Service {
     let end = now + settings.lease - silence
     do {
       try await pool.read { session throws(DatabaseError) in try ProcessTable.beat(process, name: name, in: session) }
+      guard hearsOthers(silence) else { return }
       let freed = try await pool.transaction { session throws(DatabaseError) in
         try WorkTable.freeLeasesOfTheDead(endingBefore: end, at: now, in: session)
       }
@@ -183,6 +187,18 @@ package final class Seeding: Service {
       if !Task.isCancelled {
         logger.debug("this process could not say that it is alive", metadata: ["error": "\(error)"])
       }
+    }
+  }
+
+  /// Whether others' silence means that they are gone: after a gap of its own they may only not have been able to speak.
+  private func hearsOthers(_ silence: Interval) -> Bool {
+    let now = pacing.elapsed()
+    return state.withLock { state in
+      if let last = state.lastBeat, now.milliseconds - last.milliseconds > silence.milliseconds {
+        state.hearsFrom = .milliseconds(now.milliseconds + silence.milliseconds)
+      }
+      state.lastBeat = now
+      return now.milliseconds >= state.hearsFrom.milliseconds
     }
   }
 

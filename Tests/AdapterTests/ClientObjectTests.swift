@@ -43,6 +43,17 @@
     #expect(throws: Refusal.self) { try Self.read(Self.object("cordova"), of: "com.example.another") }
   }
 
+  /// A library may hand over a receipt that the device has not yet refreshed.
+  @Test func `is asked about by its id, too, if what is signed does not have it`() throws {
+    var object = try Self.object("cordova")
+    let told = try Self.read(object, of: "com.sumiapp.GridDiary").findings.seeds
+    object["transactionId"] = "2000000900000009"
+    let seeds = try Self.read(object, of: "com.sumiapp.GridDiary").findings.seeds
+    #expect(seeds.map(\.transactionID) == told.map(\.transactionID) + ["2000000900000009"])
+    object["transactionId"] = told.first.map { .string($0.transactionID) }
+    #expect(try Self.read(object, of: "com.sumiapp.GridDiary").findings.seeds == told)
+  }
+
   @Test func `is the signed transaction in it, in its environment`() throws {
     for object in Self.forms(try Self.object("expo-iap")) {
       let reading = try Self.read(object, of: "com.example.reader")

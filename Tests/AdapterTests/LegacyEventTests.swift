@@ -137,6 +137,22 @@ struct HappeningFixture: CustomTestStringConvertible, Sendable {
     #expect(findings.eventsWithoutRow.isEmpty)
   }
 
+  @Test func `of CANCEL without a line takes back nothing but the row of its date, and nothing bought since`() throws {
+    let lifetime: JSONObject = [
+      "product_id": "lifetime", "transaction_id": "1", "purchase_date_ms": Bench.ms(1), "quantity": "1",
+      "cancellation_date_ms": Bench.ms(35),
+    ]
+    var pack = lifetime
+    (pack["product_id"], pack["transaction_id"], pack["cancellation_date_ms"]) = ("pack", "2", nil)
+    let two = try Bench.legacy(Bench.v1("CANCEL", [lifetime, pack], [:], ["cancellation_date_ms": Bench.ms(35)]))
+    #expect(
+      two.findings.purchases.filter { $0.facts[.revocationDate] != nil }.map(\.key.originalTransactionID) == ["1"])
+    let fresh = Bench.v1("CANCEL", [Bench.row("1000", 35, 65)], [:], ["cancellation_date_ms": Bench.ms(35)])
+    let upgraded = try Bench.legacy(fresh).findings
+    #expect(upgraded.events.map(\.transactionID) == [nil], "Apple is asked what was taken back")
+    #expect(upgraded.purchases.allSatisfy { $0.facts[.revocationDate] == nil })
+  }
+
   @Test func `of a refund without rows names an id to ask by`() throws {
     for rows in [[], [Bench.row("1", 0, 30)]] {
       let body = Bench.v1("REFUND", rows, [:], ["original_transaction_id": 2000])

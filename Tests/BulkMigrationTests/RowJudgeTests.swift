@@ -49,6 +49,35 @@
     #expect(proven.allSatisfy { !$0.hasPrefix("rejected") && $0 != "appstore.application" })
   }
 
+  /// The old back end refused it itself, and the id may be anybody's.
+  @Test func `is its id without its user where the receipt beside it is forged`() throws {
+    let cordova = try #require(
+      Samples.bytes("../cases/public-reports/02-object-with-id-drops-the-receipt/cordova.json"))
+    let object = try #require(try JSONReader.read(cordova).object)
+    let text = try #require(SignedMember.all(in: object).first).text
+    // The end of a receipt is its signature.
+    let forged = Array(text.dropLast(60)) + Array(repeating: UInt8(ascii: "A"), count: 56) + text.suffix(4)
+    let judge = Self.judge("com.sumiapp.GridDiary")
+    for (content, user) in [(forged, false), (Array("n/a".utf8), true)] {
+      let row = TableRow(
+        key: "1", content: content, userID: "mallory", app: nil, id: "1000000700000001", isTooLarge: false)
+      guard case .content(let content) = judge.verdict(on: row) else {
+        Issue.record("rejected")
+        continue
+      }
+      #expect(content.ids.map(\.id) == ["1000000700000001"])
+      #expect((content.user != nil) == user)
+    }
+  }
+
+  @Test func `is no answer in a member where something signed stands beside it`() throws {
+    let answer: JSONObject = ["status": 0, "receipt": ["in_app": []]]
+    let receipt = "MII" + String(repeating: "A", count: 400)
+    #expect(Artefact.message(in: ["user_id": "ada", "response": .object(answer)]) == answer)
+    #expect(Artefact.message(in: ["receipt": .string(receipt), "response": .object(answer)]) == nil)
+    #expect(Artefact.message(in: ["user_id": "ada", "meta": ["status": 1, "retries": 2]]) == nil)
+  }
+
   @Test func `of a client library is the receipt in it`() throws {
     let object = try #require(Samples.bytes("../cases/public-reports/02-object-with-id-drops-the-receipt/rn-iap.json"))
     let ids = Self.ids(String(decoding: object, as: UTF8.self), of: "com.vanillabreeze.igunbattle")

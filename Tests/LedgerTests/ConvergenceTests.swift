@@ -7,7 +7,10 @@
     let seed = random.seed
     var dumps: [[String]] = []
     for round in 0..<4 {
-      let fixture = try await LedgerFixture()
+      var configuration = try await PrivateMariaDB.shared.database()
+      // The lanes wait for each other, however slow the machine is.
+      configuration.lockWaitTimeout = .seconds(120)
+      let fixture = try await LedgerFixture(configuration)
       let app = fixture.app
       var messages = story.messages
       if round > 0 {

@@ -32,14 +32,16 @@
       #expect(try await Self.lease(fixture, Self.gone, at: 1) == ["1"])
       #expect(try await Self.lease(fixture, Self.alive, at: 1) == ["7"])
       #expect(try await Self.free(fixture, at: 30) == 0, "both are alive")
-      try await fixture.pool.read { session throws(DatabaseError) in try ProcessTable.remove(Self.gone, in: session) }
+      try await fixture.pool.read { session throws(DatabaseError) in
+        try ProcessTable.age(Self.gone, by: ProcessTable.silence.milliseconds + 1, in: session)
+      }
       let waiting = try await fixture.pool.read {
         [scope = fixture.scope, now = fixture.time(5)] session throws(DatabaseError) in
         try WaitingLookUps.read(scope, at: now, in: session)
       }
       #expect(
         waiting.leased == [
-          .init(process: nil, isAlive: false, count: 1), .init(process: "web-2:9", isAlive: true, count: 1),
+          .init(process: "web-1:7", isAlive: false, count: 1), .init(process: "web-2:9", isAlive: true, count: 1),
         ])
       #expect(try await Self.free(fixture, at: 15) == 0, "a process that has just begun may not have said so yet")
       #expect(try await Self.free(fixture, at: 16) == 1)
@@ -48,7 +50,7 @@
     }
   }
 
-  @Test func `stays where nobody is known to be alive`() async throws {
+  @Test func `of a build that does not say that it is alive stays`() async throws {
     try await ClaimFixture.with { fixture in
       try await fixture.askAgain("1", at: 0)
       #expect(try await Self.lease(fixture, Self.gone, at: 1) == ["1"])

@@ -39,8 +39,7 @@
     try await with { session throws(DatabaseError) in
       for (process, silence) in [(first, 16_000), (second, 3_700_000)] {
         try ProcessTable.note(process, mark: 3, in: session)
-        let id = process.process
-        _ = try session.execute("UPDATE processes SET seen_at = seen_at - \(silence) WHERE process = \(id)")
+        try ProcessTable.age(process.process, by: Int64(silence), in: session)
       }
       let notes = try ProcessTable.notes(in: session)
       #expect(notes.map(\.isSilent) == [true] && notes.allSatisfy { $0.age >= .seconds(16) }, "\(notes)")
@@ -58,5 +57,14 @@
       try session.run("SET timestamp = DEFAULT")
       #expect(try Self.marks(in: session) == [3])
     }
+  }
+}
+
+extension ProcessTable {
+  /// Lets the process have said nothing for so many milliseconds.
+  static func age(
+    _ process: [UInt8], by silence: Int64, in session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute("UPDATE processes SET seen_at = seen_at - \(silence) WHERE process = \(process)")
   }
 }

@@ -37,8 +37,9 @@
 }
 
 @Suite struct `An account that had a purchase` {
-  private func said(_ kind: Attribution.Kind, _ value: String, at date: Int64) -> Attribution {
-    Attribution(kind, value, of: "1", from: Milliseconds(date), to: Milliseconds(date), message: [])
+  private func said(_ kind: Attribution.Kind, _ value: String, of line: String = "", at date: Int64) -> Attribution {
+    Attribution(
+      kind, value, of: "1", line: Line(text: line), from: Milliseconds(date), to: Milliseconds(date), message: [])
   }
 
   /// A back end that sets a new token for its user takes nothing from them.
@@ -50,6 +51,16 @@
       let owners = Transfer.owners(after: Transfer.all(in: all, purchases: []))["1"] ?? [:]
       #expect(Transfer.isFormer("t1", owners, among: all) == isFormer, "\(others.count)")
     }
+  }
+
+  /// Somebody else may have subscribed again, of whom the back end has not told yet.
+  @Test func `has it no more if a later period has another token`() {
+    let all = [
+      said(.appAccountToken, "t1", of: "1", at: 1), said(.userID, "alice", at: 1),
+      said(.appAccountToken, "t2", of: "2", at: 2),
+    ]
+    let owners = Transfer.owners(after: Transfer.all(in: all, purchases: []))["1"] ?? [:]
+    #expect(Transfer.isFormer("t1", owners, among: all))
   }
 
   /// Of a stored table nobody knows since when: whoever was named since comes after.

@@ -35,6 +35,11 @@
             #expect(try await Self.owner(asked, service) == (isFirst ? nil : ["userID": .string(user)]), "\(user)")
           }
         }
+        // A back end whose answer was lost sends the same again.
+        clock.pass(.minutes(4))
+        let repeated = try await service.post("/v1/evidence?userId=alice", body, token: service.token)
+        #expect(repeated.body["status"] == "duplicate")
+        #expect(try await Self.owner("bob", service) == ["userID": "bob"])
       }
     }
   }

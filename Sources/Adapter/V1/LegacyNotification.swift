@@ -85,7 +85,7 @@ struct LegacyNotification {
   /// CANCEL names its row and its date at the top: the row may lack the date, and may itself be missing.
   private func cancel(in purchases: inout LegacyPurchases) {
     guard body.notificationType == "CANCEL", let date = body.cancellationDate else { return }
-    if let row = cancelledRow(purchases.rows) { return purchases.cancel(row.line.text, at: date) }
+    if let row = cancelledRow(purchases.rows) { return purchases.cancel(row, at: date) }
     guard let line = LegacyPurchase.identity(body.webOrderLineItemID) else { return }
     let originals = Set(purchases.rows.filter(\.isSubscription).map(\.original))
     let only = originals.count == 1 ? originals.first : nil
@@ -101,7 +101,11 @@ struct LegacyNotification {
     if let line = LegacyPurchase.identity(body.webOrderLineItemID) {
       return rows.first { $0.line.text == line } ?? (only?.facts.text(.webOrderLineItemId) == nil ? only : nil)
     }
-    return rows.first { $0.cancelledAt == body.cancellationDate } ?? (only?.cancelledAt == nil ? only : nil)
+    if let cancelled = rows.first(where: { $0.cancelledAt == body.cancellationDate }) { return cancelled }
+    // What was bought when the other was taken back is what replaced it.
+    guard let only, only.cancelledAt == nil else { return nil }
+    if let bought = only.facts.date(.purchaseDate), let date = body.cancellationDate, bought >= date { return nil }
+    return only
   }
 
   /// Whether the top of the body says that the period of which it speaks is over.

@@ -47,12 +47,13 @@ struct LegacyPurchases {
     }
   }
 
-  /// Notes when the row of this line was taken back, where the row itself does not say.
-  mutating func cancel(_ line: String, at date: Milliseconds) {
-    for place in rows.indices where rows[place].line.text == line && rows[place].cancelledAt == nil {
-      rows[place].cancelledAt = date
-      if !rows[place].isUpgraded { rows[place].facts.set(.revocationDate, .integer(date.sinceEpoch)) }
+  /// Notes when this row was taken back, where the row itself does not say.
+  mutating func cancel(_ row: LegacyPurchase, at date: Milliseconds) {
+    guard let place = places[Name(original: row.original, line: row.line)], rows[place].cancelledAt == nil else {
+      return
     }
+    rows[place].cancelledAt = date
+    if !rows[place].isUpgraded { rows[place].facts.set(.revocationDate, .integer(date.sinceEpoch)) }
   }
 
   /// Supposes what the rows let suppose, by `inferences.tsv`.

@@ -111,11 +111,22 @@ enum Artefact {
   /// The answer or notification that a member of a row holds, as an object or as a JSON text; nil where there is none.
   static func message(in row: JSONObject) -> JSONObject? {
     guard row["status"] == nil, row["signedPayload"] == nil, row["notification_type"] == nil else { return nil }
-    let marks = ["status", "signedPayload", "notification_type", "signedTransactions"]
-    return row.members.lazy.compactMap { member in
-      member.value.object ?? member.value.string.flatMap { object(Array($0.utf8)[...]) }
-    }.first { inner in marks.contains { inner[$0] != nil } && isMessage(inner) }
+    for member in row.members {
+      guard let inner = member.value.object ?? member.value.string.flatMap({ object(Array($0.utf8)[...]) }),
+        marks.contains(where: { inner[$0] != nil }), isMessage(inner)
+      else { continue }
+      var others = row
+      others[member.key] = nil
+      return SignedMember.all(in: others).isEmpty ? inner : nil
+    }
+    return nil
   }
+
+  /// Members one of which an answer or a notification has; a status alone may be any table's.
+  private static let marks = answerMembers + ["signedPayload", "notification_type", "signedTransactions"]
+  private static let answerMembers = [
+    "receipt", "latest_receipt_info", "latest_expired_receipt_info", "pending_renewal_info",
+  ]
 
   /// Whether it is an artefact as a whole, and no row of a table with columns.
   static func isMessage(_ object: JSONObject) -> Bool {
@@ -123,8 +134,7 @@ enum Artefact {
     if object["signedTransactions"] != nil || object["signedTransactionInfo"] != nil { return true }
     if object["signedRenewalInfo"] != nil || object["signedAppTransactionInfo"] != nil { return true }
     if object["data"]?.array != nil { return true }
-    let answers = ["receipt", "latest_receipt_info", "latest_expired_receipt_info", "pending_renewal_info"]
-    let hasAnswer = answers.contains { object[$0]?.object != nil || object[$0]?.array != nil }
+    let hasAnswer = answerMembers.contains { object[$0]?.object != nil || object[$0]?.array != nil }
     if hasAnswer { return true }
     // A table of ids may have a status of its own.
     guard id(in: object) == nil, let status = object["status"] else { return false }

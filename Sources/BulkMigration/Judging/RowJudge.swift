@@ -75,7 +75,9 @@ package struct RowJudge: Sendable {
     let isObject = row.isWhole && row.raw.first { $0 > 0x20 } == UInt8(ascii: "{")
     switch format {
     case .jsonLines, .jsonArray:
-      if isObject, let inner = row.object.flatMap(Artefact.message(in:)) { return try Artefact(inner, inner.encoded()) }
+      if isObject, !row.holdsReceipt, let inner = row.object.flatMap(Artefact.message(in:)) {
+        return try Artefact(inner, inner.encoded())
+      }
       if isObject, !row.holdsNamedReceipt, let object = row.object, Artefact.isMessage(object) {
         return try Artefact(object, Array(row.raw))
       }
@@ -105,6 +107,10 @@ package struct RowJudge: Sendable {
       self.userID = userID
       self.id = id
     }
+
+    private init(bundleID: String?, id: String?) { (self.bundleID, userID, self.id) = (bundleID, nil, id) }
+
+    var withoutUser: Self { Self(bundleID: bundleID, id: id) }
 
     init(_ row: Row, userID: String?) {
       bundleID = row.app.flatMap { row.namesBundleID ? String(decoding: $0, as: UTF8.self) : nil }
@@ -142,11 +148,13 @@ package struct RowJudge: Sendable {
   }
 
   /// Apple is asked by the id beside what is damaged or not proven; not beside what is proven to be of another app.
+  ///
+  /// Beside a receipt that Apple did not sign the id is not known to be the user's: it is asked by without them.
   private func asking(
     by id: String?, _ object: JSONObject, _ row: RowClaims, unlessUsable verdict: Verdict
   ) -> Verdict {
     if let id, !verdict.isUsable, !verdict.isOfAnotherApp {
-      let asked = message(id, beside: object, row)
+      let asked = message(id, beside: object, verdict.isForged ? row.withoutUser : row)
       if asked.isUsable { return asked }
     }
     return verdict
@@ -171,10 +179,25 @@ package struct RowJudge: Sendable {
 extension RowJudge.Verdict {
   fileprivate var isUsable: Bool { if case .content(let content) = self { content.isUsable } else { false } }
 
+  /// Whether the content can be read, and something else than Apple signed it.
+  fileprivate var isForged: Bool {
+    guard case .rejected(let reason, _) = self else { return false }
+    return Self.forged.contains(reason)
+  }
+
+  private static let forged: Set<RejectReason> = Set(
+    [.badSignature, .unknownRoot, .unknownSigner, .notSigned, .missingMarker, .notValidAtDate].map {
+      (code: ReceiptRefusal.Code) in RejectReason(code)
+    } + VerificationError.Code.allCases.map { RejectReason(word: $0.rawValue) })
+
   fileprivate var isOfAnotherApp: Bool {
     guard case .rejected(let reason, _) = self else { return false }
     return reason == RejectReason(.wrongBundle) || reason == RejectReason(word: "unknownApp")
   }
+}
+
+extension Row {
+  fileprivate var holdsReceipt: Bool { if case .receipt = content { true } else { false } }
 }
 
 extension JSONObject {

@@ -75,7 +75,7 @@ package enum AttributionTable {
 
   /// Of these originalTransactionIds those that another user was said to have after `user`.
   static func passedOn(
-    from user: String, _ ids: [String], in scope: Scope, _ session: borrowing Session
+    from user: String, _ ids: [String], before time: Milliseconds, in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String] {
     var passed: [String] = []
     for ids in ids.parts() {
@@ -89,9 +89,9 @@ package enum AttributionTable {
         GROUP BY a.original_transaction_id
         """)
       {
-        guard let own = try row.optionalInt64("own"), let other = try row.optionalInt64("other"), other > own else {
-          continue
-        }
+        guard let own = try row.optionalInt64("own"), let other = try row.optionalInt64("other"), other > own,
+          other < time.sinceEpoch
+        else { continue }
         passed.append(try row.text("id"))
       }
     }

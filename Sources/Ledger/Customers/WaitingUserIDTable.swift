@@ -1,6 +1,6 @@
 package import Database
 package import Purchases
-import Time
+package import Time
 
 /// `waiting_user_ids`: user ids that arrived with an id alone, and are attributed when the purchase of that id is known.
 ///
@@ -188,13 +188,13 @@ extension Ledger {
 
   /// What these ids name that another user was said to have after `user`, by environment.
   package func passedOn(
-    from user: String, _ ids: Set<String>, of app: App.ID
+    from user: String, _ ids: Set<String>, of app: App.ID, before time: Milliseconds
   ) async throws(DatabaseError) -> [Environment: [String]] {
     try await pool.read { session throws(DatabaseError) in
       var passed: [Environment: [String]] = [:]
       for (scope, names) in try WaitingUserIDTable.known(ids, of: app, locked: false, in: session) {
         let originals = Set(names.values.joined()).sorted()
-        let found = try AttributionTable.passedOn(from: user, originals, in: scope, session)
+        let found = try AttributionTable.passedOn(from: user, originals, before: time, in: scope, session)
         if !found.isEmpty { passed[scope.environment] = found }
       }
       return passed

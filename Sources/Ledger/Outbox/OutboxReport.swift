@@ -27,7 +27,7 @@ package struct OutboxDepth: Hashable, Sendable {
   package var dead = 0
   /// When the oldest waiting row was written.
   package var oldest: Milliseconds?
-  /// Waiting rows that the back end has refused; of many as many as are counted.
+  /// Of the first hundred waiting rows those that the back end has refused.
   package var failing = 0
   /// What it answered to one of them.
   package var failure: String?
@@ -62,8 +62,9 @@ extension OutboxTable {
       let failing = try session.query(
         """
         SELECT COUNT(*) AS count, MAX(error) AS error FROM (
-          SELECT error FROM outbox FORCE INDEX (in_order) WHERE destination = \(id.number)
-          AND state = \(State.waiting.rawValue) AND attempts > 0 ORDER BY sequence LIMIT \(countedFailing)) failing
+          SELECT error, attempts FROM outbox FORCE INDEX (in_order) WHERE destination = \(id.number)
+          AND state = \(State.waiting.rawValue) ORDER BY sequence LIMIT \(countedFailing)) first
+        WHERE attempts > 0
         """
       ).first
       depths[id, default: OutboxDepth()].failing = try failing?.int("count") ?? 0

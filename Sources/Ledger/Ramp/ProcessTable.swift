@@ -57,7 +57,9 @@ package enum ProcessTable {
   }
 
   /// Of rows that say no more than that the process is alive.
-  private static let noMark: Int64 = -1
+  ///
+  /// For the build before they are services that follow.
+  private static let noMark = Int64.max
 
   /// Notes that a process is alive whose leases begin with the first bytes of this id.
   ///
@@ -77,6 +79,13 @@ package enum ProcessTable {
     ).map { row throws(DatabaseError) in (try row.bytes("process"), try row.optionalText("name")) }
   }
 
+  /// The processes that lease and said nothing within `silence`, but did within the last hour.
+  static func silent(in session: borrowing Session) throws(DatabaseError) -> [[UInt8]] {
+    let now = try now(in: session)
+    return try session.query("SELECT process FROM processes WHERE seen_at < \(now - silence) AND mark = \(noMark)")
+      .map { row throws(DatabaseError) in try row.bytes("process") }
+  }
+
   /// What processes called themselves within the last hour, by the bytes that their leases begin with.
   static func names(in session: borrowing Session) throws(DatabaseError) -> [[UInt8]: String] {
     var names: [[UInt8]: String] = [:]
@@ -93,7 +102,7 @@ package enum ProcessTable {
     for row in try session.query(
       """
       SELECT process, mark, seen_at, name, version FROM processes WHERE seen_at >= \(now - kept)
-      AND mark > \(noMark) ORDER BY seen_at DESC, process
+      AND mark < \(noMark) ORDER BY seen_at DESC, process
       """)
     {
       let service = Service(

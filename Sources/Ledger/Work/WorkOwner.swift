@@ -18,15 +18,16 @@ extension WorkTable {
 
   /// Frees what processes have leased that are gone; how many rows.
   ///
+  /// Leases of a build that does not say that it is alive stay.
+  ///
   /// - Parameter end: leases that end by then are old enough: the process that took one could have said that it is alive.
   package static func freeLeasesOfTheDead(
     endingBefore end: Milliseconds, at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
-    let alive = try ProcessTable.alive(in: session).map { Array($0.process.prefix(WorkOwner.processBytes)) }
-    // Only a process that is alive itself can tell who is not.
-    guard !alive.isEmpty else { return 0 }
+    let dead = try ProcessTable.silent(in: session).map { Array($0.prefix(WorkOwner.processBytes)) }
+    guard !dead.isEmpty else { return 0 }
     let isDead: SQL =
-      "owner > '' AND LEFT(owner, \(WorkOwner.processBytes)) NOT IN (\(list: alive)) AND due_at <= \(end)"
+      "owner > '' AND LEFT(owner, \(WorkOwner.processBytes)) IN (\(list: dead)) AND due_at <= \(end)"
     let rows = try session.query(
       "SELECT id FROM work FORCE INDEX (leased) WHERE \(isDead) AND state = 0 LIMIT \(freedAtOnce)"
     ).map { row throws(DatabaseError) in try row.int64("id") }

@@ -11,8 +11,6 @@ package struct SignedMember: Hashable, Sendable {
 
   package let kind: Kind
   package let text: [UInt8]
-  /// Where it stands: `transaction.appStoreReceipt`.
-  package let path: String
 
   /// Objects within objects, and texts that are JSON.
   private static let (mostLevels, mostTexts) = (2, 1)
@@ -23,14 +21,15 @@ package struct SignedMember: Hashable, Sendable {
 
   /// Those of an object, receipts first, of each kind the longest first.
   ///
-  /// A receipt names all that was bought, a JWS one purchase.
+  /// A receipt names all that was bought, a JWS one purchase. Of equally long ones the first comes first.
   package static func all(in object: JSONObject) -> [Self] {
     var search = Search()
-    search.look(into: object, "", levels: mostLevels, texts: mostTexts)
-    return search.found.sorted { a, b in
-      if a.kind != b.kind { return a.kind == .receipt }
-      return a.text.count != b.text.count ? a.text.count > b.text.count : a.path < b.path
-    }
+    search.look(into: object, levels: mostLevels, texts: mostTexts)
+    return search.found.enumerated().sorted { a, b in
+      if a.element.kind != b.element.kind { return a.element.kind == .receipt }
+      let (length, other) = (a.element.text.count, b.element.text.count)
+      return length != other ? length > other : a.offset < b.offset
+    }.map(\.element)
   }
 
   /// The same of a text that is a JSON object; empty for any other.
@@ -53,27 +52,25 @@ package struct SignedMember: Hashable, Sendable {
       return (try? JSONReader.read(Array(text), limits: limits))?.object
     }
 
-    mutating func look(into object: JSONObject, _ path: String, levels: Int, texts: Int) {
-      for member in object.members {
-        look(at: member.value, path.isEmpty ? member.key : "\(path).\(member.key)", levels, texts)
-      }
+    mutating func look(into object: JSONObject, levels: Int, texts: Int) {
+      for member in object.members { look(at: member.value, levels, texts) }
     }
 
-    private mutating func look(at value: JSONValue, _ path: String, _ levels: Int, _ texts: Int) {
+    private mutating func look(at value: JSONValue, _ levels: Int, _ texts: Int) {
       members += 1
       guard members <= SignedMember.mostMembers else { return }
       switch value {
       case .string(let text):
         let content = Array(text.utf8)[...].withoutDataURI
         if let kind = SignedMember.kind(of: content) {
-          found.append(SignedMember(kind: kind, text: Array(content), path: path))
+          found.append(SignedMember(kind: kind, text: Array(content)))
         } else if texts > 0, let inner = Self.object(text.utf8) {
-          look(into: inner, path, levels: levels, texts: texts - 1)
+          look(into: inner, levels: levels, texts: texts - 1)
         }
       case .object(let inner):
-        if levels > 0 { look(into: inner, path, levels: levels - 1, texts: texts) }
+        if levels > 0 { look(into: inner, levels: levels - 1, texts: texts) }
       case .array(let items):
-        for item in items { look(at: item, path + "[]", levels, texts) }
+        for item in items { look(at: item, levels, texts) }
       case .null, .bool, .integer, .number: break
       }
     }

@@ -58,8 +58,7 @@ package struct Installation: Sendable {
     let health = HealthRoute(metrics: metrics) {
       if diskWatch?.level == .full { return "disk full" }
       return readiness.reason
-        ?? (registry.directory.unopened.isEmpty
-          ? nil : "a registered shared secret does not open under this master key")
+        ?? (registry.directory.opensNoSecret ? "no registered shared secret opens under this master key" : nil)
     }
     let answering = Answering(
       pool: pool,

@@ -139,12 +139,13 @@ package struct EvidenceRoute: Sendable {
 
   /// Says anew whose purchases they are that were another user's meanwhile: a device on which two users take turns.
   ///
-  /// The same evidence again is no new message, so that each id is one, with the time.
+  /// The same evidence again is no new message, so that each id is one, with the time. A back end whose answer was lost sends
+  /// it again within minutes: until then the other user stays.
   private func sayAgain(_ findings: Findings, _ app: App, at now: Milliseconds) async throws {
     let proven = findings.userIDs.filter { !$0.isClaimed }
     guard let user = proven.first?.value ?? findings.waitingUserIDs.first?.userID else { return }
     let ids = Set(proven.map(\.originalTransactionID) + findings.waitingUserIDs.map(\.transactionID))
-    for (environment, passed) in try await ledger.passedOn(from: user, ids, of: app.id) {
+    for (environment, passed) in try await ledger.passedOn(from: user, ids, of: app.id, before: now - Self.retried) {
       for id in passed.prefix(Self.mostSaidAgain) {
         let body: JSONObject = [
           "originalTransactionId": .string(id), "environment": .string(environment.rawValue),
@@ -158,6 +159,8 @@ package struct EvidenceRoute: Sendable {
   }
 
   private static let mostSaidAgain = 100
+  /// How long the same body may be a repetition of one whose answer was lost.
+  private static let retried = Interval.minutes(5)
 
   /// User ids of one purchase that are no longer one user with several logins, or a family.
   private static let manyUsers = 6
