@@ -118,7 +118,9 @@ public struct Adapter: Sendable {
     _ object: JSONObject, _ evidence: Evidence, _ message: Digest, _ origin: LegacyOrigin
   ) throws(Refusal) -> Reading {
     if Evidence.holdsSigned(object), BareID.value(of: object) == nil { return try evidence.read(answer: object) }
-    let signed = SignedMember.all(in: object).prefix(Self.mostSigned)
+    let all = SignedMember.all(in: object)
+    let signed = all.prefix(Self.mostSigned)
+    let transactions = all.filter { $0.kind == .jws }.prefix(Self.mostTransactions)
     var refusal: Refusal?
     for member in signed {
       do throws(Refusal) {
@@ -127,7 +129,10 @@ public struct Adapter: Sendable {
           let receipt = ReceiptEvidence(
             reader: receipts, vocabulary: vocabulary, message: message, origin: origin, requiresProof: true)
           return Self.adding(try? BareID.seed(object, of: origin), to: try receipt.read(member.text))
-        case .jws: return Self.adding(try? BareID.seed(object, of: origin), to: try evidence.read(jws: member.text))
+        case .jws:
+          let listed = transactions.count > 1 ? try? evidence.read(list: transactions) : nil
+          let reading = if let listed { listed } else { try evidence.read(jws: member.text) }
+          return Self.adding(try? BareID.seed(object, of: origin), to: reading)
         }
       } catch {
         // Apple says that it is another app's, whatever stands beside it. What was taken before that was looked at stays.
@@ -160,6 +165,8 @@ public struct Adapter: Sendable {
 
   /// Of the texts in an object those that are tried.
   private static let mostSigned = 4
+  /// Of the signed transactions in one object those that are read.
+  private static let mostTransactions = 100
 
   /// The same of a receipt that was proven already: read as `evidence` reads its text.
   package func evidence(

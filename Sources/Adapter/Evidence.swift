@@ -1,5 +1,6 @@
 import JSON
 import Purchases
+import Receipts
 import Signing
 import Time
 import Wire
@@ -92,6 +93,12 @@ struct Evidence {
     }
     if let jws = Self.payload(of: answer) { return try read(jws: Array(jws.utf8)) }
     throw Refusal(.unreadable, .notAMessage, "neither a signed payload nor an answer that holds some")
+  }
+
+  /// A library's list of purchases.
+  func read(list transactions: some Sequence<SignedMember>) throws(Refusal) -> Reading {
+    let signed = transactions.map { JSONValue.string(String(decoding: $0.text, as: UTF8.self)) }
+    return try read(answer: ["signedTransactions": .array(signed)])
   }
 
   /// Whether `read` finds members in an object that hold signed payloads.

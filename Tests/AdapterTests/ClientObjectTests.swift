@@ -63,6 +63,21 @@
     }
   }
 
+  @Test func `is every signed transaction in it`() throws {
+    var purchases: [JSONValue] = []
+    for id in ["1", "2", "3"] {
+      let transaction = Bench.with(Bench.transaction, "transactionId", .string(id))
+      let jws = try Bench.signedValue(Bench.with(transaction, "originalTransactionId", .string(id)))
+      purchases.append(.object(["id": .string(id), "purchaseToken": jws, "jwsRepresentationIOS": jws]))
+    }
+    let object: JSONObject = ["userId": "ada", "purchases": .array(purchases)]
+    let findings = try Bench.adapter.evidence(
+      object.encoded(), app: Bench.app, environment: nil, message: .sha256([]), now: Bench.now
+    ).findings
+    #expect(findings.originalTransactionIDs.sorted() == ["1", "2", "3"])
+    #expect(findings.userIDs.map(\.originalTransactionID).sorted() == ["1", "2", "3"])
+  }
+
   /// Of a receipt of iOS 6 nothing signed tells the environment: with none given its id is what counts.
   @Test func `is the receipt of iOS 6 in it where the environment is given, else its id`() throws {
     let object = try Self.object("rn-iap")

@@ -16,8 +16,8 @@ package struct AppDirectory: Sendable {
   package let secretFilter: SecretFilter
   /// Shared secrets that are registered and cannot be read here.
   package let unopened: [CredentialTable.Unopened]
-  /// Whether there are shared secrets and none can be read: the master key is another one.
-  package var opensNoSecret: Bool { !unopened.isEmpty && sealed.isEmpty }
+  /// Whether a valid shared secret is sealed under another master key; one that is damaged is no reason to stop.
+  package var hasSecretOfAnotherKey: Bool { unopened.contains { $0.isOfAnotherKey && !$0.isRetired } }
   /// What registered apps still lack, app by app.
   package let gaps: [SetupGap]
   /// Whether any app passes notifications through, so that their senders have to be looked at first.

@@ -25,6 +25,7 @@ package enum CredentialTable {
     _ secret: [UInt8], kind: Kind, name: String, issuer: String, of app: App, sealedWith keys: Keyring,
     at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) {
+    try requireKeysOfServices(keys, in: session)
     let sealed = keys.seal(secret, context: context(app.bundleID, kind, name)).bytes
     _ = try session.execute(
       """
@@ -33,6 +34,32 @@ package enum CredentialTable {
       ON DUPLICATE KEY UPDATE issuer = VALUES(issuer), sealed = VALUES(sealed),
         created_at = VALUES(created_at), retired_at = NULL
       """)
+  }
+
+  /// Refuses a master key under which nothing registered opens while services run: they could not open what it seals.
+  private static func requireKeysOfServices(_ keys: Keyring, in session: borrowing Session) throws(DatabaseError) {
+    let (opened, others) = try openable(with: keys, in: session)
+    guard opened == 0, let other = others.first,
+      try ProcessTable.notes(in: session).contains(where: { !$0.isSilent })
+    else { return }
+    throw .abandoned(
+      "\(other) is sealed under another master key than this one (id \(keys.current.id)), and services run: name their "
+        + "key with --master-key-file")
+  }
+
+  /// How many credentials in use open, and those, by kind and name, that are sealed under none of `keys`.
+  ///
+  /// Damaged ones are in neither.
+  package static func openable(
+    with keys: Keyring, in session: borrowing Session
+  ) throws(DatabaseError) -> (opened: Int, sealedUnderAnother: [String]) {
+    var (opened, others) = (0, [String]())
+    for kind in Kind.allCases {
+      let found = try open(kind, with: keys, in: session)
+      opened += found.opened.count
+      others += found.unopened.filter(\.isOfAnotherKey).map { "\(kind.rawValue) \($0.name)" }
+    }
+    return (opened, others)
   }
 
   /// Whether anything is sealed here, so that its key must not be lost.
@@ -107,10 +134,15 @@ package enum CredentialTable {
     package let reason: String
     /// Whether nobody is to send it any more.
     package let isRetired: Bool
+    /// Whether it was sealed under a master key that is not here; else it is damaged.
+    package let isOfAnotherKey: Bool
 
     package var mark: Digest { CredentialTable.mark(of: app, name) }
 
-    package init(app: App.ID, name: String, reason: String, isRetired: Bool = false) {
+    package init(
+      app: App.ID, name: String, reason: String, isRetired: Bool = false, isOfAnotherKey: Bool = false
+    ) {
+      self.isOfAnotherKey = isOfAnotherKey
       self.app = app
       self.name = name
       self.reason = reason
@@ -144,7 +176,10 @@ package enum CredentialTable {
             app: app, name: name, issuer: issuer, secret: try keys.open(sealed.sealed, context: place), sealed: sealed,
             retiredAt: retiredAt))
       } catch {
-        unopened.append(Unopened(app: app, name: name, reason: "\(error)", isRetired: retiredAt != nil))
+        unopened.append(
+          Unopened(
+            app: app, name: name, reason: "\(error)", isRetired: retiredAt != nil,
+            isOfAnotherKey: error.code == .wrongKey))
       }
     }
     return (opened, unopened)

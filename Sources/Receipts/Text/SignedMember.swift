@@ -25,7 +25,8 @@ package struct SignedMember: Hashable, Sendable {
   package static func all(in object: JSONObject) -> [Self] {
     var search = Search()
     search.look(into: object, levels: mostLevels, texts: mostTexts)
-    return search.found.enumerated().sorted { a, b in
+    var seen: Set<Self> = []
+    return search.found.filter { seen.insert($0).inserted }.enumerated().sorted { a, b in
       if a.element.kind != b.element.kind { return a.element.kind == .receipt }
       let (length, other) = (a.element.text.count, b.element.text.count)
       return length != other ? length > other : a.offset < b.offset

@@ -58,7 +58,8 @@ package struct Installation: Sendable {
     let health = HealthRoute(metrics: metrics) {
       if diskWatch?.level == .full { return "disk full" }
       return readiness.reason
-        ?? (registry.directory.opensNoSecret ? "no registered shared secret opens under this master key" : nil)
+        ?? (registry.directory.hasSecretOfAnotherKey
+          ? "a registered shared secret does not open under this master key" : nil)
     }
     let answering = Answering(
       pool: pool,

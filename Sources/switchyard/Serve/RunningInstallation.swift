@@ -105,9 +105,9 @@ private struct PrivateDatabaseService: Service {
   }
 }
 
-/// No registered secret opens: a service would answer what another node with the right key answers otherwise.
+/// Registered secrets are sealed under another master key: a service would answer what other nodes answer otherwise.
 ///
-/// Where others open, those that do not are damaged: `doctor` says so, and the other apps go on.
+/// Of a damaged one `doctor` tells, and the other apps go on.
 struct OtherMasterKey: ExitStatusError, CustomStringConvertible {
   let key: String
   /// Kind and name of each.
@@ -115,22 +115,16 @@ struct OtherMasterKey: ExitStatusError, CustomStringConvertible {
 
   var exitStatus: ExitStatus { .failed }
   var description: String {
-    "none of the \(secrets.count) registered secrets opens under this master key (id \(key)): "
+    "\(secrets.count) of the registered secrets do not open under this master key (id \(key)): "
       + secrets.prefix(5).joined(separator: ", ") + (secrets.count > 5 ? " and others" : "")
       + ". Name the key that sealed them with --master-key-file, as on the other nodes; where it is lost, register them "
       + "again (`switchyard app add`, `switchyard app secret`)"
   }
 
   static func check(_ keys: Keyring, _ connection: Connection) async throws {
-    let (unopened, opens) = try await connection.read { session throws(DatabaseError) in
-      var (unopened, opens): ([String], Bool) = ([], false)
-      for kind in CredentialTable.Kind.allCases {
-        let found = try CredentialTable.open(kind, with: keys, in: session)
-        unopened += found.unopened.map { "\(kind.rawValue) \($0.name)" }
-        opens = opens || !found.opened.isEmpty
-      }
-      return (unopened, opens)
+    let secrets = try await connection.read { session throws(DatabaseError) in
+      try CredentialTable.openable(with: keys, in: session).sealedUnderAnother
     }
-    if !unopened.isEmpty, !opens { throw Self(key: "\(keys.current.id)", secrets: unopened) }
+    if !secrets.isEmpty { throw Self(key: "\(keys.current.id)", secrets: secrets) }
   }
 }
