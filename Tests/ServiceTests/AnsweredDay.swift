@@ -138,7 +138,9 @@ struct AnsweredDay {
 
   private func ask(about customer: CustomerID, _ kind: Receipts, at now: Milliseconds) async throws -> Asked {
     let state = told.world.state(of: customer, at: now)
-    var truth = Set(state.subscriptions.filter { $0.status == 1 || $0.status == 4 }.map(\.originalTransactionID))
+    // Of who turned renewal off while in grace V1 tells no grace.
+    let running = state.subscriptions.filter { $0.status == 1 || $0.status == 4 && $0.legacyRenewal != nil }
+    var truth = Set(running.map(\.originalTransactionID))
     let receipt: String
     let theirs: JSONObject
     switch kind {
