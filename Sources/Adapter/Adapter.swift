@@ -120,7 +120,7 @@ public struct Adapter: Sendable {
     if Evidence.holdsSigned(object), BareID.value(of: object) == nil { return try evidence.read(answer: object) }
     let all = SignedMember.all(in: object)
     let signed = all.prefix(Self.mostSigned)
-    let transactions = all.filter { $0.kind == .jws }.prefix(Self.mostTransactions)
+    let transactions = Array(all.filter { $0.kind == .jws }.prefix(Self.mostTransactions))
     var refusal: Refusal?
     for member in signed {
       do throws(Refusal) {
@@ -128,11 +128,9 @@ public struct Adapter: Sendable {
         case .receipt:
           let receipt = ReceiptEvidence(
             reader: receipts, vocabulary: vocabulary, message: message, origin: origin, requiresProof: true)
-          return Self.adding(try? BareID.seed(object, of: origin), to: try receipt.read(member.text))
+          return Self.naming(idOf: object, in: try receipt.read(member.text))
         case .jws:
-          let listed = transactions.count > 1 ? try? evidence.read(list: transactions) : nil
-          let reading = if let listed { listed } else { try evidence.read(jws: member.text) }
-          return Self.adding(try? BareID.seed(object, of: origin), to: reading)
+          return Self.naming(idOf: object, in: try evidence.read(member, in: transactions))
         }
       } catch {
         // Apple says that it is another app's, whatever stands beside it. What was taken before that was looked at stays.
@@ -151,15 +149,14 @@ public struct Adapter: Sendable {
     return try evidence.read(answer: object)
   }
 
-  /// An id beside what is signed, and not in it: it may have been bought since.
-  private static func adding(_ seed: Seed?, to reading: Reading) -> Reading {
-    guard let seed else { return reading }
+  /// Names an id that stands beside what is signed and is not in it: it proves nothing, so that nobody is asked by it.
+  private static func naming(idOf object: JSONObject, in reading: Reading) -> Reading {
+    guard let id = BareID.value(of: object)?.looseText else { return reading }
     let findings = reading.findings
-    let ids = Set(findings.aliases.map(\.id) + findings.originalTransactionIDs + findings.seeds.map(\.transactionID))
-    guard !ids.contains(seed.transactionID) else { return reading }
-    let environment = seed.environment ?? findings.seeds.first?.environment ?? reading.environment
+    let ids = findings.aliases.map(\.id) + findings.originalTransactionIDs + findings.seeds.map(\.transactionID)
+    guard !ids.contains(id) else { return reading }
     var reading = reading
-    reading.findings.seeds.append(Seed(app: seed.app, environment: environment, transactionID: seed.transactionID))
+    reading.survey.add(unknown: object["originalTransactionId"] == nil ? "transactionId" : "originalTransactionId")
     return reading
   }
 

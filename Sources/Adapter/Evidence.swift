@@ -95,10 +95,18 @@ struct Evidence {
     throw Refusal(.unreadable, .notAMessage, "neither a signed payload nor an answer that holds some")
   }
 
-  /// A library's list of purchases.
-  func read(list transactions: some Sequence<SignedMember>) throws(Refusal) -> Reading {
-    let signed = transactions.map { JSONValue.string(String(decoding: $0.text, as: UTF8.self)) }
-    return try read(answer: ["signedTransactions": .array(signed)])
+  /// The signed texts of a library's object; where one of them is refused, `member` alone, and the others are named.
+  func read(_ member: SignedMember, in signed: [SignedMember]) throws(Refusal) -> Reading {
+    guard signed.count > 1 else { return try read(jws: member.text) }
+    let texts = signed.map { JSONValue.string(String(decoding: $0.text, as: UTF8.self)) }
+    let list: JSONObject = ["signedTransactions": .array(texts)]
+    do throws(Refusal) { return try read(answer: list) } catch {
+      // One of them is of another app.
+      if error.kind == .authentic, error.code == Refusal.Code.wrongBundle.rawValue { throw error }
+      var reading = try read(jws: member.text)
+      reading.survey.add(unknown: "furtherSignedPayloads")
+      return reading
+    }
   }
 
   /// Whether `read` finds members in an object that hold signed payloads.

@@ -13,7 +13,7 @@ public struct Reading: Sendable {
   /// What to call it in lists: "DID_RENEW/BILLING_RECOVERY", "history of 20".
   public let title: String
   public var findings: Findings
-  public let survey: Survey
+  public internal(set) var survey: Survey
   /// What vouches for it.
   public var trust: Adapter.Trust = .signature
   /// Why it is refused when it is handed in; what an earlier version stored all the same is read as it stands here.
