@@ -68,10 +68,9 @@ package struct ReceiptMapping: Sendable {
       let line = Line(
         webOrderLineItemID: facts.text(.webOrderLineItemId), purchaseDate: facts.date(.purchaseDate),
         isSubscription: facts.isSubscription)
-      let tieBreak = Digest.sha256(facts.encoded()).bytes.prefix(8) + message.bytes.prefix(8)
       return PurchaseStatement(
         key: PurchaseKey(app: app, environment: environment, originalTransactionID: original, line: line),
-        source: source, rank: Rank(asOf: asOf, tieBreak: Array(tieBreak)), facts: facts, message: message.bytes)
+        source: source, rank: Rank(asOf: asOf, facts, in: message), facts: facts, message: message.bytes)
     }
     return findings
   }

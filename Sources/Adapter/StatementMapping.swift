@@ -80,8 +80,16 @@ struct StatementMapping {
     guard let signedAt = verified.signedAt else {
       throw Refusal(.authentic, .missingSignedDate, "a signed payload without signedDate", claimedApp: app)
     }
-    return Rank(
-      asOf: signedAt,
-      tieBreak: Array(Digest.sha256(facts.encoded()).bytes.prefix(8) + message.bytes.prefix(8)))
+    return Rank(asOf: signedAt, facts, in: message)
+  }
+}
+
+extension Rank {
+  /// Of two statements of one date one that says that it was revoked is the later one: Apple signs by the second.
+  init<Field>(asOf: Milliseconds, _ facts: Facts<Field>, in message: Digest) {
+    let isRevoked = (facts as? Facts<PurchaseField>)?[.revocationDate] != nil
+    self.init(
+      asOf: asOf,
+      tieBreak: [isRevoked ? 1 : 0] + Digest.sha256(facts.encoded()).bytes.prefix(7) + message.bytes.prefix(8))
   }
 }

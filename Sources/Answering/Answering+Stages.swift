@@ -54,6 +54,19 @@ extension Answering {
     return directory.current().flag(of: scope)?.answersAll(answeredBy: flag) ?? false
   }
 
+  /// Returns when our answer took too long where Apple can be asked: soon while the database tells nothing at all.
+  func patienceEnds() async {
+    let begun = ContinuousClock.now
+    try? await Task.sleep(for: settings.silence)
+    while !Task.isCancelled, ContinuousClock.now - begun < settings.answerWithin,
+      directory.hasCurrentStages(settings.silence)
+    {
+      try? await Task.sleep(for: Self.lookedEvery)
+    }
+  }
+
+  private static let lookedEvery = Duration.milliseconds(100)
+
   /// Whether the stages are those of a moment ago; reads them again if they are not.
   private func knowsStages() async -> Bool {
     let trusted = settings.stagesTrusted

@@ -21,13 +21,15 @@ package final class Answering: Sendable {
     /// How long it is believed how the notifications of an app flow.
     package var flowKept = Duration.seconds(10)
     /// How long stages are worked by that could not be looked at again, as in a process that was suspended.
-    package var stagesTrusted = Duration.seconds(5)
+    package var stagesTrusted = Duration.seconds(2)
     /// For reading the stages again where that is too long ago; then Apple is asked, but for apps in `complete`.
-    package var stagesWithin = Duration.seconds(2)
+    package var stagesWithin = Duration.seconds(1)
     /// For deciding who answers in the stage `ramp`; then it is Apple.
-    package var rampWithin = Duration.seconds(2)
-    /// For our whole answer in that stage; then Apple is asked.
-    package var rampAnswerWithin = Duration.seconds(8)
+    package var rampWithin = Duration.seconds(1)
+    /// For our whole answer where Apple can be asked instead.
+    package var answerWithin = Duration.seconds(8)
+    /// How long the database may have told nothing for our answer to be waited for; then Apple is asked, if it can be.
+    package var silence = Duration.milliseconds(1_200)
     /// Bytes of requests of each class of callers that wait to be read.
     package var waitingBytes = 32 << 20
 
@@ -131,11 +133,12 @@ package final class Answering: Sendable {
     guard let (place, apps) = await placed(posted, in: call.environment) else { return .passOn }
     let what = AnswerCase(call: call.about(place.app), posted: posted, place: place, apps: apps)
     let outcome: AnswerOutcome
-    if let app = place.app, let flag = place.flag, flag.stage.answers == .divided {
-      guard await isOurs(posted, app, flag, in: call.environment) else { return .passOn }
+    if let app = place.app, let flag = place.flag, flag.stage.asksVerifyReceipt {
+      let isDivided = flag.stage.answers == .divided
+      if isDivided, !(await isOurs(posted, app, flag, in: call.environment)) { return .passOn }
       let givenUp = AnswerOutcome.givenUp(Scope(app: app.id, environment: call.environment))
-      outcome = await InTime.run(within: settings.rampAnswerWithin, otherwise: givenUp) { await self.decide(what) }
-      if case .answered(let reply) = outcome, reply.isOwnFailure { return givenUp }
+      outcome = await InTime.run(until: { await self.patienceEnds() }, otherwise: givenUp) { await self.decide(what) }
+      if isDivided, case .answered(let reply) = outcome, reply.isOwnFailure { return givenUp }
     } else {
       outcome = await decide(what)
     }

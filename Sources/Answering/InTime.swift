@@ -28,10 +28,20 @@ package enum InTime {
     within limit: Duration, otherwise: Value, late: @escaping @Sendable () -> Void = {},
     _ work: @escaping @Sendable () async -> Value
   ) async -> Value {
+    await run(until: { try? await Task.sleep(for: limit) }, otherwise: otherwise, late: late, work)
+  }
+
+  /// What `work` comes to before `end` returns, else `otherwise`.
+  ///
+  /// - Parameter late: called when the work ends after all.
+  package static func run<Value: Sendable>(
+    until end: @escaping @Sendable () async -> Void, otherwise: Value, late: @escaping @Sendable () -> Void = {},
+    _ work: @escaping @Sendable () async -> Value
+  ) async -> Value {
     await withCheckedContinuation { continuation in
       let race = Race(continuation)
       let timer = Task {
-        try? await Task.sleep(for: limit)
+        await end()
         if !Task.isCancelled { race.finish(otherwise) }
       }
       Task {

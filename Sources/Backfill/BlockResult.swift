@@ -16,6 +16,8 @@ struct BlockResult: Sendable {
   var rejects: [UInt8] = []
   /// What stands above the first reject of this format.
   var rejectHeading: [UInt8]?
+  /// Cells in `rejects` that a spreadsheet would run.
+  var formulas = 0
   var doubtful: [DoubtfulLines] = []
   /// The first row with more or fewer fields than the header.
   var misfit: MisfitRow?

@@ -64,7 +64,9 @@ struct BlockWork: Sendable {
     guard settings.keepsRejects else { return }
     let isNamed = block.file != nil && !settings.separatesRejects
     if result.rejects.isEmpty { result.rejectHeading = Rejection.heading(of: block.format, isNamed: isNamed) }
-    Rejection.append(row, reason, of: block, isNamed: isNamed, to: &result.rejects)
+    var formulas = FormulaCells(areQuoted: settings.quotesFormulas)
+    Rejection.append(row, reason, of: block, isNamed: isNamed, &formulas, to: &result.rejects)
+    result.formulas += formulas.count
   }
 
   private func usable(_ text: [UInt8], app: ArraySlice<UInt8>?) -> Result<ReceiptRendering, ReceiptRefusal> {

@@ -15,14 +15,16 @@ struct CSVRejection {
     return mark + columns.header + reason + dialect.lineEnd.bytes
   }
 
-  func append(_ row: Row, _ reason: RejectReason, to output: inout [UInt8]) {
-    if row.isWhole, !columns.endsWithReason, isPlain(row.raw) {
+  func append(_ row: Row, _ reason: RejectReason, _ formulas: inout FormulaCells, to output: inout [UInt8]) {
+    let bytes = Array(row.raw)
+    let fields = row.isWhole ? fields(of: bytes) : pieces(of: bytes)
+    let areQuoted = fields.map { formulas.take(bytes[$0.range]) }
+    if row.isWhole, !columns.endsWithReason, isPlain(row.raw), !areQuoted.contains(true) {
       output.append(contentsOf: row.raw)
       output.append(dialect.delimiter)
     } else {
-      let bytes = Array(row.raw)
-      for field in row.isWhole ? fields(of: bytes) : pieces(of: bytes) {
-        append(field, of: bytes, to: &output)
+      for (field, isQuoted) in zip(fields, areQuoted) {
+        append(field, isQuoted ? [UInt8(ascii: "'")] : [], of: bytes, to: &output)
         output.append(dialect.delimiter)
       }
     }
@@ -50,13 +52,14 @@ struct CSVRejection {
     bytes.split(separator: dialect.delimiter, omittingEmptySubsequences: false).map { CSVField($0.indices) }
   }
 
-  private func append(_ field: CSVField, of bytes: [UInt8], to output: inout [UInt8]) {
+  private func append(_ field: CSVField, _ mark: [UInt8], of bytes: [UInt8], to output: inout [UInt8]) {
     if field.isQuoted {
       output.append(CSVDialect.quote)
+      output.append(contentsOf: mark)
       output.append(contentsOf: bytes[field.range])
       output.append(CSVDialect.quote)
     } else {
-      OutputFormat.append(field: bytes[field.range], delimiter: dialect.delimiter, to: &output)
+      OutputFormat.append(field: mark[...] + bytes[field.range], delimiter: dialect.delimiter, to: &output)
     }
   }
 }

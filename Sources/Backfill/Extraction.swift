@@ -13,6 +13,8 @@ package struct Extraction: Sendable {
     package var keepsRejects = false
     /// Whether the rejected rows of each file of a folder are rendered apart, in the form of that file.
     package var separatesRejects = false
+    /// Whether cells in them that a spreadsheet would run get an apostrophe in front.
+    package var quotesFormulas = false
     /// Blocks that are worked on or wait for their turn to be written.
     package var window = 2 * Processors.count + 2
 

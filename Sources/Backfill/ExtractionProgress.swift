@@ -20,6 +20,8 @@ package final class ExtractionProgress: Sendable {
     package var doubtfulCount = 0
     /// The first row of a table that has more or fewer fields than the header.
     package var firstMisfit: MisfitRow?
+    /// Cells of rejected rows that a spreadsheet would run.
+    package var formulas = 0
 
     package init() {}
   }
@@ -33,6 +35,7 @@ package final class ExtractionProgress: Sendable {
   func expect(bytes: Int64) { state.withLock { $0.bytesInAll = bytes } }
   func note(bytesRead count: Int) { state.withLock { $0.bytesRead += Int64(count) } }
   func noteEnd() { state.withLock { $0.isReadToEnd = true } }
+  func note(formulas count: Int) { state.withLock { $0.formulas += count } }
   func note(accounts: Accounts) { state.withLock { $0.accounts = accounts } }
 
   /// How many spans are kept.

@@ -62,6 +62,7 @@ actor OrderedWriter {
     accounts = after
     progress.note(accounts: accounts)
     progress.note(doubtful: result.doubtful, misfit: result.misfit)
+    progress.note(formulas: result.formulas)
   }
 
   private func writeHeading() throws {

@@ -10,13 +10,16 @@ import Signing
 package enum Rejection {
   /// Appends a rejected row.
   ///
-  /// - Parameter isNamed: whether rows of several files are written to one, so that each row names its file.
+  /// - Parameters:
+  ///   - isNamed: whether rows of several files are written to one, so that each row names its file.
+  ///   - formulas: counts the cells of a table that a spreadsheet would run.
   package static func append(
-    _ row: Row, _ reason: RejectReason, of block: Block, isNamed: Bool, to output: inout [UInt8]
+    _ row: Row, _ reason: RejectReason, of block: Block, isNamed: Bool, _ formulas: inout FormulaCells,
+    to output: inout [UInt8]
   ) {
     if isNamed { return appendNamed(row, block.file, reason, to: &output) }
     switch block.format {
-    case .csv(let columns): CSVRejection(columns).append(row, reason, to: &output)
+    case .csv(let columns): CSVRejection(columns).append(row, reason, &formulas, to: &output)
     case .jsonLines, .jsonArray:
       appendObject(row, reason, to: &output)
       output.append(0x0A)

@@ -28,8 +28,9 @@ package final class Registry: Service {
   private let logger: Logger
 
   private static let period = Duration.seconds(5)
-  /// How often it is looked whether a stage has changed: the change is to be known within five seconds.
-  private static let markPeriod = Duration.seconds(1)
+  /// How often it is looked whether a stage has changed: the change is to be known within five seconds, and that the database
+  /// answers nothing within one.
+  private static let markPeriod = Duration.milliseconds(500)
 
   /// A registry that has read the directory once.
   ///

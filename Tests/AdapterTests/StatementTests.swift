@@ -23,6 +23,17 @@
     #expect(a.rank.tieBreak.prefix(8) == c.rank.tieBreak.prefix(8))
   }
 
+  /// Apple signs by the second: an answer and a refund may have one date.
+  @Test(arguments: 0..<8)
+  func `that says that it was revoked is later than one of the same millisecond that does not`(quantity: Int) throws {
+    let sold = Bench.with(Bench.transaction, "quantity", .integer(Int64(quantity)))
+    let kept = try purchase(sold)
+    let refunded = Bench.signed - .days(1)
+    let revoked = try purchase(Bench.with(sold, "revocationDate", .integer(refunded.sinceEpoch)), "REFUND")
+    #expect(kept.rank.asOf == revoked.rank.asOf)
+    #expect(kept.rank < revoked.rank)
+  }
+
   @Test func `is as old as its own signature, never its message's`() throws {
     let earlier = Bench.signed - .days(3)
     let statement = try purchase(Bench.with(Bench.transaction, "signedDate", .integer(earlier.sinceEpoch)))

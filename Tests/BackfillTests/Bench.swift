@@ -39,6 +39,8 @@ enum Bench {
     let rejectsByFile: [String: String]
     /// Where the quotes of a table do not match.
     let doubtful: [ClosedRange<Int>]
+    /// Cells of the rejects that a spreadsheet would run.
+    let formulas: Int
 
     /// Of the only file, or of all together.
     var rejects: String { rejectsByFile.sorted { $0.key < $1.key }.map(\.value).joined() }
@@ -86,7 +88,7 @@ enum Bench {
     return Outcome(
       accounts: accounts, output: String(decoding: all.output, as: UTF8.self),
       rejectsByFile: all.rejects.mapValues { String(decoding: $0, as: UTF8.self) },
-      doubtful: progress.figures.doubtful.map { $0.first...$0.last })
+      doubtful: progress.figures.doubtful.map { $0.first...$0.last }, formulas: progress.figures.formulas)
   }
 
   private struct Written {

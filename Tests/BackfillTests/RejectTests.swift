@@ -35,6 +35,21 @@
     #expect(outcome.accounts.usable == (reason == nil ? 3 : 2))
   }
 
+  @Test(arguments: [false, true])
+  func `with a cell that a spreadsheet would run is counted, and quoted where that is asked for`(
+    isQuoted: Bool
+  ) async throws {
+    let cells = ["=1+1", "+1", "@a", "-a", "-1.5", "-", "a=1", #""=a,b""#]
+    let text = "user_id,receipt\n" + cells.map { "\($0),n/a!\n" }.joined()
+    let outcome = try await Bench.extract(text) { $0.quotesFormulas = isQuoted }
+    let written = outcome.rejects.split(separator: "\n").dropFirst().map {
+      String($0.dropLast(",n/a!,notBase64".count))
+    }
+    let quoted = ["'=1+1", "'+1", "'@a", "'-a", "-1.5", "-", "a=1", #""'=a,b""#]
+    #expect(written == (isQuoted ? quoted : cells))
+    #expect(outcome.formulas == 5)
+  }
+
   @Test func `of another app is refused, where the table names apps as Apple does`() async throws {
     let text = "app,receipt\ncom.example.other,\(Bench.receipts[0])\nInkwell,\(Bench.receipts[1])\n"
     let outcome = try await Bench.extract(text)

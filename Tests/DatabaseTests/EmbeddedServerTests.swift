@@ -242,6 +242,7 @@
     let configuration = try await server.start()
     let home = try #require(await server.home)
     #expect(!home.hasPrefix(closed.path))
+    #expect(EmbeddedServer.dataDirectory(of: asked) == "\(home)/data")
     try await Self.write(3, to: configuration)
     await server.stop()
     guard case .moved(let note) = events.value.first else {

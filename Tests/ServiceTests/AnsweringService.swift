@@ -9,6 +9,7 @@ struct AnsweringService: Sendable {
 
   let running: RunningAppStore
   let clock: SteppedClock
+  let database: DatabaseConfiguration
   let pool: Pool
   let log: RecordingLogHandler
   let base: String
@@ -71,7 +72,7 @@ struct AnsweringService: Sendable {
     settings.answering.stagesTrusted = .seconds(60)
     settings.answering.stagesWithin = .seconds(60)
     settings.answering.rampWithin = .seconds(60)
-    settings.answering.rampAnswerWithin = .seconds(60)
+    (settings.answering.answerWithin, settings.answering.silence) = (.seconds(60), .seconds(60))
     // The comparisons' thread waits for everybody else's.
     settings.shadow.within = .seconds(60)
     change(&settings)
@@ -89,7 +90,7 @@ struct AnsweringService: Sendable {
       logger: Logger(label: "test", level: .debug, handler: log))
     try installation.server.start()
     let service = AnsweringService(
-      running: running, clock: clock, pool: pool, log: log,
+      running: running, clock: clock, database: configuration, pool: pool, log: log,
       base: "http://127.0.0.1:\(installation.server.port)", token: token, client: HTTPClient())
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await running.run() }

@@ -70,3 +70,28 @@
     }
   }
 }
+
+@Suite struct `A database that answers nothing` {
+  @Test func `leaves a call that it was to answer to Apple, and answers the next one when it is back`() async throws {
+    let world = AnsweredWorld.world()
+    let buyers = AnsweredWorld.buyers(world)
+    let (buyer, other) = (try #require(buyers.first), try #require(buyers.last))
+    try await AnsweringService.with(
+      world, stage: "live",
+      { settings in
+        settings.answersKept = .milliseconds(0)
+        settings.answering.silence = .milliseconds(300)
+      }
+    ) { service in
+      let frozen = try await Connection.open(service.database)
+      try await frozen.read { session throws(DatabaseError) in
+        _ = try session.execute("LOCK TABLES flags WRITE, purchases WRITE, renewals WRITE, inbox WRITE")
+      }
+      let answer = try await service.ask(AnsweringService.request(try service.receipt(of: buyer)))
+      #expect([answer.source, "\(answer.code ?? -1)"] == ["apple", "0"])
+      await frozen.close()
+      let request = AnsweringService.request(try service.receipt(of: other))
+      #expect(try await eventually { try await service.ask(request).source == "ledger" })
+    }
+  }
+}

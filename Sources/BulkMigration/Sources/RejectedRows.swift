@@ -1,4 +1,4 @@
-import Backfill
+package import Backfill
 package import Database
 import JSON
 package import Ledger
@@ -20,7 +20,11 @@ package struct RejectedRows {
   }
 
   /// Writes them in the input's own form where there is one file, else as JSON Lines; how many.
-  package func write(_ parts: [MigrationPartReport], to sink: ([UInt8]) throws -> Void) async throws -> Int {
+  ///
+  /// - Parameter formulas: counts the cells of a table that a spreadsheet would run.
+  package func write(
+    _ parts: [MigrationPartReport], _ formulas: inout FormulaCells, to sink: ([UInt8]) throws -> Void
+  ) async throws -> Int {
     var count = 0
     for part in parts {
       var waiting = Waiting(rejects: self, part: part.number)
@@ -29,7 +33,7 @@ package struct RejectedRows {
       switch source {
       case .files(let files):
         let isNamed = files.isFolder || parts.count > 1
-        count += try await write(&waiting, of: files, isNamed: isNamed, to: sink)
+        count += try await write(&waiting, of: files, isNamed: isNamed, &formulas, to: sink)
       case .table(let table): count += try await write(&waiting, of: table, sealed: part.sealed, to: sink)
       }
     }
@@ -75,7 +79,8 @@ package struct RejectedRows {
   }
 
   private func write(
-    _ waiting: inout Waiting, of files: FileSource, isNamed: Bool, to sink: ([UInt8]) throws -> Void
+    _ waiting: inout Waiting, of files: FileSource, isNamed: Bool, _ formulas: inout FormulaCells,
+    to sink: ([UInt8]) throws -> Void
   ) async throws -> Int {
     var (count, hasHeading) = (0, false)
     var batches = try FileBatches(files, from: .start)
@@ -95,7 +100,7 @@ package struct RejectedRows {
         block.forEachRow { row in
           guard let record = waiting.next(in: block.file, at: row.position) else { return }
           Rejection.append(
-            row, RejectReason(word: record.reason), of: block, isNamed: isNamed, to: &output)
+            row, RejectReason(word: record.reason), of: block, isNamed: isNamed, &formulas, to: &output)
           count += 1
         }
         guard !output.isEmpty else { continue }

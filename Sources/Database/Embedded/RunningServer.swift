@@ -17,9 +17,16 @@ extension EmbeddedServer {
   }
 
   /// Whether a database was made in this directory before; nothing is made or started.
-  package static func hasData(in directory: String) -> Bool {
-    guard Files.status(directory) != nil, let paths = try? EmbeddedPaths(directory: directory) else { return false }
-    return Files.status(paths.data)?.isDirectory == true
+  package static func hasData(in directory: String) -> Bool { dataDirectory(of: directory) != nil }
+
+  /// Where the files of the database are that was made in this directory; nil before it was.
+  ///
+  /// Nothing is made or started. They are elsewhere where the server's user cannot enter the directory.
+  package static func dataDirectory(of directory: String) -> String? {
+    guard Files.status(directory) != nil, let paths = try? EmbeddedPaths(directory: directory),
+      Files.status(paths.data)?.isDirectory == true
+    else { return nil }
+    return paths.data
   }
 }
 

@@ -24,6 +24,10 @@ struct DirectoryChecks {
     guard facts.isOurs else {
       return .warn("data directory", "\(path) belongs to another user", "run as the user of the service")
     }
+    // It holds the master key, and where the database is.
+    if let free = FileFacts.freeSpace(at: path), free < 16 << 20 {
+      return .fail("data directory", "\(free >> 20) MiB are free on its disk (\(path))", "make room there")
+    }
     return .ok("data directory", path)
   }
 
@@ -45,7 +49,8 @@ struct DirectoryChecks {
     guard let free = DiskHeadroom.free(options) ?? FileFacts.freeSpace(at: ".") else {
       return .warn("disk space", "cannot be asked", "look at df")
     }
-    let text = "\(free >> 20) MiB free, the headroom is \(headroom >> 20) MiB"
+    let place = EmbeddedServer.dataDirectory(of: options.embeddedDirectory).map { " for \($0)" } ?? ""
+    let text = "\(free >> 20) MiB free\(place), the headroom is \(headroom >> 20) MiB"
     return switch DiskLevel(free: free, headroom: headroom) {
     case .ample: .ok("disk space", text)
     case .low:

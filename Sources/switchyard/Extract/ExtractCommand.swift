@@ -47,6 +47,7 @@ struct ExtractCommand {
         Write the rejected rows to this file, as they came and with the reason, to be mended and fed again. For a folder \
         of inputs also a folder (with a slash at its end), which gets a file for each of them.
         """),
+      Self.forSpreadsheet,
       .value(
         "format", "FORMAT", choices: OutputFormat.allCases.map(\.rawValue), default: OutputFormat.jsonl.rawValue,
         "How usable receipts are written; ids: their ids alone, one a line."),
@@ -57,15 +58,22 @@ struct ExtractCommand {
     try await ExtractCommand(arguments).run(terminal)
   }
 
+  /// Of what writes rejected rows.
+  static let forSpreadsheet = Option.flag(
+    "for-spreadsheet",
+    "Put an apostrophe in front of the cells of rejected rows that a spreadsheet would run as formulas.")
+
   private let path: String
   private let extraction: Extraction
   private let rejects: RejectFiles?
   private let isUnverified: Bool
+  private let quotesFormulas: Bool
   private let wantsJSON: Bool
 
   private init(_ arguments: ParsedArguments) throws {
     path = arguments.positionals[0]
     isUnverified = arguments.flag("unverified")
+    quotesFormulas = arguments.flag("for-spreadsheet")
     wantsJSON = arguments.flag("json")
     if isUnverified, !arguments.values("root").isEmpty || !arguments.values("signer").isEmpty {
       throw UsageError(
@@ -84,6 +92,7 @@ struct ExtractCommand {
     }
     settings.keepsRejects = rejects != nil
     settings.separatesRejects = rejects?.isSeparate == true
+    settings.quotesFormulas = quotesFormulas
     extraction = Extraction(reader: ReceiptReader(trust: trust), settings: settings)
   }
 
@@ -92,7 +101,9 @@ struct ExtractCommand {
     if wantsJSON { stop?.saysNothing() }
     let progress = ExtractionProgress()
     let input = try InputReader(path, progress: progress, isStopped: { stop?.signal != nil })
-    let report = ExtractReport(progress: progress, wantsJSON: wantsJSON, isUnverified: isUnverified, terminal: terminal)
+    let report = ExtractReport(
+      progress: progress, wantsJSON: wantsJSON, isUnverified: isUnverified, quotesFormulas: quotesFormulas,
+      terminal: terminal)
     let sinks = Extraction.Sinks(
       output: { bytes in try terminal.write(bytes) },
       rejectsByFile: { [rejects] rows, file in try rejects?.write(rows, of: file) })

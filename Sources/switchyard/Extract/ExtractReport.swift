@@ -13,13 +13,17 @@ struct ExtractReport: Sendable {
   private let progress: ExtractionProgress
   private let wantsJSON: Bool
   private let isUnverified: Bool
+  private let quotesFormulas: Bool
   private let terminal: Terminal
   private let start = ContinuousClock.now
 
-  init(progress: ExtractionProgress, wantsJSON: Bool, isUnverified: Bool, terminal: Terminal) {
+  init(
+    progress: ExtractionProgress, wantsJSON: Bool, isUnverified: Bool, quotesFormulas: Bool, terminal: Terminal
+  ) {
     self.progress = progress
     self.wantsJSON = wantsJSON
     self.isUnverified = isUnverified
+    self.quotesFormulas = quotesFormulas
     self.terminal = terminal
   }
 
@@ -100,6 +104,7 @@ struct ExtractReport: Sendable {
     if let format = progress.figures.format { text += "; read as \(Self.name(of: format))" }
     for (code, count) in accounts.rejectedByReason { text += "\n  \(grouped(count)) \(code)" }
     text += damage(progress.figures)
+    if progress.figures.formulas > 0, !quotesFormulas { text += "\n" + FormulaCells.warning(progress.figures.formulas) }
     if let failure {
       text += "\nended early: "
       text +=
@@ -149,7 +154,7 @@ struct ExtractReport: Sendable {
       "duplicates": .integer(Int64(accounts.duplicates)), "rejected": .integer(Int64(accounts.rejected)),
       "reasons": .object(JSONObject(reasons)), "verified": .bool(!isUnverified),
       "doubtfulSpans": .integer(Int64(figures.doubtfulCount)), "doubtfulLines": .array(spans),
-      "firstMisfit": misfit.map(JSONValue.object) ?? .null,
+      "firstMisfit": misfit.map(JSONValue.object) ?? .null, "formulaCells": .integer(Int64(figures.formulas)),
       "inputFormat": JSONValue(figures.format), "milliseconds": .integer(elapsed.milliseconds),
       "complete": .bool(signal == nil && failure == nil), "stoppedBy": JSONValue(signal?.name),
       "failure": JSONValue(failure?.reason),

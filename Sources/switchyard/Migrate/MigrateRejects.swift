@@ -1,3 +1,4 @@
+import Backfill
 import BulkMigration
 import Database
 import Ledger
@@ -19,7 +20,7 @@ enum MigrateRejects {
       Command.Example("switchyard migrate rejects 1 > rejects.csv"),
       Command.Example("switchyard migrate rejects 1 > rejects.jsonl", "of a folder or a table: JSON Lines"),
     ],
-    options: MasterKeyOptions.options, arguments: [MigrateCommand.job]
+    options: [ExtractCommand.forSpreadsheet] + MasterKeyOptions.options, arguments: [MigrateCommand.job]
   ) { arguments, terminal in
     let number = try MigrateCommand.number(arguments)
     let options = try DatabaseOptions(arguments)
@@ -28,7 +29,9 @@ enum MigrateRejects {
       let rejected = RejectedRows(of: number, connection) {
         try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) }
       }
-      let count = try await rejected.write(record.parts) { try terminal.write($0) }
+      var formulas = FormulaCells(areQuoted: arguments.flag("for-spreadsheet"))
+      let count = try await rejected.write(record.parts, &formulas) { try terminal.write($0) }
+      if formulas.count > 0, !formulas.areQuoted { terminal.note(FormulaCells.warning(formulas.count)) }
       let all = record.accounts.allRejected
       if count < all { terminal.note("\(all - count) rejected rows were not found: the source is not what it was") }
       return all == 0 ? .done : .doneWithRejects

@@ -1,3 +1,4 @@
+import Database
 import Ledger
 import Runtime
 import Service
@@ -7,7 +8,7 @@ enum DiskHeadroom {
   static let option = Option.value(
     "disk-headroom", "SIZE", default: ByteSize(Int(DiskWatch.Settings.standard)).exact,
     environment: "SWITCHYARD_DISK_HEADROOM",
-    "Disk space that must stay free for the private database, as 512M or 2G. With less, unproven messages are not kept; "
+    "Disk space that must stay free where the private database's files are, as 512M or 2G. With less, unproven messages are not kept; "
       + "with less than a quarter of it, every sender is answered 503 \"disk full\". 0 turns this off.")
 
   /// In bytes.
@@ -16,9 +17,10 @@ enum DiskHeadroom {
     return UInt64(size?.bytes ?? Int(DiskWatch.Settings.standard))
   }
 
-  /// Bytes that may still be written where the private database is, or will be.
+  /// Bytes that may still be written where the private database's files are, or where they will be as far as is known.
   static func free(_ database: DatabaseOptions) -> UInt64? {
-    FileFacts.freeSpace(at: database.embeddedDirectory) ?? FileFacts.freeSpace(at: database.dataDirectory)
+    EmbeddedServer.dataDirectory(of: database.embeddedDirectory).flatMap { FileFacts.freeSpace(at: $0) }
+      ?? FileFacts.freeSpace(at: database.dataDirectory)
   }
 
   /// What `serve` watches; nil with --database, whose disk cannot be seen from here.

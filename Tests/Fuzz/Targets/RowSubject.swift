@@ -110,7 +110,8 @@ struct RowSubject {
         // As whoever reads the receipts: what was no row stays so, and no receipt is one.
         let reason = if case .rejected(let reason) = row.content { reason } else { RejectReason(.notBase64) }
         if output.isEmpty { output += Rejection.heading(of: block.format, isNamed: false) ?? [] }
-        Rejection.append(row, reason, of: block, isNamed: false, to: &output)
+        var formulas = FormulaCells()
+        Rejection.append(row, reason, of: block, isNamed: false, &formulas, to: &output)
         count += 1
       }
     }
