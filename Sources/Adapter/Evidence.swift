@@ -125,7 +125,7 @@ struct Evidence {
     guard origin == .handedIn, payload.bundleId == nil,
       let id = payload.originalTransactionId ?? payload.transactionId, id != "", id != "0"
     else { return nil }
-    return Seed(app: app, environment: environment, transactionID: id)
+    return Seed(app: app, environment: environment, transactionID: id, isSigned: true)
   }
 
   /// What an answer holds, row by row.

@@ -198,7 +198,7 @@ public final class AppStoreClient: Sendable {
   private func policy(_ priority: BudgetGate.Priority) -> RetryPolicy {
     switch priority {
     case .interactive: limits.interactive
-    case .begun, .bulk, .claimed: limits.bulk
+    case .begun, .bulk, .claimed, .unverified: limits.bulk
     }
   }
 

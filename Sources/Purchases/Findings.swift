@@ -76,6 +76,17 @@ public struct Findings: Hashable, Sendable {
         + renewals.filter { isProven($0.source) }.map(\.key.originalTransactionID))
   }
 
+  /// The seeds whose ids nothing names that Apple signed: anybody may have made them up.
+  ///
+  /// The most recent first. A receipt that signs no environment proves its ids all the same. What a V1 body vouches for is claimed.
+  public var unverifiedSeeds: [Seed] {
+    if isFetched { return [] }
+    let others = provenOriginals.union(unplacedOriginals).union(claimedOriginals)
+    return seeds.filter { !$0.isSigned && !others.contains($0.transactionID) }.sorted { a, b in
+      (a.transactionID.utf8.count, a.transactionID) > (b.transactionID.utf8.count, b.transactionID)
+    }
+  }
+
   /// The originalTransactionIds that unsigned data alone names in this message.
   public var claimedIDs: Set<String> { Set(originalTransactionIDs).subtracting(provenOriginals) }
 

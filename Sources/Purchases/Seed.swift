@@ -7,11 +7,16 @@ public struct Seed: Hashable, Sendable {
   public let transactionID: String
   /// The app's own name for the account, as its back end gave it: an attribute, never a link between customers.
   public let userID: String?
+  /// Whether Apple signed the id in a transaction that names no app, so that the message states no purchase of it.
+  public let isSigned: Bool
 
-  public init(app: String, environment: Environment?, transactionID: String, userID: String? = nil) {
+  public init(
+    app: String, environment: Environment?, transactionID: String, userID: String? = nil, isSigned: Bool = false
+  ) {
     self.app = app
     self.environment = environment
     self.transactionID = transactionID
     self.userID = userID
+    self.isSigned = isSigned
   }
 }

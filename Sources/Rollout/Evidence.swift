@@ -19,7 +19,7 @@ package struct Evidence: Hashable, Sendable {
   /// Ids of which Apple's history is still to be heard, and those that failed.
   package var openSeeds = 0
   package var failedSeeds = 0
-  /// Ids of proven receipts that Apple's API does not know, and that nobody has decided about.
+  /// Ids of signed data, receipts and bulk migrations that Apple's API does not know, and that nobody has decided about.
   package var unknownIDs = 0
   /// Ids of bulk migrations that go on, about which Apple is still to be asked.
   package var migrationIDs = 0
@@ -145,7 +145,7 @@ package enum MissingEvidence: Hashable, Sendable {
     case .clock: "the clocks of this machine and of the database differ by more than a second"
     case .seeds(let open, let failed): "Apple's history of \(open) ids is not known yet, and of \(failed) it failed"
     case .unknownIDs(let count):
-      "Apple's API does not know \(count) ids of proven receipts (4040010), and nobody decided about them"
+      "Apple's API does not know \(count) ids that are proven or were migrated (4040010), and nobody decided about them"
     case .migrationIDs(let count, let parts):
       "Apple is still to be asked about \(count) ids of bulk migrations, and \(parts) parts of them are not read yet"
     case .cancelledIDs(let count, let job):

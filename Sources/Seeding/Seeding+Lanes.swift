@@ -12,7 +12,8 @@ extension Seeding {
   private static let betweenChecks = Interval.seconds(5)
   /// No more is leased than is asked about in this time.
   private static let leasedAhead = 30.0
-  /// The same for claims: what is reported of a customer who is leased already is asked about once more.
+  /// The same for what nothing proves: what is reported of a customer who is leased already is asked about once more, and
+  /// what becomes proven meanwhile is to be asked about in its own lane.
   private static let claimsLeasedAhead = 2.0
   /// Where Apple is asked about all that is leased in this time, nobody need take it over: it is noted as begun.
   static let atOnce = Interval.milliseconds(100)
@@ -96,6 +97,7 @@ extension Seeding {
       switch lane.queue {
       case .requested: (settings.concurrency, Self.leasedAhead)
       case .claimed: (settings.claimedConcurrency, Self.claimsLeasedAhead)
+      case .unverified: (settings.unverifiedConcurrency, Self.claimsLeasedAhead)
       }
     let most = min(concurrency, max(1, Int(min(rate * ahead, 1e6))))
     // Leasing costs the same for many: it waits until half of them have ended.
@@ -120,6 +122,17 @@ extension Seeding.Lane {
     switch queue {
     case .requested: .bulk
     case .claimed: .claimed
+    case .unverified: .unverified
+    }
+  }
+}
+
+extension BudgetGate.Priority {
+  var queue: WorkTable.Queue {
+    switch self {
+    case .interactive, .begun, .bulk: .requested
+    case .claimed: .claimed
+    case .unverified: .unverified
     }
   }
 }

@@ -10,21 +10,26 @@ package import Time
 extension Seeding {
   /// Asks about these ids at once, before everybody who is asked about in bulk; how each stands then.
   ///
+  /// Ids that nothing proves (`queue` is `unverified`) are asked about before the others of that kind, within its share of
+  /// the budget.
+  ///
   /// What has not begun after `limit` is done later, and what has begun is waited for, at most for the grace: it would
   /// be asked for twice. Nil when there is no key of the app.
   package func lookUp(
-    _ ids: [String], of app: App, in environment: Environment, within limit: Interval
+    _ ids: [String], of app: App, in environment: Environment, _ queue: WorkTable.Queue = .requested,
+    within limit: Interval
   ) async throws -> [String: WorkTable.State]? {
     guard let environment = APIEnvironment(environment) else { return nil }
-    let place = Place(app: app.id, environment: environment)
+    let lane = Lane(place: Place(app: app.id, environment: environment), queue: queue)
     if state.withLock({ $0.access[app.id] }) == nil { await refresh() }
     guard state.withLock({ $0.access[app.id] }) != nil else { return nil }
     let now = clock.now()
     try await pool.transaction(replayable: true) { session throws(DatabaseError) in
-      try WorkTable.askAgain(ids, in: place.scope, unlessDoneSince: now - Self.recent, at: now, in: session)
+      try WorkTable.askAgain(
+        ids, as: queue.kindOfIDs, in: lane.place.scope, unlessDoneSince: now - Self.recent, at: now, in: session)
     }
     return try await withThrowingTaskGroup(of: [String: WorkTable.State]?.self) { group in
-      group.addTask { try await self.finish(ids, in: place) }
+      group.addTask { try await self.finish(ids, in: lane) }
       group.addTask {
         try? await self.pacing.sleep(limit)
         return nil
@@ -41,7 +46,7 @@ extension Seeding {
       // over: a wait for a connection that was cancelled says nothing of how the ids stand.
       group.cancelAll()
       while await group.nextResult() != nil {}
-      return try await self.states(of: ids, in: place)
+      return try await self.states(of: ids, in: lane)
     }
   }
 
@@ -67,26 +72,29 @@ extension Seeding {
   /// Asks about the ids, or waits for whoever does, until none of them waits; how they stand.
   ///
   /// Each is asked about once: what Apple does not answer now, or not in a way that counts, is for later.
-  private func finish(_ ids: [String], in place: Place) async throws -> [String: WorkTable.State] {
+  private func finish(_ ids: [String], in lane: Lane) async throws -> [String: WorkTable.State] {
     var unasked = Set(ids)
     while true {
       let leased =
         unasked.isEmpty
         ? []
         : try await lease(
-          WorkTable.Selection(place.scope, subjects: unasked.sorted()), limit: unasked.count
+          WorkTable.Selection(lane.place.scope, lane.queue, subjects: unasked.sorted()), limit: unasked.count
         ).customers
       unasked.subtract(leased.map(\.subject))
+      let priority = lane.queue == .requested ? .interactive : lane.priority
       await withDiscardingTaskGroup { group in
-        for customer in leased { group.addTask { await self.ask(about: customer, in: place, .interactive) } }
+        for customer in leased { group.addTask { await self.ask(about: customer, in: lane.place, priority) } }
       }
-      let states = try await states(of: ids, in: place)
+      let states = try await states(of: ids, in: lane)
       if !states.values.contains(.waiting) || Task.isCancelled { return states }
       try? await pacing.sleep(.milliseconds(100))
     }
   }
 
-  private func states(of ids: [String], in place: Place) async throws -> [String: WorkTable.State] {
-    try await pool.read { session throws(DatabaseError) in try WorkTable.states(of: ids, in: place.scope, session) }
+  private func states(of ids: [String], in lane: Lane) async throws -> [String: WorkTable.State] {
+    try await pool.read { session throws(DatabaseError) in
+      try WorkTable.states(of: ids, as: lane.queue.kindOfIDs, in: lane.place.scope, session)
+    }
   }
 }

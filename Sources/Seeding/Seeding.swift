@@ -21,9 +21,11 @@ package final class Seeding: Service {
     package var concurrency = 192
     /// Customers of one app and environment who are asked about at once because of what unsigned messages reported.
     package var claimedConcurrency = 32
+    /// Customers of one app and environment who are asked about at once because of ids that nothing proves.
+    package var unverifiedConcurrency = 16
     /// Bytes of answers that are read and recorded at once; half of what the group commit takes.
     ///
-    /// Of look-ups because of unsigned messages an eighth as many.
+    /// Of look-ups because of unsigned messages an eighth as many, and of ids that nothing proves as well.
     package var answerBytes = 32 << 20
     /// How long look-ups that have begun may take when they are to stop; the others stop at once.
     ///
@@ -45,7 +47,7 @@ package final class Seeding: Service {
     var scope: Scope { Scope(app: app, environment: Environment(environment)) }
   }
 
-  /// One line of work: one of the two queues of an app in one environment, which share nothing but Apple's limits.
+  /// One line of work: one of the queues of an app in one environment, which share nothing but Apple's limits.
   struct Lane: Hashable {
     let place: Place
     let queue: WorkTable.Queue
@@ -67,9 +69,8 @@ package final class Seeding: Service {
 
   let pool: Pool
   let client: AppStoreClient
-  private let lookUp: HistoryLookUp
-  /// With room of its own for answers.
-  private let claimedLookUp: HistoryLookUp
+  /// Each with room of its own for answers.
+  private let lookUps: [WorkTable.Queue: HistoryLookUp]
   private let access: Access
   let settings: Settings
   private let notes: WorkNotes
@@ -96,8 +97,13 @@ package final class Seeding: Service {
   ) {
     self.pool = pool
     self.client = client
-    lookUp = HistoryLookUp(client: client, read: read, room: AnswerRoom(bytes: settings.answerBytes))
-    claimedLookUp = HistoryLookUp(client: client, read: read, room: AnswerRoom(bytes: settings.answerBytes / 8))
+    func lookUp(answerBytes: Int) -> HistoryLookUp {
+      HistoryLookUp(client: client, read: read, room: AnswerRoom(bytes: answerBytes))
+    }
+    lookUps = [
+      .requested: lookUp(answerBytes: settings.answerBytes), .claimed: lookUp(answerBytes: settings.answerBytes / 8),
+      .unverified: lookUp(answerBytes: settings.answerBytes / 8),
+    ]
     self.access = access
     self.settings = settings
     notes = WorkNotes(pool: pool, clock: clock, logger: logger)
@@ -144,7 +150,7 @@ package final class Seeding: Service {
     for place in places {
       if Task.isCancelled { break }
       await beginRenewalChecks(in: place)
-      for queue in [WorkTable.Queue.claimed, .requested] {
+      for queue in [WorkTable.Queue.claimed, .requested, .unverified] {
         count += try await round(in: Lane(place: place, queue: queue))
       }
     }
@@ -280,7 +286,8 @@ package final class Seeding: Service {
       let isAtOnce = priority == .interactive || self.clock.now() - customer.leasedAt <= Self.atOnce
       return customer.isBegun && isAtOnce ? true : await notes.begin(customer)
     }
-    let outcome = await (priority == .claimed ? claimedLookUp : lookUp).run(
+    guard let lookUp = lookUps[priority.queue] else { return false }
+    let outcome = await lookUp.run(
       customer.subject, of: access, along: route, resumingAt: customer.revision, priority, if: begin)
     if case .failed(let failure) = outcome, let environment = failure.unknownIn {
       customer.unknownIn = Environment(environment)
@@ -319,7 +326,7 @@ package final class Seeding: Service {
 
   /// Keeps everybody waiting whom the failure would meet as well.
   ///
-  /// Apple's word is for both lanes of the app; that one lane has used up its share says nothing of the other.
+  /// Apple's word is for all lanes of the app; that one lane has used up its share says nothing of the others.
   private func note(
     _ pause: Verdict.Pause, after outcome: HistoryLookUp.Outcome, _ access: SeedingAccess, _ place: Place,
     _ priority: BudgetGate.Priority
@@ -327,7 +334,7 @@ package final class Seeding: Service {
     var (place, queues) = (place, WorkTable.Queue.allCases)
     if case .failed(let failure) = outcome {
       if let environment = failure.environment { place = Place(app: place.app, environment: environment) }
-      if failure.code == .overBudget { queues = [priority == .claimed ? .claimed : .requested] }
+      if failure.code == .overBudget { queues = [priority.queue] }
     }
     let (lanes, now) = (queues.map { [place] in Lane(place: place, queue: $0) }, clock.now())
     let isNew = state.withLock { state in
@@ -364,6 +371,7 @@ package final class Seeding: Service {
         let depth = depths.work[place.scope]?[.history] ?? [:]
         let claims = depths.claims[place.scope]
         metrics.claimedOpen[names].record(claims?.open ?? 0)
+        metrics.unverifiedOpen[names].record(depths.work[place.scope]?[.unverifiedID]?[.waiting] ?? 0)
         metrics.claimedOldestSeconds[names].record(
           claims.map { Double(max(0, (now - $0.oldest).milliseconds)) / 1_000 } ?? 0)
         metrics.renewalChecksPlanned[names].record(depths.checks[place.scope] ?? 0)

@@ -14,6 +14,7 @@ package struct SeedingMetrics: Sendable {
   let claimedLookUps: MetricFamily<Counter>
   let claimedOpen: MetricFamily<Gauge>
   let claimedOldestSeconds: MetricFamily<Gauge>
+  let unverifiedOpen: MetricFamily<Gauge>
   let renewalChecks: MetricFamily<Counter>
   let renewalChecksPlanned: MetricFamily<Gauge>
 
@@ -47,6 +48,10 @@ package struct SeedingMetrics: Sendable {
     claimedOldestSeconds = registry.gauge(
       "switchyard_claimed_changes_oldest_seconds",
       help: "Age of the oldest reported change that Apple has not answered yet; 0 when there is none.",
+      labels: ["app", "environment"])
+    unverifiedOpen = registry.gauge(
+      "switchyard_unverified_ids_open",
+      help: "Ids that back ends handed in, nothing proves and Apple has not been asked about yet.",
       labels: ["app", "environment"])
     renewalChecks = registry.counter(
       "switchyard_renewal_checks_total",

@@ -5,14 +5,16 @@ import Time
 
 /// Notes which customers Apple is being asked about, and what came of it: many at once in one commit.
 ///
-/// Customers of whom nothing but claims is to be asked are noted by commits of their own: strangers' rows, on which
-/// another transaction may wait, hold up nobody else's look-ups.
+/// Customers of whom nothing but claims is to be asked, or nothing but ids that nothing proves, are noted by commits of their
+/// own: strangers' rows, on which another transaction may wait, hold up nobody else's look-ups.
 struct WorkNotes: Sendable {
   private let claimed: ClassNotes
+  private let unverified: ClassNotes
   private let others: ClassNotes
 
   init(pool: Pool, clock: WallClock, logger: Logger) {
     claimed = ClassNotes(pool: pool, clock: clock, logger: logger)
+    unverified = ClassNotes(pool: pool, clock: clock, logger: logger)
     others = ClassNotes(pool: pool, clock: clock, logger: logger)
   }
 
@@ -24,7 +26,9 @@ struct WorkNotes: Sendable {
     await notes(of: customer).settle(customer, settlement)
   }
 
-  private func notes(of customer: LeasedCustomer) -> ClassNotes { customer.isClaimedAlone ? claimed : others }
+  private func notes(of customer: LeasedCustomer) -> ClassNotes {
+    customer.isClaimedAlone ? claimed : customer.isUnverifiedAlone ? unverified : others
+  }
 }
 
 /// The notes of one class of customers.

@@ -85,7 +85,7 @@ struct Housekeeping: Service {
     metrics.unqueuedIDs[].increment(by: UInt64(count))
     logger.warning(
       "ids of unsigned messages not queued for Apple: too many wait, or one address sent too many",
-      metadata: ["count": "\(count)", "limit": "\(ClaimedIDs.mostWaiting)"])
+      metadata: ["count": "\(count)", "limit": "\(WorkTable.mostUnproven)"])
   }
 
   private func purgeClaims(at now: Milliseconds) async throws(DatabaseError) {
@@ -96,7 +96,7 @@ struct Housekeeping: Service {
       for environment in Environment.allCases {
         let scope = Scope(app: app.id, environment: environment)
         try await purge { session throws(DatabaseError) in
-          try WorkTable.purgeClaimed(
+          try WorkTable.purgeUnproven(
             in: scope, dueBefore: now - Self.claimsKept, limit: Self.purgedAtOnce, session)
         }
       }

@@ -101,7 +101,7 @@
     #expect(fetched.title == "history of 2")
     #expect(fetched.findings.purchases.map(\.key.app) == [Bench.app, Bench.app])
     // Somebody may have bought it in another app, and send it to this one.
-    let seed = Seed(app: Bench.app, environment: .sandbox, transactionID: "9")
+    let seed = Seed(app: Bench.app, environment: .sandbox, transactionID: "9", isSigned: true)
     let handedIn = try Bench.evidence(history).findings
     #expect(handedIn.originalTransactionIDs == [Bench.original])
     #expect(handedIn.seeds.contains(seed))

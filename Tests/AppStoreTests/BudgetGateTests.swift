@@ -150,6 +150,41 @@
       ])
   }
 
+  @Test func `lets one call for an unverified id go for nine others, and claims and bulk beside it as before`()
+    async throws
+  {
+    let bell = Bell()
+    let gate = gate(bell)
+    let passed = Passed()
+    let waiting =
+      [BudgetGate.Priority](repeating: .unverified, count: 3) + [.claimed, .claimed]
+      + [BudgetGate.Priority](repeating: .bulk, count: 8)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (count, priority) in ([.bulk] + waiting).enumerated() {
+        group.addTask {
+          _ = try await gate.pass(key, priority, until: end)
+          passed.add("\(priority)")
+        }
+        #expect(
+          await eventually {
+            passed.names.count == 1 && gate.forecast(calls: 0, key).length == .seconds(Int64(count))
+              && bell.sleeping > 0
+              || count == 0 && passed.names.count == 1
+          })
+      }
+      for count in 2...14 {
+        bell.advance(by: .seconds(1))
+        #expect(await eventually { passed.names.count == count && (count == 14 || bell.sleeping == 1) })
+      }
+      try await group.waitForAll()
+    }
+    #expect(
+      passed.names == [
+        "bulk", "claimed", "unverified", "bulk", "bulk", "claimed", "bulk", "bulk", "bulk", "bulk", "bulk", "bulk",
+        "unverified", "unverified",
+      ])
+  }
+
   @Test func `goes on when somebody leaves it, first or not`() async throws {
     let bell = Bell()
     let gate = gate(bell)

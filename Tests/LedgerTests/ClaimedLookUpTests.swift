@@ -67,7 +67,7 @@
       let scope = fixture.scope
       try await fixture.pool.transaction { session throws(DatabaseError) in
         try WorkTable.queue(
-          (0..<ClaimedIDs.mostWaiting).map { number in
+          (0..<WorkTable.mostUnproven).map { number in
             WorkTable.ClaimedRow(
               scope: scope, kind: .claimedID, subject: "\(2_000_000 + number)", dueAt: fixture.time(110),
               createdAt: fixture.time(110))
@@ -107,10 +107,10 @@
       try await fixture.hear(.notificationV1, of: "1", period: 2, at: 101)
       try await fixture.hear(.verifyReceiptAnswer, of: "8", period: 1, at: 102)
       #expect(
-        try await fixture.work() == ["claimedChange 1 waiting", "claimedID 7 waiting", "history 8 waiting"])
+        try await fixture.work() == ["claimedChange 1 waiting", "claimedID 7 waiting", "unverifiedID 8 waiting"])
       #expect(try await fixture.lease(at: 110, limit: 1).map(\.subject) == ["1"])
       #expect(try await fixture.lease(at: 110, limit: 1).map(\.subject) == ["7"])
-      #expect(try await fixture.lease(at: 110, queue: .requested).map(\.subject) == ["8"])
+      #expect(try await fixture.lease(at: 110, queue: .unverified).map(\.subject) == ["8"])
       // What a receipt in the same body proves is as good as any seed.
       try await fixture.hear(.notificationV1, of: "9", period: 1, also: .verifiedReceipt, at: 120)
       #expect(try await fixture.work().contains("history 9 waiting"))
@@ -310,7 +310,7 @@
       try await fixture.hear(.notificationV1, of: "8", period: 1, at: 100)
       let scope = fixture.scope
       let purged = try await fixture.pool.transaction { session throws(DatabaseError) in
-        try WorkTable.purgeClaimed(in: scope, dueBefore: fixture.time(90_000), limit: 10, session)
+        try WorkTable.purgeUnproven(in: scope, dueBefore: fixture.time(90_000), limit: 10, session)
       }
       #expect(purged == 2)
       #expect(try await fixture.work() == ["claimedID 8 waiting"])

@@ -165,17 +165,22 @@ struct SeedingBench: Sendable {
     }
   }
 
-  /// Has ids arrive, those of one list linked as a receipt links them.
-  func arrive(_ customers: [[String]], environment: Environment = .sandbox) async throws {
+  /// Has ids arrive, those of one list linked as a receipt links them; where they are not proven, as ids alone.
+  func arrive(
+    _ customers: [[String]], environment: Environment = .sandbox, areProven: Bool = true
+  ) async throws {
     let now = clock.clock.now()
     let entries = customers.map { ids in
       var findings = Findings(app: app.bundleID, environment: environment)
-      findings.seeds = ids.map { Seed(app: app.bundleID, environment: environment, transactionID: $0) }
+      findings.seeds = ids.map {
+        Seed(app: app.bundleID, environment: environment, transactionID: $0, isSigned: areProven)
+      }
       findings.links = ids.dropFirst().map { id in
         CustomerLink(
           app: app.bundleID, environment: environment, .originalTransactionID(ids[0]), .originalTransactionID(id))
       }
-      let message = InboxMessage(kind: .evidence, body: Array("\(ids) \(environment)".utf8), receivedAt: now)
+      let message = InboxMessage(
+        kind: .evidence, body: Array("\(ids) \(environment) \(areProven)".utf8), receivedAt: now)
       return Entry(
         message,
         .accepted(Entry.Acceptance(message, app: app.id, findings: findings, signedAt: nil, title: "receipt")))

@@ -322,6 +322,39 @@
     }
   }
 
+  /// Whoever can have a back end hand in ids could fill the queue of those that nothing proves.
+  @Test func `that nothing proves is refused while too much of it waits, and what is proven is taken`() async throws {
+    try await RunningService.with { service in
+      let apps = try await service.pool.read { session throws(DatabaseError) in try AppTable.all(in: session) }
+      let app = try #require(apps.first { $0.bundleID == RunningService.app })
+      func fill(_ count: Int) async throws {
+        try await service.pool.transaction { session throws(DatabaseError) in
+          _ = try session.execute("DELETE FROM work")
+          for number in 0..<count {
+            _ = try session.execute(
+              """
+              INSERT INTO work (app, environment, kind, subject, created_at, due_at) VALUES
+              (\(app.id.number), 2, \(WorkTable.Kind.unverifiedID.rawValue), \("9\(number)"), 1, 9000000000000000)
+              """)
+          }
+        }
+      }
+      try await fill(WorkTable.mostUnproven)
+      let bare = Array(#"{"transactionId":"3300001","environment":"Sandbox"}"#.utf8)
+      let refused = try await service.post("/v1/evidence", bare, token: service.token)
+      #expect(refused.status == 429, "\(refused)")
+      #expect(refused.body["error"]?.object?["code"] == "tooManyUnverifiedIds")
+      let purchase = try Self.purchase(service, original: "3300002", transaction: "3300002")
+      #expect(try await service.post("/v1/evidence", purchase, token: service.token).status == 200)
+      try await fill(WorkTable.mostUnproven - 1)
+      #expect(try await service.post("/v1/evidence", bare, token: service.token).body["status"] == "stored")
+      let kinds = try await service.pool.read { session throws(DatabaseError) in
+        try session.query("SELECT kind FROM work WHERE subject = '3300001'")
+      }
+      #expect(try kinds.map { try $0.int("kind") } == [WorkTable.Kind.unverifiedID.rawValue])
+    }
+  }
+
   /// Strangers who name no user must not share one.
   @Test func `with a blank user id is nobody's`() async throws {
     try await RunningService.with { service in

@@ -153,7 +153,7 @@ extension Findings {
     let known = seeds.map { seed in
       Seed(
         app: seed.app, environment: seed.environment, transactionID: seed.transactionID,
-        userID: userID ?? seed.userID)
+        userID: userID ?? seed.userID, isSigned: seed.isSigned)
     }
     let ids = Set(known.map(\.transactionID))
     seeds =

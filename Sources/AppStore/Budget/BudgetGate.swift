@@ -4,8 +4,9 @@ package import Time
 
 /// Where calls wait for their turn: for each key one line, interactive calls first, then what was begun in bulk, then bulk.
 ///
-/// Calls that unsigned messages cause have a share of their own: they go before bulk, begun or not, but take one call in
-/// four at most while bulk waits, so that whoever can make claims can neither stop it nor be stopped by it.
+/// Calls that unsigned messages cause have a share of their own, and so have calls for ids that nothing proves: they go
+/// before bulk, begun or not, but take one call in four and one in ten at most while others wait, so that whoever can make
+/// such calls can neither stop the others nor be stopped by them.
 ///
 /// Only the first in line sleeps; the others wait until they are first. So an interactive call never waits behind bulk
 /// for more than the one slot that was taken already.
@@ -18,10 +19,18 @@ package final class BudgetGate: Sendable {
     case bulk
     /// A message that nobody signed wants it confirmed.
     case claimed
-  }
+    /// A back end handed in an id that nothing proves.
+    case unverified
 
-  /// How many calls of bulk go for each claimed one, while both wait.
-  package static let bulkForEachClaimed = 3
+    /// How many other calls go for each of these, while both wait; nil: as many as may.
+    package var othersForEach: Int? {
+      switch self {
+      case .interactive, .begun, .bulk: nil
+      case .claimed: 3
+      case .unverified: 9
+      }
+    }
+  }
 
   private struct Line {
     var budget: CallBudget
@@ -32,14 +41,13 @@ package final class BudgetGate: Sendable {
     var waiting: [Priority: [Int]] = [:]
     /// Those who are not first and sleep until they are.
     var asleep: [Int: CheckedContinuation<Void, Never>] = [:]
-    /// Calls of bulk that go before the next claimed one.
-    var owedToBulk = 0
+    /// Other calls that go before the next of these.
+    var owed: [Priority: Int] = [:]
 
     var first: Int? {
-      if let interactive = waiting[.interactive]?.first { return interactive }
-      let bulk = waiting[.begun]?.first ?? waiting[.bulk]?.first
-      let claimed = waiting[.claimed]?.first
-      return owedToBulk > 0 ? bulk ?? claimed : claimed ?? bulk
+      let due = [Priority.claimed, .unverified].filter { owed[$0, default: 0] == 0 }
+      let order = [.interactive] + due + [.begun, .bulk, .claimed, .unverified]
+      return order.lazy.compactMap { waiting[$0]?.first }.first
     }
 
     /// Calls that wait.
@@ -51,11 +59,9 @@ package final class BudgetGate: Sendable {
 
     /// Counts a call that goes out.
     mutating func took(_ priority: Priority) {
-      switch priority {
-      case .interactive: break
-      case .claimed: owedToBulk = BudgetGate.bulkForEachClaimed
-      case .begun, .bulk: owedToBulk = max(0, owedToBulk - 1)
-      }
+      if priority == .interactive { return }
+      for (limited, left) in owed where limited != priority { owed[limited] = left > 1 ? left - 1 : nil }
+      owed[priority] = priority.othersForEach
     }
 
     /// The one to be woken because it is first now.

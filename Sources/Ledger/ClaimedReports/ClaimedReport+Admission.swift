@@ -19,7 +19,7 @@ extension ClaimedReport {
       case .first: report.comesFirst = true
       case .behind(let most) where !report.isKnown:
         let scope = report.scope
-        if ofScope[scope] == nil { ofScope[scope] = try WorkTable.roomForClaimedIDs(in: scope, session) }
+        if ofScope[scope] == nil { ofScope[scope] = try WorkTable.room(for: .claimedID, in: scope, session) }
         guard let room = ofScope[scope], room > 0, ofMessage[report.message, default: 0] < most else {
           left += 1
           continue
@@ -62,18 +62,5 @@ extension WorkTable {
       """)
     { found.insert(try row.text(0)) }
     return found
-  }
-
-  /// How many more ids that only unsigned messages name may wait.
-  static func roomForClaimedIDs(in scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Int {
-    let row = try session.query(
-      """
-      SELECT COUNT(*) AS waiting FROM (SELECT 1 FROM work FORCE INDEX (in_order)
-        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND kind = \(Kind.claimedID.rawValue) AND state = \(State.waiting.rawValue)
-        LIMIT \(ClaimedIDs.mostWaiting)) AS claimed
-      """
-    ).first
-    return ClaimedIDs.mostWaiting - (try row?.int("waiting") ?? 0)
   }
 }

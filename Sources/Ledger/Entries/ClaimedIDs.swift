@@ -8,7 +8,7 @@ package enum ClaimedIDs: Hashable, Sendable {
   /// They wait behind those, without a bound: the operator vouches for the sender (a back end with a token, a replay), or it
   /// cannot be told from Apple, as behind a proxy that is not named.
   case next
-  /// They wait behind those, at most so many of this message, and `mostWaiting` of an app and environment.
+  /// They wait behind those, at most so many of this message, and `WorkTable.mostUnproven` of an app and environment.
   case behind(atMost: Int)
 
   var isOfStrangers: Bool {
@@ -17,7 +17,4 @@ package enum ClaimedIDs: Hashable, Sendable {
     case .behind: true
     }
   }
-
-  /// How many ids wait behind all others at most; reading how many costs an index entry for each.
-  package static let mostWaiting = 5_000
 }

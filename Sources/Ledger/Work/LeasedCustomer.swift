@@ -23,6 +23,9 @@ package struct LeasedCustomer: Sendable {
   /// Of these rows, those that wait because of something claimed.
   let claimed: [ClaimedLookUp]
 
+  /// Whether nothing but ids that nothing proves wants it.
+  package let isUnverifiedAlone: Bool
+
   /// Whether nothing but unsigned messages wants this look-up.
   package var isClaimedAlone: Bool { claimed.count == rows.count }
 }

@@ -56,9 +56,12 @@ struct WaitingCustomers {
   }
 
   /// Adds the customers' other rows that wait; forgets customers of whom a row is leased.
+  ///
+  /// And those of unverified ids of whom a row of another kind waits: that row's queue asks about all of them.
   mutating func gatherOthers(
-    in scope: Scope, at now: Milliseconds, takingOver isUrgent: Bool, _ session: borrowing Session
+    for selection: WorkTable.Selection, at now: Milliseconds, _ session: borrowing Session
   ) throws(DatabaseError) {
+    let (scope, isUrgent) = (selection.scope, selection.isUrgent)
     // A purchase that nothing links has no row in `customers`, and is asked about by any of its ids.
     var labels: [String: String] = [:]
     for (label, rows) in groups {
@@ -86,7 +89,8 @@ struct WaitingCustomers {
       {
         let found = try WorkRow(row)
         guard let label = labels[found.subject], groups[label] != nil else { continue }
-        if try row.bool("is_leased") {
+        let isOfAnother = selection.queue == .unverified && found.kind != .unverifiedID
+        if try row.bool("is_leased") || isOfAnother {
           groups[label] = nil
         } else if gathered.insert(found.id).inserted {
           groups[label, default: []].append(found)

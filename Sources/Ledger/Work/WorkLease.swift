@@ -9,12 +9,15 @@ extension WorkTable {
     case requested
     /// What unsigned messages reported: customers that are known first, then ids that nobody else names.
     case claimed
+    /// Ids that back ends handed in and nothing proves.
+    case unverified
 
     /// The kind of ids that are queued without a claimed change.
     package var kindOfIDs: Kind {
       switch self {
       case .requested: .history
       case .claimed: .claimedID
+      case .unverified: .unverifiedID
       }
     }
 
@@ -23,6 +26,7 @@ extension WorkTable {
       switch self {
       case .requested: [.history]
       case .claimed: Kind.claimed
+      case .unverified: [.unverifiedID]
       }
     }
   }
@@ -47,9 +51,9 @@ extension WorkTable {
     }
 
     /// For somebody who waits for these ids.
-    package init(_ scope: Scope, subjects: [String]) {
+    package init(_ scope: Scope, _ queue: Queue = .requested, subjects: [String]) {
       self.scope = scope
-      queue = .requested
+      self.queue = queue
       self.subjects = subjects
       goesAtOnce = true
     }
@@ -82,7 +86,7 @@ extension WorkTable {
       covered = try customers.covered(in: scope, session)
       try settle(covered, .done, reason: "in a history that was stored", at: now, in: session)
       customers.remove(covered)
-      try customers.gatherOthers(in: scope, at: now, takingOver: selection.isUrgent, session)
+      try customers.gatherOthers(for: selection, at: now, session)
       for row in due { last[row.kind] = row }
       pagesLeft -= due.count == limit ? 1 : pages
       // Customers who are leased elsewhere are not to stand in the way of the others behind them.
@@ -124,7 +128,7 @@ extension WorkTable {
           leasedAt: now, rows: rows.map(\.id), row: first.id, owner: owner,
           claimed: rows.filter(\.kind.isClaimed).map {
             ClaimedLookUp(row: $0.id, originalTransactionID: $0.subject, reports: reports[$0.subject] ?? 0)
-          }))
+          }, isUnverifiedAlone: rows.allSatisfy { $0.kind == .unverifiedID }))
     }
     return Lease(customers: leased, settled: covered.count)
   }

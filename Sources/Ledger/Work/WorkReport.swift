@@ -98,13 +98,13 @@ extension WorkTable {
 
   /// How the ids stand; those that were never heard of are absent.
   package static func states(
-    of ids: [String], in scope: Scope, _ session: borrowing Session
+    of ids: [String], as kind: Kind = .history, in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: State] {
     var states: [String: State] = [:]
     for row in try session.query(
       """
       SELECT subject, state FROM work WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND kind = \(Kind.history.rawValue) AND subject IN (\(list: ids))
+      AND kind = \(kind.rawValue) AND subject IN (\(list: ids))
       """)
     {
       states[try row.text("subject")] = try state(of: row)

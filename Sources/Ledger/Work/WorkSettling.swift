@@ -144,9 +144,7 @@ extension WorkTable {
       for ids in held.sorted().parts() {
         for row in try session.query(
           """
-          SELECT w.id FROM \(.listed(ids)) STRAIGHT_JOIN work w FORCE INDEX (app)
-          ON w.app = \(scope.app.number) AND w.environment = \(environment.code)
-          AND w.kind = \(Kind.history.rawValue) AND w.subject = listed.wanted
+          SELECT w.id FROM \(listed(ids, of: [.history, .unverifiedID], in: Scope(app: scope.app, environment: environment)))
           WHERE w.state = 0
           """)
         {

@@ -16,6 +16,9 @@ package enum WorkTable {
     case claimedChange = 2
     /// Only an unsigned message that did not come from Apple's networks names the id.
     case claimedID = 3
+    /// A back end handed in the id, and nothing that Apple signed names it: it came alone, in a receipt that is not
+    /// proven, or in an unsigned answer.
+    case unverifiedID = 4
 
     /// Anybody who has the shared secret can make work of these kinds.
     static let claimed: [Self] = [.claimedChange, .claimedID]
@@ -26,6 +29,7 @@ package enum WorkTable {
       case .history: "seed"
       case .claimedChange: "claimed change"
       case .claimedID: "claimed id"
+      case .unverifiedID: "unverified id"
       }
     }
   }
@@ -43,19 +47,19 @@ package enum WorkTable {
     package var name: String { "\(self)" }
   }
 
-  /// The rows of these ids whatever their kind, as a table named `w` behind `listed`: one look-up for each id and kind.
-  static func listed(_ ids: [String], in scope: Scope) -> SQL {
+  /// The rows of these ids, as a table named `w` behind `listed`: one look-up for each id and kind.
+  static func listed(_ ids: [String], of kinds: [Kind] = Kind.allCases, in scope: Scope) -> SQL {
     """
-    \(.listed(ids)) STRAIGHT_JOIN \(kinds) STRAIGHT_JOIN work w FORCE INDEX (app)
+    \(.listed(ids)) STRAIGHT_JOIN \(table(of: kinds)) STRAIGHT_JOIN work w FORCE INDEX (app)
     ON w.app = \(scope.app.number) AND w.environment = \(scope.environment.code)
     AND w.kind = kinds.kind AND w.subject = listed.wanted
     """
   }
 
-  private static let kinds: SQL = {
-    let each: [SQL] = Kind.allCases.map { "SELECT \(digits: Int64($0.rawValue)) AS kind" }
+  private static func table(of kinds: [Kind]) -> SQL {
+    let each: [SQL] = kinds.map { "SELECT \(digits: Int64($0.rawValue)) AS kind" }
     return "(\(each.joined(separator: " UNION ALL "))) kinds"
-  }()
+  }
 
   private static let insert = RowsInsert(
     into: "INSERT INTO work (app, environment, kind, subject, created_at, due_at) VALUES",
@@ -63,7 +67,8 @@ package enum WorkTable {
 
   /// Makes work of the ids by which Apple can be asked; what is there already stays as it is.
   static func enqueue(
-    _ seeds: [(app: App.ID, seed: Seed, arrivedAt: Milliseconds)], in session: borrowing Session
+    _ seeds: [(app: App.ID, seed: Seed, arrivedAt: Milliseconds)], as kind: Kind = .history,
+    in session: borrowing Session
   ) throws(DatabaseError) {
     var arrivals: [Subject: Milliseconds] = [:]
     for (app, seed, arrivedAt) in seeds {
@@ -78,7 +83,7 @@ package enum WorkTable {
     let rows: [[SQLValue]] = arrivals.map { subject, arrivedAt in
       [
         .integer(Int64(subject.app.number)), .integer(Int64(subject.environment.code)),
-        .integer(Int64(Kind.history.rawValue)), .text(subject.id), .integer(arrivedAt.sinceEpoch),
+        .integer(Int64(kind.rawValue)), .text(subject.id), .integer(arrivedAt.sinceEpoch),
         .integer(arrivedAt.sinceEpoch),
       ]
     }
@@ -89,7 +94,7 @@ package enum WorkTable {
   /// is asked about although a history that is stored may hold it.
   ///
   /// - Parameters:
-  ///   - kind: `claimedID` for ids that nothing signed names.
+  ///   - kind: `claimedID` or `unverifiedID` for ids that nothing signed names.
   ///   - recent: what was done since then is news enough.
   ///   - isPatient: what was given up or unknown since then is not asked about either.
   package static func askAgain(
@@ -146,16 +151,16 @@ package enum WorkTable {
     _ = try session.insert(reopen, rows: values.inKeyOrder(columns: 4))
   }
 
-  /// Forgets up to `limit` look-ups because of claims that were settled and due before `date`; how many.
+  /// Forgets up to `limit` look-ups because of what nothing proves that were settled and due before `date`; how many.
   ///
-  /// Unlike seeds they need not be remembered: what was claimed is compared with what is known when it comes again.
-  package static func purgeClaimed(
+  /// Unlike others they need not be remembered: what comes again is compared with what is known then.
+  package static func purgeUnproven(
     in scope: Scope, dueBefore date: Milliseconds, limit: Int, _ session: borrowing Session
   ) throws(DatabaseError) -> Int {
     let deleted = try session.execute(
       """
       DELETE FROM work WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND kind IN (\(list: Kind.claimed.map(\.rawValue)))
+      AND kind IN (\(list: (Kind.claimed + [.unverifiedID]).map(\.rawValue)))
       AND state IN (\(State.done.rawValue), \(State.unknown.rawValue), \(State.failed.rawValue)) AND due_at < \(date) LIMIT \(limit)
       """)
     return Int(deleted.affectedRows)

@@ -33,7 +33,8 @@ struct HTTPClients: Service {
     // Over HTTP/1.1 who waits for an answer finds a connection beside everybody of an app who is asked about in bulk; over
     // HTTP/2, which Apple speaks, many calls share one.
     appStoreServer = client(
-      connectionsPerHost: settings.seeding.concurrency + settings.seeding.claimedConcurrency + 64)
+      connectionsPerHost: settings.seeding.concurrency + settings.seeding.claimedConcurrency
+        + settings.seeding.unverifiedConcurrency + 64)
   }
 
   func run() async throws {

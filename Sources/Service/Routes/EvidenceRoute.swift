@@ -100,6 +100,11 @@ package struct EvidenceRoute: Sendable {
     do {
       let decision = try decided.get()
       try await requirePurchases(of: decision, app: app)
+      if let findings = decision.reading?.findings, try await !hasRoom(for: findings, app) {
+        metrics.messages["evidence", app.bundleID, "refused"].increment()
+        metrics.refusals["evidence", "tooManyUnverifiedIds"].increment()
+        return .tooManyUnverifiedIDs
+      }
       let appended = try await commit.append(decision.entry)
       metrics.messages["evidence", app.bundleID, appended.rawValue].increment()
       guard let reading = decision.reading else { return .error(500, "noReading", "the evidence was not read") }
@@ -246,6 +251,13 @@ package struct EvidenceRoute: Sendable {
     }
   }
 
+  /// Whether Apple can be asked about a message in which nothing is proven.
+  private func hasRoom(for findings: Findings, _ app: App) async throws(DatabaseError) -> Bool {
+    let unverified = findings.unverifiedSeeds
+    guard !unverified.isEmpty, unverified.count == findings.seeds.count else { return true }
+    return try await ledger.hasRoomForUnverifiedIDs(of: app.id, in: unverified[0].environment ?? .production)
+  }
+
   /// The environment in which the ledger knows the id; null where it knows it in none, or in both.
   private func knownEnvironment(of reading: Reading, _ app: App) async throws(DatabaseError) -> JSONValue {
     let ids = Set(reading.findings.seeds.map(\.transactionID))
@@ -260,7 +272,7 @@ package struct EvidenceRoute: Sendable {
     let findings = reading.findings
     // An id alone of which nobody named the environment.
     let isNamed = findings.seeds.isEmpty || findings.seeds.contains { $0.environment != nil }
-    return [
+    var receipt: JSONObject = [
       "status": .string(appended.rawValue), "message": .string(message.digest.hex), "app": .string(reading.app),
       "environment": isNamed ? .string(reading.environment.rawValue) : .null, "title": .string(reading.title),
       "originalTransactionIds": .array(findings.originalTransactionIDs.map(JSONValue.string)),
@@ -274,5 +286,8 @@ package struct EvidenceRoute: Sendable {
         }),
       "unknownFields": .array(reading.survey.unknownFields.map(JSONValue.string)),
     ]
+    let unasked = findings.unverifiedSeeds.count - WorkTable.mostUnverifiedOfMessage
+    if unasked > 0 { receipt["idsNotAskedAbout"] = .integer(Int64(unasked)) }
+    return receipt
   }
 }

@@ -41,10 +41,11 @@ struct HistoryWait: Sendable {
     }
     do {
       var states: [WorkTable.State]?
+      let unverified = claimed.union(findings.unverifiedSeeds.map(\.transactionID))
       for environment in try await environments(of: findings, ids, app) {
-        guard let found = try await seeding?.lookUp(ids, of: app, in: environment, within: limit) else { continue }
-        states = (states ?? []) + found.values
-        if found.values.contains(.waiting), let pause = seeding?.pause(of: app, in: environment) {
+        guard let found = try await lookUp(ids, unverified, app, environment, within: limit) else { continue }
+        states = (states ?? []) + found
+        if found.contains(.waiting), let pause = seeding?.pause(of: app, in: environment) {
           answer["historyPause"] = ["reason": .string(pause.reason), "until": .integer(pause.until.sinceEpoch)]
         }
       }
@@ -73,6 +74,27 @@ struct HistoryWait: Sendable {
     } catch {
       logger.warning("a history was not waited for", metadata: ["app": "\(app.bundleID)", "error": "\(error)"])
       answer["history"] = .string("unavailable")
+    }
+  }
+
+  /// How the ids stand once Apple was asked; `unverified` ones apart from the others, unless the ledger knows better.
+  private func lookUp(
+    _ ids: [String], _ unverified: Set<String>, _ app: App, _ environment: Environment, within limit: Interval
+  ) async throws -> [WorkTable.State]? {
+    guard let seeding else { return nil }
+    let unproven = try await ledger.unproven(unverified.intersection(ids), of: app.id, in: environment)
+    return try await withThrowingTaskGroup(of: [WorkTable.State]?.self) { group in
+      for queue in [WorkTable.Queue.requested, .unverified] {
+        let ids = ids.filter { unproven.contains($0) == (queue == .unverified) }
+        guard !ids.isEmpty else { continue }
+        group.addTask {
+          try await seeding.lookUp(ids, of: app, in: environment, queue, within: limit).map { Array($0.values) }
+        }
+      }
+      return try await group.reduce(nil as [WorkTable.State]?) { all, found in
+        guard let found else { return all }
+        return (all ?? []) + found
+      }
     }
   }
 

@@ -92,6 +92,8 @@ struct GrownLedger {
         "\(original), \(now), \(now), 1, 1, \(digest), ''", tenth)
       try insert(
         "work", "kind, subject, is_again, created_at, due_at", "2, \(original), 1, \(now) - n, \(now) - n", tenth)
+      try insert(
+        "work", "kind, subject, created_at, due_at", "4, CONCAT('9', \(original)), \(now) - n, \(now) - n", tenth)
       _ = try session.execute(
         """
         INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body, size)

@@ -1,0 +1,66 @@
+package import Database
+package import Purchases
+
+/// Ids that nothing proves, and how many of them Apple is asked about.
+extension WorkTable {
+  /// How many ids of such a kind wait at most in an app and environment; reading how many costs an index entry for each.
+  package static let mostUnproven = 5_000
+
+  /// How many such ids of one message that a back end handed in Apple is asked about: with one of a customer come all.
+  package static let mostUnverifiedOfMessage = 16
+
+  /// How many more ids of a kind that nothing proves may wait.
+  static func room(for kind: Kind, in scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Int {
+    let row = try session.query(
+      """
+      SELECT COUNT(*) AS waiting FROM (SELECT 1 FROM work FORCE INDEX (in_order)
+        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        AND kind = \(kind.rawValue) AND state = \(State.waiting.rawValue)
+        LIMIT \(mostUnproven)) AS unproven
+      """
+    ).first
+    return mostUnproven - (try row?.int("waiting") ?? 0)
+  }
+
+  /// Those of `ids` that are in nothing that Apple said, and about which Apple is not asked because of something proven.
+  static func unproven(
+    _ ids: Set<String>, in scope: Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> Set<String> {
+    var unproven = ids
+    for ids in ids.sorted().parts() {
+      unproven.subtract(try HistoryTable.stored(Set(ids), in: scope, session))
+      let states = try states(of: ids, in: scope, session)
+      unproven.subtract(states.filter { $0.value == .waiting || $0.value == .done }.keys)
+      for row in try session.query(
+        """
+        SELECT a.alias FROM \(.listed(ids)) STRAIGHT_JOIN aliases a FORCE INDEX (PRIMARY)
+        ON a.app = \(scope.app.number) AND a.environment = \(scope.environment.code) AND a.alias = listed.wanted
+        AND a.kind = \(Alias.Kind.transactionID.rawValue)
+        """)
+      { unproven.remove(try row.text(0)) }
+    }
+    return unproven
+  }
+}
+
+extension Ledger {
+  /// Whether further ids that nothing proves may wait to be asked about.
+  package func hasRoomForUnverifiedIDs(
+    of app: App.ID, in environment: Environment
+  ) async throws(DatabaseError) -> Bool {
+    let scope = Scope(app: app, environment: environment)
+    return try await pool.read { session throws(DatabaseError) in
+      try WorkTable.room(for: .unverifiedID, in: scope, session) > 0
+    }
+  }
+
+  /// Those of `ids` that are in nothing that Apple said, and about which Apple is not asked because of something proven.
+  package func unproven(
+    _ ids: Set<String>, of app: App.ID, in environment: Environment
+  ) async throws(DatabaseError) -> Set<String> {
+    let scope = Scope(app: app, environment: environment)
+    return try await pool.read { session throws(DatabaseError) in
+      try WorkTable.unproven(ids, in: scope, session)
+    }
+  }
+}
