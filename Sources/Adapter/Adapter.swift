@@ -121,23 +121,31 @@ public struct Adapter: Sendable {
     let all = SignedMember.all(in: object)
     let signed = all.prefix(Self.mostSigned)
     let transactions = Array(all.filter { $0.kind == .jws }.prefix(Self.mostTransactions))
-    var refusal: Refusal?
+    var (found, refusal): (Reading?, Refusal?)
     for member in signed {
+      // All transactions are read with the first of them.
+      if member.kind == .jws, found != nil { break }
       do throws(Refusal) {
+        let reading: Reading
         switch member.kind {
         case .receipt:
           let receipt = ReceiptEvidence(
             reader: receipts, vocabulary: vocabulary, message: message, origin: origin, requiresProof: true)
-          return Self.naming(idOf: object, in: try receipt.read(member.text))
-        case .jws:
-          return Self.naming(idOf: object, in: try evidence.read(member, in: transactions))
+          reading = try receipt.read(member.text)
+        case .jws: reading = try evidence.read(member, in: transactions)
         }
+        found = found?.joined(with: reading) ?? reading
       } catch {
         // Apple says that it is another app's, whatever stands beside it. What was taken before that was looked at stays.
         let isOfAnother = error.kind == .authentic && error.code == Refusal.Code.wrongBundle.rawValue
         if isOfAnother, !isForStored { throw error }
+        found?.survey.add(unknown: Reading.further)
         refusal = refusal ?? error
       }
+    }
+    if var found {
+      if all.filter({ $0.kind == .receipt }).count > signed.count { found.survey.add(unknown: Reading.further) }
+      return Self.naming(idOf: object, in: found)
     }
     if let seed = try BareID.seed(object, of: origin) {
       return try Reading(bare: seed, of: origin, survey: BareID.survey(object))

@@ -18,4 +18,28 @@ public struct Reading: Sendable {
   public var trust: Adapter.Trust = .signature
   /// Why it is refused when it is handed in; what an earlier version stored all the same is read as it stands here.
   public var objection: Refusal?
+
+  /// Whether Apple's signature proves it, with its environment: the whole, or the receipt in it.
+  public var isVerified: Bool {
+    switch trust {
+    case .signature, .receipt, .apple: true
+    case .sharedSecret, .none: false
+    }
+  }
+
+  /// What the survey calls the receipts of a body that were not read.
+  static let further = "furtherReceipts"
+
+  /// The same with what another receipt of the same body teaches; that one is only named where it is of another app or
+  /// environment.
+  func joined(with other: Self) -> Self {
+    var joined = self
+    guard other.app == app, other.environment == environment else {
+      joined.survey.add(unknown: Self.further)
+      return joined
+    }
+    joined.findings.merge(other.findings)
+    joined.survey.add(other.survey)
+    return joined
+  }
 }

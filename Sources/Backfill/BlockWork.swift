@@ -27,11 +27,13 @@ struct BlockWork: Sendable {
   private static let together = 256
 
   private func take(_ rows: inout [Row], of block: Block, _ result: inout BlockResult) {
-    let texts = rows.map { Self.receipt(in: $0) }
-    let digests = texts.map { $0.map { ReceiptDigest(Digest.sha256($0).bytes) } }
+    let texts = rows.map { Self.receipts(in: $0) }
+    let digests = texts.map { texts in
+      texts.isEmpty ? nil : ReceiptDigest(Digest.sha256(Array(texts.joined(separator: [0x0A]))).bytes)
+    }
     let seen = known.contained(in: digests)
     for (index, row) in rows.enumerated() {
-      guard let text = texts[index], let digest = digests[index] else {
+      guard let digest = digests[index] else {
         if case .rejected(let reason) = row.content { reject(row, reason, block, &result) }
         continue
       }
@@ -39,23 +41,44 @@ struct BlockWork: Sendable {
         result.entries.append(.duplicate)
         continue
       }
-      switch usable(text, app: row.app) {
-      case .success(let receipt):
-        settings.format.append(row, file: block.file, receipt, to: &result.output)
+      let (read, refusal) = usable(texts[index], app: row.app)
+      for receipt in read { settings.format.append(row, file: block.file, receipt, to: &result.output) }
+      if let refusal, read.isEmpty {
+        reject(row, RejectReason(refusal.code), block, &result)
+      } else {
         result.entries.append(.usable(digest, end: result.output.count))
-      case .failure(let refusal): reject(row, RejectReason(refusal.code), block, &result)
       }
     }
     rows.removeAll(keepingCapacity: true)
   }
 
-  /// The text of a receipt, in a client library's object told by its content; nil for a row that is rejected.
-  private static func receipt(in row: Row) -> [UInt8]? {
-    switch row.content {
-    case .receipt(let text): SignedMember.all(in: text).first?.text ?? Array(text)
-    case .rejected(.empty): row.object.flatMap { SignedMember.all(in: $0).first?.text }
-    case .rejected: nil
+  /// The texts of the receipts, in a client library's object told by their content; none for a row that is rejected.
+  private static func receipts(in row: Row) -> [[UInt8]] {
+    func texts(_ members: [SignedMember]) -> [[UInt8]] {
+      let receipts = members.filter { $0.kind == .receipt }
+      return (receipts.isEmpty ? Array(members.prefix(1)) : receipts).map(\.text)
     }
+    switch row.content {
+    case .receipt(let text):
+      let members = texts(SignedMember.all(in: text))
+      return members.isEmpty ? [Array(text)] : members
+    case .rejected(.empty): return row.object.map { texts(SignedMember.all(in: $0)) } ?? []
+    case .rejected: return []
+    }
+  }
+
+  /// Those that are of use, and why the first of the others is not.
+  private func usable(
+    _ texts: [[UInt8]], app: ArraySlice<UInt8>?
+  ) -> (read: [ReceiptRendering], refusal: ReceiptRefusal?) {
+    var (read, refusal): ([ReceiptRendering], ReceiptRefusal?) = ([], nil)
+    for text in texts {
+      switch usable(text, app: app) {
+      case .success(let receipt): read.append(receipt)
+      case .failure(let reason): refusal = refusal ?? reason
+      }
+    }
+    return (read, refusal)
   }
 
   private func reject(_ row: Row, _ reason: RejectReason, _ block: Block, _ result: inout BlockResult) {

@@ -31,6 +31,22 @@ public struct Findings: Hashable, Sendable {
     self.environment = environment
   }
 
+  /// Adds what another part of the same message taught, of the same app and environment.
+  public mutating func merge(_ other: Self) {
+    purchases += other.purchases
+    renewals += other.renewals
+    appTransactions += other.appTransactions
+    events += other.events
+    links += other.links
+    claimedLinks += other.claimedLinks
+    userIDs += other.userIDs
+    unplacedOriginals.formUnion(other.unplacedOriginals)
+    waitingUserIDs += other.waitingUserIDs
+    let known = Set(seeds.map(\.transactionID))
+    seeds += other.seeds.filter { !known.contains($0.transactionID) }
+    furtherAliases += other.furtherAliases
+  }
+
   /// Every id by which one of the statements may be asked for.
   public var aliases: [Alias] {
     var aliases =

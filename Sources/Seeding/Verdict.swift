@@ -67,14 +67,11 @@ package struct Verdict: Sendable {
     self.pause = pause
   }
 
-  /// How the reason of rows begins that wait because Apple does not let the app in.
-  package static let closedDoor = "Apple does not let the app in"
-
   /// Apple does not let the app in: nobody of it need be asked about before somebody has mended that.
   private init(closedDoor reason: String, at now: Milliseconds) {
     let until = now + Self.accessPause
     self.init(
-      .released(until: until, because: "\(Self.closedDoor): \(reason)"), Pause(until: until, reason: reason))
+      .released(until: until, because: "\(WorkTable.closedDoor): \(reason)"), Pause(until: until, reason: reason))
   }
 
   /// From a minute, doubled up to an hour; the second half of it by chance, so that many do not come back together.

@@ -146,20 +146,23 @@
     #expect(alike.objection != nil)
   }
 
-  private static let purchases: [SimulatedTransaction] = {
-    var ids = IdentifierSource(environment: .sandbox, seed: 7, life: 1)
+  private static let purchases = purchases(life: 1)
+
+  private static func purchases(life: Int) -> [SimulatedTransaction] {
+    var ids = IdentifierSource(environment: .sandbox, seed: 7, life: life)
     let app = SimulatedApp(name: "", bundleID: Bench.app, appAppleID: 1)
     let customer = Customer(name: "Ada", storefront: .unitedStates, appTransactionID: ids.appTransactionID())
     return [Product(.consumable, id: "coins", price: 990), Product(.nonConsumable, id: "forever", price: 990)].map {
       SimulatedTransaction(of: $0, by: customer, in: app, at: Bench.day(20), ids: &ids)
     }
-  }()
+  }
 
-  private func receipt(_ pki: ReceiptPKI = Bench.receiptPKI, app: String = Bench.app, at day: Int64 = 41) throws
-    -> String
-  {
+  private func receipt(
+    _ pki: ReceiptPKI = Bench.receiptPKI, app: String = Bench.app, at day: Int64 = 41,
+    of purchases: [SimulatedTransaction] = Self.purchases
+  ) throws -> String {
     let app = SimulatedApp(name: "", bundleID: app, appAppleID: 1)
-    let receipt = SimulatedReceipt(of: app, purchases: Self.purchases, createdAt: Bench.day(day))
+    let receipt = SimulatedReceipt(of: app, purchases: purchases, createdAt: Bench.day(day))
     return String(decoding: try receipt.encoded(signedBy: pki), as: UTF8.self)
   }
 
@@ -194,6 +197,27 @@
       #expect(reading.trust == .sharedSecret)
       #expect(reading.findings.purchases.map(\.source) == [.notificationV1])
     }
+  }
+
+  /// A library's list of purchases, as iOS 6 has a receipt for each, or two customers' in one request.
+  @Test func `is every receipt in an object, and says which it did not read`() throws {
+    let day = (Bench.now - Bench.day0).milliseconds / 86_400_000
+    let (first, second) = (try receipt(at: day), try receipt(at: day, of: Self.purchases(life: 2)))
+    let list: JSONObject = [
+      "purchases": [["transactionReceipt": .string(first)], ["transactionReceipt": .string(second)]]
+    ]
+    let reading = try Bench.legacyEvidence(list.encoded(), userID: "ada")
+    #expect(reading.trust == .receipt)
+    #expect(reading.findings.seeds.count == 4)
+    #expect(Set(reading.findings.userIDs.map(\.originalTransactionID)).count == 4)
+    #expect(reading.survey.unknownFields.isEmpty)
+    // They are of two customers for all that Apple says.
+    #expect(reading.findings.links.count == 2)
+    let forged = try receipt(.generate(at: Bench.now), at: day, of: Self.purchases(life: 2))
+    let mixed: JSONObject = ["a": .string(first), "b": .string(forged)]
+    let half = try Bench.legacyEvidence(mixed.encoded())
+    #expect(half.findings.seeds.count == 2)
+    #expect(half.survey.unknownFields == ["furtherReceipts"])
   }
 
   @Test func `may be a receipt, bare or as a client sends it`() throws {

@@ -50,6 +50,14 @@
     #expect(outcome.formulas == 5)
   }
 
+  @Test func `with several receipts in an object is each of them`() async throws {
+    let object: JSONObject = ["purchases": [["r": .string(Bench.receipts[20])], ["r": .string(Bench.receipts[21])]]]
+    let outcome = try await Bench.extract(String(decoding: object.encoded(), as: UTF8.self) + "\n")
+    #expect(outcome.accounts.rows == 1)
+    #expect(outcome.accounts.usable == 1)
+    #expect(try outcome.lines.count == 2)
+  }
+
   @Test func `of another app is refused, where the table names apps as Apple does`() async throws {
     let text = "app,receipt\ncom.example.other,\(Bench.receipts[0])\nInkwell,\(Bench.receipts[1])\n"
     let outcome = try await Bench.extract(text)

@@ -53,7 +53,7 @@
         at: now - .hours(1), in: session)
       let scope = Scope(app: App.ID(1), environment: .production)
       try WorkTable.askAgain(["1"], in: scope, unlessDoneSince: now, at: now, in: session)
-      _ = try session.execute("UPDATE work SET reason = \("\(Verdict.closedDoor): unauthorized 401")")
+      _ = try session.execute("UPDATE work SET reason = \("\(WorkTable.closedDoor): unauthorized 401")")
       let calls = AnswerTimeTable.Key(.apple, in: scope, took: nil, at: now)
       try AnswerTimeTable.add([calls: 12], in: session)
     }

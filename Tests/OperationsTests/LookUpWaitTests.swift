@@ -41,6 +41,13 @@
     }
     let put = try await wait()
     #expect(put?.cause == .putOff)
-    #expect(put?.text == "\((now + .minutes(5)).iso8601) (unauthorized 401)")
+    #expect(put?.text == "the next try at \((now + .minutes(5)).iso8601) (unauthorized 401)")
+    // What came since says nothing by itself of why nobody is asked about.
+    try await here.execute("UPDATE work SET reason = \("\(WorkTable.closedDoor): unauthorized 401") WHERE state = 0")
+    try await here.connection.read { session throws(DatabaseError) in
+      try WorkTable.askAgain(["3"], in: scope, unlessDoneSince: now, at: now, in: session)
+    }
+    let held = try await wait()
+    #expect(held?.text.hasSuffix("(\(WorkTable.closedDoor): unauthorized 401)") == true)
   }
 }

@@ -123,23 +123,24 @@ package struct RowJudge: Sendable {
     switch artefact {
     case .receipt(let text): return asking(by: row.id, [:], row, unlessUsable: receipt(text, row))
     case .signed(let members, let object):
-      var first: Verdict?
-      for member in members {
-        let verdict =
-          switch member.kind {
-          case .receipt: receipt(member.text, row)
-          case .jws: message(member.text, claimed: ClaimedApp.bundleID(ofJWS: member.text), row)
-          }
-        if verdict.isUsable { return verdict }
-        first = first ?? verdict
+      let verdicts = members.prefix(Self.mostMembers).map { member in
+        switch member.kind {
+        case .receipt: receipt(member.text, row)
+        case .jws: message(member.text, claimed: ClaimedApp.bundleID(ofJWS: member.text), row)
+        }
       }
-      let rejected = first ?? .rejected(RejectReason(.empty), Self.nobody)
+      let usable = verdicts.filter(\.isUsable)
+      if let first = usable.first { return usable.dropFirst().reduce(first) { $0.joined(with: $1) } }
+      let rejected = verdicts.first ?? .rejected(RejectReason(.empty), Self.nobody)
       return asking(by: Artefact.id(in: object) ?? row.id, object, row, unlessUsable: rejected)
     case .jws(let jws): return message(jws, claimed: ClaimedApp.bundleID(ofJWS: jws), row)
     case .message(let object, let bytes): return message(bytes, claimed: ClaimedApp.bundleID(ofMessage: object), row)
     case .id(let id, let object): return message(id, beside: object, row)
     }
   }
+
+  /// Receipts and signed transactions of one row.
+  private static let mostMembers = 100
 
   private func message(_ id: String, beside object: JSONObject, _ row: RowClaims) -> Verdict {
     var body: JSONObject = ["transactionId": .string(id)]
@@ -178,6 +179,12 @@ package struct RowJudge: Sendable {
 
 extension RowJudge.Verdict {
   fileprivate var isUsable: Bool { if case .content(let content) = self { content.isUsable } else { false } }
+
+  /// One content of two that one row holds.
+  fileprivate func joined(with other: Self) -> Self {
+    guard case .content(let content) = self, case .content(let further) = other else { return self }
+    return .content(content.joined(with: further))
+  }
 
   /// Whether the content can be read, and something else than Apple signed it.
   fileprivate var isForged: Bool {

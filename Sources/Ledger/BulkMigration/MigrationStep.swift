@@ -1,4 +1,5 @@
 package import Purchases
+import Signing
 
 /// Consecutive rows of a part, judged: what is written of them in one transaction, with the place up to which they go.
 package struct MigrationStep: Sendable {
@@ -25,11 +26,21 @@ package struct MigrationStep: Sendable {
     package let place: MigrationAccountTable.Place
     /// Nil where nothing is to be written of it, as of a receipt without purchases.
     package let entry: Entry?
-    /// Ids alone with the row's user, where what is unsigned names them: an operator's table says whose they are.
+    /// What else the row holds, and ids alone with the row's user, where what is unsigned names them: an operator's table says
+    /// whose they are.
     package let users: [Entry]
     package let ids: [ID]
     /// Whether the customer has something that has not ended, as far as it tells.
     package let isActive: Bool
+
+    /// The same with what the same row holds besides.
+    package func joined(with other: Self) -> Self {
+      let known = Set(ids)
+      return Self(
+        digest: Mark(Digest.sha256(digest.bytes + other.digest.bytes).bytes), user: user, place: place, entry: entry,
+        users: users + [other.entry].compactMap(\.self) + other.users,
+        ids: ids + other.ids.filter { !known.contains($0) }, isActive: isActive || other.isActive)
+    }
 
     /// Whether it tells of a purchase, or of an id by which Apple can be asked.
     package var isUsable: Bool { !ids.isEmpty || entry?.findings?.purchases.isEmpty == false }

@@ -16,6 +16,8 @@ package struct WaitingLookUps: Sendable {
   package let due: Int
   /// Of those that are put off the first, and why.
   package let next: (at: Milliseconds, reason: String?)?
+  /// Of a thousand that are put off the first that says why nobody of the app is asked about now.
+  package let hold: (at: Milliseconds, reason: String)?
   /// Whether any process is alive that asks Apple.
   package let isAnybodyAlive: Bool
 
@@ -47,6 +49,20 @@ package struct WaitingLookUps: Sendable {
     ).first.map { row throws(DatabaseError) in
       (at: try row.milliseconds("due_at"), reason: try row.optionalText("reason"))
     }
-    return Self(leased: leased, due: due ?? 0, next: next, isAnybodyAlive: !alive.isEmpty)
+    let hold = try session.query(
+      """
+      SELECT due_at, reason FROM (SELECT due_at, reason \(waiting) AND due_at > \(now) AND owner IS NULL
+        ORDER BY due_at LIMIT \(counted)) AS later
+      WHERE reason LIKE \(WorkTable.closedDoor + "%") OR reason IN (\(list: WorkTable.limits)) ORDER BY due_at DESC LIMIT 1
+      """
+    ).first.map { row throws(DatabaseError) in (at: try row.milliseconds("due_at"), reason: try row.text("reason")) }
+    return Self(leased: leased, due: due ?? 0, next: next, hold: hold, isAnybodyAlive: !alive.isEmpty)
   }
+}
+
+extension WorkTable {
+  /// How the reason of rows begins that wait because Apple does not let the app in.
+  package static let closedDoor = "Apple does not let the app in"
+  /// The reasons of rows that wait because no more calls may be made now.
+  package static let limits = ["rateLimited", "overBudget"]
 }

@@ -35,7 +35,9 @@ package struct LookUpWait: Hashable, Sendable {
     if !waiting.isAnybodyAlive, waiting.due > 0 {
       self.init(.noProcess, "a process that asks Apple: start `switchyard serve` on this database", nil)
     } else if waiting.due > 0 {
-      return nil
+      // What came since the door was closed says nothing by itself.
+      guard let hold = waiting.hold, leased == 0 else { return nil }
+      self.init(.putOff, Self.nextTry(hold.at, hold.reason), hold.at)
     } else if let gone = waiting.leased.first(where: { !$0.isAlive }) {
       let silence = ProcessTable.silence
       self.init(
@@ -48,10 +50,14 @@ package struct LookUpWait: Hashable, Sendable {
       self.init(
         .leased, "\(leased.counted("id")) about which \(busy.process ?? "a process")\(others) asks Apple now", nil)
     } else if let next = waiting.next {
-      self.init(.putOff, "\(next.at.iso8601)" + (next.reason.map { " (\($0))" } ?? ""), next.at)
+      self.init(.putOff, Self.nextTry(next.at, next.reason), next.at)
     } else {
       return nil
     }
+  }
+
+  private static func nextTry(_ at: Milliseconds, _ reason: String?) -> String {
+    "the next try at \(at.iso8601)" + (reason.map { " (\($0))" } ?? "")
   }
 
   private init(_ cause: Cause, _ text: String, _ until: Milliseconds?) {

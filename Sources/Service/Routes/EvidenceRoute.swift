@@ -275,6 +275,7 @@ package struct EvidenceRoute: Sendable {
     var receipt: JSONObject = [
       "status": .string(appended.rawValue), "message": .string(message.digest.hex), "app": .string(reading.app),
       "environment": isNamed ? .string(reading.environment.rawValue) : .null, "title": .string(reading.title),
+      "verified": .bool(reading.isVerified),
       "originalTransactionIds": .array(findings.originalTransactionIDs.map(JSONValue.string)),
       "purchases": .integer(Int64(findings.purchases.count)), "renewals": .integer(Int64(findings.renewals.count)),
       "appTransactions": .integer(Int64(findings.appTransactions.count)),

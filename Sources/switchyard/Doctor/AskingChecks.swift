@@ -74,7 +74,7 @@ struct AskingChecks {
             "seeds", "\(failed.count) ids of \(app.bundleID) \(failed.environment.rawValue) failed: \(failed.reason)",
             "`switchyard seeds show \(app.bundleID) --state failed`; mended, `switchyard seeds retry \(app.bundleID)`"))
       }
-      for closed in counts where closed.state == .waiting && closed.reason.hasPrefix(Verdict.closedDoor) {
+      for closed in counts where closed.state == .waiting && closed.reason.hasPrefix(WorkTable.closedDoor) {
         checks.append(
           .fail(
             "api key",

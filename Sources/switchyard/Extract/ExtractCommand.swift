@@ -61,7 +61,8 @@ struct ExtractCommand {
   /// Of what writes rejected rows.
   static let forSpreadsheet = Option.flag(
     "for-spreadsheet",
-    "Put an apostrophe in front of the cells of rejected rows that a spreadsheet would run as formulas.")
+    "Put an apostrophe in front of the cells of rejected rows that a spreadsheet would run as formulas. Such a file is to be "
+      + "looked at, not to be fed again: the apostrophes would count.")
 
   private let path: String
   private let extraction: Extraction
