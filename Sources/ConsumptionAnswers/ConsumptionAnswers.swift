@@ -122,9 +122,6 @@ package struct ConsumptionAnswers: Service {
         return
       }
       switch try await decision(on: request) {
-      case .leave(let state):
-        let reason = state == .unnamed ? ConsumptionTable.unnamedReason : ConsumptionTable.claimedReason
-        try await settle(leased, state, reason)
       case .decline(let reason): try await settle(leased, .declined, reason)
       case .again(let reason): try await postpone(leased, reason)
       case .tell(let answer):
@@ -159,8 +156,6 @@ package struct ConsumptionAnswers: Service {
     guard let app else { return .decline("the app is not registered any more") }
     // An answer that was kept may have been told already: the same again, whatever was decided since.
     if let answer = request.answer { return ConsumptionDecision(answer) }
-    // An earlier build let V1 bodies wait among what Apple signed.
-    if policy != .ignore, request.isClaimed { return .leave(request.transactionID == nil ? .unnamed : .claimed) }
     switch policy {
     case .ignore: return .decline("the app's policy is ignore")
     case .fixed(let answer): return ConsumptionDecision(answer)

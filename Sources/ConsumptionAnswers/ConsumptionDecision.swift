@@ -1,5 +1,4 @@
 package import JSON
-package import Ledger
 import Wire
 
 /// What to do about a consumption request; made from values alone.
@@ -10,8 +9,6 @@ package enum ConsumptionDecision: Equatable, Sendable {
   case decline(String)
   /// Nobody could say; it is asked again while there is time.
   case again(String)
-  /// It is left to people, in this state.
-  case leave(ConsumptionCase.State)
 
   /// By what Apple would take and the customer consented to.
   package init(_ answer: JSONObject) {

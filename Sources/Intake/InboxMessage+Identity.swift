@@ -37,11 +37,9 @@ extension InboxMessage {
     _ kind: Kind, _ body: [UInt8], _ identity: MessageIdentity, unredacted: MessageIdentity?, claim: Claim? = nil,
     receivedAt: Milliseconds
   ) {
-    let (digest, former) = identity.digests
-    let others = unredacted?.digests
     self.init(
-      kind: kind, body: body, claim: claim, receivedAt: receivedAt, digest: digest,
-      others: Others(former: former, unredacted: others.map { $0.former.union([$0.own]) } ?? []))
+      kind: kind, body: body, claim: claim, receivedAt: receivedAt, digest: identity.digest,
+      unredacted: unredacted?.digest)
   }
 
   /// A message of quarantine, which may be in the inbox under another digest by now.
@@ -52,7 +50,6 @@ extension InboxMessage {
       case .evidence, .verifyReceiptAnswer, .apiAnswer, .verifiedReceipt:
         MessageIdentity(ofEvidence: body, app: app, environment: claim?.environment, userID: claim?.userID)
       }
-    let (own, former) = identity.digests
-    return known(also: own, former: former)
+    return known(also: identity.digest)
   }
 }

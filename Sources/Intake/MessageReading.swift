@@ -61,8 +61,7 @@ extension InboxMessage {
     if let environment = claim?.environment { return environment }
     guard kind == .apiAnswer else { return nil }
     return Environment.allCases.first { environment in
-      let identity = MessageIdentity(ofEvidence: body, app: app, environment: environment)
-      return ([identity.bytes] + identity.former).contains { Digest.sha256($0) == digest }
+      MessageIdentity(ofEvidence: body, app: app, environment: environment).digest == digest
     }
   }
 }

@@ -52,7 +52,6 @@ package final class Registry: Service {
     self.read = read
     self.logger = logger
     warn(of: Set(directory.unopened), in: directory)
-    warn(ofStagesIn: directory, since: nil)
     note(directory.gaps)
   }
 
@@ -132,7 +131,6 @@ package final class Registry: Service {
         return state.directory
       }
       warn(of: Set(fresh.unopened).subtracting(known.unopened), in: fresh)
-      warn(ofStagesIn: fresh, since: known)
       let before = Set(known.gaps)
       note(fresh.gaps.filter { !before.contains($0) })
     } catch {
@@ -152,17 +150,6 @@ package final class Registry: Service {
       logger.error(
         "a shared secret does not open: name its master key, or register the secret again",
         metadata: ["app": "\(app)", "secret": "\(secret.name)", "reason": "\(secret.reason)"])
-    }
-  }
-
-  /// Logs, once, each stage that a newer build set and this one does not know.
-  private func warn(ofStagesIn directory: AppDirectory, since before: AppDirectory?) {
-    for (scope, stage) in directory.unknownStages.sorted(by: { $0.key < $1.key }) {
-      guard before?.unknownStages[scope] != stage else { continue }
-      let app = directory.apps.first { $0.id == scope.app }?.bundleID ?? ""
-      logger.warning(
-        "an app's stage is unknown to this build and is treated as record",
-        metadata: ["app": "\(app)", "environment": "\(scope.environment.rawValue)", "stage": "\(stage)"])
     }
   }
 

@@ -26,9 +26,6 @@ package final class Ledger: Sendable {
   /// Ids that only unsigned messages of this process name and that were not queued, because too many wait.
   let unqueuedIDs = Mutex(0)
 
-  /// Whether a build before schema 5 stored messages; nil until it was looked up.
-  let looksForFormer = Mutex<Bool?>(nil)
-
   package init(pool: Pool) { self.pool = pool }
 
   /// How many messages that nobody vouches for were not forwarded since this was last asked, because too many waited.

@@ -111,10 +111,8 @@ private struct HistoryItem {
     day = (sent ?? notification?.signedDate ?? Milliseconds(0)).startOfDay
     let body: JSONObject = ["signedPayload": .string(item.signedPayload)]
     self.body = body.encoded()
-    let identity = MessageIdentity(ofNotification: self.body)
     told = Ledger.Told(
-      notificationUUID: notification?.notificationUUID, digest: identity.digests.own,
-      former: Array(identity.digests.former))
+      notificationUUID: notification?.notificationUUID, digest: MessageIdentity(ofNotification: self.body).digest)
     wasTaken = item.sendAttempts.contains { $0.sendAttemptResult == "SUCCESS" }
   }
 }

@@ -38,7 +38,7 @@ final class Readiness: Service {
   private func ask() async -> String? {
     do throws(DatabaseError) {
       let status = try await pool.read { session throws(DatabaseError) in try Migrator().status(in: session) }
-      return status.isUsable ? nil : "the schema is version \(status.installed), this build knows \(status.known)"
+      return status.isCurrent ? nil : "the schema is version \(status.installed), this build knows \(status.known)"
     } catch {
       return "the database does not answer (\(error.code))"
     }

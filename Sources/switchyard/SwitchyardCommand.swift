@@ -2,7 +2,7 @@ package import Runtime
 
 /// The program: one command for each thing an operator does.
 package enum SwitchyardCommand {
-  package static let version = "0.2.0"
+  package static let version = "1.0.0-beta.1"
 
   package static let command = Command(
     "switchyard", "Moves App Store back ends from verifyReceipt and Notifications V1 to their successors.",

@@ -2,7 +2,7 @@
   private let program = Program()
 
   @Test func `tells its version and completes in every shell`() async throws {
-    #expect(try await program.run("--version").output.hasPrefix("switchyard 0."))
+    #expect(try await program.run("--version").output.hasPrefix("switchyard 1."))
     for shell in ["bash", "zsh", "fish"] {
       let outcome = try await program.run("completion", shell)
       #expect(outcome.status == 0)

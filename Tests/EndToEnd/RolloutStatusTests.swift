@@ -20,21 +20,6 @@
     #expect(try listed.objects.count == 2, "\(listed)")
   }
 
-  @Test func `names a stage that a newer binary set, which is treated as record`() async throws {
-    let database = try await TestDatabase.migrated()
-    let program = database.program
-    _ = try await program.run("app", "add", Self.app)
-    try await database.execute("UPDATE flags SET stage = 'beyond', ramp_share = 500 WHERE environment = 2")
-    let shown = try await program.run("rollout", "status", Self.app)
-    let lines = shown.output.split(separator: "\n")
-    let newer = try #require(lines.first { $0.contains("Sandbox") }, "\(shown)")
-    #expect(shown.status == 0 && newer.contains(" record (beyond) "), "\(shown)")
-    #expect(lines.contains { $0.contains("Production") && !$0.contains("beyond") }, "\(shown)")
-    let told = try await program.run("rollout", "status", Self.app, "--json").objects
-    let sandbox = try #require(told.first { $0["environment"] == "Sandbox" })
-    #expect(sandbox["unknownStage"] == "beyond" && sandbox["stage"] == "record")
-  }
-
   @Test func `says of a guard that holds how many customers it knows`() async throws {
     let database = try await TestDatabase.migrated()
     let program = database.program

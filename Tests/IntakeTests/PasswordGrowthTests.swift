@@ -74,7 +74,7 @@
       let message = notification.message
       #expect(message.body.count > Self.limit)
       #expect(ReceivedNotification(message).body.legacyNotification != nil, "a replay reads it")
-      #expect(MessageIdentity(ofNotification: message.body).digests.own == message.digest, "it is the same message")
+      #expect(MessageIdentity(ofNotification: message.body).digest == message.digest, "it is the same message")
       let restored = LegacyPassword.restored(
         message.body, secrets: [Array(Self.secret.utf8)], keys: Keyring(current: key))
       let value = try JSONReader.read(text)

@@ -176,30 +176,6 @@ private final class Marks: Sendable {
     #expect(log.records.filter { $0.level == .notice }.count == 3)
   }
 
-  @Test func `says once of each stage that a newer binary set, and treats it as record`() async throws {
-    let scope = Scope(app: app.id, environment: .sandbox)
-    func flag(_ stage: String?) -> Flag {
-      Flag(environment: .sandbox, stage: .record, epoch: 2, unknownStage: stage)
-    }
-    source.state.withLock { state in
-      state.apps = [app]
-      state.flags = [scope: flag("beyond")]
-    }
-    let registry = try await registry()
-    for _ in 0..<2 { _ = await registry.refreshed(atMostEvery: .zero) }
-    #expect(registry.directory.flag(of: scope)?.stage == .record)
-    let told = log.records.filter { $0.level == .warning }
-    #expect(told.map(\.message) == ["an app's stage is unknown to this build and is treated as record"])
-    #expect(told.first?.metadata["stage"] == "beyond" && told.first?.metadata["app"] == .string(app.bundleID))
-    #expect(told.first?.metadata["environment"] == "Sandbox")
-    // Another one is said too, and one that is known is not.
-    for stage in ["farther", nil] {
-      source.state.withLock { $0.flags = [scope: flag(stage)] }
-      _ = await registry.refreshed(atMostEvery: .zero)
-    }
-    #expect(log.records.filter { $0.level == .warning }.map { $0.metadata["stage"] } == ["beyond", "farther"])
-  }
-
   @Test func `says that it works by a change of the stages only once it has read them`() async throws {
     let (source, marks) = (source, Marks())
     let registry = try await Registry(

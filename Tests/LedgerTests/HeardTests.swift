@@ -54,21 +54,4 @@
     #expect(last >= now + .seconds(240))
     await base.pool.close()
   }
-
-  @Test func `in what was stored by the build before`() async throws {
-    let base = try await LedgerFixture()
-    let received = WallClock.system.now() - .hours(1)
-    _ = try await base.ledger.append([
-      Self.entry("a", of: base.app, at: received), Self.entry("b", of: base.app, at: received - .hours(2)),
-      Self.entry("c", of: base.app, title: "V1 RENEWAL", at: received - .hours(3)),
-      Self.entry("d", of: base.app, kind: .evidence, at: received + .minutes(1)),
-    ])
-    try await base.pool.read { session throws(DatabaseError) in
-      _ = try session.execute("DROP TABLE heard")
-      for change in Migration.heard.changes { try change.run(in: session) }
-      for change in Migration.heard.changes { try change.run(in: session) }
-    }
-    #expect(try await Self.last(base) == [.v2: received, .v1: received - .hours(3)])
-    await base.pool.close()
-  }
 }

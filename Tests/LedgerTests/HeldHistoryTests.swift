@@ -43,8 +43,8 @@
       for id in [known, String(repeating: "9", count: 64)] {
         _ = try session.execute(
           """
-          INSERT INTO histories (app, environment, original_transaction_id, asked_at)
-          VALUES (\(scope.app.number), \(scope.environment.code), \(id), 1)
+          INSERT INTO histories (app, environment, original_transaction_id, asked_at, held_with)
+          VALUES (\(scope.app.number), \(scope.environment.code), \(id), 1, \(id))
           """)
       }
       let longer = (65...300).map { String(repeating: "9", count: $0) }

@@ -82,24 +82,6 @@
     await fixture.ledger.pool.close()
   }
 
-  @Test func `takes out what an older version joined on an unsigned word`() async throws {
-    let fixture = try await RebuildFixture()
-    let joins: [SQL] = [
-      "INSERT INTO links (app, environment, a, b) SELECT DISTINCT app, environment, 'o1', 'o2' FROM purchases",
-      "INSERT INTO customers (app, environment, node, label) SELECT DISTINCT app, environment, 'o1', 'o1' FROM purchases",
-      "INSERT INTO customers (app, environment, node, label) SELECT DISTINCT app, environment, 'o2', 'o1' FROM purchases",
-      "INSERT INTO unmended_joins (schema_version) VALUES (3)",
-    ]
-    for join in joins { try fixture.ledger.statement(join) }
-    #expect(try await fixture.ledger.dump() != fixture.before)
-    let doubtful = try await fixture.doubtfulJoins()
-    #expect(doubtful.map { $0 >= 1 } == true)
-    _ = try await fixture.rebuild().run(now: Self.now)
-    #expect(try await fixture.ledger.dump() == fixture.before)
-    #expect(try await fixture.doubtfulJoins() == nil)
-    await fixture.ledger.pool.close()
-  }
-
   @Test func `knows the name of an app that is added meanwhile`() async throws {
     let fixture = try await RebuildFixture()
     let late = Mutex(try await fixture.holdBack(all: false))
@@ -242,10 +224,6 @@ struct RebuildFixture: Sendable {
 
   func unfinished() async throws -> Milliseconds? {
     try await ledger.pool.read { session throws(DatabaseError) in try Rebuild.unfinished(in: session) }
-  }
-
-  func doubtfulJoins() async throws -> Int? {
-    try await ledger.pool.read { session throws(DatabaseError) in try UnmendedJoins.count(in: session) }
   }
 
   /// The database and what is left of a rebuild beside it.

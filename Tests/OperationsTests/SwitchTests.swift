@@ -181,17 +181,6 @@
     #expect(report.stopped.isEmpty)
   }
 
-  @Test func `stops a stage that this binary does not know, which counts as answered until then`() async throws {
-    let here = try await Operated()
-    try await here.execute("UPDATE flags SET stage = 'beyond', ramp_share = 500, epoch = 9 WHERE environment = 2")
-    let other = try await StopAnswering(of: Operated.bundleID, in: .production).plan(on: here.connection)
-    #expect(other.stopped.isEmpty && other.stillAnswered.map(\.flag.unknownStage) == ["beyond"])
-    let report = try await StopAnswering(of: nil).apply(by: kim, at: now, on: here.connection)
-    #expect(report.stopped.map(\.flag.unknownStage) == ["beyond"] && report.stillAnswered.isEmpty)
-    let after = try #require(try await flag(here))
-    #expect(after.stage == .shadow && after.unknownStage == nil && after.share == nil && after.epoch == 10)
-  }
-
   @Test func `advances to shadow without evidence, and to ramp with it or by force`() async throws {
     let here = try await Operated()
     let advance = AdvanceRollout(Operated.bundleID, in: .sandbox)

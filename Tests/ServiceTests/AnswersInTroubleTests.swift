@@ -146,23 +146,4 @@
       #expect(isLeftOpen)
     }
   }
-
-  @Test func `of an account with a history of before is asked for whole`() async throws {
-    let world = AnsweredWorld.world(customers: 60)
-    let customer = try #require(
-      AnsweredWorld.buyers(world).first { id in
-        Set(world.state(of: id).legacyPurchases.map(\.transaction.originalTransactionID)).count > 1
-      })
-    try await AnsweringService.with(world, stage: "complete") { service in
-      let request = AnsweringService.request(try service.receipt(of: customer))
-      #expect(try await service.ask(request).source == "look-up")
-      // As builds before schema 7 left it; a customer is looked up once a minute.
-      try await service.advance(.minutes(2))
-      try await service.execute("UPDATE histories SET held_with = NULL, asked_at = asked_at - 172800000")
-      let again = try await service.ask(request)
-      #expect(again.source == "look-up", "\(service.reasons)")
-      #expect(AnsweredWorld.differences(again.body, try await service.apple(request)) == [])
-      #expect(try await service.rowCount("histories WHERE held_with IS NULL") == 0)
-    }
-  }
 }

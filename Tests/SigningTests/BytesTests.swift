@@ -50,19 +50,6 @@
     }
   }
 
-  @Test func `two texts that begin alike have each its own digest`() {
-    let text = [UInt8].random(count: 300)
-    for place in [0, 1, 7, 8, 9, 100, 299] {
-      var other = text
-      other[place] ^= 1
-      let (first, second) = Digest.sha256(text, and: other)
-      #expect(first == .sha256(text) && second == .sha256(other))
-      let (short, long) = Digest.sha256(Array(text[..<place]), and: text)
-      #expect(short == .sha256(Array(text[..<place])) && long == .sha256(text))
-    }
-    #expect(Digest.sha256(text, and: text) == (.sha256(text), .sha256(text)))
-  }
-
   @Test func `accepts its own letters and no other byte`() {
     for byte in UInt8.min...UInt8.max {
       let isLetter =

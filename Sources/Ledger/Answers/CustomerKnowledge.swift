@@ -44,12 +44,8 @@ package struct CustomerKnowledge: Sendable {
   /// When Apple last said, of each originalTransactionId, that the customer was asked to agree to a price.
   package internal(set) var askedToConsent: [String: Milliseconds] = [:]
 
-  /// Ids that are linked with those that were asked for: when the last history held each, and whether it is known which.
-  var linked: [String: (askedAt: Milliseconds?, isNamed: Bool)] = [:]
   /// By what the history is called that held each id.
   var historyNames: [String: String] = [:]
-  /// Whether an id that was asked for was in a history of which it is not known what else it held.
-  var hasUnnamedHistory = false
 
   package init(scope: Scope, asked: [String]) {
     self.scope = scope

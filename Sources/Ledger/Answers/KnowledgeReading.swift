@@ -138,11 +138,7 @@ extension Ledger {
         ON r.app = \(app) AND r.environment = \(environment) AND r.original_transaction_id = listed.wanted) named
       STRAIGHT_JOIN histories h FORCE INDEX (by_held_with)
         ON h.app = \(app) AND h.environment = \(environment) AND h.held_with = named.held_with
-      UNION SELECT \(Part.history.rawValue), original_transaction_id, asked_at, held_with
-      FROM \(.listed(ids)) STRAIGHT_JOIN histories FORCE INDEX (PRIMARY)
-        ON app = \(app) AND environment = \(environment) AND original_transaction_id = listed.wanted
-      WHERE held_with IS NULL
-      UNION ALL SELECT \(Part.linked.rawValue), SUBSTRING(m.node, 2), h.asked_at, h.held_with
+      UNION ALL SELECT \(Part.linked.rawValue), SUBSTRING(m.node, 2), h.asked_at, NULL
       FROM \(CustomerMembers.together(nodes, in: scope))
       LEFT JOIN histories h FORCE INDEX (PRIMARY) ON h.app = \(app) AND h.environment = \(environment)
         AND h.original_transaction_id = SUBSTRING(m.node, 2)
@@ -161,12 +157,8 @@ extension Ledger {
       switch Part(rawValue: try row.int("part")) {
       case .history:
         knowledge.histories[id] = at
-        if let name = try row.optionalText("text") {
-          knowledge.historyNames[id] = name
-        } else {
-          knowledge.hasUnnamedHistory = true
-        }
-      case .linked: knowledge.linked[id] = (at, try row.optionalText("text") != nil)
+        knowledge.historyNames[id] = try row.text("text")
+      case .linked: if at == nil { knowledge.unheld.append(id) }
       case .work:
         if let at {
           knowledge.unknown[id] = .init(settledAt: at, reason: try row.text("text"))
@@ -236,24 +228,14 @@ extension Ledger {
 }
 
 extension CustomerKnowledge {
-  /// Restricts the ids to the account: those of one history, where it is known which history held them.
+  /// Restricts the ids to the account: those of one history.
   fileprivate mutating func keepAccount() {
-    let asked = Set(self.asked)
-    var others = Set(histories.keys).subtracting(asked)
-    for (id, link) in linked where !asked.contains(id) && histories[id] == nil {
-      if link.askedAt == nil {
-        unheld.append(id)
-      } else if hasUnnamedHistory, !link.isNamed {
-        // Of before it was kept which history held what: whoever is linked.
-        others.insert(id)
-        histories[id] = link.askedAt
-      }
-    }
+    let others = Set(histories.keys).subtracting(asked)
+    unheld = Set(unheld).subtracting(asked).sorted()
     // Asked on from where it ended, a history names what has changed alone: the others are as they were.
     let latest = Dictionary(
       historyNames.compactMap { id, name in histories[id].map { (name, $0) } }, uniquingKeysWith: max)
     for (id, name) in historyNames { histories[id] = latest[name] }
-    unheld.sort()
     originalTransactionIDs = self.asked + others.sorted()
   }
 }

@@ -69,9 +69,6 @@ package struct AppDirectory: Sendable {
   /// A number that changes with every change of a stage.
   package var mark: Int64 { flags.values.reduce(0) { $0 + $1.epoch } }
 
-  /// Stages of which this build knows nothing; they are treated as `record`.
-  package var unknownStages: [Scope: String] { flags.compactMapValues(\.unknownStage) }
-
   /// The app's old back end, when it is enabled.
   package func legacyDestination(of scope: Scope) -> Destination? { legacy[scope] }
 

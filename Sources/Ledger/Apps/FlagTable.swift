@@ -12,14 +12,12 @@ package struct Flag: Hashable, Sendable {
   package let share: RampShare?
   /// What customers' buckets are made with; empty until the first ramp.
   package let salt: String
-  /// The stage as a newer binary called it, where this one knows none of that name: it is treated as `record`.
-  package let unknownStage: String?
   /// When the stage, or its share, was set.
   package let changedAt: Milliseconds
 
   package init(
     environment: Environment, stage: Stage, epoch: Int64, share: RampShare? = nil, salt: String = "",
-    unknownStage: String? = nil, changedAt: Milliseconds = Milliseconds(0)
+    changedAt: Milliseconds = Milliseconds(0)
   ) {
     self.changedAt = changedAt
     self.environment = environment
@@ -27,7 +25,6 @@ package struct Flag: Hashable, Sendable {
     self.epoch = epoch
     self.share = share
     self.salt = salt
-    self.unknownStage = unknownStage
   }
 
   /// Whether every customer whom we answered by the earlier flag of the same scope is answered by us still.
@@ -52,15 +49,14 @@ package enum FlagTable {
     var flags: [Scope: Flag] = [:]
     for row in try session.query("SELECT app, environment, stage, epoch, ramp_share, ramp_salt, changed_at FROM flags")
     {
-      let word = try row.text("stage")
-      // Everything is kept in `record`, and Apple answers: whatever a newer binary means, nobody is harmed by that.
-      let stage = Stage(rawValue: word)
+      guard let stage = Stage(rawValue: try row.text("stage")) else {
+        throw DatabaseError(.column, "a stage this build does not know: \(try row.text("stage"))")
+      }
       let environment = try Environment(code: row.int("environment"))
       flags[Scope(app: App.ID(try row.int("app")), environment: environment)] = Flag(
-        environment: environment, stage: stage ?? .record, epoch: try row.int64("epoch"),
+        environment: environment, stage: stage, epoch: try row.int64("epoch"),
         share: stage == .ramp ? RampShare(hundredths: try row.optionalInt("ramp_share") ?? 0) : nil,
-        salt: try row.optionalText("ramp_salt") ?? "", unknownStage: stage == nil ? word : nil,
-        changedAt: try row.milliseconds("changed_at"))
+        salt: try row.optionalText("ramp_salt") ?? "", changedAt: try row.milliseconds("changed_at"))
     }
     return flags
   }

@@ -10,14 +10,13 @@ extension Ledger {
   /// Done again it changes nothing, since the part then stands where the step ends.
   package func take(_ step: MigrationStep) async throws(DatabaseError) -> MigrationStep.Outcome {
     let headers = writtenHeaders.withLock { $0 }
-    let looksForFormer = try await looksForFormerDigests()
     return try await pool.transaction(replayable: true) { session throws(DatabaseError) in
       guard try MigrationJobTable.held(step.part.job, in: session) == .running else { return .halted }
       guard let place = try MigrationPartTable.held(step.part, in: session) else { return .lost }
       // A commit of unknown outcome that did happen.
       if place == step.end, place != step.part.place { return .written }
       guard place == step.part.place else { return .lost }
-      try step.write(knownHeaders: headers, looksForFormer: looksForFormer, in: session)
+      try step.write(knownHeaders: headers, in: session)
       return .written
     }
   }
@@ -27,7 +26,7 @@ extension MigrationStep {
   private typealias Counts = [MigrationAccountTable.Place: [MigrationOutcome: Int]]
 
   fileprivate func write(
-    knownHeaders: Set<Digest>, looksForFormer: Bool, in session: borrowing Session
+    knownHeaders: Set<Digest>, in session: borrowing Session
   ) throws(DatabaseError) {
     let contents = rows.compactMap { row in if case .content(let content) = row { content } else { nil } }
     let rejects = rows.compactMap { row in if case .rejected(let reject) = row { reject } else { nil } }
@@ -49,8 +48,8 @@ extension MigrationStep {
       if standing != .known, let entry = content.entry { entries += [entry] + content.users }
     }
     if !entries.isEmpty {
-      _ = try Batch(entries, looksForFormer: looksForFormer)
-        .write(arrival: [UInt8].random(count: 16), knownHeaders: knownHeaders, quarantine: [:], heard: [], in: session)
+      _ = try Batch(entries: entries).write(
+        arrival: [UInt8].random(count: 16), knownHeaders: knownHeaders, quarantine: [:], heard: [], in: session)
     }
     for (place, count) in try MigrationIDTable.add(ids, job: part.job, in: session) {
       counts[place, default: [:]][.id, default: 0] += count

@@ -34,14 +34,13 @@ extension Ledger {
     let arrival = [UInt8].random(count: 16)
     let headers = writtenHeaders.withLock { $0 }
     let usage = entries.allSatisfy(\.isAccepted) ? [:] : try await quarantineUsage()
-    let looksForFormer = try await looksForFormerDigests()
     let heard = dueToBeHeard(entries)
     let (appended, leftOut) = try await pool.transaction(
       replayable: true, isUrgent: entries.contains(where: \.commitClass.isUrgent),
       lockWait: lockWait, givingUpOn: conclusive
     ) { session throws(DatabaseError) in
-      try Batch(entries, looksForFormer: looksForFormer)
-        .write(arrival: arrival, knownHeaders: headers, quarantine: usage, heard: heard, in: session)
+      try Batch(entries: entries).write(
+        arrival: arrival, knownHeaders: headers, quarantine: usage, heard: heard, in: session)
     }
     if leftOut.unforwarded > 0 { unforwarded.withLock { $0 += leftOut.unforwarded } }
     if leftOut.unqueuedIDs > 0 { unqueuedIDs.withLock { $0 += leftOut.unqueuedIDs } }
@@ -76,15 +75,6 @@ extension Ledger {
         noted[key] = max(noted[key] ?? entry.message.receivedAt, entry.message.receivedAt)
       }
     }
-  }
-
-  func looksForFormerDigests() async throws(DatabaseError) -> Bool {
-    if let known = looksForFormer.withLock({ $0 }) { return known }
-    let isPossible = try await pool.read { session throws(DatabaseError) in
-      try StoredElsewhere.isPossible(in: session)
-    }
-    looksForFormer.withLock { $0 = isPossible }
-    return isPossible
   }
 
   private func quarantineUsage() async throws(DatabaseError) -> [QuarantineSource: QuarantineUsage] {

@@ -6,23 +6,17 @@ import Time
 /// Entries that are committed together.
 struct Batch {
   let entries: [Entry]
-  let looksForFormer: Bool
-
-  init(_ entries: [Entry], looksForFormer: Bool) {
-    self.entries = entries
-    self.looksForFormer = looksForFormer
-  }
 
   func write(
     arrival: [UInt8], knownHeaders: Set<Digest>, quarantine usage: [QuarantineSource: QuarantineUsage],
     heard due: Set<HeardTable.Key>, in session: borrowing Session
   ) throws(DatabaseError) -> (appended: [Appended], leftOut: LeftOut) {
     let roads = try OutboxTable.roads(of: Set(entries.compactMap { $0.addressee?.scope.app }), in: session)
-    let elsewhere = try StoredElsewhere(entries.map(\.message), looksForFormer: looksForFormer, in: session)
+    let elsewhere = try StoredElsewhere(entries.map(\.message), in: session)
     let isStale = try stale(by: roads, elsewhere, in: session)
     // One message may come twice, read before and after a secret in it was known as one.
     let twins = Dictionary(
-      entries.flatMap { entry in entry.message.others.unredacted.map { ($0, entry.message.digest) } }
+      entries.compactMap { entry in entry.message.unredacted.map { ($0, entry.message.digest) } }
     ) { first, _ in first }
     let names = entries.map { twins[$0.message.digest] ?? $0.message.digest }
     // The first of each body counts; one that was accepted before any that was refused, and of those one that Apple's networks

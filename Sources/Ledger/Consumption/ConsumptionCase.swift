@@ -4,9 +4,9 @@ package import Time
 
 /// A CONSUMPTION_REQUEST, and what became of it.
 package struct ConsumptionCase: Hashable, Sendable {
-  /// How it stands.
-  package enum State: Hashable, Sendable, CaseIterable {
-    case waiting
+  /// How it stands; its number in the table.
+  package enum State: Int, Hashable, Sendable, CaseIterable {
+    case waiting = 0
     /// Apple took what it was told.
     case answered
     /// Deliberately not answered.
@@ -21,24 +21,6 @@ package struct ConsumptionCase: Hashable, Sendable {
     case claimed
 
     package var name: String { "\(self)" }
-
-    /// Its number in the table; cases that are left to people have one, which 0.2.0 calls `unnamed`.
-    var number: Int {
-      switch self {
-      case .waiting: 0
-      case .answered: 1
-      case .declined: 2
-      case .expired: 3
-      case .refused: 4
-      case .unnamed, .claimed: 5
-      }
-    }
-
-    /// - Parameter isNamed: whether the case names its purchase.
-    init?(number: Int, isNamed: Bool) {
-      guard let state = Self.allCases.first(where: { $0.number == number }) else { return nil }
-      self = state == .unnamed && isNamed ? .claimed : state
-    }
   }
 
   /// Apple wants to hear within 12 hours of the request.
@@ -64,12 +46,8 @@ package struct ConsumptionCase: Hashable, Sendable {
   package let reason: String?
   package let settledAt: Milliseconds?
 
-  /// Whether nothing but a V1 body asks.
-  package var isClaimed: Bool { id.hasPrefix(Self.claimPrefix) || id == message.hex }
-
-  private static let claimPrefix = "v1:"
   /// The id of what V1 bodies ask about a transaction: one case, however many bodies there are.
-  static func id(ofClaimAbout transactionID: String) -> String { (claimPrefix + transactionID).cut(to: 64) }
+  static func id(ofClaimAbout transactionID: String) -> String { ("v1:" + transactionID).cut(to: 64) }
 
   /// What it is called among people: by its transaction, else by its own id.
   package var name: String { transactionID ?? id }

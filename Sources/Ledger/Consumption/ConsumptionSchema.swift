@@ -4,8 +4,7 @@ extension Migration {
   static let consumption = [consumptionRequests, consumptionPolicies]
 
   // One row for each CONSUMPTION_REQUEST, written with the message that brought it. `state`: 0 waiting, 1 answered,
-  // 2 declined, 3 expired, 4 refused, 5 left to people, with or without a transaction id. Leased as the outbox is. `answer` is what
-  // Apple was told, or is about to be.
+  // 2 declined, 3 expired, 4 refused, 5 unnamed, 6 claimed. Leased as the outbox is. `answer` is what Apple was told, or is about to be.
   private static let consumptionRequests: SQL = """
     CREATE TABLE IF NOT EXISTS consumption_requests (
       app INT UNSIGNED NOT NULL,

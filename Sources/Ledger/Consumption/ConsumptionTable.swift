@@ -68,7 +68,7 @@ package enum ConsumptionTable {
         .integer(Int64(app.number)), .integer(Int64(event.environment.code)), .text(id), transaction.sqlValue,
         original.sqlValue, (event.details["consumptionRequestReason"]?.string?.cut(to: 64)).sqlValue,
         .integer(askedAt.sinceEpoch), .integer((askedAt + ConsumptionCase.term).sinceEpoch), .bytes(event.message),
-        .integer(Int64(state.number)), .integer(askedAt.sinceEpoch), reason.sqlValue,
+        .integer(Int64(state.rawValue)), .integer(askedAt.sinceEpoch), reason.sqlValue,
         (settledAt?.sinceEpoch).sqlValue,
       ]
     }
@@ -96,7 +96,8 @@ package enum ConsumptionTable {
       let open = try session.query(
         """
         SELECT COUNT(*) AS cases FROM (SELECT 1 FROM consumption_requests
-          WHERE state = \(ConsumptionCase.State.claimed.number) AND due_at > \(now - ConsumptionCase.term)
+          WHERE state IN (\(list: [ConsumptionCase.State.unnamed, .claimed].map(\.rawValue)))
+          AND due_at > \(now - ConsumptionCase.term)
           AND app = \(app.number) LIMIT \(mostClaimed)) AS open
         """
       ).first?.int("cases")
@@ -125,8 +126,7 @@ package enum ConsumptionTable {
     var found: [ConsumptionCase] = []
     for row in rows {
       guard let message = Digest(bytes: try row.bytes("message")),
-        let state = ConsumptionCase.State(
-          number: try row.int("state"), isNamed: try row.optionalText("transaction_id") != nil)
+        let state = ConsumptionCase.State(rawValue: try row.int("state"))
       else { throw DatabaseError(.column, "a consumption request this build cannot read") }
       found.append(
         ConsumptionCase(
@@ -148,12 +148,7 @@ package enum ConsumptionTable {
   ) throws(DatabaseError) -> [ConsumptionCase] {
     var query: SQL = "SELECT \(columns) FROM consumption_requests WHERE 1 = 1"
     if let app { query += " AND app = \(app.number)" }
-    if let state { query += " AND state = \(state.number)" }
-    switch state {
-    case .unnamed: query += " AND transaction_id IS NULL"
-    case .claimed: query += " AND transaction_id IS NOT NULL"
-    case .waiting, .answered, .declined, .expired, .refused, nil: break
-    }
+    if let state { query += " AND state = \(state.rawValue)" }
     return try read(session.query(query + " ORDER BY asked_at DESC, id LIMIT \(limit)"))
   }
 
@@ -179,11 +174,10 @@ package enum ConsumptionTable {
     var counts: [ConsumptionCase.State: Int] = [:]
     for row in try session.query(
       """
-      SELECT state, transaction_id IS NOT NULL AS is_named, COUNT(*) AS cases FROM consumption_requests
-      WHERE asked_at >= \(since) GROUP BY state, is_named
+      SELECT state, COUNT(*) AS cases FROM consumption_requests WHERE asked_at >= \(since) GROUP BY state
       """)
     {
-      let state = ConsumptionCase.State(number: try row.int("state"), isNamed: try row.bool("is_named"))
+      let state = ConsumptionCase.State(rawValue: try row.int("state"))
       if let state { counts[state, default: 0] += try row.int("cases") }
     }
     return counts
@@ -219,10 +213,10 @@ package enum ConsumptionTable {
   ) throws(DatabaseError) -> LeasedConsumption? {
     let leased = try session.execute(
       """
-      UPDATE consumption_requests SET state = IF(state = \(ConsumptionCase.State.claimed.number), state, 0),
+      UPDATE consumption_requests SET state = IF(state = \(ConsumptionCase.State.claimed.rawValue), state, 0),
         owner = \(owner), due_at = \(end), attempts = attempts + 1, settled_at = NULL
       WHERE app = \(request.scope.app.number) AND environment = \(request.scope.environment.code)
-        AND id = \(request.id) AND state IN (0, 2, 4, 5) AND transaction_id IS NOT NULL AND deadline > \(now)
+        AND id = \(request.id) AND state IN (0, 2, 4, 6) AND transaction_id IS NOT NULL AND deadline > \(now)
         AND (owner IS NULL OR due_at <= \(now))
       """)
     guard leased.affectedRows == 1 else { return nil }
@@ -249,7 +243,7 @@ package enum ConsumptionTable {
   ) throws(DatabaseError) {
     let request = leased.request
     var update: SQL = """
-      UPDATE consumption_requests SET state = \(state.number), reason = \(reason?.cut(to: 255)),
+      UPDATE consumption_requests SET state = \(state.rawValue), reason = \(reason?.cut(to: 255)),
         settled_at = \(now), owner = NULL
       WHERE app = \(request.scope.app.number) AND environment = \(request.scope.environment.code)
         AND id = \(request.id)
@@ -267,10 +261,10 @@ package enum ConsumptionTable {
   ) throws(DatabaseError) -> Int {
     let settled = try session.execute(
       """
-      UPDATE consumption_requests SET state = \(ConsumptionCase.State.answered.number), answer = \(answer.encoded()),
+      UPDATE consumption_requests SET state = \(ConsumptionCase.State.answered.rawValue), answer = \(answer.encoded()),
         reason = \(reason.cut(to: 255)), settled_at = \(now), owner = NULL
       WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND transaction_id = \(transactionID) AND state IN (0, 2, 4, 5) AND deadline > \(now)
+        AND transaction_id = \(transactionID) AND state IN (0, 2, 4, 6) AND deadline > \(now)
       """)
     return Int(settled.affectedRows)
   }

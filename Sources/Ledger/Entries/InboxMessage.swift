@@ -24,40 +24,26 @@ package struct InboxMessage: Hashable, Sendable {
   package let receivedAt: Milliseconds
   /// Nil for a notification, of which nothing is said but what it says itself.
   package let claim: Claim?
-  /// Under which else it may be stored: by the rule of an earlier build, or before a secret in it was known as one.
-  package private(set) var others: Others
-
-  /// Digests of one message that are not its own; the message is a duplicate if it is stored under one of them.
-  package struct Others: Hashable, Sendable {
-    /// As builds before schema 5 would have stored it; looked for where such a build stored anything.
-    package var former: Set<Digest> = []
-    /// As it would be stored with a secret in it that was taken out of the body.
-    package var unredacted: Set<Digest> = []
-
-    package init(former: Set<Digest> = [], unredacted: Set<Digest> = []) {
-      self.former = former
-      self.unredacted = unredacted
-    }
-  }
+  /// As it would be stored with a secret in it that was taken out of the body: a message stored under it is this one.
+  package private(set) var unredacted: Digest?
 
   /// - Parameter identity: what makes two messages one, where that is not the body: the JWS alone, whatever a stranger
   ///   wraps around it; the body together with whose it is said to be, where the body does not say.
   package init(
-    kind: Kind, body: [UInt8], identity: [UInt8]? = nil, others: Others = Others(), claim: Claim? = nil,
+    kind: Kind, body: [UInt8], identity: [UInt8]? = nil, unredacted: Digest? = nil, claim: Claim? = nil,
     receivedAt: Milliseconds
   ) {
     self.init(
-      kind: kind, body: body, claim: claim, receivedAt: receivedAt, digest: .sha256(identity ?? body), others: others)
+      kind: kind, body: body, claim: claim, receivedAt: receivedAt, digest: .sha256(identity ?? body),
+      unredacted: unredacted)
   }
 
   /// - Parameter digest: that of what makes two messages one, as above.
   package init(
-    kind: Kind, body: [UInt8], claim: Claim?, receivedAt: Milliseconds, digest: Digest, others: Others = Others()
+    kind: Kind, body: [UInt8], claim: Claim?, receivedAt: Milliseconds, digest: Digest, unredacted: Digest? = nil
   ) {
     self.digest = digest
-    self.others = others
-    self.others.former.remove(digest)
-    self.others.unredacted.remove(digest)
+    self.unredacted = unredacted == digest ? nil : unredacted
     self.kind = kind
     self.body = body
     self.claim = claim
@@ -66,16 +52,12 @@ package struct InboxMessage: Hashable, Sendable {
 
   /// Returns the message with a body from which secrets were taken; it is known by what was received.
   package func kept(as body: [UInt8]) -> Self {
-    Self(kind: kind, body: body, claim: claim, receivedAt: receivedAt, digest: digest, others: others)
+    Self(kind: kind, body: body, claim: claim, receivedAt: receivedAt, digest: digest, unredacted: unredacted)
   }
 
-  /// Returns the message, which was stored by its digest, as one that may be stored under these identities as well.
-  package func known(also identity: Digest, former: Set<Digest>) -> Self {
-    var message = self
-    // Looked for wherever it is: what was set aside before a secret was registered has another identity without it.
-    message.others = Others(former: former, unredacted: [identity])
-    message.others.former.remove(digest)
-    message.others.unredacted.remove(digest)
-    return message
+  /// Returns the message, which was stored by its digest, as one that may be stored under this identity as well: what was set
+  /// aside before a secret was registered has another one without it.
+  package func known(also identity: Digest) -> Self {
+    Self(kind: kind, body: body, claim: claim, receivedAt: receivedAt, digest: digest, unredacted: identity)
   }
 }

@@ -1,8 +1,7 @@
 import Database
 import Signing
 
-/// Messages that are stored under another digest than their own: by an earlier build, or before a secret in them was
-/// known as one.
+/// Messages that are stored under another digest than their own: before a secret in them was known as one.
 struct StoredElsewhere {
   /// Digests, their own, of those that were accepted.
   private(set) var inInbox: Set<Digest> = []
@@ -10,19 +9,14 @@ struct StoredElsewhere {
   /// Of those in quarantine, the ones that were forwarded from there under the other digest.
   private(set) var forwarded: Set<Digest> = []
 
-  /// - Parameter looksForFormer: whether builds before schema 5 stored anything.
-  init(
-    _ messages: [InboxMessage], looksForFormer: Bool, in session: borrowing Session
-  ) throws(DatabaseError) {
+  init(_ messages: [InboxMessage], in session: borrowing Session) throws(DatabaseError) {
     var own: [Digest: Set<Digest>] = [:]
     for message in messages {
-      let others = looksForFormer ? message.others.former.union(message.others.unredacted) : message.others.unredacted
-      for other in others { own[other, default: []].insert(message.digest) }
+      if let other = message.unredacted { own[other, default: []].insert(message.digest) }
     }
     guard !own.isEmpty else { return }
     let others = Array(own.keys)
     let list = others.map(\.bytes)
-    // One statement: every commit of an installation that was upgraded pays for it.
     for row in try session.query(
       """
       SELECT m.digest, 1 AS accepted FROM \(.listed(list)) STRAIGHT_JOIN inbox m FORCE INDEX (PRIMARY) ON m.digest = listed.wanted
@@ -41,15 +35,5 @@ struct StoredElsewhere {
     {
       if let messages = Digest(bytes: try row.bytes("message")).flatMap({ own[$0] }) { forwarded.formUnion(messages) }
     }
-  }
-
-  /// Whether a build before schema 5 stored messages here: a database that was made with schema 5 has none.
-  static func isPossible(in session: borrowing Session) throws(DatabaseError) -> Bool {
-    try !session.query(
-      """
-      SELECT 1 FROM schema_versions first JOIN schema_versions fifth ON fifth.version = 5
-      WHERE first.version = 1 AND fifth.applied_at > first.applied_at
-      """
-    ).isEmpty
   }
 }

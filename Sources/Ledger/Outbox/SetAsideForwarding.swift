@@ -14,7 +14,7 @@ extension Ledger {
     guard !addressed.isEmpty else { return [] }
     return try await pool.transaction(replayable: true) { session throws(DatabaseError) in
       let roads = try OutboxTable.roads(of: Set(addressed.compactMap { $0.addressee?.scope.app }), in: session)
-      let elsewhere = try StoredElsewhere(addressed.map(\.message), looksForFormer: true, in: session)
+      let elsewhere = try StoredElsewhere(addressed.map(\.message), in: session)
       let before = try OutboxTable.queued(addressed, roads, in: session).union(elsewhere.forwarded)
       let new = addressed.filter { !before.contains($0.message.digest) }
       try OutboxTable.enqueue(

@@ -94,7 +94,6 @@ package struct Rebuild: Sendable {
           let late = try await catchUp(stage, into: stage.source)
           try await stage.source.read { session throws(DatabaseError) in
             _ = try session.execute("DELETE FROM unfinished_rebuilds")
-            try UnmendedJoins.forget(in: session)
             try SecretSearchTable.forgetDerived(before: now, in: session)
           }
           return late

@@ -16,23 +16,18 @@ extension Ledger {
     package let notificationUUID: String?
     /// Of the JWS, its signature in the low form.
     package let digest: Digest
-    /// By which an earlier build may have stored it.
-    package let former: [Digest]
 
-    package init(notificationUUID: String?, digest: Digest, former: [Digest] = []) {
+    package init(notificationUUID: String?, digest: Digest) {
       self.notificationUUID = notificationUUID
       self.digest = digest
-      self.former = former
     }
-
-    fileprivate var digests: [Digest] { [digest] + former }
   }
 
   /// How each of them is known, in their order; nil for one that is not.
   package func arrivals(of told: [Told], in scope: Scope) async throws(DatabaseError) -> [Arrival?] {
     guard !told.isEmpty else { return [] }
     return try await pool.read { session throws(DatabaseError) in
-      let digests = told.flatMap(\.digests).map(\.bytes)
+      let digests = told.map(\.digest.bytes)
       var byDigest: [Digest: Arrival] = [:]
       for row in try session.query(
         """
@@ -61,7 +56,7 @@ extension Ledger {
       }
       return told.map { told in
         let (known, exact) = (
-          told.notificationUUID.flatMap { byUUID[$0] }, told.digests.lazy.compactMap { byDigest[$0] }.first
+          told.notificationUUID.flatMap { byUUID[$0] }, byDigest[told.digest]
         )
         // Another signature of one that is known is no news, whatever became of this one.
         return exact == .byItself || known == .byItself ? .byItself : known ?? exact

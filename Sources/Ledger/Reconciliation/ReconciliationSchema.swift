@@ -2,7 +2,7 @@ import Database
 
 extension Migration {
   /// What keeping up with Apple remembers; none of it is derived from the inbox.
-  static let reconciliation: [SQL] = [completeness, reconciliations, heartbeats]
+  static let reconciliation: [SQL] = [completeness, reconciliations, heartbeats, refundSweeps]
 
   // `day` is the first millisecond of a day in UTC. What Apple's history no longer tells stays as it was measured last.
   private static let completeness: SQL = """
@@ -32,7 +32,8 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // `lost_since`: when the first test was asked for that did not come back; none that came back since.
+  // `lost_since`: when the first test was asked for that did not come back; none that came back since. `watched_at`: when the
+  // last one came back, so that one that never could is told from one that does no longer.
   private static let heartbeats: SQL = """
     CREATE TABLE IF NOT EXISTS heartbeats (
       app INT UNSIGNED NOT NULL,
@@ -43,17 +44,20 @@ extension Migration {
       returned_at BIGINT NULL,
       lost_since BIGINT NULL,
       failure VARBINARY(255) NULL,
+      watched_at BIGINT NULL,
       PRIMARY KEY (app, environment)
     ) ENGINE=InnoDB
     """
 
-  // What schema 3 adds: when the last test came back, so that one that never could is told from one that does no longer.
-  static let watchedHeartbeats: [Change] = [
-    Change(
-      "ALTER TABLE heartbeats ADD COLUMN watched_at BIGINT NULL",
-      unless: """
-        SELECT 1 FROM information_schema.columns
-        WHERE table_schema = DATABASE() AND table_name = 'heartbeats' AND column_name = 'watched_at'
-        """)
-  ]
+  // When Apple was asked for each customer's refunds.
+  private static let refundSweeps: SQL = """
+    CREATE TABLE IF NOT EXISTS refund_sweeps (
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      customer VARBINARY(255) NOT NULL,
+      asked_at BIGINT NOT NULL,
+      PRIMARY KEY (app, environment, customer),
+      KEY in_order (app, environment, asked_at)
+    ) ENGINE=InnoDB
+    """
 }

@@ -1,10 +1,7 @@
 import Database
 
 extension Migration {
-  // New tables only: the binary before this one carries out no job and leaves them alone.
-  static let bulkMigrations = Migration(
-    version: 10, title: "bulk migrations: jobs, their sources, accounts, receipts and ids",
-    statements: [jobs, parts, handOuts, accounts, receipts, links, ids, rejects])
+  static let migrationTables: [SQL] = [jobs, parts, handOuts, accounts, receipts, links, ids, rejects]
 
   // `state`: 1 running, 2 paused, 3 done, 4 cancelled, 5 failed. `settings`: JSON, what the operator said.
   private static let jobs: SQL = """
@@ -68,13 +65,15 @@ extension Migration {
     """
 
   // `digest`: of the content, whatever became of its text. `mark`: of the transaction that wrote the row. `first_user`:
-  // half a SHA-256 of the first user's id.
+  // half a SHA-256 of the first user's id. `message`: the digest under which the inbox has the content; NULL for one of which
+  // nothing is stored.
   private static let receipts: SQL = """
     CREATE TABLE IF NOT EXISTS migration_receipts (
       job INT UNSIGNED NOT NULL,
       digest BINARY(16) NOT NULL,
       mark BINARY(8) NOT NULL,
       first_user BINARY(16) NULL,
+      message BINARY(32) NULL,
       PRIMARY KEY (job, digest)
     ) ENGINE=InnoDB
     """

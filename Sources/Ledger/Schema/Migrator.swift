@@ -10,8 +10,6 @@ package struct Migrator: Sendable {
     package let known: Int
 
     package var isCurrent: Bool { installed == known }
-    /// A newer binary migrated one step ahead, as it does when nodes are upgraded one by one; more is too new.
-    package var isUsable: Bool { installed == known || installed == known + 1 }
   }
 
   private let migrations: [Migration]
@@ -40,7 +38,7 @@ package struct Migrator: Sendable {
     var run: [Migration] = []
     for migration in migrations where migration.version > installed {
       if Task.isCancelled { break }
-      for change in migration.changes { try change.run(in: session) }
+      for statement in migration.statements { try session.run(statement) }
       _ = try session.execute(
         """
         INSERT INTO schema_versions (version, title, applied_at) VALUES (\(migration.version), \(migration.title), \(now))

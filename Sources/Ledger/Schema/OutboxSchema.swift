@@ -3,7 +3,7 @@ import Database
 extension Migration {
   // Work is leased by moving `due_at` beyond the lease in a committed UPDATE: what a killed process held is simply due
   // again. No counter is shared, and nothing depends on locks that end with a connection.
-  static let outboxTables: [SQL] = [destinations, outboxRows, outboxMembers]
+  static let outboxTables: [SQL] = [destinations, outboxRows, outboxMembers, outboxKeys, outboxTurns]
 
   private static let destinations: SQL = """
     CREATE TABLE IF NOT EXISTS destinations (
@@ -21,7 +21,9 @@ extension Migration {
     """
 
   // `sequence` is the order of delivery: of two rows of which one was committed before the other was begun it is the
-  // smaller. `state`: 0 waiting, 1 delivered, 2 dead.
+  // smaller. `state`: 0 waiting, 1 delivered, 2 dead. `class`: ProofClass, 0 when not known yet. `readiness`:
+  // OutboxTable.Readiness. `size`: bytes of the body, 0 when not known. `held`: whether `due_at` is put off because claimed
+  // rows of the same customers wait.
   private static let outboxRows: SQL = """
     CREATE TABLE IF NOT EXISTS outbox (
       sequence BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
@@ -35,10 +37,15 @@ extension Migration {
       owner BINARY(16) NULL,
       settled_at BIGINT NULL,
       error VARBINARY(255) NULL,
+      class TINYINT UNSIGNED NOT NULL DEFAULT 0,
+      readiness TINYINT UNSIGNED NOT NULL DEFAULT 0,
+      size INT UNSIGNED NOT NULL DEFAULT 0,
+      held TINYINT UNSIGNED NOT NULL DEFAULT 0,
       UNIQUE KEY (destination, message),
       KEY (message),
       KEY in_order (destination, state, sequence),
-      KEY (state, settled_at)
+      KEY (state, settled_at),
+      KEY by_readiness (destination, state, readiness, class, due_at)
     ) ENGINE=InnoDB
     """
 
@@ -53,24 +60,6 @@ extension Migration {
       KEY (sequence)
     ) ENGINE=InnoDB
     """
-
-  // What schema 3 adds. No column has to be filled: a row with `readiness` 0 (one that waited before, or was written by
-  // an older binary) is sorted by the delivery, a few hundred at a time, before anything newer is sent.
-  static let outboxOrder: [Change] = [
-    Change(outboxKeys), Change(outboxTurns),
-    Change(
-      outboxColumns,
-      unless: """
-        SELECT 1 FROM information_schema.columns
-        WHERE table_schema = DATABASE() AND table_name = 'outbox' AND column_name = 'readiness'
-        """),
-    Change(
-      outboxIndex,
-      unless: """
-        SELECT 1 FROM information_schema.statistics
-        WHERE table_schema = DATABASE() AND table_name = 'outbox' AND index_name = 'by_readiness'
-        """),
-  ]
 
   // The order of delivery: a waiting row has a key for each customer it names, called by the customer's label. The
   // smallest sequence of a customer goes first; a proven row waits for claimed ones (`class`) for a minute after
@@ -97,20 +86,5 @@ extension Migration {
       rekey_after BIGINT UNSIGNED NULL,
       rekey_through BIGINT UNSIGNED NULL
     ) ENGINE=InnoDB
-    """
-
-  // `class`: ProofClass, 0 when not known yet. `readiness`: OutboxTable.Readiness. `size`: bytes of the body, 0 when not
-  // known. `held`: whether `due_at` is put off because claimed rows of the same customers wait. Adding columns with a default is instant on MariaDB 10.3 and MySQL 8.0.12.
-  private static let outboxColumns: SQL = """
-    ALTER TABLE outbox
-      ADD COLUMN class TINYINT UNSIGNED NOT NULL DEFAULT 0,
-      ADD COLUMN readiness TINYINT UNSIGNED NOT NULL DEFAULT 0,
-      ADD COLUMN size INT UNSIGNED NOT NULL DEFAULT 0,
-      ADD COLUMN held TINYINT UNSIGNED NOT NULL DEFAULT 0
-    """
-
-  // On its own: together with the columns it would make the server copy the table.
-  private static let outboxIndex: SQL = """
-    ALTER TABLE outbox ADD INDEX by_readiness (destination, state, readiness, class, due_at)
     """
 }

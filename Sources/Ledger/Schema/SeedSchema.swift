@@ -23,7 +23,8 @@ extension Migration {
     CREATE TABLE IF NOT EXISTS claims (
       digest BINARY(32) NOT NULL PRIMARY KEY,
       environment TINYINT UNSIGNED NOT NULL,
-      user_id VARBINARY(255) NULL
+      user_id VARBINARY(255) NULL,
+      stored TINYINT UNSIGNED NOT NULL DEFAULT 0
     ) ENGINE=InnoDB
     """
 }

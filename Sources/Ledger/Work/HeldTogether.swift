@@ -21,7 +21,7 @@ struct HeldTogether {
         AND h.original_transaction_id = listed.wanted
         """
       ) { row throws(DatabaseError) in
-        names[try row.text("original_transaction_id")] = try row.optionalText("held_with")
+        names[try row.text("original_transaction_id")] = try row.text("held_with")
       }
     }
     for history in histories { join(history.originalTransactionIDs.sorted()) }

@@ -66,8 +66,8 @@ package enum HistoryTable {
       let id = try row.text("id")
       if try row.milliseconds("at") >= instant {
         asked.insert(id)
-      } else if let name = try row.optionalText("name") {
-        others[name, default: []].append(id)
+      } else {
+        others[try row.text("name"), default: []].append(id)
       }
     }
     // Each history once, up to the first that was asked about. Not EXISTS, which MariaDB makes a join of that reads every
@@ -88,9 +88,6 @@ package enum HistoryTable {
   }
 
   /// Where the last history that held each of the ids ended.
-  ///
-  /// None where it was not kept which ids it held together: asked on, a history names what has changed alone, and the rest of
-  /// the account would seem to be of another.
   package static func revisions(
     of originals: [String], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: String] {
@@ -98,7 +95,7 @@ package enum HistoryTable {
     for originals in originals.sorted().parts() {
       for row in try session.query(
         """
-        SELECT h.original_transaction_id, IF(h.held_with IS NULL, NULL, h.revision) AS revision
+        SELECT h.original_transaction_id, h.revision
         FROM \(.listed(originals)) STRAIGHT_JOIN histories h FORCE INDEX (PRIMARY)
         ON h.app = \(scope.app.number) AND h.environment = \(scope.environment.code)
         AND h.original_transaction_id = listed.wanted

@@ -27,7 +27,8 @@ extension Migration {
       settled_at BIGINT NULL,
       reason VARBINARY(255) NULL,
       UNIQUE KEY (app, environment, kind, subject),
-      KEY in_order (app, environment, kind, state, due_at, id)
+      KEY in_order (app, environment, kind, state, due_at, id),
+      KEY leased (owner)
     ) ENGINE=InnoDB
     """
 
@@ -39,7 +40,9 @@ extension Migration {
       original_transaction_id VARBINARY(64) NOT NULL,
       revision VARBINARY(1024) NULL,
       asked_at BIGINT NOT NULL,
-      PRIMARY KEY (app, environment, original_transaction_id)
+      held_with VARBINARY(64) NOT NULL,
+      PRIMARY KEY (app, environment, original_transaction_id),
+      KEY by_held_with (app, environment, held_with)
     ) ENGINE=InnoDB
     """
 

@@ -43,9 +43,6 @@ package struct RehearseRollback: Sendable {
       }
     }
     guard let standing else { throw RehearsalFailed("\(bundleID) has no stage in \(environment.rawValue)") }
-    if let stage = standing.flag.unknownStage {
-      throw RehearsalFailed("\(bundleID) is in the stage \(stage), which this version does not know")
-    }
     return standing
   }
 

@@ -64,7 +64,7 @@ package struct StopAnswering: Sendable {
 
   /// What a stop does to an app that stands so.
   package static func effect(on standing: RolloutStanding) -> Effect {
-    if standing.mayBeAnswered { return .stopped }
+    if standing.isAnswered { return .stopped }
     return standing.flag.stage == .shadow ? .kept : .untouched
   }
 
@@ -108,7 +108,7 @@ package struct StopAnswering: Sendable {
           do throws(DatabaseError) {
             try await stop(standing, by: author, at: now(), waiting: patient.lockWait, on: patient.connection)
             let scope = standing.scope
-            stopped[scope] = unsure[scope].flatMap { $0.mayBeAnswered ? $0 : nil } ?? standing
+            stopped[scope] = unsure[scope].flatMap { $0.isAnswered ? $0 : nil } ?? standing
             committed.insert(scope)
           } catch {
             trouble = error
@@ -138,7 +138,7 @@ package struct StopAnswering: Sendable {
   /// Those who are still to be stopped: first those who are answered by us.
   private func left(of all: [RolloutStanding], _ stopped: [Scope: RolloutStanding]) -> [RolloutStanding] {
     let meant = all.filter(isMeant)
-    return meant.filter(\.mayBeAnswered)
+    return meant.filter(\.isAnswered)
       + meant.filter { Self.effect(on: $0) == .kept && stopped[$0.scope] == nil }
   }
 
@@ -147,7 +147,7 @@ package struct StopAnswering: Sendable {
   ) -> Report {
     Report(
       scopes: all.filter(isMeant).map { stopped[$0.scope] ?? $0 },
-      stillAnswered: all.filter { $0.mayBeAnswered && !isMeant($0) }, connection: connection)
+      stillAnswered: all.filter { $0.isAnswered && !isMeant($0) }, connection: connection)
   }
 
   private func isMeant(_ standing: RolloutStanding) -> Bool {
@@ -173,9 +173,4 @@ package struct StopAnswering: Sendable {
         "\(flag.environment.rawValue): \(Move.name(flag.stage, flag.share)) to shadow", at: now, in: session)
     }
   }
-}
-
-extension RolloutStanding {
-  /// Whether callers get our answers, or may get them of a newer version that knows the stage.
-  fileprivate var mayBeAnswered: Bool { isAnswered || flag.unknownStage != nil }
 }

@@ -44,13 +44,6 @@ extension Digest {
     unsafe bytes.withUnsafeBytes { unsafe SHA256Prefix.empty.digest(appending: $0) }
   }
 
-  /// The SHA-256 of two texts, of which the part that both begin with is hashed once.
-  package static func sha256(_ first: [UInt8], and second: [UInt8]) -> (Self, Self) {
-    let common = first.span.commonBeginning(with: second.span)
-    let prefix = SHA256Prefix(absorbing: first[..<common])
-    return (prefix.digest(appending: first[common...]), prefix.digest(appending: second[common...]))
-  }
-
   /// The HMAC-SHA256 of `bytes` under `key`.
   public static func hmac(_ bytes: [UInt8], key: [UInt8]) -> Self {
     unsafe key.withUnsafeBytes { unsafe hmac(bytes, key: $0) }
@@ -92,27 +85,5 @@ extension [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     precondition(unsafe RAND_bytes(&bytes, Int32(count)) == 1, "no randomness: \(OpenSSLFailure.drain())")
     return bytes
-  }
-}
-
-extension Span<UInt8> {
-  /// How many bytes both begin with.
-  fileprivate func commonBeginning(with other: Span<UInt8>) -> Int {
-    let end = Swift.min(count, other.count)
-    var offset = 0
-    unsafe withUnsafeBytes { ours in
-      unsafe other.withUnsafeBytes { theirs in
-        while end - offset >= 8 {
-          let (a, b) = unsafe (
-            ours.loadUnaligned(fromByteOffset: offset, as: UInt64.self),
-            theirs.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-          )
-          guard a == b else { break }
-          offset += 8
-        }
-      }
-    }
-    while offset < end, self[offset] == other[offset] { offset += 1 }
-    return offset
   }
 }

@@ -99,6 +99,6 @@ extension Migrator.Status {
   var text: String {
     if isCurrent { return "version \(installed), current" }
     return "version \(installed), this build knows \(known): "
-      + (installed < known ? "run `switchyard db migrate`" : isUsable ? "usable, a newer build is there" : "too new")
+      + (installed < known ? "run `switchyard db migrate`" : "another build made it")
   }
 }

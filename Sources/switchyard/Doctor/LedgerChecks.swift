@@ -10,20 +10,17 @@ struct LedgerChecks {
 
   init(_ session: Session, _ keys: Keyring?, now: Milliseconds) throws(DatabaseError) {
     let status = try Migrator().status(in: session)
-    guard status.isUsable else {
+    guard status.isCurrent else {
       all = [
         .fail(
           "schema", "version \(status.installed), this build knows \(status.known)",
-          status.installed < status.known ? "run `switchyard db migrate`" : "use a newer build")
+          status.installed < status.known
+            ? "run `switchyard db migrate`" : "another build made it: use that one, or begin with an empty database")
       ]
       return
     }
-    let schema: Check =
-      status.isCurrent
-      ? .ok("schema", "version \(status.installed)")
-      : .warn("schema", "version \(status.installed), one ahead of this build", "upgrade this node too")
     all =
-      [schema] + (try Self.rebuild(session)) + (try Self.joins(session)) + (try Self.secrets(session, now))
+      [.ok("schema", "version \(status.installed)")] + (try Self.rebuild(session)) + (try Self.secrets(session, now))
       + (try Self.apps(session))
       + (try ServiceChecks(session, now: now).all) + (try SetupChecks(session).all) + (try StageChecks(session).all)
       + (try OutboxChecks(session, now: now).all) + (try Self.quarantine(session))
@@ -40,20 +37,10 @@ struct LedgerChecks {
     ]
   }
 
-  private static func joins(_ session: Session) throws(DatabaseError) -> [Check] {
-    guard let count = try UnmendedJoins.count(in: session) else { return [] }
-    return [
-      .warn(
-        "customers", "up to \(count) links between purchases rest on unsigned messages, which an older version took",
-        "upgrade every node, then run `switchyard db rebuild`: only what Apple vouches for joins customers")
-    ]
-  }
-
   /// In which a service that runs has searched what is stored.
   private static let searchedWithin = Interval.hours(1)
 
   private static func secrets(_ session: Session, _ now: Milliseconds) throws(DatabaseError) -> [Check] {
-    guard try Migrator().status(in: session).isCurrent else { return [] }
     var checks: [Check] = []
     if let part = try SecretSearchTable.due(in: session).first {
       let done = try SecretSearchTable.progress(of: part, in: session)?.searched ?? 0
@@ -140,11 +127,13 @@ struct LedgerChecks {
   private static func heartbeats(_ session: Session) throws(DatabaseError) -> [Check] {
     let names = Dictionary(try AppTable.all(in: session).map { ($0.id, $0.bundleID) }) { first, _ in first }
     return try HeartbeatTable.all(in: session).compactMap { heartbeat in
-      let place = "\(names[heartbeat.scope.app] ?? "") \(heartbeat.scope.environment.rawValue)"
+      let bundleID = names[heartbeat.scope.app] ?? ""
+      let place = "\(bundleID) \(heartbeat.scope.environment.rawValue)"
       if let lost = heartbeat.lostSince {
+        let isKeyRefused = heartbeat.failure?.contains("unauthorized") == true
         return .fail(
           "heartbeat", "\(place): no TEST came back since \(lost.iso8601): \(heartbeat.failure ?? "no reason known")",
-          "runbooks/missed-notifications.md")
+          isKeyRefused ? "`switchyard api check --app \(bundleID)`" : "runbooks/missed-notifications.md")
       }
       if let reason = heartbeat.unwatched {
         return .ok(

@@ -173,7 +173,7 @@ extension DatabaseOptions {
       }
       await patient.close()
     }
-    guard status.isUsable else { throw SchemaError(status: status) }
+    guard status.isCurrent else { throw SchemaError(status: status) }
   }
 }
 
@@ -197,6 +197,7 @@ struct SchemaError: ExitStatusError, CustomStringConvertible {
   var description: String {
     status.installed < status.known
       ? "the schema is version \(status.installed), this build needs \(status.known): run `switchyard db migrate`"
-      : "the schema is version \(status.installed), this build knows \(status.known): use a newer build"
+      : "another build made this database (schema \(status.installed), this build knows \(status.known)): use that build, or "
+        + "begin with an empty database"
   }
 }

@@ -110,14 +110,14 @@ enum RolloutCommand {
 }
 
 extension RolloutStanding {
-  /// The stage with its share; with the word of a newer binary's, which is treated as record.
-  var stageName: String { flag.unknownStage.map { "record (\($0))" } ?? Move.name(flag.stage, flag.share) }
+  /// The stage with its share.
+  var stageName: String { Move.name(flag.stage, flag.share) }
 
   var json: JSONObject {
     [
       "app": .string(app.bundleID), "environment": .string(flag.environment.rawValue),
       "stage": .string(flag.stage.rawValue), "percent": .share(flag.share),
-      "unknownStage": JSONValue(flag.unknownStage), "epoch": .integer(flag.epoch),
+      "epoch": .integer(flag.epoch),
       "legacyHost": JSONValue(legacy?.host),
       "isForwarding": .bool(legacy?.isEnabled ?? false), "waiting": .integer(Int64(depth.waiting)),
       "dead": .integer(Int64(depth.dead)), "oldestWaiting": JSONValue(depth.oldest?.sinceEpoch),

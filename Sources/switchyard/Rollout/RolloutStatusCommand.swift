@@ -182,7 +182,7 @@ extension RolloutStatus {
     [
       "app": .string(standing.app.bundleID), "environment": .string(standing.flag.environment.rawValue),
       "stage": .string(standing.flag.stage.rawValue), "percent": .share(standing.flag.share),
-      "unknownStage": JSONValue(standing.flag.unknownStage), "epoch": .integer(standing.flag.epoch),
+      "epoch": .integer(standing.flag.epoch),
       "since": .integer(standing.flag.changedAt.sinceEpoch), "customers": .integer(Int64(figures.customers)),
       "comparisons": .integer(Int64(figures.comparisons)), "differing": .integer(Int64(differing)),
       "affected": .integer(Int64(figures.affected)), "incomplete": .integer(Int64(figures.incomplete)),

@@ -86,6 +86,6 @@ extension MixedStory.Message {
       isNotification
       ? MessageIdentity(ofNotification: body)
       : MessageIdentity(ofEvidence: body, app: MixedStory.app, environment: .sandbox)
-    return identity.digests.own
+    return identity.digest
   }
 }

@@ -123,7 +123,7 @@ struct AnsweredLedger: FilledLedger {
   /// The tables that the plans must name, since otherwise no statement was explained.
   private static let tables: [String: Set<String>] = [
     "knowledge": [
-      "r", "h", "customers", "m", "histories", "w", "purchases", "renewals", "claimed_changes", "inbox", "events",
+      "r", "h", "customers", "m", "w", "purchases", "renewals", "claimed_changes", "inbox", "events",
     ],
     "environments": ["purchases"], "flow of news": ["heard"], "whether it was asked": ["r", "h"],
     "a ramp's decision": ["buckets", "m", "ramp_cohorts", "a", "c"],

@@ -76,7 +76,8 @@ struct GrownLedger {
         "attributions", "original_transaction_id, kind, line, value, first_as_of, last_as_of, message",
         "\(original), 2, '', CONCAT('user ', n), \(now), \(now), \(digest)")
       try insert("user_ids", "user_id, original_transaction_id", "CONCAT('user ', n), \(original)")
-      try insert("histories", "original_transaction_id, asked_at", "\(original), \(now) - 1000")
+      try insert(
+        "histories", "original_transaction_id, asked_at, held_with", "\(original), \(now) - 1000, \(original)")
       try insert(
         "seeds", "transaction_id, kind, first_seen_at, message", "\(original), 2, \(now) - n, \(digest)")
       try insert(

@@ -1,10 +1,7 @@
 import Database
 
 extension Migration {
-  // A new table only: the binary before this one leaves it alone. When this step was applied also says whether an
-  // earlier build stored messages here (`StoredElsewhere`).
-  static let fifth = Migration(
-    version: 5, title: "how far kept messages were searched for secrets", statements: [secretSearches])
+  static let secretTables: [SQL] = [secretSearches]
 
   // A row for each part that is searched. `secrets`: for which set of secrets. `position`: the key of the last row that
   // was done, `finished_at`: NULL while there are more.

@@ -1,18 +1,9 @@
 import Database
 
 extension Migration {
-  // New tables, and columns of `flags` that the binary before this one neither reads nor writes: to it an app in `ramp` is
-  // one whose answers are Apple's.
-  static let theSwitch = Migration(
-    version: 9, title: "shares and buckets of ramps, comparisons of answers, evidence and guards",
-    changes: [
-      Change(
-        "ALTER TABLE flags ADD COLUMN ramp_share INT UNSIGNED NULL, ADD COLUMN ramp_salt VARBINARY(64) NULL",
-        unless: """
-          SELECT 1 FROM information_schema.columns
-          WHERE table_schema = DATABASE() AND table_name = 'flags' AND column_name = 'ramp_share'
-          """)
-    ] + [buckets, cohorts, comparisons, comparisonBodies, rolloutEvidence, guards, processes].map { Change($0) })
+  static let rolloutTables: [SQL] = [
+    buckets, cohorts, comparisons, comparisonBodies, rolloutEvidence, guards, processes,
+  ]
 
   // A customer's bucket under each originalTransactionId by which it was decided; the smallest of a customer's counts.
   private static let buckets: SQL = """
@@ -86,7 +77,8 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // Beyond which an app goes back to `shadow`; without a row the build's defaults hold. `most_impact`: in a million.
+  // Beyond which an app goes back to `shadow`; without a row the build's defaults hold. `most_impact`, `most_errors`: in a million;
+  // `most_latency`: in hundredths of Apple's; 0 turns either of these two off.
   private static let guards: SQL = """
     CREATE TABLE IF NOT EXISTS guards (
       app INT UNSIGNED NOT NULL,
@@ -95,16 +87,22 @@ extension Migration {
       window_seconds INT UNSIGNED NOT NULL,
       least_customers INT UNSIGNED NOT NULL,
       changed_at BIGINT NOT NULL,
+      most_errors INT UNSIGNED NOT NULL DEFAULT 10000,
+      most_latency INT UNSIGNED NOT NULL DEFAULT 200,
+      least_calls INT UNSIGNED NOT NULL DEFAULT 200,
       PRIMARY KEY (app, environment)
     ) ENGINE=InnoDB
     """
 
-  // A row for each running service, which writes its own alone. `mark`: that of the stages it works by.
+  // A row for each running service, which writes its own alone. `mark`: that of the stages it works by. `name`: the host
+  // and the process id, as in `web-1:4121`; `version`: of the program.
   private static let processes: SQL = """
     CREATE TABLE IF NOT EXISTS processes (
       process BINARY(16) NOT NULL PRIMARY KEY,
       mark BIGINT NOT NULL,
       seen_at BIGINT NOT NULL,
+      name VARBINARY(255) NULL,
+      version VARBINARY(64) NULL,
       KEY (seen_at)
     ) ENGINE=InnoDB
     """

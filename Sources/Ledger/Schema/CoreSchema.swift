@@ -1,13 +1,10 @@
 import Database
 
 extension Migration {
-  // Ids and keys are VARBINARY: compared byte by byte on every server. Times are milliseconds since 1970. What Apple
-  // said is kept as bytes, not as a JSON column: MySQL reorders keys. `precedence` is Rank as 24 bytes in sort order;
-  // it is compared in every assignment of an upsert and assigned last.
-  static let first = Migration(
-    version: 1, title: "inbox, quarantine, purchases by source, renewals, aliases, customers, events, apps, flags",
-    statements: [apps, appTokens, credentials, flags, audit, inbox, bodies, headers, quarantine]
-      + [purchases, renewals, appTransactions, aliases, links, customers, events, unfinishedRebuilds])
+  static let coreTables: [SQL] = [
+    apps, appTokens, credentials, flags, audit, inbox, bodies, headers, quarantine, purchases, renewals,
+    appTransactions, aliases, links, customers, events, unfinishedRebuilds,
+  ]
 
   private static let apps: SQL = """
     CREATE TABLE IF NOT EXISTS apps (
@@ -51,6 +48,8 @@ extension Migration {
       stage VARBINARY(16) NOT NULL,
       epoch BIGINT UNSIGNED NOT NULL,
       changed_at BIGINT NOT NULL,
+      ramp_share INT UNSIGNED NULL,
+      ramp_salt VARBINARY(64) NULL,
       PRIMARY KEY (app, environment)
     ) ENGINE=InnoDB
     """

@@ -1,11 +1,7 @@
 import Database
 
 extension Migration {
-  // New tables only. The binary before this one leaves them alone, and writes claims into `links` and `aliases` as it
-  // always did: `db rebuild` takes them out once every node runs this version.
-  static let fourth = Migration(
-    version: 4, title: "claimed links, ids and accounts apart from those that Apple vouches for",
-    statements: [claimedLinks, claimedAliases, claimedAttributions, unmendedJoins, noteUnmendedJoins])
+  static let claimTables: [SQL] = [claimedLinks, claimedAliases, claimedAttributions]
 
   // Ids that one unsigned message names together. `message`: of several the smallest digest, whatever their order.
   private static let claimedLinks: SQL = """
@@ -51,18 +47,5 @@ extension Migration {
       PRIMARY KEY (app, environment, original_transaction_id, kind, line, value),
       KEY by_value (app, environment, kind, value)
     ) ENGINE=InnoDB
-    """
-
-  // A row while `links`, `aliases` and `attributions` hold what a binary before this schema took on an unsigned word. A
-  // rebuild deletes it.
-  private static let unmendedJoins: SQL = """
-    CREATE TABLE IF NOT EXISTS unmended_joins (
-      schema_version INT UNSIGNED NOT NULL PRIMARY KEY
-    ) ENGINE=InnoDB
-    """
-
-  // Nothing to mend where nothing is known yet: every purchase has an alias.
-  private static let noteUnmendedJoins: SQL = """
-    INSERT IGNORE INTO unmended_joins (schema_version) SELECT 3 FROM aliases LIMIT 1
     """
 }
