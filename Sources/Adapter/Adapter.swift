@@ -101,7 +101,7 @@ public struct Adapter: Sendable {
       named = object["userId"]?.looseText
       if LegacyAnswer.isAnswer(object) {
         reading = try legacyAnswer(object, message, origin)
-      } else if let text = object["receipt-data"]?.string {
+      } else if let text = object["receipt-data"]?.string, BareID.value(of: object) == nil {
         reading = try receipt(Array(Array(text.utf8)[...].withoutDataURI), message, origin)
       } else {
         reading = try handed(object, evidence, message, origin)

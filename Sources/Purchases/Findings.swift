@@ -94,7 +94,7 @@ public struct Findings: Hashable, Sendable {
 
   /// The seeds whose ids nothing names that Apple signed: anybody may have made them up.
   ///
-  /// The most recent first. A receipt that signs no environment proves its ids all the same. What a V1 body vouches for is claimed.
+  /// The greatest first. A receipt that signs no environment proves its ids all the same. What a V1 body vouches for is claimed.
   public var unverifiedSeeds: [Seed] {
     if isFetched { return [] }
     let others = provenOriginals.union(unplacedOriginals).union(claimedOriginals)

@@ -97,7 +97,8 @@ extension Seeding {
       switch lane.queue {
       case .requested: (settings.concurrency, Self.leasedAhead)
       case .claimed: (settings.claimedConcurrency, Self.claimsLeasedAhead)
-      case .unverified: (settings.unverifiedConcurrency, Self.claimsLeasedAhead)
+      // Of its share of the rate beside others.
+      case .unverified: (settings.unverifiedConcurrency, Self.claimsLeasedAhead / 10)
       }
     let most = min(concurrency, max(1, Int(min(rate * ahead, 1e6))))
     // Leasing costs the same for many: it waits until half of them have ended.

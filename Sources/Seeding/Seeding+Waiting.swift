@@ -56,6 +56,9 @@ extension Seeding {
   /// For a service that stops: who waits would hold it up, and a look-up that is cut off is not given back.
   package func endWaits() { waitEnd.declare() }
 
+  /// Whether there is a key of the app, so that somebody is asked about.
+  package func isAsking(about app: App) -> Bool { state.withLock { $0.access[app.id] != nil } }
+
   /// Why nobody of the app is asked about for a while; nil when that is not so.
   package func pause(of app: App, in environment: Environment) -> Verdict.Pause? {
     guard let first = APIEnvironment(environment) else { return nil }

@@ -273,7 +273,29 @@
   func `has a redo log for which there is room on the disk`(sizes: [Int]) {
     var settings = EmbeddedServer.Settings()
     settings.bufferPool = sizes[0] << 20
-    #expect(settings.redoLog(free: sizes[1] << 20, present: sizes[2] << 20) == sizes[3] << 20)
+    let large = settings.smallLedger + 1
+    #expect(settings.redoLog(free: sizes[1] << 20, present: sizes[2] << 20, tables: large) == sizes[3] << 20)
+    // As long as the ledger is small.
+    let small = settings.redoLog(free: sizes[1] << 20, present: 0, tables: 0)
+    #expect(small <= 256 << 20)
+  }
+
+  @Test func `grows its redo log when its tables are no longer small, while it runs`() async throws {
+    let directory = TemporaryDirectory()
+    var settings = Self.small
+    (settings.bufferPool, settings.smallLedger, settings.options) = (32 << 20, 0, [])
+    let server = EmbeddedServer(directory: directory.path, settings: settings)
+    let connection = try await Connection.open(try await server.start())
+    func size() async throws -> Int? {
+      try await connection.read { session throws(DatabaseError) in
+        try session.query("SELECT @@innodb_log_file_size AS size").first?.int("size")
+      }
+    }
+    #expect(try await size() == 16 << 20)
+    await server.growRedoLog()
+    #expect(try await size() == 64 << 20)
+    await connection.close()
+    await server.stop()
   }
 
   /// A service runs as its own user, and root looks at its database: the service has to get on.

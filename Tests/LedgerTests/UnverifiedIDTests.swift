@@ -36,6 +36,57 @@
     }
   }
 
+  @Test func `that is known otherwise is asked about as such`() async throws {
+    try await ClaimFixture.with { fixture in
+      try await fixture.store(history: ["1"])
+      try await hand(in: seeds(["2"], areSigned: true), nil, fixture, at: 1)
+      for id in ["1", "2", "3"] { try await hand(in: seeds([id]), nil, fixture, at: 2) }
+      #expect(
+        try await fixture.work() == ["history 1 waiting", "history 2 waiting", "unverifiedID 3 waiting"])
+    }
+  }
+
+  /// What is left to another queue stays there for as long as that queue takes.
+  @Test func `is not held up by those that are left to another queue`() async throws {
+    try await ClaimFixture.with { fixture in
+      let ids = (100..<300).map { "\($0)" }
+      for id in ids { try await hand(in: seeds([id]), nil, fixture, at: 1) }
+      for id in ids { try await hand(in: seeds([id], areSigned: true), nil, fixture, at: 2) }
+      try await hand(in: seeds(["7"]), nil, fixture, at: 3)
+      var leased: [String] = []
+      for _ in 0..<3 { leased += try await fixture.lease(at: 10, queue: .unverified, limit: 16).map(\.subject) }
+      #expect(leased == ["7"])
+      // Whoever waits for one is not kept waiting for the other queue.
+      let scope = fixture.scope
+      let waited = try await fixture.pool.transaction { session throws(DatabaseError) in
+        try WorkTable.lease(
+          WorkTable.Selection(scope, .unverified, subjects: ["100"]), limit: 1, until: fixture.time(100),
+          owner: .random(count: 16), at: fixture.time(11), in: session
+        ).customers
+      }
+      #expect(waited.map(\.subject) == ["100"])
+    }
+  }
+
+  @Test func `beside something proven is not asked about while too many wait`() async throws {
+    try await ClaimFixture.with { fixture in
+      let scope = fixture.scope
+      try await fixture.pool.transaction { session throws(DatabaseError) in
+        try WorkTable.queue(
+          (0..<WorkTable.mostUnproven).map { number in
+            WorkTable.ClaimedRow(
+              scope: scope, kind: .unverifiedID, subject: "9\(number)", dueAt: fixture.time(0),
+              createdAt: fixture.time(0))
+          }, in: session)
+      }
+      try await hand(in: seeds(["1", "2"]), .signedV2, fixture, at: 1)
+      let states = try await fixture.pool.read { session throws(DatabaseError) in
+        try WorkTable.states(of: ["1", "2"], as: .unverifiedID, in: scope, session)
+      }
+      #expect(states.isEmpty)
+    }
+  }
+
   @Test func `is one of so many of its message, those that are most recent`() async throws {
     try await ClaimFixture.with { fixture in
       let most = WorkTable.mostUnverifiedOfMessage

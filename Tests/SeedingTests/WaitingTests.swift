@@ -104,6 +104,35 @@
     }
   }
 
+  /// Whoever can have a back end hand in ids could fill the queue of those that nothing proves.
+  @Test func `is refused where nothing proves it and too much of that waits`() async throws {
+    try await SeedingBench.with(SeedingBench.world(customers: 1)) { bench in
+      let server = HTTPServer(HTTPServerConfiguration(port: 0, stopWithin: .seconds(1)), handler: Refusing())
+      try server.start()
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { try await server.run() }
+        defer { group.cancelAll() }
+        for start in stride(from: 0, to: WorkTable.mostUnproven, by: 500) {
+          try await bench.arrive((start..<(start + 500)).map { ["8\(1_000_000 + $0)"] }, areProven: false)
+        }
+        try await Self.with(bench) {
+          $0.appStore?.hosts = AppStoreHosts(simulator: "http://127.0.0.1:\(server.port)")
+        } _: { base, token in
+          let number = Mutex(0)
+          let isRefused = try await eventually {
+            let next = number.withLock { number in
+              number += 1
+              return number
+            }
+            let answer = try await Self.post("33\(100_000 + next)", bench, base, token, wait: "0")
+            return answer.status == 429 && answer.body["error"]?.object?["code"] == "tooManyUnverifiedIds"
+          }
+          #expect(isRefused)
+        }
+      }
+    }
+  }
+
   @Test func `finds the purchases of an order that was looked up by its id`() async throws {
     try await SeedingBench.with(SeedingBench.world(customers: 1)) { bench in
       let world = bench.running.world

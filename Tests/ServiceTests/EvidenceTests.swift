@@ -322,8 +322,8 @@
     }
   }
 
-  /// Whoever can have a back end hand in ids could fill the queue of those that nothing proves.
-  @Test func `that nothing proves is refused while too much of it waits, and what is proven is taken`() async throws {
+  /// Nobody asks Apple here, so that what waits says nothing of how long it takes.
+  @Test func `that nothing proves is taken however much of it waits for a key, and waits apart`() async throws {
     try await RunningService.with { service in
       let apps = try await service.pool.read { session throws(DatabaseError) in try AppTable.all(in: session) }
       let app = try #require(apps.first { $0.bundleID == RunningService.app })
@@ -341,12 +341,8 @@
       }
       try await fill(WorkTable.mostUnproven)
       let bare = Array(#"{"transactionId":"3300001","environment":"Sandbox"}"#.utf8)
-      let refused = try await service.post("/v1/evidence", bare, token: service.token)
-      #expect(refused.status == 429, "\(refused)")
-      #expect(refused.body["error"]?.object?["code"] == "tooManyUnverifiedIds")
       let purchase = try Self.purchase(service, original: "3300002", transaction: "3300002")
       #expect(try await service.post("/v1/evidence", purchase, token: service.token).status == 200)
-      try await fill(WorkTable.mostUnproven - 1)
       #expect(try await service.post("/v1/evidence", bare, token: service.token).body["status"] == "stored")
       let kinds = try await service.pool.read { session throws(DatabaseError) in
         try session.query("SELECT kind FROM work WHERE subject = '3300001'")

@@ -19,11 +19,16 @@ package actor EmbeddedServer {
     /// memory holds it gains nothing, and costs time after a crash.
     package var redoLog: Int { min(2 << 30, max(64 << 20, 2 * bufferPool)) }
 
-    /// The size of the redo log on a disk that has `free` bytes left, where one of `present` bytes is already; 0 for none.
+    /// Bytes of tables, and of the redo log until there are more of them: a new database takes little of the disk.
+    package var smallLedger = 256 << 20
+
+    /// The size of the redo log on a disk that has `free` bytes left, where one of `present` bytes is already (0 for none) and the
+    /// tables have `tables` bytes.
     ///
     /// A new one takes an eighth of what is free at most, and 16 MiB at least. One that would have to grow beyond that
     /// stays as it is: the server writes the new one beside it. Powers of two, so that it does not change with each start.
-    func redoLog(free: Int, present: Int) -> Int {
+    func redoLog(free: Int, present: Int, tables: Int) -> Int {
+      let redoLog = tables > smallLedger ? redoLog : min(redoLog, max(16 << 20, smallLedger))
       if redoLog == present { return present }
       var room = 16 << 20
       while room < redoLog, 2 * room <= free / 8 { room *= 2 }
@@ -131,7 +136,21 @@ package actor EmbeddedServer {
   ///
   /// Returns after `stop`. When its task is cancelled it stops the server.
   package func run() async throws {
-    guard let configuration, var process else { throw EmbeddedServerError(.misuse, "run() comes after start()") }
+    guard let configuration, let process else { throw EmbeddedServerError(.misuse, "run() comes after start()") }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        while !Task.isCancelled {
+          try? await Task.sleep(for: .seconds(30))
+          if !Task.isCancelled { await self.growRedoLog() }
+        }
+      }
+      defer { group.cancelAll() }
+      try await watch(process, configuration)
+    }
+  }
+
+  private func watch(_ first: ChildProcess, _ configuration: DatabaseConfiguration) async throws {
+    var process = first
     try await withTaskCancellationHandler {
       var deaths = 0
       while true {
@@ -270,7 +289,26 @@ package actor EmbeddedServer {
 
   private func redoLog(_ paths: EmbeddedPaths) -> Int {
     guard let free = Files.freeBytes(onDiskOf: paths.home) else { return settings.redoLog }
-    return settings.redoLog(free: free, present: Files.status("\(paths.data)/ib_logfile0")?.size ?? 0)
+    let folder = "\(paths.data)/\(settings.database)"
+    let tables = Files.names(in: folder).reduce(0) { $0 + (Files.status("\(folder)/\($1)")?.size ?? 0) }
+    return settings.redoLog(free: free, present: presentRedoLog(paths), tables: tables)
+  }
+
+  private func presentRedoLog(_ paths: EmbeddedPaths) -> Int { Files.status("\(paths.data)/ib_logfile0")?.size ?? 0 }
+
+  /// Has the server that runs take its whole redo log, once its tables are no longer small.
+  ///
+  /// What fails is tried again half a minute later, and with the next start.
+  func growRedoLog() async {
+    guard let paths, let configuration, !isStopping else { return }
+    let wanted = redoLog(paths)
+    guard wanted > presentRedoLog(paths),
+      let connection = try? await Connection.open(configuration.database(nil))
+    else { return }
+    _ = try? await connection.read { session throws(DatabaseError) in
+      try session.run("SET GLOBAL innodb_log_file_size = \(digits: Int64(wanted))")
+    }
+    await connection.close()
   }
 
   private func arguments(_ paths: EmbeddedPaths, socket: String, redoLog: Int) -> [String] {

@@ -50,21 +50,9 @@ struct Batch {
     let (admitted, unqueuedIDs) = try ClaimedReport.admitted(reports, order, in: session)
     try Ledger.note(messages, in: session)
     try ClaimedChangeTable.queue(admitted, in: session)
-    var arrived: [WorkTable.Kind: [(app: App.ID, seed: Seed, arrivedAt: Milliseconds)]] = [:]
-    for (message, app, findings) in queued {
-      let signed = unasked[Scope(app: app, environment: findings.environment)] ?? []
-      let unverified = findings.unverifiedSeeds
-      let others = findings.claimedOriginals.subtracting(signed).union(unverified.map(\.transactionID))
-      let proven = findings.seeds.filter { !others.contains($0.transactionID) }
-      for (kind, seeds) in [
-        (WorkTable.Kind.history, proven[...]), (.unverifiedID, unverified.prefix(WorkTable.mostUnverifiedOfMessage)),
-      ] {
-        arrived[kind, default: []] += seeds.map { (app: app, seed: $0, arrivedAt: message.receivedAt) }
-      }
-    }
-    for kind in [WorkTable.Kind.history, .unverifiedID] {
-      try WorkTable.enqueue(Self.placed(arrived[kind] ?? [], in: session), as: kind, in: session)
-    }
+    let arrived = try ArrivedIDs(in: queued, unasked: unasked, session)
+    try WorkTable.enqueue(Self.placed(arrived.history, in: session), in: session)
+    try WorkTable.enqueue(Self.placed(arrived.unverified, in: session), as: .unverifiedID, in: session)
     try ConsumptionTable.open(
       new.flatMap { message, accepted in
         // A V1 body that lay in an old back end says no date: what it asks was answered, or is too late.

@@ -29,8 +29,7 @@ extension WorkTable {
     var unproven = ids
     for ids in ids.sorted().parts() {
       unproven.subtract(try HistoryTable.stored(Set(ids), in: scope, session))
-      let states = try states(of: ids, in: scope, session)
-      unproven.subtract(states.filter { $0.value == .waiting || $0.value == .done }.keys)
+      unproven.subtract(try states(of: ids, in: scope, session).keys)
       for row in try session.query(
         """
         SELECT a.alias FROM \(.listed(ids)) STRAIGHT_JOIN aliases a FORCE INDEX (PRIMARY)
@@ -41,26 +40,50 @@ extension WorkTable {
     }
     return unproven
   }
+
+  /// The same of seeds, in their order; one without an environment may be known in either.
+  static func unproven(
+    _ seeds: [Seed], of app: App.ID, _ session: borrowing Session
+  ) throws(DatabaseError) -> [Seed] {
+    var seeds = seeds
+    for environment in [Environment.production, .sandbox] {
+      func isThere(_ seed: Seed) -> Bool { seed.environment == nil || seed.environment == environment }
+      let ids = Set(seeds.filter(isThere).map(\.transactionID))
+      guard !ids.isEmpty else { continue }
+      let unproven = try unproven(ids, in: Scope(app: app, environment: environment), session)
+      seeds.removeAll { isThere($0) && !unproven.contains($0.transactionID) }
+    }
+    return seeds
+  }
 }
 
 extension Ledger {
-  /// Whether further ids that nothing proves may wait to be asked about.
-  package func hasRoomForUnverifiedIDs(
-    of app: App.ID, in environment: Environment
+  /// Whether Apple can be asked soon about a message in which nothing is proven, or need not be, since it is known.
+  package func hasRoom(
+    for message: InboxMessage, _ findings: Findings, of app: App.ID
   ) async throws(DatabaseError) -> Bool {
-    let scope = Scope(app: app, environment: environment)
+    let unverified = findings.unverifiedSeeds
+    guard !unverified.isEmpty, unverified.count == findings.seeds.count else { return true }
     return try await pool.read { session throws(DatabaseError) in
-      try WorkTable.room(for: .unverifiedID, in: scope, session) > 0
+      let scope = Scope(app: app, environment: unverified[0].environment ?? .production)
+      if try WorkTable.room(for: .unverifiedID, in: scope, session) > 0 { return true }
+      if try !InboxTable.known([message.digest], in: session).isEmpty { return true }
+      return try WorkTable.unproven(unverified, of: app, session).isEmpty
     }
   }
 
-  /// Those of `ids` that are in nothing that Apple said, and about which Apple is not asked because of something proven.
+  /// Those of `ids` that are in nothing that Apple said, and about which Apple is not asked because of something proven; and
+  /// whether more of them may wait to be asked about.
   package func unproven(
     _ ids: Set<String>, of app: App.ID, in environment: Environment
-  ) async throws(DatabaseError) -> Set<String> {
+  ) async throws(DatabaseError) -> (ids: Set<String>, haveRoom: Bool) {
+    guard !ids.isEmpty else { return ([], true) }
     let scope = Scope(app: app, environment: environment)
     return try await pool.read { session throws(DatabaseError) in
-      try WorkTable.unproven(ids, in: scope, session)
+      (
+        try WorkTable.unproven(ids, in: scope, session),
+        try WorkTable.room(for: .unverifiedID, in: scope, session) > 0
+      )
     }
   }
 }

@@ -57,10 +57,12 @@ struct WaitingCustomers {
 
   /// Adds the customers' other rows that wait; forgets customers of whom a row is leased.
   ///
-  /// And those of unverified ids of whom a row of another kind waits: that row's queue asks about all of them.
+  /// And, unless somebody waits, those of unverified ids of whom a row of another kind waits: that row's queue asks about all
+  /// of them. Their rows are returned.
   mutating func gatherOthers(
     for selection: WorkTable.Selection, at now: Milliseconds, _ session: borrowing Session
-  ) throws(DatabaseError) {
+  ) throws(DatabaseError) -> [Int64] {
+    var left: [Int64] = []
     let (scope, isUrgent) = (selection.scope, selection.isUrgent)
     // A purchase that nothing links has no row in `customers`, and is asked about by any of its ids.
     var labels: [String: String] = [:]
@@ -89,13 +91,16 @@ struct WaitingCustomers {
       {
         let found = try WorkRow(row)
         guard let label = labels[found.subject], groups[label] != nil else { continue }
-        let isOfAnother = selection.queue == .unverified && found.kind != .unverifiedID
-        if try row.bool("is_leased") || isOfAnother {
+        let isOfAnother = selection.queue == .unverified && !isUrgent && found.kind != .unverifiedID
+        if try row.bool("is_leased") {
           groups[label] = nil
+        } else if isOfAnother {
+          left += (groups.removeValue(forKey: label) ?? []).map(\.id)
         } else if gathered.insert(found.id).inserted {
           groups[label, default: []].append(found)
         }
       }
     }
+    return left
   }
 }

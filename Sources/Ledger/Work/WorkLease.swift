@@ -55,7 +55,8 @@ extension WorkTable {
       self.scope = scope
       self.queue = queue
       self.subjects = subjects
-      goesAtOnce = true
+      // What nothing proves waits for its share of the budget: who can prove it takes it over until then.
+      goesAtOnce = queue == .requested
     }
   }
 
@@ -86,7 +87,7 @@ extension WorkTable {
       covered = try customers.covered(in: scope, session)
       try settle(covered, .done, reason: "in a history that was stored", at: now, in: session)
       customers.remove(covered)
-      try customers.gatherOthers(for: selection, at: now, session)
+      try postpone(customers.gatherOthers(for: selection, at: now, session), at: now, in: session)
       for row in due { last[row.kind] = row }
       pagesLeft -= due.count == limit ? 1 : pages
       // Customers who are leased elsewhere are not to stand in the way of the others behind them.
@@ -145,6 +146,19 @@ extension WorkTable {
         UPDATE work FORCE INDEX (PRIMARY)
         SET owner = NULL, due_at = \(due), reason = COALESCE(\(reason?.cut(to: 255)), reason)
         WHERE id IN (\(list: rows)) AND owner = \(owner) AND state = 0
+        """)
+    }
+  }
+
+  /// Puts off rows that are left to another queue, so that they do not stand in the way of those behind them.
+  private static func postpone(
+    _ rows: [Int64], at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    for rows in rows.sorted().parts() {
+      _ = try session.execute(
+        """
+        UPDATE work FORCE INDEX (PRIMARY) SET due_at = \(now + .minutes(1))
+        WHERE id IN (\(list: rows)) AND state = 0 AND due_at <= \(now)
         """)
     }
   }

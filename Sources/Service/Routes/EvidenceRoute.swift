@@ -100,7 +100,9 @@ package struct EvidenceRoute: Sendable {
     do {
       let decision = try decided.get()
       try await requirePurchases(of: decision, app: app)
-      if let findings = decision.reading?.findings, try await !hasRoom(for: findings, app) {
+      if let findings = decision.reading?.findings, seeding?.isAsking(about: app) == true,
+        try await !ledger.hasRoom(for: message, findings, of: app.id)
+      {
         metrics.messages["evidence", app.bundleID, "refused"].increment()
         metrics.refusals["evidence", "tooManyUnverifiedIds"].increment()
         return .tooManyUnverifiedIDs
@@ -249,13 +251,6 @@ package struct EvidenceRoute: Sendable {
         "a renewal names no app, and no purchase of \(unknown) is known here; hand in its transaction first",
         claimedApp: app.bundleID)
     }
-  }
-
-  /// Whether Apple can be asked about a message in which nothing is proven.
-  private func hasRoom(for findings: Findings, _ app: App) async throws(DatabaseError) -> Bool {
-    let unverified = findings.unverifiedSeeds
-    guard !unverified.isEmpty, unverified.count == findings.seeds.count else { return true }
-    return try await ledger.hasRoomForUnverifiedIDs(of: app.id, in: unverified[0].environment ?? .production)
   }
 
   /// The environment in which the ledger knows the id; null where it knows it in none, or in both.

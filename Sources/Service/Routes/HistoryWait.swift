@@ -31,17 +31,20 @@ struct HistoryWait: Sendable {
 
   /// Asks Apple about the customer and adds what is known then; whatever happens, the evidence itself is stored.
   func add(to answer: inout JSONObject, _ findings: Findings, app: App, within limit: Interval) async {
-    let named = (findings.seeds.map(\.transactionID) + findings.originalTransactionIDs).uniqued
-    // A client can put anybody's ids into an unsigned answer: they come last, and are told to be claims.
+    // A client can put anybody's ids into an unsigned answer: they come last, and are told to be claims. Of those that nothing
+    // proves the same are waited for that are asked about.
     let claimed = findings.claimedIDs
-    let ids = Array((named.filter { !claimed.contains($0) } + named.filter(claimed.contains)).prefix(Self.idsAtOnce))
+    let told = findings.unverifiedSeeds.map(\.transactionID)
+    let unverified = claimed.union(told).subtracting(findings.unplacedOriginals)
+    let named = (findings.seeds.map(\.transactionID) + findings.originalTransactionIDs).uniqued
+    let others = (told + named.filter(unverified.contains)).uniqued.prefix(WorkTable.mostUnverifiedOfMessage)
+    let ids = Array((named.filter { !unverified.contains($0) } + others).prefix(Self.idsAtOnce))
     guard !ids.isEmpty else {
       answer["history"] = .string("nothingToAskBy")
       return
     }
     do {
       var states: [WorkTable.State]?
-      let unverified = claimed.union(findings.unverifiedSeeds.map(\.transactionID))
       for environment in try await environments(of: findings, ids, app) {
         guard let found = try await lookUp(ids, unverified, app, environment, within: limit) else { continue }
         states = (states ?? []) + found
@@ -78,24 +81,19 @@ struct HistoryWait: Sendable {
   }
 
   /// How the ids stand once Apple was asked; `unverified` ones apart from the others, unless the ledger knows better.
+  ///
+  /// Where others are asked about, they alone are waited for.
   private func lookUp(
     _ ids: [String], _ unverified: Set<String>, _ app: App, _ environment: Environment, within limit: Interval
   ) async throws -> [WorkTable.State]? {
     guard let seeding else { return nil }
-    let unproven = try await ledger.unproven(unverified.intersection(ids), of: app.id, in: environment)
-    return try await withThrowingTaskGroup(of: [WorkTable.State]?.self) { group in
-      for queue in [WorkTable.Queue.requested, .unverified] {
-        let ids = ids.filter { unproven.contains($0) == (queue == .unverified) }
-        guard !ids.isEmpty else { continue }
-        group.addTask {
-          try await seeding.lookUp(ids, of: app, in: environment, queue, within: limit).map { Array($0.values) }
-        }
-      }
-      return try await group.reduce(nil as [WorkTable.State]?) { all, found in
-        guard let found else { return all }
-        return (all ?? []) + found
-      }
+    let (unproven, haveRoom) = try await ledger.unproven(unverified.intersection(ids), of: app.id, in: environment)
+    let proven = ids.filter { !unproven.contains($0) }
+    if !proven.isEmpty {
+      return try await seeding.lookUp(proven, of: app, in: environment, within: limit).map { Array($0.values) }
     }
+    guard haveRoom else { return ids.map { _ in .waiting } }
+    return try await seeding.lookUp(ids, of: app, in: environment, .unverified, within: limit).map { Array($0.values) }
   }
 
   /// Where to ask first: where the evidence is from; for an id alone where the ledger knows it, else in Production.

@@ -1,0 +1,37 @@
+import Database
+import Purchases
+import Time
+
+/// The ids by which Apple is asked because of new messages, by the queue in which they wait.
+struct ArrivedIDs {
+  typealias Arrival = (app: App.ID, seed: Seed, arrivedAt: Milliseconds)
+
+  private(set) var history: [Arrival] = []
+  private(set) var unverified: [Arrival] = []
+
+  /// To be made once what the messages prove is written.
+  ///
+  /// - Parameter unasked: ids that V1 bodies name, of which signed data is stored but no history.
+  init(
+    in messages: [(message: InboxMessage, app: App.ID, findings: Findings)], unasked: [Scope: Set<String>],
+    _ session: borrowing Session
+  ) throws(DatabaseError) {
+    var rooms: [Scope: Int] = [:]
+    for (message, app, findings) in messages {
+      let scope = Scope(app: app, environment: findings.environment)
+      let claimed = findings.claimedOriginals.subtracting(unasked[scope] ?? [])
+      let unproven = try WorkTable.unproven(findings.unverifiedSeeds, of: app, session)
+      let others = claimed.union(unproven.map(\.transactionID))
+      var most = WorkTable.mostUnverifiedOfMessage
+      // Beside something proven it is kept in any case: it must not go beyond what may wait.
+      if !unproven.isEmpty, unproven.count < findings.seeds.count {
+        if rooms[scope] == nil { rooms[scope] = try WorkTable.room(for: .unverifiedID, in: scope, session) }
+        most = min(most, max(0, rooms[scope] ?? 0))
+        rooms[scope, default: 0] -= min(most, unproven.count)
+      }
+      func arrival(_ seed: Seed) -> Arrival { (app: app, seed: seed, arrivedAt: message.receivedAt) }
+      history += findings.seeds.filter { !others.contains($0.transactionID) }.map(arrival)
+      unverified += unproven.prefix(most).map(arrival)
+    }
+  }
+}
