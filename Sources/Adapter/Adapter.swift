@@ -139,12 +139,12 @@ public struct Adapter: Sendable {
         // Apple says that it is another app's, whatever stands beside it. What was taken before that was looked at stays.
         let isOfAnother = error.kind == .authentic && error.code == Refusal.Code.wrongBundle.rawValue
         if isOfAnother, !isForStored { throw error }
-        found?.survey.add(unknown: Reading.further)
         refusal = refusal ?? error
       }
     }
     if var found {
-      if all.filter({ $0.kind == .receipt }).count > signed.count { found.survey.add(unknown: Reading.further) }
+      let isCut = all.count { $0.kind == .receipt } > signed.count
+      if isCut || refusal != nil { found.survey.add(unknown: Reading.further) }
       return Self.naming(idOf: object, in: found)
     }
     if let seed = try BareID.seed(object, of: origin) {

@@ -70,6 +70,32 @@
     }
   }
 
+  /// Else the ids of one would be asked about under the other's key.
+  @Test func `is one receipt alone where the other is of another app`() throws {
+    let apps = ["com.sumiapp.GridDiary", "com.vanillabreeze.igunbattle"].enumerated().map { number, bundleID in
+      App(id: App.ID(number + 1), bundleID: bundleID, appAppleID: nil)
+    }
+    let receipts = try ["cordova", "rn-iap"].map { library in
+      let bytes = try #require(
+        Samples.bytes("../cases/public-reports/02-object-with-id-drops-the-receipt/\(library).json"))
+      let object = try #require(try JSONReader.read(bytes).object)
+      return String(decoding: try #require(SignedMember.all(in: object).first).text, as: UTF8.self)
+    }
+    let judge = RowJudge(
+      intake: Self.judge("").intake, directory: AppDirectory(apps: apps, tokens: [:]), key: .generate(),
+      claims: RowJudge.Claims(app: nil, environment: nil, receivedAt: Milliseconds(1_790_000_000_000)))
+    func content(_ object: JSONObject) throws -> MigrationStep.Content {
+      let row = TableRow(key: "1", content: object.encoded(), userID: nil, app: nil, id: nil, isTooLarge: false)
+      let content: MigrationStep.Content? =
+        if case .content(let content) = judge.verdict(on: row) { content } else { nil }
+      return try #require(content)
+    }
+    let alone = try receipts.map { try content(["a": .string($0)]).ids.map(\.id) }
+    let both = try content(["a": .string(receipts[0]), "b": .string(receipts[1])])
+    let taken = try #require(apps.firstIndex { $0.id == both.place.app })
+    #expect(both.ids.map(\.id) == alone[taken])
+  }
+
   @Test func `is no answer in a member where something signed stands beside it`() throws {
     let answer: JSONObject = ["status": 0, "receipt": ["in_app": []]]
     let receipt = "MII" + String(repeating: "A", count: 400)

@@ -180,9 +180,11 @@ package struct RowJudge: Sendable {
 extension RowJudge.Verdict {
   fileprivate var isUsable: Bool { if case .content(let content) = self { content.isUsable } else { false } }
 
-  /// One content of two that one row holds.
+  /// One content of two that one row holds; the first where the other is of another app, by whose key its ids would be asked about.
   fileprivate func joined(with other: Self) -> Self {
-    guard case .content(let content) = self, case .content(let further) = other else { return self }
+    guard case .content(let content) = self, case .content(let further) = other,
+      content.place.app == further.place.app
+    else { return self }
     return .content(content.joined(with: further))
   }
 
