@@ -91,7 +91,7 @@ let package = Package(
     module("LegacyAnswers", "Receipts", "Wire", "Mappings", "Purchases", "JSON", "Time"),
     module("AppStore", "HTTPClient", "Wire", "Mappings", "Signing", "Runtime", "JSON", "Time"),
     module("Rollout"),
-    module("Ledger", "Rollout", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
+    module("Ledger", "Compression", "Rollout", "Database", "Purchases", "Signing", "Runtime", "JSON", "Time"),
     module("Intake", "Adapter", "Receipts", "Ledger", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     module(
       "BulkMigration", "Intake", "Backfill", "Adapter", "Receipts", "Ledger", "Database", "Signing", "Purchases",
@@ -149,7 +149,9 @@ let package = Package(
     .target(name: "WorldTime", path: "Tests/WorldTime"),
     .target(
       name: "Support",
-      dependencies: ["Simulator", "Compression", "Database", "Mappings", "Purchases", "Runtime", "JSON", "Time"],
+      dependencies: [
+        "Simulator", "Compression", "Ledger", "Database", "Mappings", "Purchases", "Signing", "Runtime", "JSON", "Time",
+      ],
       path: "Tests/Support", swiftSettings: strict),
     .target(
       name: "Truth",

@@ -58,7 +58,7 @@ struct AnsweredCustomer: Sendable {
         message,
         .accepted(
           Entry.Acceptance(
-            message, app: app.id, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)),
+            app: app.id, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)),
         proof: .proven)
     }
   }

@@ -57,7 +57,7 @@ final class AnsweringProcess {
     at now: Milliseconds
   ) async throws {
     let pool = Pool(database)
-    let (ledger, signer) = (Ledger(pool: pool), try PayloadSigner(samples.pki))
+    let (ledger, signer) = (Ledger(pool: pool, keys: Keyring(current: .generate())), try PayloadSigner(samples.pki))
     let adapter = Adapter(verifier: try samples.verifier())
     let app = try await pool.read { session throws(DatabaseError) in
       try AppTable.find(NotificationSamples.app.bundleID, in: session)

@@ -43,7 +43,7 @@ enum LedgerBatch {
         bundleID: NotificationSamples.app.bundleID, appAppleID: nil, at: NotificationSamples.start, in: session)
     }
     let entries = try await entries(samples, app.id)
-    let ledger = Ledger(pool: pool)
+    let ledger = Ledger(pool: pool, keys: Keyring(current: .generate()))
     var times: [Int: [Double]] = [:]
     var rest = entries[...]
     for _ in 0..<batches {
@@ -77,7 +77,7 @@ enum LedgerBatch {
         message,
         .accepted(
           Entry.Acceptance(
-            message, app: app, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)),
+            app: app, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)),
         proof: .proven)
     }
   }

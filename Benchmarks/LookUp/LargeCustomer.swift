@@ -90,7 +90,7 @@ struct LargeCustomer: Sendable {
           message,
           .accepted(
             Entry.Acceptance(
-              message, app: app.id, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)),
+              app: app.id, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)),
           proof: .proven)
       }
       guard try await ledger.append(entries).allSatisfy({ $0 == .stored }) else {

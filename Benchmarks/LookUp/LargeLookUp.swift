@@ -27,7 +27,7 @@ enum LargeLookUp {
       verifier: SignedDataVerifier(roots: TrustedRoots.apple.adding([try pki.trustedRoot()], for: .sandbox)))
     let service = try await ServedProcess.start(trusting: pki, app: NotificationSamples.app)
     let pool = Pool(service.database)
-    let ledger = Ledger(pool: pool)
+    let ledger = Ledger(pool: pool, keys: Keyring(current: .generate()))
     let bundleID = NotificationSamples.app.bundleID
     let (app, token) = try await pool.transaction { session throws(DatabaseError) in
       guard let app = try AppTable.find(bundleID, in: session) else { throw DatabaseError(.column, "no app") }

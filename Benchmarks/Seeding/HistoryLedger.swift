@@ -4,6 +4,7 @@ import Ledger
 import Purchases
 import Runtime
 import Seeding
+import Signing
 import Time
 
 /// The ledger of a benchmark as it is looked at from outside: ids put in as they arrive, and what has become of them.
@@ -13,7 +14,7 @@ struct HistoryLedger {
 
   /// Has the customers' ids arrive, those of one customer linked as a receipt links them.
   func arrive(_ customers: HistoryCustomers) async throws {
-    let (ledger, now) = (Ledger(pool: pool), WallClock.system.now())
+    let (ledger, now) = (Ledger(pool: pool, keys: Keyring(current: .generate())), WallClock.system.now())
     for first in stride(from: 0, to: customers.count, by: 64) {
       let entries = customers.originals[first..<min(first + 64, customers.count)].map { ids in
         var findings = Findings(app: app.bundleID, environment: .sandbox)
@@ -25,7 +26,7 @@ struct HistoryLedger {
         let message = InboxMessage(kind: .evidence, body: Array("\(ids)".utf8), receivedAt: now)
         return Entry(
           message,
-          .accepted(Entry.Acceptance(message, app: app.id, findings: findings, signedAt: nil, title: "receipt")))
+          .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "receipt")))
       }
       _ = try await ledger.append(entries)
     }

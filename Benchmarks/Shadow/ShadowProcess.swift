@@ -96,7 +96,8 @@ final class ShadowProcess {
     // Each signed while the simulator's certificates hold.
     let customer = LargeCustomer(shape: .periods, purchases: Self.largeRows, every: .minutes(1))
     try await customer.store(
-      in: Ledger(pool: pool), of: app, before: end, untold: 0, reading: Adapter(verifier: try samples.verifier()),
+      in: Ledger(pool: pool, keys: Keyring(current: .generate())), of: app, before: end, untold: 0,
+      reading: Adapter(verifier: try samples.verifier()),
       signedBy: try PayloadSigner(samples.pki))
     let newest = customer.newest(2, before: end)
     let receipt = SimulatedReceipt(of: NotificationSamples.app, purchases: newest, createdAt: end)

@@ -48,11 +48,12 @@ package final class Delivery: Service {
   private static let linesAtDatabase = 3
 
   package init(
-    pool: Pool, settings: Settings = Settings(), post: @escaping Post, restore: @escaping Restore,
+    pool: Pool, bodies: BodyVault, settings: Settings = Settings(), post: @escaping Post, restore: @escaping Restore,
     metrics: MetricsRegistry, clock: WallClock, pacing: Pacing = .system, logger: Logger
   ) {
     means = DestinationLine.Means(
-      pool: pool, settings: settings, post: post, restore: restore, metrics: DeliveryMetrics(metrics), clock: clock,
+      pool: pool, bodies: bodies, settings: settings, post: post, restore: restore, metrics: DeliveryMetrics(metrics),
+      clock: clock,
       pacing: pacing, logger: logger, turnstile: Turnstile(Self.linesAtDatabase))
   }
 

@@ -15,6 +15,7 @@ final class DestinationLine: Sendable {
   /// What every line needs.
   struct Means: Sendable {
     let pool: Pool
+    let bodies: BodyVault
     let settings: Delivery.Settings
     let post: Delivery.Post
     let restore: Delivery.Restore
@@ -217,10 +218,10 @@ final class DestinationLine: Sendable {
 
   /// Those that can be read: a damaged one must not keep the others from being sent.
   private func messages(_ digests: [Digest]) async throws(DatabaseError) -> [Digest: StoredMessage] {
-    let destination = destination
+    let (destination, bodies) = (destination, means.bodies)
     do throws(DatabaseError) {
       return try await means.pool.read { session throws(DatabaseError) in
-        try OutboxTable.messages(digests, for: destination, in: session)
+        try OutboxTable.messages(digests, for: destination, bodies, in: session)
       }
     } catch {
       guard error.code == .column else { throw error }

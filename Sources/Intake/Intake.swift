@@ -130,7 +130,7 @@ package struct Intake: Sendable {
       message,
       .accepted(
         Entry.Acceptance(
-          message, app: app.id, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)),
+          app: app.id, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)),
       proof: ProofClass(reading.trust))
   }
 

@@ -1,11 +1,12 @@
 package import Database
-import Signing
+package import Signing
 import Synchronization
 import Time
 
 /// What is known, in MySQL: every accepted message, and what all of them together say.
 package final class Ledger: Sendable {
   package let pool: Pool
+  package let bodies: BodyVault
   /// Certificate headers that are in the database for sure; Apple uses a handful.
   let writtenHeaders = Mutex<Set<Digest>>([])
 
@@ -26,7 +27,10 @@ package final class Ledger: Sendable {
   /// Ids that only unsigned messages of this process name and that were not queued, because too many wait.
   let unqueuedIDs = Mutex(0)
 
-  package init(pool: Pool) { self.pool = pool }
+  package init(pool: Pool, keys: Keyring) {
+    self.pool = pool
+    bodies = BodyVault(keys)
+  }
 
   /// How many messages that nobody vouches for were not forwarded since this was last asked, because too many waited.
   package func takeUnforwarded() -> Int {

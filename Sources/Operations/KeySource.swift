@@ -1,19 +1,45 @@
 package import Database
 import Ledger
+package import Runtime
 package import Signing
+import Time
 
-/// Where the master key comes from: asked for when something is sealed, never for a plan.
+/// Where the master key comes from: asked for when something is sealed or opened, never for a plan.
 package struct KeySource: Sendable {
   private let open: @Sendable (_ hasSealed: Bool) throws -> Keyring
 
-  /// - Parameter open: hears whether the database holds secrets sealed under a key that must be this one.
+  /// - Parameter open: hears whether anything in the database is sealed already: then it is under a key that must be this one.
   package init(_ open: @escaping @Sendable (_ hasSealed: Bool) throws -> Keyring) { self.open = open }
 
   /// Keys that are there already.
   package init(_ keys: Keyring) { open = { _ in keys } }
 
-  /// Opens the keys for this database.
+  /// Opens the key of this database, which is sealed under it from now on; `OtherMasterKey` where it is sealed under another.
   package func keys(for connection: Connection) async throws -> Keyring {
-    try open(await connection.read { session throws(DatabaseError) in try CredentialTable.hasAny(in: session) })
+    let known = try await connection.read { session throws(DatabaseError) in
+      try MasterKeyTable.inUse(in: session)
+    }
+    let keys = try open(known != nil)
+    let inUse =
+      try await known == nil
+      ? connection.transaction { session throws(DatabaseError) in
+        try MasterKeyTable.claim(keys.current, at: WallClock.system.now(), in: session)
+      } : known
+    if let inUse, inUse != keys.current.id.description { throw OtherMasterKey(inUse: inUse, here: keys.current.id) }
+    return keys
+  }
+}
+
+/// The database is sealed under another master key: what one machine stores under this one, no other could open.
+package struct OtherMasterKey: ExitStatusError, CustomStringConvertible {
+  package let inUse: String
+  package let here: MasterKey.ID
+
+  package var exitStatus: ExitStatus { .failed }
+  package var description: String {
+    """
+    the database is sealed under the master key \(inUse), this one is \(here): name the other machines' key with \
+    --master-key-file. If that key is lost for good: `switchyard db key --accept-new`
+    """
   }
 }

@@ -26,7 +26,6 @@ package struct ServiceMetrics: Sendable {
   let unforwarded: MetricFamily<Counter>
   let unqueuedIDs: MetricFamily<Counter>
   let claimedStockRefused: MetricFamily<Counter>
-  let redacted: MetricFamily<Counter>
 
   package init(_ registry: MetricsRegistry) {
     self.registry = registry
@@ -93,9 +92,6 @@ package struct ServiceMetrics: Sendable {
     outboxOldestSeconds = registry.gauge(
       "switchyard_outbox_oldest_age_seconds", help: "For how long the oldest of them has waited; 0 when none does.",
       labels: ["app", "environment", "destination"])
-    redacted = registry.counter(
-      "switchyard_redacted_stored_messages_total", help: "Stored messages that secrets were taken out of afterwards.")
-    redacted[].increment(by: 0)
     unforwarded = registry.counter(
       "switchyard_unproven_not_forwarded_total",
       help: "Unproven messages that were quarantined and not forwarded, because too many were queued already.")

@@ -19,7 +19,7 @@ final class ConsumptionBench: Sendable {
   let clock = SteppedClock(at: start)
   let metrics = MetricsRegistry()
   let log = RecordingLogHandler()
-  let keys = Keyring(current: MasterKey.generate())
+  let keys = Keyring.ofTests
   private let state = Mutex(State())
 
   init() async throws {
@@ -90,7 +90,7 @@ final class ConsumptionBench: Sendable {
     ]
     var entry = Entry(
       message,
-      .accepted(Entry.Acceptance(message, app: app.id, findings: findings, signedAt: Self.start, title: "asked")))
+      .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: Self.start, title: "asked")))
     entry.claimedIDs = isFromApple ? .first : .behind(atMost: .max)
     _ = try await ledger.append([entry])
   }

@@ -30,7 +30,7 @@ private struct ReportBench: Sendable {
     settings.namesResponder = false
     let apple = try RunningAppStore.start(world, settings, clock: clock.clock)
     let configuration = try await PrivateMariaDB.shared.database()
-    let (pool, keys) = (Pool(configuration), Keyring(current: .generate()))
+    let (pool, keys) = (Pool(configuration), Keyring.ofTests)
     let key = apple.store.identity.key
     let pem = try key.signingKey.pem()
     let app = try await pool.read { session throws(DatabaseError) in
@@ -95,7 +95,7 @@ private struct ReportBench: Sendable {
         rank: Rank(asOf: Self.start, tieBreak: [UInt8](repeating: 0, count: 16)), details: [:],
         message: message.digest.bytes, rule: "N-029")
     ]
-    let acceptance = Entry.Acceptance(message, app: app.id, findings: findings, signedAt: Self.start, title: "asked")
+    let acceptance = Entry.Acceptance(app: app.id, findings: findings, signedAt: Self.start, title: "asked")
     _ = try await Ledger(pool: pool).append([Entry(message, .accepted(acceptance))])
   }
 

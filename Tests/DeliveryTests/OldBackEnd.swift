@@ -74,7 +74,8 @@ struct DeliveryBench {
     var pacing = Pacing.system
     pacing.random = { $0 }
     return Delivery(
-      pool: pool, post: back.post, restore: restore, metrics: metrics, clock: clock.clock, pacing: pacing,
+      pool: pool, bodies: .ofTests, post: back.post, restore: restore, metrics: metrics, clock: clock.clock,
+      pacing: pacing,
       logger: Logger(label: "test", level: .debug, handler: log))
   }
 
@@ -82,7 +83,8 @@ struct DeliveryBench {
     over post: @escaping Delivery.Post, _ settings: Delivery.Settings = .init(), pacing: Pacing = .system
   ) -> Delivery {
     Delivery(
-      pool: pool, settings: settings, post: post, restore: { $0.message.body }, metrics: metrics, clock: clock.clock,
+      pool: pool, bodies: .ofTests, settings: settings, post: post, restore: { $0.message.body }, metrics: metrics,
+      clock: clock.clock,
       pacing: pacing, logger: Logger(label: "test", level: .debug, handler: RecordingLogHandler()))
   }
 
@@ -104,7 +106,7 @@ struct DeliveryBench {
         app: Self.app, environment: scope.environment, .originalTransactionID("\(customer)"),
         .appTransactionID("7\(customer)"))
     ]
-    let acceptance = Entry.Acceptance(message, app: scope.app, findings: findings, signedAt: nil, title: "test")
+    let acceptance = Entry.Acceptance(app: scope.app, findings: findings, signedAt: nil, title: "test")
     return Entry(
       message, .accepted(acceptance),
       addressee: .init(scope, epoch: nil, at: clock.clock.now(), proof: .proven))

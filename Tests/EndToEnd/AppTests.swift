@@ -170,7 +170,8 @@
 
   @Test func `seals credentials under a master key made at first use`() async throws {
     let database = try await TestDatabase.migrated()
-    let (program, place) = (database.program, database.place)
+    let place = database.place
+    let program = Program(options: ["--data-dir", "\(place.path)/new"], environment: database.program.environment)
     let key = place.file("AuthKey.p8", try SigningKey.generate().privateKey.pem())
     let secret = place.file("secret.txt", Array("0123456789abcdef0123456789abcdef\n".utf8))
     let options = ["--key-file", key, "--key-id", "KEY1", "--issuer", "issuer-1", "--shared-secret-file", secret]

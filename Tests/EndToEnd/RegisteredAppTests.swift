@@ -247,6 +247,6 @@
     let other = place.file("other.key", Array(String(repeating: "cd", count: 32).utf8))
     let sealed = try await database.program.run(
       "api", "history", "1", "--app", Self.app, "--master-key-file", other)
-    #expect(sealed.status == 1 && sealed.notes.contains("does not open"), "\(sealed)")
+    #expect(sealed.status == 1 && sealed.notes.contains("is sealed under the master key"), "\(sealed)")
   }
 }

@@ -10,6 +10,9 @@ struct TestDatabase {
     let url = "mysql://\(configuration.user)@localhost/\(configuration.database ?? "")?socket=\(socket)&timeout=300"
     program = Program(
       options: ["--data-dir", "\(place.path)/data"], environment: ["SWITCHYARD_DATABASE": url])
+    // What a test stores itself opens in the program.
+    _ = FileFacts.makeDirectory("\(place.path)/data")
+    try PrivateFile.create("\(place.path)/data/master.key", contents: Keyring.ofTests.current.fileContents)
   }
 
   /// The same with the schema in place.
@@ -84,12 +87,15 @@ struct TestDatabase {
 
   /// Puts a notification into quarantine, as the service does with one it cannot take in; its digest.
   func quarantine(_ body: [UInt8], code: String, receivedAt: Int64) async throws -> String {
-    let digest = Digest.sha256(body)
-    try await execute(
-      """
-      INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body, size)
-      VALUES (\(digest.bytes), \(receivedAt), 'authentic', \(code), 'for a test', '', 1, \(body), \(body.count))
-      """)
-    return digest.hex
+    let message = InboxMessage(kind: .notification, body: body, receivedAt: Milliseconds(receivedAt))
+    try await setAside(message, Entry.Refusal(source: .authentic, code: code, detail: "for a test", claimedApp: nil))
+    return message.digest.hex
+  }
+
+  /// Puts a message into quarantine.
+  func setAside(_ message: InboxMessage, _ refusal: Entry.Refusal) async throws {
+    let pool = Pool(configuration)
+    #expect(try await Ledger(pool: pool).append([Entry(message, .quarantined(refusal))]) == [.quarantined])
+    await pool.close()
   }
 }

@@ -88,6 +88,6 @@
       message,
       .accepted(
         Entry.Acceptance(
-          message, app: app.id, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)))
+          app: app.id, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)))
   }
 }

@@ -104,7 +104,7 @@ struct ClaimFixture: Sendable {
   ) async throws {
     var entry = Entry(
       message,
-      .accepted(Entry.Acceptance(message, app: app.id, findings: findings, signedAt: nil, title: "test")))
+      .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "test")))
     entry.claimedIDs = order
     #expect(try await ledger.append([entry]) == [.stored])
   }

@@ -11,7 +11,7 @@
       let findings = customer.findings(0)
       let entry = Entry(
         message,
-        .accepted(Entry.Acceptance(message, app: fixture.app.id, findings: findings, signedAt: nil, title: "t")))
+        .accepted(Entry.Acceptance(app: fixture.app.id, findings: findings, signedAt: nil, title: "t")))
       #expect(try await fixture.ledger.append([entry]) == [.stored])
       try await body(fixture)
     } catch {

@@ -6,7 +6,7 @@
   private func accepted(_ message: InboxMessage, _ app: App) -> Entry {
     let findings = Findings(app: app.bundleID, environment: .production)
     return Entry(
-      message, .accepted(Entry.Acceptance(message, app: app.id, findings: findings, signedAt: nil, title: "id")))
+      message, .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "id")))
   }
 
   @Test func `is kept with it where its row does not say the same`() async throws {

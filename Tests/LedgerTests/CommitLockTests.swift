@@ -9,7 +9,7 @@
     let findings = fixture.findings(.notificationV1, of: original, 0...0, at: 1)
     return Entry(
       message,
-      .accepted(Entry.Acceptance(message, app: fixture.app.id, findings: findings, signedAt: nil, title: "test")),
+      .accepted(Entry.Acceptance(app: fixture.app.id, findings: findings, signedAt: nil, title: "test")),
       proof: proof)
   }
 

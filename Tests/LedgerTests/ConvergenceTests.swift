@@ -33,7 +33,7 @@
       dumps.append(try await fixture.dump())
       try await fixture.expectUserIDs(8 + 8, "round \(round), seed \(seed)")
       if round == 3 {
-        let rebuild = Rebuild(fixture.configuration) { stored in try story.reading(stored.message).findings }
+        let rebuild = Rebuild(fixture.configuration, .ofTests) { stored in try story.reading(stored.message).findings }
         let summary = try await rebuild.run(now: SignedStory.start + .days(365))
         #expect(summary.messages == story.messages.count)
         dumps.append(try await fixture.dump())
@@ -133,7 +133,7 @@ struct LedgerFixture {
       findings.furtherAliases.append(Alias(orderID: id, of: key, asOf: SignedStory.start + .hours(Int64(hour))))
     }
     let message = InboxMessage(kind: .evidence, body: Array("two spellings".utf8), receivedAt: SignedStory.start)
-    let acceptance = Entry.Acceptance(message, app: fixture.app.id, findings: findings, signedAt: nil, title: "")
+    let acceptance = Entry.Acceptance(app: fixture.app.id, findings: findings, signedAt: nil, title: "")
     let outcomes = try await fixture.ledger.append([Entry(message, .accepted(acceptance))])
     #expect(outcomes == [.stored])
     let rows = try await fixture.pool.read { session throws(DatabaseError) in

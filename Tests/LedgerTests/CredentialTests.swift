@@ -50,22 +50,12 @@
       #expect(found.opened.map(\.name) == ["good"])
       #expect(Set(found.unopened.map(\.name)) == ["elsewhere", "foreign"])
       #expect(try AppTable.directory(with: keys, in: session).unopened.count == 2)
-      let others = try CredentialTable.openable(with: keys, in: session).sealedUnderAnother
-      #expect(others == ["\(CredentialTable.Kind.sharedSecret.rawValue) foreign"])
       #expect(found.unopened.filter(\.isOfAnotherKey).map(\.name) == ["foreign"], "the other is damaged")
-      // What services could not open would stop them all.
-      let service = ProcessTable.Service(process: [UInt8](repeating: 1, count: 16), name: nil, version: nil)
-      try ProcessTable.note(service, mark: 1, in: session)
-      func isTaken(_ keys: Keyring) -> Bool {
-        do throws(DatabaseError) {
-          try CredentialTable.put(
-            Array("later".utf8), kind: .sharedSecret, name: "later", issuer: "", of: app, sealedWith: keys, at: now,
-            in: session)
-        } catch { return false }
-        return true
-      }
-      #expect(isTaken(keys))
-      #expect(!isTaken(Keyring(current: .generate())))
+      let ended = try CredentialTable.unopened(with: keys, in: session)
+      #expect(Set(ended.map(\.name)) == ["elsewhere", "foreign"])
+      for credential in ended { try CredentialTable.end(credential, at: now, in: session) }
+      #expect(try CredentialTable.unopened(with: keys, in: session).isEmpty)
+      #expect(try CredentialTable.list(of: app, in: session).map(\.name) == ["good"])
     }
     await fixture.pool.close()
   }

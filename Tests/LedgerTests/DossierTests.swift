@@ -69,7 +69,7 @@
     let entry = Entry(
       message,
       .accepted(
-        Entry.Acceptance(message, app: fixture.app.id, findings: findings, signedAt: nil, title: "history of 2")))
+        Entry.Acceptance(app: fixture.app.id, findings: findings, signedAt: nil, title: "history of 2")))
     #expect(try await fixture.ledger.append([entry]) == [.stored])
     #expect(try await fixture.ledger.append([entry]) == [.duplicate])
     for name in [token, token.lowercased()] {

@@ -330,7 +330,7 @@ private func entry(_ text: String, _ commitClass: CommitClass, weight: Int = 1) 
     Seed(app: "com.example.app", environment: .sandbox, transactionID: "\(number)", userID: nil)
   }
   let accepted = Entry.Acceptance(
-    message, app: App.ID(1), findings: findings, signedAt: nil, title: "")
+    app: App.ID(1), findings: findings, signedAt: nil, title: "")
   let isClaimed = commitClass == .claimed || commitClass == .claimedFromApple
   var claimed = Entry(message, .accepted(accepted), proof: isClaimed ? .claimed : .proven)
   claimed.isFromApple = commitClass == .claimedFromApple

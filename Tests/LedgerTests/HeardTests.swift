@@ -11,7 +11,7 @@
     let findings = Findings(app: app.bundleID, environment: .sandbox)
     return Entry(
       message,
-      .accepted(Entry.Acceptance(message, app: app.id, findings: findings, signedAt: nil, title: title)))
+      .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: title)))
   }
 
   private static func last(_ base: LedgerFixture) async throws -> [NewsFlow.Generation: Milliseconds] {

@@ -15,7 +15,7 @@
       let message = InboxMessage(kind: .evidence, body: Array("\(ids)".utf8), receivedAt: Self.now)
       return Entry(
         message,
-        .accepted(Entry.Acceptance(message, app: fixture.app.id, findings: findings, signedAt: nil, title: "receipt")))
+        .accepted(Entry.Acceptance(app: fixture.app.id, findings: findings, signedAt: nil, title: "receipt")))
     }
     _ = try await fixture.ledger.append(entries)
     let (app, now, ids) = (fixture.app.id, Self.now, customers.flatMap { $0 })

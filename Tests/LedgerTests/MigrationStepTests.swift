@@ -86,7 +86,7 @@
         var entry = Entry(
           message,
           .accepted(
-            Entry.Acceptance(message, app: fixture.app.id, findings: findings, signedAt: nil, title: "test")))
+            Entry.Acceptance(app: fixture.app.id, findings: findings, signedAt: nil, title: "test")))
         entry.queuesIDs = !isStored
         #expect(try await fixture.ledger.append([entry]) == [.stored])
         let cases = try await fixture.pool.read { session throws(DatabaseError) in

@@ -86,7 +86,7 @@ struct ModelFixture {
     let entry = Entry(
       message,
       .accepted(
-        Entry.Acceptance(message, app: app.id, findings: findings, signedAt: nil, title: "message \(number)")))
+        Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "message \(number)")))
     let outcome = try await ledger.append([entry])
     #expect(outcome == [.stored])
   }

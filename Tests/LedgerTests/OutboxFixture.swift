@@ -38,7 +38,7 @@ struct OutboxFixture {
           original == originals[0] ? .appTransactionID("7\(original)") : .originalTransactionID(original)))
     }
     let acceptance = Entry.Acceptance(
-      message, app: base.app.id, findings: findings, signedAt: nil, title: text)
+      app: base.app.id, findings: findings, signedAt: nil, title: text)
     return Entry(
       message, .accepted(acceptance),
       addressee: forwarded ? .init(scope, epoch: epoch, at: Self.now, proof: proof) : nil)
@@ -58,7 +58,7 @@ struct OutboxFixture {
     let outcome = try await turn(wanted: classes.reduce(into: [:]) { $0[$1] = limit }, at: now)
     let (digests, destination) = (outcome.leased.map(\.message), destination)
     let bodies = try await pool.read { session throws(DatabaseError) in
-      try OutboxTable.messages(digests, for: destination, in: session)
+      try OutboxTable.messages(digests, for: destination, .ofTests, in: session)
     }
     return outcome.leased.map { (String(decoding: bodies[$0.message]?.message.body ?? [], as: UTF8.self), $0) }
   }

@@ -135,7 +135,7 @@
       let turned = try await fixture.turn(settlements, wanted: [.proven: wanted, .claimed: wanted])
       let (digests, destination) = (turned.leased.map(\.message), fixture.destination)
       let bodies = try await fixture.pool.read { session throws(DatabaseError) in
-        try OutboxTable.messages(digests, for: destination, in: session)
+        try OutboxTable.messages(digests, for: destination, .ofTests, in: session)
       }
       for delivery in turned.leased {
         let text = String(decoding: bodies[delivery.message]?.message.body ?? [], as: UTF8.self)

@@ -90,7 +90,7 @@
       defer { session.onStatement = nil }
       var outgoing = OutboxTable.Outgoing(message: digest, addressee: addressee, proof: .claimed, size: 1, members: [])
       outgoing.earlier = .other
-      try OutboxTable.enqueue([outgoing], try OutboxTable.roads(of: [app], in: session), in: session)
+      try OutboxTable.enqueue([outgoing], try OutboxTable.roads(of: [app], in: session), .ofTests, in: session)
     }
     #expect(settling.withLock(\.self) == .lockWaitTimeout)
     await fixture.pool.close()
@@ -144,7 +144,7 @@
       async let second = fixture.ledger.append([apples])
       _ = try await (first, second)
       let kept = try await fixture.pool.read { session throws(DatabaseError) in
-        try QuarantineTable.find([copy.message.digest], in: session).map {
+        try QuarantineTable.find([copy.message.digest], .ofTests, in: session).map {
           String(decoding: $0.message.body, as: UTF8.self)
         }
       }
@@ -214,7 +214,7 @@
     #expect(try await fixture.ledger.append([accepted("Apple's", in: fixture)]) == [.stored])
     let digest = copy.message.digest
     let bodies = try await fixture.pool.read { session throws(DatabaseError) in
-      try OutboxTable.messages([digest], for: other, in: session)
+      try OutboxTable.messages([digest], for: other, .ofTests, in: session)
     }
     #expect(bodies[digest]?.message.body == Array("stranger's".utf8))
     await fixture.pool.close()
@@ -229,7 +229,8 @@
       // Not through the pool, which would make it again.
       let connection = try await Connection.open(fixture.base.configuration)
       try await connection.read { session throws(DatabaseError) in
-        try QuarantineTable.replace(with: message, refusal, in: session)
+        try QuarantineTable.replace(
+          with: message, refusal, BodyVault.ofTests.seal(message, sharesHeaders: false), in: session)
       }
     }
     await fixture.pool.close()

@@ -167,7 +167,7 @@ struct RebuildFixture: Sendable {
 
   /// A rebuild that reads as the program does, after `meanwhile`.
   func rebuild(_ meanwhile: @escaping @Sendable (StoredMessage) throws -> Void = { _ in }) -> Rebuild {
-    Rebuild(ledger.configuration) { stored in
+    Rebuild(ledger.configuration, .ofTests) { stored in
       try meanwhile(stored)
       return try story.reading(stored.message).findings
     }

@@ -21,7 +21,7 @@
       kind: first.kind, body: Array("\(namings)".utf8), receivedAt: Self.start + first.after)
     return Entry(
       message,
-      .accepted(Entry.Acceptance(message, app: app.id, findings: findings, signedAt: nil, title: "id")))
+      .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "id")))
   }
 
   private func rows(_ fixture: LedgerFixture) async throws -> [SeedTable.Row] {
@@ -86,7 +86,7 @@
       _ = try session.execute("DELETE FROM seeds WHERE environment = 2")
       _ = try session.execute("UPDATE seeds SET kind = 1, first_seen_at = 1")
     }
-    let rebuild = Rebuild(fixture.configuration) { stored in
+    let rebuild = Rebuild(fixture.configuration, .ofTests) { stored in
       let entry = try #require(entries.first { $0.message.digest == stored.message.digest })
       guard case .accepted(let acceptance) = entry.content else { return Findings(app: "", environment: .sandbox) }
       return acceptance.findings

@@ -95,6 +95,6 @@ struct SignedStory {
       message,
       .accepted(
         Entry.Acceptance(
-          message, app: app.id, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)))
+          app: app.id, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)))
   }
 }

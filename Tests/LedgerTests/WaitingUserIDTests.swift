@@ -21,7 +21,7 @@
     ]
     return Entry(
       message,
-      .accepted(Entry.Acceptance(message, app: app.id, findings: findings, signedAt: nil, title: "transaction")))
+      .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "transaction")))
   }
 
   private func naming(
@@ -33,7 +33,7 @@
     findings.seeds = [Seed(app: app.bundleID, environment: environment, transactionID: id, userID: user)]
     findings.attribute(toUser: user, asOf: message.receivedAt, message: message.digest.bytes)
     return Entry(
-      message, .accepted(Entry.Acceptance(message, app: app.id, findings: findings, signedAt: nil, title: "id")))
+      message, .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "id")))
   }
 
   private func attributed(_ fixture: LedgerFixture) async throws -> [String] {
@@ -84,7 +84,7 @@
       try await fixture.expectUserIDs(Self.expected.count, "seed \(seed)")
       dumps.append(try await fixture.dump())
       if round == 0 {
-        let rebuild = Rebuild(fixture.configuration) { stored in
+        let rebuild = Rebuild(fixture.configuration, .ofTests) { stored in
           let entry = try #require(entries.first { $0.message.digest == stored.message.digest })
           guard case .accepted(let acceptance) = entry.content else { return Findings(app: "", environment: .sandbox) }
           return acceptance.findings

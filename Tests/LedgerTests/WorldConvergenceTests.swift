@@ -149,6 +149,6 @@ private struct StoryTeller {
       message,
       .accepted(
         Entry.Acceptance(
-          message, app: app.id, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)))
+          app: app.id, findings: reading.findings, signedAt: reading.signedAt, title: reading.title)))
   }
 }

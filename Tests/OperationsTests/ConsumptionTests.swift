@@ -32,7 +32,7 @@
     let timing = CallTiming(clock: .fixed(at: now)) { _ in }
     let client = AppStoreClient(
       http: http, gate: BudgetGate(store: SharedBudgets().member("test"), timing: timing), timing: timing)
-    let report = ConsumptionReport(client: client, pool: pool, keys: Keyring(current: MasterKey.generate()))
+    let report = ConsumptionReport(client: client, pool: pool, keys: .ofTests)
     let answer = AnswerConsumption(["customerConsented": true], to: "77")
     let outcome = try await here.expect("consumption.answer consumption 77: by hand: ticket 4") {
       try await answer.plan(at: now, on: here.connection)

@@ -5,7 +5,8 @@
   private let adapter = Adapter(verifier: SignedDataVerifier(roots: .apple))
 
   private static func message(_ number: Int) -> InboxMessage {
-    let body = Array("\(number) ".utf8) + [UInt8](repeating: 0x78, count: 2 << 20)
+    // Such as cannot be made shorter.
+    let body = Array("\(number) ".utf8) + Base64.standard.encode(.random(count: 3 << 19))
     return InboxMessage(kind: .notification, body: body, receivedAt: now + .seconds(Int64(number)))
   }
 
@@ -33,7 +34,7 @@
     #expect(listed.count == Self.count && listed.allSatisfy { $0.size > 2 << 20 })
     #expect(page.count == 7 && page.map(\.message.digest) == listed.prefix(7).map(\.digest))
     var told: [Digest] = []
-    let replay = ReplayQuarantine(.all, readBy: Intake(adapter: adapter), nil, into: Ledger(pool: pool))
+    let replay = ReplayQuarantine(.all, readBy: Intake(adapter: adapter), .ofTests, into: Ledger(pool: pool))
     let summary = try await replay.apply(by: Operated.kim, clock: .fixed(at: Self.now), on: connection) { digest, _ in
       told.append(digest)
     }
@@ -49,7 +50,7 @@
     for number in 0..<Self.count {
       let message = Self.message(number)
       let findings = Findings(app: Operated.bundleID, environment: .sandbox)
-      let accepted = Entry.Acceptance(message, app: here.app.id, findings: findings, signedAt: nil, title: "V1 X")
+      let accepted = Entry.Acceptance(app: here.app.id, findings: findings, signedAt: nil, title: "V1 X")
       #expect(try await Ledger(pool: pool).append([Entry(message, .accepted(accepted))]) == [.stored])
     }
     await pool.close()
@@ -63,7 +64,7 @@
     await connection.close()
     #expect(listed.count == Self.count && messages.map(\.message.digest) == listed.map(\.digest))
     #expect(messages.map(\.message.body.count) == listed.map(\.size))
-    let summary = try await RebuildLedger(Self.tight(here), readBy: adapter) { _ in }
+    let summary = try await RebuildLedger(Self.tight(here), .ofTests, readBy: adapter) { _ in }
       .apply(by: Operated.kim, at: Self.now)
     #expect(summary.messages == Self.count && summary.refused.count == Self.count)
   }

@@ -66,13 +66,15 @@
 
   private func withQuarantine(_ count: Int) async throws -> Operated {
     let here = try await Operated()
-    try await here.execute(
-      """
-      INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body, size)
-      SELECT UNHEX(SHA2(seq, 256)), seq, 'unproven', 'notJSON', 'for a test', '', 1, seq, LENGTH(seq)
-      FROM (WITH RECURSIVE numbers AS (SELECT 1 AS seq UNION ALL SELECT seq + 1 FROM numbers WHERE seq < \(count))
-        SELECT seq FROM numbers) AS numbers
-      """)
+    let pool = Pool(here.configuration)
+    let refusal = Entry.Refusal(source: .unproven, code: "notJSON", detail: "for a test", claimedApp: nil)
+    let entries = (1...count).map { number in
+      Entry(
+        InboxMessage(kind: .notification, body: Array("\(number)".utf8), receivedAt: Milliseconds(Int64(number))),
+        .quarantined(refusal))
+    }
+    _ = try await Ledger(pool: pool).append(entries)
+    await pool.close()
     return here
   }
 
@@ -100,7 +102,7 @@
     let here = try await withQuarantine(count)
     let pool = Pool(here.configuration)
     let intake = Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple)))
-    let replay = ReplayQuarantine(.code("notJSON"), readBy: intake, nil, into: Ledger(pool: pool))
+    let replay = ReplayQuarantine(.code("notJSON"), readBy: intake, .ofTests, into: Ledger(pool: pool))
     var told = 0
     let before = try await here.contents()
     let plan = try await replay.plan(at: now, on: here.connection) { _, _ in told += 1 }
@@ -116,7 +118,7 @@
         "quarantine.replay quarantine --code notJSON: 0 accepted, \(count) stay: ticket 4"
       ])
     let none = ReplayQuarantine(
-      .digest(try #require(DigestPrefix("0000000000"))), readBy: intake, nil, into: Ledger(pool: pool))
+      .digest(try #require(DigestPrefix("0000000000"))), readBy: intake, .ofTests, into: Ledger(pool: pool))
     try await here.expectRefusal(NoSuchMessage.self) {
       _ = try await none.apply(by: kim, clock: clock, on: here.connection) { _, _ in }
     }
@@ -127,7 +129,7 @@
     let here = try await withQuarantine(3)
     let pool = Pool(here.configuration)
     let intake = Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple)))
-    let replay = ReplayQuarantine(.all, readBy: intake, nil, into: Ledger(pool: pool))
+    let replay = ReplayQuarantine(.all, readBy: intake, .ofTests, into: Ledger(pool: pool))
     _ = try await here.expect("quarantine.replay quarantine --all: 0 accepted, 3 stay: ticket 4") {
       try await replay.plan(at: now, on: here.connection) { _, _ in }
     } apply: { _ in

@@ -32,7 +32,7 @@ struct KeptUp: Sendable {
     // Tokens are of the time of the service; what is signed is of the world's.
     let running = try RunningAppStore.start(world, market, clock: serviceClock)
     let configuration = try await PrivateMariaDB.shared.database()
-    let (pool, keys) = (Pool(configuration), Keyring(current: .generate()))
+    let (pool, keys) = (Pool(configuration), Keyring.ofTests)
     let (identity, now) = (running.store.identity, world.now + ahead)
     let pem = try identity.key.signingKey.pem()
     try await pool.read { session throws(DatabaseError) in

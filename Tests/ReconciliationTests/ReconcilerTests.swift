@@ -84,7 +84,7 @@
         ]
         return Entry(
           message,
-          .accepted(Entry.Acceptance(message, app: app.id, findings: findings, signedAt: nil, title: "test")))
+          .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "test")))
       }
       let ledger = Ledger(pool: kept.pool)
       _ = try await ledger.append([entry(.signedV2, line: "1", from: -40, asOf: -40)])
@@ -116,7 +116,7 @@
         ]
         return Entry(
           message,
-          .accepted(Entry.Acceptance(message, app: app.id, findings: findings, signedAt: nil, title: "test")))
+          .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "test")))
       }
       let forged = (0..<40).map { entry(.notificationV1, "80\($0)") }
       _ = try await Ledger(pool: kept.pool).append(forged + [entry(.signedV2, "9077")])

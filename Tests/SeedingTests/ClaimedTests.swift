@@ -157,7 +157,7 @@ extension SeedingBench {
       findings.seeds = [Seed(app: app.bundleID, environment: .sandbox, transactionID: id)]
       return Entry(
         message,
-        .accepted(Entry.Acceptance(message, app: app.id, findings: findings, signedAt: nil, title: "V1")))
+        .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "V1")))
     }
     _ = try await Ledger(pool: pool).append(entries)
   }

@@ -51,7 +51,7 @@ struct SeedingBench: Sendable {
     settings.receiptPKI = receiptPKI
     let clock = SteppedClock(at: world.now)
     let running = try RunningAppStore.start(world, settings, clock: clock.clock)
-    let keys = Keyring(current: MasterKey.generate())
+    let keys = Keyring.ofTests
     let key = running.store.identity.key
     let pem = try key.signingKey.pem()
     let app = try await pool.read { session throws(DatabaseError) in
@@ -183,7 +183,7 @@ struct SeedingBench: Sendable {
         kind: .evidence, body: Array("\(ids) \(environment) \(areProven)".utf8), receivedAt: now)
       return Entry(
         message,
-        .accepted(Entry.Acceptance(message, app: app.id, findings: findings, signedAt: nil, title: "receipt")))
+        .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "receipt")))
     }
     _ = try await Ledger(pool: pool).append(entries)
   }

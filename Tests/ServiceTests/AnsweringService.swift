@@ -34,7 +34,7 @@ struct AnsweringService: Sendable {
     market.receiptPKI = receiptPKI
     let running = try RunningAppStore.start(world, market, clock: wall)
     let configuration = try await PrivateMariaDB.shared.database()
-    let (pool, keys) = (Pool(configuration), Keyring(current: .generate()))
+    let (pool, keys) = (Pool(configuration), Keyring.ofTests)
     let identity = running.store.identity
     let (pem, now) = (try identity.key.signingKey.pem(), world.now)
     let token = try await pool.read { session throws(DatabaseError) in

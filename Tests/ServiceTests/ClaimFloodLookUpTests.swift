@@ -7,7 +7,7 @@
       let app = try await service.pool.read { session throws(DatabaseError) in try AppTable.all(in: session)[0] }
       let message = InboxMessage(kind: .notification, body: .random(count: 16), receivedAt: LargeCustomer.start)
       let accepted = Entry.Acceptance(
-        message, app: app.id, findings: customer.findings(0), signedAt: nil, title: "notification")
+        app: app.id, findings: customer.findings(0), signedAt: nil, title: "notification")
       #expect(try await Ledger(pool: service.pool).append([Entry(message, .accepted(accepted))]) == [.stored])
       // As 100 notifications with 300 rows each would leave them.
       try await service.pool.transaction { session throws(DatabaseError) in

@@ -208,13 +208,13 @@
       }
       let secrets = [Self.secret, other].map { Array($0.utf8) }
       try await service.pool.read { session throws(DatabaseError) in
-        let statements: [SQL] = ["SELECT body FROM bodies", "SELECT CONCAT(body, detail, app) FROM quarantine"]
-        for statement in statements {
-          let rows = try session.query(statement)
-          #expect(!rows.isEmpty)
-          for row in rows {
-            for secret in secrets { #expect(try row.bytes(0).firstRange(of: secret) == nil, "\(statement)") }
-          }
+        let kept = try QuarantineTable.page(after: nil, code: nil, digestPrefix: nil, limit: 9, in: session)
+        let texts =
+          try InboxTable.newest(limit: 9, digestPrefix: nil, in: session).map(\.message.body)
+          + kept.map { $0.message.body + Array($0.detail.utf8) + Array($0.claimedApp.utf8) }
+        #expect(texts.count > kept.count && !kept.isEmpty)
+        for text in texts {
+          for secret in secrets { #expect(text.firstRange(of: secret) == nil) }
         }
       }
       for record in service.log.records {
@@ -301,11 +301,11 @@
       }
       let secret = Array(Self.secret.utf8)
       try await service.pool.read { session throws(DatabaseError) in
-        for table in ["bodies", "quarantine"] {
-          let rows = try session.query("SELECT body FROM \(identifier: table)")
-          #expect(rows.count == (table == "bodies" ? 1 : 2))
-          for row in rows { #expect(try row.bytes(0).firstRange(of: secret) == nil) }
-        }
+        let bodies =
+          try InboxTable.newest(limit: 9, digestPrefix: nil, in: session).map(\.message.body)
+          + QuarantineTable.page(after: nil, code: nil, digestPrefix: nil, limit: 9, in: session).map(\.message.body)
+        #expect(bodies.count == 3)
+        for body in bodies { #expect(body.firstRange(of: secret) == nil) }
       }
     }
   }

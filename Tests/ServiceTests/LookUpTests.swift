@@ -10,7 +10,7 @@
       let message = InboxMessage(kind: .notification, body: .random(count: 16), receivedAt: LargeCustomer.start)
       return Entry(
         message,
-        .accepted(Entry.Acceptance(message, app: app.id, findings: findings, signedAt: nil, title: "notification")))
+        .accepted(Entry.Acceptance(app: app.id, findings: findings, signedAt: nil, title: "notification")))
     }
     #expect(try await ledger.append(entries).allSatisfy { $0 == .stored })
   }

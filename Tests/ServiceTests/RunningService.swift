@@ -43,7 +43,7 @@ struct RunningService {
     settings.http.limits.answer = .seconds(80)
     change(&settings)
     let roots = TrustedRoots.apple.adding([try pki.trustedRoot()], for: .sandbox)
-    let master = MasterKey.generate()
+    let master = Keyring.ofTests.current
     let installation = try await Installation(
       pool: pool, adapter: Adapter(verifier: SignedDataVerifier(roots: roots)), keys: Keyring(current: master),
       settings: settings, clock: clock, logger: Logger(label: "test", level: .debug, handler: log))

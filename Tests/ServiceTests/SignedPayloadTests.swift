@@ -37,8 +37,8 @@
 
   private func kept(_ service: RunningService) async throws -> [String] {
     try await service.pool.read { session throws(DatabaseError) in
-      try session.query("SELECT body FROM quarantine").map { row throws(DatabaseError) in
-        String(decoding: try row.bytes(0), as: UTF8.self)
+      try QuarantineTable.page(after: nil, code: nil, digestPrefix: nil, limit: 1_000, in: session).map {
+        String(decoding: $0.message.body, as: UTF8.self)
       }
     }
   }

@@ -227,11 +227,9 @@ private final class ScriptedApple: HTTPHandler {
         let last = "17700000\(10_000 + 5)"
         let isKept = try await eventually {
           try await service.pool.read { session throws(DatabaseError) in
-            var isThere = false
-            for row in try session.query("SELECT body FROM bodies") {
-              if String(decoding: try row.bytes("body"), as: UTF8.self).contains(last) { isThere = true }
+            try InboxTable.newest(limit: 100, digestPrefix: nil, in: session).contains {
+              String(decoding: $0.message.body, as: UTF8.self).contains(last)
             }
-            return isThere
           }
         }
         #expect(isKept)

@@ -2,6 +2,7 @@ package import Database
 package import JSON
 import Ledger
 package import Purchases
+import Support
 
 /// Which originalTransactionIds a ledger holds for one person's.
 package struct KnownCustomers: Sendable {

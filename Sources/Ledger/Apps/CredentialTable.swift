@@ -25,7 +25,6 @@ package enum CredentialTable {
     _ secret: [UInt8], kind: Kind, name: String, issuer: String, of app: App, sealedWith keys: Keyring,
     at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) {
-    try requireKeysOfServices(keys, in: session)
     let sealed = keys.seal(secret, context: context(app.bundleID, kind, name)).bytes
     _ = try session.execute(
       """
@@ -36,33 +35,39 @@ package enum CredentialTable {
       """)
   }
 
-  /// Refuses a master key under which nothing registered opens while services run: they could not open what it seals.
-  private static func requireKeysOfServices(_ keys: Keyring, in session: borrowing Session) throws(DatabaseError) {
-    let (opened, others) = try openable(with: keys, in: session)
-    guard opened == 0, let other = others.first,
-      try ProcessTable.notes(in: session).contains(where: { !$0.isSilent })
-    else { return }
-    throw .abandoned(
-      "\(other) is sealed under another master key than this one (id \(keys.current.id)), and services run: name their "
-        + "key with --master-key-file")
+  /// A credential in use that does not open, and is to end with its master key.
+  package struct Ended: Hashable, Sendable {
+    package let bundleID: String
+    package let kind: Kind
+    package let name: String
   }
 
-  /// How many credentials in use open, and those, by kind and name, that are sealed under none of `keys`.
-  ///
-  /// Damaged ones are in neither.
-  package static func openable(
+  /// The credentials in use that do not open with these keys.
+  package static func unopened(
     with keys: Keyring, in session: borrowing Session
-  ) throws(DatabaseError) -> (opened: Int, sealedUnderAnother: [String]) {
-    var (opened, others) = (0, [String]())
+  ) throws(DatabaseError) -> [Ended] {
+    let names = Dictionary(try AppTable.all(in: session).map { ($0.id, $0.bundleID) }) { first, _ in first }
+    var ended: [Ended] = []
     for kind in Kind.allCases {
-      let found = try open(kind, with: keys, in: session)
-      opened += found.opened.count
-      others += found.unopened.filter(\.isOfAnotherKey).map { "\(kind.rawValue) \($0.name)" }
+      ended += try open(kind, with: keys, in: session).unopened.map {
+        Ended(bundleID: names[$0.app] ?? "", kind: kind, name: $0.name)
+      }
     }
-    return (opened, others)
+    return ended
   }
 
-  /// Whether anything is sealed here, so that its key must not be lost.
+  /// Ends a credential.
+  package static func end(
+    _ credential: Ended, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute(
+      """
+      UPDATE credentials c JOIN apps a ON a.id = c.app SET c.retired_at = \(now)
+      WHERE a.bundle_id = \(credential.bundleID) AND c.kind = \(credential.kind.rawValue) AND c.name = \(credential.name)
+      """)
+  }
+
+  /// Whether any credential is there, of which a command has need.
   package static func hasAny(in session: borrowing Session) throws(DatabaseError) -> Bool {
     try !session.query("SELECT 1 FROM credentials LIMIT 1").isEmpty
   }

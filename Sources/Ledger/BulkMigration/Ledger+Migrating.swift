@@ -10,13 +10,16 @@ extension Ledger {
   /// Done again it changes nothing, since the part then stands where the step ends.
   package func take(_ step: MigrationStep) async throws(DatabaseError) -> MigrationStep.Outcome {
     let headers = writtenHeaders.withLock { $0 }
+    let stored = step.rows.map { row in
+      row.entries.map { bodies.seal($0.message, sharesHeaders: $0.sharesHeaders) }
+    }
     return try await pool.transaction(replayable: true) { session throws(DatabaseError) in
       guard try MigrationJobTable.held(step.part.job, in: session) == .running else { return .halted }
       guard let place = try MigrationPartTable.held(step.part, in: session) else { return .lost }
       // A commit of unknown outcome that did happen.
       if place == step.end, place != step.part.place { return .written }
       guard place == step.part.place else { return .lost }
-      try step.write(knownHeaders: headers, in: session)
+      try step.write(stored, bodies, knownHeaders: headers, in: session)
       return .written
     }
   }
@@ -26,14 +29,16 @@ extension MigrationStep {
   private typealias Counts = [MigrationAccountTable.Place: [MigrationOutcome: Int]]
 
   fileprivate func write(
-    knownHeaders: Set<Digest>, in session: borrowing Session
+    _ stored: [[BodyVault.Stored]], _ bodies: BodyVault, knownHeaders: Set<Digest>, in session: borrowing Session
   ) throws(DatabaseError) {
-    let contents = rows.compactMap { row in if case .content(let content) = row { content } else { nil } }
+    let contents = zip(rows, stored).compactMap { row, stored in
+      if case .content(let content) = row { (content, stored) } else { nil }
+    }
     let rejects = rows.compactMap { row in if case .rejected(let reject) = row { reject } else { nil } }
     var counts: Counts = [:]
-    let standings = try MigrationReceiptTable.note(contents, job: part.job, in: session)
-    var (entries, ids): ([Entry], [MigrationIDTable.New]) = ([], [])
-    for (content, standing) in zip(contents, standings) {
+    let standings = try MigrationReceiptTable.note(contents.map(\.0), job: part.job, in: session)
+    var (entries, sealed, ids): ([Entry], [BodyVault.Stored], [MigrationIDTable.New]) = ([], [], [])
+    for ((content, stored), standing) in zip(contents, standings) {
       switch standing {
       case .new:
         counts[content.place, default: [:]][content.isUsable ? .usable : .withoutPurchases, default: 0] += 1
@@ -45,10 +50,13 @@ extension MigrationStep {
         counts[content.place, default: [:]][.link, default: 0] += 1
       case .firstUser, .known: counts[content.place, default: [:]][.duplicate, default: 0] += 1
       }
-      if standing != .known, let entry = content.entry { entries += [entry] + content.users }
+      if standing != .known {
+        entries += content.entries
+        sealed += stored
+      }
     }
     if !entries.isEmpty {
-      _ = try Batch(entries: entries).write(
+      _ = try Batch(entries, sealed, bodies).write(
         arrival: [UInt8].random(count: 16), knownHeaders: knownHeaders, quarantine: [:], heard: [], in: session)
     }
     for (place, count) in try MigrationIDTable.add(ids, job: part.job, in: session) {

@@ -33,6 +33,9 @@ package struct MigrationStep: Sendable {
     /// Whether the customer has something that has not ended, as far as it tells.
     package let isActive: Bool
 
+    /// What is written of the row.
+    var entries: [Entry] { entry.map { [$0] + users } ?? [] }
+
     /// The same with what the same row holds besides.
     package func joined(with other: Self) -> Self {
       let known = Set(ids)
@@ -78,6 +81,8 @@ package struct MigrationStep: Sendable {
   package enum Row: Sendable {
     case content(Content)
     case rejected(Reject)
+
+    var entries: [Entry] { if case .content(let content) = self { content.entries } else { [] } }
   }
 
   /// As it is before the step.

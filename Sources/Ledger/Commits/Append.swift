@@ -35,11 +35,12 @@ extension Ledger {
     let headers = writtenHeaders.withLock { $0 }
     let usage = entries.allSatisfy(\.isAccepted) ? [:] : try await quarantineUsage()
     let heard = dueToBeHeard(entries)
+    let batch = Batch(entries, bodies)
     let (appended, leftOut) = try await pool.transaction(
       replayable: true, isUrgent: entries.contains(where: \.commitClass.isUrgent),
       lockWait: lockWait, givingUpOn: conclusive
     ) { session throws(DatabaseError) in
-      try Batch(entries: entries).write(
+      try batch.write(
         arrival: arrival, knownHeaders: headers, quarantine: usage, heard: heard, in: session)
     }
     if leftOut.unforwarded > 0 { unforwarded.withLock { $0 += leftOut.unforwarded } }
@@ -48,10 +49,9 @@ extension Ledger {
     noteHeard(heard, entries, appended)
     writtenHeaders.withLock { written in
       if written.count > Self.headersRemembered { written.removeAll() }
-      // Of what was not written because the stage had changed, no header was either. What Apple has not signed may have any
-      // number of headers, which must not push out Apple's.
-      for (entry, outcome) in zip(entries, appended) where outcome != .stageChanged && entry.proof == .proven {
-        if case .accepted(let accepted) = entry.content { written.formUnion(accepted.body.headers.keys) }
+      // Of what was not written because the stage had changed, no header was either.
+      for (stored, outcome) in zip(batch.stored, appended) where outcome != .stageChanged {
+        written.formUnion(stored.headers.keys)
       }
     }
     return appended

@@ -9,8 +9,10 @@ extension Batch {
     let isFromApple: Bool
     /// Whether it is Apple's: sent from its networks, or signed for the app.
     let isOfApple: Bool
+    let stored: BodyVault.Stored
 
-    init(_ entry: Entry, _ refusal: Entry.Refusal) {
+    init(_ entry: Entry, _ refusal: Entry.Refusal, _ stored: BodyVault.Stored) {
+      self.stored = stored
       (message, isFromApple, isOfApple, self.refusal) = (entry.message, entry.isFromApple, entry.isOfApple, refusal)
     }
   }
@@ -40,7 +42,7 @@ extension Batch {
         return !(usage[source] ?? QuarantineUsage()).isBelow(source.quota(fromApple: refused.isFromApple))
       }.map(\.message.digest))
     let added = try QuarantineTable.insert(
-      new.filter { !aside.full.contains($0.message.digest) }.map { ($0.message, $0.refusal) }, in: session)
+      new.filter { !aside.full.contains($0.message.digest) }.map { ($0.message, $0.refusal, $0.stored) }, in: session)
     // After the insert, which waits for others that insert the same message: now their copies are seen.
     let (replaced, change) = try replace(
       refused.filter { $0.isOfApple && !aside.full.contains($0.message.digest) }, in: session)
@@ -60,13 +62,13 @@ extension Batch {
   private func replace(
     _ refused: [Refused], in session: borrowing Session
   ) throws(DatabaseError) -> (replaced: Set<Digest>, change: (added: Usage, removed: Usage)) {
-    let copies = try QuarantineTable.copies(of: refused.map(\.message), in: session)
+    let copies = try QuarantineTable.copies(of: refused.map(\.message), bodies, in: session)
     var (replaced, added, removed): (Set<Digest>, Usage, Usage) = ([], [:], [:])
     for refused in refused.sorted(by: { $0.message.digest.bytes.lexicographicallyPrecedes($1.message.digest.bytes) }) {
       guard let copy = copies[refused.message.digest],
         copy.code != refused.refusal.code || (refused.isFromApple && !copy.isSame)
       else { continue }
-      try QuarantineTable.replace(with: refused.message, refused.refusal, in: session)
+      try QuarantineTable.replace(with: refused.message, refused.refusal, refused.stored, in: session)
       if !copy.isSame { replaced.insert(refused.message.digest) }
       added[refused.refusal.source, default: QuarantineUsage()].add(refused.message.body.count)
       if let source = copy.source { removed[source, default: QuarantineUsage()].add(copy.size) }

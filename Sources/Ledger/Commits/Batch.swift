@@ -6,6 +6,18 @@ import Time
 /// Entries that are committed together.
 struct Batch {
   let entries: [Entry]
+  /// That of each entry, as it is stored.
+  let stored: [BodyVault.Stored]
+  let bodies: BodyVault
+
+  /// Seals the bodies: to be made before the transaction, whose second try then seals nothing again.
+  init(_ entries: [Entry], _ bodies: BodyVault) {
+    self.init(entries, entries.map { bodies.seal($0.message, sharesHeaders: $0.sharesHeaders) }, bodies)
+  }
+
+  init(_ entries: [Entry], _ stored: [BodyVault.Stored], _ bodies: BodyVault) {
+    (self.entries, self.stored, self.bodies) = (entries, stored, bodies)
+  }
 
   func write(
     arrival: [UInt8], knownHeaders: Set<Digest>, quarantine usage: [QuarantineSource: QuarantineUsage],
@@ -26,19 +38,23 @@ struct Batch {
       let known = first[names[index]]
       if known.map({ entry.counts(before: entries[$0]) }) ?? true { first[names[index]] = index }
     }
-    var accepted: [(InboxMessage, Entry.Acceptance)] = []
+    var taken: [(message: InboxMessage, acceptance: Entry.Acceptance, stored: BodyVault.Stored)] = []
     var refused: [Refused] = []
     for (index, entry) in entries.enumerated() where first[names[index]] == index && !isStale[index] {
       switch entry.content {
       case .accepted(let acceptance):
-        if !elsewhere.inInbox.contains(entry.message.digest) { accepted.append((entry.message, acceptance)) }
-      case .quarantined(let refusal): refused.append(Refused(entry, refusal))
+        if !elsewhere.inInbox.contains(entry.message.digest) {
+          taken.append((entry.message, acceptance, stored[index]))
+        }
+      case .quarantined(let refusal): refused.append(Refused(entry, refusal, stored[index]))
       }
     }
-    let known = try InboxTable.insert(accepted, arrival: arrival, in: session).union(elsewhere.inInbox)
-    let new = accepted.filter { !known.contains($0.0.digest) }
+    let known = try InboxTable.insert(taken.map { ($0.message, $0.acceptance) }, arrival: arrival, in: session)
+      .union(elsewhere.inInbox)
+    taken.removeAll { known.contains($0.message.digest) }
+    let new = taken.map { ($0.message, $0.acceptance) }
     try InboxTable.insertBodies(
-      new.map { (message: $0, compact: $1.body) }, knownHeaders: knownHeaders, in: session)
+      taken.map { ($0.message, $0.stored) }, knownHeaders: knownHeaders, in: session)
     try ClaimTable.note(claims(of: new, refused.map(\.message)), in: session)
     let messages = new.map { (message: $0, app: $1.app, findings: $1.findings) }
     let unqueued = Set(entries.filter { !$0.queuesIDs }.map(\.message.digest))
@@ -90,7 +106,7 @@ struct Batch {
             earlier: earlier))
       }
     }
-    let unforwarded = try OutboxTable.enqueue(outgoing, roads, in: session)
+    let unforwarded = try OutboxTable.enqueue(outgoing, roads, bodies, in: session)
     // The last of the commit: other processes' commits may be at the same row.
     try HeardTable.note(heard(in: new, due), in: session)
     let appended = entries.enumerated().map { index, entry -> Appended in
@@ -180,6 +196,9 @@ struct Batch {
 }
 
 extension Entry {
+  /// Whether the headers of its JWS are Apple's.
+  var sharesHeaders: Bool { isAccepted && proof == .proven }
+
   /// Whether it counts although `other` is the same message and came first.
   fileprivate func counts(before other: Entry) -> Bool {
     if other.isAccepted { return false }

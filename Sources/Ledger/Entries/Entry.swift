@@ -15,10 +15,8 @@ package struct Entry: Sendable {
     package var signedAt: Milliseconds?
     /// What the message calls itself, for people: "DID_RENEW/BILLING_RECOVERY", "history of 20".
     package var title: String
-    let body: CompactBody
 
-    package init(_ message: InboxMessage, app: App.ID, findings: Findings, signedAt: Milliseconds?, title: String) {
-      body = CompactBody(message.body)
+    package init(app: App.ID, findings: Findings, signedAt: Milliseconds?, title: String) {
       self.app = app
       self.findings = findings
       self.signedAt = signedAt

@@ -29,6 +29,12 @@ extension InboxTable {
     return try read(condition + " LIMIT \(limit)", in: session)
   }
 
+  /// The message that was received first, and the one that was received last.
+  package static func ends(in session: borrowing Session) throws(DatabaseError) -> [InboxListing] {
+    try read("FORCE INDEX (received_at) ORDER BY received_at LIMIT 1", in: session)
+      + read("FORCE INDEX (received_at) ORDER BY received_at DESC LIMIT 1", in: session)
+  }
+
   /// The messages of these digests that are there, in the order of the digests given.
   static func list(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> [InboxListing] {
     var found: [Digest: InboxListing] = [:]
@@ -58,23 +64,12 @@ extension InboxTable {
   /// Returns the messages that were listed and are there, in the order of the list: all of them in memory, so of a long list
   /// a part as `BodyPage` makes it.
   package static func messages(
-    of listed: [InboxListing], in session: borrowing Session
+    of listed: [InboxListing], _ bodies: BodyVault, in session: borrowing Session
   ) throws(DatabaseError) -> [StoredMessage] {
     guard !listed.isEmpty else { return [] }
     let found = Dictionary(
-      try find(listed.map(\.digest), in: session).map { ($0.message.digest, $0) }
+      try find(listed.map(\.digest), bodies, in: session).map { ($0.message.digest, $0) }
     ) { first, _ in first }
     return listed.compactMap { found[$0.digest] }
-  }
-
-  /// The newest messages with their bodies; those of one digest prefix, when one is given.
-  package static func newest(
-    limit: Int, digestPrefix: [UInt8]?, in session: borrowing Session
-  ) throws(DatabaseError) -> [StoredMessage] {
-    var messages: [StoredMessage] = []
-    for part in BodyPage.parts(of: try list(limit: limit, digestPrefix: digestPrefix, in: session), size: \.size) {
-      messages += try self.messages(of: part, in: session)
-    }
-    return messages
   }
 }

@@ -59,15 +59,16 @@ package enum InboxTable {
 
   /// Writes the bodies of new messages, and the certificate headers this process has not written yet.
   static func insertBodies(
-    _ bodies: [(message: InboxMessage, compact: CompactBody)], knownHeaders: Set<Digest>, in session: borrowing Session
+    _ bodies: [(message: InboxMessage, stored: BodyVault.Stored)], knownHeaders: Set<Digest>,
+    in session: borrowing Session
   ) throws(DatabaseError) {
     var headers: [Digest: [UInt8]] = [:]
-    for (_, compact) in bodies {
-      for (digest, header) in compact.headers where !knownHeaders.contains(digest) { headers[digest] = header }
+    for (_, stored) in bodies {
+      for (digest, header) in stored.headers where !knownHeaders.contains(digest) { headers[digest] = header }
     }
     try insertMissing(headers, in: session)
-    let rows: [[SQLValue]] = bodies.map { message, compact in
-      [.integer(Month(message.receivedAt).number), .bytes(message.digest.bytes), .bytes(compact.bytes)]
+    let rows: [[SQLValue]] = bodies.map { message, stored in
+      [.integer(Month(message.receivedAt).number), .bytes(message.digest.bytes), .bytes(stored.bytes)]
     }
     _ = try session.insert(insertBody, rows: rows.inKeyOrder(columns: 2))
   }
@@ -89,17 +90,5 @@ package enum InboxTable {
     }
     let rows: [[SQLValue]] = missing.map { [.bytes($0.key.bytes), .bytes($0.value)] }
     _ = try session.insert(insertHeader, rows: rows.inKeyOrder(columns: 1))
-  }
-
-  /// Puts another body in the place of a message's; its digest stays.
-  static func replaceBody(
-    of message: InboxMessage, with compact: CompactBody, size: Int, in session: borrowing Session
-  ) throws(DatabaseError) {
-    let headers: [[SQLValue]] = compact.headers.map { [.bytes($0.key.bytes), .bytes($0.value)] }
-    _ = try session.insert(insertHeader, rows: headers.inKeyOrder(columns: 1))
-    let month = Month(message.receivedAt).number
-    _ = try session.execute(
-      "UPDATE bodies SET body = \(compact.bytes) WHERE month = \(month) AND digest = \(message.digest.bytes)")
-    _ = try session.execute("UPDATE inbox SET size = \(size) WHERE digest = \(message.digest.bytes)")
   }
 }

@@ -15,20 +15,14 @@ package struct StoredMessage: Hashable, Sendable {
 
   /// What was said of it when it came.
   package var claim: Claim { message.claim ?? Claim(environment: environment) }
-
-  /// Returns the message with another body; it is known by the same digest.
-  package func with(body: [UInt8]) -> Self {
-    let message = InboxMessage(
-      kind: message.kind, body: body, claim: message.claim, receivedAt: message.receivedAt, digest: message.digest)
-    return Self(
-      message: message, app: app, bundleID: bundleID, environment: environment, signedAt: signedAt, title: title)
-  }
 }
 
 extension InboxTable {
   /// The messages of these digests, in their order; one that is missing is an error, for it would be lost silently.
-  static func messages(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> [StoredMessage] {
-    let messages = try find(digests, in: session)
+  static func messages(
+    _ digests: [Digest], _ bodies: BodyVault, in session: borrowing Session
+  ) throws(DatabaseError) -> [StoredMessage] {
+    let messages = try find(digests, bodies, in: session)
     let found = Set(messages.map(\.message.digest))
     if let missing = digests.first(where: { !found.contains($0) }) {
       throw DatabaseError(.column, "the stored body of the message \(missing.hex) is missing")
@@ -37,7 +31,9 @@ extension InboxTable {
   }
 
   /// The messages of these digests that are there, in the order of their digests.
-  static func find(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> [StoredMessage] {
+  static func find(
+    _ digests: [Digest], _ bodies: BodyVault, in session: borrowing Session
+  ) throws(DatabaseError) -> [StoredMessage] {
     let rows = try session.query(
       """
       SELECT i.digest, i.received_at, i.kind, i.app, i.environment, i.signed_at, i.title, b.body,
@@ -47,40 +43,32 @@ extension InboxTable {
         LEFT JOIN apps a ON a.id = i.app LEFT JOIN claims c FORCE INDEX (PRIMARY) ON c.digest = i.digest
       ORDER BY i.digest
       """)
-    return try messages(of: rows, in: session)
+    return try messages(of: rows, bodies, in: session)
   }
 
-  /// Returns a message, and keeps it from changing until the end of the transaction.
-  static func lock(_ digest: Digest, in session: borrowing Session) throws(DatabaseError) -> StoredMessage? {
-    _ = try session.query("SELECT 1 FROM inbox WHERE digest = \(digest.bytes) FOR UPDATE")
-    return try find([digest], in: session).first
-  }
-
-  private static func messages(of rows: [Row], in session: borrowing Session) throws(DatabaseError) -> [StoredMessage] {
-    var wanted: Set<Digest> = []
-    for row in rows {
-      let stored = try row.bytes("body")
-      wanted.formUnion(try damage { () throws(CompactBody.Damage) in try CompactBody.headers(in: stored) })
-    }
-    let headers = try headers(wanted, in: session)
-    var messages: [StoredMessage] = []
-    for row in rows {
+  private static func messages(
+    of rows: [Row], _ bodies: BodyVault, in session: borrowing Session
+  ) throws(DatabaseError) -> [StoredMessage] {
+    let opened = try rows.map { row throws(DatabaseError) in
       guard let digest = Digest(bytes: try row.bytes("digest")),
         let kind = InboxMessage.Kind(rawValue: try row.int("kind"))
       else { throw DatabaseError(.column, "an inbox row that this build cannot read") }
-      let stored = try row.bytes("body")
-      let body = try damage { () throws(CompactBody.Damage) in try CompactBody.expand(stored, headers: headers) }
-      messages.append(
-        StoredMessage(
-          message: InboxMessage(
-            kind: kind, body: body, claim: try ClaimTable.claim(of: row),
-            receivedAt: try row.milliseconds("received_at"),
-            digest: digest),
-          app: App.ID(try row.int("app")), bundleID: try row.text("bundle_id"),
-          environment: try Environment(code: row.int("environment")),
-          signedAt: try row.optionalMilliseconds("signed_at"), title: try row.text("title")))
+      let (bytes, receivedAt) = (try row.bytes("body"), try row.milliseconds("received_at"))
+      let body = try BodyDamage.named(digest) { () throws(BodyDamage) in
+        try bodies.open(bytes, of: digest, receivedAt: receivedAt)
+      }
+      return (row, digest, kind, receivedAt, body)
     }
-    return messages
+    let headers = try headers(opened.reduce(into: []) { $0.formUnion($1.4.headers) }, in: session)
+    return try opened.map { row, digest, kind, receivedAt, opened throws(DatabaseError) in
+      let body = try BodyDamage.named(digest) { () throws(BodyDamage) in try opened.body(with: headers) }
+      return StoredMessage(
+        message: InboxMessage(
+          kind: kind, body: body, claim: try ClaimTable.claim(of: row), receivedAt: receivedAt, digest: digest),
+        app: App.ID(try row.int("app")), bundleID: try row.text("bundle_id"),
+        environment: try Environment(code: row.int("environment")),
+        signedAt: try row.optionalMilliseconds("signed_at"), title: try row.text("title"))
+    }
   }
 
   private static func headers(
@@ -94,12 +82,5 @@ extension InboxTable {
       if let digest = Digest(bytes: try row.bytes("digest")) { headers[digest] = try row.bytes("header") }
     }
     return headers
-  }
-
-  /// Says of a damaged body that it is damaged, as the database error it is to the caller.
-  private static func damage<R>(_ body: () throws(CompactBody.Damage) -> R) throws(DatabaseError) -> R {
-    do throws(CompactBody.Damage) { return try body() } catch {
-      throw DatabaseError(.column, "a stored body is damaged: \(error)")
-    }
   }
 }

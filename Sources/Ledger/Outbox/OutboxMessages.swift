@@ -8,15 +8,15 @@ extension OutboxTable {
   ///
   /// Three statements, however many messages there are.
   package static func messages(
-    _ digests: [Digest], for destination: Destination, in session: borrowing Session
+    _ digests: [Digest], for destination: Destination, _ bodies: BodyVault, in session: borrowing Session
   ) throws(DatabaseError) -> [Digest: StoredMessage] {
     var found: [Digest: StoredMessage] = [:]
-    for stored in try InboxTable.find(digests, in: session) where stored.app == destination.scope.app {
+    for stored in try InboxTable.find(digests, bodies, in: session) where stored.app == destination.scope.app {
       found[stored.message.digest] = stored
     }
     let missing = digests.filter { found[$0] == nil }
     guard !missing.isEmpty else { return found }
-    for kept in try QuarantineTable.find(missing, in: session) {
+    for kept in try QuarantineTable.find(missing, bodies, in: session) {
       found[kept.message.digest] = StoredMessage(
         message: kept.message, app: destination.scope.app, bundleID: kept.claimedApp,
         environment: destination.scope.environment, signedAt: nil, title: kept.code)

@@ -22,10 +22,13 @@ extension OutboxTable {
   ///
   /// A stranger who knows a V1 notification can send a copy before Apple does, without its password. Whatever the back end
   /// made of that copy, it has to hear Apple's. The same body, which was delivered, is not sent again.
-  static func revive(_ messages: [Outgoing], _ roads: Roads, in session: borrowing Session) throws(DatabaseError) {
+  static func revive(
+    _ messages: [Outgoing], _ roads: Roads, _ bodies: BodyVault, in session: borrowing Session
+  ) throws(DatabaseError) {
     let messages = messages.filter { $0.proof != .unproven }
     let copies = try QuarantineTable.copies(
-      of: messages.compactMap { if case .toCompare(let message) = $0.earlier { message } else { nil } }, in: session)
+      of: messages.compactMap { if case .toCompare(let message) = $0.earlier { message } else { nil } }, bodies,
+      in: session)
     for outgoing in messages {
       let (isSame, isAccepted): (Bool, Bool)
       switch outgoing.earlier {

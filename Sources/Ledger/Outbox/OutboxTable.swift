@@ -119,7 +119,7 @@ package enum OutboxTable {
   /// - Returns: How many unproven ones found no room at a destination.
   @discardableResult
   static func enqueue(
-    _ messages: [Outgoing], _ roads: Roads, in session: borrowing Session
+    _ messages: [Outgoing], _ roads: Roads, _ bodies: BodyVault, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
     var rows: [[SQLValue]] = []
     var (room, unforwarded): ([Int: Int], Int) = ([:], 0)
@@ -147,7 +147,7 @@ package enum OutboxTable {
     // Of nearly every commit all are new. The others are locked by now, so that none is settled meanwhile.
     if try session.insert(insertRow, rows: rows) < UInt64(rows.count) {
       try raise(messages, roads, in: session)
-      try revive(messages, roads, in: session)
+      try revive(messages, roads, bodies, in: session)
     }
     try order(naming, in: session)
     return unforwarded

@@ -12,7 +12,7 @@ extension Ledger {
   package func forward(setAside entries: [Entry]) async throws(DatabaseError) -> Set<Digest> {
     let addressed = entries.filter { $0.addressee != nil && !$0.isAccepted }
     guard !addressed.isEmpty else { return [] }
-    return try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+    return try await pool.transaction(replayable: true) { [bodies] session throws(DatabaseError) in
       let roads = try OutboxTable.roads(of: Set(addressed.compactMap { $0.addressee?.scope.app }), in: session)
       let elsewhere = try StoredElsewhere(addressed.map(\.message), in: session)
       let before = try OutboxTable.queued(addressed, roads, in: session).union(elsewhere.forwarded)
@@ -23,7 +23,7 @@ extension Ledger {
             OutboxTable.Outgoing(
               message: entry.message.digest, addressee: $0, proof: $0.proof, size: entry.size, members: [])
           }
-        }, roads, in: session)
+        }, roads, bodies, in: session)
       return try OutboxTable.queued(new, roads, in: session)
     }
   }

@@ -49,20 +49,12 @@ extension QuarantineTable {
   /// Returns the messages that were listed and are kept still, in the order of the list: all of them in memory, so of a long
   /// list a part as `BodyPage` makes it.
   package static func messages(
-    of listed: [QuarantineListing], in session: borrowing Session
+    of listed: [QuarantineListing], _ bodies: BodyVault, in session: borrowing Session
   ) throws(DatabaseError) -> [QuarantinedMessage] {
     guard !listed.isEmpty else { return [] }
     let found = Dictionary(
-      try find(listed.map(\.digest), in: session).map { ($0.message.digest, $0) }
+      try find(listed.map(\.digest), bodies, in: session).map { ($0.message.digest, $0) }
     ) { first, _ in first }
     return listed.compactMap { found[$0.digest] }
-  }
-
-  /// The messages that are listed so, with their bodies: the first of them, as many as may be in memory at once.
-  package static func page(
-    after: (Milliseconds, Digest)?, code: String?, digestPrefix: [UInt8]?, limit: Int, in session: borrowing Session
-  ) throws(DatabaseError) -> [QuarantinedMessage] {
-    let listed = try list(after: after, code: code, digestPrefix: digestPrefix, limit: limit, in: session)
-    return try messages(of: Array(listed.prefix(BodyPage.count(of: listed.map(\.size)))), in: session)
   }
 }

@@ -22,19 +22,19 @@ package enum QuarantineTable {
 
   /// Keeps the messages; what that adds to each source, which the caller notes at the end of the transaction.
   static func insert(
-    _ messages: [(InboxMessage, Entry.Refusal)], in session: borrowing Session
+    _ messages: [(InboxMessage, Entry.Refusal, BodyVault.Stored)], in session: borrowing Session
   ) throws(DatabaseError) -> [QuarantineSource: QuarantineUsage] {
-    let rows: [[SQLValue]] = messages.map { message, refusal in
+    let rows: [[SQLValue]] = messages.map { message, refusal, stored in
       [
         .bytes(message.digest.bytes), .integer(message.receivedAt.sinceEpoch), .text(refusal.source.rawValue),
         .text(refusal.code), .text(refusal.detail.cut(to: detailWidth)), .text((refusal.claimedApp ?? "").cut(to: 255)),
-        .integer(Int64(message.kind.rawValue)), .bytes(message.body), .integer(Int64(message.body.count)),
+        .integer(Int64(message.kind.rawValue)), .bytes(stored.bytes), .integer(Int64(message.body.count)),
       ]
     }
     guard !rows.isEmpty else { return [:] }
     let inserted = Int(try session.insert(upsert, rows: rows.inKeyOrder(columns: 1)))
     var added: [QuarantineSource: QuarantineUsage] = [:]
-    for (message, refusal) in messages { added[refusal.source, default: QuarantineUsage()].add(message.body.count) }
+    for (message, refusal, _) in messages { added[refusal.source, default: QuarantineUsage()].add(message.body.count) }
     guard inserted < messages.count else { return added }
     // Where another process kept one of them a moment ago, which one is not known: the next recount tells its size.
     return added.mapValues { usage in
@@ -100,18 +100,19 @@ package enum QuarantineTable {
   }
 
   /// Those of these messages that are kept.
-  static func copies(of messages: [InboxMessage], in session: borrowing Session) throws(DatabaseError) -> [Digest: Copy]
-  {
+  static func copies(
+    of messages: [InboxMessage], _ vault: BodyVault, in session: borrowing Session
+  ) throws(DatabaseError) -> [Digest: Copy] {
     guard !messages.isEmpty else { return [:] }
     let bodies = Dictionary(messages.map { ($0.digest, $0.body) }) { first, _ in first }
     var copies: [Digest: Copy] = [:]
     for part in bodies.keys.map(\.bytes).sorted(by: { $0.lexicographicallyPrecedes($1) }).parts() {
       for row in try session.query(
-        "SELECT digest, body, code, source, size FROM quarantine WHERE digest IN (\(list: part))")
+        "SELECT digest, received_at, body, code, source, size FROM quarantine WHERE digest IN (\(list: part))")
       {
         guard let digest = Digest(bytes: try row.bytes("digest")) else { continue }
         copies[digest] = Copy(
-          isSame: try row.bytes("body") == bodies[digest], code: try row.text("code"),
+          isSame: try body(of: row, digest, vault) == bodies[digest], code: try row.text("code"),
           source: QuarantineSource(rawValue: try row.text("source")), size: try row.int("size"))
       }
     }
@@ -120,13 +121,13 @@ package enum QuarantineTable {
 
   /// Keeps a message in the place of its copy; `recordChanged` if the copy was purged or released at this moment.
   static func replace(
-    with message: InboxMessage, _ refusal: Entry.Refusal, in session: borrowing Session
+    with message: InboxMessage, _ refusal: Entry.Refusal, _ stored: BodyVault.Stored, in session: borrowing Session
   ) throws(DatabaseError) {
     let outcome = try session.execute(
       """
       UPDATE quarantine SET received_at = \(message.receivedAt), source = \(refusal.source.rawValue),
         code = \(refusal.code), detail = \(refusal.detail.cut(to: detailWidth)),
-        app = \((refusal.claimedApp ?? "").cut(to: 255)), kind = \(message.kind.rawValue), body = \(message.body),
+        app = \((refusal.claimedApp ?? "").cut(to: 255)), kind = \(message.kind.rawValue), body = \(stored.bytes),
         size = \(message.body.count)
       WHERE digest = \(message.digest.bytes)
       """)
@@ -136,7 +137,9 @@ package enum QuarantineTable {
   }
 
   /// The messages of these digests that are kept.
-  static func find(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> [QuarantinedMessage] {
+  static func find(
+    _ digests: [Digest], _ bodies: BodyVault, in session: borrowing Session
+  ) throws(DatabaseError) -> [QuarantinedMessage] {
     let rows = try session.query(
       """
       SELECT q.digest, received_at, source, code, detail, app, kind, body, replays,
@@ -152,12 +155,21 @@ package enum QuarantineTable {
       messages.append(
         QuarantinedMessage(
           message: InboxMessage(
-            kind: kind, body: try row.bytes("body"), claim: try ClaimTable.claim(of: row),
+            kind: kind, body: try body(of: row, digest, bodies), claim: try ClaimTable.claim(of: row),
             receivedAt: try row.milliseconds("received_at"), digest: digest),
           source: try row.text("source"), code: try row.text("code"), detail: try row.text("detail"),
           claimedApp: try row.text("app"), replays: try row.int("replays")))
     }
     return messages
+  }
+
+  private static func body(
+    of row: Row, _ digest: Digest, _ bodies: BodyVault
+  ) throws(DatabaseError) -> [UInt8] {
+    let (bytes, receivedAt) = (try row.bytes("body"), try row.milliseconds("received_at"))
+    return try BodyDamage.named(digest) { () throws(BodyDamage) in
+      try bodies.open(bytes, of: digest, receivedAt: receivedAt).body(with: [:])
+    }
   }
 
   /// Lets go of messages that have been accepted after all; the last statements of their transaction.
@@ -200,31 +212,6 @@ package enum QuarantineTable {
         replays = replays + 1
       WHERE digest = \(digest.bytes)
       """)
-  }
-
-  /// Returns what is kept of a message, and keeps it from changing until the end of the transaction.
-  static func lock(_ digest: Digest, in session: borrowing Session) throws(DatabaseError) -> QuarantinedMessage? {
-    _ = try session.query("SELECT 1 FROM quarantine WHERE digest = \(digest.bytes) FOR UPDATE")
-    return try find([digest], in: session).first
-  }
-
-  /// Puts other contents in the place of what is kept of a locked message; its digest stays, and nil stays as it is.
-  ///
-  /// Returns by how much its size has changed, which the caller adds to the usage at the end of the transaction.
-  static func replace(
-    _ kept: QuarantinedMessage, body: [UInt8]?, detail: [UInt8]?, app: [UInt8]?, in session: borrowing Session
-  ) throws(DatabaseError) -> Int {
-    let (old, digest) = (kept.message.body, kept.message.digest)
-    let text = { (bytes: [UInt8]?, old: String, width: Int) -> String in
-      bytes.map { String(decoding: $0, as: UTF8.self).cut(to: width) } ?? old
-    }
-    _ = try session.execute(
-      """
-      UPDATE quarantine SET body = \(body ?? old), size = \(body?.count ?? old.count),
-        detail = \(text(detail, kept.detail, detailWidth)), app = \(text(app, kept.claimedApp, 255))
-      WHERE digest = \(digest.bytes)
-      """)
-    return (body?.count ?? old.count) - old.count
   }
 
   /// How many messages `purge` would delete.

@@ -57,14 +57,6 @@ package enum QuarantineUsageTable {
     }
   }
 
-  /// Adds to the bytes of each source, or takes away, where messages were changed and stay.
-  static func change(bytes: [String: Int], in session: borrowing Session) throws(DatabaseError) {
-    for (source, difference) in bytes.sorted(by: { $0.key < $1.key }) where difference != 0 {
-      _ = try session.execute(
-        "UPDATE quarantine_usage SET bytes = GREATEST(0, bytes + \(difference)) WHERE source = \(source)")
-    }
-  }
-
   /// Recounts each source, in one transaction per source.
   ///
   /// Corrects the counts after a binary of schema 2, or an operator, changed rows without counting. Reads one index entry per

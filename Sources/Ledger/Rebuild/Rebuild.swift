@@ -20,8 +20,6 @@ package struct Rebuild: Sendable {
     package var messages = 0
     /// Read after it, because they arrived meanwhile.
     package var late = 0
-    /// How many of both were left out: a secret was taken out of them, and nothing can be read in what is left.
-    package var skipped = 0
     /// Those of both that the reading left out.
     package var refused = Refused()
   }
@@ -61,6 +59,7 @@ package struct Rebuild: Sendable {
   }
 
   let configuration: DatabaseConfiguration
+  private let bodies: BodyVault
   private let read: Reading
   private let progress: @Sendable (Int) -> Void
 
@@ -68,10 +67,11 @@ package struct Rebuild: Sendable {
   private static let passes = 10
 
   package init(
-    _ configuration: DatabaseConfiguration, progress: @escaping @Sendable (Int) -> Void = { _ in },
+    _ configuration: DatabaseConfiguration, _ keys: Keyring, progress: @escaping @Sendable (Int) -> Void = { _ in },
     read: @escaping Reading
   ) {
     self.configuration = configuration
+    bodies = BodyVault(keys)
     self.progress = progress
     self.read = read
   }
@@ -81,7 +81,7 @@ package struct Rebuild: Sendable {
       var summary = Summary()
       // Most of what arrived meanwhile, too, so that little is missing for the moment after the exchange.
       let early = try await catchUp(stage, into: stage.target)
-      (summary.messages, summary.skipped, summary.refused) = (early.messages, early.skipped, early.refused)
+      (summary.messages, summary.refused) = (early.messages, early.refused)
       try Task.checkCancellation()
       // From here on stopping takes longer than going on: what arrived meanwhile would not show until the next rebuild.
       let late = try await withCancellationShield {
@@ -94,7 +94,6 @@ package struct Rebuild: Sendable {
           let late = try await catchUp(stage, into: stage.source)
           try await stage.source.read { session throws(DatabaseError) in
             _ = try session.execute("DELETE FROM unfinished_rebuilds")
-            try SecretSearchTable.forgetDerived(before: now, in: session)
           }
           return late
         } catch {
@@ -102,7 +101,6 @@ package struct Rebuild: Sendable {
         }
       }
       summary.late = late.messages
-      summary.skipped += late.skipped
       summary.refused += late.refused
       return summary
     }
@@ -179,12 +177,10 @@ package struct Rebuild: Sendable {
   /// What was read of the inbox.
   struct Caught {
     var messages = 0
-    var skipped = 0
     var refused = Refused()
 
     static func += (sum: inout Self, more: Self) {
       sum.messages += more.messages
-      sum.skipped += more.skipped
       sum.refused += more.refused
     }
   }
@@ -211,19 +207,15 @@ package struct Rebuild: Sendable {
       try Task.checkCancellation()
       let cursor = last
       let page = try await stage.source.read { session throws(DatabaseError) in
-        try stage.staging.unseen(after: cursor, limit: Self.page, in: session)
+        try stage.staging.unseen(after: cursor, limit: Self.page, bodies, in: session)
       }
       guard let end = page.last else { return caught }
       last = end.message.digest
       var messages: [(message: InboxMessage, app: App.ID, findings: Findings)] = []
       for stored in page {
-        if Tombstone.remains(in: stored.message.body) != nil {
-          caught.skipped += 1
-        } else {
-          do { messages.append((stored.message, stored.app, try read(stored))) } catch let leftOut as LeftOut {
-            let example = Refused.Example(digest: stored.message.digest, reason: leftOut.reason)
-            caught.refused += Refused(count: 1, examples: [example])
-          }
+        do { messages.append((stored.message, stored.app, try read(stored))) } catch let leftOut as LeftOut {
+          let example = Refused.Example(digest: stored.message.digest, reason: leftOut.reason)
+          caught.refused += Refused(count: 1, examples: [example])
         }
       }
       let found = messages

@@ -7,8 +7,6 @@ extension Rebuild {
   /// What a rebuild would change.
   package struct Rehearsal: Sendable {
     package var messages = 0
-    /// How many of them were left out: a secret was taken out of them, and nothing can be read in what is left.
-    package var skipped = 0
     /// Those that the reading left out.
     package var refused = Refused()
     /// Lines of the canonical dump that are there now and would be gone, and how many such there are.
@@ -43,7 +41,7 @@ extension Rebuild {
         rehearsal = try await compare(stage.source, stage.target, examples: examples)
         if rehearsal.isEqual { break }
       }
-      (rehearsal.messages, rehearsal.skipped, rehearsal.refused) = (caught.messages, caught.skipped, caught.refused)
+      (rehearsal.messages, rehearsal.refused) = (caught.messages, caught.refused)
       return rehearsal
     }
   }

@@ -77,7 +77,9 @@ extension Rebuild {
     ///
     /// At most `limit`, and no more than may be in memory at once.
     /// Their digests are found before anything is joined to them: later passes find next to nothing in all of the inbox.
-    func unseen(after last: Digest?, limit: Int, in session: Session) throws(DatabaseError) -> [StoredMessage] {
+    func unseen(
+      after last: Digest?, limit: Int, _ bodies: BodyVault, in session: Session
+    ) throws(DatabaseError) -> [StoredMessage] {
       let start = last?.bytes ?? []
       let rows = try session.query(
         """
@@ -87,7 +89,7 @@ extension Rebuild {
       let sizes = try rows.map { row throws(DatabaseError) in try row.int("size") }
       let digests = try rows.map { row throws(DatabaseError) in Digest(bytes: try row.bytes("digest")) }
       let some = digests.prefix(BodyPage.count(of: sizes)).compactMap(\.self)
-      return try InboxTable.messages(some, in: session)
+      return try InboxTable.messages(some, bodies, in: session)
     }
 
     /// Notes that messages have been read, in the transaction in which is written what they taught.

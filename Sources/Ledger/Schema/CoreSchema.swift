@@ -2,7 +2,7 @@ import Database
 
 extension Migration {
   static let coreTables: [SQL] = [
-    apps, appTokens, credentials, flags, audit, inbox, bodies, headers, quarantine, purchases, renewals,
+    apps, appTokens, credentials, masterKeys, flags, audit, inbox, bodies, headers, quarantine, purchases, renewals,
     appTransactions, aliases, links, customers, events, unfinishedRebuilds,
   ]
 
@@ -38,6 +38,15 @@ extension Migration {
       created_at BIGINT NOT NULL,
       retired_at BIGINT NULL,
       PRIMARY KEY (app, kind, name)
+    ) ENGINE=InnoDB
+    """
+
+  // One row: `slot` is 1.
+  private static let masterKeys: SQL = """
+    CREATE TABLE IF NOT EXISTS master_keys (
+      slot TINYINT UNSIGNED NOT NULL PRIMARY KEY,
+      key_id VARBINARY(16) NOT NULL,
+      since BIGINT NOT NULL
     ) ENGINE=InnoDB
     """
 

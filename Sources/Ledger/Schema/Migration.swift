@@ -18,6 +18,6 @@ package struct Migration: Sendable {
   static let first = Migration(
     version: 1, title: "first",
     statements: coreTables + modelTables + outboxTables + seedTables + [certificates] + reconciliation + consumption
-      + workTables + claimedChangeTables + waitingUserIDTables + quarantineTables + claimTables + secretTables
+      + workTables + claimedChangeTables + waitingUserIDTables + quarantineTables + claimTables
       + answerTables + rolloutTables + migrationTables)
 }

@@ -15,10 +15,11 @@ package struct RebuildLedger: Sendable {
   ///   - adapter: reads the messages again, with today's roots.
   ///   - progress: hears how many messages were read so far, from threads that belong to no task.
   package init(
-    _ configuration: DatabaseConfiguration, readBy adapter: Adapter, progress: @escaping @Sendable (Int) -> Void
+    _ configuration: DatabaseConfiguration, _ keys: Keyring, readBy adapter: Adapter,
+    progress: @escaping @Sendable (Int) -> Void
   ) {
     self.configuration = configuration
-    rebuild = Rebuild(configuration, progress: progress) { stored in
+    rebuild = Rebuild(configuration, keys, progress: progress) { stored in
       do throws(Refusal) { return try adapter.findings(of: stored) } catch {
         // Whoever has an old app's secret could else make messages that end every rebuild after the next change of rules.
         guard stored.isProven else { throw Rebuild.LeftOut(because: error.code) }

@@ -146,7 +146,7 @@ package struct VerifyMigration: Sendable {
   ///   - note: hears how far it is.
   package func verify(
     _ place: Place, of job: MigrationJob, by author: Author, every pace: Duration, asking ask: Ask,
-    with shadow: Shadow, on connection: Connection, at clock: WallClock, note: (MigrationProof) -> Void
+    with shadow: Shadow, _ keys: Keyring, on connection: Connection, at clock: WallClock, note: (MigrationProof) -> Void
   ) async throws -> MigrationProof {
     var proof = MigrationProof(
       mostImpact: mostImpact, rejected: place.rejected, withoutPurchases: place.withoutPurchases)
@@ -166,7 +166,7 @@ package struct VerifyMigration: Sendable {
           guard !Task.isCancelled, proof.known < wanted, proof.asked < mostCalls, !streak.isTooLong else {
             break walk
           }
-          guard let text = try await text(of: receipt, on: connection) else {
+          guard let text = try await text(of: receipt, BodyVault(keys), on: connection) else {
             proof.noteWithoutMessage(1)
             continue
           }
@@ -216,9 +216,11 @@ package struct VerifyMigration: Sendable {
   }
 
   /// Nil for a receipt whose body is gone.
-  private func text(of receipt: InboxListing, on connection: Connection) async throws(DatabaseError) -> String? {
+  private func text(
+    of receipt: InboxListing, _ bodies: BodyVault, on connection: Connection
+  ) async throws(DatabaseError) -> String? {
     let body = try await connection.read { session throws(DatabaseError) in
-      try InboxTable.messages(of: [receipt], in: session).first?.message.body
+      try InboxTable.messages(of: [receipt], bodies, in: session).first?.message.body
     }
     return body.map { String(decoding: $0, as: UTF8.self) }
   }

@@ -47,11 +47,10 @@ package struct ReplayQuarantine: Sendable {
 
   private let selection: Selection
   private let intake: Intake
-  private let keys: Keyring?
+  private let keys: Keyring
   private let ledger: Ledger
 
-  /// - Parameter keys: nil where nothing is sealed: then there is no shared secret to compare with.
-  package init(_ selection: Selection, readBy intake: Intake, _ keys: Keyring?, into ledger: Ledger) {
+  package init(_ selection: Selection, readBy intake: Intake, _ keys: Keyring, into ledger: Ledger) {
     self.selection = selection
     self.intake = intake
     self.keys = keys
@@ -104,13 +103,14 @@ package struct ReplayQuarantine: Sendable {
     var last: (Milliseconds, Digest)?
     while !Task.isCancelled {
       let cursor = last
-      let (page, end, isLast) = try await connection.read { [selection] session throws(DatabaseError) in
+      let (page, end, isLast) = try await connection.read {
+        [selection, bodies = ledger.bodies] session throws(DatabaseError) in
         let listed = try QuarantineTable.list(
           after: cursor, code: selection.code, digestPrefix: selection.prefix?.bytes, limit: Self.page, in: session)
         // Long bodies, which anybody may send, are not read all at once.
         let some = Array(listed.prefix(BodyPage.count(of: listed.map(\.size))))
         return (
-          try QuarantineTable.messages(of: some, in: session), some.last,
+          try QuarantineTable.messages(of: some, bodies, in: session), some.last,
           listed.count < Self.page && some.count == listed.count
         )
       }

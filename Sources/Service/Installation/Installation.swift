@@ -27,7 +27,7 @@ package struct Installation: Sendable {
   package init(
     pool: Pool, adapter: Adapter, keys: Keyring, settings: Settings, clock: WallClock, logger: Logger
   ) async throws {
-    let (metrics, ledger) = (MetricsRegistry(), Ledger(pool: pool))
+    let (metrics, ledger) = (MetricsRegistry(), Ledger(pool: pool, keys: keys))
     let counts = ServiceMetrics(metrics)
     let registry = try await Registry(
       reading: {
@@ -39,7 +39,8 @@ package struct Installation: Sendable {
       logger: logger)
     let clients = HTTPClients(settings)
     let delivery = Delivery(
-      pool: pool, settings: settings.delivery, post: Delivery.posting(over: clients.destinations),
+      pool: pool, bodies: ledger.bodies, settings: settings.delivery,
+      post: Delivery.posting(over: clients.destinations),
       restore: LegacyPassword.restoring(from: registry, keys: keys), metrics: metrics, clock: clock, logger: logger)
     let diskWatch = settings.disk.map { DiskWatch($0, logger: logger) }
     let memory = AnswerMemory(kept: settings.answersKept)
@@ -96,10 +97,6 @@ package struct Installation: Sendable {
         metrics: metrics, clock: clock, logger: logger),
       registry, Housekeeping(pool: pool, ledger: ledger, metrics: counts, clock: clock, logger: logger),
       readiness, times, shadow, sample, webhook, guarding,
-      settings.searchesStoredSecrets
-        ? SecretSearchService(
-          search: SecretSearch(pool: pool, keys: keys, adapter: adapter) { clock.now() }, metrics: counts,
-          logger: logger) : nil,
       settings.carriesOutMigrations
         ? MigrationService(
           MigrationService.Means(

@@ -53,8 +53,6 @@ extension Installation {
     /// Whether this process carries out bulk migrations.
     package var carriesOutMigrations = true
     package var migration = MigrationService.Settings()
-    /// Whether what is stored is searched for secrets in the background.
-    package var searchesStoredSecrets = true
 
     package init(http: HTTPServerConfiguration) { self.http = http }
   }

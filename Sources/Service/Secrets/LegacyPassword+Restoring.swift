@@ -10,7 +10,6 @@ extension LegacyPassword {
   static func restoring(from registry: Registry, keys: Keyring) -> @Sendable (StoredMessage) throws -> [UInt8] {
     { stored in
       let body = stored.message.body
-      if Tombstone.remains(in: body) != nil { throw Sealed() }
       guard mayBe(in: body) else { return body }
       // As builds before kept it with what somebody put beside the signed payload.
       if case let plain = ReceivedBody(body).kept.bytes, plain.count < body.count { return plain }

@@ -54,10 +54,19 @@ public final class MasterKey: Sendable {
   }
 
   /// `secret`, encrypted; it opens only with the same `context`, the place it is stored at, such as `apps/7/p8`.
-  public func seal(_ secret: [UInt8], context: String) -> Sealed {
+  public func seal(_ secret: [UInt8], context: String) -> Sealed { seal(secret, context, under: encryptionKey) }
+
+  /// The same for what there is much of, under a key of its month: the random nonces of one key must not meet.
+  ///
+  /// - Parameter month: as in `202611`.
+  package func seal(_ body: [UInt8], context: String, month: Int64) -> Sealed {
+    seal(body, context, under: key(of: month))
+  }
+
+  private func seal(_ secret: [UInt8], _ context: String, under key: SecretBytes) -> Sealed {
     let nonce = [UInt8].random(count: Sealed.nonceCount)
     var tag = [UInt8](repeating: 0, count: Sealed.tagCount)
-    let ciphertext = unsafe encryptionKey.withBytes { key in
+    let ciphertext = unsafe key.withBytes { key in
       unsafe AES256GCM.encrypt(secret, key: key, nonce: nonce, associated: associated(context), tag: &tag)
     }
     return Sealed(keyID: id, nonce: nonce, ciphertext: ciphertext, tag: tag)
@@ -65,10 +74,19 @@ public final class MasterKey: Sendable {
 
   /// The secret; refused under another key, in another context, or when a bit of it was changed.
   public func open(_ sealed: Sealed, context: String) throws(SealingError) -> [UInt8] {
+    try open(sealed, context, under: encryptionKey)
+  }
+
+  /// What was sealed under the key of this month.
+  package func open(_ sealed: Sealed, context: String, month: Int64) throws(SealingError) -> [UInt8] {
+    try open(sealed, context, under: key(of: month))
+  }
+
+  private func open(_ sealed: Sealed, _ context: String, under key: SecretBytes) throws(SealingError) -> [UInt8] {
     guard sealed.keyID == id else {
       throw SealingError(.wrongKey, "sealed under master key \(sealed.keyID), this one is \(id)")
     }
-    let secret = unsafe encryptionKey.withBytes { key in
+    let secret = unsafe key.withBytes { key in
       unsafe AES256GCM.decrypt(
         sealed.ciphertext, key: key, nonce: sealed.nonce, associated: associated(context), tag: sealed.tag)
     }
@@ -76,6 +94,12 @@ public final class MasterKey: Sendable {
       throw SealingError(.altered, "not what was sealed for \(quoted(context)) under master key \(id)")
     }
     return secret
+  }
+
+  private func key(of month: Int64) -> SecretBytes {
+    unsafe material.withBytes { key in
+      unsafe SecretBytes(Digest.hmac(Array("switchyard bodies \(month)".utf8), key: key).bytes)
+    }
   }
 
   /// An HMAC-SHA256 that only the holder of this key can make, for one `purpose`.
@@ -107,10 +131,20 @@ public struct Keyring: Sendable {
   public func seal(_ secret: [UInt8], context: String) -> Sealed { current.seal(secret, context: context) }
 
   public func open(_ sealed: Sealed, context: String) throws(SealingError) -> [UInt8] {
-    guard let key = all[sealed.keyID] else {
-      let known = all.keys.map(\.description).sorted().joined(separator: ", ")
-      throw SealingError(.wrongKey, "sealed under master key \(sealed.keyID), here are \(known)")
-    }
-    return try key.open(sealed, context: context)
+    try key(of: sealed).open(sealed, context: context)
+  }
+
+  package func seal(_ body: [UInt8], context: String, month: Int64) -> Sealed {
+    current.seal(body, context: context, month: month)
+  }
+
+  package func open(_ sealed: Sealed, context: String, month: Int64) throws(SealingError) -> [UInt8] {
+    try key(of: sealed).open(sealed, context: context, month: month)
+  }
+
+  private func key(of sealed: Sealed) throws(SealingError) -> MasterKey {
+    if let key = all[sealed.keyID] { return key }
+    let known = all.keys.map(\.description).sorted().joined(separator: ", ")
+    throw SealingError(.wrongKey, "sealed under master key \(sealed.keyID), here are \(known)")
   }
 }

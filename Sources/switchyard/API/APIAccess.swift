@@ -47,7 +47,7 @@ struct APIAccess: Sendable {
   /// The ledger that a registered app is in.
   private struct LedgerSide {
     let app: App
-    let pool: Pool
+    let store: Ledger
   }
 
   private init(
@@ -88,7 +88,8 @@ struct APIAccess: Sendable {
       do {
         let found = try await registered.find(sought, in: environment, line, pool, terminal)
         status = try await APIAccess(
-          arguments, line, found.credentials, in: found.environment, LedgerSide(app: found.app, pool: pool)
+          arguments, line, found.credentials, in: found.environment,
+          LedgerSide(app: found.app, store: Ledger(pool: pool, keys: registered.keys))
         ).run(terminal, body)
       } catch {
         await line.end()
@@ -139,9 +140,8 @@ struct APIAccess: Sendable {
     for member in answer where member.key != "orderId" { body[member.key] = member.value }
     let logger = Logger(
       label: "switchyard", level: .notice, handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
-    let store = Ledger(pool: ledger.pool)
     let answers = AppleAnswers(intake: Intake(adapter: Adapter(verifier: verifier)), clock: .system, logger: logger) {
-      entry in try await store.append([entry]).first ?? .stored
+      entry in try await ledger.store.append([entry]).first ?? .stored
     }
     let read = answers.read(body.encoded(), ledger.app, Environment(reply.environment))
     guard await read.record() else { return terminal.note("not kept: the ledger did not take it; ask again") }
@@ -155,7 +155,7 @@ struct APIAccess: Sendable {
   func catchUp(in environment: APIEnvironment, _ terminal: Terminal) -> LedgerCatchUp? {
     ledger.map { ledger in
       LedgerCatchUp(
-        app: ledger.app, pool: ledger.pool, credentials: credentials, client: client, verifier: verifier,
+        app: ledger.app, store: ledger.store, credentials: credentials, client: client, verifier: verifier,
         environment: environment, terminal: terminal)
     }
   }

@@ -78,7 +78,7 @@ extension APIVerifyReceipt {
         try CredentialTable.has(.sharedSecret, of: app, in: session)
       }
       guard hasSecret else { throw NoSharedSecret(bundleID: bundleID) }
-      let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) }
+      let keys = try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal)
       let opened = try await connection.read { session throws(DatabaseError) in
         try CredentialTable.open(.sharedSecret, with: keys, in: session).opened
       }

@@ -18,7 +18,7 @@ import Time
 /// the look-up is queued for the service.
 struct LedgerCatchUp: Sendable {
   let app: App
-  let pool: Pool
+  let store: Ledger
   let credentials: AppCredentials
   let client: AppStoreClient
   let verifier: SignedDataVerifier
@@ -60,7 +60,7 @@ struct LedgerCatchUp: Sendable {
       var (count, last) = (0, nil as String?)
       repeat {
         let cursor = last
-        let page = try await pool.read { [app, scope] session throws(DatabaseError) in
+        let page = try await store.pool.read { [app, scope] session throws(DatabaseError) in
           try ChangedAtApple.subscribers(to: product, in: scope, of: app, beyond: now, after: cursor, session)
         }
         try await write(page.originals, changedAt: completedAt ?? now, due: due)
@@ -79,7 +79,7 @@ struct LedgerCatchUp: Sendable {
   func noteAnswered(_ answer: JSONObject, about transactionID: String) async {
     let (now, scope) = (WallClock.system.now(), scope)
     do {
-      let settled = try await pool.transaction(replayable: true) { session throws(DatabaseError) in
+      let settled = try await store.pool.transaction(replayable: true) { session throws(DatabaseError) in
         try ConsumptionTable.noteAnswered(
           answer, about: transactionID, in: scope, because: "by switchyard api consumption", at: now, session)
       }
@@ -110,14 +110,14 @@ struct LedgerCatchUp: Sendable {
   }
 
   private func write(_ ids: [String], changedAt: Milliseconds, due: Milliseconds) async throws {
-    try await pool.transaction(replayable: true) { [scope] session throws(DatabaseError) in
+    try await store.pool.transaction(replayable: true) { [scope] session throws(DatabaseError) in
       try ChangedAtApple.queue(ids, in: scope, changedAt: changedAt, due: due, session)
     }
   }
 
   /// What makes the look-ups that are queued.
   private func whoAsks() async throws -> String {
-    let isRecording = try await pool.read { [scope] session throws(DatabaseError) in
+    let isRecording = try await store.pool.read { [scope] session throws(DatabaseError) in
       try FlagTable.all(in: session)[scope]?.stage.notifications == .record
     }
     return isRecording
@@ -134,9 +134,8 @@ struct LedgerCatchUp: Sendable {
   private var answers: AppleAnswers {
     let logger = Logger(
       label: "switchyard", level: .notice, handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
-    let store = Ledger(pool: pool)
     return AppleAnswers(intake: Intake(adapter: Adapter(verifier: verifier)), clock: .system, logger: logger) {
-      entry in try await store.append([entry]).first ?? .stored
+      [store] entry in try await store.append([entry]).first ?? .stored
     }
   }
 }

@@ -6,6 +6,7 @@ import Purchases
 import Runtime
 import Seeding
 import Service
+import Signing
 
 /// Which registered app an `api` command is about.
 enum SoughtApp {
@@ -30,6 +31,7 @@ enum SoughtApp {
 /// The registered apps with their keys, one of which a command is about.
 struct RegisteredApps {
   private let candidates: [AppRouting.Candidate]
+  let keys: Keyring
 
   init(
     _ arguments: ParsedArguments, _ options: DatabaseOptions, _ connection: Connection, _ sought: SoughtApp,
@@ -41,8 +43,8 @@ struct RegisteredApps {
       try CredentialTable.hasAny(in: session)
     }
     guard hasSealed else { throw NoAPIKey(bundleID: name, reason: nil) }
-    let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) }
-    candidates = try await connection.read { session throws(DatabaseError) in
+    keys = try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal)
+    candidates = try await connection.read { [keys] session throws(DatabaseError) in
       try AskableApp.candidates(with: keys, in: session)
     }
   }

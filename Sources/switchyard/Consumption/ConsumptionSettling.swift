@@ -46,7 +46,7 @@ enum ConsumptionSettling {
         await connection.close()
         return .done
       }
-      let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) }
+      let keys = try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal)
       let pool = Pool(configuration)
       let asking = AskingApple(hosts, sharing: pool)
       let report = ConsumptionReport(client: asking.client, pool: pool, keys: keys)

@@ -14,7 +14,7 @@ enum DatabaseCommand {
     ],
     options: DatabaseOptions.options,
     subcommands: [
-      migrate, status, DatabaseDump.command, DatabaseRebuild.command, DatabaseRedact.command, DatabaseKeep.command,
+      migrate, status, DatabaseDump.command, DatabaseRebuild.command, DatabaseKey.command, DatabaseKeep.command,
     ])
 
   private static let migrate = Command(

@@ -27,12 +27,14 @@ struct DatabaseRebuild {
       Command.Example("switchyard db rebuild --trust-root simulator.der"),
     ],
     options: [.flag("dry-run", "Compare and change nothing; 5 when there are differences."), JSONOutput.option]
-      + TrustOptions.options
+      + MasterKeyOptions.options + TrustOptions.options
   ) { arguments, terminal in
     let adapter = try TrustOptions(arguments).adapter
     let (isDry, wantsJSON) = (arguments.flag("dry-run"), arguments.wantsJSON)
-    return try await DatabaseOptions(arguments).withDatabase(terminal) { configuration in
-      let rebuild = try await DatabaseRebuild(configuration, adapter, terminal)
+    let options = try DatabaseOptions(arguments)
+    return try await options.withDatabase(terminal) { configuration in
+      let rebuild = try await DatabaseRebuild(
+        configuration, MasterKeyOptions(arguments, database: options), adapter, terminal)
       do {
         CommandStop.current?.summarize { rebuild.sayStopped(wantsJSON) }
         return isDry ? try await rebuild.rehearse(wantsJSON) : try await rebuild.run(wantsJSON)
@@ -60,14 +62,17 @@ struct DatabaseRebuild {
     var count: Int { messages.load(ordering: .relaxed) }
   }
 
-  private init(_ configuration: DatabaseConfiguration, _ adapter: Adapter, _ terminal: Terminal) async throws {
+  private init(
+    _ configuration: DatabaseConfiguration, _ key: MasterKeyOptions, _ adapter: Adapter, _ terminal: Terminal
+  ) async throws {
     self.terminal = terminal
     let connection = try await Connection.open(configuration)
     let status = try await connection.read { session throws(DatabaseError) in try Migrator().status(in: session) }
-    await connection.close()
     guard status.isCurrent else { throw SchemaError(status: status) }
+    let keys = try await key.keys(for: connection, terminal)
+    await connection.close()
     let progress = progress
-    rebuild = RebuildLedger(configuration, readBy: adapter) { done in
+    rebuild = RebuildLedger(configuration, keys, readBy: adapter) { done in
       progress.note(done)
       if done % Self.step == 0 { terminal.note("\(done) messages read") }
     }
@@ -81,11 +86,11 @@ struct DatabaseRebuild {
     if wantsJSON {
       try terminal.write([
         "messages": .integer(Int64(summary.messages)), "late": .integer(Int64(summary.late)),
-        "skipped": .integer(Int64(summary.skipped)), "refused": Self.json(summary.refused),
+        "refused": Self.json(summary.refused),
       ])
     } else {
       try terminal.write("rebuilt from \(summary.messages) messages, and \(summary.late) that arrived meanwhile\n")
-      tell(skipped: summary.skipped, summary.refused)
+      tell(summary.refused)
     }
     return .done
   }
@@ -105,7 +110,7 @@ struct DatabaseRebuild {
     CommandStop.current?.summarize(nil)
     if wantsJSON {
       try terminal.write([
-        "messages": .integer(Int64(rehearsal.messages)), "skipped": .integer(Int64(rehearsal.skipped)), "dryRun": true,
+        "messages": .integer(Int64(rehearsal.messages)), "dryRun": true,
         "isEqual": .bool(rehearsal.isEqual), "refused": Self.json(rehearsal.refused),
         "gone": Self.json(rehearsal.gone), "new": Self.json(rehearsal.new),
       ])
@@ -117,14 +122,11 @@ struct DatabaseRebuild {
       try terminal.write(
         "\(rehearsal.gone.count) lines would be gone, \(rehearsal.new.count) new; nothing was changed\n")
     }
-    if !wantsJSON { tell(skipped: rehearsal.skipped, rehearsal.refused) }
+    if !wantsJSON { tell(rehearsal.refused) }
     return rehearsal.isEqual ? .done : .differences
   }
 
-  private func tell(skipped: Int, _ refused: Rebuild.Refused) {
-    if skipped > 0 {
-      terminal.note("\(skipped) messages were left out: a secret was taken out of them, and the rest cannot be read")
-    }
+  private func tell(_ refused: Rebuild.Refused) {
     guard refused.count > 0 else { return }
     terminal.note(
       "\(refused.count) messages were left out: this build refuses them, and Apple vouches for none of them. They stay in "

@@ -92,9 +92,7 @@ enum DevCommand {
     return try await ServiceGroup.start(logger: logger) {
       try await RunningInstallation.start(
         options.settings, database: database, migrates: true,
-        keys: { hasSealed, note in
-          try MasterKeyOptions(arguments, database: database).load(hasSealed: hasSealed, note: note)
-        },
+        key: MasterKeyOptions(arguments, database: database),
         adapter: Adapter(
           verifier: SignedDataVerifier(roots: roots, revocations: options.settings.revocations),
           receipts: ReceiptReader(trust: receipts)),

@@ -20,7 +20,7 @@ struct LedgerChecks {
       return
     }
     all =
-      [.ok("schema", "version \(status.installed)")] + (try Self.rebuild(session)) + (try Self.secrets(session, now))
+      [.ok("schema", "version \(status.installed)")] + (try Self.rebuild(session)) + (try Self.bodies(session, keys))
       + (try Self.apps(session))
       + (try ServiceChecks(session, now: now).all) + (try SetupChecks(session).all) + (try StageChecks(session).all)
       + (try OutboxChecks(session, now: now).all) + (try Self.quarantine(session))
@@ -37,46 +37,22 @@ struct LedgerChecks {
     ]
   }
 
-  /// In which a service that runs has searched what is stored.
-  private static let searchedWithin = Interval.hours(1)
-
-  private static func secrets(_ session: Session, _ now: Milliseconds) throws(DatabaseError) -> [Check] {
-    var checks: [Check] = []
-    if let part = try SecretSearchTable.due(in: session).first {
-      let done = try SecretSearchTable.progress(of: part, in: session)?.searched ?? 0
-      let text = "stored messages are being searched for secrets: \(part.rawValue), \(done) done"
-      let isLate = try SecretSearchTable.dueSince(in: session).map { $0 + Self.searchedWithin < now } ?? false
-      checks.append(
-        isLate
-          ? .warn("stored secrets", text, "`serve` does it in the background; `switchyard db redact` does it now")
-          : .ok("stored secrets", text))
+  /// Whether the master key is the database's, and opens what was stored first and last.
+  private static func bodies(_ session: Session, _ keys: Keyring?) throws(DatabaseError) -> [Check] {
+    guard let inUse = try MasterKeyTable.inUse(in: session) else { return [] }
+    let next = "bring that key from the backup; if it is lost for good: `switchyard db key --accept-new`"
+    guard let keys, keys.current.id.description == inUse else {
+      let here = keys.map { "the one here is \($0.current.id)" } ?? "none is here"
+      return [.fail("stored bodies", "sealed under the master key \(inUse), and \(here)", next)]
     }
-    let unreadable = try SecretSearchTable.unreadable(in: session)
-    if unreadable > 0 {
-      checks.append(
-        .warn(
-          "stored secrets",
-          "\(unreadable) stored messages cannot be read and were not searched for secrets, or could not be written "
-            + "without them",
-          "restore the database from a backup or leave them; `switchyard db redact --again` searches again"))
+    let ends = try InboxTable.ends(in: session)
+    for message in ends {
+      do throws(DatabaseError) { _ = try InboxTable.messages(of: [message], BodyVault(keys), in: session) } catch {
+        guard error.code == .column else { throw error }
+        return [.fail("stored bodies", error.detail, "restore the row from a backup; `switchyard db rebuild` needs it")]
+      }
     }
-    let unopened = try SecretSearchTable.unopened(in: session)
-    if !unopened.isEmpty {
-      checks.append(
-        .warn(
-          "stored secrets",
-          "stored messages were not searched for \(unopened.count) shared secrets that do not open under the master key",
-          "name the master key they were sealed with (--master-key-file), then `switchyard db redact --again`; nothing "
-            + "can be searched for a secret that is lost"))
-    }
-    if let count = try SecretSearchTable.underived(in: session) {
-      checks.append(
-        .warn(
-          "stored secrets", "\(count) stored messages held secrets; tables derived from them may still hold some",
-          "`switchyard db rebuild`, then register new shared secrets: the old ones were in the database and its backups"
-        ))
-    }
-    return checks
+    return ends.isEmpty ? [] : [.ok("stored bodies", "the oldest and the newest open under the master key \(inUse)")]
   }
 
   private static func apps(_ session: Session) throws(DatabaseError) -> [Check] {

@@ -22,11 +22,13 @@ enum InboxCommand {
     options: [
       .value("limit", "N", default: "20", "How many at most, 1 to 1000."),
       .flag("body", "Print each body as it came, instead of the list."), JSONOutput.option,
-    ], arguments: [Positional("DIGEST", count: .optional, "The beginning of a message's SHA-256, at least 4 digits.")]
+    ] + MasterKeyOptions.options,
+    arguments: [Positional("DIGEST", count: .optional, "The beginning of a message's SHA-256, at least 4 digits.")]
   ) { arguments, terminal in
     let prefix = try arguments.positionals.first.map { try DigestPrefix($0, arguments) }
     let limit = try arguments.integer("limit", in: 1...1_000) ?? 20
-    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+    let options = try DatabaseOptions(arguments)
+    return try await options.withLedger(terminal) { connection in
       let (messages, names) = try await connection.read { session throws(DatabaseError) in
         let apps = try AppTable.all(includingRemoved: true, in: session)
         return (
@@ -38,13 +40,15 @@ enum InboxCommand {
       if let prefix, chosen.isEmpty { throw NoSuchMessage(where: "the inbox", prefix: prefix.text) }
       let withBody = arguments.flag("body")
       if withBody {
+        let bodies = BodyVault(
+          try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal))
         for part in BodyPage.parts(of: chosen, size: \.size) {
           let stored = try await connection.read { session throws(DatabaseError) in
-            try InboxTable.messages(of: part, in: session)
+            try InboxTable.messages(of: part, bodies, in: session)
           }
-          let bodies = Dictionary(stored.map { ($0.message.digest, $0.message.body) }) { first, _ in first }
+          let texts = Dictionary(stored.map { ($0.message.digest, $0.message.body) }) { first, _ in first }
           for message in part {
-            guard let body = bodies[message.digest] else { continue }
+            guard let body = texts[message.digest] else { continue }
             if arguments.wantsJSON {
               try terminal.write(json(message, names, body: body))
             } else {

@@ -64,22 +64,24 @@ enum QuarantineCommand {
   private static let show = Command(
     "show", "Show refused messages with their bodies as they came.",
     examples: [Command.Example("switchyard quarantine show 9f86d081"), "switchyard quarantine show 9f86d081 --json"],
-    options: [JSONOutput.option], arguments: [Positional("DIGEST", digest)]
+    options: [JSONOutput.option] + MasterKeyOptions.options, arguments: [Positional("DIGEST", digest)]
   ) { arguments, terminal in
     let prefix = try DigestPrefix(arguments.positionals[0], arguments)
-    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+    let options = try DatabaseOptions(arguments)
+    return try await options.withLedger(terminal) { connection in
       let listed = try await connection.read { session throws(DatabaseError) in
         try QuarantineTable.list(after: nil, code: nil, digestPrefix: prefix.bytes, limit: 1_000, in: session)
       }.filter { prefix.matches($0.digest) }
       guard !listed.isEmpty else { throw NoSuchMessage(where: "quarantine", prefix: prefix.text) }
+      let bodies = BodyVault(try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal))
       for part in BodyPage.parts(of: listed, size: \.size) {
         let messages = try await connection.read { session throws(DatabaseError) in
-          try QuarantineTable.messages(of: part, in: session)
+          try QuarantineTable.messages(of: part, bodies, in: session)
         }
-        let bodies = Dictionary(messages.map { ($0.message.digest, $0.message.body) }) { first, _ in first }
+        let texts = Dictionary(messages.map { ($0.message.digest, $0.message.body) }) { first, _ in first }
         for message in part {
           // Another command may have let go of it.
-          guard let body = bodies[message.digest] else { continue }
+          guard let body = texts[message.digest] else { continue }
           try show(message, body, asJSON: arguments.wantsJSON, terminal)
         }
       }

@@ -38,16 +38,13 @@ enum QuarantineReplay {
     return try await options.withDatabase(terminal) { configuration in
       let connection = try await Connection.open(configuration)
       try await options.prepare(connection)
-      let (hasSealed, certificates) = try await connection.read { session throws(DatabaseError) in
-        (try CredentialTable.hasAny(in: session), try CertificateTable.all(in: session))
+      let certificates = try await connection.read { session throws(DatabaseError) in
+        try CertificateTable.all(in: session)
       }
       for standing in certificates { revocations.note(standing, at: WallClock.system.now()) }
-      // Without anything sealed there is no secret to compare with, and no key has to be there.
-      let keys =
-        hasSealed
-        ? try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) } : nil
+      let keys = try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal)
       let pool = Pool(configuration)
-      let replay = ReplayQuarantine(selection, readBy: intake, keys, into: Ledger(pool: pool))
+      let replay = ReplayQuarantine(selection, readBy: intake, keys, into: Ledger(pool: pool, keys: keys))
       let result: Result<ReplayQuarantine.Summary, any Error>
       do { result = .success(try await run(replay, connection, arguments, terminal)) } catch {
         result = .failure(error)

@@ -29,10 +29,11 @@ struct MigrateHere {
 
   /// Until the job has ended, or nothing is left that can be done here.
   func run(_ job: Int, on configuration: DatabaseConfiguration, _ terminal: Terminal) async throws -> ExitStatus {
+    let connection = try await Connection.open(configuration)
+    let keys = try await MasterKeyOptions(arguments, database: database).keys(for: connection, terminal)
+    await connection.close()
     let pool = Pool(configuration)
-    let hasSealed = try await pool.read { session throws(DatabaseError) in try CredentialTable.hasAny(in: session) }
-    let keys = try MasterKeyOptions(arguments, database: database).load(hasSealed: hasSealed) { terminal.note($0) }
-    let (ledger, intake) = (Ledger(pool: pool), Intake(adapter: trust.adapter))
+    let (ledger, intake) = (Ledger(pool: pool, keys: keys), Intake(adapter: trust.adapter))
     let logger = Logger(
       label: "switchyard", level: .warning, handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
     let directory: @Sendable () async throws -> AppDirectory = {

@@ -46,10 +46,7 @@ enum MigratePlan {
     return try await options.withLedger(terminal) { connection in
       var isSourceNeeded = false
       defer { if !isSourceNeeded { sources.spooled.remove() } }
-      let hasSealed = try await connection.read { session throws(DatabaseError) in
-        try CredentialTable.hasAny(in: session)
-      }
-      let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { terminal.note($0) }
+      let keys = try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal)
       let (parts, names) = try await sources.parts { keys }
       let columns = try await SourceCheck.columns(of: parts, named: names) { keys }
       if let text = try await HeaderCheck(parts).text { terminal.note(text) }

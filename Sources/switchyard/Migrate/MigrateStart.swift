@@ -91,7 +91,7 @@ enum MigrateStart {
       var isSourceNeeded = false
       defer { if !isSourceNeeded { spooled?.remove() } }
       let hasSealed = try await connection.read { session throws(DatabaseError) in
-        try CredentialTable.hasAny(in: session)
+        try MasterKeyTable.inUse(in: session) != nil
       }
       let startup = try await find {
         try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { terminal.note($0) }

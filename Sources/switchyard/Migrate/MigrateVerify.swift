@@ -54,10 +54,7 @@ enum MigrateVerify {
     let hosts = try AskingApple.hosts(arguments)
     let options = try DatabaseOptions(arguments)
     return try await options.withLedger(terminal) { connection in
-      let hasSealed = try await connection.read { session throws(DatabaseError) in
-        try CredentialTable.hasAny(in: session)
-      }
-      let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { terminal.note($0) }
+      let keys = try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal)
       let plan = try await verify.plan(with: keys, on: connection)
       let report = VerifyReport(verify, plan, arguments, terminal)
       try report.tell(calls: calls)
@@ -69,6 +66,7 @@ enum MigrateVerify {
       for place in plan.places where place.obstacle == nil {
         let proof = try await verify.verify(
           place, of: plan.job, by: .ofCommand(), every: .seconds(1) / calls, asking: asking.verifyReceipt, with: shadow,
+          keys,
           on: connection, at: .system
         ) { proof in
           if proof.asked % 100 == 0 { terminal.note("\(place.name): \(proof.text)") }

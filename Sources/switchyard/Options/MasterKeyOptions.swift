@@ -1,3 +1,4 @@
+import Database
 import Operations
 import Runtime
 import Signing
@@ -25,7 +26,7 @@ struct MasterKeyOptions: Sendable {
   /// The key, made now when it is the data directory's and not there yet.
   ///
   /// - Parameters:
-  ///   - hasSealed: whether the database holds secrets sealed under a key that must be this one.
+  ///   - hasSealed: whether the database is sealed under a key that must be this one.
   ///   - note: hears that a key was made, or that others may read it.
   func load(hasSealed: Bool, note: (String) -> Void) throws -> Keyring {
     if !isNamed, FileFacts(path) == nil {
@@ -48,8 +49,19 @@ struct MasterKeyOptions: Sendable {
   }
 
   /// The same for operations, which load it when they seal something.
-  func source(_ terminal: Terminal) -> KeySource {
-    KeySource { hasSealed in try load(hasSealed: hasSealed) { terminal.note($0) } }
+  func source(_ note: @escaping @Sendable (String) -> Void) -> KeySource {
+    KeySource { hasSealed in try load(hasSealed: hasSealed, note: note) }
+  }
+
+  func source(_ terminal: Terminal) -> KeySource { source { terminal.note($0) } }
+
+  /// The key of this database, made and claimed for it if it has none.
+  func keys(for connection: Connection, _ note: @escaping @Sendable (String) -> Void) async throws -> Keyring {
+    try await source(note).keys(for: connection)
+  }
+
+  func keys(for connection: Connection, _ terminal: Terminal) async throws -> Keyring {
+    try await source(terminal).keys(for: connection)
   }
 
   private func make(_ note: (String) -> Void) throws {
@@ -71,8 +83,10 @@ struct MissingMasterKey: ExitStatusError, CustomStringConvertible {
   var exitStatus: ExitStatus { .failed }
 
   var description: String {
-    "the master key \(path) is gone, and there is data sealed under it: put the key back, or name it with "
-      + "--master-key-file"
+    """
+    the master key \(path) is gone, and there is data sealed under it: put the key back, or name it with \
+    --master-key-file. If it is lost for good: `switchyard db key --accept-new`
+    """
   }
 }
 

@@ -50,12 +50,12 @@ enum ReconcileCommand {
         try CredentialTable.hasAny(in: session)
       }
       guard hasSealed else { throw NoAPIKey(bundleID: arguments.positionals.first, reason: nil) }
-      let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) }
+      let keys = try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal)
       let places = try await AskingApple.places(
         app: arguments.positionals.first, environment, keys, connection)
       let pool = Pool(configuration)
       let asking = AskingApple(hosts, sharing: pool)
-      let (ledger, intake) = (Ledger(pool: pool), Intake(adapter: trust.adapter))
+      let (ledger, intake) = (Ledger(pool: pool, keys: keys), Intake(adapter: trust.adapter))
       let reconciler = Reconciler(
         client: asking.client, verifier: SignedDataVerifier(roots: trust.roots), intake: intake, ledger: ledger,
         seeding: asking.seeding(intake, keys, ledger, terminal),

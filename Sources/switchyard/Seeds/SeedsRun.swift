@@ -36,9 +36,9 @@ enum SeedsRun {
       let hasSealed = try await connection.read { session throws(DatabaseError) in
         try CredentialTable.hasAny(in: session)
       }
-      await connection.close()
       guard hasSealed else { throw NoAPIKey(bundleID: nil, reason: nil) }
-      let keys = try MasterKeyOptions(arguments, database: options).load(hasSealed: true) { terminal.note($0) }
+      let keys = try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal)
+      await connection.close()
       let pool = Pool(configuration)
       let asking = AskingApple(hosts, sharing: pool)
       let (asked, left) = try await run(asking, Intake(adapter: adapter), keys, pool, terminal)
@@ -58,7 +58,7 @@ enum SeedsRun {
   private static func run(
     _ asking: AskingApple, _ intake: Intake, _ keys: Keyring, _ pool: Pool, _ terminal: Terminal
   ) async throws -> (asked: Int, left: Int) {
-    let seeding = asking.seeding(intake, keys, Ledger(pool: pool), terminal)
+    let seeding = asking.seeding(intake, keys, Ledger(pool: pool, keys: keys), terminal)
     var (asked, last) = (0, 1)
     while last > 0, !Task.isCancelled {
       last = try await seeding.round()

@@ -24,9 +24,7 @@ struct RunningInstallation {
   /// Opens the database, makes sure of its schema, and listens; on an error nothing keeps running.
   static func start(
     _ settings: Installation.Settings, database: DatabaseOptions,
-    migrates: Bool = false, keys loadKeys: (_ hasSealed: Bool, _ note: (String) -> Void) throws -> Keyring,
-    adapter: Adapter,
-    logger: Logger
+    migrates: Bool = false, key: MasterKeyOptions, adapter: Adapter, logger: Logger
   ) async throws -> RunningInstallation {
     OpenFileLimit.raise()
     let opened = try await database.open { note in logger.notice("database", metadata: ["note": "\(note)"]) }
@@ -35,11 +33,7 @@ struct RunningInstallation {
       try await database.prepare(connection, migrates: migrates)
       let keys: Keyring
       do {
-        let hasSealed = try await connection.read { session throws(DatabaseError) in
-          try CredentialTable.hasAny(in: session)
-        }
-        keys = try loadKeys(hasSealed) { logger.notice("master key", metadata: ["note": "\($0)"]) }
-        try await OtherMasterKey.check(keys, connection)
+        keys = try await key.keys(for: connection) { logger.notice("master key", metadata: ["note": "\($0)"]) }
       } catch {
         await connection.close()
         throw error
@@ -102,29 +96,5 @@ private struct PrivateDatabaseService: Service {
     do { result = .success(try await database.run()) } catch { result = .failure(error) }
     await database.close(within: RunningInstallation.longestStop)
     try result.get()
-  }
-}
-
-/// Registered secrets are sealed under another master key: a service would answer what other nodes answer otherwise.
-///
-/// Of a damaged one `doctor` tells, and the other apps go on.
-struct OtherMasterKey: ExitStatusError, CustomStringConvertible {
-  let key: String
-  /// Kind and name of each.
-  let secrets: [String]
-
-  var exitStatus: ExitStatus { .failed }
-  var description: String {
-    "\(secrets.count) of the registered secrets do not open under this master key (id \(key)): "
-      + secrets.prefix(5).joined(separator: ", ") + (secrets.count > 5 ? " and others" : "")
-      + ". Name the key that sealed them with --master-key-file, as on the other nodes; where it is lost, register them "
-      + "again (`switchyard app add`, `switchyard app secret`)"
-  }
-
-  static func check(_ keys: Keyring, _ connection: Connection) async throws {
-    let secrets = try await connection.read { session throws(DatabaseError) in
-      try CredentialTable.openable(with: keys, in: session).sealedUnderAnother
-    }
-    if !secrets.isEmpty { throw Self(key: "\(keys.current.id)", secrets: secrets) }
   }
 }

@@ -44,9 +44,8 @@ enum ServeCommand {
       settings.migration.flagFiles = [database.migrationFlag]
       return try await RunningInstallation.start(
         settings, database: database,
-        keys: { hasSealed, note in
-          try MasterKeyOptions(arguments, database: database).load(hasSealed: hasSealed, note: note)
-        }, adapter: trust.adapter(revocations: options.settings.revocations), logger: logger)
+        key: MasterKeyOptions(arguments, database: database),
+        adapter: trust.adapter(revocations: options.settings.revocations), logger: logger)
     }
     guard let running = started else { return .done }
     _ = try await ServiceGroup(services: running.services, logger: logger, gracePeriod: gracePeriod).run {

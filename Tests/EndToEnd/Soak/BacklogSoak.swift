@@ -65,7 +65,7 @@
         return Entry(
           message,
           .accepted(
-            Entry.Acceptance(message, app: known.id, findings: findings, signedAt: now, title: "backlog")),
+            Entry.Acceptance(app: known.id, findings: findings, signedAt: now, title: "backlog")),
           addressee: .init(scope, epoch: nil, at: now, proof: .proven))
       }
       #expect(try await ledger.append(entries).allSatisfy { $0 == .stored })

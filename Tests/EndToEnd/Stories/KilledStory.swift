@@ -93,13 +93,11 @@
       "bid": .string(Self.receiptApp),
     ]
     let body = (["status": 0, "receipt": .object(receipt)] as JSONObject).encoded()
-    let digest = [UInt8](repeating: 7, count: 32)
-    try await database.execute(
-      """
-      INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body, size)
-      VALUES (\(digest), 1700000002000, 'legacy', 'test', '', \(Self.receiptApp), 3, \(body), 1)
-      """)
-    try await database.execute("INSERT INTO claims (digest, environment) VALUES (\(digest), 2)")
+    let message = InboxMessage(
+      kind: .verifyReceiptAnswer, body: body, claim: Claim(environment: .sandbox),
+      receivedAt: Milliseconds(1_700_000_002_000))
+    try await database.setAside(
+      message, Entry.Refusal(source: .legacy, code: "test", detail: "", claimedApp: Self.receiptApp))
   }
 
   /// Posts the rest while the ledger is rebuilt and the quarantine is replayed.

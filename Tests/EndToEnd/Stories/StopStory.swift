@@ -138,6 +138,21 @@
     #expect(try await database.count("information_schema.schemata WHERE schema_name = \(name)") == 0)
   }
 
+  /// Sets messages aside whose digests are those of their numbers.
+  private func setAside(_ count: Int, in database: TestDatabase) async throws {
+    let pool = Pool(database.configuration)
+    let refusal = Entry.Refusal(source: .unproven, code: "notJSON", detail: "for a test", claimedApp: nil)
+    for start in stride(from: 1, through: count, by: 500) {
+      let entries = (start..<start + 500).map { number in
+        Entry(
+          InboxMessage(kind: .notification, body: Array("\(number)".utf8), receivedAt: Milliseconds(Int64(number))),
+          .quarantined(refusal))
+      }
+      _ = try await Ledger(pool: pool).append(entries)
+    }
+    await pool.close()
+  }
+
   /// Stores IDs as messages, without signatures.
   private func store(_ count: Int, in database: TestDatabase) async throws {
     let pool = Pool(database.configuration)
@@ -151,7 +166,7 @@
           kind: .evidence, body: body, claim: Claim(environment: .sandbox), receivedAt: now)
         let findings = Findings(app: Self.app, environment: .sandbox)
         return Entry(
-          message, .accepted(Entry.Acceptance(message, app: known.id, findings: findings, signedAt: nil, title: "id")))
+          message, .accepted(Entry.Acceptance(app: known.id, findings: findings, signedAt: nil, title: "id")))
       }
       #expect(try await ledger.append(entries).allSatisfy { $0 == .stored })
     }
@@ -216,11 +231,7 @@
     _ = try await database.program.run("app", "add", Self.app)
     _ = try await database.program.run(
       "app", "legacy-url", Self.app, "http://127.0.0.1:1/", "--environment", "Production")
-    try await database.execute(
-      """
-      INSERT INTO quarantine (digest, received_at, source, code, detail, app, kind, body, size)
-      SELECT UNHEX(SHA2(seq, 256)), seq, 'unproven', 'notJSON', 'for a test', '', 1, seq, 2000 FROM seq_1_to_8000
-      """)
+    try await setAside(total, in: database)
     try await database.execute(
       """
       INSERT INTO outbox (destination, message, state, created_at, due_at, expires_at)

@@ -23,12 +23,16 @@ struct Backlog {
         SELECT UNHEX(SHA2(n, 256)), 202611, \(now), REPEAT('a', 16), 1, \(scope.app.number), \(scope.environment.code),
           \(now), 'backlog', 40 \(range)
         """)
-      // One piece of literal bytes: CompactBody.
-      _ = try session.execute(
-        """
-        INSERT INTO bodies (month, digest, body)
-        SELECT 202611, UNHEX(SHA2(n, 256)), CONCAT(UNHEX('0000000028'), RPAD(CONCAT('message ', n), 40, ' ')) \(range)
-        """)
+      for start in stride(from: first, to: size, by: 500) {
+        let rows = (start..<min(start + 500, size)).map { number -> SQL in
+          let message = InboxMessage(
+            kind: .notification, body: Array("message \(number)".utf8), claim: nil, receivedAt: now,
+            digest: .sha256(Array("\(number)".utf8)))
+          let body = BodyVault.ofTests.seal(message, sharesHeaders: false).bytes
+          return "(202611, \(message.digest.bytes), \(body))"
+        }
+        _ = try session.execute("INSERT INTO bodies (month, digest, body) VALUES \(rows.joined(separator: ", "))")
+      }
       _ = try session.execute(
         """
         INSERT INTO outbox (destination, message, created_at, due_at, expires_at, class, readiness, size)

@@ -60,7 +60,7 @@ struct OutboxSteps {
     let first = try await take("leasing", most: 40 * taken, turn(all), run)
     try #require(first.count == taken)
     try await run("reading the bodies", 7 * taken) { session throws(DatabaseError) in
-      #expect(try OutboxTable.messages(first.map(\.message), for: destination, in: session).count == taken)
+      #expect(try OutboxTable.messages(first.map(\.message), for: destination, .ofTests, in: session).count == taken)
     }
     let second = try await take(
       "settling and leasing", most: 44 * taken, turn(all, first.map { Settlement($0, .delivered) }), run)
@@ -99,7 +99,7 @@ struct OutboxSteps {
     }
     try await run("enqueueing", 12 * taken) { session throws(DatabaseError) in
       let roads = try OutboxTable.roads(of: [fixture.scope.app], in: session)
-      try OutboxTable.enqueue(messages, roads, in: session)
+      try OutboxTable.enqueue(messages, roads, .ofTests, in: session)
     }
   }
 
@@ -113,7 +113,7 @@ struct OutboxSteps {
       + customers.map { message("signed \($0)", .proven, at: now + .days(-1), naming: [$0]) }
     try await fixture.pool.transaction { session throws(DatabaseError) in
       let roads = try OutboxTable.roads(of: [fixture.scope.app], in: session)
-      try OutboxTable.enqueue(messages, roads, in: session)
+      try OutboxTable.enqueue(messages, roads, .ofTests, in: session)
     }
     let claimed = try await take("leasing claimed messages", most: 32 * taken, turn([.claimed]), run)
     try #require(claimed.count == taken)

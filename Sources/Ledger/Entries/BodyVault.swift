@@ -1,0 +1,99 @@
+import Compression
+import Database
+package import Signing
+import Time
+
+/// Seals the bodies of messages before they are stored, and opens them: a body may hold a shared secret.
+///
+/// Stored is a byte for the form, then a zstd frame, sealed under a key of the month in which the message was received and
+/// bound to its digest: a row cannot be put in the place of another one.
+package struct BodyVault: Sendable {
+  private let keys: Keyring
+
+  package init(_ keys: Keyring) { self.keys = keys }
+
+  /// A body as it is stored.
+  package struct Stored: Sendable {
+    package let bytes: [UInt8]
+    /// Headers of JWS that are stored beside the bodies, once for all.
+    let headers: [Digest: [UInt8]]
+  }
+
+  fileprivate enum Form: UInt8 {
+    case plain = 0
+    /// A `CompactBody`, whose headers are in `headers`.
+    case compact = 1
+  }
+
+  /// - Parameter sharesHeaders: only for what is proven: anybody can write any number of other headers, and they are not sealed.
+  package func seal(_ message: InboxMessage, sharesHeaders: Bool) -> Stored {
+    let compact = sharesHeaders ? CompactBody(message.body) : nil
+    let headers = compact?.headers ?? [:]
+    let (form, body) = headers.isEmpty ? (Form.plain, message.body) : (.compact, compact?.bytes ?? [])
+    let sealed = keys.seal(
+      [form.rawValue] + ZstdFrame.compress(body), context: Self.context(message.digest),
+      month: Month(message.receivedAt).number)
+    return Stored(bytes: sealed.bytes, headers: headers)
+  }
+
+  /// A body that is open, but for the headers that are stored beside it.
+  struct Opened {
+    fileprivate let form: Form
+    fileprivate let bytes: [UInt8]
+    let headers: Set<Digest>
+
+    /// The body, byte for byte as it came.
+    func body(with headers: [Digest: [UInt8]]) throws(BodyDamage) -> [UInt8] {
+      switch form {
+      case .plain: return bytes
+      case .compact:
+        do throws(CompactBody.Damage) { return try CompactBody.expand(bytes, headers: headers) } catch {
+          throw .compact(error)
+        }
+      }
+    }
+  }
+
+  func open(_ bytes: [UInt8], of digest: Digest, receivedAt: Milliseconds) throws(BodyDamage) -> Opened {
+    let content: [UInt8]
+    do throws(SealingError) {
+      content = try keys.open(
+        try Sealed(bytes), context: Self.context(digest), month: Month(receivedAt).number)
+    } catch {
+      throw .sealing(error)
+    }
+    guard let form = content.first.flatMap(Form.init),
+      let body = try? ZstdFrame.open(content.dropFirst(), upTo: CompactBody.longest)
+    else { throw .compact(.malformed) }
+    switch form {
+    case .plain: return Opened(form: form, bytes: body, headers: [])
+    case .compact:
+      do throws(CompactBody.Damage) {
+        return Opened(form: form, bytes: body, headers: try CompactBody.headers(in: body))
+      } catch {
+        throw .compact(error)
+      }
+    }
+  }
+
+  private static func context(_ digest: Digest) -> String { "bodies/\(digest.hex)" }
+}
+
+/// Why a stored body cannot be read.
+enum BodyDamage: Error {
+  /// It was sealed under a master key that is not here, or was changed since.
+  case sealing(SealingError)
+  case compact(CompactBody.Damage)
+
+  /// Says it as the database error that it is to the caller.
+  static func named<R>(_ digest: Digest, _ body: () throws(BodyDamage) -> R) throws(DatabaseError) -> R {
+    do throws(BodyDamage) { return try body() } catch {
+      let reason =
+        switch error {
+        case .sealing(let error): "does not open: \(error.detail)"
+        case .compact(let damage): "is damaged: \(damage)"
+        }
+      throw DatabaseError(.column, "the stored body of the message \(digest.hex) \(reason)")
+    }
+  }
+}

@@ -1,0 +1,47 @@
+package import Database
+package import Ledger
+package import Signing
+package import Time
+
+/// Lets a database go on under another master key, because its own is lost for good.
+///
+/// What is known of purchases and customers stays, and answers are made of it. Bodies and credentials that were sealed under
+/// the lost key do not open any more: the credentials end, so that new ones can be registered.
+package struct AcceptMasterKey: Sendable {
+  private let keys: Keyring
+
+  /// - Parameter keys: those of the key that is to follow.
+  package init(_ keys: Keyring) { self.keys = keys }
+
+  /// The credentials that would end; refused where the key is in use already, and while services run.
+  package func plan(on connection: Connection) async throws -> [CredentialTable.Ended] {
+    try await connection.read { [keys] session throws(DatabaseError) in
+      try Self.check(keys, in: session)
+      return try CredentialTable.unopened(with: keys, in: session)
+    }
+  }
+
+  /// Makes the change; the credentials that ended.
+  package func apply(
+    by author: Author, at now: Milliseconds, on connection: Connection
+  ) async throws -> [CredentialTable.Ended] {
+    try await connection.transaction { [keys] session throws(DatabaseError) in
+      try Self.check(keys, in: session)
+      let lost = try CredentialTable.unopened(with: keys, in: session)
+      for credential in lost { try CredentialTable.end(credential, at: now, in: session) }
+      try MasterKeyTable.replace(with: keys.current, at: now, in: session)
+      try author.note(
+        "db.key", of: "database", "\(keys.current.id) accepted, \(lost.count) credentials ended", at: now, in: session)
+      return lost
+    }
+  }
+
+  private static func check(_ keys: Keyring, in session: borrowing Session) throws(DatabaseError) {
+    if try MasterKeyTable.inUse(in: session) == keys.current.id.description {
+      throw .abandoned("the database is sealed under this master key (\(keys.current.id)): nothing is to be done")
+    }
+    if try ProcessTable.notes(in: session).contains(where: { !$0.isSilent }) {
+      throw .abandoned("services run, and they have the other key: take it from their machine, or stop them")
+    }
+  }
+}

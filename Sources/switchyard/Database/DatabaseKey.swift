@@ -1,0 +1,83 @@
+import Database
+import JSON
+import Ledger
+import Operations
+import Runtime
+import Signing
+import Time
+
+/// `switchyard db key`: under which master key the database is sealed.
+enum DatabaseKey {
+  static let command = Command(
+    "key", "Show under which master key the database is sealed; accept another one if that is lost.",
+    discussion: """
+      Bodies of messages, credentials and kept answers are sealed under one master key, the same on every machine. If it is \
+      lost and no backup has it, --accept-new lets the database go on under the key that is here. What is known of purchases \
+      and customers stays, and answers are made of it. Bodies stored before do not open any more: they cannot be shown, \
+      replayed, forwarded or rebuilt from. Credentials end; register them again.
+      """,
+    examples: [
+      Command.Example("switchyard db key"),
+      Command.Example("switchyard db key --accept-new --dry-run", "which credentials would end"),
+      Command.Example("switchyard db key --accept-new", "after every service was stopped"),
+    ],
+    options: [
+      .flag("accept-new", "Let the database go on under the key that is here, because its own is lost."),
+      .flag("dry-run", "Say what --accept-new would do and change nothing."), JSONOutput.option,
+    ] + MasterKeyOptions.options
+  ) { arguments, terminal in
+    let options = try DatabaseOptions(arguments)
+    let key = MasterKeyOptions(arguments, database: options)
+    let (accepts, isDry) = (arguments.flag("accept-new"), arguments.flag("dry-run"))
+    return try await options.withLedger(terminal) { connection in
+      let inUse = try await connection.read { session throws(DatabaseError) in try MasterKeyTable.inUse(in: session) }
+      guard accepts else {
+        let here = try? key.load(hasSealed: true) { terminal.note($0) }
+        return try show(inUse, here?.current.id, arguments, terminal)
+      }
+      let accept = AcceptMasterKey(try key.load(hasSealed: isDry) { terminal.note($0) })
+      let ended =
+        try await isDry
+        ? accept.plan(on: connection)
+        : accept.apply(by: .ofCommand(), at: WallClock.system.now(), on: connection)
+      return try tell(ended, isDry: isDry, arguments, terminal)
+    }
+  }
+
+  private static func show(
+    _ inUse: String?, _ here: MasterKey.ID?, _ arguments: ParsedArguments, _ terminal: Terminal
+  ) throws -> ExitStatus {
+    let isSame = inUse == nil || inUse == here?.description
+    if arguments.wantsJSON {
+      try terminal.write([
+        "database": JSONValue(inUse), "here": JSONValue(here?.description), "isSame": .bool(isSame),
+      ])
+    } else {
+      try terminal.write("database  \(inUse ?? "not sealed yet")\nhere      \(here?.description ?? "no key")\n")
+    }
+    return isSame ? .done : .differences
+  }
+
+  private static func tell(
+    _ ended: [CredentialTable.Ended], isDry: Bool, _ arguments: ParsedArguments, _ terminal: Terminal
+  ) throws -> ExitStatus {
+    if arguments.wantsJSON {
+      try terminal.write([
+        "dryRun": .bool(isDry),
+        "ended": .array(
+          ended.map { ["app": .string($0.bundleID), "kind": .string($0.kind.rawValue), "name": .string($0.name)] }),
+      ])
+      return .done
+    }
+    let verb = isDry ? "would end" : "ended"
+    for credential in ended {
+      try terminal.write("\(verb): \(credential.bundleID) \(credential.kind.rawValue) \(credential.name)\n")
+    }
+    terminal.note(
+      isDry
+        ? "nothing was changed"
+        : "the database goes on under this key; register again what ended: `switchyard app add`, `switchyard app secret`"
+    )
+    return .done
+  }
+}
