@@ -29,7 +29,7 @@ struct Benchmark: Sendable {
     VerifyAlone.benchmark, VerifyDecodeMap.benchmark, ApplePeer.benchmark, StreamRate.benchmark, LedgerBatch.benchmark,
     BareHTTP.benchmark, DurableHTTP.benchmark, VerifyReceipt.benchmark, ComposeAnswer.benchmark, AnswersHTTP.benchmark,
     ExtractBulk.benchmark, MapLegacy.benchmark, LegacyHTTP.benchmark, Forwarding.benchmark, AnswerRead.benchmark,
-    SeedingHistory.benchmark, LargeLookUp.benchmark, Attack.benchmark, SimulatorYear.benchmark, HidingSecrets.benchmark,
+    SeedingHistory.benchmark, LargeLookUp.benchmark, Attack.benchmark, SimulatorYear.benchmark,
     Strangers.benchmark, MigrationRows.benchmark, MigrationIDs.benchmark, ShadowCost.benchmark,
   ]
 }

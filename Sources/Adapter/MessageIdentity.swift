@@ -10,20 +10,17 @@ package struct MessageIdentity: Sendable {
   package let bytes: [UInt8]
 
   /// Of a notification: the JWS alone, so that nobody can make many messages of one by wrapping it differently; of a V1
-  /// body all but the shared secret, which may change while Apple tries again; else the body.
+  /// body all that it says, the shared secret included: a copy with another one is another message; else the body.
   package init(ofNotification body: ReceivedBody) {
     switch body.told {
     case .success(.notificationV2(let jws)): bytes = SignatureForm.low.applied(toJWS: jws)
-    case .success(.notificationV1(var object)):
-      object["password"] = nil
-      bytes = object.encoded()
+    case .success(.notificationV1(let object)): bytes = object.encoded()
     case .success(.jws), .success(.receipt), .success(.object), .failure:
       bytes = SignatureForm.low.applied(to: body.bytes).text
     }
   }
 
-  /// The same of a body that was kept: written anew, without its secrets, it may be longer than one that comes.
-  package init(ofNotification body: [UInt8]) { self.init(ofNotification: ReceivedBody(rewritten: body)) }
+  package init(ofNotification body: [UInt8]) { self.init(ofNotification: ReceivedBody(body)) }
 
   /// Of evidence and answers: the body, and what the caller says of it where it does not say so itself.
   package init(ofEvidence body: [UInt8], app: String, environment: Environment?, userID: String? = nil) {

@@ -11,7 +11,7 @@ public struct Reading: Sendable {
   /// When the outermost signature was made.
   public let signedAt: Milliseconds?
   /// What to call it in lists: "DID_RENEW/BILLING_RECOVERY", "history of 20".
-  public let title: String
+  public private(set) var title: String
   public var findings: Findings
   public internal(set) var survey: Survey
   /// What vouches for it.
@@ -25,6 +25,14 @@ public struct Reading: Sendable {
     case .signature, .receipt, .apple: true
     case .sharedSecret, .none: false
     }
+  }
+
+  /// The same with other texts in its title and its survey, which are shown and written in clear.
+  package func mapTexts(_ change: (String) -> String) -> Self {
+    var reading = self
+    reading.title = change(title)
+    reading.survey = survey.mapTexts(change)
+    return reading
   }
 
   /// What the survey calls the receipts of a body that were not read.

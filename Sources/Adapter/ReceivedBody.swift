@@ -15,15 +15,6 @@ package struct ReceivedBody: Sendable {
 
   package init(_ bytes: [UInt8]) { self.init(bytes, limits: .standard) }
 
-  /// A body that was written anew, without the secrets that stood in it: it may be longer than one that comes.
-  ///
-  /// As long as codes make one of the greatest length. What escapes make longer still is refused, as it is not kept.
-  package init(rewritten bytes: [UInt8]) {
-    var limits = JSONLimits.standard
-    limits.bytes = 2 * limits.bytes + (1 << 10)
-    self.init(bytes, limits: limits)
-  }
-
   /// A body that was kept, of whatever length.
   package init(kept bytes: [UInt8]) { self.init(bytes, limits: .stored) }
 
@@ -43,14 +34,6 @@ package struct ReceivedBody: Sendable {
       told = .failure(error)
       object = nil
     }
-  }
-
-  /// A body of which this object was read, within the limits of one.
-  package init(_ bytes: [UInt8], of object: JSONObject) {
-    self.bytes = bytes
-    self.object = object
-    told = .success(Detection(object))
-    isSignedAlone = false
   }
 
   /// The body of a V1 notification, for whoever has to find out who sent it; nil for anything else.

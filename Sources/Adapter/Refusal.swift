@@ -74,6 +74,8 @@ public struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
     case missingSharedSecret
     /// A V1 body with a password that is none of the app's.
     case wrongSharedSecret
+    /// A V1 body in which a shared secret stands a second time, where Apple puts none: it would be kept in clear.
+    case secretRepeated
   }
 
   /// Whether a row of an answer is refused by it alone: Apple signed it, and it is not what stands in such a row.

@@ -7,7 +7,7 @@ package import Purchases
 package import Receipts
 import Rollout
 import Runtime
-package import Signing
+import Signing
 package import Time
 
 /// Answers verifyReceipt out of the ledger: decides what may be answered, and composes it.
@@ -67,7 +67,6 @@ package final class Answering: Sendable {
   let settings: Settings
   let memory: AnswerMemory
   let receipts: ReceiptReader
-  private let key: MasterKey
   let lookUp: LookUp
   /// Told of what kept us from answering by ourselves: the client hears of a status alone.
   let failed: @Sendable (any Error) -> Void
@@ -91,17 +90,15 @@ package final class Answering: Sendable {
   }
 
   /// - Parameters:
-  ///   - key: under which shared secrets are compared.
   ///   - failed: told of what kept us from answering by ourselves.
   package init(
-    pool: Pool, directory: Directory, reader: ReceiptReader, key: MasterKey, memory: AnswerMemory,
+    pool: Pool, directory: Directory, reader: ReceiptReader, memory: AnswerMemory,
     settings: Settings = Settings(), composers: AnswerComposers = AnswerComposers(), clock: WallClock,
     failed: @escaping @Sendable (any Error) -> Void = { _ in }, lookUp: @escaping LookUp
   ) {
     self.pool = pool
     self.directory = directory
     receipts = reader
-    self.key = key
     self.settings = settings
     self.lookUp = lookUp
     self.failed = failed
@@ -150,17 +147,16 @@ package final class Answering: Sendable {
 
   /// The app whose shared secret a request has; nil if it has none, or one that several apps have.
   func app(ofSecretIn request: PostedRequest, _ apps: AppDirectory) -> App? {
-    guard let code = code(of: request) else { return nil }
-    let holders = apps.apps(withSecret: code)
+    guard let secret = secret(in: request) else { return nil }
+    let holders = apps.apps(withSecret: secret)
     return holders.count == 1 ? holders[0] : nil
   }
 
   /// Bytes; Apple's secrets have 32.
   private static let longestSecret = 1 << 10
 
-  private func code(of request: PostedRequest) -> SecretCode? {
-    guard let secret = request.password, secret.utf8.count <= Self.longestSecret else { return nil }
-    return SecretCode(of: Array(secret.utf8), under: key)
+  private func secret(in request: PostedRequest) -> String? {
+    request.password.flatMap { $0.utf8.count <= Self.longestSecret ? $0 : nil }
   }
 
   // MARK: The checks
@@ -236,7 +232,7 @@ package final class Answering: Sendable {
     if apps.answerClients(of: app) == .token, what.call.tokensApp == app { return .right }
     guard apps.hasSecret(app) else { return .noneRegistered }
     guard what.posted.request.password != nil else { return .missing }
-    guard let code = code(of: what.posted.request) else { return .wrong }
-    return apps.accepts(code, of: app) ? .right : .wrong
+    guard let secret = secret(in: what.posted.request) else { return .wrong }
+    return apps.accepts(secret, of: app) ? .right : .wrong
   }
 }

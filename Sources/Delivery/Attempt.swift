@@ -10,20 +10,17 @@ package enum Attempt: Hashable, Sendable {
   package enum Reason: Hashable, Sendable, CustomStringConvertible {
     case status(Int)
     case noAnswer(HTTPClientError.Code)
-    /// The body is in neither the inbox nor quarantine, or cannot be read there.
+    /// The body is in neither the inbox nor quarantine.
     case bodyMissing
-    /// The shared secret that Apple sent cannot be put back.
-    case notRestored
-    /// The shared secret that was sent is another app's, whose back end is not the one that would hear it.
-    case secretOfAnotherApp
+    /// The stored body does not open, or is damaged.
+    case bodyUnreadable
 
     package var description: String {
       switch self {
       case .status(let status): "answered \(status)"
       case .noAnswer(let code): "no answer: \(code.rawValue)"
-      case .bodyMissing: "the body was purged or is damaged"
-      case .notRestored: "the shared secret cannot be put back: check the app's credentials and the master key"
-      case .secretOfAnotherApp: "not sent: it has the shared secret of another app; this app's credentials are in order"
+      case .bodyMissing: "the body was purged"
+      case .bodyUnreadable: "the stored body is damaged, or sealed under a master key that is lost"
       }
     }
 
@@ -35,7 +32,7 @@ package enum Attempt: Hashable, Sendable {
       switch self {
       case .status(let status): !(400..<500).contains(status)
       case .noAnswer: true
-      case .bodyMissing, .notRestored, .secretOfAnotherApp: false
+      case .bodyMissing, .bodyUnreadable: false
       }
     }
 
@@ -43,7 +40,7 @@ package enum Attempt: Hashable, Sendable {
     package var isRefusal: Bool {
       switch self {
       case .status(let status): (400..<500).contains(status) && ![408, 425, 429].contains(status)
-      case .noAnswer, .bodyMissing, .notRestored, .secretOfAnotherApp: false
+      case .noAnswer, .bodyMissing, .bodyUnreadable: false
       }
     }
 

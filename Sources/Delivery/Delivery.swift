@@ -26,14 +26,6 @@ package final class Delivery: Service {
 
   /// Sends a request; its status, or why there is none.
   package typealias Post = @Sendable (ClientRequest) async -> Attempt
-  /// The body as Apple posted it, secrets put back; throws when that is impossible now.
-  package typealias Restore = @Sendable (StoredMessage) throws -> [UInt8]
-
-  /// Thrown by `Restore` if the secret in a body is registered, but for another app.
-  package struct SecretOfAnotherApp: Error {
-    package init() {}
-  }
-
   private let means: DestinationLine.Means
   private let lines = Mutex<[Destination.ID: DestinationLine]>([:])
 
@@ -48,12 +40,11 @@ package final class Delivery: Service {
   private static let linesAtDatabase = 3
 
   package init(
-    pool: Pool, bodies: BodyVault, settings: Settings = Settings(), post: @escaping Post, restore: @escaping Restore,
+    pool: Pool, bodies: BodyVault, settings: Settings = Settings(), post: @escaping Post,
     metrics: MetricsRegistry, clock: WallClock, pacing: Pacing = .system, logger: Logger
   ) {
     means = DestinationLine.Means(
-      pool: pool, bodies: bodies, settings: settings, post: post, restore: restore, metrics: DeliveryMetrics(metrics),
-      clock: clock,
+      pool: pool, bodies: bodies, settings: settings, post: post, metrics: DeliveryMetrics(metrics), clock: clock,
       pacing: pacing, logger: logger, turnstile: Turnstile(Self.linesAtDatabase))
   }
 

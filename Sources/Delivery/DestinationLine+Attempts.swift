@@ -43,15 +43,14 @@ extension DestinationLine {
     guard !Task.isCancelled, means.clock.now() + deadline <= delivery.leasedUntil else {
       return .failed(.noAnswer(.cancelled))
     }
-    guard let message = work.message else { return .failed(.bodyMissing) }
     let body: [UInt8]
-    do {
-      body = try means.restore(message)
-    } catch {
-      return .failed(error is Delivery.SecretOfAnotherApp ? .secretOfAnotherApp : .notRestored)
+    switch work.body {
+    case .read(let bytes): body = bytes
+    case .missing: return .failed(.bodyMissing)
+    case .unreadable: return .failed(.bodyUnreadable)
     }
     let start = means.pacing.elapsed()
-    let envelope = Envelope(delivery.message, body: body, isProven: delivery.proof != .unproven, to: destination)
+    let envelope = Envelope(delivery.message, body: body, to: destination)
     let outcome = await means.post(envelope.request(within: deadline))
     means.metrics.noteAttempt(milliseconds: means.pacing.elapsed().milliseconds - start.milliseconds)
     return outcome

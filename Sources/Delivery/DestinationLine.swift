@@ -18,7 +18,6 @@ final class DestinationLine: Sendable {
     let bodies: BodyVault
     let settings: Delivery.Settings
     let post: Delivery.Post
-    let restore: Delivery.Restore
     let metrics: DeliveryMetrics
     let clock: WallClock
     let pacing: Pacing
@@ -191,12 +190,12 @@ final class DestinationLine: Sendable {
   private func admit(_ leased: [LeasedDelivery]) async {
     guard !leased.isEmpty else { return }
     do throws(DatabaseError) {
-      let messages = try await messages(leased.map(\.message))
+      let bodies = try await bodies(leased.map(\.message))
       let proven = try await proven(among: leased.filter { $0.proof == .unproven }.map(\.sequence))
       state.withLock { state in
         state.admit(
           leased.filter { !proven.contains($0.sequence) }.map {
-            LineState.Work(delivery: $0, message: messages[$0.message])
+            LineState.Work(delivery: $0, body: bodies[$0.message] ?? .missing)
           })
         state.giveBack(leased.filter { proven.contains($0.sequence) })
       }
@@ -206,9 +205,7 @@ final class DestinationLine: Sendable {
     }
   }
 
-  /// Rows that were leased without proof, and have one since before their bodies were read.
-  ///
-  /// What was read of them may be Apple's own. Sent now, it would count as a stranger's copy, and be sent again.
+  /// Rows that were leased without proof and have one by now: they are tried for longer.
   private func proven(among sequences: [Int64]) async throws(DatabaseError) -> Set<Int64> {
     guard !sequences.isEmpty else { return [] }
     return try await means.pool.read { session throws(DatabaseError) in
@@ -216,20 +213,16 @@ final class DestinationLine: Sendable {
     }
   }
 
-  /// Those that can be read: a damaged one must not keep the others from being sent.
-  private func messages(_ digests: [Digest]) async throws(DatabaseError) -> [Digest: StoredMessage] {
-    let (destination, bodies) = (destination, means.bodies)
-    do throws(DatabaseError) {
-      return try await means.pool.read { session throws(DatabaseError) in
-        try OutboxTable.messages(digests, for: destination, bodies, in: session)
+  /// A damaged one must not keep the others from being sent.
+  private func bodies(_ digests: [Digest]) async throws(DatabaseError) -> [Digest: LineState.Body] {
+    let (destination, vault) = (destination, means.bodies)
+    return try await means.pool.read { session throws(DatabaseError) in
+      let (messages, unreadable) = try BodyPage.read(digests) { part throws(DatabaseError) in
+        Array(try OutboxTable.messages(part, for: destination, vault, in: session))
       }
-    } catch {
-      guard error.code == .column else { throw error }
-      var found: [Digest: StoredMessage] = [:]
-      for digest in digests where digests.count > 1 {
-        for (_, message) in try await messages([digest]) { found[digest] = message }
-      }
-      return found
+      var bodies = Dictionary(unreadable.map { ($0.0, LineState.Body.unreadable) }) { first, _ in first }
+      for (digest, message) in messages { bodies[digest] = .read(message.message.body) }
+      return bodies
     }
   }
 

@@ -11,17 +11,14 @@ package struct Envelope: Sendable {
   private let url: String
   private let body: [UInt8]
 
-  package init(_ message: Digest, body: [UInt8], isProven: Bool = true, to destination: Destination) {
-    webhookID = Self.webhookID(of: message, isProven: isProven, for: destination)
+  package init(_ message: Digest, body: [UInt8], to destination: Destination) {
+    webhookID = Self.webhookID(of: message, for: destination)
     url = destination.url
     self.body = body
   }
 
-  /// - Parameter isProven: false for what nothing vouches for. A stranger's copy of a V1 notification without its password
-  ///   is known by the same digest; a back end that drops repeats must not drop Apple's for it.
-  package static func webhookID(of message: Digest, isProven: Bool = true, for destination: Destination) -> String {
-    var name = "\(message.hex)\n\(destination.scope.environment.rawValue)\n\(destination.name)"
-    if !isProven { name += "\nunproven" }
+  package static func webhookID(of message: Digest, for destination: Destination) -> String {
+    let name = "\(message.hex)\n\(destination.scope.environment.rawValue)\n\(destination.name)"
     return "msg_" + Digest.sha256(Array(name.utf8)).hex.prefix(32)
   }
 

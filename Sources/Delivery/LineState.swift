@@ -6,8 +6,15 @@ struct LineState {
   /// A row that is leased, with its body.
   struct Work: Sendable {
     let delivery: LeasedDelivery
-    /// Nil when it was purged or is damaged.
-    let message: StoredMessage?
+    let body: Body
+  }
+
+  /// What is stored of a message.
+  enum Body: Hashable, Sendable {
+    case read([UInt8])
+    case missing
+    /// It does not open, or is damaged.
+    case unreadable
   }
 
   /// What goes on in one lane: the messages of one class.

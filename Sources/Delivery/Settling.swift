@@ -28,12 +28,10 @@ extension Settlement.Outcome {
     case .failed(let reason):
       let isUseless =
         switch reason {
-        case .bodyMissing: true
+        // What is damaged, or sealed under a key that is lost, is not mended by waiting: others of its customer would wait, too.
+        case .bodyMissing, .bodyUnreadable: true
         case .status: delivery.proof == .unproven
         case .noAnswer: delivery.proof == .unproven && delivery.attempt > Self.unprovenRepeats
-        case .secretOfAnotherApp: delivery.proof == .unproven
-        // A stranger's password, in the place of Apple's: it would take up a place until it is too old.
-        case .notRestored: delivery.proof == .unproven
         }
       let isRefused = refusals >= Self.mostRefusals && now >= delivery.createdAt + Self.refusedAge
       if now >= delivery.expiresAt || isUseless || isRefused {

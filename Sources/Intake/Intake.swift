@@ -1,4 +1,5 @@
 package import Adapter
+import JSON
 package import Ledger
 package import Purchases
 package import Receipts
@@ -26,22 +27,25 @@ package struct Intake: Sendable {
   ///
   /// - Parameters:
   ///   - pathApp: the bundle id in the URL, when Apple was given one with it.
-  ///   - claimedApp: of a message that was set aside: whose it was then said to be. It stands for the URL of a V1 body.
+  ///   - notedApp: of a message that was set aside: whose it was then said to be. It stands for the URL of a V1 body whose
+  ///     shared secret does not tell.
+  ///   - isFromApple: whether it was posted from one of Apple's networks: then another app's secret keeps it from nobody.
   ///   - forwardsDenied: whether what is refused goes to the app's own back end although its policy is against it, because
   ///     an operator asks for it.
   package func notification(
-    _ notification: ReceivedNotification, pathApp: String? = nil, claimedApp: String? = nil,
-    forwardsDenied: Bool = false, directory: AppDirectory
+    _ message: InboxMessage, _ body: ReceivedBody, pathApp: String? = nil, notedApp: String? = nil,
+    isFromApple: Bool = false, forwardsDenied: Bool = false, directory: AppDirectory
   ) throws(Refusal) -> Decision {
-    let (message, body) = (notification.message, notification.body)
     let legacyBody = body.legacyNotification
     do throws(Refusal) {
       let sender = try legacyBody.map { object throws(Refusal) in
-        let sender = try LegacySender(object, pathApp: pathApp ?? claimedApp, in: directory)
+        let sender = try LegacySender(object, pathApp: pathApp, notedApp: notedApp, in: directory)
         try body.checkRows(app: sender.app.bundleID)
+        try Self.checkIsSaidOnce(object, of: sender.app.bundleID, directory.secretFilter)
         return sender
       }
       let reading = try adapter.reading(of: message, body, app: sender?.app.bundleID)
+        .mapTexts(directory.secretFilter.redacted)
       if sender != nil { try Self.checkIsOfTheStore(reading) }
       let app = try app(of: reading, pathApp: pathApp, in: directory)
       var entry = Self.entry(message, reading, app)
@@ -61,7 +65,8 @@ package struct Intake: Sendable {
       let sender = ClaimedSender(ofNotification: body)
       var entry = Entry(message, .quarantined(refusal))
       if let app = (pathApp ?? unread.claimedApp ?? sender.app).flatMap({ directory[$0] }),
-        let environment = sender.environment
+        let environment = sender.environment,
+        isFromApple || legacyBody?["password"]?.string.map({ directory.isOfAnother($0, than: app) }) != true
       {
         let isSigned = legacyBody == nil && unread.isSigned(for: app)
         if isSigned || forwardsDenied || directory.forwardsUnproven(app) {
@@ -73,12 +78,31 @@ package struct Intake: Sendable {
     }
   }
 
+  private static func checkIsSaidOnce(
+    _ body: JSONObject, of app: String, _ secrets: SecretFilter
+  ) throws(Refusal) {
+    guard secrets.isRepeated(in: body) else { return }
+    throw Refusal(
+      .legacy, .secretRepeated, "a shared secret stands in it elsewhere than under password: Apple writes it once",
+      claimedApp: app)
+  }
+
   /// What to write for a message about `app`: evidence that its back end hands in, or what Apple answered to a question.
   ///
   /// What is refused in evidence is the back end's own to mend, and not kept.
-  package func decision(on message: InboxMessage, about app: App) throws(Refusal) -> Decision {
-    let reading = try adapter.reading(
+  ///
+  /// - Parameter secrets: nil for Apple's own answers.
+  package func decision(
+    on message: InboxMessage, about app: App, secrets: SecretFilter? = nil
+  ) throws(Refusal) -> Decision {
+    if let secrets, secrets.isFound(in: message.body),
+      let object = ReceivedBody(kept: message.body).legacyNotification
+    {
+      try Self.checkIsSaidOnce(object, of: app.bundleID, secrets)
+    }
+    var reading = try adapter.reading(
       of: message, app: app.bundleID, environment: message.askedEnvironment(app: app.bundleID))
+    if let secrets { reading = reading.mapTexts(secrets.redacted) }
     try Self.compare(reading, app)
     if let objection = reading.objection { throw objection }
     return Decision(entry: Self.entry(message, reading, app), reading: reading, refusal: nil)

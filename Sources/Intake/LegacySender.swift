@@ -2,17 +2,19 @@ import Adapter
 import JSON
 import Ledger
 
-/// Who sent a V1 notification: told from its redacted body, the registered apps and the URL, and from nothing else.
+/// Who sent a V1 notification: told from its body, the registered apps and the URL, and from nothing else.
 ///
 /// The app is the one that `bid` names, else the one whose secret it is, else the one in the URL; its secret must be one
 /// of the app's. Bodies before 2020 have no `bid`.
 struct LegacySender {
   let app: App
 
-  /// - Parameter pathApp: the bundle id in the URL, or what was noted of it when the message was set aside.
-  init(_ body: JSONObject, pathApp: String?, in directory: AppDirectory) throws(Refusal) {
-    let code = LegacyPassword.code(in: body)
-    let app = try Self.app(body, code, pathApp, directory)
+  /// - Parameters:
+  ///   - pathApp: the bundle id in the URL.
+  ///   - notedApp: what was noted of it when the message was set aside: anybody may have posted it to another app's URL first.
+  init(_ body: JSONObject, pathApp: String?, notedApp: String? = nil, in directory: AppDirectory) throws(Refusal) {
+    let secret = body["password"]?.string
+    let app = try Self.app(body, secret, pathApp, notedApp, directory)
     guard directory.hasSecret(app) else {
       let sealed = directory.unopened.first { $0.app == app.id }
       throw Self.refusal(
@@ -22,11 +24,11 @@ struct LegacySender {
         } ?? "no shared secret is registered; `switchyard app secret \(app.bundleID) --file FILE`, then replay",
         app.bundleID)
     }
-    guard let code else {
+    guard let secret else {
       throw Self.refusal(
         .missingSharedSecret, "it has no password, and nothing else vouches for a V1 notification", app.bundleID)
     }
-    guard directory.accepts(code, of: app) else {
+    guard directory.accepts(secret, of: app) else {
       throw Self.refusal(
         .wrongSharedSecret,
         "its password is none of the app's; if Apple has a newer one, `switchyard app secret \(app.bundleID) --file FILE`, "
@@ -36,13 +38,13 @@ struct LegacySender {
   }
 
   private static func app(
-    _ body: JSONObject, _ code: SecretCode?, _ pathApp: String?, _ directory: AppDirectory
+    _ body: JSONObject, _ secret: String?, _ pathApp: String?, _ notedApp: String?, _ directory: AppDirectory
   ) throws(Refusal) -> App {
     if let named = body["bid"]?.string {
       if let pathApp, pathApp != named { throw contradiction(named) }
       return try registered(named, directory)
     }
-    let holders = code.map(directory.apps(withSecret:)) ?? []
+    let holders = secret.map(directory.apps(withSecret:)) ?? []
     if let pathApp {
       // The account's primary secret is of many apps, the URL of one.
       if let holder = holders.first, !holders.contains(where: { $0.bundleID == pathApp }) {
@@ -51,6 +53,7 @@ struct LegacySender {
       return try registered(pathApp, directory)
     }
     if holders.count == 1 { return holders[0] }
+    if let notedApp { return try registered(notedApp, directory) }
     throw refusal(
       .appNotNamed,
       holders.isEmpty

@@ -86,6 +86,15 @@ public struct Survey: Hashable, Sendable {
   /// Counts a field that nobody knows.
   public mutating func add(unknown path: String) { unknownFields.append(path) }
 
+  /// The same with other texts in the place of these.
+  package func mapTexts(_ change: (String) -> String) -> Survey {
+    var survey = self
+    survey.unknownFields = unknownFields.map(change)
+    survey.unusableFields = unusableFields.map(change)
+    survey.unknownValues = unknownValues.map(change)
+    return survey
+  }
+
   public mutating func add(_ other: Survey) {
     unknownFields += other.unknownFields
     unusableFields += other.unusableFields

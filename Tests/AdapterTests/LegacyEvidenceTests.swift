@@ -246,14 +246,6 @@
     }
   }
 
-  @Test func `is one message whatever its password is`() {
-    let a = Bench.v1("DID_RENEW", [Bench.row("1000", 30, 60)])
-    let b = Bench.with(a, "password", "another")
-    #expect(MessageIdentity(ofNotification: a.encoded()).bytes == MessageIdentity(ofNotification: b.encoded()).bytes)
-    let c = Bench.with(a, "bvrs", "2")
-    #expect(MessageIdentity(ofNotification: a.encoded()).bytes != MessageIdentity(ofNotification: c.encoded()).bytes)
-  }
-
   /// Whatever is changed in a body: it is read or refused, the same way each time and in whichever order rows stand.
   @Test(arguments: UInt64(1)...8)
   func `with anything changed in it is read the same way each time`(seed: UInt64) throws {

@@ -263,7 +263,7 @@ struct Refused: CustomTestStringConvertible, Sendable {
     let provoked = Set((Self.notifications + Self.evidence).map(\.code) + [Refusal.Code.environmentUnknown.rawValue])
     let elsewhere: [Refusal.Code] = [
       .appAppleIdNotRegistered, .wrongAppAppleId, .unknownSubscription, .userIdContradicts,
-      .appNotNamed, .noSharedSecret, .missingSharedSecret, .wrongSharedSecret,
+      .appNotNamed, .noSharedSecret, .missingSharedSecret, .wrongSharedSecret, .secretRepeated,
     ]
     #expect(Set(Refusal.Code.allCases.map(\.rawValue)).subtracting(provoked) == Set(elsewhere.map(\.rawValue)))
   }

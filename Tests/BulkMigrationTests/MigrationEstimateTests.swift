@@ -29,7 +29,7 @@
       estimate: nil)
     let judge = RowJudge(
       intake: Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple))),
-      directory: AppDirectory(apps: [], tokens: [:]), key: .generate(),
+      directory: AppDirectory(apps: [], tokens: [:]),
       claims: RowJudge.Claims(app: nil, environment: nil, receivedAt: Milliseconds(1)))
     let sleeper = Sleeper()
     let estimate = try await MigrationEstimate.make(
@@ -78,7 +78,7 @@
     let app = App(id: App.ID(1), bundleID: "com.example.app", appAppleID: nil)
     let judge = RowJudge(
       intake: Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple))),
-      directory: AppDirectory(apps: [app], tokens: [:]), key: .generate(),
+      directory: AppDirectory(apps: [app], tokens: [:]),
       claims: RowJudge.Claims(app: app, environment: nil, receivedAt: Milliseconds(1)))
     return try await MigrationEstimate.make(
       of: [source.part(password: nil, sealedWith: nil)], by: judge, nil, rows: nil)

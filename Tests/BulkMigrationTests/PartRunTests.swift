@@ -44,7 +44,7 @@
   ) -> PartRun {
     let judge = RowJudge(
       intake: Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple))),
-      directory: AppDirectory(apps: [], tokens: [:]), key: .generate(),
+      directory: AppDirectory(apps: [], tokens: [:]),
       claims: RowJudge.Claims(app: nil, environment: nil, receivedAt: Milliseconds(1)))
     return PartRun(
       judge: judge,

@@ -6,7 +6,7 @@
     let app = App(id: App.ID(1), bundleID: bundleID, appAppleID: nil)
     return RowJudge(
       intake: Intake(adapter: Adapter(verifier: SignedDataVerifier(roots: .apple))),
-      directory: AppDirectory(apps: [app], tokens: [:]), key: .generate(),
+      directory: AppDirectory(apps: [app], tokens: [:]),
       claims: RowJudge.Claims(app: app, environment: environment, receivedAt: Milliseconds(1_790_000_000_000)))
   }
 
@@ -82,7 +82,7 @@
       return String(decoding: try #require(SignedMember.all(in: object).first).text, as: UTF8.self)
     }
     let judge = RowJudge(
-      intake: Self.judge("").intake, directory: AppDirectory(apps: apps, tokens: [:]), key: .generate(),
+      intake: Self.judge("").intake, directory: AppDirectory(apps: apps, tokens: [:]),
       claims: RowJudge.Claims(app: nil, environment: nil, receivedAt: Milliseconds(1_790_000_000_000)))
     func content(_ object: JSONObject) throws -> MigrationStep.Content {
       let row = TableRow(key: "1", content: object.encoded(), userID: nil, app: nil, id: nil, isTooLarge: false)
@@ -111,7 +111,7 @@
     // Nobody named the app but the receipt.
     var judge = Self.judge("com.vanillabreeze.igunbattle")
     judge = RowJudge(
-      intake: judge.intake, directory: judge.directory, key: judge.key,
+      intake: judge.intake, directory: judge.directory,
       claims: RowJudge.Claims(app: nil, environment: nil, receivedAt: Milliseconds(1_790_000_000_000)))
     let row = TableRow(key: "1", content: object, userID: nil, app: nil, id: nil, isTooLarge: false)
     guard case .content(let content) = judge.verdict(on: row) else {

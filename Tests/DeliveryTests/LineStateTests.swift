@@ -8,7 +8,7 @@
       delivery: LeasedDelivery(
         sequence: sequence, destination: Destination.ID(1), message: .sha256([]), proof: proof, size: size, attempt: 1,
         createdAt: Self.now, expiresAt: Self.now + .days(3), leasedUntil: Self.now + .seconds(60), owner: []),
-      message: nil)
+      body: .missing)
   }
 
   private func line() -> LineState {

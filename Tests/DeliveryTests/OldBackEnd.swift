@@ -68,14 +68,12 @@ struct DeliveryBench {
   }
 
   func delivery(
-    to back: OldBackEnd, log: RecordingLogHandler = RecordingLogHandler(),
-    restore: @escaping Delivery.Restore = { $0.message.body }
+    to back: OldBackEnd, log: RecordingLogHandler = RecordingLogHandler()
   ) -> Delivery {
     var pacing = Pacing.system
     pacing.random = { $0 }
     return Delivery(
-      pool: pool, bodies: .ofTests, post: back.post, restore: restore, metrics: metrics, clock: clock.clock,
-      pacing: pacing,
+      pool: pool, bodies: .ofTests, post: back.post, metrics: metrics, clock: clock.clock, pacing: pacing,
       logger: Logger(label: "test", level: .debug, handler: log))
   }
 
@@ -83,8 +81,7 @@ struct DeliveryBench {
     over post: @escaping Delivery.Post, _ settings: Delivery.Settings = .init(), pacing: Pacing = .system
   ) -> Delivery {
     Delivery(
-      pool: pool, bodies: .ofTests, settings: settings, post: post, restore: { $0.message.body }, metrics: metrics,
-      clock: clock.clock,
+      pool: pool, bodies: .ofTests, settings: settings, post: post, metrics: metrics, clock: clock.clock,
       pacing: pacing, logger: Logger(label: "test", level: .debug, handler: RecordingLogHandler()))
   }
 

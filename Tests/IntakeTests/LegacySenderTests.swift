@@ -1,29 +1,27 @@
 @testable import Intake
 
 @Suite struct `The sender of a V1 notification` {
-  private static let key = MasterKey.generate()
   private static let apps = ["com.example.a", "com.example.b", "com.example.c", "com.example.bare"].enumerated().map {
     App(id: App.ID($0 + 1), bundleID: $1, appAppleID: nil)
   }
   /// Two secrets of a at once; b and c share their account's; bare has none.
   private static let directory = AppDirectory(
     apps: apps, tokens: [:],
-    secrets: [
-      App.ID(1): [code("old"), code("new")], App.ID(2): [code("shared")], App.ID(3): [code("shared"), code("own")],
-    ])
-
-  private static func code(_ secret: String) -> SecretCode { SecretCode(of: Array(secret.utf8), under: key) }
+    secrets: SharedSecrets([
+      App.ID(1): [Array("old".utf8), Array("new".utf8)], App.ID(2): [Array("shared".utf8)],
+      App.ID(3): [Array("shared".utf8), Array("own".utf8)],
+    ]))
 
   /// The app, or the code of the refusal.
   private func sender(
-    bid: String? = nil, password: String? = nil, path: String? = nil, in directory: AppDirectory = Self.directory
+    bid: String? = nil, password: String? = nil, path: String? = nil, noted: String? = nil,
+    in directory: AppDirectory = Self.directory
   ) -> String {
     var body: JSONObject = ["notification_type": "RENEWAL"]
     body["bid"] = bid.map(JSONValue.string)
     body["password"] = password.map(JSONValue.string)
-    let redacted = try? JSONReader.read(LegacyPassword.redacted(body.encoded(), key: Self.key)).object
     do throws(Refusal) {
-      return try LegacySender(redacted ?? [:], pathApp: path, in: directory).app.bundleID
+      return try LegacySender(body, pathApp: path, notedApp: noted, in: directory).app.bundleID
     } catch {
       #expect(error.kind == .legacy && !error.detail.isEmpty)
       return error.code
@@ -62,14 +60,20 @@
     #expect(sender(bid: "com.example.a", password: "old", in: directory) == "noSharedSecret")
   }
 
-  @Test func `is known by its message whatever secret and master key it was kept with`() throws {
-    let body = Array(#"{"notification_type":"CANCEL","bid":"a", "password":"one"}"#.utf8)
-    let other = Array(#"{"notification_type":"CANCEL", "password":"two","bid":"a"}"#.utf8)
-    let identities = [
-      body, other, LegacyPassword.redacted(body, key: Self.key), LegacyPassword.redacted(body, key: .generate()),
-    ].map { MessageIdentity(ofNotification: $0).bytes }
-    #expect(Set(identities).count == 1)
-    #expect(
-      identities[0] != MessageIdentity(ofNotification: Array(#"{"notification_type":"CANCEL","bid":"b"}"#.utf8)).bytes)
+  /// Anybody may have posted it to another app's URL before Apple did.
+  @Test func `is the app of its secret in a replay, and the noted one where that does not tell`() {
+    #expect(sender(password: "own", noted: "com.example.b") == "com.example.c")
+    #expect(sender(password: "shared", noted: "com.example.b") == "com.example.b")
+    #expect(sender(noted: "com.example.b") == "missingSharedSecret")
+    #expect(sender(bid: "com.example.a", password: "old", noted: "com.example.b") == "com.example.a")
+  }
+
+  @Test func `is known by its message with the secret that came, however it is written`() {
+    func identity(_ text: String) -> [UInt8] { MessageIdentity(ofNotification: ReceivedBody(Array(text.utf8))).bytes }
+    let own = identity(#"{"notification_type":"CANCEL","bid":"a", "password":"one"}"#)
+    #expect(identity(#"{ "notification_type" : "CANCEL","bid":"a","p\u0061ssword":"one"}"#) == own)
+    for other in [#""bid":"a","password":"two"}"#, #""bid":"a"}"#, #""bid":"b","password":"one"}"#] {
+      #expect(identity(#"{"notification_type":"CANCEL","# + other) != own)
+    }
   }
 }

@@ -14,7 +14,7 @@
       func accepted(_ keys: Keyring = keys) throws(DatabaseError) -> [Bool] {
         let directory = try AppTable.directory(with: keys, in: session)
         return ["alpha", "beta", "gamma"].map {
-          directory.accepts(SecretCode(of: Array($0.utf8), under: keys.keys[0]), of: app)
+          directory.accepts($0, of: app)
         }
       }
       #expect(try accepted() == [true, true, false])
@@ -53,7 +53,7 @@
       #expect(found.unopened.filter(\.isOfAnotherKey).map(\.name) == ["foreign"], "the other is damaged")
       let ended = try CredentialTable.unopened(with: keys, in: session)
       #expect(Set(ended.map(\.name)) == ["elsewhere", "foreign"])
-      for credential in ended { try CredentialTable.end(credential, at: now, in: session) }
+      for credential in ended { try CredentialTable.delete(credential, in: session) }
       #expect(try CredentialTable.unopened(with: keys, in: session).isEmpty)
       #expect(try CredentialTable.list(of: app, in: session).map(\.name) == ["good"])
     }

@@ -65,7 +65,7 @@
       let first = try await fixture.lease()
       let open = try await Open(fixture) { session throws(DatabaseError) in
         let roads = try OutboxTable.roads(of: [fixture.scope.app], in: session)
-        try OutboxTable.enqueue([Self.outgoing("a2", "1", fixture)], roads, .ofTests, in: session)
+        try OutboxTable.enqueue([Self.outgoing("a2", "1", fixture)], roads, in: session)
       }
       try await fixture.deliver(first)
       #expect(try await sequences(fixture).isEmpty)
@@ -78,7 +78,7 @@
     try await with { fixture in
       let open = try await Open(fixture) { session throws(DatabaseError) in
         let roads = try OutboxTable.roads(of: [fixture.scope.app], in: session)
-        try OutboxTable.enqueue([Self.outgoing("a1", "1", fixture)], roads, .ofTests, in: session)
+        try OutboxTable.enqueue([Self.outgoing("a1", "1", fixture)], roads, in: session)
       }
       // Begun before the first is committed: either order would do, but never both at once.
       _ = try await fixture.ledger.append([fixture.entry("a2", ["1"])])
@@ -124,7 +124,7 @@
       ])
       let open = try await Open(fixture) { session throws(DatabaseError) in
         let roads = try OutboxTable.roads(of: [fixture.scope.app], in: session)
-        try OutboxTable.enqueue([Self.outgoing("b1", "2", fixture)], roads, .ofTests, in: session)
+        try OutboxTable.enqueue([Self.outgoing("b1", "2", fixture)], roads, in: session)
       }
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
@@ -154,7 +154,7 @@
         group.addTask {
           try await fixture.pool.transaction { session throws(DatabaseError) in
             let roads = try OutboxTable.roads(of: [fixture.scope.app], in: session)
-            try OutboxTable.enqueue([Self.outgoing("b1", "2", fixture)], roads, .ofTests, in: session)
+            try OutboxTable.enqueue([Self.outgoing("b1", "2", fixture)], roads, in: session)
           }
         }
         #expect(try await isWaiting(fixture))
@@ -198,7 +198,7 @@
           [
             Self.outgoing("a1", "1", fixture), Self.outgoing("b1", "2", fixture), both,
             Self.outgoing("b2", "2", fixture),
-          ], roads, .ofTests, in: session)
+          ], roads, in: session)
       }
       let first = try await fixture.turn(wanted: [.proven: 9]).leased
       #expect(first.count == 2)

@@ -9,7 +9,6 @@
   private let receipts: ReceiptPKI
   private let intake: Intake
   private let adapter: Adapter
-  private let key = MasterKey.generate()
 
   init() throws {
     pki = try ApplePKI.generate(at: now)
@@ -24,7 +23,7 @@
     let here = try await Operated()
     let directory = AppDirectory(
       apps: [here.app], tokens: [:],
-      secrets: [here.app.id: [SecretCode(of: Array(Self.password.utf8), under: key)]])
+      secrets: SharedSecrets([here.app.id: [Array(Self.password.utf8)]]))
     let messages = try messages()
     #expect(Set(messages.map(\.kind)) == Set(InboxMessage.Kind.allCases))
     var arrived: [Digest: Findings] = [:]
@@ -32,7 +31,7 @@
       let decision =
         switch message.kind {
         case .notification, .notificationHistory:
-          try intake.notification(ReceivedNotification(message), directory: directory)
+          try intake.notification(message, ReceivedBody(kept: message.body), directory: directory)
         case .evidence, .verifyReceiptAnswer, .apiAnswer, .verifiedReceipt:
           try intake.decision(on: message, about: here.app)
         }
@@ -149,14 +148,13 @@
     return InboxMessage(notification: body.encoded(), kind: kind, receivedAt: now)
   }
 
-  /// With a code in the place of its password, as it is kept.
   private func legacyBody(_ id: String) -> [UInt8] {
     let body: JSONObject = [
       "notification_type": "DID_RENEW", "password": .string(Self.password), "environment": "Sandbox",
       "bid": .string(Self.bundleID),
       "unified_receipt": ["status": 0, "environment": "Sandbox", "latest_receipt_info": [.object(row(id))]],
     ]
-    return LegacyPassword.redacted(body.encoded(), key: key)
+    return body.encoded()
   }
 
   private func row(_ id: String) -> JSONObject {

@@ -196,7 +196,7 @@ extension `The stage legacy` {
     }
   }
 
-  @Test func `forwards a V1 body whole, its password in its place again`() async throws {
+  @Test func `forwards a V1 body byte for byte`() async throws {
     let listener = Listener(200)
     try await listener.listening { url in
       try await RunningService.with { service in

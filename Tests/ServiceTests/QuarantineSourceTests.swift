@@ -18,7 +18,7 @@
       let message = InboxMessage(kind: .notification, body: Array("MIIT".utf8), receivedAt: RunningService.now)
       let adapter = Adapter(verifier: SignedDataVerifier(roots: .apple))
       _ = try Intake(adapter: adapter).notification(
-        ReceivedNotification(message), directory: AppDirectory(apps: [], tokens: [:], secrets: [:]))
+        message, ReceivedBody(message.body), directory: AppDirectory(apps: [], tokens: [:]))
     }
   }
 
@@ -44,6 +44,7 @@
     (.appNotNamed, legacy { ($0["bid"], $0["password"]) = (nil, "guessed") }),
     (.missingSharedSecret, legacy { $0["password"] = nil }),
     (.wrongSharedSecret, legacy { $0["password"] = "guessed" }),
+    (.secretRepeated, legacy { $0["x"] = .string(secret) }),
     (.wrongBundle, legacy { $0["latest_receipt_info"] = ["bid": "com.example.other"] }),
     (.environmentUnknown, legacy { $0["environment"] = "Moon" }),
     (.environmentUnknown, legacy { $0["environment"] = "Xcode" }),

@@ -50,6 +50,7 @@ enum NextStep {
     case .appNotNamed: after(ConversionRefusal.Code.unknownApp)
     case .noSharedSecret, .wrongSharedSecret: "Add the app's shared secret with switchyard app secret, then replay."
     case .missingSharedSecret: vouched
+    case .secretRepeated: forged
     }
   }
 

@@ -60,7 +60,8 @@ struct LegacyEvents {
     for member in subscription.body.json.members {
       // Apple's have some twenty, with names of at most 40 letters; who has the secret can write any number. The message has them all.
       guard details.count < Self.mostDetails else { break }
-      guard member.key.utf8.count <= Self.longestName, !told.contains(member.key) else { continue }
+      guard member.key.utf8.count <= Self.longestName, !told.contains(member.key), member.key.lowercased() != "password"
+      else { continue }
       switch member.value {
       case .bool, .integer: details.append(member)
       case .string(let text) where text.utf8.count <= 255: details.append(member)

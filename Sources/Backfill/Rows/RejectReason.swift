@@ -23,7 +23,7 @@ package struct RejectReason: Error, Hashable, Sendable {
     "notJSON", "notAMessage", "notificationV1NotYet", "verifyReceiptStatus", "tooManyRows", "environmentUnknown",
     "valueTooLong", "userIdContradicts", "unknownSubscription", "missingIdentity", "missingSignedDate", "unknownApp",
     "appAppleIdNotRegistered", "wrongAppAppleId", "wrongBundle", "appNotNamed", "noSharedSecret",
-    "missingSharedSecret", "wrongSharedSecret", "userIdIsSecret", "damagedFile", "unexpected",
+    "missingSharedSecret", "wrongSharedSecret", "secretRepeated", "userIdIsSecret", "damagedFile", "unexpected",
   ]
 
   /// - Parameter word: one of `migrationWords`, or a code of `VerificationError`; anything else is `unexpected`.

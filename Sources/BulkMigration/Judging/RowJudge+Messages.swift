@@ -10,16 +10,15 @@ import Time
 extension RowJudge {
   /// A signed payload, a stored answer or notification, or an id: read as evidence of the app's back end is.
   func message(
-    _ received: [UInt8], claimed: String?, _ row: RowClaims, digest: MigrationStep.Mark? = nil
+    _ body: [UInt8], claimed: String?, _ row: RowClaims, digest: MigrationStep.Mark? = nil
   ) -> Verdict {
     let app: App
     do throws(RejectReason) { app = try self.app(claimed: claimed, row) } catch {
       return .rejected(error, Self.nobody)
     }
-    let body = withoutSecrets(received)
     let mark = digest ?? MigrationStep.Mark(Digest.sha256(body + Array("\n\(app.bundleID)".utf8)).bytes)
     do throws(Refusal) {
-      let decision = try decision(on: body, received: received, app: app, row)
+      let decision = try decision(on: body, app: app, row)
       let findings = decision.entry.findings
       // A renewal names no app, so that it alone proves nothing: Apple is asked by its id.
       if let findings, findings.purchases.isEmpty, findings.appTransactions.isEmpty,
@@ -27,7 +26,7 @@ extension RowJudge {
       {
         let id: JSONObject = ["transactionId": .string(renewal.key.originalTransactionID)]
         return content(
-          of: try self.decision(on: id.encoded(), received: nil, app: app, row), app: app, digest: mark, row,
+          of: try self.decision(on: id.encoded(), app: app, row), app: app, digest: mark, row,
           isActive: true)
       }
       return content(
@@ -39,20 +38,23 @@ extension RowJudge {
   }
 
   private func decision(
-    on body: [UInt8], received: [UInt8]?, app: App, _ row: RowClaims
+    on body: [UInt8], app: App, _ row: RowClaims
   ) throws(Refusal) -> Intake.Decision {
     func message(_ environment: Environment?) -> InboxMessage {
       InboxMessage(
-        .evidence, body, received: received == body ? nil : received, app: app.bundleID,
+        .evidence, body, app: app.bundleID,
         claim: Claim(environment: environment, userID: row.userID, isStored: row.userID != nil),
         receivedAt: claims.receivedAt)
     }
+    func decision(_ message: InboxMessage) throws(Refusal) -> Intake.Decision {
+      try intake.decision(on: message, about: app, secrets: directory.secretFilter)
+    }
     // An id alone says no environment; whatever says one is not told another.
     let isBareID = body.count < 256 && body.starts(with: "{\"transactionId\"".utf8) && !body.contains(UInt8(ascii: ","))
-    if isBareID { return try intake.decision(on: message(claims.environment), about: app) }
-    do throws(Refusal) { return try intake.decision(on: message(nil), about: app) } catch {
+    if isBareID { return try decision(message(claims.environment)) }
+    do throws(Refusal) { return try decision(message(nil)) } catch {
       guard error.code == Refusal.environmentUnknown, let environment = claims.environment else { throw error }
-      return try intake.decision(on: message(environment), about: app)
+      return try decision(message(environment))
     }
   }
 
@@ -87,7 +89,7 @@ extension RowJudge {
     return claimed.compactMap { id in
       let body: JSONObject = ["transactionId": .string(id), "environment": .string(findings.environment.rawValue)]
       // What is no id of Apple's stays claimed.
-      return try? decision(on: body.encoded(), received: nil, app: app, row).entry.withoutQueue
+      return try? decision(on: body.encoded(), app: app, row).entry.withoutQueue
     }
   }
 
@@ -98,14 +100,6 @@ extension RowJudge {
     let since = claims.receivedAt - .days(62)
     return !findings.renewals.isEmpty || findings.purchases.isEmpty
       || findings.purchases.contains { ($0.facts.date(.expiresDate) ?? since) > since }
-  }
-
-  /// A stored body may hold the app's shared secret, as what was sent to verifyReceipt and V1 bodies do.
-  private func withoutSecrets(_ body: [UInt8]) -> [UInt8] {
-    guard HiddenSecrets.mayBe(in: body) || HiddenSecrets.mayBe(encodedIn: body) else { return body }
-    return LegacyPassword.redacted(
-      body, limits: JSONLimits(bytes: max(body.count, 1), depth: JSONLimits.standard.depth), key: key,
-      secrets: directory.secretFilter)
   }
 }
 

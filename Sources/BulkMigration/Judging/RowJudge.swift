@@ -5,7 +5,7 @@ import JSON
 package import Ledger
 package import Purchases
 import Receipts
-package import Signing
+import Signing
 package import Time
 
 /// Decides what becomes of a row: what is written for it, or why it is rejected.
@@ -35,13 +35,11 @@ package struct RowJudge: Sendable {
 
   let intake: Intake
   let directory: AppDirectory
-  let key: MasterKey
   let claims: Claims
 
-  package init(intake: Intake, directory: AppDirectory, key: MasterKey, claims: Claims) {
+  package init(intake: Intake, directory: AppDirectory, claims: Claims) {
     self.intake = intake
     self.directory = directory
-    self.key = key
     self.claims = claims
   }
 
@@ -170,11 +168,7 @@ package struct RowJudge: Sendable {
     return app
   }
 
-  private func namesSecret(_ userID: String) -> Bool {
-    var hidden = HiddenSecrets(directory.secretFilter)
-    _ = hidden.removed(from: .string(userID))
-    return hidden.isFound
-  }
+  private func namesSecret(_ userID: String) -> Bool { directory.secretFilter.isHeld(by: userID) }
 }
 
 extension RowJudge.Verdict {

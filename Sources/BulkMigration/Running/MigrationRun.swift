@@ -86,7 +86,7 @@ struct MigrationRun: Sendable {
     let job = state.job
     let app = job.app.flatMap { id in directory.apps.first { $0.id == id } }
     let judge = RowJudge(
-      intake: service.means.intake, directory: directory, key: service.means.keys.current,
+      intake: service.means.intake, directory: directory,
       claims: RowJudge.Claims(app: app, environment: job.environment, receivedAt: job.createdAt))
     let run = PartRun(
       judge: judge,

@@ -7,8 +7,7 @@ package struct AppDirectory: Sendable {
   private let byToken: [Digest: App]
   private let flags: [Scope: Flag]
   private let legacy: [Scope: Destination]
-  private let secrets: [App.ID: [SecretCode]]
-  private let sealed: [App.ID: [CredentialTable.SealedSecret]]
+  private let secrets: SharedSecrets
   private let denyingUnproven: Set<App.ID>
   private let readings: [App.ID: [String]]
   private let clients: [App.ID: AnswerClients]
@@ -28,15 +27,12 @@ package struct AppDirectory: Sendable {
   package let comparesAnything: Bool
 
   /// - Parameters:
-  ///   - secrets: the codes of each app's valid shared secrets, under every master key.
-  ///   - sealed: the secrets themselves, as they are stored, the retired ones too.
   ///   - denyingUnproven: the apps whose unproven messages are not forwarded.
   ///   - readings: the rows of `answer-rules.tsv` that apps chose.
   ///   - clients: which requests without a password get subscriptions; `password` where an app is not named.
   package init(
     apps: [App], tokens: [Digest: App.ID], flags: [Scope: Flag] = [:], destinations: [Destination] = [],
-    secrets: [App.ID: [SecretCode]] = [:], sealed: [App.ID: [CredentialTable.SealedSecret]] = [:],
-    secretFilter: SecretFilter = SecretFilter(),
+    secrets: SharedSecrets = SharedSecrets(), secretFilter: SecretFilter = SecretFilter(),
     unopened: [CredentialTable.Unopened] = [], gaps: [SetupGap] = [], denyingUnproven: Set<App.ID> = [],
     answerReadings readings: [App.ID: [String]] = [:], answerClients clients: [App.ID: AnswerClients] = [:]
   ) {
@@ -53,7 +49,6 @@ package struct AppDirectory: Sendable {
     let byID = Dictionary(apps.map { ($0.id, $0) }) { first, _ in first }
     byToken = tokens.compactMapValues { byID[$0] }
     self.secrets = secrets
-    self.sealed = sealed
     self.secretFilter = secretFilter
     self.unopened = unopened
     self.gaps = gaps
@@ -88,23 +83,20 @@ package struct AppDirectory: Sendable {
   package func app(certificate: CertificateFingerprint) -> App? { app(token: TokenTable.text(of: certificate)) }
 
   /// Whether the app has a valid shared secret that can be compared.
-  package func hasSecret(_ app: App) -> Bool { secrets[app.id]?.isEmpty == false }
+  package func hasSecret(_ app: App) -> Bool { secrets.hasAny(of: app.id) }
 
   /// Whether the app has a valid shared secret that cannot be read here.
   package func hasUnopenedSecret(_ app: App) -> Bool { unopened.contains { $0.app == app.id && !$0.isRetired } }
 
-  /// Whether `code` is of one of the app's valid secrets; all are compared, in constant time.
-  package func accepts(_ code: SecretCode, of app: App) -> Bool {
-    var isKnown = false
-    for secret in secrets[app.id] ?? [] where secret.matches(code) { isKnown = true }
-    return isKnown
+  /// Whether it is one of the app's valid secrets.
+  package func accepts(_ secret: String, of app: App) -> Bool { !secrets.holders(of: secret, among: [app]).isEmpty }
+
+  /// Whether a secret is another app's and not this one's.
+  package func isOfAnother(_ secret: String, than app: App) -> Bool {
+    let holders = apps(withSecret: secret)
+    return !holders.isEmpty && !holders.contains { $0.id == app.id }
   }
 
   /// The apps that have this secret: several, when they share their account's primary one.
-  package func apps(withSecret code: SecretCode) -> [App] { apps.filter { accepts(code, of: $0) } }
-
-  /// The app's shared secrets themselves, the retired ones too, opened for the moment in which a body is made whole.
-  package func sharedSecrets(of app: App.ID, with keys: Keyring) -> [[UInt8]] {
-    (sealed[app] ?? []).compactMap { $0.opened(with: keys) }
-  }
+  package func apps(withSecret secret: String) -> [App] { secrets.holders(of: secret, among: apps) }
 }

@@ -21,8 +21,7 @@ package enum AppTable {
     return apps
   }
 
-  /// The apps, the digests of their valid tokens, their stages and, with the master keys, the codes of their valid
-  /// shared secrets.
+  /// The apps, the digests of their valid tokens, their stages and, with the master keys, their valid shared secrets.
   package static func directory(
     with keys: Keyring? = nil, in session: borrowing Session
   ) throws(DatabaseError) -> AppDirectory {
@@ -30,25 +29,22 @@ package enum AppTable {
     for row in try session.query("SELECT digest, app FROM app_tokens WHERE revoked_at IS NULL") {
       if let digest = Digest(bytes: try row.bytes("digest")) { tokens[digest] = App.ID(try row.int("app")) }
     }
-    var secrets: [App.ID: [SecretCode]] = [:]
+    var secrets: [App.ID: [[UInt8]]] = [:]
     var searched: [[UInt8]] = []
-    var sealed: [App.ID: [CredentialTable.SealedSecret]] = [:]
     var unopened: [CredentialTable.Unopened] = []
     if let keys {
       let found = try CredentialTable.open(.sharedSecret, with: keys, retired: true, in: session)
       unopened = found.unopened
       for secret in found.opened {
-        sealed[secret.app, default: []].append(secret.sealed)
         searched.append(secret.secret)
-        guard secret.retiredAt == nil else { continue }
-        // A body in quarantine has its code under the key of its day.
-        secrets[secret.app, default: []] += keys.keys.map { SecretCode(of: secret.secret, under: $0) }
+        if secret.retiredAt == nil { secrets[secret.app, default: []].append(secret.secret) }
       }
     }
     let (apps, destinations) = (try all(in: session), try DestinationTable.all(in: session))
     return AppDirectory(
-      apps: apps, tokens: tokens, flags: try FlagTable.all(in: session), destinations: destinations, secrets: secrets,
-      sealed: sealed, secretFilter: SecretFilter(searched, sparing: apps.map(\.bundleID)), unopened: unopened,
+      apps: apps, tokens: tokens, flags: try FlagTable.all(in: session), destinations: destinations,
+      secrets: SharedSecrets(secrets), secretFilter: SecretFilter(searched, sparing: apps.map(\.bundleID)),
+      unopened: unopened,
       gaps: SetupGap.all(
         of: apps, forwarding: destinations,
         withSecret: try CredentialTable.apps(with: .sharedSecret, in: session),

@@ -35,35 +35,33 @@ package enum CredentialTable {
       """)
   }
 
-  /// A credential in use that does not open, and is to end with its master key.
+  /// A credential that does not open, and ends with its master key.
   package struct Ended: Hashable, Sendable {
     package let bundleID: String
     package let kind: Kind
     package let name: String
   }
 
-  /// The credentials in use that do not open with these keys.
+  /// The credentials that do not open with these keys, the retired ones too.
   package static func unopened(
     with keys: Keyring, in session: borrowing Session
   ) throws(DatabaseError) -> [Ended] {
     let names = Dictionary(try AppTable.all(in: session).map { ($0.id, $0.bundleID) }) { first, _ in first }
     var ended: [Ended] = []
     for kind in Kind.allCases {
-      ended += try open(kind, with: keys, in: session).unopened.map {
+      ended += try open(kind, with: keys, retired: true, in: session).unopened.map {
         Ended(bundleID: names[$0.app] ?? "", kind: kind, name: $0.name)
       }
     }
     return ended
   }
 
-  /// Ends a credential.
-  package static func end(
-    _ credential: Ended, at now: Milliseconds, in session: borrowing Session
-  ) throws(DatabaseError) {
+  /// Deletes a credential that nobody can open any more.
+  package static func delete(_ credential: Ended, in session: borrowing Session) throws(DatabaseError) {
     _ = try session.execute(
       """
-      UPDATE credentials c JOIN apps a ON a.id = c.app SET c.retired_at = \(now)
-      WHERE a.bundle_id = \(credential.bundleID) AND c.kind = \(credential.kind.rawValue) AND c.name = \(credential.name)
+      DELETE c FROM credentials c JOIN apps a ON a.id = c.app WHERE a.bundle_id = \(credential.bundleID)
+        AND c.kind = \(credential.kind.rawValue) AND c.name = \(credential.name)
       """)
   }
 
@@ -116,17 +114,8 @@ package enum CredentialTable {
     package let name: String
     package let issuer: String
     package let secret: [UInt8]
-    package let sealed: SealedSecret
     /// Nil: still valid.
     package let retiredAt: Milliseconds?
-  }
-
-  /// A secret as it is stored: to be kept in memory without being there.
-  package struct SealedSecret: Sendable {
-    fileprivate let sealed: Sealed
-    fileprivate let place: String
-
-    package func opened(with keys: Keyring) -> [UInt8]? { try? keys.open(sealed, context: place) }
   }
 
   /// What a credential of one kind is known by where it need not open.
@@ -158,7 +147,7 @@ package enum CredentialTable {
   /// The credentials of this kind of all apps that are in service, opened; beside them those that do not open, for one
   /// damaged secret must not take the others with it.
   ///
-  /// - Parameter retired: also those that are valid no more: to forward what came while they were.
+  /// - Parameter retired: also those that are valid no more.
   package static func open(
     _ kind: Kind, with keys: Keyring, retired: Bool = false, in session: borrowing Session
   ) throws(DatabaseError) -> (opened: [Opened], unopened: [Unopened]) {
@@ -175,10 +164,9 @@ package enum CredentialTable {
       let (sealed, issuer) = (try row.bytes("sealed"), try row.text("issuer"))
       let place = context(try row.text("bundle_id"), kind, name)
       do throws(SealingError) {
-        let sealed = SealedSecret(sealed: try Sealed(sealed), place: place)
         opened.append(
           Opened(
-            app: app, name: name, issuer: issuer, secret: try keys.open(sealed.sealed, context: place), sealed: sealed,
+            app: app, name: name, issuer: issuer, secret: try keys.open(try Sealed(sealed), context: place),
             retiredAt: retiredAt))
       } catch {
         unopened.append(
@@ -192,7 +180,7 @@ package enum CredentialTable {
 
   /// Makes a credential invalid; false when there is no valid one of this name.
   ///
-  /// The sealed secret stays, so that what came while it was valid can be forwarded as it came.
+  /// The sealed secret stays: it is kept out of what is written in clear.
   package static func retire(
     _ name: String, kind: Kind, of app: App, at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {

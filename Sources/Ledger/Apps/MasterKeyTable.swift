@@ -11,6 +11,11 @@ package enum MasterKeyTable {
     try session.query("SELECT key_id FROM master_keys").first?.text("key_id")
   }
 
+  /// Since when the key is the database's.
+  package static func since(in session: borrowing Session) throws(DatabaseError) -> Milliseconds? {
+    try session.query("SELECT since FROM master_keys").first?.optionalMilliseconds("since")
+  }
+
   /// Makes this the key of the database if it has none, and returns the id of the one that it has.
   package static func claim(
     _ key: MasterKey, at now: Milliseconds, in session: borrowing Session

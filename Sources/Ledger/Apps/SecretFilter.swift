@@ -11,13 +11,6 @@ package struct SecretFilter: Sendable {
   /// The length of a shared secret.
   package static let digits = 32
 
-  /// Secrets that were found in the texts of one body, so that repeated ones are confirmed once.
-  package struct Found: Sendable {
-    fileprivate var secrets: Set<[UInt8]> = []
-
-    package init() {}
-  }
-
   /// Random, so that nobody can write texts whose hashes are those of secrets.
   private let base: UInt64
   /// `base` to the power of 32: the weight of the digit that leaves the window.
@@ -27,8 +20,6 @@ package struct SecretFilter: Sendable {
   private let bits: [UInt64]
   private let key: MasterKey
   private let codes: Set<Digest>
-  /// Whether all secrets are searched for: each has the shape of Apple's.
-  package let isWhole: Bool
   /// Names of registered apps in which a secret stands: they are kept as they are.
   private var exempt: Set<String> = []
 
@@ -52,7 +43,6 @@ package struct SecretFilter: Sendable {
     self.base = base
     leaving = (0..<Self.digits).reduce(1) { power, _ in power &* base }
     (self.hashes, self.bits, self.key, self.codes) = (hashes, bits, key, codes)
-    isWhole = secrets.allSatisfy { $0.count == Self.digits && $0.allSatisfy(\.isHexDigit) }
     exempt = Set(names.filter { redacted($0) != $0 })
   }
 
@@ -69,13 +59,7 @@ package struct SecretFilter: Sendable {
 
   /// Returns the bytes with a marker in the place of each secret; nil when there is none.
   package func redacted(_ bytes: [UInt8]) -> [UInt8]? {
-    var found = Found()
-    return redacted(bytes, noting: &found)
-  }
-
-  /// Returns the bytes with a marker in the place of each secret; nil when there is none.
-  package func redacted(_ bytes: [UInt8], noting found: inout Found) -> [UInt8]? {
-    let places = places(in: bytes, &found)
+    let places = places(in: bytes)
     guard !places.isEmpty else { return nil }
     var (result, taken): ([UInt8], Int) = ([], 0)
     for place in places {
@@ -88,13 +72,13 @@ package struct SecretFilter: Sendable {
 
   /// Whether a secret stands in the bytes.
   package func isFound(in bytes: [UInt8]) -> Bool {
-    var found = Found()
-    return !places(in: bytes, &found).isEmpty
+    !places(in: bytes).isEmpty
   }
 
   /// Returns where secrets stand, from the first to the last.
-  private func places(in bytes: [UInt8], _ found: inout Found) -> [Range<Int>] {
-    var places: [Range<Int>] = []
+  private func places(in bytes: [UInt8]) -> [Range<Int>] {
+    // Repeated ones are confirmed once.
+    var (places, found): ([Range<Int>], Set<[UInt8]>) = ([], [])
     if hashes.isEmpty { return places }
     // A row of 32 digits has one at every 32nd byte: few bytes of other texts are looked at.
     var place = Self.digits - 1
@@ -113,7 +97,7 @@ package struct SecretFilter: Sendable {
   }
 
   /// Adds where secrets stand in a row of digits.
-  private func search(_ bytes: [UInt8], _ row: Range<Int>, _ places: inout [Range<Int>], _ found: inout Found) {
+  private func search(_ bytes: [UInt8], _ row: Range<Int>, _ places: inout [Range<Int>], _ found: inout Set<[UInt8]>) {
     guard row.count >= Self.digits else { return }
     var (hash, start): (UInt64, Int) = (0, row.lowerBound)
     for place in row {
@@ -129,10 +113,10 @@ package struct SecretFilter: Sendable {
     }
   }
 
-  private func isSecret(_ lower: [UInt8], _ found: inout Found) -> Bool {
-    if found.secrets.contains(lower) { return true }
+  private func isSecret(_ lower: [UInt8], _ found: inout Set<[UInt8]>) -> Bool {
+    if found.contains(lower) { return true }
     guard codes.contains(key.code(for: lower, purpose: Self.purpose)) else { return false }
-    found.secrets.insert(lower)
+    found.insert(lower)
     return true
   }
 }

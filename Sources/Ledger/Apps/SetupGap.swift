@@ -5,7 +5,7 @@ package import Purchases
 package enum SetupGap: Hashable, Sendable {
   /// Nothing is forwarded in this environment: if Apple posts here, the old back end hears nothing.
   case noLegacyURL(App, Environment)
-  /// Something is forwarded, and there is no shared secret: V1 notifications are set aside and do not reach the old back end.
+  /// Something is forwarded, and there is no shared secret: V1 notifications are set aside, and reach the old back end as unproven.
   case noSharedSecret(App)
   /// There is no key of the App Store Server API: Apple cannot be asked about this app.
   case noAPIKey(App)

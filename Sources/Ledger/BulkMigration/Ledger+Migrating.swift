@@ -19,7 +19,7 @@ extension Ledger {
       // A commit of unknown outcome that did happen.
       if place == step.end, place != step.part.place { return .written }
       guard place == step.part.place else { return .lost }
-      try step.write(stored, bodies, knownHeaders: headers, in: session)
+      try step.write(stored, knownHeaders: headers, in: session)
       return .written
     }
   }
@@ -29,7 +29,7 @@ extension MigrationStep {
   private typealias Counts = [MigrationAccountTable.Place: [MigrationOutcome: Int]]
 
   fileprivate func write(
-    _ stored: [[BodyVault.Stored]], _ bodies: BodyVault, knownHeaders: Set<Digest>, in session: borrowing Session
+    _ stored: [[BodyVault.Stored]], knownHeaders: Set<Digest>, in session: borrowing Session
   ) throws(DatabaseError) {
     let contents = zip(rows, stored).compactMap { row, stored in
       if case .content(let content) = row { (content, stored) } else { nil }
@@ -56,7 +56,7 @@ extension MigrationStep {
       }
     }
     if !entries.isEmpty {
-      _ = try Batch(entries, sealed, bodies).write(
+      _ = try Batch(entries, sealed).write(
         arrival: [UInt8].random(count: 16), knownHeaders: knownHeaders, quarantine: [:], heard: [], in: session)
     }
     for (place, count) in try MigrationIDTable.add(ids, job: part.job, in: session) {

@@ -49,8 +49,7 @@ extension Ledger {
     noteHeard(heard, entries, appended)
     writtenHeaders.withLock { written in
       if written.count > Self.headersRemembered { written.removeAll() }
-      // Of what was not written because the stage had changed, no header was either.
-      for (stored, outcome) in zip(batch.stored, appended) where outcome != .stageChanged {
+      for (stored, outcome) in zip(batch.stored, appended) where outcome == .stored {
         written.formUnion(stored.headers.keys)
       }
     }

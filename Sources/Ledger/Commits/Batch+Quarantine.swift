@@ -23,18 +23,15 @@ extension Batch {
     var before: Set<Digest> = []
     /// Those for which there is no room.
     var full: Set<Digest> = []
-    /// Those of Apple's that are kept in the place of another body of the same message.
-    var replaced: Set<Digest> = []
   }
 
   /// Keeps what fits the quotas.
   func quarantine(
-    _ refused: [Refused], _ elsewhere: StoredElsewhere, _ usage: [QuarantineSource: QuarantineUsage],
-    in session: borrowing Session
+    _ refused: [Refused], _ usage: [QuarantineSource: QuarantineUsage], in session: borrowing Session
   ) throws(DatabaseError) -> SetAside {
     guard !refused.isEmpty else { return SetAside() }
     var aside = SetAside()
-    aside.before = try QuarantineTable.known(refused.map(\.message.digest), in: session).union(elsewhere.inQuarantine)
+    aside.before = try QuarantineTable.known(refused.map(\.message.digest), in: session)
     let new = refused.filter { !aside.before.contains($0.message.digest) }
     aside.full = Set(
       new.filter { refused in
@@ -43,36 +40,11 @@ extension Batch {
       }.map(\.message.digest))
     let added = try QuarantineTable.insert(
       new.filter { !aside.full.contains($0.message.digest) }.map { ($0.message, $0.refusal, $0.stored) }, in: session)
-    // After the insert, which waits for others that insert the same message: now their copies are seen.
-    let (replaced, change) = try replace(
-      refused.filter { $0.isOfApple && !aside.full.contains($0.message.digest) }, in: session)
-    aside.replaced = replaced
-    try QuarantineUsageTable.note(
-      added: added.merging(change.added) { $0 + $1 }, removed: change.removed, in: session)
+    // Somebody else may have posted Apple's message to another app's URL before: it is to be found by Apple's reason.
+    let moved = try QuarantineTable.rename(
+      refused.filter { $0.isOfApple && aside.before.contains($0.message.digest) }.map { ($0.message, $0.refusal) },
+      in: session)
+    try QuarantineUsageTable.note(added: added.merging(moved.added) { $0 + $1 }, removed: moved.removed, in: session)
     return aside
-  }
-
-  private typealias Usage = [QuarantineSource: QuarantineUsage]
-
-  /// Keeps what is Apple's in the place of what somebody else sent as the same message, with the reason of Apple's.
-  ///
-  /// Quarantine knows a V1 notification without its password. A stranger who sends it first, with a password of their own or
-  /// to another app's URL, must not have Apple's refused for that when it is replayed. A V2 notification may come from anybody
-  /// who has it, with other white space or the other form of its signature: such a body changes nothing.
-  private func replace(
-    _ refused: [Refused], in session: borrowing Session
-  ) throws(DatabaseError) -> (replaced: Set<Digest>, change: (added: Usage, removed: Usage)) {
-    let copies = try QuarantineTable.copies(of: refused.map(\.message), bodies, in: session)
-    var (replaced, added, removed): (Set<Digest>, Usage, Usage) = ([], [:], [:])
-    for refused in refused.sorted(by: { $0.message.digest.bytes.lexicographicallyPrecedes($1.message.digest.bytes) }) {
-      guard let copy = copies[refused.message.digest],
-        copy.code != refused.refusal.code || (refused.isFromApple && !copy.isSame)
-      else { continue }
-      try QuarantineTable.replace(with: refused.message, refused.refusal, refused.stored, in: session)
-      if !copy.isSame { replaced.insert(refused.message.digest) }
-      added[refused.refusal.source, default: QuarantineUsage()].add(refused.message.body.count)
-      if let source = copy.source { removed[source, default: QuarantineUsage()].add(copy.size) }
-    }
-    return (replaced, (added, removed))
   }
 }

@@ -8,49 +8,37 @@ struct Batch {
   let entries: [Entry]
   /// That of each entry, as it is stored.
   let stored: [BodyVault.Stored]
-  let bodies: BodyVault
 
   /// Seals the bodies: to be made before the transaction, whose second try then seals nothing again.
   init(_ entries: [Entry], _ bodies: BodyVault) {
-    self.init(entries, entries.map { bodies.seal($0.message, sharesHeaders: $0.sharesHeaders) }, bodies)
+    self.init(entries, entries.map { bodies.seal($0.message, sharesHeaders: $0.sharesHeaders) })
   }
 
-  init(_ entries: [Entry], _ stored: [BodyVault.Stored], _ bodies: BodyVault) {
-    (self.entries, self.stored, self.bodies) = (entries, stored, bodies)
-  }
+  init(_ entries: [Entry], _ stored: [BodyVault.Stored]) { (self.entries, self.stored) = (entries, stored) }
 
   func write(
     arrival: [UInt8], knownHeaders: Set<Digest>, quarantine usage: [QuarantineSource: QuarantineUsage],
     heard due: Set<HeardTable.Key>, in session: borrowing Session
   ) throws(DatabaseError) -> (appended: [Appended], leftOut: LeftOut) {
     let roads = try OutboxTable.roads(of: Set(entries.compactMap { $0.addressee?.scope.app }), in: session)
-    let elsewhere = try StoredElsewhere(entries.map(\.message), in: session)
-    let isStale = try stale(by: roads, elsewhere, in: session)
-    // One message may come twice, read before and after a secret in it was known as one.
-    let twins = Dictionary(
-      entries.compactMap { entry in entry.message.unredacted.map { ($0, entry.message.digest) } }
-    ) { first, _ in first }
-    let names = entries.map { twins[$0.message.digest] ?? $0.message.digest }
+    let isStale = try stale(by: roads, in: session)
     // The first of each body counts; one that was accepted before any that was refused, and of those one that Apple's networks
     // sent before others, whatever their order.
     var first: [Digest: Int] = [:]
     for (index, entry) in entries.enumerated() where !isStale[index] {
-      let known = first[names[index]]
-      if known.map({ entry.counts(before: entries[$0]) }) ?? true { first[names[index]] = index }
+      let known = first[entry.message.digest]
+      if known.map({ entry.counts(before: entries[$0]) }) ?? true { first[entry.message.digest] = index }
     }
     var taken: [(message: InboxMessage, acceptance: Entry.Acceptance, stored: BodyVault.Stored)] = []
     var refused: [Refused] = []
-    for (index, entry) in entries.enumerated() where first[names[index]] == index && !isStale[index] {
+    for (index, entry) in entries.enumerated() where first[entry.message.digest] == index && !isStale[index] {
       switch entry.content {
       case .accepted(let acceptance):
-        if !elsewhere.inInbox.contains(entry.message.digest) {
-          taken.append((entry.message, acceptance, stored[index]))
-        }
+        taken.append((entry.message, acceptance, stored[index]))
       case .quarantined(let refusal): refused.append(Refused(entry, refusal, stored[index]))
       }
     }
     let known = try InboxTable.insert(taken.map { ($0.message, $0.acceptance) }, arrival: arrival, in: session)
-      .union(elsewhere.inInbox)
     taken.removeAll { known.contains($0.message.digest) }
     let new = taken.map { ($0.message, $0.acceptance) }
     try InboxTable.insertBodies(
@@ -78,44 +66,39 @@ struct Batch {
             isTrusted: message.kind != .evidence && order[message.digest]?.isOfStrangers == false)
         }
       }, in: session)
-    let aside = try quarantine(refused, elsewhere, usage, in: session)
+    let aside = try quarantine(refused, usage, in: session)
     let acceptedBefore = refused.isEmpty ? [] : try InboxTable.known(refused.map(\.message.digest), in: session)
     // What Apple sends goes on to the app's own endpoints once, also what is set aside here with a reason.
     var outgoing: [OutboxTable.Outgoing] = []
-    for (index, entry) in entries.enumerated() where first[names[index]] == index && !isStale[index] {
+    for (index, entry) in entries.enumerated() where first[entry.message.digest] == index && !isStale[index] {
       guard let addressee = entry.addressee else { continue }
       let digest = entry.message.digest
       switch entry.content {
       case .accepted(let acceptance):
-        guard !known.contains(digest), !elsewhere.forwarded.contains(digest) else { continue }
+        guard !known.contains(digest) else { continue }
         outgoing.append(
           .init(
             message: digest, addressee: addressee, proof: addressee.proof, size: entry.size,
-            members: acceptance.findings.members, earlier: .toCompare(with: entry.message)))
+            members: acceptance.findings.members, isAccepted: true))
       case .quarantined:
         // What was accepted before went out then; sent for a copy, it would be Apple's body a second time.
-        guard !aside.full.contains(digest), !elsewhere.inQuarantine.contains(digest), !acceptedBefore.contains(digest)
-        else { continue }
+        guard !aside.full.contains(digest), !acceptedBefore.contains(digest) else { continue }
         // Somebody else may have sent it to another app's URL: then it is not in the outbox of this one.
         guard !aside.before.contains(digest) || addressee.proof != .unproven || entry.isFromApple else { continue }
-        let earlier: OutboxTable.Outgoing.Earlier =
-          aside.replaced.contains(digest) ? .other : addressee.proof == .unproven ? .none : .same
         outgoing.append(
-          .init(
-            message: digest, addressee: addressee, proof: addressee.proof, size: entry.size, members: [],
-            earlier: earlier))
+          .init(message: digest, addressee: addressee, proof: addressee.proof, size: entry.size, members: []))
       }
     }
-    let unforwarded = try OutboxTable.enqueue(outgoing, roads, bodies, in: session)
+    let unforwarded = try OutboxTable.enqueue(outgoing, roads, in: session)
     // The last of the commit: other processes' commits may be at the same row.
     try HeardTable.note(heard(in: new, due), in: session)
     let appended = entries.enumerated().map { index, entry -> Appended in
       if isStale[index] { return .stageChanged }
-      let (digest, isRepeated) = (entry.message.digest, first[names[index]] != index)
+      let (digest, isRepeated) = (entry.message.digest, first[entry.message.digest] != index)
       switch entry.content {
       case .accepted: return isRepeated || known.contains(digest) ? .duplicate : .stored
       case .quarantined:
-        if let counted = first[names[index]], aside.full.contains(entries[counted].message.digest) {
+        if let counted = first[digest], aside.full.contains(entries[counted].message.digest) {
           return .quarantineFull
         }
         return isRepeated || aside.before.contains(digest) ? .quarantinedBefore : .quarantined
@@ -184,13 +167,12 @@ struct Batch {
   /// But for what is kept already, as after a commit of unknown outcome that did happen: it is in the outbox, and would
   /// reach the old back end twice if it were decided anew.
   private func stale(
-    by roads: OutboxTable.Roads, _ elsewhere: StoredElsewhere, in session: borrowing Session
+    by roads: OutboxTable.Roads, in session: borrowing Session
   ) throws(DatabaseError) -> [Bool] {
     let isStale = entries.map { $0.addressee.map(roads.isStale) ?? false }
     guard isStale.contains(true) else { return isStale }
     let digests = zip(entries, isStale).filter(\.1).map(\.0.message.digest)
     let kept = try InboxTable.known(digests, in: session).union(QuarantineTable.known(digests, in: session))
-      .union(elsewhere.inInbox).union(elsewhere.inQuarantine)
     return zip(entries, isStale).map { $1 && !kept.contains($0.message.digest) }
   }
 }

@@ -24,40 +24,21 @@ package struct InboxMessage: Hashable, Sendable {
   package let receivedAt: Milliseconds
   /// Nil for a notification, of which nothing is said but what it says itself.
   package let claim: Claim?
-  /// As it would be stored with a secret in it that was taken out of the body: a message stored under it is this one.
-  package private(set) var unredacted: Digest?
 
   /// - Parameter identity: what makes two messages one, where that is not the body: the JWS alone, whatever a stranger
   ///   wraps around it; the body together with whose it is said to be, where the body does not say.
   package init(
-    kind: Kind, body: [UInt8], identity: [UInt8]? = nil, unredacted: Digest? = nil, claim: Claim? = nil,
-    receivedAt: Milliseconds
+    kind: Kind, body: [UInt8], identity: [UInt8]? = nil, claim: Claim? = nil, receivedAt: Milliseconds
   ) {
-    self.init(
-      kind: kind, body: body, claim: claim, receivedAt: receivedAt, digest: .sha256(identity ?? body),
-      unredacted: unredacted)
+    self.init(kind: kind, body: body, claim: claim, receivedAt: receivedAt, digest: .sha256(identity ?? body))
   }
 
   /// - Parameter digest: that of what makes two messages one, as above.
-  package init(
-    kind: Kind, body: [UInt8], claim: Claim?, receivedAt: Milliseconds, digest: Digest, unredacted: Digest? = nil
-  ) {
+  package init(kind: Kind, body: [UInt8], claim: Claim?, receivedAt: Milliseconds, digest: Digest) {
     self.digest = digest
-    self.unredacted = unredacted == digest ? nil : unredacted
     self.kind = kind
     self.body = body
     self.claim = claim
     self.receivedAt = receivedAt
-  }
-
-  /// Returns the message with a body from which secrets were taken; it is known by what was received.
-  package func kept(as body: [UInt8]) -> Self {
-    Self(kind: kind, body: body, claim: claim, receivedAt: receivedAt, digest: digest, unredacted: unredacted)
-  }
-
-  /// Returns the message, which was stored by its digest, as one that may be stored under this identity as well: what was set
-  /// aside before a secret was registered has another one without it.
-  package func known(also identity: Digest) -> Self {
-    Self(kind: kind, body: body, claim: claim, receivedAt: receivedAt, digest: digest, unredacted: identity)
   }
 }

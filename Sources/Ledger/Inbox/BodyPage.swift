@@ -1,3 +1,5 @@
+package import Database
+
 /// How many bodies are read at once: a body may have 8 MiB, and the result of a statement is bounded.
 package enum BodyPage {
   private static let bytes = 16 << 20
@@ -22,5 +24,24 @@ package enum BodyPage {
       rest = rest.dropFirst(part.count)
     }
     return parts
+  }
+
+  /// Reads items together, or one by one where a body does not open or is damaged: it must not hide the others.
+  ///
+  /// - Returns: the messages, and the items that cannot be read, each with the reason.
+  package static func read<Item, Message>(
+    _ items: [Item], _ read: ([Item]) throws(DatabaseError) -> [Message]
+  ) throws(DatabaseError) -> (messages: [Message], unreadable: [(Item, String)]) {
+    do throws(DatabaseError) { return (try read(items), []) } catch {
+      guard error.code == .column else { throw error }
+    }
+    var (messages, unreadable): ([Message], [(Item, String)]) = ([], [])
+    for item in items {
+      do throws(DatabaseError) { messages += try read([item]) } catch {
+        guard error.code == .column else { throw error }
+        unreadable.append((item, error.detail))
+      }
+    }
+    return (messages, unreadable)
   }
 }

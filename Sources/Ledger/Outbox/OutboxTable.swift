@@ -84,19 +84,8 @@ package enum OutboxTable {
     /// Bytes of its body.
     let size: Int
     let members: Set<CustomerNode>
-    /// What may have been forwarded as this message before.
-    var earlier = Earlier.none
-
-    enum Earlier {
-      /// Nothing that would have to be looked for.
-      case none
-      /// The same body, which was set aside.
-      case same
-      /// Another body, which was set aside.
-      case other
-      /// What quarantine keeps of it, if anything; the message is accepted now.
-      case toCompare(with: InboxMessage)
-    }
+    /// Whether it is accepted now: then also what was given up with a proof is sent.
+    var isAccepted = false
   }
 
   // A row that is there is locked and not changed: so the server's count tells whether there was any.
@@ -119,7 +108,7 @@ package enum OutboxTable {
   /// - Returns: How many unproven ones found no room at a destination.
   @discardableResult
   static func enqueue(
-    _ messages: [Outgoing], _ roads: Roads, _ bodies: BodyVault, in session: borrowing Session
+    _ messages: [Outgoing], _ roads: Roads, in session: borrowing Session
   ) throws(DatabaseError) -> Int {
     var rows: [[SQLValue]] = []
     var (room, unforwarded): ([Int: Int], Int) = ([:], 0)
@@ -147,7 +136,7 @@ package enum OutboxTable {
     // Of nearly every commit all are new. The others are locked by now, so that none is settled meanwhile.
     if try session.insert(insertRow, rows: rows) < UInt64(rows.count) {
       try raise(messages, roads, in: session)
-      try revive(messages, roads, bodies, in: session)
+      try revive(messages, roads, in: session)
     }
     try order(naming, in: session)
     return unforwarded

@@ -5,17 +5,16 @@ extension Ledger {
   /// Forwards messages that stay in quarantine, because an operator asks for it; returns those that are in the outbox now
   /// and were not before.
   ///
-  /// What was forwarded already, also under another digest of the same message, is not forwarded again. As many wait for
+  /// What was forwarded already is not forwarded again. As many wait for
   /// a destination as it has room for (`OutboxTable.mostUnproven`); the others can be replayed later.
   ///
   /// - Parameter entries: each with its addressee; the others are left out.
   package func forward(setAside entries: [Entry]) async throws(DatabaseError) -> Set<Digest> {
     let addressed = entries.filter { $0.addressee != nil && !$0.isAccepted }
     guard !addressed.isEmpty else { return [] }
-    return try await pool.transaction(replayable: true) { [bodies] session throws(DatabaseError) in
+    return try await pool.transaction(replayable: true) { session throws(DatabaseError) in
       let roads = try OutboxTable.roads(of: Set(addressed.compactMap { $0.addressee?.scope.app }), in: session)
-      let elsewhere = try StoredElsewhere(addressed.map(\.message), in: session)
-      let before = try OutboxTable.queued(addressed, roads, in: session).union(elsewhere.forwarded)
+      let before = try OutboxTable.queued(addressed, roads, in: session)
       let new = addressed.filter { !before.contains($0.message.digest) }
       try OutboxTable.enqueue(
         new.compactMap { entry in
@@ -23,7 +22,7 @@ extension Ledger {
             OutboxTable.Outgoing(
               message: entry.message.digest, addressee: $0, proof: $0.proof, size: entry.size, members: [])
           }
-        }, roads, bodies, in: session)
+        }, roads, in: session)
       return try OutboxTable.queued(new, roads, in: session)
     }
   }

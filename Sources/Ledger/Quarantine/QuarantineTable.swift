@@ -88,52 +88,34 @@ package enum QuarantineTable {
     return known
   }
 
-  /// What is kept of a message that came again.
-  struct Copy {
-    /// Whether its body is the same.
-    ///
-    /// Bodies differ where somebody else sent a V1 notification before, without its password or with another one.
-    let isSame: Bool
-    let code: String
-    let source: QuarantineSource?
-    let size: Int
-  }
-
-  /// Those of these messages that are kept.
-  static func copies(
-    of messages: [InboxMessage], _ vault: BodyVault, in session: borrowing Session
-  ) throws(DatabaseError) -> [Digest: Copy] {
-    guard !messages.isEmpty else { return [:] }
-    let bodies = Dictionary(messages.map { ($0.digest, $0.body) }) { first, _ in first }
-    var copies: [Digest: Copy] = [:]
-    for part in bodies.keys.map(\.bytes).sorted(by: { $0.lexicographicallyPrecedes($1) }).parts() {
-      for row in try session.query(
-        "SELECT digest, received_at, body, code, source, size FROM quarantine WHERE digest IN (\(list: part))")
-      {
-        guard let digest = Digest(bytes: try row.bytes("digest")) else { continue }
-        copies[digest] = Copy(
-          isSame: try body(of: row, digest, vault) == bodies[digest], code: try row.text("code"),
-          source: QuarantineSource(rawValue: try row.text("source")), size: try row.int("size"))
+  /// Gives messages that are kept another reason; their bodies and when they came stay.
+  ///
+  /// - Returns: what that adds to each source and takes from it, which the caller notes at the end of the transaction.
+  static func rename(
+    _ messages: [(InboxMessage, Entry.Refusal)], in session: borrowing Session
+  ) throws(DatabaseError) -> (
+    added: [QuarantineSource: QuarantineUsage], removed: [QuarantineSource: QuarantineUsage]
+  ) {
+    var (added, removed): ([QuarantineSource: QuarantineUsage], [QuarantineSource: QuarantineUsage]) = ([:], [:])
+    for (message, refusal) in messages.sorted(by: {
+      $0.0.digest.bytes.lexicographicallyPrecedes($1.0.digest.bytes)
+    }) {
+      let rows = try session.query(
+        "SELECT source, size FROM quarantine WHERE digest = \(message.digest.bytes) AND code <> \(refusal.code) FOR UPDATE"
+      )
+      guard let row = rows.first else { continue }
+      _ = try session.execute(
+        """
+        UPDATE quarantine SET source = \(refusal.source.rawValue), code = \(refusal.code),
+          detail = \(refusal.detail.cut(to: detailWidth)), app = \((refusal.claimedApp ?? "").cut(to: 255))
+        WHERE digest = \(message.digest.bytes)
+        """)
+      added[refusal.source, default: QuarantineUsage()].add(try row.int("size"))
+      if let source = QuarantineSource(rawValue: try row.text("source")) {
+        removed[source, default: QuarantineUsage()].add(try row.int("size"))
       }
     }
-    return copies
-  }
-
-  /// Keeps a message in the place of its copy; `recordChanged` if the copy was purged or released at this moment.
-  static func replace(
-    with message: InboxMessage, _ refusal: Entry.Refusal, _ stored: BodyVault.Stored, in session: borrowing Session
-  ) throws(DatabaseError) {
-    let outcome = try session.execute(
-      """
-      UPDATE quarantine SET received_at = \(message.receivedAt), source = \(refusal.source.rawValue),
-        code = \(refusal.code), detail = \(refusal.detail.cut(to: detailWidth)),
-        app = \((refusal.claimedApp ?? "").cut(to: 255)), kind = \(message.kind.rawValue), body = \(stored.bytes),
-        size = \(message.body.count)
-      WHERE digest = \(message.digest.bytes)
-      """)
-    guard outcome.affectedRows == 1 else {
-      throw DatabaseError(.recordChanged, "a message left quarantine while another body of it came")
-    }
+    return (added, removed)
   }
 
   /// The messages of these digests that are kept.

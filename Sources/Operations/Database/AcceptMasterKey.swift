@@ -28,7 +28,7 @@ package struct AcceptMasterKey: Sendable {
     try await connection.transaction { [keys] session throws(DatabaseError) in
       try Self.check(keys, in: session)
       let lost = try CredentialTable.unopened(with: keys, in: session)
-      for credential in lost { try CredentialTable.end(credential, at: now, in: session) }
+      for credential in lost { try CredentialTable.delete(credential, in: session) }
       try MasterKeyTable.replace(with: keys.current, at: now, in: session)
       try author.note(
         "db.key", of: "database", "\(keys.current.id) accepted, \(lost.count) credentials ended", at: now, in: session)

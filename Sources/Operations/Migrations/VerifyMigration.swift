@@ -215,12 +215,14 @@ package struct VerifyMigration: Sendable {
     }
   }
 
-  /// Nil for a receipt whose body is gone.
+  /// Nil for a receipt whose body is gone or does not open.
   private func text(
     of receipt: InboxListing, _ bodies: BodyVault, on connection: Connection
   ) async throws(DatabaseError) -> String? {
     let body = try await connection.read { session throws(DatabaseError) in
-      try InboxTable.messages(of: [receipt], bodies, in: session).first?.message.body
+      try BodyPage.read([receipt]) { part throws(DatabaseError) in
+        try InboxTable.messages(of: part, bodies, in: session)
+      }.messages.first?.message.body
     }
     return body.map { String(decoding: $0, as: UTF8.self) }
   }

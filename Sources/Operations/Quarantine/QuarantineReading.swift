@@ -9,6 +9,8 @@ struct QuarantineReading {
     case accepted(Entry)
     /// With its entry if it is a notification: it may still have to be forwarded.
     case refused(Entry.Refusal, Entry? = nil)
+    /// Its body does not open, or is damaged; why.
+    case unreadable(String)
   }
 
   let intake: Intake
@@ -18,14 +20,13 @@ struct QuarantineReading {
 
   /// Time counts as of the message's arrival, as it does when the inbox is read again.
   func outcome(of kept: QuarantinedMessage) -> Outcome {
-    let message = kept.message.foundAgain(app: kept.claimedApp)
+    let message = kept.message
     do throws(Refusal) {
       switch message.kind {
       case .notification, .notificationHistory:
         let decision = try intake.notification(
-          ReceivedNotification(message), claimedApp: kept.claimedApp.isEmpty ? nil : kept.claimedApp,
-          forwardsDenied: true,
-          directory: directory)
+          message, ReceivedBody(kept: message.body), notedApp: kept.claimedApp.isEmpty ? nil : kept.claimedApp,
+          forwardsDenied: true, directory: directory)
         var entry = decision.entry
         // An operator asks for it, whatever the stage; what was forwarded already is not forwarded again.
         entry.addressee?.epoch = nil

@@ -94,7 +94,7 @@ package struct ReplayQuarantine: Sendable {
 
   private func walk(
     _ now: Milliseconds, _ connection: Connection,
-    _ body: (_ page: [(QuarantinedMessage, QuarantineReading.Outcome)], _ isLast: Bool) async throws -> Void
+    _ body: (_ page: [(Digest, QuarantineReading.Outcome)], _ isLast: Bool) async throws -> Void
   ) async throws {
     let directory = try await connection.read { [keys] session throws(DatabaseError) in
       try AppTable.directory(with: keys, in: session)
@@ -103,21 +103,23 @@ package struct ReplayQuarantine: Sendable {
     var last: (Milliseconds, Digest)?
     while !Task.isCancelled {
       let cursor = last
-      let (page, end, isLast) = try await connection.read {
+      let (page, unread, end, isLast) = try await connection.read {
         [selection, bodies = ledger.bodies] session throws(DatabaseError) in
         let listed = try QuarantineTable.list(
           after: cursor, code: selection.code, digestPrefix: selection.prefix?.bytes, limit: Self.page, in: session)
         // Long bodies, which anybody may send, are not read all at once.
         let some = Array(listed.prefix(BodyPage.count(of: listed.map(\.size))))
-        return (
-          try QuarantineTable.messages(of: some, bodies, in: session), some.last,
-          listed.count < Self.page && some.count == listed.count
-        )
+        let (messages, unreadable) = try BodyPage.read(some) { part throws(DatabaseError) in
+          try QuarantineTable.messages(of: part, bodies, in: session)
+        }
+        return (messages, unreadable, some.last, listed.count < Self.page && some.count == listed.count)
       }
       guard let end else { break }
       last = (end.receivedAt, end.digest)
-      let chosen = page.filter { selection.prefix?.matches($0.message.digest) ?? true }
-      try await body(chosen.map { ($0, reading.outcome(of: $0)) }, isLast)
+      let outcomes =
+        page.map { ($0.message.digest, reading.outcome(of: $0)) }
+        + unread.map { ($0.digest, QuarantineReading.Outcome.unreadable($1)) }
+      try await body(outcomes.filter { selection.prefix?.matches($0.0) ?? true }, isLast)
     }
   }
 
@@ -126,25 +128,27 @@ package struct ReplayQuarantine: Sendable {
   /// - Parameter author: of the last page: its transaction has the audit entry.
   /// - Returns: Which of those that stay were forwarded by this.
   private func write(
-    _ outcomes: [(QuarantinedMessage, QuarantineReading.Outcome)], after before: Summary, _ author: Author?,
+    _ outcomes: [(Digest, QuarantineReading.Outcome)], after before: Summary, _ author: Author?,
     at now: Milliseconds, _ connection: Connection
   ) async throws -> Set<Digest> {
     var entries: [Entry] = []
     var refusals: [(Digest, Entry.Refusal)] = []
     var setAside: [Entry] = []
-    for (message, outcome) in outcomes {
+    var unread = 0
+    for (digest, outcome) in outcomes {
       switch outcome {
       case .accepted(let entry): entries.append(entry)
       case .refused(let refusal, let entry):
-        refusals.append((message.message.digest, refusal))
+        refusals.append((digest, refusal))
         if let entry { setAside.append(entry) }
+      case .unreadable: unread += 1
       }
     }
     if !entries.isEmpty { _ = try await ledger.append(entries) }
     let sent = try await ledger.forward(setAside: setAside)
     var all = before
     all.accepted += entries.count
-    all.refused += refusals.count
+    all.refused += refusals.count + unread
     all.forwarded += sent.count
     let (released, noted, summary) = (entries.map(\.message.digest), refusals, all)
     try await connection.transaction { session throws(DatabaseError) in
@@ -169,12 +173,11 @@ package struct ReplayQuarantine: Sendable {
   }
 
   private static func tell(
-    _ outcomes: [(QuarantinedMessage, QuarantineReading.Outcome)], _ sent: Set<Digest>, _ summary: inout Summary,
+    _ outcomes: [(Digest, QuarantineReading.Outcome)], _ sent: Set<Digest>, _ summary: inout Summary,
     _ tell: (Digest, Fate) throws -> Void
   ) throws {
     summary.forwarded += sent.count
-    for (message, outcome) in outcomes {
-      let digest = message.message.digest
+    for (digest, outcome) in outcomes {
       switch outcome {
       case .accepted(let entry):
         summary.accepted += 1
@@ -184,6 +187,9 @@ package struct ReplayQuarantine: Sendable {
         summary.refused += 1
         try tell(
           digest, .stays(code: refusal.code, detail: refusal.detail, isForwarded: sent.contains(digest)))
+      case .unreadable(let reason):
+        summary.refused += 1
+        try tell(digest, .stays(code: "bodyUnreadable", detail: reason, isForwarded: false))
       }
     }
   }

@@ -41,7 +41,7 @@ package struct Installation: Sendable {
     let delivery = Delivery(
       pool: pool, bodies: ledger.bodies, settings: settings.delivery,
       post: Delivery.posting(over: clients.destinations),
-      restore: LegacyPassword.restoring(from: registry, keys: keys), metrics: metrics, clock: clock, logger: logger)
+      metrics: metrics, clock: clock, logger: logger)
     let diskWatch = settings.disk.map { DiskWatch($0, logger: logger) }
     let memory = AnswerMemory(kept: settings.answersKept)
     let commit = GroupCommit(
@@ -67,7 +67,7 @@ package struct Installation: Sendable {
       directory: Answering.Directory(
         current: { registry.directory }, hasCurrentStages: { registry.hasCurrentStages(within: $0) },
         refreshed: { await registry.refreshed(atMostEvery: Router.patience) }),
-      reader: adapter.receipts, key: keys.current, memory: memory, settings: settings.answering,
+      reader: adapter.receipts, memory: memory, settings: settings.answering,
       composers: settings.composers, clock: clock, failed: Self.logging(to: logger),
       lookUp: { [seeding = asking?.seeding] in try await seeding?.lookUp($0, of: $1, in: $2, within: $3) })
     let times = AnswerTimes(

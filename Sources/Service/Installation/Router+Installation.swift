@@ -12,15 +12,15 @@ extension Router {
     _ means: Means, settings: Installation.Settings, lookUps: LookUps, seeding: Seeding?, answering: Answering,
     shadow: Shadow, sample: AnswerSample, times: AnswerTimes, health: HealthRoute
   ) {
-    let (intake, registry, commit, key) = (means.intake, means.registry, means.commit, means.keys.current)
+    let (intake, registry, commit) = (means.intake, means.registry, means.commit)
     let (counts, clock, logger) = (means.counts, means.clock, means.logger)
     self.init(
       notifications: NotificationRoute(
         intake: intake, registry: registry, commit: commit,
         passThrough: PassThrough(
           post: Delivery.posting(over: means.clients.oldBackEnds), intake: intake, callers: settings.callers,
-          sources: settings.sources, within: settings.passThroughWithin, key: key, metrics: counts, logger: logger),
-        key: key, sources: settings.sources, callers: settings.callers, junk: SenderAllowance(settings.junk),
+          sources: settings.sources, within: settings.passThroughWithin, metrics: counts, logger: logger),
+        sources: settings.sources, callers: settings.callers, junk: SenderAllowance(settings.junk),
         claims: SenderAllowance(settings.claims), claimedStock: ClaimedStock(settings.claimedStock), metrics: counts,
         clock: clock, logger: logger),
       receipts: VerifyReceiptRoute(
@@ -31,11 +31,10 @@ extension Router {
         answering: answering, shadow: shadow, sample: sample, times: times,
         posted: PostedReceipts(
           intake: intake, ledger: means.ledger, registry: registry, commit: commit, metrics: counts, clock: clock,
-          logger: logger), callers: settings.callers, registry: registry, key: key, metrics: counts,
-        logger: logger),
+          logger: logger), callers: settings.callers, registry: registry, metrics: counts, logger: logger),
       evidence: EvidenceRoute(
         intake: intake, ledger: means.ledger, commit: commit, lookUps: lookUps, seeding: seeding, registry: registry,
-        key: key, metrics: counts, clock: clock, logger: logger),
+        metrics: counts, clock: clock, logger: logger),
       purchases: PurchasesRoute(lookUps: lookUps, clock: clock, logger: logger), health: health,
       showsMetrics: settings.showsMetrics, sources: settings.sources, callers: settings.callers, registry: registry)
   }

@@ -7,7 +7,7 @@ package import Ledger
 import Purchases
 package import Runtime
 package import Seeding
-package import Signing
+import Signing
 package import Time
 import Wire
 
@@ -23,7 +23,6 @@ package struct EvidenceRoute: Sendable {
   private let lookUps: LookUps
   private let seeding: Seeding?
   private let registry: Registry
-  private let key: MasterKey
   private let metrics: ServiceMetrics
   private let clock: WallClock
   private let logger: Logger
@@ -32,7 +31,7 @@ package struct EvidenceRoute: Sendable {
 
   package init(
     intake: Intake, ledger: Ledger, commit: GroupCommit, lookUps: LookUps, seeding: Seeding?, registry: Registry,
-    key: MasterKey, metrics: ServiceMetrics, clock: WallClock, logger: Logger
+    metrics: ServiceMetrics, clock: WallClock, logger: Logger
   ) {
     self.intake = intake
     self.ledger = ledger
@@ -40,7 +39,6 @@ package struct EvidenceRoute: Sendable {
     self.lookUps = lookUps
     self.seeding = seeding
     self.registry = registry
-    self.key = key
     self.metrics = metrics
     self.clock = clock
     self.logger = logger
@@ -197,42 +195,32 @@ package struct EvidenceRoute: Sendable {
   /// Bytes of a body that is read where it arrives.
   private static let short = 32 << 10
 
-  /// Takes secrets out of the body and reads it; of some megabytes that takes a good while.
+  /// Reads a body; of some megabytes that takes a good while.
   private func read(
-    _ received: [UInt8], of user: UserIDParameter, _ claim: Claim, app: App, receivedAt now: Milliseconds
+    _ body: [UInt8], of user: UserIDParameter, _ claim: Claim, app: App, receivedAt now: Milliseconds
   ) -> BodyReading {
-    let body = withoutSecrets(received)
-    if namesSecret(claim.userID, body, received: received) { return .namesSecret }
+    if namesSecret(claim.userID, body) { return .namesSecret }
     if user.contradicts(body, limits: Self.limits) { return .contradictsUser }
     let message = InboxMessage(
-      .evidence, body, received: body == received ? nil : received, app: app.bundleID, claim: claim, receivedAt: now)
+      .evidence, body, app: app.bundleID, claim: claim, receivedAt: now)
     do throws(Refusal) {
-      return .message(message, .success(try intake.decision(on: message, about: app)))
+      return .message(
+        message, .success(try intake.decision(on: message, about: app, secrets: registry.directory.secretFilter)))
     } catch {
       return .message(message, .failure(error))
     }
   }
 
-  /// The body without shared secrets: a back end may hand in what it sent to verifyReceipt, or a V1 body.
-  private func withoutSecrets(_ body: [UInt8]) -> [UInt8] {
-    guard HiddenSecrets.mayBe(in: body) || HiddenSecrets.mayBe(encodedIn: body) else { return body }
-    return LegacyPassword.redacted(
-      body, limits: Self.limits, key: key, secrets: registry.directory.secretFilter)
-  }
-
   private static let limits = JSONLimits(bytes: bodyLimit, depth: JSONLimits.standard.depth)
 
-  /// Whether the user id, beside the body or in it, holds a secret: without it strangers would share what is left.
-  private func namesSecret(_ userID: String?, _ body: [UInt8], received: [UInt8]) -> Bool {
-    if let userID {
-      var hidden = HiddenSecrets(registry.directory.secretFilter)
-      _ = hidden.removed(from: .string(userID))
-      if hidden.isFound { return true }
+  /// Whether the user id, beside the body or in it, holds a secret: it would be kept in clear.
+  private func namesSecret(_ userID: String?, _ body: [UInt8]) -> Bool {
+    let secrets = registry.directory.secretFilter
+    if let userID, secrets.isHeld(by: userID) { return true }
+    guard UserIDParameter.mayName(body), let object = try? JSONReader.read(body, limits: Self.limits).object else {
+      return false
     }
-    guard body != received, let object = try? JSONReader.read(body, limits: Self.limits).object,
-      let before = try? JSONReader.read(received, limits: Self.limits).object
-    else { return false }
-    return object["userId"] != before["userId"]
+    return object["userId"]?.looseText.map(secrets.isHeld) ?? false
   }
 
   /// Refuses a signed renewal of a subscription nobody knows.

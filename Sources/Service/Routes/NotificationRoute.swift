@@ -17,7 +17,6 @@ package struct NotificationRoute: Sendable {
   let registry: Registry
   private let commit: GroupCommit
   private let passThrough: PassThrough
-  private let key: MasterKey
   let sources: AllowedSources
   let callers: Callers
   private let junk: SenderAllowance
@@ -37,7 +36,7 @@ package struct NotificationRoute: Sendable {
   let logger: Logger
 
   init(
-    intake: Intake, registry: Registry, commit: GroupCommit, passThrough: PassThrough, key: MasterKey,
+    intake: Intake, registry: Registry, commit: GroupCommit, passThrough: PassThrough,
     sources: AllowedSources, callers: Callers, junk: SenderAllowance, claims: SenderAllowance,
     claimedStock: ClaimedStock, metrics: ServiceMetrics, clock: WallClock, logger: Logger
   ) {
@@ -45,7 +44,6 @@ package struct NotificationRoute: Sendable {
     self.registry = registry
     self.commit = commit
     self.passThrough = passThrough
-    self.key = key
     self.sources = sources
     self.callers = callers
     self.junk = junk
@@ -92,47 +90,33 @@ package struct NotificationRoute: Sendable {
 
   /// Passes it through or records it, as the app's stage is known to be.
   private func take(_ request: HTTPRequest, pathApp: String?, attemptsLeft: Int) async -> HTTPResponse {
-    if isJunkAlone(request) {
-      metrics.messages["notifications", "", "notKept"].increment()
-      metrics.notKept[QuarantineSource.unproven.rawValue, "rate"].increment()
-      return .tooMuchJunk
-    }
-    let directory = registry.directory
-    let notification = ReceivedNotification(
-      request.body, key: key, secrets: directory.secretFilter, receivedAt: clock.now())
-    if let answer = await passThrough.answer(request, notification, pathApp: pathApp, in: directory) {
-      return answer
-    }
-    return await receive(notification, of: request, pathApp: pathApp, in: directory, attemptsLeft: attemptsLeft)
-  }
-
-  /// Whether a body need not be read: nobody vouches for it, and of its sender's address no more of that is kept.
-  ///
-  /// Apple signed nothing in it, no registered secret stands in it, and no escape may spell one.
-  private func isJunkAlone(_ request: HTTPRequest) -> Bool {
-    let (body, sender, directory) = (request.body, sender(of: request.head), registry.directory)
-    guard !junk.mayTake(body.count, from: sender, at: clock.now()), !isFromApple(request.head), !isVouchedFor(sender),
-      !directory.passesAnythingThrough, directory.secretFilter.isWhole, directory.unopened.isEmpty
-    else { return false }
-    return !SignedPayload.mayBe(in: body) && !directory.secretFilter.isFound(in: body)
+    let (directory, body) = (registry.directory, ReceivedBody(request.body))
+    let message = InboxMessage(notification: body, receivedAt: clock.now())
+    if let answer = await passThrough.answer(request, message, body, pathApp: pathApp, in: directory) { return answer }
+    return await receive(message, body, of: request, pathApp: pathApp, in: directory, attemptsLeft: attemptsLeft)
   }
 
   /// - Parameter directory: by which the message is not passed through. What is decided by a later one could keep a message of an
   ///   app that has come to the stage `legacy` since, with that stage's epoch, which the commit does not refuse.
   private func receive(
-    _ notification: ReceivedNotification, of request: HTTPRequest, pathApp: String?, in directory: AppDirectory,
-    attemptsLeft: Int
+    _ message: InboxMessage, _ body: ReceivedBody, of request: HTTPRequest, pathApp: String?,
+    in directory: AppDirectory, attemptsLeft: Int
   ) async -> HTTPResponse {
-    let message = notification.message
+    let isFromApple = isFromApple(request.head)
+    func decide(in directory: AppDirectory) throws(Refusal) -> Intake.Decision {
+      let start = ContinuousClock.now
+      defer { metrics.verifySeconds["notifications"].record(ContinuousClock.now - start) }
+      return try intake.notification(message, body, pathApp: pathApp, isFromApple: isFromApple, directory: directory)
+    }
     let decision: Intake.Decision
     do throws(Refusal) {
-      var first = try decide(notification, pathApp, directory)
+      var first = try decide(in: directory)
       if let code = first.refusal?.code, Self.mendable.contains(code) {
         let directory = await registry.refreshed(atMostEvery: Router.patience)
-        if let answer = await passThrough.answer(request, notification, pathApp: pathApp, in: directory) {
+        if let answer = await passThrough.answer(request, message, body, pathApp: pathApp, in: directory) {
           return answer
         }
-        first = try decide(notification, pathApp, directory)
+        first = try decide(in: directory)
       }
       decision = mayBeApple(request.head) ? first : first.ofStranger(in: registry.directory)
     } catch {
@@ -166,8 +150,7 @@ package struct NotificationRoute: Sendable {
     }
     defer { if let stock { claimedStock.give(back: stock) } }
     do throws(GroupCommit.Failure) {
-      let kept = decision.withoutSecrets(registry.directory.secretFilter)
-      let appended = try await commit.append(placed(kept, from: request.head))
+      let appended = try await commit.append(placed(decision, from: request.head))
       if appended == .stored { stock = nil }
       return answer(appended, decision, message)
     } catch GroupCommit.Failure.stageChanged where attemptsLeft > 1 {
@@ -183,7 +166,7 @@ package struct NotificationRoute: Sendable {
     } catch {
       metrics.messages["notifications", decision.reading?.app ?? "", "failed"].increment()
       if let leftOut = failurePace.turn(
-        of: "\(decision.entry.proof) \(isFromApple(request.head)) \(error == .overloaded)")
+        of: "\(decision.entry.proof) \(isFromApple) \(error == .overloaded)")
       {
         logger.error(
           "not stored",
@@ -198,14 +181,6 @@ package struct NotificationRoute: Sendable {
   /// What a registration of the last seconds may have mended: the directory is read again before these are refused.
   private static let mendable = Set(
     [Refusal.Code.unknownApp, .appNotNamed, .noSharedSecret, .wrongSharedSecret].map(\.rawValue))
-
-  private func decide(
-    _ notification: ReceivedNotification, _ pathApp: String?, _ directory: AppDirectory
-  ) throws(Refusal) -> Intake.Decision {
-    let start = ContinuousClock.now
-    defer { metrics.verifySeconds["notifications"].record(ContinuousClock.now - start) }
-    return try intake.notification(notification, pathApp: pathApp, directory: directory)
-  }
 
   private func answer(_ appended: Appended, _ decision: Intake.Decision, _ message: InboxMessage) -> HTTPResponse {
     if let refusal = decision.refusal {

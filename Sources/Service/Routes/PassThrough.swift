@@ -31,8 +31,6 @@ struct PassThrough: Sendable {
   private let failurePace = LogPace(10)
   /// From the connection to the old back end's whole answer; below the time in which the server has to answer.
   let within: Interval
-  /// Under which the codes of the apps' shared secrets are made.
-  let key: MasterKey
   let metrics: ServiceMetrics
   let logger: Logger
 
@@ -40,34 +38,37 @@ struct PassThrough: Sendable {
 
   init(
     post: @escaping Delivery.Post, intake: Intake, callers: Callers, sources: AllowedSources, within: Interval,
-    key: MasterKey, metrics: ServiceMetrics, logger: Logger
+    metrics: ServiceMetrics, logger: Logger
   ) {
     self.post = post
     self.intake = intake
     self.callers = callers
     self.sources = sources
     self.within = within
-    self.key = key
     self.metrics = metrics
     self.logger = logger
   }
 
   /// Passes a notification through, if its app is in a stage that does; nil when it is to be recorded.
   ///
-  /// Recorded is also what nothing vouches for if the app's policy is not to forward it: it comes to quarantine.
+  /// Recorded is also what nothing vouches for if the app's policy is not to forward it, or it has another app's shared secret:
+  /// it comes to quarantine.
   ///
-  /// - Parameter notification: how it would be known in `record`. The `webhook-id` is the same there, so that what was heard in
+  /// - Parameter message: as it would be known in `record`. The `webhook-id` is the same there, so that what was heard in
   ///   one stage and is sent again in the other is known as a repeat.
   func answer(
-    _ request: HTTPRequest, _ notification: ReceivedNotification, pathApp: String?, in directory: AppDirectory
+    _ request: HTTPRequest, _ message: InboxMessage, _ body: ReceivedBody, pathApp: String?,
+    in directory: AppDirectory
   ) async -> HTTPResponse? {
-    guard let route = route(notification.received, pathApp: pathApp, in: directory) else { return nil }
+    guard let route = route(body, pathApp: pathApp, in: directory) else { return nil }
     let sender = callers.client(of: request.head)
     let lane =
       callers.caller(at: sender.bytes) == .apple
-      ? .apple : lane(of: notification, along: route, pathApp: pathApp, in: directory)
+      ? .apple : lane(of: message, body, along: route, pathApp: pathApp, in: directory)
     if lane == .unproven {
-      guard directory.forwardsUnproven(route.app) else { return nil }
+      guard directory.forwardsUnproven(route.app),
+        secret(in: body).map({ directory.isOfAnother($0, than: route.app) }) != true
+      else { return nil }
       guard sources.mayStandForApple(sender) || rates.take(sender) else {
         metrics.passThroughRefused[lane.rawValue, "rate"].increment()
         tell(of: sender, route)
@@ -75,19 +76,19 @@ struct PassThrough: Sendable {
       }
     }
     return await send(
-      request.body, of: notification.message.digest, contentType: request.head.headers["Content-Type"], along: route,
+      request.body, of: message.digest, contentType: request.head.headers["Content-Type"], along: route,
       in: lane)
   }
 
   /// Returns in which lane a message goes that does not come from Apple's networks.
   private func lane(
-    of notification: ReceivedNotification, along route: Route, pathApp: String?, in directory: AppDirectory
+    of message: InboxMessage, _ body: ReceivedBody, along route: Route, pathApp: String?, in directory: AppDirectory
   ) -> PassThroughSlots.Lane {
     switch route.generation {
     case .v1:
-      return code(in: notification.received).map { directory.accepts($0, of: route.app) } == true ? .claimed : .unproven
+      return secret(in: body).map { directory.accepts($0, of: route.app) } == true ? .claimed : .unproven
     case .v2, .other:
-      let decision = try? intake.notification(notification, pathApp: pathApp, directory: directory)
+      let decision = try? intake.notification(message, body, pathApp: pathApp, directory: directory)
       guard let decision else { return .unproven }
       if decision.reading != nil { return decision.entry.proof == .proven ? .proven : .unproven }
       return decision.refusal?.isSigned(for: route.app) == true ? .proven : .unproven
@@ -119,14 +120,12 @@ struct PassThrough: Sendable {
   ) -> App? {
     if let named = pathApp ?? sender.app { return directory[named] }
     // Before 2020 V1 bodies had no `bid`.
-    let holders = code(in: body).map(directory.apps(withSecret:)) ?? []
+    let holders = secret(in: body).map(directory.apps(withSecret:)) ?? []
     return holders.count == 1 ? holders[0] : nil
   }
 
-  /// The code of the shared secret in a V1 body.
-  private func code(in body: ReceivedBody) -> SecretCode? {
-    body.legacyNotification.flatMap { LegacyPassword.code(ofReceived: $0, key: key) }
-  }
+  /// The shared secret in a V1 body.
+  private func secret(in body: ReceivedBody) -> String? { body.legacyNotification?["password"]?.string }
 
   private struct Route: Sendable {
     let app: App
@@ -155,7 +154,7 @@ struct PassThrough: Sendable {
       method: "POST", url: destination.url,
       headers: [
         ("Content-Type", contentType ?? "application/json"),
-        ("webhook-id", Envelope.webhookID(of: message, isProven: lane != .unproven, for: destination)),
+        ("webhook-id", Envelope.webhookID(of: message, for: destination)),
       ],
       body: body, deadline: within, responseLimit: Self.responseLimit)
     switch await post(request) {

@@ -33,7 +33,7 @@ struct UserIDParameter {
   }
 
   /// Whether the name may stand in a body: in any spelling, or behind an escape.
-  private static func mayName(_ body: [UInt8]) -> Bool {
+  static func mayName(_ body: [UInt8]) -> Bool {
     let word = Array("userid".utf8)
     return body.indices.contains { place in
       if body[place] == UInt8(ascii: "\\") { return true }

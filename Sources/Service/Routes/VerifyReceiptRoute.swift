@@ -54,7 +54,6 @@ final class VerifyReceiptRoute: Sendable {
   let logger: Logger
   private let callers: Callers
   let registry: Registry
-  private let key: MasterKey
   /// Where long bodies are searched for their secret, one at a time: the threads that serve connections are Apple's too.
   private let searches = SideThread(label: "verifyReceipt bodies")
   /// Reads Apple's answers to everybody there, too.
@@ -72,13 +71,11 @@ final class VerifyReceiptRoute: Sendable {
   init(
     client: HTTPClient, upstream: VerifyReceiptUpstream, answers: ReceiptAnswers, answering: Answering,
     shadow: Shadow, sample: AnswerSample, times: AnswerTimes, posted: PostedReceipts, callers: Callers,
-    registry: Registry, key: MasterKey,
-    metrics: ServiceMetrics, logger: Logger
+    registry: Registry, metrics: ServiceMetrics, logger: Logger
   ) {
     reader = ReceiptAnswerReader(thread: searches)
     self.callers = callers
     self.registry = registry
-    self.key = key
     self.client = client
     self.upstream = upstream
     self.answers = answers
@@ -251,10 +248,9 @@ final class VerifyReceiptRoute: Sendable {
 
   private func appNow(of body: [UInt8]) -> String? {
     guard
-      let secret = try? JSONReader.text(of: "password", in: body, longest: Self.longestSecret, limits: Self.limits),
-      let code = LegacyPassword.code(ofReceived: ["password": .string(secret)], key: key)
+      let secret = try? JSONReader.text(of: "password", in: body, longest: Self.longestSecret, limits: Self.limits)
     else { return nil }
-    let holders = registry.directory.apps(withSecret: code)
+    let holders = registry.directory.apps(withSecret: secret)
     return holders.count == 1 ? holders[0].bundleID : nil
   }
 

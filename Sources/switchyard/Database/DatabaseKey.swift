@@ -35,7 +35,11 @@ enum DatabaseKey {
         let here = try? key.load(hasSealed: true) { terminal.note($0) }
         return try show(inUse, here?.current.id, arguments, terminal)
       }
-      let accept = AcceptMasterKey(try key.load(hasSealed: isDry) { terminal.note($0) })
+      // A dry run makes no file.
+      let keys =
+        try isDry && !key.isThere
+        ? Keyring(current: .generate()) : key.load(hasSealed: false) { terminal.note($0) }
+      let accept = AcceptMasterKey(keys)
       let ended =
         try await isDry
         ? accept.plan(on: connection)

@@ -46,13 +46,20 @@ struct LedgerChecks {
       return [.fail("stored bodies", "sealed under the master key \(inUse), and \(here)", next)]
     }
     let ends = try InboxTable.ends(in: session)
-    for message in ends {
-      do throws(DatabaseError) { _ = try InboxTable.messages(of: [message], BodyVault(keys), in: session) } catch {
-        guard error.code == .column else { throw error }
-        return [.fail("stored bodies", error.detail, "restore the row from a backup; `switchyard db rebuild` needs it")]
-      }
+    guard !ends.isEmpty else { return [] }
+    let accepted = try MasterKeyTable.since(in: session)
+    let (opened, unreadable) = try BodyPage.read(ends) { part throws(DatabaseError) in
+      try InboxTable.messages(of: part, BodyVault(keys), in: session)
     }
-    return ends.isEmpty ? [] : [.ok("stored bodies", "the oldest and the newest open under the master key \(inUse)")]
+    let checks = unreadable.map { message, reason -> Check in
+      message.receivedAt < accepted ?? Milliseconds(0)
+        ? .warn(
+          "stored bodies", "\(reason); this key has been the database's since \(accepted?.iso8601 ?? "")",
+          "nothing, if that key is lost: what came before is known, but cannot be shown, replayed or rebuilt from")
+        : .fail("stored bodies", reason, "restore the row from a backup; `switchyard db rebuild` needs it")
+    }
+    let text = opened.count == ends.count ? "the oldest and the newest open" : "one of the oldest and the newest opens"
+    return opened.isEmpty ? checks : [.ok("stored bodies", "\(text) under the master key \(inUse)")] + checks
   }
 
   private static func apps(_ session: Session) throws(DatabaseError) -> [Check] {
@@ -128,7 +135,7 @@ struct LedgerChecks {
     case "unknownApp": "`switchyard app add` it and name its old back end (`switchyard app legacy-url`), \(replay)"
     case "appAppleIdNotRegistered": "`switchyard app add --app-apple-id`, \(replay)"
     case "noSharedSecret":
-      "`switchyard app secret BUNDLE_ID --file FILE`: until then they do not reach the old back end; \(replay)"
+      "`switchyard app secret BUNDLE_ID --file FILE`, \(replay)"
     case "wrongAppAppleId": "compare the Apple id with App Store Connect, \(replay)"
     case "revocationNotKnown": "see that the responders in the log can be reached, \(replay)"
     case "noResponderNamed": "serve with `--ocsp prefer` if these certificates are Apple's, \(replay)"

@@ -17,11 +17,11 @@ enum InboxCommand {
     "show", "Show the newest messages, or those whose digest begins so.",
     examples: [
       Command.Example("switchyard inbox show --limit 5"),
-      Command.Example("switchyard inbox show 9f86d081 --body", "one message as it came"),
+      Command.Example("switchyard inbox show 9f86d081 --body", "one message as it came, but for secrets"),
     ],
     options: [
       .value("limit", "N", default: "20", "How many at most, 1 to 1000."),
-      .flag("body", "Print each body as it came, instead of the list."), JSONOutput.option,
+      .flag("body", "Print each body as it came, but for secrets, instead of the list."), JSONOutput.option,
     ] + MasterKeyOptions.options,
     arguments: [Positional("DIGEST", count: .optional, "The beginning of a message's SHA-256, at least 4 digits.")]
   ) { arguments, terminal in
@@ -38,17 +38,21 @@ enum InboxCommand {
       }
       let chosen = messages.filter { prefix?.matches($0.digest) ?? true }
       if let prefix, chosen.isEmpty { throw NoSuchMessage(where: "the inbox", prefix: prefix.text) }
+      var isWhole = true
       let withBody = arguments.flag("body")
       if withBody {
-        let bodies = BodyVault(
-          try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal))
+        let reader = try await SealedBodies(arguments, options, connection, terminal)
         for part in BodyPage.parts(of: chosen, size: \.size) {
-          let stored = try await connection.read { session throws(DatabaseError) in
-            try InboxTable.messages(of: part, bodies, in: session)
+          let (stored, unreadable) = try await connection.read { session throws(DatabaseError) in
+            try BodyPage.read(part) { part throws(DatabaseError) in
+              try InboxTable.messages(of: part, reader.vault, in: session)
+            }
           }
+          SealedBodies.tell(unreadable.map { ($0.digest, $1) }, terminal)
+          isWhole = isWhole && unreadable.isEmpty
           let texts = Dictionary(stored.map { ($0.message.digest, $0.message.body) }) { first, _ in first }
           for message in part {
-            guard let body = texts[message.digest] else { continue }
+            guard let body = texts[message.digest].map(reader.shown) else { continue }
             if arguments.wantsJSON {
               try terminal.write(json(message, names, body: body))
             } else {
@@ -61,7 +65,7 @@ enum InboxCommand {
       } else {
         try terminal.write(table(chosen, names).render(for: terminal))
       }
-      return .done
+      return isWhole ? .done : .failed
     }
   }
 

@@ -62,7 +62,7 @@ enum QuarantineCommand {
   }
 
   private static let show = Command(
-    "show", "Show refused messages with their bodies as they came.",
+    "show", "Show refused messages with their bodies as they came, but for secrets.",
     examples: [Command.Example("switchyard quarantine show 9f86d081"), "switchyard quarantine show 9f86d081 --json"],
     options: [JSONOutput.option] + MasterKeyOptions.options, arguments: [Positional("DIGEST", digest)]
   ) { arguments, terminal in
@@ -73,19 +73,24 @@ enum QuarantineCommand {
         try QuarantineTable.list(after: nil, code: nil, digestPrefix: prefix.bytes, limit: 1_000, in: session)
       }.filter { prefix.matches($0.digest) }
       guard !listed.isEmpty else { throw NoSuchMessage(where: "quarantine", prefix: prefix.text) }
-      let bodies = BodyVault(try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal))
+      let reader = try await SealedBodies(arguments, options, connection, terminal)
+      var isWhole = true
       for part in BodyPage.parts(of: listed, size: \.size) {
-        let messages = try await connection.read { session throws(DatabaseError) in
-          try QuarantineTable.messages(of: part, bodies, in: session)
+        let (messages, unreadable) = try await connection.read { session throws(DatabaseError) in
+          try BodyPage.read(part) { part throws(DatabaseError) in
+            try QuarantineTable.messages(of: part, reader.vault, in: session)
+          }
         }
+        SealedBodies.tell(unreadable.map { ($0.digest, $1) }, terminal)
+        isWhole = isWhole && unreadable.isEmpty
         let texts = Dictionary(messages.map { ($0.message.digest, $0.message.body) }) { first, _ in first }
         for message in part {
           // Another command may have let go of it.
-          guard let body = texts[message.digest] else { continue }
+          guard let body = texts[message.digest].map(reader.shown) else { continue }
           try show(message, body, asJSON: arguments.wantsJSON, terminal)
         }
       }
-      return .done
+      return isWhole ? .done : .failed
     }
   }
 

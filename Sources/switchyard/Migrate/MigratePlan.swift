@@ -56,7 +56,7 @@ enum MigratePlan {
       }
       let now = WallClock.system.now()
       let judge = RowJudge(
-        intake: Intake(adapter: trust.adapter), directory: directory, key: keys.current,
+        intake: Intake(adapter: trust.adapter), directory: directory,
         claims: RowJudge.Claims(app: starting.app, environment: environment, receivedAt: now))
       let estimate = try await MigrationEstimate.make(
         of: parts, by: judge, keys, rows: sample, perSecond: settings.rowsPerSecond)

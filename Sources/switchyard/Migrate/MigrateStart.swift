@@ -90,16 +90,10 @@ enum MigrateStart {
     return try await options.withLedger(terminal) { connection in
       var isSourceNeeded = false
       defer { if !isSourceNeeded { spooled?.remove() } }
-      let hasSealed = try await connection.read { session throws(DatabaseError) in
-        try MasterKeyTable.inUse(in: session) != nil
-      }
-      let startup = try await find {
-        try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { terminal.note($0) }
-      }
+      let keys = try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal)
+      let startup = try await find { keys }
       // Before anything is written: a job whose source cannot be opened would never end.
-      _ = try await SourceCheck.columns(of: startup.parts, named: startup.names) {
-        try MasterKeyOptions(arguments, database: options).load(hasSealed: hasSealed) { _ in }
-      }
+      _ = try await SourceCheck.columns(of: startup.parts, named: startup.names) { keys }
       if let text = try await HeaderCheck(startup.parts).text { terminal.note(text) }
       let start = StartMigration(
         startup.parts, of: startup.bundleID, in: startup.environment, settings: startup.settings,

@@ -89,7 +89,7 @@ enum MigrateVerify {
     }
     let answering = Answering(
       pool: pool, directory: Answering.Directory(current: { directory }, refreshed: { directory }),
-      reader: trust.adapter.receipts, key: keys.current, memory: AnswerMemory(kept: .milliseconds(0)), clock: .system
+      reader: trust.adapter.receipts, memory: AnswerMemory(kept: .milliseconds(0)), clock: .system
     ) { _, _, _, _ in nil }
     let logger = Logger(
       label: "switchyard", level: .error, handler: StreamLogHandler(clock: .system, format: terminal.logFormat))

@@ -23,13 +23,16 @@ struct MasterKeyOptions: Sendable {
     path = arguments.value("master-key-file") ?? "\(directory)/master.key"
   }
 
+  /// Whether the file is there, or was named and so has to be.
+  var isThere: Bool { isNamed || FileFacts(path) != nil }
+
   /// The key, made now when it is the data directory's and not there yet.
   ///
   /// - Parameters:
   ///   - hasSealed: whether the database is sealed under a key that must be this one.
   ///   - note: hears that a key was made, or that others may read it.
   func load(hasSealed: Bool, note: (String) -> Void) throws -> Keyring {
-    if !isNamed, FileFacts(path) == nil {
+    if !isThere {
       // A new key would open none of what is sealed there, and nobody would know until it is needed.
       if hasSealed { throw MissingMasterKey(path: path) }
       try make(note)

@@ -99,7 +99,7 @@ struct OutboxSteps {
     }
     try await run("enqueueing", 12 * taken) { session throws(DatabaseError) in
       let roads = try OutboxTable.roads(of: [fixture.scope.app], in: session)
-      try OutboxTable.enqueue(messages, roads, .ofTests, in: session)
+      try OutboxTable.enqueue(messages, roads, in: session)
     }
   }
 
@@ -113,7 +113,7 @@ struct OutboxSteps {
       + customers.map { message("signed \($0)", .proven, at: now + .days(-1), naming: [$0]) }
     try await fixture.pool.transaction { session throws(DatabaseError) in
       let roads = try OutboxTable.roads(of: [fixture.scope.app], in: session)
-      try OutboxTable.enqueue(messages, roads, .ofTests, in: session)
+      try OutboxTable.enqueue(messages, roads, in: session)
     }
     let claimed = try await take("leasing claimed messages", most: 32 * taken, turn([.claimed]), run)
     try #require(claimed.count == taken)
