@@ -14,9 +14,6 @@ public struct Adapter: Sendable {
   /// Proves receipts.
   package let receipts: ReceiptReader
   private let vocabulary: Vocabulary
-  /// Whether a body may have any number of values, and ids of any length: what was accepted once is read again, whatever the
-  /// limits were then.
-  private var isForStored = false
 
   /// - Parameter receipts: proves the receipts inside V1 bodies and those that are handed in.
   public init(
@@ -35,7 +32,7 @@ public struct Adapter: Sendable {
     _ body: [UInt8], message: Digest, origin: LegacyOrigin? = nil, now: Milliseconds
   ) throws(Refusal) -> Reading {
     try notification(
-      ReceivedBody(body, limits: isForStored ? .stored : .standard), message: message, origin: origin, now: now)
+      ReceivedBody(body), message: message, origin: origin, now: now)
   }
 
   /// The same of a body that was read already.
@@ -71,7 +68,7 @@ public struct Adapter: Sendable {
     message: Digest, now: Milliseconds
   ) throws(Refusal) -> Reading {
     try evidence(
-      Detection(body, limits: evidenceLimits), app: app, environment: environment, userID: userID,
+      Detection(body, limits: Self.evidenceLimits), app: app, environment: environment, userID: userID,
       userSince: userSince, message: message, origin: .handedIn, now: now)
   }
 
@@ -136,9 +133,9 @@ public struct Adapter: Sendable {
         }
         found = found?.joined(with: reading) ?? reading
       } catch {
-        // Apple says that it is another app's, whatever stands beside it. What was taken before that was looked at stays.
+        // Apple says that it is another app's, whatever stands beside it.
         let isOfAnother = error.kind == .authentic && error.code == Refusal.Code.wrongBundle.rawValue
-        if isOfAnother, !isForStored { throw error }
+        if isOfAnother { throw error }
         refusal = refusal ?? error
       }
     }
@@ -216,7 +213,7 @@ public struct Adapter: Sendable {
   public func answer(
     _ body: [UInt8], app: String?, environment: Environment?, message: Digest, now: Milliseconds
   ) throws(Refusal) -> Reading {
-    guard case .object(let object) = try Detection(body, limits: evidenceLimits), LegacyAnswer.isAnswer(object)
+    guard case .object(let object) = try Detection(body, limits: Self.evidenceLimits), LegacyAnswer.isAnswer(object)
     else { throw Refusal(.unreadable, .notAMessage, "no answer of verifyReceipt: it has no status") }
     return try legacyAnswer(
       object, message, LegacyOrigin(app: app, environment: environment, trust: .apple, receivedAt: now))
@@ -246,7 +243,7 @@ public struct Adapter: Sendable {
   public func apiAnswer(
     _ body: [UInt8], app: String, environment: Environment?, message: Digest, now: Milliseconds
   ) throws(Refusal) -> Reading {
-    let told = try Detection(body, limits: evidenceLimits)
+    let told = try Detection(body, limits: Self.evidenceLimits)
     var reading = try evidence(
       told, app: app, environment: environment, userID: nil, message: message, origin: .fetched, now: now)
     reading.findings.seeds = []
@@ -263,23 +260,13 @@ public struct Adapter: Sendable {
   private static let orderMember = Array("{\"orderId\":".utf8)
 
   /// An answer has a row of 1 KB for every purchase there ever was.
-  private var evidenceLimits: JSONLimits {
-    isForStored ? .stored : JSONLimits(bytes: 8 << 20, depth: JSONLimits.standard.depth)
-  }
-
-  /// The same, to read what was accepted before and is stored.
-  package var forStored: Self {
-    var stored = self
-    stored.isForStored = true
-    return stored
-  }
+  private static let evidenceLimits = JSONLimits(bytes: 8 << 20, depth: JSONLimits.standard.depth)
 
   func legacyNotification(
     _ body: JSONObject, _ message: Digest, _ origin: LegacyOrigin
   ) throws(Refusal) -> Reading {
     try LegacyNotification(
-      body: NotificationBody(body), vocabulary: vocabulary, receipts: receipts, message: message, origin: origin,
-      isStored: isForStored
+      body: NotificationBody(body), vocabulary: vocabulary, receipts: receipts, message: message, origin: origin
     ).reading()
   }
 
@@ -288,7 +275,7 @@ public struct Adapter: Sendable {
   ) throws(Refusal) -> Reading {
     try LegacyAnswer(
       answer: VerifyReceiptAnswer(answer), vocabulary: vocabulary, receipts: receipts, message: message,
-      origin: origin, isStored: isForStored
+      origin: origin
     ).reading()
   }
 

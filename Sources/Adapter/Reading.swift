@@ -16,7 +16,7 @@ public struct Reading: Sendable {
   public internal(set) var survey: Survey
   /// What vouches for it.
   public var trust: Adapter.Trust = .signature
-  /// Why it is refused when it is handed in; what an earlier version stored all the same is read as it stands here.
+  /// Why it is refused when it is handed in.
   public var objection: Refusal?
 
   /// Whether Apple's signature proves it, with its environment: the whole, or the receipt in it.

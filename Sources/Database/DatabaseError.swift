@@ -75,15 +75,6 @@ package struct DatabaseError: Error, Equatable, Sendable, CustomStringConvertibl
     }
   }
 
-  /// Whether what was to be written is refused for itself, however often it is tried: it is too long for its column (1406),
-  /// for its row (1118) or for a statement.
-  package var isOfTheData: Bool {
-    switch code {
-    case .tooLarge, .other(1118), .other(1406): true
-    default: false
-    }
-  }
-
   /// Whether the server has ended the transaction by itself, so that nothing more may be said on its behalf.
   var endsTransaction: Bool {
     switch code {

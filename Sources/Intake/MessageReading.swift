@@ -41,9 +41,9 @@ extension Adapter {
     app.map { LegacyOrigin(app: $0, environment: nil, trust: .sharedSecret, receivedAt: message.receivedAt) }
   }
 
-  /// Reads a message of the inbox as it was read when it came, with this build's rules and these roots.
+  /// Reads a message of the inbox again, with this build's rules and these roots.
   package func findings(of stored: StoredMessage) throws(Refusal) -> Findings {
-    try forStored.reading(of: stored.message, app: stored.bundleID, environment: stored.claim.environment).findings
+    try reading(of: stored.message, app: stored.bundleID, environment: stored.claim.environment).findings
   }
 
   private func known(_ app: String?) throws(Refusal) -> String {

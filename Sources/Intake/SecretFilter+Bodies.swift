@@ -2,9 +2,9 @@ package import Adapter
 import JSON
 package import Ledger
 
-/// What is written of a message in clear may hold no shared secret: its body is sealed, facts and reasons are not.
+/// Bodies are sealed; facts and reasons are stored in clear, so they must not hold a shared secret.
 extension SecretFilter {
-  /// Whether a registered secret stands anywhere in a V1 body but where Apple writes it: it could become a fact.
+  /// Whether a V1 body has a registered secret in any place except `password`: that secret could become a fact.
   func isRepeated(in body: JSONObject) -> Bool {
     body.members.contains { isHeld(by: $0.key) || $0.key != "password" && isHeld(by: $0.value) }
   }
@@ -18,14 +18,14 @@ extension SecretFilter {
     }
   }
 
-  /// Whether a registered secret stands in a text.
+  /// Whether a text contains a registered secret.
   package func isHeld(by text: String) -> Bool {
     text.utf8.count >= Self.digits && !spares(text) && isFound(in: Array(text.utf8))
   }
 }
 
 extension Refusal {
-  /// Returns the refusal as it may be kept, logged and answered: what it quotes of the message may be a secret.
+  /// Returns the refusal without secrets, to be stored, logged and answered: it may quote the message.
   package func withoutSecrets(_ secrets: SecretFilter) -> Refusal {
     var refusal = self
     refusal.detail = secrets.redacted(detail)

@@ -1,7 +1,7 @@
 import JSON
 package import Ledger
 
-/// A stored body as people see it.
+/// A stored body as a command prints it.
 package enum ShownBody {
   private static let hidden = "[hidden]"
 
@@ -12,7 +12,7 @@ package enum ShownBody {
     return secrets.redacted(shown) ?? shown
   }
 
-  /// Nil where there is no such member.
+  /// Nil if there is no such member.
   private static func shown(_ object: JSONObject) -> JSONObject? {
     var members: [JSONObject.Member]?
     for (place, member) in object.members.enumerated() {

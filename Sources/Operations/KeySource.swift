@@ -4,7 +4,7 @@ package import Runtime
 package import Signing
 import Time
 
-/// Where the master key comes from: asked for when something is sealed or opened, never for a plan.
+/// The source of the master key: asked when something is sealed or opened.
 package struct KeySource: Sendable {
   private let open: @Sendable (_ hasSealed: Bool) throws -> Keyring
 
@@ -14,7 +14,7 @@ package struct KeySource: Sendable {
   /// Keys that are there already.
   package init(_ keys: Keyring) { open = { _ in keys } }
 
-  /// Opens the key of this database, which is sealed under it from now on; `OtherMasterKey` where it is sealed under another.
+  /// Opens the key and makes it the database's if the database has no key; throws `OtherMasterKey` if the database has another key.
   package func keys(for connection: Connection) async throws -> Keyring {
     let known = try await connection.read { session throws(DatabaseError) in
       try MasterKeyTable.inUse(in: session)
@@ -30,7 +30,7 @@ package struct KeySource: Sendable {
   }
 }
 
-/// The database is sealed under another master key: what one machine stores under this one, no other could open.
+/// The database has another master key: no other machine could open what this one stores.
 package struct OtherMasterKey: ExitStatusError, CustomStringConvertible {
   package let inUse: String
   package let here: MasterKey.ID

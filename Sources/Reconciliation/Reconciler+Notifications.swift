@@ -79,7 +79,7 @@ extension Reconciler {
     let message = InboxMessage(notification: item.body, kind: .notificationHistory, receivedAt: now)
     do throws(Refusal) {
       var entry = try intake.notification(
-        message, ReceivedBody(kept: message.body), pathApp: place.app.bundleID, directory: directory
+        message, ReceivedBody(message.body), pathApp: place.app.bundleID, directory: directory
       ).entry
       // Somebody took it when Apple sent it: it is news to us, and not to the app's old back end.
       if item.wasTaken { entry.addressee = nil }

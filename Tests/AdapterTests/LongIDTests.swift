@@ -33,13 +33,4 @@
     }
     #expect(answered?.code == Refusal.Code.valueTooLong.rawValue)
   }
-
-  /// As builds took it that made no fact of it: a rebuild must not end there, nor give something else.
-  @Test(arguments: ids, [1_025, 100_000])
-  func `that was stored is read as it was when it came`(name: String, length: Int) throws {
-    let findings = try read(adapter.forStored, name, length)
-    #expect(findings.purchases.count == 2)
-    #expect(findings.purchases.allSatisfy { $0.facts.known.allSatisfy { ($0.value.string?.utf8.count ?? 0) <= 1_024 } })
-    #expect(throws: Refusal.self) { try read(adapter.forStored, name, 1_024) }
-  }
 }

@@ -48,7 +48,7 @@
       _ = try await AcceptMasterKey(lost).apply(by: kim, at: now, on: here.connection)
     }
     let accept = AcceptMasterKey(new)
-    let ended = try await here.expect("db.key database \(new.current.id) accepted, 1 credentials ended: ticket 4") {
+    let ended = try await here.expect("db.key database \(new.current.id) accepted, 1 credentials deleted: ticket 4") {
       try await accept.plan(on: here.connection)
     } apply: { plan in
       #expect(plan.map(\.kind) == [.sharedSecret])

@@ -31,7 +31,7 @@
       let decision =
         switch message.kind {
         case .notification, .notificationHistory:
-          try intake.notification(message, ReceivedBody(kept: message.body), directory: directory)
+          try intake.notification(message, ReceivedBody(message.body), directory: directory)
         case .evidence, .verifyReceiptAnswer, .apiAnswer, .verifiedReceipt:
           try intake.decision(on: message, about: here.app)
         }

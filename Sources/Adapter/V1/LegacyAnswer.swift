@@ -13,8 +13,6 @@ struct LegacyAnswer {
   let receipts: ReceiptReader
   let message: Digest
   let origin: LegacyOrigin
-  /// Whether it was accepted before: then it says what it said then.
-  let isStored: Bool
 
   /// Whether `object` is one: it has a whole number as status, or rows without one, and nothing of the App Store Server API.
   static func isAnswer(_ object: JSONObject) -> Bool {
@@ -46,7 +44,7 @@ struct LegacyAnswer {
       purchases.add(latest)
       purchases.add(own)
     }
-    if !isStored { try Refusal.checkLength(of: purchases.longID, app: app) }
+    try Refusal.checkLength(of: purchases.longID, app: app)
     let inner = InnerReceipt(
       answer.latestReceipt, reader: receipts, app: app, environment: environment, isFetched: origin.trust == .apple)
     let current = isFlat ? purchases.rows.first?.original : nil

@@ -20,8 +20,6 @@ struct LegacyNotification {
   let receipts: ReceiptReader
   let message: Digest
   let origin: LegacyOrigin
-  /// Whether it was accepted before: then it says what it said then.
-  let isStored: Bool
 
   func reading() throws(Refusal) -> Reading {
     let unified = body.unifiedReceipt
@@ -35,7 +33,7 @@ struct LegacyNotification {
     var purchases = LegacyPurchases(vocabulary)
     purchases.add(list)
     purchases.add(flat)
-    if !isStored { try Refusal.checkLength(of: purchases.longID, app: app) }
+    try Refusal.checkLength(of: purchases.longID, app: app)
     cancel(in: &purchases)
     let target = target(purchases.rows)
     let original = original(purchases.rows, pending, target)
@@ -71,7 +69,7 @@ struct LegacyNotification {
       unusableRows: purchases.unusable, LegacyStatements.unmatched(pending, purchases.rows), below: "unified_receipt.")
     let namesPurchase =
       !findings.originalTransactionIDs.isEmpty || findings.events.contains { $0.originalTransactionID != nil }
-    guard namesPurchase || isStored else {
+    guard namesPurchase else {
       throw Refusal(
         .legacy, .missingIdentity, "no purchase in it can be read, and it names no id by which Apple could be asked",
         claimedApp: app)

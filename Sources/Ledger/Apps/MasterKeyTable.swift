@@ -2,21 +2,21 @@ package import Database
 package import Signing
 package import Time
 
-/// `master_keys`: the one master key under which this database is sealed.
+/// `master_keys`: the id of the one master key that seals this database.
 ///
-/// Two machines with a data directory each would otherwise seal under two keys, and neither could open what the other stored.
+/// Without it two machines, each with a data directory, would seal under two keys, and neither could open the other's rows.
 package enum MasterKeyTable {
-  /// The id of the key; nil where nothing was sealed yet.
+  /// The id of the key; nil before the first key was claimed.
   package static func inUse(in session: borrowing Session) throws(DatabaseError) -> String? {
     try session.query("SELECT key_id FROM master_keys").first?.text("key_id")
   }
 
-  /// Since when the key is the database's.
+  /// When the key became the database's.
   package static func since(in session: borrowing Session) throws(DatabaseError) -> Milliseconds? {
     try session.query("SELECT since FROM master_keys").first?.optionalMilliseconds("since")
   }
 
-  /// Makes this the key of the database if it has none, and returns the id of the one that it has.
+  /// Makes this the database's key if it has no key, and returns the id of the database's key.
   package static func claim(
     _ key: MasterKey, at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> String? {
@@ -25,7 +25,7 @@ package enum MasterKeyTable {
     return try inUse(in: session)
   }
 
-  /// Makes this the key of the database in the place of one that is lost.
+  /// Replaces a lost key.
   package static func replace(
     with key: MasterKey, at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) {

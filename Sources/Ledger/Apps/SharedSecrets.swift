@@ -1,6 +1,8 @@
 import Signing
 
-/// The apps' valid shared secrets, as something to compare with: what is held are codes under a key of this process.
+/// The apps' valid shared secrets, for comparison.
+///
+/// It holds codes under a key of this process, never the secrets.
 package struct SharedSecrets: Sendable {
   private static let key = MasterKey.generate()
   private let codes: [App.ID: [Digest]]
@@ -14,7 +16,9 @@ package struct SharedSecrets: Sendable {
   /// Whether the app has a secret.
   func hasAny(of app: App.ID) -> Bool { codes[app]?.isEmpty == false }
 
-  /// Those of these apps that have this secret; all are compared, in constant time.
+  /// Returns the apps that have this secret.
+  ///
+  /// It compares all of them, in constant time.
   func holders(of secret: String, among apps: [App]) -> [App] {
     let code = Self.code(of: Array(secret.utf8))
     return apps.filter { app in

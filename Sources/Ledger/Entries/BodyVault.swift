@@ -5,8 +5,8 @@ import Time
 
 /// Seals the bodies of messages before they are stored, and opens them: a body may hold a shared secret.
 ///
-/// Stored is a byte for the form, then a zstd frame, sealed under a key of the month in which the message was received and
-/// bound to its digest: a row cannot be put in the place of another one.
+/// A stored body is a byte for the form, then a zstd frame, sealed under a key of the month in which the message was received,
+/// and bound to the message's digest: one row cannot replace another.
 package struct BodyVault: Sendable {
   private let keys: Keyring
 
@@ -15,7 +15,7 @@ package struct BodyVault: Sendable {
   /// A body as it is stored.
   package struct Stored: Sendable {
     package let bytes: [UInt8]
-    /// Headers of JWS that are stored beside the bodies, once for all.
+    /// Headers of JWS, which the table `headers` holds once for all bodies.
     let headers: [Digest: [UInt8]]
   }
 
@@ -25,7 +25,7 @@ package struct BodyVault: Sendable {
     case compact = 1
   }
 
-  /// - Parameter sharesHeaders: only for what is proven: anybody can write any number of other headers, and they are not sealed.
+  /// - Parameter sharesHeaders: true only for a proven message: headers are not sealed, and a stranger can write any number of them.
   package func seal(_ message: InboxMessage, sharesHeaders: Bool) -> Stored {
     let compact = sharesHeaders ? CompactBody(message.body) : nil
     let headers = compact?.headers ?? [:]
@@ -36,13 +36,13 @@ package struct BodyVault: Sendable {
     return Stored(bytes: sealed.bytes, headers: headers)
   }
 
-  /// A body that is open, but for the headers that are stored beside it.
+  /// An opened body that may still lack its headers.
   struct Opened {
     fileprivate let form: Form
     fileprivate let bytes: [UInt8]
     let headers: Set<Digest>
 
-    /// The body, byte for byte as it came.
+    /// The body, byte for byte as received.
     func body(with headers: [Digest: [UInt8]]) throws(BodyDamage) -> [UInt8] {
       switch form {
       case .plain: return bytes
@@ -85,7 +85,7 @@ enum BodyDamage: Error {
   case sealing(SealingError)
   case compact(CompactBody.Damage)
 
-  /// Says it as the database error that it is to the caller.
+  /// Throws the damage as a database error that names the message.
   static func named<R>(_ digest: Digest, _ body: () throws(BodyDamage) -> R) throws(DatabaseError) -> R {
     do throws(BodyDamage) { return try body() } catch {
       let reason =

@@ -21,7 +21,7 @@ package struct CompactBody: Hashable, Sendable {
   private static let signatureSize = 64
   private static let signatureText = 86
   /// A notification inside a body, a transaction inside it; one more for what Apple may invent.
-  package static let maximumDepth = 4
+  private static let maximumDepth = 4
 
   package init(_ body: [UInt8]) {
     bytes = []

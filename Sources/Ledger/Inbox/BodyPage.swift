@@ -26,7 +26,7 @@ package enum BodyPage {
     return parts
   }
 
-  /// Reads items together, or one by one where a body does not open or is damaged: it must not hide the others.
+  /// Reads items together, or one by one if a body does not open or is damaged: that body must not hide the others.
   ///
   /// - Returns: the messages, and the items that cannot be read, each with the reason.
   package static func read<Item, Message>(

@@ -3,17 +3,17 @@ package import Ledger
 package import Signing
 package import Time
 
-/// Lets a database go on under another master key, because its own is lost for good.
+/// Gives a database another master key, because its own key is lost.
 ///
-/// What is known of purchases and customers stays, and answers are made of it. Bodies and credentials that were sealed under
-/// the lost key do not open any more: the credentials end, so that new ones can be registered.
+/// Purchases, customers and answers stay. Bodies and credentials that the lost key sealed cannot be opened: the credentials are
+/// deleted, so that new ones can be registered.
 package struct AcceptMasterKey: Sendable {
   private let keys: Keyring
 
-  /// - Parameter keys: those of the key that is to follow.
+  /// - Parameter keys: of the new key.
   package init(_ keys: Keyring) { self.keys = keys }
 
-  /// The credentials that would end; refused where the key is in use already, and while services run.
+  /// The credentials that would be deleted; refused if the key is in use already, and while services run.
   package func plan(on connection: Connection) async throws -> [CredentialTable.Ended] {
     try await connection.read { [keys] session throws(DatabaseError) in
       try Self.check(keys, in: session)
@@ -21,7 +21,7 @@ package struct AcceptMasterKey: Sendable {
     }
   }
 
-  /// Makes the change; the credentials that ended.
+  /// Makes the change, and returns the deleted credentials.
   package func apply(
     by author: Author, at now: Milliseconds, on connection: Connection
   ) async throws -> [CredentialTable.Ended] {
@@ -31,17 +31,18 @@ package struct AcceptMasterKey: Sendable {
       for credential in lost { try CredentialTable.delete(credential, in: session) }
       try MasterKeyTable.replace(with: keys.current, at: now, in: session)
       try author.note(
-        "db.key", of: "database", "\(keys.current.id) accepted, \(lost.count) credentials ended", at: now, in: session)
+        "db.key", of: "database", "\(keys.current.id) accepted, \(lost.count) credentials deleted", at: now, in: session
+      )
       return lost
     }
   }
 
   private static func check(_ keys: Keyring, in session: borrowing Session) throws(DatabaseError) {
     if try MasterKeyTable.inUse(in: session) == keys.current.id.description {
-      throw .abandoned("the database is sealed under this master key (\(keys.current.id)): nothing is to be done")
+      throw .abandoned("the database is sealed under this master key (\(keys.current.id)) already")
     }
     if try ProcessTable.notes(in: session).contains(where: { !$0.isSilent }) {
-      throw .abandoned("services run, and they have the other key: take it from their machine, or stop them")
+      throw .abandoned("services run, and they have the database's key: copy it from their machine, or stop them")
     }
   }
 }

@@ -25,7 +25,7 @@ struct QuarantineReading {
       switch message.kind {
       case .notification, .notificationHistory:
         let decision = try intake.notification(
-          message, ReceivedBody(kept: message.body), notedApp: kept.claimedApp.isEmpty ? nil : kept.claimedApp,
+          message, ReceivedBody(message.body), notedApp: kept.claimedApp.isEmpty ? nil : kept.claimedApp,
           forwardsDenied: true, directory: directory)
         var entry = decision.entry
         // An operator asks for it, whatever the stage; what was forwarded already is not forwarded again.

@@ -69,16 +69,6 @@ package final class SenderAllowance: Sendable {
     }
   }
 
-  /// Whether `take` would allow a message of `size` bytes from this address, as far as its own bucket tells.
-  package func mayTake(_ size: Int, from peer: PeerAddress, at now: Milliseconds) -> Bool {
-    if isExempt(peer) { return true }
-    let price = Double(1 + size / Self.bytesPerToken)
-    return state.withLock { state in
-      guard let bucket = state.buckets[Self.site(of: peer)] else { return true }
-      return tokens(of: bucket, at: now) >= min(price, Double(settings.burst))
-    }
-  }
-
   private static func site(of peer: PeerAddress) -> [UInt8] {
     peer.bytes.count == 16 ? Array(peer.bytes.prefix(8)) : peer.bytes
   }

@@ -113,9 +113,6 @@ package struct AppStoreWorld: Sendable {
     }
   }
 
-  /// When the next notification is due; nil: none is under way.
-  package var nextNotification: Milliseconds? { untold.map(\.due).min() }
-
   private mutating func takePlans(of number: Int) {
     for event in households[number].planned { agenda.add(event) }
     households[number].planned.removeAll(keepingCapacity: false)

@@ -6,23 +6,22 @@ import Runtime
 import Signing
 import Time
 
-/// `switchyard db key`: under which master key the database is sealed.
+/// `switchyard db key`: the master key that seals the database.
 enum DatabaseKey {
   static let command = Command(
-    "key", "Show under which master key the database is sealed; accept another one if that is lost.",
+    "key", "Show which master key seals the database; accept another one if that key is lost.",
     discussion: """
-      Bodies of messages, credentials and kept answers are sealed under one master key, the same on every machine. If it is \
-      lost and no backup has it, --accept-new lets the database go on under the key that is here. What is known of purchases \
-      and customers stays, and answers are made of it. Bodies stored before do not open any more: they cannot be shown, \
-      replayed, forwarded or rebuilt from. Credentials end; register them again.
+      One master key, the same on every machine, seals bodies of messages, credentials and kept answers. If the key is lost \
+      and no backup has it, --accept-new makes the key on this machine the database's. Purchases, customers and answers stay. \
+      Bodies stored before cannot be shown, replayed, forwarded or rebuilt from. Credentials are deleted: register them again.
       """,
     examples: [
       Command.Example("switchyard db key"),
-      Command.Example("switchyard db key --accept-new --dry-run", "which credentials would end"),
-      Command.Example("switchyard db key --accept-new", "after every service was stopped"),
+      Command.Example("switchyard db key --accept-new --dry-run", "which credentials would be deleted"),
+      Command.Example("switchyard db key --accept-new", "stop every service first"),
     ],
     options: [
-      .flag("accept-new", "Let the database go on under the key that is here, because its own is lost."),
+      .flag("accept-new", "Make this machine's key the database's, because its own is lost."),
       .flag("dry-run", "Say what --accept-new would do and change nothing."), JSONOutput.option,
     ] + MasterKeyOptions.options
   ) { arguments, terminal in
@@ -68,19 +67,19 @@ enum DatabaseKey {
     if arguments.wantsJSON {
       try terminal.write([
         "dryRun": .bool(isDry),
-        "ended": .array(
+        "deleted": .array(
           ended.map { ["app": .string($0.bundleID), "kind": .string($0.kind.rawValue), "name": .string($0.name)] }),
       ])
       return .done
     }
-    let verb = isDry ? "would end" : "ended"
+    let verb = isDry ? "would be deleted" : "deleted"
     for credential in ended {
       try terminal.write("\(verb): \(credential.bundleID) \(credential.kind.rawValue) \(credential.name)\n")
     }
     terminal.note(
       isDry
         ? "nothing was changed"
-        : "the database goes on under this key; register again what ended: `switchyard app add`, `switchyard app secret`"
+        : "this key is the database's now; register again what was deleted: `switchyard app add`, `switchyard app secret`"
     )
     return .done
   }

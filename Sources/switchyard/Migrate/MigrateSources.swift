@@ -76,9 +76,6 @@ struct MigrateSources {
     }
   }
 
-  /// Whether a password has to be sealed.
-  var isTable: Bool { table != nil }
-
   /// How the table is read, for a plan; nil without one.
   func tableSource() async throws -> (source: TableSource, password: String?)? {
     guard let table, let text = arguments.value("source-database") else { return nil }

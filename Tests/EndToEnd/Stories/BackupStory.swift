@@ -89,7 +89,7 @@
     #expect(try await program.run("explain", Self.app, "2000000000000077").status == 0)
     #expect(try await program.run("inbox", "show").status == 0)
     let plan = try await program.run("db", "key", "--accept-new", "--json")
-    #expect(try plan.objects.first?["ended"]?.array?.count == 1, "\(plan)")
+    #expect(try plan.objects.first?["deleted"]?.array?.count == 1, "\(plan)")
     let token = try #require(
       try await program.run("app", "token", Self.app, "--json").objects.first?["token"]?.string)
     let service = try await RunningProgram.serve(program, trust)
