@@ -29,7 +29,7 @@ package struct Intake: Sendable {
   ///   - pathApp: the bundle id in the URL, when Apple was given one with it.
   ///   - notedApp: of a message that was set aside: whose it was then said to be. It stands for the URL of a V1 body whose
   ///     shared secret does not tell.
-  ///   - isFromApple: whether it was posted from one of Apple's networks: then another app's secret keeps it from nobody.
+  ///   - isFromApple: whether Apple may have posted it: then another app's secret keeps it from nobody.
   ///   - forwardsDenied: whether what is refused goes to the app's own back end although its policy is against it, because
   ///     an operator asks for it.
   package func notification(
@@ -66,7 +66,7 @@ package struct Intake: Sendable {
       var entry = Entry(message, .quarantined(refusal))
       if let app = (pathApp ?? unread.claimedApp ?? sender.app).flatMap({ directory[$0] }),
         let environment = sender.environment,
-        isFromApple || legacyBody?["password"]?.string.map({ directory.isOfAnother($0, than: app) }) != true
+        isFromApple || legacyBody.map({ directory.isOfAnother($0, than: app) }) != true
       {
         let isSigned = legacyBody == nil && unread.isSigned(for: app)
         if isSigned || forwardsDenied || directory.forwardsUnproven(app) {
@@ -95,7 +95,7 @@ package struct Intake: Sendable {
   package func decision(
     on message: InboxMessage, about app: App, secrets: SecretFilter? = nil
   ) throws(Refusal) -> Decision {
-    if let secrets, secrets.isFound(in: message.body),
+    if let secrets, secrets.isFound(in: message.body) || message.body.contains(UInt8(ascii: "\\")),
       let object = ReceivedBody(kept: message.body).legacyNotification
     {
       try Self.checkIsSaidOnce(object, of: app.bundleID, secrets)

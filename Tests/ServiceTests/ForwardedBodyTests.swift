@@ -88,39 +88,46 @@
     }
   }
 
-  /// Its own back end would hear what is another app's.
-  @Test func `with the secret of another app goes to nobody, unless Apple's networks sent it`() async throws {
+  /// Else a back end would hear what another app's customers do.
+  @Test func `of another app goes to nobody, unless Apple's networks sent it; one that names the app goes to it`()
+    async throws
+  {
     let proxy = try #require(Network("127.0.0.1"))
-    let listener = Listener(200)
+    let (listener, other) = (Listener(200), "com.example.the-other")
     try await listener.listening { url in
       try await RunningService.with(sources: AllowedSources(networks: [], proxies: [proxy])) { service in
         try await service.set(nil, url: url)
         try await service.pool.transaction { [master = service.master] session throws(DatabaseError) in
-          let other = try AppTable.add(
-            bundleID: "com.example.the-other", appAppleID: 2, at: RunningService.now, in: session)
+          let app = try AppTable.add(bundleID: other, appAppleID: 2, at: RunningService.now, in: session)
           try CredentialTable.put(
-            Array(Self.secret.utf8), kind: .sharedSecret, name: "other", issuer: "", of: other,
+            Array(Self.secret.utf8), kind: .sharedSecret, name: "other", issuer: "", of: app,
             sealedWith: Keyring(current: master), at: RunningService.now, in: session)
         }
-        try await service.register(secret: "fedcba9876543210fedcba9876543210")
-        let bodies = Self.bodies(2_000)
-        let tried = Atomic(0)
-        let isKnown = try await eventually {
-          let from = [(name: "X-Forwarded-For", value: "203.0.113.9")]
-          let number = tried.add(1, ordering: .relaxed).newValue
-          _ = try await service.post("/notifications", Self.bodies(10_000 * number)[0], headers: from)
-          return try await service.pool.read { session throws(DatabaseError) in
-            try session.query("SELECT COUNT(*) FROM quarantine WHERE code = 'wrongSharedSecret'")[0].int(0) == 1
-          }
+        func post(_ body: [UInt8], from sender: String, to app: String) async throws -> JSONValue? {
+          let from = [(name: "X-Forwarded-For", value: sender)]
+          return try await service.post("/notifications/\(app)", body, headers: from).body["status"]
         }
+        let stranger = "203.0.113.9"
+        let others = Self.bodies(2_000).map {
+          Array(String(decoding: $0, as: UTF8.self).replacing(RunningService.app, with: other).utf8)
+        }
+        // As soon as the service knows the other app and its secret.
+        let isKnown = try await eventually { try await post(others[0], from: stranger, to: other) != "quarantined" }
         #expect(isKnown)
-        let heard = listener.requests.count
-        _ = try await service.post(
-          "/notifications", bodies[1], headers: [(name: "X-Forwarded-For", value: "203.0.113.9")])
-        _ = try await service.post(
-          "/notifications", bodies[2], headers: [(name: "X-Forwarded-For", value: "17.58.0.1")])
-        #expect(await eventually { listener.requests.last?.body == bodies[2] })
-        #expect(listener.requests.count == heard + 1)
+        #expect(try await post(others[1], from: stranger, to: RunningService.app) == "quarantined")
+        #expect(try await post(others[2], from: "17.58.0.1", to: RunningService.app) == "quarantined")
+        // The account's secret, which is registered for the other app alone.
+        let named = Self.bodies(3_000)[0]
+        #expect(try await post(named, from: stranger, to: RunningService.app) == "quarantined")
+        #expect(await eventually { Set(listener.requests.map(\.body)) == [others[2], named] })
+        // In the stage `legacy` it is passed through.
+        try await service.set(.legacy, url: url)
+        let isPassed = try await eventually {
+          try await post(Self.bodies(4_000)[0], from: stranger, to: RunningService.app) == "passedThrough"
+        }
+        #expect(isPassed)
+        #expect(try await post(others[4], from: "17.58.0.1", to: RunningService.app) == "passedThrough")
+        #expect(!listener.requests.map(\.body).contains(others[1]))
       }
     }
   }

@@ -20,6 +20,10 @@ extension RowJudge {
     do throws(Refusal) {
       let decision = try decision(on: body, app: app, row)
       let findings = decision.entry.findings
+      if let findings, findings.userIDs.contains(where: { directory.secretFilter.isHeld(by: $0.value) }) {
+        return .rejected(
+          RejectReason(word: "userIdIsSecret"), MigrationAccountTable.Place(app: app.id, environment: nil))
+      }
       // A renewal names no app, so that it alone proves nothing: Apple is asked by its id.
       if let findings, findings.purchases.isEmpty, findings.appTransactions.isEmpty,
         let renewal = findings.renewals.first, renewal.source == .signedV2

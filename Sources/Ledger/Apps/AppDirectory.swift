@@ -1,3 +1,4 @@
+package import JSON
 import Rollout
 package import Signing
 
@@ -91,8 +92,10 @@ package struct AppDirectory: Sendable {
   /// Whether it is one of the app's valid secrets.
   package func accepts(_ secret: String, of app: App) -> Bool { !secrets.holders(of: secret, among: [app]).isEmpty }
 
-  /// Whether a secret is another app's and not this one's.
-  package func isOfAnother(_ secret: String, than app: App) -> Bool {
+  /// Whether a V1 body is another app's by its shared secret, and does not name this app: Apple may send the secret of the account,
+  /// which is not registered for each app.
+  package func isOfAnother(_ body: JSONObject, than app: App) -> Bool {
+    guard body["bid"]?.string != app.bundleID, let secret = body["password"]?.string else { return false }
     let holders = apps(withSecret: secret)
     return !holders.isEmpty && !holders.contains { $0.id == app.id }
   }

@@ -86,7 +86,7 @@ package struct EvidenceRoute: Sendable {
       metrics.refusals["evidence", "userIdIsSecret"].increment()
       logger.notice("evidence refused", metadata: ["reason": "userIdIsSecret", "app": "\(app.bundleID)"])
       return .error(
-        400, "userIdIsSecret", "userId holds a shared secret or a password; send your own id of the user instead")
+        400, "userIdIsSecret", "userId holds a shared secret; send your own id of the user instead")
     case .contradictsUser:
       metrics.messages["evidence", app.bundleID, "refused"].increment()
       metrics.refusals["evidence", "userIdContradicts"].increment()

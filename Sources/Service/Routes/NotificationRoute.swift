@@ -106,7 +106,8 @@ package struct NotificationRoute: Sendable {
     func decide(in directory: AppDirectory) throws(Refusal) -> Intake.Decision {
       let start = ContinuousClock.now
       defer { metrics.verifySeconds["notifications"].record(ContinuousClock.now - start) }
-      return try intake.notification(message, body, pathApp: pathApp, isFromApple: isFromApple, directory: directory)
+      return try intake.notification(
+        message, body, pathApp: pathApp, isFromApple: mayBeApple(request.head), directory: directory)
     }
     let decision: Intake.Decision
     do throws(Refusal) {

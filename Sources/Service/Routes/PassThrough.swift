@@ -67,7 +67,8 @@ struct PassThrough: Sendable {
       ? .apple : lane(of: message, body, along: route, pathApp: pathApp, in: directory)
     if lane == .unproven {
       guard directory.forwardsUnproven(route.app),
-        secret(in: body).map({ directory.isOfAnother($0, than: route.app) }) != true
+        sources.mayStandForApple(sender)
+          || body.legacyNotification.map({ directory.isOfAnother($0, than: route.app) }) != true
       else { return nil }
       guard sources.mayStandForApple(sender) || rates.take(sender) else {
         metrics.passThroughRefused[lane.rawValue, "rate"].increment()
