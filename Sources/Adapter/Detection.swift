@@ -25,9 +25,10 @@ enum Detection {
     if looksLikeReceipt(trimmed) { return (.receipt(body), nil) }
     let inURI = trimmed.withoutDataURI
     if inURI.count < trimmed.count { return (.receipt(Array(inURI)), nil) }
-    if trimmed.first != UInt8(ascii: "{"), looksLikeJWS(trimmed) {
+    if trimmed.first != UInt8(ascii: "{"), trimmed.contains(UInt8(ascii: ".")) {
       return (.jws(Array(trimmed.reversed().drop { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D }.reversed())), nil)
     }
+    if looksLikeTransactionReceipt(trimmed) { return (.receipt(body), nil) }
     let value: JSONValue
     do throws(JSONError) { value = try JSONReader.read(body, limits: limits) } catch { throw Refusal(error) }
     guard let object = value.object else { throw Refusal(.unreadable, .notAMessage, "the body is JSON, but no object") }
@@ -44,14 +45,15 @@ enum Detection {
     }
   }
 
-  /// Base64 of a DER sequence that is longer than 127 bytes, or of `{` and a line; or such a sequence itself.
+  /// Base64 of a DER sequence that is longer than 127 bytes, or such a sequence itself.
   private static func looksLikeReceipt(_ text: ArraySlice<UInt8>) -> Bool {
-    text.starts(with: "MI".utf8) || text.starts(with: "ewo".utf8) || text.starts(with: [0x30, 0x82])
-      || text.starts(with: [0x30, 0x83]) || text.starts(with: [0x30, 0x80])
+    text.starts(with: "MI".utf8) || text.starts(with: [0x30, 0x82]) || text.starts(with: [0x30, 0x83])
+      || text.starts(with: [0x30, 0x80])
   }
 
-  /// A JWS begins with the base64url of `{"`.
-  private static func looksLikeJWS(_ text: ArraySlice<UInt8>) -> Bool {
-    text.starts(with: "eyJ".utf8) || text.contains(UInt8(ascii: "."))
+  /// Base64 of `{` and anything, by which a receipt of iOS 6 begins.
+  private static func looksLikeTransactionReceipt(_ text: ArraySlice<UInt8>) -> Bool {
+    guard text.first == UInt8(ascii: "e"), let second = text.dropFirst().first else { return false }
+    return "wxyz0123456789+/".utf8.contains(second)
   }
 }

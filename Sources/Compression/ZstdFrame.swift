@@ -1,6 +1,6 @@
 import CZstd
 
-/// One frame of Zstandard (RFC 8878) that tells its length: what is compressed in memory, whole.
+/// One frame of Zstandard (RFC 8878) that states its length: compressed in memory, whole.
 package enum ZstdFrame {
   private static let level: Int32 = 3
 

@@ -16,7 +16,7 @@ struct LegacySender {
     let secret = body["password"]?.string
     let app = try Self.app(body, secret, pathApp, notedApp, directory)
     guard directory.hasSecret(app) else {
-      let sealed = directory.unopened.first { $0.app == app.id }
+      let sealed = directory.unopened.first { $0.app == app.id && !$0.isRetired }
       throw Self.refusal(
         .noSharedSecret,
         sealed.map {

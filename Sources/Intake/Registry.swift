@@ -164,7 +164,8 @@ package final class Registry: Service {
           metadata: metadata.merging(["environment": "\(environment.rawValue)"]) { $1 })
       case .noSharedSecret:
         logger.notice(
-          "app has no shared secret: its V1 notifications are set aside, and forwarded as unproven", metadata: metadata)
+          "app has no shared secret: its V1 notifications are set aside, and forwarded if its policy forwards unproven ones",
+          metadata: metadata)
       case .noAPIKey:
         logger.notice("app has no API key: Apple cannot be asked about its purchases", metadata: metadata)
       }

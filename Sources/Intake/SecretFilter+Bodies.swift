@@ -4,7 +4,7 @@ package import Ledger
 
 /// Bodies are sealed; facts and reasons are stored in clear, so they must not hold a shared secret.
 extension SecretFilter {
-  /// Whether a V1 body has a registered secret in any place except `password`: that secret could become a fact.
+  /// Whether a V1 body has a registered secret outside `password`: that secret could become a fact.
   func isRepeated(in body: JSONObject) -> Bool {
     body.members.contains { isHeld(by: $0.key) || $0.key != "password" && isHeld(by: $0.value) }
   }

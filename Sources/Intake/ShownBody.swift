@@ -12,7 +12,7 @@ package enum ShownBody {
     return secrets.redacted(shown) ?? shown
   }
 
-  /// Nil if there is no such member.
+  /// `nil` if there is no such member.
   private static func shown(_ object: JSONObject) -> JSONObject? {
     var members: [JSONObject.Member]?
     for (place, member) in object.members.enumerated() {

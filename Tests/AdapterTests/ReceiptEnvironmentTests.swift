@@ -102,4 +102,22 @@
     #expect(waiting.map(\.transactionID) == [Self.original] && waiting.map(\.environment) == [.production])
     #expect(throws: Refusal(.authentic, .environmentUnknown, "")) { try Bench.legacyEvidence(text) }
   }
+
+  /// What is kept is read again: else a rebuild would end at a list that a client wrote anew.
+  @Test(arguments: ["\n", "\r\n", "\t", " ", "", "\n\n  "])
+  func `is kept so that it can be read again, however its list is written`(space: String) throws {
+    let list = try #require(Base64.standard.decode(Array(try receipt(named: nil).utf8)))
+    let written = String(decoding: list, as: UTF8.self).replacing("{\n\t", with: "{" + space)
+    let base64 = String(decoding: Base64.standard.encode(Array(written.utf8)), as: UTF8.self)
+    for given in [written, base64] {
+      let kept = try #require(ReceiptReader.base64(of: Array(given.utf8)))
+      #expect(kept == base64)
+      let reading = try Bench.legacyEvidence(Array(kept.utf8), in: .production, userID: "ada")
+      #expect(reading.findings.seeds.map(\.transactionID) == [Self.original], "\(kept.prefix(4))")
+      guard case .signature? = ReceivedBody(kept: Array(kept.utf8)).proof else {
+        Issue.record("not known as a receipt: \(kept.prefix(4))")
+        continue
+      }
+    }
+  }
 }

@@ -149,6 +149,9 @@ struct Damage: Sendable, CustomTestStringConvertible {
   @Test func `because it is too large is refused unread`() {
     let reader = ReceiptReader(trust: Bench.trust, limits: .init(bytes: 1_000))
     #expect(reader.read([UInt8](repeating: 0x41, count: 1_001)).refusal?.code == .tooLarge)
+    // In base64, as it is kept, it would be.
+    #expect(reader.read([0x30, 0x82] + [UInt8](repeating: 0, count: 760)).refusal?.code == .tooLarge)
+    #expect(reader.read([0x30, 0x82] + [UInt8](repeating: 0, count: 700)).refusal?.code != .tooLarge)
   }
 
   @Test func `because it is nested without end is refused`() {

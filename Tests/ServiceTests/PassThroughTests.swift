@@ -48,10 +48,10 @@ extension RunningService {
   }
 
   private static func sandbox(in session: Session) throws(DatabaseError) -> (Scope, Flag) {
-    guard let found = try FlagTable.all(in: session).first(where: { $0.key.environment == .sandbox }) else {
-      throw DatabaseError(.column, "no flag")
-    }
-    return (found.key, found.value)
+    guard let app = try AppTable.all(in: session).first else { throw DatabaseError(.column, "no app") }
+    let scope = Scope(app: app.id, environment: .sandbox)
+    guard let flag = try FlagTable.all(in: session)[scope] else { throw DatabaseError(.column, "no flag") }
+    return (scope, flag)
   }
 
   fileprivate func count(_ sql: SQL) async throws -> Int {

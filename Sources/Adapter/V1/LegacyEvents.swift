@@ -52,7 +52,7 @@ struct LegacyEvents {
   /// What the top of the body says beside whose it is, the receipt and the secret.
   var details: JSONObject {
     let told: Set<String> = [
-      "password", "environment", "bid", "deprecation", "latest_receipt", "latest_expired_receipt",
+      "environment", "bid", "deprecation", "latest_receipt", "latest_expired_receipt",
       // Marks what is read off signed purchases; a body that says so would look like it.
       "learned",
     ]

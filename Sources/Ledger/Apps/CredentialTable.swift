@@ -35,8 +35,8 @@ package enum CredentialTable {
       """)
   }
 
-  /// A credential that does not open, and ends with its master key.
-  package struct Ended: Hashable, Sendable {
+  /// A credential whose master key is lost.
+  package struct Lost: Hashable, Sendable {
     package let bundleID: String
     package let kind: Kind
     package let name: String
@@ -45,19 +45,19 @@ package enum CredentialTable {
   /// The credentials that do not open with these keys, the retired ones too.
   package static func unopened(
     with keys: Keyring, in session: borrowing Session
-  ) throws(DatabaseError) -> [Ended] {
+  ) throws(DatabaseError) -> [Lost] {
     let names = Dictionary(try AppTable.all(in: session).map { ($0.id, $0.bundleID) }) { first, _ in first }
-    var ended: [Ended] = []
+    var lost: [Lost] = []
     for kind in Kind.allCases {
-      ended += try open(kind, with: keys, retired: true, in: session).unopened.map {
-        Ended(bundleID: names[$0.app] ?? "", kind: kind, name: $0.name)
+      lost += try open(kind, with: keys, retired: true, in: session).unopened.map {
+        Lost(bundleID: names[$0.app] ?? "", kind: kind, name: $0.name)
       }
     }
-    return ended
+    return lost
   }
 
   /// Deletes a credential that nobody can open any more.
-  package static func delete(_ credential: Ended, in session: borrowing Session) throws(DatabaseError) {
+  package static func delete(_ credential: Lost, in session: borrowing Session) throws(DatabaseError) {
     _ = try session.execute(
       """
       DELETE c FROM credentials c JOIN apps a ON a.id = c.app WHERE a.bundle_id = \(credential.bundleID)
@@ -118,9 +118,6 @@ package enum CredentialTable {
     package let retiredAt: Milliseconds?
   }
 
-  /// What a credential of one kind is known by where it need not open.
-  package static func mark(of app: App.ID, _ name: String) -> Digest { .sha256(Array("\(app.number) \(name)".utf8)) }
-
   /// A credential whose secret cannot be read here.
   package struct Unopened: Hashable, Sendable {
     package let app: App.ID
@@ -130,8 +127,6 @@ package enum CredentialTable {
     package let isRetired: Bool
     /// Whether it was sealed under a master key that is not here; else it is damaged.
     package let isOfAnotherKey: Bool
-
-    package var mark: Digest { CredentialTable.mark(of: app, name) }
 
     package init(
       app: App.ID, name: String, reason: String, isRetired: Bool = false, isOfAnotherKey: Bool = false

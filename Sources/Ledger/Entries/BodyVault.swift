@@ -5,8 +5,8 @@ import Time
 
 /// Seals the bodies of messages before they are stored, and opens them: a body may hold a shared secret.
 ///
-/// A stored body is a byte for the form, then a zstd frame, sealed under a key of the month in which the message was received,
-/// and bound to the message's digest: one row cannot replace another.
+/// A stored body is a byte for the form, then a zstd frame. It is sealed under a key of the month in which the message was
+/// received. It is bound to the message's digest: one row cannot replace another.
 package struct BodyVault: Sendable {
   private let keys: Keyring
 
@@ -79,7 +79,7 @@ package struct BodyVault: Sendable {
   private static func context(_ digest: Digest) -> String { "bodies/\(digest.hex)" }
 }
 
-/// Why a stored body cannot be read.
+/// The reason that a stored body cannot be read.
 enum BodyDamage: Error {
   /// It was sealed under a master key that is not here, or was changed since.
   case sealing(SealingError)

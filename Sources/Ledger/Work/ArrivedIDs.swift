@@ -11,7 +11,7 @@ struct ArrivedIDs {
 
   /// To be made once what the messages prove is written.
   ///
-  /// - Parameter unasked: ids that V1 bodies name, of which signed data is stored but no history.
+  /// - Parameter unasked: ids in V1 bodies that have signed data here but no history.
   init(
     in messages: [(message: InboxMessage, app: App.ID, findings: Findings)], unasked: [Scope: Set<String>],
     _ session: borrowing Session
@@ -23,7 +23,7 @@ struct ArrivedIDs {
       let unproven = try WorkTable.unproven(findings.unverifiedSeeds, of: app, session)
       let others = claimed.union(unproven.map(\.transactionID))
       var most = WorkTable.mostUnverifiedOfMessage
-      // Beside something proven it is kept in any case: it must not go beyond what may wait.
+      // In a message that proves something it is kept in any case: it must not go beyond what may wait.
       if !unproven.isEmpty, unproven.count < findings.seeds.count {
         if rooms[scope] == nil { rooms[scope] = try WorkTable.room(for: .unverifiedID, in: scope, session) }
         most = min(most, max(0, rooms[scope] ?? 0))

@@ -14,7 +14,7 @@ package struct AcceptMasterKey: Sendable {
   package init(_ keys: Keyring) { self.keys = keys }
 
   /// The credentials that would be deleted; refused if the key is in use already, and while services run.
-  package func plan(on connection: Connection) async throws -> [CredentialTable.Ended] {
+  package func plan(on connection: Connection) async throws -> [CredentialTable.Lost] {
     try await connection.read { [keys] session throws(DatabaseError) in
       try Self.check(keys, in: session)
       return try CredentialTable.unopened(with: keys, in: session)
@@ -24,7 +24,7 @@ package struct AcceptMasterKey: Sendable {
   /// Makes the change, and returns the deleted credentials.
   package func apply(
     by author: Author, at now: Milliseconds, on connection: Connection
-  ) async throws -> [CredentialTable.Ended] {
+  ) async throws -> [CredentialTable.Lost] {
     try await connection.transaction { [keys] session throws(DatabaseError) in
       try Self.check(keys, in: session)
       let lost = try CredentialTable.unopened(with: keys, in: session)

@@ -140,6 +140,10 @@ extension ReceiptReader {
 
   private func open(_ bytes: [UInt8]) throws(ReceiptRefusal) -> Opened {
     let text = try ReceiptText(bytes, limit: limits.bytes)
+    // It is kept in base64, and read again so.
+    guard (text.bytes.count + 2) / 3 * 4 <= limits.bytes else {
+      throw ReceiptRefusal(.tooLarge, "\(text.bytes.count) bytes; in base64 at most \(limits.bytes) are accepted")
+    }
     switch text.form {
     case .message: return try openMessage(text)
     case .propertyList: return try openTransaction(text)

@@ -75,6 +75,10 @@ struct ReceiptText {
     let bare = text.first.map(quotes.contains) == true ? text.drop { quotes.contains($0) } : text
     guard bare.starts(with: "eyJ".utf8) else { return nil }
     let segments = bare.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    // A property list whose first key follows at once begins so, too.
+    if segments.count == 1, Base64.standard.decode(Array(bare)).map({ (try? PropertyList($0)) != nil }) == true {
+      return nil
+    }
     guard segments.count == 3, let payload = Base64.url.decode(Array(segments[1])) else {
       return ReceiptRefusal(.jwsGiven, "the beginning of a JWS instead of a receipt")
     }

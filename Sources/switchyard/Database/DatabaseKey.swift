@@ -39,11 +39,11 @@ enum DatabaseKey {
         try isDry && !key.isThere
         ? Keyring(current: .generate()) : key.load(hasSealed: false) { terminal.note($0) }
       let accept = AcceptMasterKey(keys)
-      let ended =
+      let lost =
         try await isDry
         ? accept.plan(on: connection)
         : accept.apply(by: .ofCommand(), at: WallClock.system.now(), on: connection)
-      return try tell(ended, isDry: isDry, arguments, terminal)
+      return try tell(lost, isDry: isDry, arguments, terminal)
     }
   }
 
@@ -62,18 +62,18 @@ enum DatabaseKey {
   }
 
   private static func tell(
-    _ ended: [CredentialTable.Ended], isDry: Bool, _ arguments: ParsedArguments, _ terminal: Terminal
+    _ lost: [CredentialTable.Lost], isDry: Bool, _ arguments: ParsedArguments, _ terminal: Terminal
   ) throws -> ExitStatus {
     if arguments.wantsJSON {
       try terminal.write([
         "dryRun": .bool(isDry),
         "deleted": .array(
-          ended.map { ["app": .string($0.bundleID), "kind": .string($0.kind.rawValue), "name": .string($0.name)] }),
+          lost.map { ["app": .string($0.bundleID), "kind": .string($0.kind.rawValue), "name": .string($0.name)] }),
       ])
       return .done
     }
     let verb = isDry ? "would be deleted" : "deleted"
-    for credential in ended {
+    for credential in lost {
       try terminal.write("\(verb): \(credential.bundleID) \(credential.kind.rawValue) \(credential.name)\n")
     }
     terminal.note(

@@ -21,7 +21,7 @@ struct SealedBodies {
 
   func shown(_ body: [UInt8]) -> [UInt8] { ShownBody.bytes(body, secrets) }
 
-  /// Says of messages whose bodies do not open why.
+  /// Names the messages whose bodies do not open, with the reasons.
   static func tell(_ unreadable: [(Digest, String)], _ terminal: Terminal) {
     for (digest, reason) in unreadable { terminal.note("\(digest.hex.prefix(12)): \(reason)") }
   }
