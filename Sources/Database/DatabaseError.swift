@@ -85,7 +85,7 @@ package struct DatabaseError: Error, Equatable, Sendable, CustomStringConvertibl
     }
   }
 
-  package var description: String { "\(code): \(detail)" }
+  package var description: String { code == .abandoned ? detail : "\(code): \(detail)" }
 }
 
 extension DatabaseError.Code {

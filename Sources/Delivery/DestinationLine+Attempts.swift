@@ -71,7 +71,10 @@ extension DestinationLine {
       // Of what nothing vouches for anybody can make any number.
       means.logger.log(
         level: work.delivery.proof == .unproven ? .debug : .error,
-        "given up; `switchyard outbox replay` sends it again", metadata: metadata)
+        reason == .bodyUnreadable
+          ? "given up: `switchyard doctor` says which key is missing"
+          : "given up; `switchyard outbox replay` sends it again",
+        metadata: metadata)
     case .failed:
       means.metrics.outcomes["failed"].increment()
       means.logger.notice("not delivered; it is tried again", metadata: metadata)

@@ -93,7 +93,7 @@ enum BodyDamage: Error {
         case .sealing(let error): "does not open: \(error.detail)"
         case .compact(let damage): "is damaged: \(damage)"
         }
-      throw DatabaseError(.column, "the stored body of the message \(digest.hex) \(reason)")
+      throw DatabaseError(.column, "the stored body of the message \(digest.hex) \(reason) (runbooks/backup.md)")
     }
   }
 }

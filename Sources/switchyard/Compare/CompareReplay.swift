@@ -90,7 +90,7 @@ struct KeptComparisons {
     differing: Bool = true, keptAlone: Bool = false
   ) async throws {
     found = try await CompareCommand.comparisons(arguments, connection, differing: differing, keptAlone: keptAlone)
-    keys = found.rows.isEmpty ? nil : try key.load(hasSealed: true) { terminal.note($0) }
+    keys = found.rows.isEmpty ? nil : try await key.keys(for: connection, terminal)
     self.connection = connection
   }
 

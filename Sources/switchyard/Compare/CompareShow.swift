@@ -37,8 +37,8 @@ enum CompareShow {
         return (row, apps.first { $0.id == row?.scope.app }, try ComparisonTable.body(of: id, in: session))
       }
       guard let row else { throw NoComparison(description: "No comparison has the number \(id).") }
-      let keys = try key.load(hasSealed: sealed != nil) { terminal.note($0) }
-      let pair = sealed.flatMap { Shadow.pair($0, of: id, with: keys) }
+      let keys = sealed == nil ? nil : try await key.keys(for: connection, terminal)
+      let pair = sealed.flatMap { sealed in keys.flatMap { Shadow.pair(sealed, of: id, with: $0) } }
       let (bundleID, account) = (app?.bundleID ?? "", pair?.account.sorted() ?? [])
       let document: JSONObject = [
         "comparison": .integer(id), "app": .string(bundleID), "environment": .string(row.scope.environment.rawValue),
@@ -61,7 +61,11 @@ enum CompareShow {
         let table = arguments.flag("all") && pair != nil ? whole(pair, row) : differing(row)
         try terminal.write(table.render(for: terminal))
       }
-      if pair == nil { terminal.note("The answers are no longer kept, or the master key does not open them.") }
+      if pair == nil {
+        terminal.note(
+          sealed == nil
+            ? "The answers are not kept: those that differ are, for 14 days." : "The kept answers do not open.")
+      }
       return .done
     }
   }

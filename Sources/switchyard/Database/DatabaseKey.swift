@@ -31,8 +31,12 @@ enum DatabaseKey {
     return try await options.withLedger(terminal) { connection in
       let inUse = try await connection.read { session throws(DatabaseError) in try MasterKeyTable.inUse(in: session) }
       guard accepts else {
-        let here = try? key.load(hasSealed: true) { terminal.note($0) }
-        return try show(inUse, here?.current.id, arguments, terminal)
+        let here = try? key.load(hasSealed: true) { terminal.note($0) }.current.id
+        if inUse != nil {
+          // Says what is missing, and what to do about it.
+          do { _ = try await key.keys(for: connection) { _ in } } catch { terminal.note("\(error)") }
+        }
+        return try show(inUse, here, arguments, terminal)
       }
       // A dry run makes no file.
       let keys =

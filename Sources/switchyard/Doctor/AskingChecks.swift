@@ -31,7 +31,7 @@ struct AskingChecks {
       return [
         .fail(
           "credentials", "keys and secrets are sealed here, and their master key cannot be read",
-          "bring it from the backup and name it with --master-key-file; no command makes another in its place")
+          "bring it from the backup and name it with --master-key-file; if no backup has it: runbooks/backup.md")
       ]
     }
     var checks: [Check] = []

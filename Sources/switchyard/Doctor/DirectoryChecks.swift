@@ -66,7 +66,9 @@ struct DirectoryChecks {
     guard let facts = FileFacts(options.path) else {
       return options.isNamed
         ? .fail("master key", "\(options.path) is not there", "bring it from the backup: what it sealed needs it")
-        : .warn("master key", "\(options.path) is not there yet", "made when it is first needed; then keep a copy")
+        : .warn(
+          "master key", "\(options.path) is not there",
+          "a new database makes it: keep a copy; a database that is sealed needs its own: runbooks/backup.md")
     }
     guard facts.mode & 0o077 == 0 else {
       return .fail("master key", "others than its owner may open \(options.path)", "chmod 600 \(options.path)")

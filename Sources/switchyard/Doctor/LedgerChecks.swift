@@ -19,13 +19,16 @@ struct LedgerChecks {
       ]
       return
     }
+    // With another key nothing is said of what it seals: that has its own line.
+    let isOther = try MasterKeyTable.inUse(in: session).map { $0 != keys?.current.id.description } ?? false
+    let own = isOther ? nil : keys
     all =
       [.ok("schema", "version \(status.installed)")] + (try Self.rebuild(session)) + (try Self.bodies(session, keys))
       + (try Self.apps(session))
       + (try ServiceChecks(session, now: now).all) + (try SetupChecks(session).all) + (try StageChecks(session).all)
       + (try OutboxChecks(session, now: now).all) + (try Self.quarantine(session))
       + (try Self.certificates(session)) + (try Self.heartbeats(session))
-      + (try AskingChecks(session, keys, now: now).all)
+      + (try AskingChecks(session, own, now: now).all)
   }
 
   private static func rebuild(_ session: Session) throws(DatabaseError) -> [Check] {

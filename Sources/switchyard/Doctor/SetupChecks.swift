@@ -18,7 +18,7 @@ struct SetupChecks {
       case .noSharedSecret:
         .warn(
           "shared secret",
-          "\(name) has no shared secret: V1 notifications are set aside, and do not reach its old back end",
+          "\(name) has no shared secret: V1 notifications are set aside, and forwarded only if it forwards unproven ones",
           "`\(gap.command)`; an app to which Apple sends V2 alone needs none")
       case .noAPIKey:
         .warn(

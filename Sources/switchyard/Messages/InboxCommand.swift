@@ -17,11 +17,11 @@ enum InboxCommand {
     "show", "Show the newest messages, or those whose digest begins so.",
     examples: [
       Command.Example("switchyard inbox show --limit 5"),
-      Command.Example("switchyard inbox show 9f86d081 --body", "one message as it came, but for secrets"),
+      Command.Example("switchyard inbox show 9f86d081 --body", "one message, but for secrets"),
     ],
     options: [
       .value("limit", "N", default: "20", "How many at most, 1 to 1000."),
-      .flag("body", "Print each body as it came, but for secrets, instead of the list."), JSONOutput.option,
+      .flag("body", "Print each body as compact JSON, without secrets, instead of the list."), JSONOutput.option,
     ] + MasterKeyOptions.options,
     arguments: [Positional("DIGEST", count: .optional, "The beginning of a message's SHA-256, at least 4 digits.")]
   ) { arguments, terminal in

@@ -62,7 +62,7 @@ enum QuarantineCommand {
   }
 
   private static let show = Command(
-    "show", "Show refused messages with their bodies as they came, but for secrets.",
+    "show", "Show refused messages with their bodies, but for secrets.",
     examples: [Command.Example("switchyard quarantine show 9f86d081"), "switchyard quarantine show 9f86d081 --json"],
     options: [JSONOutput.option] + MasterKeyOptions.options, arguments: [Positional("DIGEST", digest)]
   ) { arguments, terminal in

@@ -83,7 +83,10 @@
       }
       let checks = try await program.run(["doctor"] + key)
       #expect(checks.status == 1 && checks.output.contains("fail  stored bodies   sealed under the master key"))
-      #expect(try await program.run(["db", "key"] + key).status == 5)
+      let keys = try await program.run(["db", "key"] + key)
+      #expect(keys.status == 5)
+      #expect(keys.notes.contains(message), "\(keys)")
+      #expect(FileFacts("\(place.path)/elsewhere/master.key") == nil)
     }
     // What needs no key goes on.
     #expect(try await program.run("explain", Self.app, "2000000000000077").status == 0)
