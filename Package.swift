@@ -237,8 +237,8 @@ let package = Package(
     tests(
       "AppStoreServerTests", "Simulator", "HTTPServer", "HTTPClient", "Signing", "JSON", "Time"),
     tests(
-      "EndToEnd", "switchyard", "Truth", "Service", "Intake", "Seeding", "Adapter", "Ledger", "Database", "HTTPServer",
-      "HTTPClient", "Simulator", "Signing", "Purchases", "JSON", "Runtime", "Time"),
+      "EndToEnd", "switchyard", "Receipts", "Truth", "Service", "Intake", "Seeding", "Adapter", "Ledger", "Database",
+      "HTTPServer", "HTTPClient", "Simulator", "Signing", "Purchases", "JSON", "Runtime", "Time"),
   ]
 )
 

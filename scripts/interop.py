@@ -1,9 +1,9 @@
 """Compares `switchyard jws verify` with Apple's own verifier, message by message.
 
-    interop.py SWITCHYARD DIRECTORY
+    interop.py SWITCHYARD OURS STRANGERS
 
-DIRECTORY has story.jsonl and stream.jsonl of `switchyard simulate`, and simulated-apple/root.der. Both sides have to
-accept the same messages with the same contents, and to refuse the same. Exit status 1 when they differ.
+OURS and STRANGERS are worlds of `switchyard simulate --generate`; the root of the first is trusted. Both sides have to accept
+its notifications with the same contents, and to refuse each of them damaged, and the strangers'. Exit status 1 when they differ.
 """
 
 import base64
@@ -16,10 +16,6 @@ from pathlib import Path
 
 from appstoreserverlibrary.models.Environment import Environment
 from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier, VerificationException
-
-# What is refused for who is registered here, not for what is signed: to a verifier it is genuine.
-NOT_A_MATTER_OF_SIGNATURES = {"unknownApp"}
-
 
 def payload(jws):
     """The payload of a JWS, unverified."""
@@ -82,41 +78,53 @@ class Apple:
         return claims, inside, problems
 
 
-def main():
-    switchyard, directory = sys.argv[1], Path(sys.argv[2])
-    root = directory / "simulated-apple/root.der"
-    messages = [json.loads(line) for line in (directory / "story.jsonl").read_text().splitlines()]
-    for number, line in enumerate((directory / "stream.jsonl").read_text().splitlines(), 1):
-        messages.append({"caption": f"stream {number}", "expectation": "stored", "code": None, "body": line})
-    apple = Apple(root.read_bytes())
-    counts, problems, signed = Counter(), [], []
-    for message in messages:
-        try:
-            json.loads(message["body"])["signedPayload"]
-            signed.append(message)
-        except (ValueError, KeyError):
-            counts["no V2 notification, not compared"] += 1
+def damaged(body, stranger):
+    """The same notification with its payload, signature, header or certificate changed."""
+    header, claims, signature = json.loads(body)["signedPayload"].split(".")
+    other = json.loads(stranger)["signedPayload"].split(".")
+    last = "A" if signature[10] != "A" else "B"
+    none = base64.urlsafe_b64encode(b'{"alg":"none"}').decode().rstrip("=")
+    for what, jws in (
+        ("another payload", [header, other[1], signature]),
+        ("another signature", [header, claims, signature[:10] + last + signature[11:]]),
+        ("another's certificates", [other[0], claims, signature]),
+        ("no algorithm", [none, claims, ""]),
+        ("no signature", [header, claims, ""]),
+    ):
+        yield what, json.dumps({"signedPayload": ".".join(jws)}, separators=(",", ":"))
 
-    lines = "\n".join(message["body"] for message in signed)
+
+def main():
+    switchyard, ours, strangers = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
+    root = ours / "root.der"
+    bodies = (ours / "notifications.jsonl").read_text().splitlines()
+    foreign = (strangers / "notifications.jsonl").read_text().splitlines()
+    signed = [(f"notification {number}", True, body) for number, body in enumerate(bodies, 1)]
+    signed += [(f"stranger's {number}", False, body) for number, body in enumerate(foreign, 1)]
+    for number, (body, other) in enumerate(zip(bodies[:40], foreign[1:]), 1):
+        signed += [(f"notification {number} with {what}", False, made) for what, made in damaged(body, other)]
+    apple = Apple(root.read_bytes())
+    counts, problems = Counter(), []
+
+    lines = "\n".join(body for _, _, body in signed)
     run = subprocess.run(
         [switchyard, "jws", "verify", "--json", "--root", str(root), "-"], input=lines, text=True, capture_output=True
     )
-    ours = [json.loads(line) for line in run.stdout.splitlines()]
-    if len(ours) != len(signed):
-        sys.exit(f"interop: {len(ours)} answers to {len(signed)} messages (exit {run.returncode})\n{run.stderr}")
+    answers = [json.loads(line) for line in run.stdout.splitlines()]
+    if len(answers) != len(signed):
+        sys.exit(f"interop: {len(answers)} answers to {len(signed)} messages (exit {run.returncode})\n{run.stderr}")
 
-    for message, our in zip(signed, ours):
-        name, code = message["caption"], message["code"]
-        should_be_genuine = code is None or code in NOT_A_MATTER_OF_SIGNATURES
+    for (name, should_be_genuine, body), our in zip(signed, answers):
         try:
-            claims, inside, found = apple.read(message["body"])
+            claims, inside, found = apple.read(body)
             theirs = None
         except VerificationException as refusal:
             theirs = refusal.status.name
+        expected = "genuine" if should_be_genuine else "refused"
         if (theirs is None) != should_be_genuine:
-            problems.append(f"{name}: Apple's library says {theirs or 'genuine'}, expected {code or 'genuine'}")
+            problems.append(f"{name}: Apple's library says {theirs or 'genuine'}, expected {expected}")
         if ("error" not in our) != should_be_genuine:
-            problems.append(f"{name}: switchyard says {our.get('error', 'genuine')}, expected {code or 'genuine'}")
+            problems.append(f"{name}: switchyard says {our.get('error', 'genuine')}, expected {expected}")
         if theirs is not None or "error" in our:
             counts[f"refused by both ({our.get('error', {}).get('code')}; {theirs})"] += 1
             continue

@@ -144,11 +144,11 @@ def main():
             [SWITCHYARD, "serve", "--listen", "127.0.0.1:0", "--trust-root", str(DIRECTORY / "root.der"), "--trust-root",
              str(DIRECTORY / "receipt-root.der"),
              # An iOS 6 receipt signs no environment: only a root of Production may vouch for it.
-             "--trust-root-for", f"Production={DIRECTORY / 'receipt-root.der'}",
+             "--trust-root", f"Production={DIRECTORY / 'receipt-root.der'}",
              "--i-know-this-root-can-make-purchases-count", "--reconcile-every", "0", "--heartbeat-every", "0",
              "--verify-receipt-url", f"{APPLE}/verifyReceipt", "--verify-receipt-sandbox-url",
              f"{APPLE}/sandbox/verifyReceipt", *data],
-            env={**os.environ, "SWITCHYARD_APP_STORE_URL": APPLE}, stdout=subprocess.PIPE, text=True)
+            env={**os.environ, "SWITCHYARD_BASE_URL": APPLE}, stdout=subprocess.PIPE, text=True)
         try:
             talk(json.loads(service.stdout.readline())["url"])
         finally:

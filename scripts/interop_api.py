@@ -2,8 +2,8 @@
 
     interop_api.py DIRECTORY
 
-DIRECTORY is what `switchyard simulate --port` was given as --out. Every method of Apple's client gets an answer that it
-decodes; Apple's verifier, with online checks by our OCSP responder, accepts what is signed and refuses what is made to
+DIRECTORY is what `switchyard simulate --port` was given as --out. Every method of Apple's client but Retention Messaging's gets an
+answer that it decodes; Apple's verifier, with online checks by our OCSP responder, accepts what is signed and refuses what is made to
 be refused.
 """
 
@@ -20,26 +20,21 @@ from uuid import uuid4
 from appstoreserverlibrary.api_client import APIError, APIException, AppStoreServerAPIClient, GetTransactionHistoryVersion
 from appstoreserverlibrary.models.ConsumptionRequest import ConsumptionRequest
 from appstoreserverlibrary.models.ConsumptionRequestV1 import ConsumptionRequestV1
-from appstoreserverlibrary.models.DefaultConfigurationRequest import DefaultConfigurationRequest
 from appstoreserverlibrary.models.DeliveryStatus import DeliveryStatus
 from appstoreserverlibrary.models.Environment import Environment
 from appstoreserverlibrary.models.ExtendReasonCode import ExtendReasonCode
 from appstoreserverlibrary.models.ExtendRenewalDateRequest import ExtendRenewalDateRequest
 from appstoreserverlibrary.models.MassExtendRenewalDateRequest import MassExtendRenewalDateRequest
 from appstoreserverlibrary.models.NotificationHistoryRequest import NotificationHistoryRequest
-from appstoreserverlibrary.models.PerformanceTestRequest import PerformanceTestRequest
-from appstoreserverlibrary.models.RealtimeUrlRequest import RealtimeUrlRequest
 from appstoreserverlibrary.models.Status import Status
 from appstoreserverlibrary.models.TransactionHistoryRequest import Order, ProductType, TransactionHistoryRequest
 from appstoreserverlibrary.models.UpdateAppAccountTokenRequest import UpdateAppAccountTokenRequest
-from appstoreserverlibrary.models.UploadMessageRequestBody import UploadMessageRequestBody
 from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier, VerificationException, VerificationStatus
 
 DIRECTORY = Path(sys.argv[1])
 WORLD = json.loads((DIRECTORY / "world.json").read_text())
 APP = WORLD["apps"][0]
 ROOT = base64.b64decode(WORLD["rootDER"])
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
 counts = Counter()
 
 
@@ -182,27 +177,10 @@ def everything_else(purchases):
     status = api.get_status_of_subscription_renewal_date_extensions("all", paid_for["renewal"]["productId"])
     check(status.complete, "mass extension")
 
-    image, message = uuid4(), uuid4()
-    api.upload_image(image, PNG)
-    check(str(api.get_image_list().imageIdentifiers[0].imageIdentifier) == str(image), "images")
-    api.upload_message(message, UploadMessageRequestBody(header="Stay", body="There is more to come."))
-    check(str(api.get_message_list().messageIdentifiers[0].messageIdentifier) == str(message), "messages")
-    api.configure_default_message("pro.monthly", "en-US", DefaultConfigurationRequest(message))
-    check(str(api.get_default_message("pro.monthly", "en-US").messageIdentifier) == str(message), "default message")
-    api.delete_default_message("pro.monthly", "en-US")
-    api.configure_realtime_url(RealtimeUrlRequest("https://example.com/stay"))
-    check(api.get_realtime_url().realtimeURL == "https://example.com/stay", "real-time URL")
-    test = api.initiate_performance_test(PerformanceTestRequest(name))
-    check(api.get_performance_test_results(test.requestId).result is not None, "performance test")
-    api.delete_realtime_url()
-    api.delete_message(message)
-    api.delete_image(image)
-
     refused(APIError.TRANSACTION_ID_NOT_FOUND, "an unknown id", lambda: api.get_transaction_info("1"))
     refused(APIError.INVALID_TRANSACTION_ID, "no id", lambda: api.get_transaction_info("x"))
     refused(APIError.INVALID_EXTEND_BY_DAYS, "a year", lambda: api.extend_subscription_renewal_date(
         paid_for["originalTransactionId"], ExtendRenewalDateRequest(365, ExtendReasonCode.OTHER, "x")))
-    refused(APIError.DEFAULT_MESSAGE_NOT_FOUND, "no default", lambda: api.get_default_message("pro.monthly", "en-US"))
     refused(401, "another key", lambda: client(key_id="OTHERKEY01").get_transaction_info(name))
     production = client(url=WORLD["productionURL"])
     refused(APIError.TRANSACTION_ID_NOT_FOUND, "the other environment", lambda: production.get_transaction_info(name))

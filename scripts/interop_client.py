@@ -30,7 +30,6 @@ from appstoreserverlibrary.api_client import APIException, AppStoreServerAPIClie
 from appstoreserverlibrary.models.ConsumptionRequest import ConsumptionRequest
 from appstoreserverlibrary.models.ConsumptionRequestV1 import ConsumptionRequestV1
 from appstoreserverlibrary.models.ConsumptionStatus import ConsumptionStatus
-from appstoreserverlibrary.models.DefaultConfigurationRequest import DefaultConfigurationRequest
 from appstoreserverlibrary.models.DeliveryStatus import DeliveryStatus
 from appstoreserverlibrary.models.DeliveryStatusV1 import DeliveryStatusV1
 from appstoreserverlibrary.models.Environment import Environment
@@ -38,17 +37,13 @@ from appstoreserverlibrary.models.ExtendReasonCode import ExtendReasonCode
 from appstoreserverlibrary.models.ExtendRenewalDateRequest import ExtendRenewalDateRequest
 from appstoreserverlibrary.models.MassExtendRenewalDateRequest import MassExtendRenewalDateRequest
 from appstoreserverlibrary.models.NotificationHistoryRequest import NotificationHistoryRequest
-from appstoreserverlibrary.models.PerformanceTestRequest import PerformanceTestRequest
-from appstoreserverlibrary.models.RealtimeUrlRequest import RealtimeUrlRequest
 from appstoreserverlibrary.models.TransactionHistoryRequest import TransactionHistoryRequest
 from appstoreserverlibrary.models.UpdateAppAccountTokenRequest import UpdateAppAccountTokenRequest
-from appstoreserverlibrary.models.UploadMessageRequestBody import UploadMessageRequestBody
 from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier
 
 SWITCHYARD, DIRECTORY = sys.argv[1], Path(sys.argv[2])
 WORLD = json.loads((DIRECTORY / "world.json").read_text())
 APP = WORLD["apps"][0]
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
 PER_KIND = 12
 # Each of both is answered by a signature of its own moment.
 OWN = {"signedDate", "receiptCreationDate", "requestDate", "deviceVerification", "deviceVerificationNonce"}
@@ -72,20 +67,13 @@ COMPARED = {
     "extend_subscription_renewal_date": ["extension"],
     "extend_renewal_date_for_all_active_subscribers": ["mass extension"],
     "get_status_of_subscription_renewal_date_extensions": ["status of a mass extension"],
-    "upload_image": ["images"],
-    "get_image_list": ["images"],
-    "delete_image": ["images"],
-    "upload_message": ["messages"],
-    "get_message_list": ["messages"],
-    "delete_message": ["messages"],
-    "configure_default_message": ["default message"],
-    "get_default_message": ["default message"],
-    "delete_default_message": ["default message", "refusal"],
-    "configure_realtime_url": ["real-time URL"],
-    "get_realtime_url": ["real-time URL"],
-    "delete_realtime_url": ["real-time URL", "refusal"],
-    "initiate_performance_test": ["performance test"],
-    "get_performance_test_results": ["result of a performance test"],
+}
+
+# Retention Messaging is no part of a migration: `switchyard api` asks it by its row of endpoints.tsv, and nobody answers here.
+NOT_SIMULATED = {
+    "upload_image", "get_image_list", "delete_image", "upload_message", "get_message_list", "delete_message",
+    "configure_default_message", "get_default_message", "delete_default_message", "configure_realtime_url",
+    "get_realtime_url", "delete_realtime_url", "initiate_performance_test", "get_performance_test_results",
 }
 
 # What else the library offers, and why it is not compared here.
@@ -118,18 +106,23 @@ verifier = SignedDataVerifier(
 
 
 def ours(*arguments, status=0):
-    """The objects that our client prints, a line each; it ends with `status`."""
+    """What our client prints of Apple's answers, a line each; it ends with `status`."""
     done = subprocess.run(
         [
-            SWITCHYARD, "api", *arguments, "--json", "--environment", "Sandbox", "--bundle", APP["bundleId"],
+            SWITCHYARD, "api", *arguments, "--json", "--environment", "Sandbox", "--app", APP["bundleId"],
             "--issuer", WORLD["issuerId"], "--key-id", WORLD["keyId"], "--key-file", WORLD["keyFile"],
-            "--base-url", WORLD["productionURL"], "--root", str(DIRECTORY / "root.der"),
+            "--base-url", WORLD["productionURL"], "--trust-root", str(DIRECTORY / "root.der"),
         ],
         capture_output=True, text=True,
     )
     if done.returncode != status:
         sys.exit(f"interop: switchyard api {' '.join(arguments)} ended with {done.returncode}: {done.stderr}")
     return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def signed(*arguments):
+    """The transactions of all pages of an answer."""
+    return [row for page in ours(*arguments) for row in page["signedTransactions"]]
 
 
 def plain(value):
@@ -213,35 +206,36 @@ def purchases():
     customers = {line["customer"]: line for line in lines}
     for line in list(customers.values())[:PER_KIND]:
         identifier = line["transaction"]["transactionId"]
-        for what, option, version in [
-            ("history", [], GetTransactionHistoryVersion.V2), ("history of version 1", ["--v1"], GetTransactionHistoryVersion.V1)
+        for what, word, version in [
+            ("history", "history", GetTransactionHistoryVersion.V2), ("history of version 1", "history-v1", GetTransactionHistoryVersion.V1)
         ]:
-            same_rows(what, ours("history", identifier, *option), history(identifier, version), "transactionId")
+            same_rows(what, signed(word, identifier), history(identifier, version), "transactionId")
         info = theirs.get_transaction_info(identifier).signedTransactionInfo
-        same("transaction", ours("transaction", identifier)[0], verifier.verify_and_decode_signed_transaction(info))
+        same("transaction", ours("transaction", identifier)[0]["signedTransactionInfo"], verifier.verify_and_decode_signed_transaction(info))
         info = theirs.get_app_transaction_info(identifier).signedAppTransactionInfo
-        same("app transaction", ours("app-transaction", identifier)[0], verifier.verify_and_decode_app_transaction(info))
+        mine = ours("app-transaction", identifier)[0]["signedAppTransactionInfo"]
+        same("app transaction", mine, verifier.verify_and_decode_app_transaction(info))
     for line in [line for line in lines if line["transaction"].get("revocationDate")][:PER_KIND]:
         identifier = line["transaction"]["transactionId"]
         page = theirs.get_refund_history(identifier, None)
         rows = [verifier.verify_and_decode_signed_transaction(jws) for jws in page.signedTransactions]
         if not page.hasMore:
-            same_rows("refunds", ours("refunds", identifier), rows, "transactionId")
+            same_rows("refunds", signed("refunds", identifier), rows, "transactionId")
 
 
 def subscriptions():
     for line in truth("subscription")[:PER_KIND]:
         answer = theirs.get_all_subscription_statuses(line["transactionId"])
         items = {item.originalTransactionId: item for group in answer.data for item in group.lastTransactions}
-        rows = ours("status", line["transactionId"])
+        rows = [row for group in ours("status", line["transactionId"])[0]["data"] for row in group["lastTransactions"]]
         if {row["originalTransactionId"] for row in rows} != items.keys():
             sys.exit("interop: statuses: not the same subscriptions")
         for row in rows:
             item = items[row["originalTransactionId"]]
             same("status", {"status": row["status"]}, {"status": item.rawStatus})
             decoded = verifier.verify_and_decode_signed_transaction(item.signedTransactionInfo)
-            same("status, transaction", row["transaction"], decoded)
-            same("status, renewal", row["renewal"], verifier.verify_and_decode_renewal_info(item.signedRenewalInfo))
+            same("status, transaction", row["signedTransactionInfo"], decoded)
+            same("status, renewal", row["signedRenewalInfo"], verifier.verify_and_decode_renewal_info(item.signedRenewalInfo))
 
 
 class Inbox(BaseHTTPRequestHandler):
@@ -276,7 +270,8 @@ def sent_test(token):
 
 def same_notification(notification, decoded):
     if decoded.data:
-        same("notification, data", notification["data"], decoded.data)
+        signed = ["signedTransactionInfo", "signedRenewalInfo", "signedAppTransactionInfo"]
+        same("notification, data", notification["data"], decoded.data, leaving=signed)
     same(
         "notification", {name: value for name, value in notification.items() if name not in ("data", "summary")},
         decoded, leaving=["data", "summary"],
@@ -294,8 +289,8 @@ def notifications():
         if decoded.rawNotificationType != "TEST":
             sys.exit(f"interop: a TEST is {decoded.rawNotificationType}")
         # The signature is of the moment; what it says was compared by interop.py.
-        mine = ours("test-notification", "--status", token)[0]
-        same_notification(mine["notification"], decoded)
+        mine = ours("test-notification-status", token)[0]
+        same_notification(mine["signedPayload"], decoded)
         same("test notification", {"attempts": mine["sendAttempts"]}, {"attempts": plain(status.sendAttempts)})
     now = json.loads(control("advance", {"days": 10}))["now"]
     request = NotificationHistoryRequest(startDate=WORLD["asOf"] - 150 * 86_400_000, endDate=now)
@@ -305,11 +300,12 @@ def notifications():
         for item in page.notificationHistory:
             decoded = verifier.verify_and_decode_notification(item.signedPayload)
             sent[decoded.notificationUUID] = (decoded, item.sendAttempts)
-    rows = ours("notification-history", "--days", "150")
-    if {row["notification"]["notificationUUID"] for row in rows} != sent.keys():
+    pages = ours("notification-history", f"startDate={request.startDate}", f"endDate={request.endDate}")
+    rows = [row for page in pages for row in page["notificationHistory"]]
+    if {row["signedPayload"]["notificationUUID"] for row in rows} != sent.keys():
         sys.exit("interop: notification history: not the same notifications")
     for row in rows:
-        notification = row["notification"]
+        notification = row["signedPayload"]
         decoded, attempts = sent[notification["notificationUUID"]]
         same_notification(notification, decoded)
         same("attempts", {"attempts": row["sendAttempts"]}, {"attempts": plain(attempts)})
@@ -319,7 +315,7 @@ def orders():
     for line in [line for line in truth("purchase") if line.get("orderId")][:PER_KIND]:
         answer = theirs.look_up_order_id(line["orderId"])
         rows = [verifier.verify_and_decode_signed_transaction(jws) for jws in answer.signedTransactions]
-        same_rows("order", ours("order", line["orderId"]), rows, "transactionId")
+        same_rows("order", signed("order", line["orderId"]), rows, "transactionId")
 
 
 def account_tokens(identifier):
@@ -329,11 +325,11 @@ def account_tokens(identifier):
         return verifier.verify_and_decode_signed_transaction(info).appAccountToken
 
     token = str(uuid4())
-    ours("account-token", identifier, token)
+    ours("account-token", identifier, f"appAccountToken={token}")
     same("account token", {"appAccountToken": token}, {"appAccountToken": read_by_theirs()})
     token = str(uuid4())
     theirs.set_app_account_token(identifier, UpdateAppAccountTokenRequest(appAccountToken=token))
-    mine = ours("transaction", identifier)[0]
+    mine = ours("transaction", identifier)[0]["signedTransactionInfo"]
     same("account token", {"appAccountToken": mine["appAccountToken"]}, {"appAccountToken": token})
 
 
@@ -353,7 +349,9 @@ def consumption(paid):
         return json.loads(control("consumption"))["consumption"]
 
     identifier = paid[0]["transactionId"]
-    ours("consumption", identifier, "--consented", "--delivery", "DELIVERED", "--consumed", "50000")
+    ours(
+        "consumption", identifier, "customerConsented=true", "deliveryStatus=DELIVERED", "consumptionPercentage=50000",
+        "sampleContentProvided=false")
     theirs.send_consumption_information(identifier, ConsumptionRequest(
         customerConsented=True, consumptionPercentage=50_000, deliveryStatus=DeliveryStatus.DELIVERED,
         sampleContentProvided=False))
@@ -363,7 +361,7 @@ def consumption(paid):
     file = DIRECTORY / "consumption.json"
     file.write_text(json.dumps({
         "customerConsented": True, "consumptionStatus": 2, "deliveryStatus": 1, "appAccountToken": ""}))
-    ours("consumption", identifier, "--consented", "--v1-file", str(file))
+    ours("consumption-v1", identifier, "--body", str(file))
     theirs.send_consumption_data(identifier, ConsumptionRequestV1(
         customerConsented=True, consumptionStatus=ConsumptionStatus.PARTIALLY_CONSUMED,
         deliveryStatus=DeliveryStatusV1.DID_NOT_DELIVER_DUE_TO_QUALITY_ISSUE, appAccountToken=""))
@@ -375,7 +373,7 @@ def extensions(paid):
     owned = {transaction["originalTransactionId"] for transaction in paid}
     active = [line for line in truth("subscription", now=True) if line["status"] == 1 and line["originalTransactionId"] in owned]
     one, other = (line["originalTransactionId"] for line in active[:2])
-    mine = ours("extend", one, "--days", "3", "--reason", "1", "--request", "mine")[0]
+    mine = ours("extend", one, "extendByDays=3", "extendReasonCode=1", "requestIdentifier=mine")[0]
     request = ExtendRenewalDateRequest(3, ExtendReasonCode.CUSTOMER_SATISFACTION, "theirs")
     answer = theirs.extend_subscription_renewal_date(other, request)
     own = ["effectiveDate", "originalTransactionId", "webOrderLineItemId"]
@@ -383,8 +381,9 @@ def extensions(paid):
     if {name for name in own if name in mine} != {name for name in own if name in plain(answer)}:
         sys.exit("interop: extension: not the same fields")
     product = active[0]["renewal"]["productId"]
-    options = ["--days", "3", "--reason", "2", "--storefront", "USA"]
-    mine = ours("extend-all", product, "--request", "all-of-mine", *options)[0]
+    mine = ours(
+        "extend-all", f"productId={product}", "requestIdentifier=all-of-mine", "extendByDays=3", "extendReasonCode=2",
+        'storefrontCountryCodes=["USA"]')[0]
     answer = theirs.extend_renewal_date_for_all_active_subscribers(
         MassExtendRenewalDateRequest(3, ExtendReasonCode.OTHER, "all-of-theirs", ["USA"], product))
     same("mass extension", mine, answer, leaving=["requestIdentifier"])
@@ -393,67 +392,14 @@ def extensions(paid):
         same("status of a mass extension", mine, theirs.get_status_of_subscription_renewal_date_extensions(request, product))
 
 
-def messages(original):
-    """Each uploads, configures and takes away, and both see the same after each step."""
-    def lists():
-        same("images", ours("message", "images")[0], theirs.get_image_list())
-        same("messages", ours("message", "list")[0], theirs.get_message_list())
-
-    def default(locale):
-        mine = ours("message", "default", "pro.monthly", locale)[0]
-        same("default message", mine, theirs.get_default_message("pro.monthly", locale))
-
-    def url():
-        same("real-time URL", ours("message", "url")[0], theirs.get_realtime_url())
-
-    (DIRECTORY / "picture.png").write_bytes(PNG)
-    (DIRECTORY / "message.json").write_text(json.dumps({"header": "Stay", "body": "There is more to come."}))
-    images, texts = [uuid4(), uuid4()], [uuid4(), uuid4()]
-    ours("message", "upload-image", str(images[0]), str(DIRECTORY / "picture.png"))
-    theirs.upload_image(images[1], PNG)
-    ours("message", "upload", str(texts[0]), str(DIRECTORY / "message.json"))
-    theirs.upload_message(texts[1], UploadMessageRequestBody(header="Stay", body="There is more to come."))
-    lists()
-    ours("message", "set-default", str(texts[0]), "pro.monthly", "en-US")
-    theirs.configure_default_message("pro.monthly", "de-DE", DefaultConfigurationRequest(texts[1]))
-    default("en-US")
-    default("de-DE")
-    ours("message", "unset-default", "pro.monthly", "de-DE")
-    theirs.delete_default_message("pro.monthly", "en-US")
-    for locale in ["en-US", "de-DE"]:
-        same_refusal("a default that is none", ["message", "default", "pro.monthly", locale],
-                     lambda: theirs.get_default_message("pro.monthly", locale))
-    mine = ours("message", "performance-test", original)[0]
-    answer = theirs.initiate_performance_test(PerformanceTestRequest(original))
-    same("performance test", mine, answer, leaving=["requestId"])
-    for request in [mine["requestId"], answer.requestId]:
-        mine = ours("message", "performance-result", request)[0]
-        same("result of a performance test", mine, theirs.get_performance_test_results(request))
-    ours("message", "set-url", "https://example.com/ours")
-    url()
-    theirs.configure_realtime_url(RealtimeUrlRequest("https://example.com/theirs"))
-    url()
-    ours("message", "unset-url")
-    same_refusal("a URL that is none", ["message", "url"], theirs.get_realtime_url)
-    ours("message", "set-url", "https://example.com/ours")
-    theirs.delete_realtime_url()
-    same_refusal("a URL that is none", ["message", "url"], theirs.get_realtime_url)
-    ours("message", "delete", str(texts[1]))
-    theirs.delete_message(texts[0])
-    ours("message", "delete-image", str(images[1]))
-    theirs.delete_image(images[0])
-    lists()
-
-
 def refusals(paid):
     """What Apple refuses is refused to both, by the same number."""
     original = paid[0]["originalTransactionId"]
     same_refusal("an unknown id", ["transaction", "1"], lambda: theirs.get_transaction_info("1"))
     same_refusal("no id", ["transaction", "x"], lambda: theirs.get_transaction_info("x"))
-    same_refusal("an unknown token", ["test-notification", "--status", "x"], lambda: theirs.get_test_notification_status("x"))
-    same_refusal("no UUID", ["account-token", original, "x"],
+    same_refusal("an unknown token", ["test-notification-status", "x"], lambda: theirs.get_test_notification_status("x"))
+    same_refusal("no UUID", ["account-token", original, "appAccountToken=x"],
                  lambda: theirs.set_app_account_token(original, UpdateAppAccountTokenRequest(appAccountToken="x")))
-    same_refusal("a message of nobody", ["message", "delete", str(uuid4())], lambda: theirs.delete_message(uuid4()))
 
 
 def check_all_is_compared():
@@ -471,11 +417,11 @@ def check_all_is_compared():
             }
     problems = [f"{name} is new" for name in offered.keys() - ELSEWHERE.keys() - {"AppStoreServerAPIClient"}]
     problems += [f"{name} is gone" for name in ELSEWHERE.keys() - offered.keys()]
-    problems += [f"{name} is not compared" for name in methods(AppStoreServerAPIClient) - COMPARED.keys()]
-    problems += [f"{name} is gone" for name in COMPARED.keys() - methods(AppStoreServerAPIClient)]
+    problems += [f"{name} is not compared" for name in methods(AppStoreServerAPIClient) - COMPARED.keys() - NOT_SIMULATED]
+    problems += [f"{name} is gone" for name in (COMPARED.keys() | NOT_SIMULATED) - methods(AppStoreServerAPIClient)]
     problems += [
         f"{name} is of the asynchronous client alone"
-        for name in methods(offered["AsyncAppStoreServerAPIClient"]) - COMPARED.keys() - {"async_close"}
+        for name in methods(offered["AsyncAppStoreServerAPIClient"]) - COMPARED.keys() - NOT_SIMULATED - {"async_close"}
     ]
     for name, places in COMPARED.items():
         problems += [f"{name}: no {what} was compared" for what in places if counts[what] == 0]
@@ -493,10 +439,9 @@ def main():
     finished(paid)
     consumption(paid)
     extensions(paid)
-    messages(paid[0]["originalTransactionId"])
     refusals(paid)
     check_all_is_compared()
-    print(f"interop: our client and Apple's agree in all {len(COMPARED)} methods of Apple's:")
+    print(f"interop: our client and Apple's agree in {len(COMPARED)} methods of Apple's:")
     for what, count in counts.items():
         print(f"  {count:6} {what}")
 

@@ -155,7 +155,7 @@ extension StrangerAttack {
     return StrangerAttack(
       name: "receipts",
       options: [
-        "--trust-root-for", "Sandbox=\(root)", "--verify-receipt-url", upstream, "--verify-receipt-sandbox-url",
+        "--trust-root", "Sandbox=\(root)", "--verify-receipt-url", upstream, "--verify-receipt-sandbox-url",
         upstream,
       ],
       prepare: { service in

@@ -34,7 +34,7 @@ final class AnsweringProcess {
     let served = try await ServedProcess.start(
       trusting: samples.pki, app: NotificationSamples.app,
       options: [
-        "--trust-root-for", "Sandbox=\(root)", "--back-end-networks", "127.0.0.0/8",
+        "--trust-root", "Sandbox=\(root)", "--back-end-networks", "127.0.0.0/8",
         // Nobody is there: what is not answered from the ledger fails.
         "--verify-receipt-url", "http://127.0.0.1:1/", "--verify-receipt-sandbox-url", "http://127.0.0.1:1/",
       ] + (cache.map { ["--answer-cache", "\($0)"] } ?? []))

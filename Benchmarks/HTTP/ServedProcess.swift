@@ -40,7 +40,7 @@ final class ServedProcess {
       "\(ownDirectory)/switchyard",
       [
         "serve", "--listen", "127.0.0.1:0", "--data-dir", "\(directory.path)/data", "--trust-root", root,
-        "--trust-root-for", "Sandbox", "--log-level", keepsLog ? "info" : "warning",
+        "--trust-root", "Sandbox", "--log-level", keepsLog ? "info" : "warning",
       ] + options, errors: keepsLog ? "\(directory.path)/\(logName)" : nil)
     guard let line = program.line(), let ready = try? JSONReader.read(Array(line.utf8)).object,
       let url = ready["url"]?.string, let port = url.split(separator: ":").last.flatMap({ UInt16($0) })

@@ -47,7 +47,7 @@ enum MigrationRows {
     let service = try await ServedProcess.start(
       root: bulk.samples.pki.root.certificate.der,
       options: [
-        "--trust-root-for", "Production", "--i-know-this-root-can-make-purchases-count", "--reconcile-every", "0",
+        "--trust-root", "Production", "--i-know-this-root-can-make-purchases-count", "--reconcile-every", "0",
         "--heartbeat-every", "0",
       ])
     for app in ReceiptSamples.apps { try await service.register(app) }

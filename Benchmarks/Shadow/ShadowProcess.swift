@@ -45,7 +45,7 @@ final class ShadowProcess {
     let served = try await ServedProcess.start(
       trusting: samples.pki, app: NotificationSamples.app,
       options: [
-        "--trust-root-for", "Sandbox=\(root)", "--back-end-networks", "127.0.0.0/8", "--verify-receipt-url", url,
+        "--trust-root", "Sandbox=\(root)", "--back-end-networks", "127.0.0.0/8", "--verify-receipt-url", url,
         "--verify-receipt-sandbox-url", url,
       ])
     try served.register(secret: AnsweredCustomer.secret, of: NotificationSamples.app)

@@ -21,7 +21,8 @@ struct LegacySender {
         .noSharedSecret,
         sealed.map {
           "the shared secret \($0.name) does not open under this master key (\($0.reason)); name the right one, then replay"
-        } ?? "no shared secret is registered; `switchyard app secret \(app.bundleID) --file FILE`, then replay",
+        }
+          ?? "no shared secret is registered; `switchyard app secret \(app.bundleID) --shared-secret-file FILE`, then replay",
         app.bundleID)
     }
     guard let secret else {
@@ -31,7 +32,7 @@ struct LegacySender {
     guard directory.accepts(secret, of: app) else {
       throw Self.refusal(
         .wrongSharedSecret,
-        "its password is none of the app's; if Apple has a newer one, `switchyard app secret \(app.bundleID) --file FILE`, "
+        "its password is none of the app's; if Apple has a newer one, `switchyard app secret \(app.bundleID) --shared-secret-file FILE`, "
           + "then replay", app.bundleID)
     }
     self.app = app

@@ -31,20 +31,6 @@ package struct AskableApp: Sendable {
     return (apps.compactMap { app in newest[app.id].map { Self(app: app, credentials: $0) } }, unusable)
   }
 
-  /// Every registered app, for whoever has to find the one that an id is of.
-  package static func candidates(
-    with keys: Keyring, in session: borrowing Session
-  ) throws(DatabaseError) -> [AppRouting.Candidate] {
-    let (askable, unusable) = try all(with: keys, in: session)
-    let credentials = Dictionary(askable.map { ($0.app.id, $0.credentials) }) { first, _ in first }
-    let reasons = Dictionary(unusable.map { ($0.app, $0.reason) }) { first, _ in first }
-    return try AppTable.all(in: session).map { app in
-      if let credentials = credentials[app.id] { return AppRouting.Candidate(app: app, access: .success(credentials)) }
-      return AppRouting.Candidate(
-        app: app, access: .failure(reasons[app.id].map { .unusableKey($0) } ?? .noKey))
-    }
-  }
-
   /// The apps for the look-ups of seeds: about whom Apple is asked where, from `record` on.
   package static func seeding(
     with keys: Keyring, in session: borrowing Session

@@ -13,6 +13,8 @@ public struct Schema: Sendable {
     case word(Set<String>)
     case code(ClosedRange<Int64>)
     case structure(Schema)
+    /// An object that this build does not read.
+    case opaque
     case structures(Schema)
     /// A list, or one object in its place: V1 bodies that went through many hands have either where Apple has the other.
     case rows(Schema)
@@ -81,7 +83,7 @@ public struct Schema: Sendable {
             known.meaning(of: key, at: place, search: schema.kind)
           }
         }
-      case .text, .integer, .flag, .date, .texts, .word, .code, .loose: break
+      case .text, .integer, .flag, .date, .texts, .word, .code, .opaque, .loose: break
       }
     }
   }
@@ -97,7 +99,7 @@ extension Schema.Kind {
     case .flag: value.bool != nil
     case .date: value.milliseconds != nil
     case .texts: value.array?.allSatisfy { $0.string != nil } ?? false
-    case .structure: value.object != nil
+    case .structure, .opaque: value.object != nil
     case .structures: value.array?.allSatisfy { $0.object != nil } ?? false
     case .rows: value.object != nil || value.array?.allSatisfy { $0.object != nil } ?? false
     case .loose(let loose): loose.accepts(value)
@@ -111,7 +113,7 @@ extension Schema.Kind {
     case .code(let codes): value.integer.map(codes.contains) ?? true
     case .loose(.word(let words)): value.looseText.map(words.contains) ?? true
     case .loose(.code(let codes)): value.looseInteger.map(codes.contains) ?? true
-    case .text, .integer, .flag, .date, .texts, .structure, .structures, .rows, .loose: true
+    case .text, .integer, .flag, .date, .texts, .structure, .opaque, .structures, .rows, .loose: true
     }
   }
 }

@@ -6,35 +6,22 @@ package enum SwitchyardCommand {
 
   package static let command = Command(
     "switchyard", "Moves App Store back ends from verifyReceipt and Notifications V1 to their successors.",
-    discussion: """
-      Data goes to stdout, talk to stderr. Exit statuses: \
-      \(ExitStatus.allCases.map { "\($0.rawValue) \($0.summary)" }.joined(separator: "; ")).
-      """,
-    examples: [
-      Command.Example("switchyard jws verify notification.json", "is this body really Apple's?"),
-      Command.Example("switchyard receipt inspect receipt.b64", "is this receipt, and what is in it?"),
-      Command.Example("switchyard convert body.json", "what does it say, whichever generation it is of?"),
-      Command.Example("switchyard fidelity receipt.b64 answer.json", "would our answer be Apple's?"),
-      Command.Example("switchyard answer receipt.b64", "what would we answer to this receipt now?"),
-      Command.Example("switchyard extract receipts.csv.gz > ids.jsonl", "what millions of receipts are worth"),
-      Command.Example("switchyard migrate start receipts.csv.gz", "make them all history"),
-      Command.Example("switchyard app add com.example.app --app-apple-id 1234567890"),
-      Command.Example("switchyard explain com.example.app 2000000906235058", "why does this customer have no access?"),
-      Command.Example("switchyard reconcile com.example.app --dry-run", "what did Apple say that never came?"),
-      Command.Example("switchyard quarantine replay --all", "after what was wrong has been mended"),
-      Command.Example("switchyard doctor", "what is wrong here, and what to do about it"),
-    ],
+    discussion: "Exit status: \(ExitStatus.allCases.map { "\($0.rawValue) \($0.summary)" }.joined(separator: "; ")).",
+    examples: ["switchyard doctor"],
     subcommands: [
-      ServeCommand.command, DevCommand.command, JWSCommand.command, ReceiptCommand.command, ConvertCommand.command,
-      FidelityCommand.command, AnswerCommand.command, ExtractCommand.command, MappingsCommand.command,
-      AppCommand.command, APICommand.command,
-      RolloutCommand.command, CompareCommand.command,
-      ExplainCommand.command, OutboxCommand.command, ConsumptionCommand.command, InboxCommand.command,
-      QuarantineCommand.command, ReconcileCommand.command, MigrateCommand.command, SeedsCommand.command,
-      CompletenessCommand.command,
-      DatabaseCommand.command, DoctorCommand.command, SimulateCommand.command,
+      DevCommand.command, SimulateCommand.command, ServeCommand.command, DoctorCommand.command, AppCommand.command,
+      DatabaseCommand.command, RolloutCommand.command, CompareCommand.command, MigrateCommand.command,
+      ExplainCommand.command, AnswerCommand.command, InboxCommand.command, QuarantineCommand.command,
+      OutboxCommand.command, ConsumptionCommand.command, SeedsCommand.command, ReconcileCommand.command,
+      CompletenessCommand.command, APICommand.command, JWSCommand.command, ReceiptCommand.command,
+      ExtractCommand.command, ConvertCommand.command, FidelityCommand.command, MappingsCommand.command,
     ]
-  ).addingCompletion()
+  ).addingCompletion().grouped([
+    ("TRY", ["dev", "simulate"]), ("SET UP", ["serve", "doctor", "app", "db"]), ("ROLL OUT", ["rollout", "compare"]),
+    ("MIGRATE", ["migrate"]), ("INVESTIGATE", ["explain", "answer", "inbox", "consumption", "seeds", "completeness"]),
+    ("REPAIR", ["quarantine", "outbox", "reconcile"]), ("APPLE'S API", ["api"]),
+    ("OFFLINE", ["jws", "receipt", "extract", "convert", "fidelity", "mappings", "completion"]),
+  ])
 
   /// Does what this process was called for.
   static func run() async -> ExitStatus {

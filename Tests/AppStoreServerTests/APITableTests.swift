@@ -11,7 +11,7 @@
     #expect(retryable == [4_040_002, 4_040_004, 4_040_006, 5_000_001])
   }
 
-  @Test func `have 31 paths`() { #expect(APIOperation.allCases.count == 31) }
+  @Test func `have 17 paths`() { #expect(APIOperation.allCases.count == 17) }
 
   @Test(arguments: APIOperation.allCases)
   func `find every operation by method and path`(operation: APIOperation) throws {

@@ -86,9 +86,6 @@
         ("POST", "/inApps/v1/notifications/history", ["endDate": 1], .invalidStartDate),
         ("POST", "/inApps/v1/notifications/history", ["startDate": 1, "endDate": 2], .startDateTooFarInPast),
         ("GET", "/inApps/v1/subscriptions/extend/mass/plus.monthly/none", nil, .statusRequestNotFound),
-        ("GET", "/inApps/v1/messaging/default/plus.monthly/en-US", nil, .defaultMessageNotFound),
-        ("GET", "/inApps/v1/messaging/realtime/url", nil, .realtimeUrlNotFound),
-        ("PUT", "/inApps/v1/messaging/realtime/url", ["realtimeURL": "ftp://x"], .badRequestRealtimeUrl),
       ]
       for (method, path, body, code) in rows {
         let answer = try await house.api(method, path, body)

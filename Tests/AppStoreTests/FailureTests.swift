@@ -201,7 +201,8 @@ extension CallFailure {
 
 @Suite struct `A call whose connection fails` {
   private func call(
-    _ port: UInt16, limits: AppStoreClient.Limits = .init(), _ call: Call<Void> = .finish("1")
+    _ port: UInt16, limits: AppStoreClient.Limits = .init(),
+    _ call: Call<JSONObject> = Call(.finishTransaction, path: ["transactionId": "1"])
   ) async throws -> CallFailure? {
     var result: CallFailure?
     try await withClient(port: port, limits: limits) { client, _ in
@@ -215,7 +216,7 @@ extension CallFailure {
     try await withRawServer({ _ in }) { port in
       #expect(try await call(port)?.code == .interrupted)
       #expect(try await call(port)?.attempts == 4)
-      let once = try await call(port, .uploadMessage(UploadMessageRequestBody(header: "h", body: "b"), as: "m"))
+      let once = try await call(port, Call(.requestTestNotification))
       #expect(once?.code == .interrupted)
       #expect(once?.attempts == 1)
       #expect(once?.isOutcomeUnknown == true)

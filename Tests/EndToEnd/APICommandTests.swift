@@ -41,7 +41,8 @@
     let server = HTTPServer(HTTPServerConfiguration(port: 0, stopWithin: .seconds(2)), handler: apple)
     try server.start()
     let options = [
-      "--bundle", "com.example.app", "--issuer", "i", "--key-id", "k", "--key-file", key, "--root", root,
+      "--app", "com.example.app", "--issuer", "i", "--key-id", "k", "--key-file", key, "--trust-root", root,
+      "--trust-root", "Production=\(root)", "--i-know-this-root-can-make-purchases-count",
       "--base-url", "http://127.0.0.1:\(server.port)",
     ]
     try await withThrowingTaskGroup(of: Void.self) { group in
@@ -66,7 +67,7 @@
 
   @Test func `refuses a base that is no URL, or the sandbox's`() async throws {
     for base in ["localhost:1", "http://", "http://127.0.0.1:1/sandbox", "https://127.0.0.1:1/sandbox/"] {
-      let words = ["api", "check", "--bundle", "a", "--issuer", "i", "--key-id", "k", "--key-file", "none"]
+      let words = ["api", "check", "--app", "a", "--issuer", "i", "--key-id", "k", "--key-file", "none"]
       let outcome = try await Program().run(words + ["--base-url", base])
       #expect(outcome.status == 2 && outcome.notes.contains("--base-url"), "\(base): \(outcome)")
     }
@@ -100,9 +101,10 @@
       #expect(outcome.output.contains("coins"))
       #expect(!outcome.output.contains("12 "))
       #expect(outcome.notes.contains("wrongBundle"))
-      #expect(outcome.notes.contains("revision r1"))
-      let objects = try await api(["history", "1", "--json"]).objects
-      #expect(objects.map { $0["transactionId"]?.string } == ["11", nil])
+      #expect(outcome.notes.contains("revision=r1 goes on"))
+      let rows = try await api(["history", "1", "--json"]).objects.first?["signedTransactions"]?.array
+      #expect(rows?.map { $0.object?["transactionId"]?.string } == ["11", nil])
+      #expect(rows?.last?.object?["error"]?.object?["code"] == "wrongBundle")
       let missing = try await api(["order", "M1"])
       #expect(missing.status == 1)
       #expect(missing.notes.contains("no such order"))
@@ -126,38 +128,80 @@
       let outcome = try await api(["history", "1"])
       #expect(outcome.status == 1, "\(outcome)")
       #expect(outcome.output.contains("11 "))
-      #expect(outcome.notes.contains("broken off after 1 in Production; revision r1"))
+      #expect(outcome.notes.contains("broken off after 1 in Production; revision=r1 goes on"))
       let lines = try await api(["history", "1", "--json"]).objects
-      #expect(lines.map { $0["transactionId"]?.string } == ["11", nil])
+      #expect(lines.map { $0["signedTransactions"]?.array?.count } == [1, nil])
       #expect(lines.last?["error"]?.object?["code"] == "unauthorized")
       #expect(!apple.asked.contains { $0.contains("/sandbox/") })
     }
   }
 
-  @Test func `says once that a revision is not taken any more`() async throws {
-    let stale = Self.json(["errorCode": 4_000_005, "errorMessage": "Invalid revision."], status: 400)
+  @Test func `walks through all pages, from where it is told, with what it is told`() async throws {
+    let path = "/inApps/v2/history/1?productType=CONSUMABLE&productType=NON_CONSUMABLE"
     let answers = [
-      ("/inApps/v2/history/1?revision=old", stale),
-      ("/inApps/v2/history/1?revision=r1", try Self.page(["12"], revision: "r2", hasMore: true)),
-      ("/inApps/v2/history/1?revision=r2", try Self.page(["13"], revision: "r3", hasMore: false)),
-      ("/inApps/v2/history/1", try Self.page(["11"], revision: "r1", hasMore: true)),
+      ("\(path)&revision=r1", try Self.page(["12"], revision: "r2", hasMore: true)),
+      ("\(path)&revision=r2", try Self.page(["13"], revision: "r3", hasMore: false)),
+      (path, try Self.page(["11"], revision: "r1", hasMore: true)),
     ]
     try await run(answers) { _, api in
-      let outcome = try await api(["history", "1", "--revision", "old"])
-      #expect(outcome.status == 0, "\(outcome)")
-      #expect(outcome.notes.split(separator: "\n").count { $0.contains("does not take that revision") } == 1)
-      #expect(outcome.notes.contains("3 in Production; revision r3"))
+      let types = ["productType=CONSUMABLE", "productType=NON_CONSUMABLE"]
+      let outcome = try await api(["history", "1"] + types)
+      #expect(outcome.status == 0 && outcome.notes.contains("3 in Production; revision=r3 goes on"), "\(outcome)")
+      let rest = try await api(["history", "1"] + types + ["revision=r1"])
+      #expect(rest.notes.contains("2 in Production") && !rest.output.contains("11 "), "\(rest)")
+    }
+  }
+
+  /// Every row of the table is a command: what its path, its query and its body become.
+  @Test func `asks any endpoint with what is written under Apple's names`() async throws {
+    let place = TemporaryDirectory()
+    let picture = place.file("picture.png", [0x89, 0x50, 0x4E, 0x47, 1, 2])
+    let body = place.file("body.json", Array(#"{"header":"Stay","body":"There is more."}"#.utf8))
+    let calls = [
+      (
+        ["account-token", "1", "appAccountToken=u"], "PUT /inApps/v1/transactions/1/appAccountToken",
+        #"{"appAccountToken":"u"}"#
+      ),
+      (
+        [
+          "extend-all", "productId=7", "extendByDays=7", "requestIdentifier=12", #"storefrontCountryCodes=["USA"]"#,
+        ], "POST /inApps/v1/subscriptions/extend/mass",
+        #"{"productId":"7","extendByDays":7,"requestIdentifier":"12","storefrontCountryCodes":["USA"]}"#
+      ),
+      (["finish", "1"], "POST /inApps/v1/transactions/1/finish", nil),
+      (
+        ["message-upload", "m", "--body", body], "PUT /inApps/v1/messaging/message/m",
+        #"{"header":"Stay","body":"There is more."}"#
+      ),
+      (
+        ["message-upload-image", "i", "imageSize=FULL_SIZE", "--body", picture],
+        "PUT /inApps/v1/messaging/image/i?imageSize=FULL_SIZE", "(6 bytes of PNG)"
+      ),
+      (["message-unset-url"], "DELETE /inApps/v1/messaging/realtime/url", nil),
+    ]
+    try await run([]) { apple, api in
+      for (words, line, sent) in calls {
+        let tried = try await api(words + ["--environment", "Sandbox", "--dry-run"])
+        #expect(tried.output == "\(line)\n" + (sent.map { "\($0)\n" } ?? ""), "\(tried)")
+      }
+      #expect(apple.asked == [])
+      _ = try await api([
+        "notification-history", "startDate=2026-11-01T00:00:00Z", "transactionId=9", "--environment", "Sandbox",
+      ])
+      #expect(apple.asked == ["POST /sandbox/inApps/v1/notifications/history"])
+      let wrong = try await api(["history", "1", "CONSUMABLE"])
+      #expect(wrong.status == 2 && wrong.notes.contains("NAME=VALUE"), "\(wrong)")
     }
   }
 
   @Test func `does not call extended what Apple does not`() async throws {
     let answers = [("/inApps/v1/subscriptions/extend/1", Self.json(["success": false]))]
-    let call = ["extend", "1", "--days", "7", "--request", "r", "--environment", "Production"]
+    let call = ["extend", "1", "extendByDays=7", "requestIdentifier=r", "--environment", "Production"]
     try await run(answers) { _, api in
       let outcome = try await api(call)
       #expect(outcome.status == 1)
-      #expect(outcome.output == "not done\n  success: false\n")
-      #expect(outcome.notes.contains("does not say that it is extended"))
+      #expect(outcome.output == "success: false\n")
+      #expect(outcome.notes.contains("does not say that it was done"))
       let told = try await api(call + ["--json"])
       #expect(told.status == 1)
       #expect(try told.objects == [["success": false]])
@@ -182,15 +226,14 @@
     ]
     try await run(answers) { _, api in
       for (token, code) in [("good", 0), ("lost", 1), ("foreign", 1)] as [(String, Int32)] {
-        let call = ["test-notification", "--environment", "Sandbox", "--status", token]
+        let call = ["test-notification-status", token, "--environment", "Sandbox"]
         let table = try await api(call)
         let told = try await api(call + ["--json"])
         #expect(table.status == code && told.status == code, "\(token): \(table) \(told)")
         let object = try #require(try told.objects.first)
-        #expect((object["notification"]?.object?["notificationType"] == "TEST") == (token != "foreign"))
+        #expect((object["signedPayload"]?.object?["notificationType"] == "TEST") == (token != "foreign"))
         #expect(table.notes.contains("REFUSED") == (token == "foreign"))
         #expect(object["sendAttempts"]?.array?.count == 1)
-        #expect(object["signedPayload"] == nil)
       }
     }
   }
@@ -198,7 +241,7 @@
   @Test func `changes nothing without an environment, or when it is only tried`() async throws {
     let answers = [("/inApps/v1/subscriptions/extend/1", Self.json(["success": true, "effectiveDate": 5]))]
     try await run(answers) { apple, api in
-      let call = ["extend", "1", "--days", "7", "--request", "r"]
+      let call = ["extend", "1", "extendByDays=7", "extendReasonCode=0", "requestIdentifier=r"]
       let vague = try await api(call)
       #expect(vague.status == 2)
       #expect(vague.notes.contains("--environment"))
@@ -237,7 +280,7 @@
   @Test func `says what is wrong with a key`() async throws {
     let place = TemporaryDirectory()
     let outcome = try await Program().run([
-      "api", "check", "--bundle", "b", "--issuer", "i", "--key-id", "k", "--key-file", place.file("k", [0x41]),
+      "api", "check", "--app", "b", "--issuer", "i", "--key-id", "k", "--key-file", place.file("k", [0x41]),
     ])
     #expect(outcome.status == 1)
     #expect(outcome.notes.contains("no key of the App Store Server API"))

@@ -82,7 +82,7 @@
     }
     #expect(try await hours() == 72)
     #expect(try await program.run("app", "show", Self.app).output.contains("hold      72 hours\n"))
-    let dry = try await program.run("app", "set", Self.app, "--hold-access", "24", "--dry-run")
+    let dry = try await program.run("app", "set", Self.app, "--hold-access", "24h", "--dry-run")
     #expect(dry.output == "would: hold access 72 hours to 24 hours\n")
     #expect(try await hours() == 72)
     let changed = try await program.run("app", "set", Self.app, "--hold-access", "0", "--json")

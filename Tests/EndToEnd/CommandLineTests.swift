@@ -10,25 +10,32 @@
     }
   }
 
+  @Test func `shows its commands by what they are for when none is named`() async throws {
+    let outcome = try await program.run([])
+    let lines = outcome.output.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(outcome.status == 0 && lines.count <= 60, "\(outcome)")
+    for title in ["SET UP", "ROLL OUT", "INVESTIGATE", "OFFLINE"] { #expect(lines.contains(Substring(title))) }
+  }
+
   @Test(
     arguments: [
-      ([], "Say which"), (["quarantaine", "list"], "Did you mean \"quarantine\"?"), (["jws", "verify"], "Give FILE"),
+      (["app"], "Say which"), (["quarantaine", "list"], "Did you mean \"quarantine\"?"),
+      (["jws", "verify"], "Give FILE"),
       (["jws", "verify", "--rot", "x", "y"], "Did you mean \"--root\"?"), (["quarantine", "replay"], "Say which"),
       (["quarantine", "replay", "--all", "--code", "x"], "Say which"), (["quarantine", "show", "xyz"], "hexadecimal"),
-      (["db", "dump"], "Say --canonical"), (["db", "status", "--database", "http://x"], "mysql://"),
+      (["db", "status", "--database", "http://x"], "mysql://"), (["rollout", "kill"], "--all for every app"),
       (["db", "status", "--database", "mysql://u@h"], "names no database"), (["app", "add", "a b"], "bundle id"),
       (["app", "add", "com.example", "--key-id", "x"], "go together"),
       (["app", "add", "x", "--app-apple-id", "0"], "whole"),
       (["app", "token", "x", "--revoke", "12"], "hexadecimal"),
-      (["simulate", "purchase", "coins.10"], "coins.100"),
-      (["simulate", "purchase", "coins.100", "--offer", "x"], "no offer x of coins.100"),
+      (["simulate", "purchase", "coins.10"], "There is no command \"purchase\""),
       (["serve", "--bodies-in-flight", "0"], "from 1 to 65536"),
       (["serve", "--connections-per-address", "many"], "from 0 to 65536"),
       (["serve", "--apple-networks", "17.0.0.0/40"], "--apple-networks takes"),
       (["serve", "--back-end-networks", "example.com"], "--back-end-networks takes"),
       (["serve", "--allow-from", "everybody"], "`anywhere`"),
       (
-        ["db", "rebuild", "--trust-root", "/dev/null", "--trust-root-for", "Production"],
+        ["db", "rebuild", "--trust-root", "/dev/null", "--trust-root", "Production"],
         "no root certificate can be read"
       ),
     ] as [([String], String)])
@@ -42,7 +49,7 @@
   @Test func `trusts a root for Production only when told so in so many words`() async throws {
     let place = TemporaryDirectory()
     let root = try SignedFixtures().root(in: place)
-    let options = ["quarantine", "replay", "--all", "--trust-root", root, "--trust-root-for", "Production"]
+    let options = ["quarantine", "replay", "--all", "--trust-root", root, "--trust-root", "Production"]
     let refused = try await program.run(options + ["--data-dir", "\(place.path)/data"])
     #expect(refused.status == 2)
     #expect(refused.notes.contains("--i-know-this-root-can-make-purchases-count"))

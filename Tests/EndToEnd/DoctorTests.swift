@@ -90,7 +90,7 @@
     #expect(try level("shared secret", bare) == [], "nothing is forwarded yet")
     #expect(try level("shared secret", await program.run("doctor", "--json")) == ["warn"])
     let secret = database.place.file("secret", Array(String(repeating: "5", count: 32).utf8))
-    #expect(try await program.run("app", "secret", app, "--file", secret).status == 0)
+    #expect(try await program.run("app", "secret", app, "--shared-secret-file", secret).status == 0)
     let whole = try await program.run("doctor", "--json")
     for name in ["forwarding", "shared secret", "api key"] { #expect(try level(name, whole) == [], "\(name)") }
     // Turned off, it is missing again; an app that was removed needs nothing.
@@ -194,7 +194,7 @@
     let root = try SignedFixtures().root(in: place)
     let outcome = try await Program(options: ["--data-dir", "\(place.path)/data"], runsProcesses: true).run(
       "doctor", "--json", "--database", "mysql://nobody@127.0.0.1:1/none", "--trust-root", root,
-      "--trust-root-for", "Production", "--i-know-this-root-can-make-purchases-count")
+      "--trust-root", "Production", "--i-know-this-root-can-make-purchases-count")
     #expect(outcome.status == 1)
     #expect(try level("database", outcome) == ["fail"])
     #expect(try level("root", outcome) == ["ok", "ok", "warn"])

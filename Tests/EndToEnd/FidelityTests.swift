@@ -47,13 +47,4 @@ struct `switchyard fidelity` {
     let swapped = try await program.run("fidelity", answer, receipt)
     #expect(swapped.status == 1, "\(swapped)")
   }
-
-  @Test func `has a companion that answers from a receipt alone`() async throws {
-    let outcome = try await program.run("convert", "--to", "verifyReceipt", receipt)
-    #expect(outcome.status == 0, "\(outcome)")
-    let object = try #require(try outcome.objects.first)
-    #expect(object["status"] == 0 && object["environment"] == "Sandbox")
-    #expect(object["receipt"]?.object?["in_app"]?.array?.count == 9)
-    #expect(object["latest_receipt_info"]?.array?.count == 9)
-  }
 }

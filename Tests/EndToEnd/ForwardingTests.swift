@@ -65,18 +65,18 @@
       """)
     for (filter, count) in [
       (["--class", "unproven"], 2), (["--class", "proven"], 2), (["--reason", "Answered 4"], 3),
-      (["--reason", "100%"], 3), (["--reason", "_"], 0), (["--older-than", "24"], 3), (["--newer-than", "24"], 3),
-      (["--class", "claimed", "--reason", "401", "--newer-than", "3"], 1),
+      (["--reason", "100%"], 3), (["--reason", "_"], 0), (["--older-than", "24h"], 3), (["--newer-than", "24h"], 3),
+      (["--class", "claimed", "--reason", "401", "--newer-than", "3h"], 1),
     ] {
       let dry = try await program.run(["outbox", "replay", "--dry-run"] + filter)
       #expect(dry.output == "would be: \(count) to be sent again\n", "\(filter): \(dry)")
       let rows = try await program.run(["outbox", "list", "--state", "dead", "--json"] + filter).objects
       #expect(rows.count == count, "\(filter)")
     }
-    let some = try await program.run("outbox", "replay", "--class", "claimed", "--reason", "401", "--newer-than", "3")
+    let some = try await program.run("outbox", "replay", "--class", "claimed", "--reason", "401", "--newer-than", "3h")
     #expect(some.output == "1 to be sent again\n", "\(some)")
     let noted = try await database.rows("SELECT reason FROM audit WHERE action = 'outbox.replay' ORDER BY at DESC")
-    #expect(try noted.contains { try $0.text("reason") == "class claimed, reason 401, newer than 3 h: 1 messages" })
+    #expect(try noted.contains { try $0.text("reason") == "class claimed, reason 401, newer than 3h: 1 messages" })
     try await database.execute("DELETE FROM outbox WHERE error IS NOT NULL AND state = 2 OR class = 2")
 
     let sandbox = ["--environment", "Sandbox", "--reason", "again"]

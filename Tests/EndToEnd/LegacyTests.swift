@@ -51,7 +51,7 @@
     #expect(waiting.map { $0["code"] } == ["noSharedSecret"])
 
     let added = try await program.run(
-      "app", "secret", Self.app, "--file", secretFile(Self.secret, in: place, "first"), "--json")
+      "app", "secret", Self.app, "--shared-secret-file", secretFile(Self.secret, in: place, "first"), "--json")
     let name = try #require(try added.objects.first?["name"]?.string)
     #expect(added.status == 0 && !added.output.contains(Self.secret) && !added.notes.contains(Self.secret))
     let replayed = try await program.run("quarantine", "replay", "--code", "noSharedSecret")
@@ -59,12 +59,13 @@
     #expect(try await post(Self.notification(2, password: Self.secret)) == "stored")
     // Apple tries again, meanwhile with the next secret: another message, of the same event.
     let second = secretFile(Self.next, in: place, "second")
-    #expect(try await program.run("app", "secret", Self.app, "--file", second).status == 0)
+    #expect(try await program.run("app", "secret", Self.app, "--shared-secret-file", second).status == 0)
     #expect(try await post(Self.notification(2, password: Self.next)) == "stored")
     #expect(try await post(Self.notification(3, password: Self.next, bid: nil)) == "stored")
     #expect(try await post(Self.notification(4, password: "forged")) == "quarantined")
 
-    let third = try await program.run("app", "secret", Self.app, "--file", secretFile("third", in: place, "third"))
+    let third = try await program.run(
+      "app", "secret", Self.app, "--shared-secret-file", secretFile("third", in: place, "third"))
     #expect(third.status == 1 && third.notes.contains("--retire"))
     #expect(try await program.run("app", "secret", Self.app, "--retire", name).status == 0)
     #expect(try await program.run("app", "secret", Self.app, "--retire", name).status == 1)
@@ -77,9 +78,9 @@
     #expect(!running.notes.contains(Self.secret))
 
     // A rebuild needs no secret: what is in the inbox was believed when it came.
-    let before = try await program.run("db", "dump", "--canonical")
+    let before = try await program.run("db", "dump")
     #expect(try before.objects.contains { $0["purchase"] == "300000000" })
     #expect(try await program.run("db", "rebuild").status == 0)
-    #expect(try await program.run("db", "dump", "--canonical").output == before.output)
+    #expect(try await program.run("db", "dump").output == before.output)
   }
 }

@@ -10,8 +10,8 @@ struct MigrateSite {
   /// Of what the simulator signs.
   var roots: [String] {
     [
-      "--trust-root", apple.root, "--trust-root", "\(apple.directory)/receipt-root.der", "--trust-root-for", "Sandbox",
-      "--trust-root-for", "Production", "--i-know-this-root-can-make-purchases-count",
+      "--trust-root", apple.root, "--trust-root", "\(apple.directory)/receipt-root.der", "--trust-root", "Sandbox",
+      "--trust-root", "Production", "--i-know-this-root-can-make-purchases-count",
     ]
   }
 

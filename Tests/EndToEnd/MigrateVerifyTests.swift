@@ -22,7 +22,7 @@
       #expect(try other.objects.first?["obstacle"] == "noUsableRows", "\(other)")
       let secret = site.apple.world["apps"]?.array?.first?.object?["sharedSecret"]?.string ?? ""
       let file = site.database.place.file("secret", Array(secret.utf8))
-      #expect(try await program.run("app", "secret", Self.app, "--file", file).status == 0)
+      #expect(try await program.run("app", "secret", Self.app, "--shared-secret-file", file).status == 0)
 
       let looked = try await program.run(verify + ["--dry-run"])
       #expect(looked.status == 0 && looked.notes.contains("are compared, with"), "\(looked)")
@@ -79,12 +79,12 @@
       #expect(try await site.ended(job)["state"] == "done", "\(service.notes.suffix(2_000))")
       #expect(await service.end(SIGTERM) == 0)
       let file = site.database.place.file("secret", Array(String(repeating: "5", count: 32).utf8))
-      #expect(try await program.run("app", "secret", Self.app, "--file", file).status == 0)
+      #expect(try await program.run("app", "secret", Self.app, "--shared-secret-file", file).status == 0)
       let refused = try await program.run(["migrate", "verify", "\(job)", "--json"] + site.roots)
       let verdict = try refused.objects.first?["verdict"]
       #expect(refused.status == 4 && verdict == "wrongSecret", "\(refused)")
       // Nobody listens there.
-      program.environment["SWITCHYARD_APP_STORE_URL"] = "http://127.0.0.1:9"
+      program.environment["SWITCHYARD_BASE_URL"] = "http://127.0.0.1:9"
       let verified = try await program.run(["migrate", "verify", "\(job)", "--calls", "50", "--json"] + site.roots)
       #expect(try verified.status == 7 && verified.objects.first?["cause"] == "unanswered", "\(verified)")
       #expect(try verified.objects.first?["unanswered"] != 0, "\(verified)")

@@ -79,7 +79,7 @@
     #expect(stored["environment"] == "Sandbox")
     let equal = try await program.run(["db", "rebuild", "--dry-run", "--json"] + trust)
     #expect(equal.status == 0, "\(equal)")
-    let dump = try await program.run("db", "dump", "--canonical").objects
+    let dump = try await program.run("db", "dump").objects
     #expect(dump.first { $0["purchase"] != nil }?["environment"] == "Sandbox")
   }
 
@@ -116,7 +116,7 @@
 
   private func rebuild(_ database: TestDatabase, _ trust: [String]) async throws {
     let program = database.program
-    let before = try await program.run("db", "dump", "--canonical")
+    let before = try await program.run("db", "dump")
     #expect(try before.objects.contains { $0["purchase"] == "2000000000000001" })
     let equal = try await program.run(["db", "rebuild", "--dry-run", "--json"] + trust)
     #expect(equal.status == 0, "\(equal)")
@@ -125,21 +125,21 @@
     // Something is lost; the rebuild finds it and brings it back.
     try await database.execute("DELETE FROM purchases")
     try await database.execute("UPDATE renewals SET facts = '{}'")
-    let damaged = try await program.run("db", "dump", "--canonical")
+    let damaged = try await program.run("db", "dump")
     let different = try await program.run(["db", "rebuild", "--dry-run"] + trust)
     #expect(different.status == 5, "\(different)")
     #expect(different.output.contains("1 lines would be gone, 2 new"))
-    #expect(try await program.run("db", "dump", "--canonical").output == damaged.output)
+    #expect(try await program.run("db", "dump").output == damaged.output)
 
     let refused = try await program.run("db", "rebuild")
     #expect(refused.status == 1)
     #expect(refused.notes.contains("nothing was changed") && refused.notes.contains("unknownRoot"), "\(refused)")
-    #expect(try await program.run("db", "dump", "--canonical").output == damaged.output)
+    #expect(try await program.run("db", "dump").output == damaged.output)
     let staging = try await database.rows("SHOW DATABASES LIKE '%\\_rebuild'")
     #expect(try !staging.contains { try $0.text(0) == "\(database.configuration.database ?? "")_rebuild" })
 
     let rebuilt = try await program.run(["db", "rebuild"] + trust)
     #expect(rebuilt.status == 0, "\(rebuilt)")
-    #expect(try await program.run("db", "dump", "--canonical").output == before.output)
+    #expect(try await program.run("db", "dump").output == before.output)
   }
 }

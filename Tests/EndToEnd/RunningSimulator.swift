@@ -80,7 +80,7 @@ final class RunningSimulator: Sendable {
   var url: String { word("productionURL") }
 
   /// What says where Apple is, as every command that asks Apple takes it.
-  var environment: [String: String] { ["SWITCHYARD_APP_STORE_URL": url] }
+  var environment: [String: String] { ["SWITCHYARD_BASE_URL": url] }
 
   /// The options of a command that asks it and trusts it.
   var trust: [String] { ["--base-url", url, "--trust-root", root] }

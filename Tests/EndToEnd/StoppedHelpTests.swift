@@ -8,9 +8,9 @@
     (["outbox", "replay"], "What was changed stays so"), (["outbox", "dead"], "What was changed stays so"),
     (["doctor"], "The other checks were not made"), (["receipt", "inspect"], "The other files were not read"),
     (["jws", "verify"], "The rest of the input was not verified"),
-    (["api", "history"], "A list goes on with --revision"),
-    (["api", "extend"], ""), (["simulate", "stream"], "What was written is whole lines"),
-    (["simulate"], "What was written is whole lines"), (["simulate", "control"], "goes on with the order"),
+    (["api", "history"], "A list goes on with revision="),
+    (["api", "extend"], ""), (["simulate"], "What was written is whole lines"),
+    (["simulate", "control"], "goes on with the order"),
     (["consumption", "answer"], "told again by the service"), (["rollout", "drill"], "The rehearsal does not count"),
     (["rollout", "auto"], "Run it again to go on"), (["rollout", "watch"], "Nothing was changed"),
   ]

@@ -1,7 +1,9 @@
+import Receipts
+
 private let app = "com.example.inkwell"
 
 /// Extra roots of `serve`: for receipts as for signed data, and each for its environment alone.
-@Suite struct `switchyard serve --trust-root-for` {
+@Suite struct `switchyard serve --trust-root` {
   /// A simulated purchase: the notification and the receipt of it, and the roots of both.
   private struct Purchase {
     let notification: [UInt8]
@@ -12,22 +14,36 @@ private let app = "com.example.inkwell"
     let originalID: String
 
     init(in environment: String, _ place: TemporaryDirectory) async throws {
-      let flags = environment == "Production" ? ["--production"] : []
+      let world = "\(place.path)/\(environment)"
       // In a process of its own, which has its own keys for receipts.
       let run = try await Program(runsProcesses: true).run(
-        ["simulate", "purchase", "plus.monthly", "--app", app, "--data-dir", "\(place.path)/apple"] + flags)
-      let forms = try #require(try run.objects.first, "\(run)")
-      let v2 = try #require(forms["v2"]?.object)
-      let receipts = try #require(forms["receipts"]?.object)
-      let jws = try #require(v2["signedTransactionInfo"]?.string)
-      transaction = Array(jws.utf8)
-      let payload = try #require(v2["signedPayload"]?.string)
-      notification = (["signedPayload": .string(payload)] as JSONObject).encoded()
-      receipt = Array(try #require(receipts["app"]?.string).utf8)
-      let root = try #require(receipts["rootDER"]?.string.flatMap { Base64.standard.decode(Array($0.utf8)) })
-      receiptRoot = place.file("receipts-\(environment).der", root)
-      signedRoot = "\(place.path)/apple/simulated-apple/root.der"
-      originalID = try #require(v2["transaction"]?.object?["originalTransactionId"]?.string)
+        "simulate", "--generate", "--customers", "20", "--app", app, "--environment", environment.lowercased(), "--out",
+        world)
+      try #require(run.status == 0, "\(run)")
+      (signedRoot, receiptRoot) = ("\(world)/root.der", "\(world)/receipt-root.der")
+      let receipts = Program.text("\(world)/receipts.csv").split(separator: "\n").dropFirst().compactMap {
+        $0.split(separator: ",").last.map { Array($0.utf8) }
+      }
+      let reader = ReceiptReader(trust: .apple)
+      let bodies = Program.text("\(world)/notifications.jsonl").split(separator: "\n").map { Array($0.utf8) }
+      for body in bodies {
+        let jws = try #require(try JSONReader.read(body).object?["signedPayload"]?.string)
+        let data = Self.payload(jws)?["data"]?.object
+        guard let signed = data?["signedTransactionInfo"]?.string,
+          let id = Self.payload(signed)?["originalTransactionId"]?.string,
+          let receipt = receipts.first(where: {
+            reader.read($0).receipt?.environment != nil && reader.read($0).receipt?.originalTransactionIDs == [id]
+          })
+        else { continue }
+        (notification, transaction, self.receipt, originalID) = (body, Array(signed.utf8), receipt, id)
+        return
+      }
+      throw DatabaseError(.misuse, "no customer of one purchase has a notification and a receipt")
+    }
+
+    private static func payload(_ jws: String) -> JSONObject? {
+      let part = jws.split(separator: ".").dropFirst().first.flatMap { Base64.url.decode(Array($0.utf8)) }
+      return part.flatMap { try? JSONReader.read($0).object }
     }
   }
 
@@ -97,8 +113,8 @@ private let app = "com.example.inkwell"
     let production = try await Purchase(in: "Production", place)
     let believed = Told(notification: 200, transaction: 200, receipt: "verifiedReceipt")
     let options = [
-      "--trust-root-for", "Sandbox=\(sandbox.signedRoot)", "--trust-root-for", "Sandbox=\(sandbox.receiptRoot)",
-      "--trust-root-for", "Production=\(production.signedRoot)", "--trust-root-for",
+      "--trust-root", "Sandbox=\(sandbox.signedRoot)", "--trust-root", "Sandbox=\(sandbox.receiptRoot)",
+      "--trust-root", "Production=\(production.signedRoot)", "--trust-root",
       "Production=\(production.receiptRoot)", "--i-know-this-root-can-make-purchases-count",
     ]
     try await serving(options) { url, token, log in
@@ -109,13 +125,12 @@ private let app = "com.example.inkwell"
     }
   }
 
-  @Test(arguments: [true, false])
-  func `of the sandbox proves nothing of Production`(isOldForm: Bool) async throws {
+  @Test func `of the sandbox proves nothing of Production`() async throws {
     let place = TemporaryDirectory()
     let sandbox = try await Purchase(in: "Sandbox", place)
     let production = try await Purchase(in: "Production", place)
     let roots = [sandbox.signedRoot, sandbox.receiptRoot, production.receiptRoot]
-    let options = roots.flatMap { isOldForm ? ["--trust-root", $0] : ["--trust-root-for", "Sandbox=\($0)"] }
+    let options = roots.flatMap { ["--trust-root", $0] }
     try await serving(options) { url, token, _ in
       let both = [try await told(sandbox, url, token), try await told(production, url, token)]
       #expect(
@@ -129,11 +144,11 @@ private let app = "com.example.inkwell"
   @Test func `says how it is used, and wants Production said twice`() async throws {
     let place = TemporaryDirectory()
     let root = try SignedFixtures().root(in: place)
-    for value in ["Mars=\(root)", "Sandbox=", root] {
-      let refused = try await Program().run("db", "rebuild", "--trust-root-for", value)
-      #expect(refused.status == 2 && refused.notes.contains("ENVIRONMENT=FILE"), "\(refused)")
+    for value in ["Mars=\(root)", "Sandbox="] {
+      let refused = try await Program().run("db", "rebuild", "--trust-root", value)
+      #expect(refused.status == 1 && refused.notes.contains("there is no file"), "\(refused)")
     }
-    let refused = try await Program().run("db", "rebuild", "--trust-root-for", "Production=\(root)")
+    let refused = try await Program().run("db", "rebuild", "--trust-root", "Production=\(root)")
     #expect(refused.status == 2 && refused.notes.contains("--i-know-this-root-can-make-purchases-count"), "\(refused)")
   }
 }

@@ -50,7 +50,7 @@
     let file = place.file("receipt.b64", Array("AAAA\r\nBBBB\n".utf8))
     let secret = place.file("secret.txt", Array("\(Self.secret)\n".utf8))
     try await run(production: ["status": 21007]) { apple, words in
-      let json = try await Program().run(words([file, "--password-file", secret, "--json"]))
+      let json = try await Program().run(words([file, "--shared-secret-file", secret, "--json"]))
       #expect(json.status == 0, "\(json)")
       #expect(try json.objects == [Self.valid])
       #expect(json.notes.contains("Sandbox answered") && !json.notes.contains(Self.secret))
@@ -87,7 +87,7 @@
     let unreachable = try await Program().run(away)
     #expect(unreachable.status != 0)
     #expect(try unreachable.objects.first?["error"]?.object?["code"] == "unreachable", "\(unreachable)")
-    let both = try await Program().run(away + ["--app", "com.example.app", "--password-file", file])
+    let both = try await Program().run(away + ["--app", "com.example.app", "--shared-secret-file", file])
     #expect(both.status == 2, "\(both)")
   }
 
@@ -100,7 +100,7 @@
     try await run(production: Self.valid) { apple, words in
       let none = try await program.run(words([file, "--app", app]))
       #expect(none.status == 1 && none.notes.contains("app secret") && apple.paths.isEmpty, "\(none)")
-      #expect(try await program.run("app", "secret", app, "--file", secret).status == 0)
+      #expect(try await program.run("app", "secret", app, "--shared-secret-file", secret).status == 0)
       let outcome = try await program.run(words([file, "--app", app]))
       #expect(outcome.status == 0, "\(outcome)")
       #expect(apple.last?["password"] == .string(Self.secret) && !outcome.output.contains(Self.secret))

@@ -74,14 +74,14 @@
 
   @Test(
     arguments: [
-      (["C-900\ta\tGET\t/a\tfew\tyes"], .unknownWord(row: "C-900", column: "perSecond")),
-      (["C-900\ta\tGET\t/a\t0\tyes"], .unknownWord(row: "C-900", column: "perSecond")),
-      (["C-900\ta\tGET\t/a\t-\tperhaps"], .unknownWord(row: "C-900", column: "repeatable")),
-      (["C-900\ta\tGET\t/a\t-\tno", "C-901\ta\tPUT\t/b\t1\tyes"], .repeatedRow("C-901")),
+      (["C-900\ta\tw\tGET\t/a\tfew\tyes\tno"], .unknownWord(row: "C-900", column: "perSecond")),
+      (["C-900\ta\tw\tGET\t/a\t0\tyes\tno"], .unknownWord(row: "C-900", column: "perSecond")),
+      (["C-900\ta\tw\tGET\t/a\t-\tperhaps\tno"], .unknownWord(row: "C-900", column: "repeatable")),
+      (["C-900\ta\tw\tGET\t/a\t-\tno\tno", "C-901\ta\tw\tPUT\t/b\t1\tyes\tyes"], .repeatedRow("C-901")),
     ] as [([String], Table.Malformed)])
   func `of endpoints is refused with the reason`(rows: [String], reason: Table.Malformed) {
     #expect(throws: reason) {
-      try EndpointTable(bytes(["id\tendpoint\tmethod\tpath\tperSecond\trepeatable"] + rows))
+      try EndpointTable(bytes(["id\tendpoint\tword\tmethod\tpath\tperSecond\trepeatable\tchanges"] + rows))
     }
   }
 

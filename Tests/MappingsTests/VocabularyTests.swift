@@ -129,7 +129,7 @@ extension Schema.Kind {
     case .integer, .code: .integer
     case .flag: .flag
     case .date: .date
-    case .texts, .structure, .structures, .rows: .structure
+    case .texts, .structure, .opaque, .structures, .rows: .structure
     case .loose(let loose):
       switch loose {
       case .text, .word: .text

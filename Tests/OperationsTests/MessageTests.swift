@@ -50,11 +50,11 @@
       _ = try await one.apply(by: kim, clock: clock, on: here.connection)
     }
     var filter = OutboxFilter()
-    filter.newerThan = 1
+    filter.newerThan = .hours(1)
     #expect(try await ReplayOrGiveUp(.giveUp, filter: filter).plan(clock: clock, on: here.connection) == 0)
-    (filter.newerThan, filter.olderThan) = (nil, 1)
+    (filter.newerThan, filter.olderThan) = (nil, .hours(1))
     let old = ReplayOrGiveUp(.giveUp, .sandbox, filter: filter)
-    _ = try await here.expect("outbox.dead outbox older than 1 h: 1 messages: ticket 4") {
+    _ = try await here.expect("outbox.dead outbox older than 1h: 1 messages: ticket 4") {
       try await old.plan(clock: clock, on: here.connection)
     } apply: { _ in
       try await old.apply(by: kim, clock: clock, on: here.connection)

@@ -240,7 +240,7 @@ private func parse(_ line: String, _ environment: [String: String] = [:]) throws
       arguments: [Positional("A", count: .any, "A."), Positional("B", "B.")]
     ) { _, _ in .done }
     let twice = Command("x", "X.", subcommands: [show, show])
-    #expect(bad.problems.count == 12)
+    #expect(bad.problems.count == 11)
     #expect(bad.problems.contains("Bad: --api-key would show a secret in ps: take --api-key-file"))
     #expect(twice.problems.contains("x: two commands have one name"))
     #expect(Command("y", "Y.") { _, _ in .done }.problems == ["y: there is no example"])

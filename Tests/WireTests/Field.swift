@@ -29,6 +29,10 @@ func structure<P, Inner: Payload>(_ name: String, _ path: KeyPath<P, Inner?>) ->
   Field(name: name, sample: [:]) { $0[keyPath: path].map { .object($0.json) } }
 }
 
+func opaque<P>(_ name: String, _ path: KeyPath<P, JSONObject?>) -> Field<P> {
+  Field(name: name, sample: [:]) { $0[keyPath: path].map(JSONValue.object) }
+}
+
 func structures<P, Inner: Payload>(_ name: String, _ path: KeyPath<P, [Inner]?>) -> Field<P> {
   Field(name: name, sample: [[:]]) { $0[keyPath: path].map { .array($0.map { .object($0.json) }) } }
 }

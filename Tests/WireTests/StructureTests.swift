@@ -45,7 +45,7 @@
       text("offerDiscountType", \.offerDiscountType, "ONE_TIME"), text("appTransactionId", \.appTransactionId),
       text("offerPeriod", \.offerPeriod), text("revocationType", \.revocationType, "FAMILY_REVOKE"),
       integer("revocationPercentage", \.revocationPercentage),
-      structure("advancedCommerceInfo", \.advancedCommerceInfo),
+      opaque("advancedCommerceInfo", \.advancedCommerceInfo),
       text("billingPlanType", \.billingPlanType, "MONTHLY"), structure("commitmentInfo", \.commitmentInfo),
       text("previousOriginalTransactionId", \.previousOriginalTransactionId))
     check(
@@ -69,7 +69,7 @@
       text("offerDiscountType", \.offerDiscountType, "FREE_TRIAL"),
       texts("eligibleWinBackOfferIds", \.eligibleWinBackOfferIds), text("appAccountToken", \.appAccountToken),
       text("appTransactionId", \.appTransactionId), text("offerPeriod", \.offerPeriod),
-      structure("advancedCommerceInfo", \.advancedCommerceInfo), structure("commitmentInfo", \.commitmentInfo),
+      opaque("advancedCommerceInfo", \.advancedCommerceInfo), structure("commitmentInfo", \.commitmentInfo),
       text("renewalBillingPlanType", \.renewalBillingPlanType, "BILLED_UPFRONT"))
     check(
       RenewalCommitmentInfo.self, text("commitmentAutoRenewProductId", \.commitmentAutoRenewProductId),
@@ -79,7 +79,7 @@
       integer("commitmentRenewalPrice", \.commitmentRenewalPrice))
   }
 
-  @Test func `of app transactions and retention messages`() {
+  @Test func `of app transactions`() {
     check(
       AppTransactionPayload.self, text("receiptType", \.receiptType, "Production"), integer("appAppleId", \.appAppleId),
       text("bundleId", \.bundleId), text("applicationVersion", \.applicationVersion),
@@ -89,12 +89,6 @@
       text("deviceVerification", \.deviceVerification),
       text("deviceVerificationNonce", \.deviceVerificationNonce), date("preorderDate", \.preorderDate),
       text("appTransactionId", \.appTransactionId), text("originalPlatform", \.originalPlatform, "visionOS"))
-    check(RealtimeRequestBody.self, text("signedPayload", \.signedPayload))
-    check(
-      DecodedRealtimeRequestBody.self, text("originalTransactionId", \.originalTransactionId),
-      integer("appAppleId", \.appAppleId), text("productId", \.productId), text("userLocale", \.userLocale),
-      text("requestIdentifier", \.requestIdentifier), date("signedDate", \.signedDate),
-      text("environment", \.environment, "Production"))
   }
 
   @Test func `of the answers of the App Store Server API`() {
@@ -176,87 +170,12 @@
       structures("sendAttempts", \.sendAttempts))
   }
 
-  @Test func `of retention messages`() {
-    check(
-      UploadMessageRequestBody.self, text("header", \.header), text("body", \.body), structure("image", \.image),
-      text("headerPosition", \.headerPosition, "ABOVE_IMAGE"), structures("bulletPoints", \.bulletPoints))
-    check(
-      UploadMessageImage.self, text("imageIdentifier", \.imageIdentifier), text("altText", \.altText))
-    check(
-      BulletPoint.self, text("text", \.text), text("imageIdentifier", \.imageIdentifier), text("altText", \.altText))
-    check(GetImageListResponse.self, structures("imageIdentifiers", \.imageIdentifiers))
-    check(
-      GetImageListResponseItem.self, text("imageIdentifier", \.imageIdentifier),
-      text("imageState", \.imageState, "PENDING_REVIEW"), text("imageSize", \.imageSize, "BULLET_POINT"))
-    check(GetMessageListResponse.self, structures("messageIdentifiers", \.messageIdentifiers))
-    check(
-      GetMessageListResponseItem.self, text("messageIdentifier", \.messageIdentifier),
-      text("messageState", \.messageState, "REJECTED"))
-    check(DefaultConfigurationRequest.self, text("messageIdentifier", \.messageIdentifier))
-    check(DefaultConfigurationResponse.self, text("messageIdentifier", \.messageIdentifier))
-    check(RealtimeUrlRequest.self, text("realtimeURL", \.realtimeURL))
-    check(RealtimeUrlResponse.self, text("realtimeURL", \.realtimeURL))
-    check(PerformanceTestRequest.self, text("originalTransactionId", \.originalTransactionId))
-    check(PerformanceTestResponse.self, structure("config", \.config), text("requestId", \.requestId))
-    check(
-      PerformanceTestConfig.self, integer("maxConcurrentRequests", \.maxConcurrentRequests),
-      integer("totalRequests", \.totalRequests), integer("totalDuration", \.totalDuration),
-      integer("responseTimeThreshold", \.responseTimeThreshold),
-      integer("successRateThreshold", \.successRateThreshold))
-    check(
-      PerformanceTestResultResponse.self, structure("config", \.config), text("target", \.target),
-      text("result", \.result, "PASS"), integer("successRate", \.successRate), integer("numPending", \.numPending),
-      structure("responseTimes", \.responseTimes), structure("failures", \.failures))
-    check(
-      PerformanceTestResponseTimes.self, integer("average", \.average), integer("p50", \.p50), integer("p90", \.p90),
-      integer("p95", \.p95), integer("p99", \.p99))
-    let failures = PerformanceTestFailures(["TIMED_OUT": 3, "NEW": 1])
-    #expect(failures["TIMED_OUT"] == 3)
-    #expect(failures.survey().unknownFields == ["NEW"])
-  }
-
   @Test func `as a request says what it was given and nothing else`() {
     #expect(
       ConsumptionRequest(customerConsented: true, deliveryStatus: "DELIVERED", sampleContentProvided: false).json
         == ["customerConsented": true, "deliveryStatus": "DELIVERED", "sampleContentProvided": false])
-    let message = UploadMessageRequestBody(
-      header: "h", body: "b", image: UploadMessageImage(imageIdentifier: "i", altText: "a"),
-      bulletPoints: [BulletPoint(text: "t", imageIdentifier: "j", altText: "c")])
-    #expect(message.survey().isClean)
-    #expect(message.image?.altText == "a")
-    #expect(message.bulletPoints?.first?.text == "t")
     let request = NotificationHistoryRequest(
       startDate: Milliseconds(1), endDate: Milliseconds(2), onlyFailures: true)
     #expect(request.json == ["startDate": 1, "endDate": 2, "onlyFailures": true])
-  }
-
-  @Test func `of Advanced Commerce`() {
-    check(
-      AdvancedCommerceTransactionInfo.self, structure("descriptors", \.descriptors),
-      integer("estimatedTax", \.estimatedTax), structures("items", \.items), text("period", \.period, "P1M"),
-      text("requestReferenceId", \.requestReferenceId), text("taxCode", \.taxCode),
-      integer("taxExclusivePrice", \.taxExclusivePrice), text("taxRate", \.taxRate))
-    check(
-      AdvancedCommerceTransactionItem.self, text("SKU", \.SKU), text("description", \.description),
-      text("displayName", \.displayName), structure("offer", \.offer), integer("price", \.price),
-      structures("refunds", \.refunds), date("revocationDate", \.revocationDate))
-    check(
-      AdvancedCommerceRenewalInfo.self, text("consistencyToken", \.consistencyToken),
-      structure("descriptors", \.descriptors), structures("items", \.items), text("period", \.period, "P1Y"),
-      text("requestReferenceId", \.requestReferenceId), text("taxCode", \.taxCode))
-    check(
-      AdvancedCommerceRenewalItem.self, text("SKU", \.SKU), text("description", \.description),
-      text("displayName", \.displayName), structure("offer", \.offer), integer("price", \.price),
-      structure("priceIncreaseInfo", \.priceIncreaseInfo))
-    check(AdvancedCommerceDescriptors.self, text("description", \.description), text("displayName", \.displayName))
-    check(
-      AdvancedCommerceOffer.self, text("period", \.period, "P3D"), integer("periodCount", \.periodCount),
-      integer("price", \.price), text("reason", \.reason, "WIN_BACK"))
-    check(
-      AdvancedCommercePriceIncreaseInfo.self, texts("dependentSKUs", \.dependentSKUs), integer("price", \.price),
-      text("status", \.status, "SCHEDULED"))
-    check(
-      AdvancedCommerceRefund.self, integer("refundAmount", \.refundAmount), date("refundDate", \.refundDate),
-      text("refundReason", \.refundReason, "SIMULATE_REFUND_DECLINE"), text("refundType", \.refundType, "PRORATED"))
   }
 }

@@ -13,10 +13,8 @@ struct AnswerReading {
   /// The answer, or the failure that the response says.
   func reply<Answer>(to call: Call<Answer>, _ response: ClientResponse) throws(CallFailure) -> Reply<Answer> {
     guard (200..<300).contains(response.status) else { throw failure(response) }
-    guard let read = call.read else {
-      guard let nothing = call.nothing else { throw self.failure(.malformedAnswer, response, "no answer is due") }
-      return reply(nothing, nil, response)
-    }
+    if let nothing = call.nothing, call.read == nil || response.body.isEmpty { return reply(nothing, nil, response) }
+    guard let read = call.read else { throw self.failure(.malformedAnswer, response, "no answer is due") }
     let object = try object(response)
     return reply(read(object), object, response)
   }

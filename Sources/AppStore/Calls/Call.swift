@@ -71,6 +71,20 @@ extension Call<Void> {
   }
 }
 
+extension Call<JSONObject> {
+  /// A call of any endpoint, whose answer is given as it came; `[:]` where Apple answers with nothing.
+  package init(
+    _ endpoint: Endpoint, path: [String: String] = [:], query: [(name: String, value: String)] = [], body: Body = .none
+  ) {
+    self.endpoint = endpoint
+    self.path = path
+    self.query = query
+    self.body = body
+    read = { $0 }
+    nothing = [:]
+  }
+}
+
 /// RFC 3986: everything but letters, digits and `-._~` as `%XX`, so that no value means anything to a URL.
 enum PercentEncoding {
   static func encode(_ text: String) -> String {

@@ -1,19 +1,38 @@
 package import Mappings
 
-/// What can be asked of Apple; how is a row of `endpoints.tsv`.
-public enum Endpoint: String, Hashable, Sendable, CaseIterable {
-  case getTransactionHistory, getTransactionHistoryV1, getTransactionInfo, getAppTransactionInfo
-  case getAllSubscriptionStatuses, getRefundHistory, lookUpOrderId
-  case sendConsumptionInformation, sendConsumptionInformationV1, setAppAccountToken, finishTransaction
-  case extendSubscriptionRenewalDate, extendRenewalDatesForAllActiveSubscribers,
-    getStatusOfSubscriptionRenewalDateExtensions
-  case getNotificationHistory, requestTestNotification, getTestNotificationStatus
-  case uploadImage, deleteImage, getImageList, uploadMessage, deleteMessage, getMessageList
-  case configureDefaultMessage, deleteDefaultMessage, getDefaultMessage
-  case configureRealtimeURL, deleteRealtimeURL, getRealtimeURL
-  case initiatePerformanceTest, getPerformanceTestResults
+/// An endpoint of Apple's: a row of `endpoints.tsv`, by Apple's name.
+public struct Endpoint: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  public let rawValue: String
+
+  /// Nil for a name that the table does not have.
+  public init?(rawValue: String) {
+    guard Vocabulary.embedded.endpoints[rawValue] != nil else { return nil }
+    self.rawValue = rawValue
+  }
+
+  private init(_ name: String) { rawValue = name }
+
+  public static let getTransactionHistory = Self("getTransactionHistory")
+  public static let getTransactionHistoryV1 = Self("getTransactionHistoryV1")
+  public static let getTransactionInfo = Self("getTransactionInfo")
+  public static let getAppTransactionInfo = Self("getAppTransactionInfo")
+  public static let getAllSubscriptionStatuses = Self("getAllSubscriptionStatuses")
+  public static let getRefundHistory = Self("getRefundHistory")
+  public static let lookUpOrderId = Self("lookUpOrderId")
+  public static let sendConsumptionInformation = Self("sendConsumptionInformation")
+  public static let sendConsumptionInformationV1 = Self("sendConsumptionInformationV1")
+  public static let setAppAccountToken = Self("setAppAccountToken")
+  public static let finishTransaction = Self("finishTransaction")
+  public static let extendSubscriptionRenewalDate = Self("extendSubscriptionRenewalDate")
+  public static let extendRenewalDatesForAllActiveSubscribers = Self("extendRenewalDatesForAllActiveSubscribers")
+  public static let getStatusOfSubscriptionRenewalDateExtensions = Self("getStatusOfSubscriptionRenewalDateExtensions")
+  public static let getNotificationHistory = Self("getNotificationHistory")
+  public static let requestTestNotification = Self("requestTestNotification")
+  public static let getTestNotificationStatus = Self("getTestNotificationStatus")
   /// The deprecated one, at another host and without a token.
-  case verifyReceipt
+  public static let verifyReceipt = Self("verifyReceipt")
+
+  public var description: String { rawValue }
 
   /// Method, path and limits, as Apple documents them.
   package var row: EndpointTable.Row {
@@ -24,20 +43,7 @@ public enum Endpoint: String, Hashable, Sendable, CaseIterable {
   }
 
   /// Whether the call leaves everything as it is.
-  public var isReading: Bool {
-    switch self {
-    case .getTransactionHistory, .getTransactionHistoryV1, .getTransactionInfo, .getAppTransactionInfo,
-      .getAllSubscriptionStatuses, .getRefundHistory, .lookUpOrderId, .getStatusOfSubscriptionRenewalDateExtensions,
-      .getNotificationHistory, .getTestNotificationStatus, .getImageList, .getMessageList, .getDefaultMessage,
-      .getRealtimeURL, .getPerformanceTestResults, .verifyReceipt:
-      true
-    case .sendConsumptionInformation, .sendConsumptionInformationV1, .setAppAccountToken, .finishTransaction,
-      .extendSubscriptionRenewalDate, .extendRenewalDatesForAllActiveSubscribers, .requestTestNotification,
-      .uploadImage, .deleteImage, .uploadMessage, .deleteMessage, .configureDefaultMessage, .deleteDefaultMessage,
-      .configureRealtimeURL, .deleteRealtimeURL, .initiatePerformanceTest:
-      false
-    }
-  }
+  public var isReading: Bool { !row.changes }
 }
 
 /// The two of Apple's environments that have servers.

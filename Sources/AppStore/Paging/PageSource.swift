@@ -74,7 +74,8 @@ package struct ItemVerifier: Sendable {
     } catch { return SignedItem(jws: jws, outcome: .failure(error)) }
   }
 
-  func notification(_ jws: String) -> Result<VerifiedNotification, VerificationError> {
+  /// A signedPayload.
+  package func notification(_ jws: String) -> Result<VerifiedNotification, VerificationError> {
     do throws(VerificationError) {
       return .success(try verifier.verifyNotification(Array(jws.utf8), expecting: expectation, now: now))
     } catch { return .failure(error) }

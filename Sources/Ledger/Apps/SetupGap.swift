@@ -21,7 +21,7 @@ package enum SetupGap: Hashable, Sendable {
     switch self {
     case .noLegacyURL(let app, let environment):
       "switchyard app legacy-url \(app.bundleID) URL --environment \(environment.rawValue)"
-    case .noSharedSecret(let app): "switchyard app secret \(app.bundleID) --file FILE"
+    case .noSharedSecret(let app): "switchyard app secret \(app.bundleID) --shared-secret-file FILE"
     case .noAPIKey(let app): "switchyard app add \(app.bundleID) --key-file FILE --key-id ID --issuer ID"
     }
   }

@@ -65,7 +65,7 @@ package struct VerifyMigration: Sendable {
       switch self {
       case .legacy: "switchyard rollout set \(app) record --environment \(environment.rawValue) --reason TEXT"
       case .answered: "switchyard compare list --app \(app) --environment \(environment.rawValue)"
-      case .noSharedSecret: "switchyard app secret \(app) --file FILE"
+      case .noSharedSecret: "switchyard app secret \(app) --shared-secret-file FILE"
       }
     }
   }

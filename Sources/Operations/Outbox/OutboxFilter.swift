@@ -1,4 +1,5 @@
 package import Ledger
+import Runtime
 package import Time
 
 /// Which messages of the outbox are meant, beside their app: the same for listing, replay and giving up.
@@ -7,9 +8,9 @@ package struct OutboxFilter: Sendable {
   /// A part of the last error.
   package var reason: String?
   /// Those that have waited for more hours than these.
-  package var olderThan: Int?
+  package var olderThan: Interval?
   /// Those that came within these hours.
-  package var newerThan: Int?
+  package var newerThan: Interval?
 
   package init() {}
 
@@ -19,16 +20,16 @@ package struct OutboxFilter: Sendable {
   /// What was asked for, for the audit.
   var summary: String {
     [
-      proof.map { "class \($0.name)" }, reason.map { "reason \($0)" }, olderThan.map { "older than \($0) h" },
-      newerThan.map { "newer than \($0) h" },
+      proof.map { "class \($0.name)" }, reason.map { "reason \($0)" }, olderThan.map { "older than \($0.asOption)" },
+      newerThan.map { "newer than \($0.asOption)" },
     ].compactMap(\.self).joined(separator: ", ")
   }
 
   package func narrow(_ selection: inout OutboxTable.Selection, at now: Milliseconds) {
     selection.proof = proof
     selection.reason = reason
-    selection.createdBefore = olderThan.map { now - .hours(Int64($0)) }
-    selection.createdSince = newerThan.map { now - .hours(Int64($0)) }
+    selection.createdBefore = olderThan.map { now - $0 }
+    selection.createdSince = newerThan.map { now - $0 }
   }
 }
 

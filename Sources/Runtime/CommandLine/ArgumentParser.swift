@@ -62,6 +62,9 @@ private struct ArgumentParser {
       }
     }
     guard let action = command.action else {
+      if arguments.isEmpty, !command.groups.isEmpty {
+        return .help(command.help(path: path, inherited: [], stopNote: nil, width: width))
+      }
       throw error(.missingCommand, "Say which: \(command.shownCommands.map(\.name).joined(separator: ", ")).")
     }
     let named = Set(given.keys)
@@ -91,10 +94,12 @@ private struct ArgumentParser {
   private mutating func takeLong(_ token: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
     let parts = token.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let name = String(parts[0])
-    guard let option = scope.first(where: { $0.name == name }) else {
+    guard let option = scope.first(where: { $0.name == name || $0.formerly == name }) else {
       throw error(
         .unknownOption, "There is no option \(UsageError.shown("--" + name)) here.",
-        suggestion: Suggestion.nearest(to: name, among: scope.map(\.name) + ["help"]).map { "--" + $0 })
+        suggestion: Suggestion.nearest(to: name, among: scope.filter { !$0.isRetired }.map(\.name) + ["help"]).map {
+          "--" + $0
+        })
     }
     try take(option, value: parts.count > 1 ? String(parts[1]) : nil, &rest)
   }
@@ -140,7 +145,7 @@ private struct ArgumentParser {
     for option in scope where given[option.name] == nil {
       guard let variable = option.environment, let text = environment[variable], !text.isEmpty else { continue }
       if option.placeholder != nil {
-        given[option.name] = [text]
+        given[option.name] = option.repeats ? text.split(separator: ",").map(String.init) : [text]
       } else if ["1", "true", "yes"].contains(text) {
         given[option.name] = [""]
       } else if !["0", "false", "no"].contains(text) {

@@ -11,6 +11,8 @@ package struct Command: Sendable {
   package let options: [Option]
   package let positionals: [Positional]
   package internal(set) var subcommands: [Command]
+  /// Its commands by what they are for, in the order of the help; without groups they are listed in their own order.
+  package private(set) var groups: [Group] = []
   package let action: Action?
   /// What stays and how to go on when a signal stops it, or one below it that has no note of its own; nil: any signal
   /// ends it at once.
@@ -56,6 +58,16 @@ package struct Command: Sendable {
     isHidden = false
   }
 
+  /// A heading of the help, and the names of the commands below it.
+  package typealias Group = (title: String, commands: [String])
+
+  /// The same with a help in groups, which a call without any word shows.
+  package func grouped(_ groups: [Group]) -> Self {
+    var grouped = self
+    grouped.groups = groups
+    return grouped
+  }
+
   /// Its own commands that people are told of.
   var shownCommands: [Command] { subcommands.filter { !$0.isHidden } }
 
@@ -85,6 +97,8 @@ package struct Option: Sendable {
   package let repeats: Bool
   package let fallback: String?
   package let environment: String?
+  /// Another name that is taken, and told to nobody.
+  package let formerly: String?
   package let help: String
 
   package static func flag(
@@ -92,17 +106,24 @@ package struct Option: Sendable {
   ) -> Self {
     Self(
       name: name, short: short, placeholder: nil, choices: [], repeats: false, fallback: nil,
-      environment: environment, help: help)
+      environment: environment, formerly: nil, help: help)
   }
 
+  /// A flag that says nothing any more: it is taken, and told to nobody.
+  package static func retired(_ name: String) -> Self { flag(name, "") }
+
+  var isRetired: Bool { help.isEmpty }
+
   /// An option with a value; `default` and the environment variable step in when it is not given, in the reverse order.
+  ///
+  /// The variable of one that repeats has its values between commas.
   package static func value(
     _ name: String, _ placeholder: String, short: Character? = nil, repeats: Bool = false, choices: [String] = [],
-    default fallback: String? = nil, environment: String? = nil, _ help: String
+    default fallback: String? = nil, environment: String? = nil, formerly: String? = nil, _ help: String
   ) -> Self {
     Self(
       name: name, short: short, placeholder: placeholder, choices: choices, repeats: repeats, fallback: fallback,
-      environment: environment, help: help)
+      environment: environment, formerly: formerly, help: help)
   }
 }
 

@@ -14,7 +14,6 @@ extension Command {
     }
     for option in options {
       if !Self.isName(option.name) { found.append("the name of --\(option.name) is not lower-case words") }
-      if option.help.isEmpty { found.append("--\(option.name) has no help") }
       if option.placeholder != nil, Self.looksSecret(option.name) {
         found.append("--\(option.name) would show a secret in ps: take --\(option.name)-file")
       }
@@ -29,6 +28,9 @@ extension Command {
       if positional.isRepeated || positional.minimum == 0 && positionals[index + 1].minimum > 0 {
         found.append("\(positional.name) leaves nothing to those after it")
       }
+    }
+    if !groups.isEmpty, groups.flatMap(\.commands).sorted() != shownCommands.map(\.name).sorted() {
+      found.append("the groups of the help name other commands than there are, or one twice")
     }
     if Set(subcommands.map(\.name)).count < subcommands.count { found.append("two commands have one name") }
     return found.map { "\(path.joined(separator: " ")): \($0)" }

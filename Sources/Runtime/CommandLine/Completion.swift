@@ -31,7 +31,7 @@ package struct Completion: Sendable {
   }
 
   private static func nodes(_ command: Command, path: String, inherited: [Option]) -> [Node] {
-    let scope = inherited + command.options
+    let scope = inherited + command.options.filter { !$0.isRetired }
     let node = Node(
       path: path, commands: command.shownCommands.map { ($0.name, $0.summary) }, options: scope,
       choices: command.positionals.flatMap(\.choices))

@@ -29,10 +29,13 @@ extension Command {
         status 130 or 143. \(stopNote) A second signal ends it at once.
         """.wrapped(to: width)
     }
-    out += Self.section("COMMANDS", shownCommands.map { ($0.name, $0.summary) }, width)
+    for group in groups.isEmpty ? [("COMMANDS", shownCommands.map(\.name))] : groups {
+      let commands = shownCommands.filter { group.commands.contains($0.name) }
+      out += Self.section(group.title, commands.map { ($0.name, $0.summary) }, width)
+    }
     out += Self.section("ARGUMENTS", positionals.map { ($0.usage, $0.help + Self.listed($0.choices)) }, width)
-    let common = inherited.map(Self.row) + [("-h, --help", "Show this.")]
-    out += Self.section("OPTIONS", options.map(Self.row), width)
+    let common = inherited.filter { !$0.isRetired }.map(Self.row) + [("-h, --help", "Show this.")]
+    out += Self.section("OPTIONS", options.filter { !$0.isRetired }.map(Self.row), width)
     let version = path.count == 1 ? [("    --version", "Show the version.")] : []
     out += Self.section("COMMON OPTIONS", common + version, width)
     return out.joined(separator: "\n") + "\n"

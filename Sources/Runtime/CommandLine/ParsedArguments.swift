@@ -1,3 +1,5 @@
+package import Time
+
 /// What a command line says, after the declarations have been applied.
 ///
 /// Asking for a name that was not declared stops the process: that is a slip in our code, not the operator's.
@@ -61,6 +63,28 @@ package struct ParsedArguments: Sendable {
       path: path)
   }
 
+  /// A span of time: `30s`, `10m`, `12h` or `3d`; `0` and `off` are none at all.
+  ///
+  /// - Parameter unit: of a number without one.
+  package func duration(
+    _ name: String, in range: ClosedRange<Interval>, bare unit: Interval? = nil
+  ) throws(UsageError) -> Interval? {
+    guard let text = value(name) else { return nil }
+    let units: [Character: Interval] = ["s": .seconds(1), "m": .minutes(1), "h": .hours(1), "d": .days(1)]
+    let (digits, length): (Substring, Interval?) =
+      text == "0" || text == "off"
+      ? ("0", .seconds(1)) : text.last.flatMap { units[$0] }.map { (text.dropLast(), $0) } ?? (text[...], unit)
+    if let length, digits.allSatisfy(\.isNumber), let count = Int64(digits), count < 1_000_000_000,
+      range.contains(.milliseconds(count * length.milliseconds))
+    {
+      return .milliseconds(count * length.milliseconds)
+    }
+    throw UsageError(
+      .invalidValue,
+      "--\(name) takes a span of time from \(range.lowerBound.asOption) to \(range.upperBound.asOption), as 30s, 10m, 12h or "
+        + "3d, not \(UsageError.shown(text)).", path: path)
+  }
+
   /// The value as a case of `Choice`, whose raw values are what the operator writes.
   package func choice<Choice: RawRepresentable & CaseIterable>(
     _ name: String, as type: Choice.Type = Choice.self
@@ -81,5 +105,16 @@ package struct ParsedArguments: Sendable {
       preconditionFailure("\(path.joined(separator: " ")) declares no --\(name)")
     }
     return option
+  }
+}
+
+extension Interval {
+  /// As a command line says it, in the largest unit that divides it.
+  package var asOption: String {
+    let units: [(Interval, String)] = [(.days(1), "d"), (.hours(1), "h"), (.minutes(1), "m")]
+    for (unit, letter) in units where milliseconds != 0 && milliseconds % unit.milliseconds == 0 {
+      return "\(milliseconds / unit.milliseconds)\(letter)"
+    }
+    return milliseconds == 0 ? "0" : "\(milliseconds / 1_000)s"
   }
 }

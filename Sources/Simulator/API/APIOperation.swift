@@ -1,6 +1,6 @@
 /// The operations of the App Store Server API: method and path, one a row.
 ///
-/// Apple: App Store Server API 1.21 and Retention Messaging 1.5; the 31 paths of Apple's own libraries.
+/// Apple: App Store Server API 1.21.
 package enum APIOperation: String, Hashable, Sendable, CaseIterable {
   case extendRenewalDateForAllActiveSubscribers = "POST /inApps/v1/subscriptions/extend/mass"
   case getStatusOfSubscriptionRenewalDateExtensions = "GET /inApps/v1/subscriptions/extend/mass/{}/{}"
@@ -19,20 +19,6 @@ package enum APIOperation: String, Hashable, Sendable, CaseIterable {
   case sendConsumptionInformation = "PUT /inApps/v2/transactions/consumption/{}"
   case setAppAccountToken = "PUT /inApps/v1/transactions/{}/appAccountToken"
   case finishTransaction = "POST /inApps/v1/transactions/{}/finish"
-  case getImageList = "GET /inApps/v1/messaging/image/list"
-  case uploadImage = "PUT /inApps/v1/messaging/image/{}"
-  case deleteImage = "DELETE /inApps/v1/messaging/image/{}"
-  case getMessageList = "GET /inApps/v1/messaging/message/list"
-  case uploadMessage = "PUT /inApps/v1/messaging/message/{}"
-  case deleteMessage = "DELETE /inApps/v1/messaging/message/{}"
-  case configureDefaultMessage = "PUT /inApps/v1/messaging/default/{}/{}"
-  case deleteDefaultMessage = "DELETE /inApps/v1/messaging/default/{}/{}"
-  case getDefaultMessage = "GET /inApps/v1/messaging/default/{}/{}"
-  case configureRealtimeURL = "PUT /inApps/v1/messaging/realtime/url"
-  case deleteRealtimeURL = "DELETE /inApps/v1/messaging/realtime/url"
-  case getRealtimeURL = "GET /inApps/v1/messaging/realtime/url"
-  case initiatePerformanceTest = "POST /inApps/v1/messaging/performanceTest"
-  case getPerformanceTestResults = "GET /inApps/v1/messaging/performanceTest/result/{}"
 
   /// The name of the method in Apple's libraries; the two versions of the history are one there.
   package var name: String { "\(self)" }

@@ -25,13 +25,6 @@ extension AppStoreState {
     case .requestTestNotification: try requestTest(call)
     case .getTestNotificationStatus: try testStatus(call)
     case .getNotificationHistory: try notificationHistory(call)
-    case .initiatePerformanceTest: try beginPerformanceTest(call)
-    case .getPerformanceTestResults:
-      call.answer(try messaging[call.place, default: Self.desk(call)].testResult(call.parameters[0]))
-    case .getImageList, .uploadImage, .deleteImage, .getMessageList, .uploadMessage, .deleteMessage,
-      .configureDefaultMessage, .deleteDefaultMessage, .getDefaultMessage, .configureRealtimeURL, .deleteRealtimeURL,
-      .getRealtimeURL:
-      try message(call)
     }
   }
 
@@ -64,23 +57,10 @@ extension AppStoreState {
     (1...20).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
   }
 
-  // MARK: Messages
-
-  private static func desk(_ call: APICall) -> MessagingDesk { MessagingDesk(isSandbox: call.place.isSandbox) }
-
-  private mutating func message(_ call: APICall) throws(APIErrorCode) -> HTTPResponse {
-    let body = try messaging[call.place, default: Self.desk(call)].answer(
-      call.operation, call.parameters, imageSize: call.request.queryValue("imageSize"), body: call.request.body,
-      at: world.now)
-    return body.map(call.answer) ?? APIAnswer.empty
-  }
-
-  private mutating func beginPerformanceTest(_ call: APICall) throws(APIErrorCode) -> HTTPResponse {
-    guard let id = try call.object()["originalTransactionId"]?.string, Self.isID(id) else {
-      throw .invalidPerformanceTestRequest
-    }
-    _ = try purchase(call, id)
-    let test = uuid()
-    return call.answer(messaging[call.place, default: Self.desk(call)].beginTest(test))
+  static func isUUID(_ text: String) -> Bool {
+    text.utf8.count == 36
+      && text.utf8.enumerated().allSatisfy { index, byte in
+        [8, 13, 18, 23].contains(index) ? byte == UInt8(ascii: "-") : Character(Unicode.Scalar(byte)).isHexDigit
+      }
   }
 }

@@ -6,7 +6,7 @@ import Time
 /// What developers change by the App Store Server API: account tokens, finished purchases, reports of consumption.
 extension AppStoreState {
   mutating func setAccountToken(_ call: APICall) throws(APIErrorCode) -> HTTPResponse {
-    guard let token = try call.object()["appAccountToken"]?.string, MessagingDesk.isUUID(token) else {
+    guard let token = try call.object()["appAccountToken"]?.string, AppStoreState.isUUID(token) else {
       throw .invalidAppAccountTokenUUID
     }
     let (customer, purchase) = try purchase(call, call.parameters[0])
@@ -80,7 +80,7 @@ private struct ConsumptionRule {
     case .flag: value.bool != nil
     case .number(let range): value.integer.map(range.contains) ?? false
     case .word(let words): value.string.map(words.contains) ?? false
-    case .uuidOrEmpty: value.string.map { $0.isEmpty || MessagingDesk.isUUID($0) } ?? false
+    case .uuidOrEmpty: value.string.map { $0.isEmpty || AppStoreState.isUUID($0) } ?? false
     }
   }
 

@@ -19,7 +19,7 @@ extension AppStoreState {
   func testStatus(_ call: APICall) throws(APIErrorCode) -> HTTPResponse {
     let token = call.parameters[0]
     let parts = token.split(separator: "_")
-    guard parts.count == 2, MessagingDesk.isUUID(String(parts[0])), Self.isID(String(parts[1])) else {
+    guard parts.count == 2, Self.isUUID(String(parts[0])), Self.isID(String(parts[1])) else {
       throw .invalidTestNotificationToken
     }
     guard let number = tests[token], mailroom[number].place == call.place else { throw .testNotificationNotFound }

@@ -10,7 +10,6 @@ struct AppStoreState: Sendable {
   var faults: FaultPlan
   var mailroom = Mailroom()
   var destinations: [AppPlace: Destination] = [:]
-  var messaging: [AppPlace: MessagingDesk] = [:]
   /// The shipments of test notifications, by token.
   var tests: [String: Int] = [:]
   var massExtensions: [MassExtension.Key: MassExtension] = [:]

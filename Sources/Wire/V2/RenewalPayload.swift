@@ -31,7 +31,8 @@ public struct RenewalPayload: Payload {
   public var appAccountToken: String? { text("appAccountToken") }
   public var appTransactionId: String? { text("appTransactionId") }
   public var offerPeriod: String? { text("offerPeriod") }
-  public var advancedCommerceInfo: AdvancedCommerceRenewalInfo? { structure("advancedCommerceInfo") }
+  /// Of Advanced Commerce, which is not read here.
+  public var advancedCommerceInfo: JSONObject? { json["advancedCommerceInfo"]?.object }
   public var commitmentInfo: RenewalCommitmentInfo? { structure("commitmentInfo") }
   public var renewalBillingPlanType: String? { text("renewalBillingPlanType") }
 
@@ -57,7 +58,7 @@ public struct RenewalPayload: Payload {
     "appAccountToken": .text,
     "appTransactionId": .text,
     "offerPeriod": .text,
-    "advancedCommerceInfo": .structure(AdvancedCommerceRenewalInfo.schema),
+    "advancedCommerceInfo": .opaque,
     "commitmentInfo": .structure(RenewalCommitmentInfo.schema),
     "renewalBillingPlanType": .word(Words.renewalBillingPlanType),
   ])

@@ -42,8 +42,9 @@ public struct TransactionPayload: Payload {
   public var revocationType: String? { text("revocationType") }
   /// In thousandths of a per cent.
   public var revocationPercentage: Int64? { integer("revocationPercentage") }
-  public var advancedCommerceInfo: AdvancedCommerceTransactionInfo? { structure("advancedCommerceInfo") }
   public var billingPlanType: String? { text("billingPlanType") }
+  /// Of Advanced Commerce, which is not read here.
+  public var advancedCommerceInfo: JSONObject? { json["advancedCommerceInfo"]?.object }
   public var commitmentInfo: TransactionCommitmentInfo? { structure("commitmentInfo") }
   public var previousOriginalTransactionId: String? { text("previousOriginalTransactionId") }
 
@@ -78,7 +79,7 @@ public struct TransactionPayload: Payload {
     "offerPeriod": .text,
     "revocationType": .word(Words.revocationType),
     "revocationPercentage": .integer,
-    "advancedCommerceInfo": .structure(AdvancedCommerceTransactionInfo.schema),
+    "advancedCommerceInfo": .opaque,
     "billingPlanType": .word(Words.billingPlanType),
     "commitmentInfo": .structure(TransactionCommitmentInfo.schema),
     "previousOriginalTransactionId": .text,

@@ -2,25 +2,6 @@
 ///
 /// App Store Server API 1.21, App Store Server Notifications 2.17.
 enum Words {
-  static let advancedCommerceOfferPeriod: Set<String> = [
-    "P3D", "P1W", "P2W", "P1M", "P2M", "P3M", "P6M", "P9M", "P1Y",
-  ]
-  static let advancedCommerceOfferReason: Set<String> = [
-    "ACQUISITION", "WIN_BACK", "RETENTION",
-  ]
-  static let advancedCommercePeriod: Set<String> = [
-    "P1W", "P1M", "P2M", "P3M", "P6M", "P1Y",
-  ]
-  static let advancedCommercePriceIncreaseInfoStatus: Set<String> = [
-    "SCHEDULED", "PENDING", "ACCEPTED",
-  ]
-  static let advancedCommerceRefundReason: Set<String> = [
-    "UNINTENDED_PURCHASE", "FULFILLMENT_ISSUE", "UNSATISFIED_WITH_PURCHASE", "LEGAL", "OTHER",
-    "MODIFY_ITEMS_REFUND", "SIMULATE_REFUND_DECLINE",
-  ]
-  static let advancedCommerceRefundType: Set<String> = [
-    "FULL", "PRORATED", "CUSTOM",
-  ]
   static let appStoreEnvironment: Set<String> = [
     "Sandbox", "Production", "Xcode", "LocalTesting",
   ]
@@ -72,16 +53,5 @@ enum Words {
   static let sendAttemptResult: Set<String> = [
     "SUCCESS", "TIMED_OUT", "TLS_ISSUE", "CIRCULAR_REDIRECT", "NO_RESPONSE", "SOCKET_ISSUE", "UNSUPPORTED_CHARSET",
     "INVALID_RESPONSE", "PREMATURE_CLOSE", "UNSUCCESSFUL_HTTP_RESPONSE_CODE", "OTHER",
-  ]
-  static let headerPosition: Set<String> = [
-    "ABOVE_BODY", "ABOVE_IMAGE",
-  ]
-  /// Of images and messages; Apple's libraries write the first in two ways.
-  static let reviewState: Set<String> = ["PENDING", "PENDING_REVIEW", "APPROVED", "REJECTED"]
-  static let imageSize: Set<String> = [
-    "FULL_SIZE", "BULLET_POINT",
-  ]
-  static let performanceTestStatus: Set<String> = [
-    "PENDING", "PASS", "FAIL",
   ]
 }

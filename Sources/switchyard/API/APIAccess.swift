@@ -6,6 +6,7 @@ import Intake
 import JSON
 import Ledger
 import Mappings
+import Operations
 import Purchases
 import Runtime
 import Seeding
@@ -18,24 +19,19 @@ import Wire
 struct APIAccess: Sendable {
   static let options: [Option] =
     [
+      .value("app", "BUNDLE_ID", "The app that is asked about; without it the only one that is registered."),
       .value(
-        "app", "BUNDLE_ID",
-        "A registered app: as it, with the key that is sealed in the ledger, within its shared budget."),
-      .value(
-        "bundle", "ID",
-        "The app's bundle id, with --issuer, --key-id and --key-file, for an app that is not registered."),
-      .value("issuer", "ID", "The issuer id of the keys, as App Store Connect shows it."),
+        "key-file", "FILE",
+        "Ask with this .p8 key instead of the sealed one; with --app, --key-id and --issuer, and without a ledger."),
       .value("key-id", "ID", "The key's id, as App Store Connect shows it."),
-      .value("key-file", "FILE", "The .p8 key of the App Store Server API."),
+      .value("issuer", "ID", "The issuer id of the keys, as App Store Connect shows it."),
       .value(
         "environment", "NAME", choices: APIEnvironment.allCases.map(\.rawValue),
         "Ask here alone; without it Production, then the sandbox."),
       .value("proxy", "URL", "Go through this proxy: http://host:port."),
       .value("tls-root", "FILE", "Trust this root certificate of servers too (PEM or DER)."),
-      .value(
-        "root", "FILE", repeats: true, "Trust exactly these roots of signed data instead of Apple's (DER or PEM)."),
       JSONOutput.option,
-    ] + AskingApple.options + DatabaseOptions.options + MasterKeyOptions.options
+    ] + TrustOptions.options + AskingApple.options + DatabaseOptions.options + MasterKeyOptions.options
 
   private let line: APILine
   let credentials: AppCredentials
@@ -63,42 +59,79 @@ struct APIAccess: Sendable {
 
   /// Runs `body` with what the command line says; a failure of Apple's is said with what to do about it.
   ///
-  /// - Parameter id: what is asked about, of a command that can find the app by it when none is named.
+  /// - Parameter id: what is asked about: the ledger may know in which environment it is.
   static func with(
-    _ arguments: ParsedArguments, _ terminal: Terminal, about id: AppRouting.ID? = nil,
+    _ arguments: ParsedArguments, _ terminal: Terminal, about id: String? = nil,
     _ body: (APIAccess) async throws -> ExitStatus
   ) async throws -> ExitStatus {
     let environment: APIEnvironment? = try arguments.choice("environment")
     let hosts = try AskingApple.hosts(arguments)
-    let options = try DatabaseOptions(arguments)
-    let sought = try SoughtApp(arguments, options, id)
-    guard let sought else {
-      let credentials = try given(arguments)
+    if arguments.value("key-file") != nil {
       let line = try APILine(arguments, hosts, sharing: nil)
-      return try await APIAccess(arguments, line, credentials, in: environment, nil).run(terminal, body)
+      return try await APIAccess(arguments, line, try given(arguments), in: environment, nil).run(terminal, body)
     }
+    let options = try DatabaseOptions(arguments)
     return try await options.withDatabase(terminal) { configuration in
       let connection = try await Connection.open(configuration)
       try await options.prepare(connection)
-      let registered = try await RegisteredApps(arguments, options, connection, sought, terminal)
+      let (askable, keys) = try await registered(arguments, options, connection, terminal)
+      let home = environment == nil ? try await Self.home(of: id, askable.app, connection) : nil
       await connection.close()
+      if let home, let id { terminal.note("\(id.plain) is known in \(home.rawValue), and asked about there") }
       let pool = Pool(configuration)
       let line = try APILine(arguments, hosts, sharing: pool)
-      let status: ExitStatus
+      let ledger = LedgerSide(app: askable.app, store: Ledger(pool: pool, keys: keys))
       do {
-        let found = try await registered.find(sought, in: environment, line, pool, terminal)
-        status = try await APIAccess(
-          arguments, line, found.credentials, in: found.environment,
-          LedgerSide(app: found.app, store: Ledger(pool: pool, keys: registered.keys))
-        ).run(terminal, body)
+        let access = APIAccess(arguments, line, askable.credentials, in: environment ?? home, ledger)
+        let status = try await access.run(terminal, body)
+        await pool.close()
+        return status
       } catch {
-        await line.end()
         await pool.close()
         throw error
       }
-      await pool.close()
-      return status
     }
+  }
+
+  /// The app that is named, or the only one, with its newest key.
+  private static func registered(
+    _ arguments: ParsedArguments, _ options: DatabaseOptions, _ connection: Connection, _ terminal: Terminal
+  ) async throws -> (AskableApp, Keyring) {
+    let apps = try await connection.read { session throws(DatabaseError) in try AppTable.all(in: session) }
+    guard let named = arguments.value("app") ?? (apps.count == 1 ? apps[0].bundleID : nil) else {
+      let names = apps.map(\.bundleID).joined(separator: ", ")
+      throw UsageError(
+        .missingOption, "Give --app: \(apps.isEmpty ? "no app is registered, see `switchyard app add`" : names).",
+        path: arguments.path)
+    }
+    let app = try await AppRecord.find(named, connection).app
+    let hasKey = try await connection.read { session throws(DatabaseError) in
+      try CredentialTable.has(.apiKey, of: app, in: session)
+    }
+    guard hasKey else { throw NoAPIKey(bundleID: app.bundleID, reason: nil) }
+    let keys = try await MasterKeyOptions(arguments, database: options).keys(for: connection, terminal)
+    let found = try await connection.read { session throws(DatabaseError) in
+      try AskableApp.all(with: keys, in: session)
+    }
+    guard let askable = found.askable.first(where: { $0.app == app }) else {
+      throw NoAPIKey(bundleID: app.bundleID, reason: found.unusable.first { $0.app == app.id }?.reason)
+    }
+    return (askable, keys)
+  }
+
+  /// The environment in which the ledger knows an id of the app; nil: in none, or in both.
+  private static func home(of id: String?, _ app: App, _ connection: Connection) async throws -> APIEnvironment? {
+    guard let id else { return nil }
+    let places = try await connection.read { session throws(DatabaseError) in
+      var places: [APIEnvironment] = []
+      for place in APIEnvironment.allCases {
+        let scope = Scope(app: app.id, environment: Environment(place))
+        let kinds: [Alias.Kind] = [.transactionID, .appTransactionID, .orderID]
+        if try Ledger.knows(id, as: kinds, in: scope, session) { places.append(place) }
+      }
+      return places
+    }
+    return places.count == 1 ? places[0] : nil
   }
 
   private func run(
@@ -119,7 +152,7 @@ struct APIAccess: Sendable {
 
   /// The credentials of the command line.
   private static func given(_ arguments: ParsedArguments) throws -> AppCredentials {
-    let bundleID = try arguments.required("bundle")
+    let bundleID = try arguments.required("app")
     let issuer = try arguments.required("issuer")
     let keyID = try arguments.required("key-id")
     let file = try arguments.required("key-file")
@@ -133,11 +166,11 @@ struct APIAccess: Sendable {
   }
 
   /// Keeps what Apple told of an order of a registered app, so that the purchases are found by its id from now on.
-  func keep(order id: String, _ reply: Reply<OrderLookupResponse>, _ terminal: Terminal) async {
-    guard let ledger, let answer = reply.json, !(reply.answer.signedTransactions ?? []).isEmpty else { return }
+  func keep(order id: String, _ reply: Reply<JSONObject>, _ terminal: Terminal) async {
+    guard let ledger, reply.answer["signedTransactions"]?.array?.isEmpty == false else { return }
     // The answer does not name the order: whoever reads it again has to know.
     var body: JSONObject = ["orderId": .string(id)]
-    for member in answer where member.key != "orderId" { body[member.key] = member.value }
+    for member in reply.answer where member.key != "orderId" { body[member.key] = member.value }
     let logger = Logger(
       label: "switchyard", level: .notice, handler: StreamLogHandler(clock: .system, format: terminal.logFormat))
     let answers = AppleAnswers(intake: Intake(adapter: Adapter(verifier: verifier)), clock: .system, logger: logger) {
@@ -151,13 +184,43 @@ struct APIAccess: Sendable {
     }
   }
 
-  /// Brings the ledger up to date about a registered app; nil where the command line brought the key.
-  func catchUp(in environment: APIEnvironment, _ terminal: Terminal) -> LedgerCatchUp? {
-    ledger.map { ledger in
-      LedgerCatchUp(
-        app: ledger.app, store: ledger.store, credentials: credentials, client: client, verifier: verifier,
-        environment: environment, terminal: terminal)
+  /// Queues the look-up of an id of which something was, or may have been, changed at Apple's.
+  func queue(_ id: String, in environment: APIEnvironment, _ terminal: Terminal) async {
+    guard let ledger else { return terminal.note("ledger: none was named, so that nothing is queued there") }
+    do {
+      try await note(environment, in: ledger).queueLookUp(of: id, at: WallClock.system.now(), on: ledger.store.pool)
+      terminal.note("ledger: the look-up of \(id.plain) is queued; `switchyard serve` makes it")
+    } catch {
+      terminal.note(
+        "ledger: the look-up could not be queued: \(error)\n"
+          + "next: when the database answers, `switchyard reconcile \(ledger.app.bundleID)`")
     }
+  }
+
+  /// After Apple took an answer about consumption: its request needs no other.
+  func noteAnswered(
+    _ answer: JSONObject, about id: String, in environment: APIEnvironment, _ terminal: Terminal
+  ) async {
+    guard let ledger else { return }
+    do {
+      let settled = try await note(environment, in: ledger).consumption(
+        answer, about: id, at: WallClock.system.now(), on: ledger.store.pool)
+      if settled > 0 { terminal.note("ledger: Apple's consumption request of \(id.plain) is noted as answered") }
+    } catch {
+      terminal.note(
+        "ledger: the consumption request could not be noted as answered: \(error)\n"
+          + "next: `switchyard consumption decline \(id.plain) --reason 'answered by hand'`")
+    }
+  }
+
+  private func note(_ environment: APIEnvironment, in ledger: LedgerSide) -> NoteAppleChange {
+    NoteAppleChange(Scope(app: ledger.app.id, environment: Environment(environment)))
+  }
+
+  /// Proves what is in a reply: of this app, and of the environment that answered.
+  func verifying<Answer>(_ reply: Reply<Answer>) -> ItemVerifier {
+    ItemVerifier(
+      verifier: verifier, bundleID: credentials.bundleID, environment: reply.environment, now: reply.receivedAt)
   }
 
   /// The one environment of a command that changes something, or where nothing leads to another.
@@ -166,8 +229,6 @@ struct APIAccess: Sendable {
     throw UsageError(
       .missingOption, "Give --environment Production or Sandbox: this is asked in one of them.", path: arguments.path)
   }
-
-  var route: EnvironmentRoute { EnvironmentRoute(known: environment) }
 
   private func say(_ failure: CallFailure, _ terminal: Terminal) throws -> ExitStatus {
     try failure.say(asJSON: wantsJSON, terminal)

@@ -17,9 +17,7 @@ struct APILine: Sendable {
   ///   - hosts: nil: Apple's.
   ///   - pool: of the ledger in which the budget is shared; nil: it is this command's own.
   init(_ arguments: ParsedArguments, _ hosts: AppStoreHosts?, sharing pool: Pool?) throws {
-    var roots: [RootCertificate] = []
-    for root in arguments.values("root") { roots += try TrustOptions.read(root) }
-    verifier = SignedDataVerifier(roots: roots.isEmpty ? .apple : TrustedRoots(exactly: roots))
+    verifier = SignedDataVerifier(roots: try TrustOptions(arguments).roots)
     var configuration = HTTPClientConfiguration()
     configuration.proxy = arguments.value("proxy")
     if let root = arguments.value("tls-root") {

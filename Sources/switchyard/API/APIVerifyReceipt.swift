@@ -20,29 +20,29 @@ enum APIVerifyReceipt {
       RECEIPT is a file: base64, or the receipt's bytes; - is stdin. Apple is asked in the environment that the receipt \
       names, else in Production; --environment asks there first. Status 21007 or 21008 says that the receipt belongs to the \
       other environment: that one is asked then, and a line on stderr says so. No API key is needed. The shared secret is \
-      the one that is sealed for --app, or the one in --password-file; without either none is sent, and Apple answers 21004 \
+      the one that is sealed for --app, or the one in --shared-secret-file; without either none is sent, and Apple answers 21004 \
       to receipts with subscriptions. Nothing is stored. --json prints Apple's answer as it came: `switchyard fidelity` \
       compares it. Exit status: 0 Apple answered with the receipt (status 0 or 21006), 1 with another status, 7 later.
       """,
     examples: [
       Command.Example("switchyard api verify-receipt receipt.b64 --app com.example.app"),
-      Command.Example("switchyard api verify-receipt receipt.b64 --password-file secret.txt --json > answer.json"),
+      Command.Example("switchyard api verify-receipt receipt.b64 --shared-secret-file secret.txt --json > answer.json"),
       Command.Example("switchyard api verify-receipt --exclude-old-transactions --app com.example.app - < receipt.b64"),
     ],
     options: [
-      .value("password-file", "FILE", "The app's shared secret, alone in a file."),
+      .value("shared-secret-file", "FILE", "The app's shared secret, alone in a file."),
       .flag("exclude-old-transactions", "Ask for the latest renewal of each subscription alone."),
     ],
     arguments: [Positional("RECEIPT", "The receipt, or - for stdin.")]
   ) { arguments, terminal in
     let bytes = try Input.read(arguments.positionals[0], limit: longest)
-    let secret = try arguments.value("password-file").map { try SharedSecretFile.read($0) }
+    let secret = try arguments.value("shared-secret-file").map { try SharedSecretFile.read($0) }
     let asking = try APIVerifyReceipt.Asking(bytes, arguments, terminal)
     guard let bundleID = arguments.value("app") else {
       return try await asking.run(password: secret?.text, sharing: nil)
     }
     guard secret == nil else {
-      throw UsageError(.unexpectedValue, "Give --app or --password-file, not both.", path: arguments.path)
+      throw UsageError(.unexpectedValue, "Give --app or --shared-secret-file, not both.", path: arguments.path)
     }
     let options = try DatabaseOptions(arguments)
     return try await options.withDatabase(terminal) { configuration in
@@ -172,6 +172,6 @@ private struct NoSharedSecret: ExitStatusError, CustomStringConvertible {
 
   var exitStatus: ExitStatus { .failed }
   var description: String {
-    "\(bundleID) has no shared secret that opens here: `switchyard app secret \(bundleID) --file FILE`, or --password-file"
+    "\(bundleID) has no shared secret that opens here: `switchyard app secret \(bundleID) --shared-secret-file FILE`, or --shared-secret-file"
   }
 }

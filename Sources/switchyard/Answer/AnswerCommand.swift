@@ -16,7 +16,7 @@ import Time
 /// Others script on it: keys and exit statuses are promised.
 struct AnswerCommand {
   static let command = Command(
-    "answer", "Compose the verifyReceipt answer that the ledger gives to a receipt now.",
+    "answer", "Compose the verifyReceipt response to a receipt from the ledger.",
     discussion: """
       RECEIPT holds one receipt in base64, however it was damaged on its way, or as bytes; - is stdin. Apple is never \
       asked. Without --explain the answer is printed as a client would get it; whether it may be given is said beside it: \
@@ -36,12 +36,11 @@ struct AnswerCommand {
       .value("app", "BUNDLE-ID", "Refuse a receipt of another app."), EnvironmentOption.option,
       .flag("exclude-old-transactions", "Answer as to a request with exclude-old-transactions."),
       .flag("explain", "Show what made each field: the row of Mappings and the origin of its value."),
-      .value("root", "FILE", repeats: true, "Trust exactly these roots instead of Apple's (DER or PEM)."),
       .value(
         "signer", "SHA256", repeats: true,
         "Trust this signer of iOS 6 receipts of version 2 too, by its certificate's fingerprint."),
       JSONOutput.option,
-    ] + DatabaseOptions.options,
+    ] + TrustOptions.options + DatabaseOptions.options,
     arguments: [Positional("RECEIPT", "The receipt, or - for stdin.")]
   ) { arguments, terminal in
     try await AnswerCommand(arguments).run(arguments.positionals[0], terminal)
@@ -55,7 +54,8 @@ struct AnswerCommand {
 
   private init(_ arguments: ParsedArguments) throws {
     self.arguments = arguments
-    reader = ReceiptReader(trust: try ReceiptTrustOptions.trust(arguments))
+    let trust = try TrustOptions(arguments).receipts
+    reader = ReceiptReader(trust: try ReceiptTrustOptions.adding(signersOf: arguments, to: trust))
     asked = try EnvironmentOption.environment(arguments)
   }
 

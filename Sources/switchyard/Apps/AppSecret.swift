@@ -16,20 +16,24 @@ enum AppSecret {
       """,
     examples: [
       Command.Example("switchyard app secret com.example.app"),
-      Command.Example("switchyard app secret com.example.app --file secret.txt"),
+      Command.Example("switchyard app secret com.example.app --shared-secret-file secret.txt"),
       Command.Example("switchyard app secret com.example.app --retire 1f0c2b3a", "the name as it is listed"),
     ],
     options: [
-      .value("file", "FILE", "Add the secret in this file."),
+      .value(
+        "shared-secret-file", "FILE", environment: "SWITCHYARD_SHARED_SECRET_FILE", formerly: "file",
+        "Add the secret in this file."),
       .value("retire", "NAME", "End the secret of this name; it stays sealed, to forward what came before."),
       .flag("dry-run", "Say what would be done and do nothing."), JSONOutput.option,
     ] + MasterKeyOptions.options, arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
     let options = try DatabaseOptions(arguments)
-    let (file, name, bundleID) = (arguments.value("file"), arguments.value("retire"), arguments.positionals[0])
+    let (file, name, bundleID) = (
+      arguments.value("shared-secret-file"), arguments.value("retire"), arguments.positionals[0]
+    )
     let secret = try file.map(SharedSecretFile.read)
     guard file == nil || name == nil else {
-      throw UsageError(.unexpectedValue, "Give --file or --retire, not both.", path: arguments.path)
+      throw UsageError(.unexpectedValue, "Give --shared-secret-file or --retire, not both.", path: arguments.path)
     }
     return try await options.withLedger(terminal) { connection in
       let (isDry, now) = (arguments.flag("dry-run"), WallClock.system.now())

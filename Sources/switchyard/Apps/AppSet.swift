@@ -38,7 +38,7 @@ enum AppSet {
     examples: [
       Command.Example("switchyard app set com.example.app --legacy-entitlements allow"),
       Command.Example("switchyard app set com.example.app --legacy-entitlements deny --dry-run"),
-      Command.Example("switchyard app set com.example.app --hold-access 24"),
+      Command.Example("switchyard app set com.example.app --hold-access 24h"),
       Command.Example("switchyard app set com.example.app --forward-unproven deny"),
       Command.Example("switchyard app set com.example.app --answer-reading Y-009 --answer-reading Y-011"),
       Command.Example(
@@ -48,7 +48,7 @@ enum AppSet {
       .value(
         "legacy-entitlements", "POLICY", choices: LegacyEntitlements.allCases.map(\.rawValue),
         "Whether V1 data alone may change entitlements."),
-      .value("hold-access", "HOURS", "How long access may be held while Apple is asked, 0 to 72."),
+      .value("hold-access", "TIME", "How long access may be held while Apple is asked, in hours, 0 to 72h."),
       .value(
         "forward-unproven", "POLICY", choices: UnprovenForwarding.allCases.map(\.rawValue),
         "Whether unproven messages are forwarded."),
@@ -62,7 +62,9 @@ enum AppSet {
     ] + MasterKeyOptions.options, arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
     let legacy: LegacyEntitlements? = try arguments.choice("legacy-entitlements")
-    let hold = try arguments.integer("hold-access", in: 0...AccessHold.longest).map(AccessHold.init(hours:))
+    let hold = try arguments.duration("hold-access", in: .seconds(0)...(.hours(Int64(AccessHold.longest)))).map {
+      AccessHold(hours: Int($0.milliseconds / Interval.hours(1).milliseconds))
+    }
     let unproven: UnprovenForwarding? = try arguments.choice("forward-unproven")
     let consumption = try ConsumptionOptions(arguments)
     let readings = try readings(arguments)

@@ -4,7 +4,7 @@ import Ledger
 import Runtime
 import Synchronization
 
-/// `switchyard db dump --canonical`: what is known, as text that two ledgers can be compared by.
+/// `switchyard db dump`: what is known, as text that two ledgers can be compared by.
 enum DatabaseDump {
   static let command = Command(
     "dump", "Print what is known as JSON lines that depend on the messages alone.",
@@ -14,15 +14,12 @@ enum DatabaseDump {
       """,
     whenStopped: "The lines that were written are whole, and the dump is not. Nothing was changed; start it again.",
     examples: [
-      Command.Example("switchyard db dump --canonical > before.jsonl"),
-      Command.Example("switchyard db dump --canonical | sha256sum", "are two databases equal?"),
+      Command.Example("switchyard db dump > before.jsonl"),
+      Command.Example("switchyard db dump | sha256sum", "are two databases equal?"),
     ],
-    options: [.flag("canonical", "The one form there is; asked for by name, since others may come.")]
+    options: [.retired("canonical")]
   ) { arguments, terminal in
-    guard arguments.flag("canonical") else {
-      throw UsageError(.missingOption, "Say --canonical: it is the one form there is.", path: arguments.path)
-    }
-    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+    try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let written = Mutex(0)
       // If a large table keeps the dump from ending in time, this is printed anyway.
       CommandStop.current?.summarize { terminal.note("\(written.withLock { $0 }) lines written") }

@@ -56,7 +56,7 @@ struct AskingChecks {
   private static func again(_ kind: CredentialTable.Kind, _ app: String) -> String {
     switch kind {
     case .apiKey: "`switchyard app add \(app) --key-file FILE --key-id ID --issuer ID`"
-    case .sharedSecret: "`switchyard app secret \(app) --file FILE`"
+    case .sharedSecret: "`switchyard app secret \(app) --shared-secret-file FILE`"
     case .callbackToken: "`switchyard app set \(app) --consumption ask --consumption-token-file FILE …`"
     }
   }

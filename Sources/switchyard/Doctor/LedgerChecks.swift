@@ -138,7 +138,7 @@ struct LedgerChecks {
     case "unknownApp": "`switchyard app add` it and name its old back end (`switchyard app legacy-url`), \(replay)"
     case "appAppleIdNotRegistered": "`switchyard app add --app-apple-id`, \(replay)"
     case "noSharedSecret":
-      "`switchyard app secret BUNDLE_ID --file FILE`, \(replay)"
+      "`switchyard app secret BUNDLE_ID --shared-secret-file FILE`, \(replay)"
     case "wrongAppAppleId": "compare the Apple id with App Store Connect, \(replay)"
     case "revocationNotKnown": "see that the responders in the log can be reached, \(replay)"
     case "noResponderNamed": "serve with `--ocsp prefer` if these certificates are Apple's, \(replay)"

@@ -21,7 +21,7 @@ struct RootChecks {
       ? [
         .warn(
           "root", "\(forProduction) beside Apple's may make purchases that count as paid",
-          "remove --trust-root-for Production unless you know why it is there")
+          "remove --trust-root Production=FILE unless you know why it is there")
       ] : []
     all = [apple] + added + production
   }

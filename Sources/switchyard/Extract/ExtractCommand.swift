@@ -9,7 +9,7 @@ import Time
 /// Others script on it: options, keys, reasons and exit statuses are promised.
 struct ExtractCommand {
   static let command = Command(
-    "extract", "Prove receipts in bulk and print every original transaction id in them.",
+    "extract", "Verify receipts in bulk and print their transaction ids.",
     discussion: """
       FILE is a table (columns by their names, as app, user_id and receipt, or guessed), JSON Lines with these keys, a JSON \
       array of such objects or of receipts, one receipt a line, one receipt, or a folder of any of these. gzip and zstd are decompressed; - is stdin. The output \

@@ -11,7 +11,7 @@ import Wire
 /// Others script on it: keys and exit statuses are promised.
 struct FidelityCommand {
   static let command = Command(
-    "fidelity", "Compare an answer of Apple's verifyReceipt with the one Switchyard would compose.",
+    "fidelity", "Compare Apple's verifyReceipt response with Switchyard's.",
     discussion: """
       RECEIPT is what was posted and ANSWER what Apple answered to it. The V2 data that the answer implies is derived from \
       it, and an answer is composed from the receipt and that data, by the rules of the answer's date. Every field is \

@@ -10,18 +10,18 @@ enum QuarantinePurge {
     discussion: "What was refused by mistake can only be replayed while it is kept: purge what you have looked at.",
     whenStopped: "What was deleted is gone, and the rest is kept. Run it again to go on.",
     examples: [
-      Command.Example("switchyard quarantine purge --code badSignature --older-than 30", "how many would go"),
-      Command.Example("switchyard quarantine purge --code badSignature --older-than 30 --yes"),
+      Command.Example("switchyard quarantine purge --code badSignature --older-than 30d", "how many would go"),
+      Command.Example("switchyard quarantine purge --code badSignature --older-than 30d --yes"),
     ],
     options: [
       QuarantineCommand.code,
-      .value("older-than", "DAYS", default: "30", "Those received longer ago, in days; 0: all."),
+      .value("older-than", "TIME", default: "30d", "Those received longer ago; 0: all."),
       .flag("yes", "Delete them."), JSONOutput.option,
     ]
   ) { arguments, terminal in
-    let days = try arguments.integer("older-than", in: 0...100_000) ?? 30
+    let age = try arguments.duration("older-than", in: .seconds(0)...(.days(100_000))) ?? .days(30)
     let (now, code) = (WallClock.system.now(), arguments.value("code"))
-    let before = now - .days(Int64(days))
+    let before = now - age
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let purge = PurgeQuarantine(receivedBefore: before, code: code)
       let isDry = !arguments.flag("yes")

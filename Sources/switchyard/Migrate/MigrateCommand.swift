@@ -8,7 +8,7 @@ import Time
 /// `switchyard migrate`: every old receipt becomes a seed, and every seed becomes history.
 enum MigrateCommand {
   static let command = Command(
-    "migrate", "Turn stored receipts into purchase history, as a job that can be watched, paused and resumed.",
+    "migrate", "Turn stored receipts into purchase history, as a job.",
     discussion: """
       A job is in the ledger. Every process that serves on it works on it; a file is read by those that see its path. \
       However processes end, nothing is lost and nothing counts twice. docs/migration.md says which check catches which \

@@ -10,13 +10,11 @@ import Signing
 struct TrustOptions: Sendable {
   static let options: [Option] = [
     .value(
-      "trust-root", "FILE", repeats: true,
-      "Trust these roots too, beside Apple's (DER or PEM), in the sandbox. --trust-root-for ENVIRONMENT names another."),
-    .value(
-      "trust-root-for", "ENVIRONMENT=FILE", repeats: true,
+      "trust-root", "[ENVIRONMENT=]FILE", repeats: true, environment: "SWITCHYARD_TRUST_ROOT",
+      formerly: "trust-root-for",
       """
-      Trust the roots of FILE in this environment alone: \(environments). ENVIRONMENT without a file: where --trust-root \
-      counts.
+      Trust the roots of FILE (DER or PEM) too, beside Apple's, in this environment alone: \(environments); without one in \
+      the sandbox.
       """),
     .flag(
       acknowledgement, "Needed to trust a root for Production: whoever holds its key can make purchases that count."),
@@ -37,22 +35,17 @@ struct TrustOptions: Sendable {
   let added: [AddedRoot]
   /// Of signed data.
   let roots: TrustedRoots
-  private let receipts: ReceiptTrust
+  /// Of receipts.
+  let receipts: ReceiptTrust
 
   init(_ arguments: ParsedArguments) throws {
-    var files: [(environment: AppStoreEnvironment, file: String)] = []
-    var everywhere: [AppStoreEnvironment] = []
-    for text in arguments.values("trust-root-for") {
-      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard let environment = AppStoreEnvironment(rawValue: String(parts[0])), parts.last?.isEmpty == false else {
-        throw UsageError(
-          .invalidValue, "--trust-root-for takes ENVIRONMENT=FILE, and ENVIRONMENT is one of \(Self.environments).",
-          path: arguments.path)
-      }
-      if parts.count == 2 { files.append((environment, String(parts[1]))) } else { everywhere.append(environment) }
-    }
-    for environment in everywhere.isEmpty ? [.sandbox] : everywhere {
-      files = arguments.values("trust-root").map { (environment, $0) } + files
+    let values = arguments.values("trust-root")
+    // An environment alone says of which the files without one are.
+    let alone = values.compactMap(Self.environment)
+    let files = values.filter { Self.environment($0) == nil }.flatMap { text -> [(AppStoreEnvironment, String)] in
+      let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+      if parts.count == 2, let environment = Self.environment(parts[0]) { return [(environment, parts[1])] }
+      return (alone.isEmpty ? [.sandbox] : alone).map { ($0, text) }
     }
     var added: [AddedRoot] = []
     for (environment, file) in files {
@@ -68,18 +61,20 @@ struct TrustOptions: Sendable {
     (roots, receipts) = Self.trust(added)
   }
 
+  private static func environment(_ name: String) -> AppStoreEnvironment? {
+    AppStoreEnvironment.allCases.first { $0.rawValue.lowercased() == name.lowercased() }
+  }
+
   /// What a command line says of it, as another one has to say it: ` --trust-root root.der`; empty if nothing.
   static func given(_ arguments: ParsedArguments) -> String {
-    arguments.again(["trust-root", "trust-root-for"])
-      + (arguments.flag(acknowledgement) ? " --\(acknowledgement)" : "")
+    arguments.again(["trust-root"]) + (arguments.flag(acknowledgement) ? " --\(acknowledgement)" : "")
   }
 
   /// The options by which a command line gets a further root for an environment, to be added to what it gives already.
   static func missing(for environment: AppStoreEnvironment, _ arguments: ParsedArguments) -> String {
-    // A file of --trust-root counts where the command line says.
-    guard environment != .sandbox || !arguments.values("trust-root-for").isEmpty else { return " --trust-root FILE" }
     let isAcknowledged = environment != .production || arguments.flag(acknowledgement)
-    return " --trust-root-for \(environment.rawValue)=FILE" + (isAcknowledged ? "" : " --\(acknowledgement)")
+    return " --trust-root \(environment == .sandbox ? "" : "\(environment.rawValue)=")FILE"
+      + (isAcknowledged ? "" : " --\(acknowledgement)")
   }
 
   private static func trust(_ added: [AddedRoot]) -> (TrustedRoots, ReceiptTrust) {

@@ -15,14 +15,14 @@ enum OutboxChange: Sendable {
         "replay", "Requeue dead messages at their original position and retry for three more days.",
         [
           Command.Example("switchyard outbox replay --all"), Command.Example("switchyard outbox replay 9f86d081"),
-          Command.Example("switchyard outbox replay --reason 'answered 401' --newer-than 12 --dry-run"),
+          Command.Example("switchyard outbox replay --reason 'answered 401' --newer-than 12h --dry-run"),
         ])
     case .dead:
       make(
         "dead", "Give up waiting messages, so that messages blocked behind them are sent.",
         [
           Command.Example("switchyard outbox dead 9f86d081"),
-          Command.Example("switchyard outbox dead --class unproven --older-than 1"),
+          Command.Example("switchyard outbox dead --class unproven --older-than 1h"),
           Command.Example("switchyard outbox dead --all --dry-run"),
         ])
     }

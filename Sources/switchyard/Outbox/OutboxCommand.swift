@@ -10,7 +10,7 @@ import Time
 /// `switchyard outbox`: what is to be sent to customers' endpoints, and what they would not take.
 enum OutboxCommand {
   static let command = Command(
-    "outbox", "See what waits to be forwarded; send again or give up what was not taken.",
+    "outbox", "See what waits to be forwarded; send it again or give it up.",
     examples: [
       Command.Example("switchyard outbox list"),
       Command.Example("switchyard outbox replay --all", "after the old back end was mended"),

@@ -1,6 +1,7 @@
 import Ledger
 import Operations
 import Runtime
+import Time
 
 extension OutboxFilter {
   static let options: [Option] = [
@@ -8,8 +9,8 @@ extension OutboxFilter {
       "class", "CLASS", choices: ProofClass.allCases.map(\.name),
       "proven: signed by Apple. claimed: with the shared secret. unproven: neither."),
     .value("reason", "TEXT", "Those whose last error contains TEXT, as `answered 401`."),
-    .value("older-than", "HOURS", "Those that have waited for longer."),
-    .value("newer-than", "HOURS", "Those that came since then."),
+    .value("older-than", "TIME", "Those that have waited for longer."),
+    .value("newer-than", "TIME", "Those that came since then."),
   ]
 
   init(_ arguments: ParsedArguments) throws(UsageError) {
@@ -17,7 +18,7 @@ extension OutboxFilter {
     let name = arguments.value("class")
     proof = ProofClass.allCases.first { $0.name == name }
     reason = arguments.value("reason")
-    olderThan = try arguments.integer("older-than", in: 0...100_000)
-    newerThan = try arguments.integer("newer-than", in: 0...100_000)
+    olderThan = try arguments.duration("older-than", in: .seconds(0)...(.days(10_000)))
+    newerThan = try arguments.duration("newer-than", in: .seconds(0)...(.days(10_000)))
   }
 }

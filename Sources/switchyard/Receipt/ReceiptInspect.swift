@@ -86,6 +86,11 @@ enum ReceiptTrustOptions {
   static func trust(_ arguments: ParsedArguments) throws -> ReceiptTrust {
     var roots: [RootCertificate] = []
     for file in arguments.values("root") { roots += try TrustOptions.read(file) }
+    return try adding(signersOf: arguments, to: roots.isEmpty ? .apple : ReceiptTrust(exactly: roots))
+  }
+
+  /// The same trust, and the signers of iOS 6 that are named.
+  static func adding(signersOf arguments: ParsedArguments, to trust: ReceiptTrust) throws -> ReceiptTrust {
     var signers: [Digest] = []
     for text in arguments.values("signer") {
       guard let digest = Digest(hex: text.replacing(":", with: "")) else {
@@ -94,6 +99,6 @@ enum ReceiptTrustOptions {
       }
       signers.append(digest)
     }
-    return (roots.isEmpty ? ReceiptTrust.apple : ReceiptTrust(exactly: roots)).adding(version2Signers: signers)
+    return trust.adding(version2Signers: signers)
   }
 }

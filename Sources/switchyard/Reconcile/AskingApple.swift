@@ -17,7 +17,7 @@ import Time
 struct AskingApple {
   static let options: [Option] = [
     .value(
-      "base-url", "URL", environment: "SWITCHYARD_APP_STORE_URL",
+      "base-url", "URL", environment: "SWITCHYARD_BASE_URL",
       "Another App Store Server API than Apple's: a simulator's, its sandbox below /sandbox.")
   ]
 

@@ -18,14 +18,16 @@ enum CompletenessCommand {
       through Apple's history or a look-up. Exit status: 0 when nothing is missing, 3 when something is.
       """,
     examples: [
-      Command.Example("switchyard completeness"), Command.Example("switchyard completeness com.example.app --days 30"),
+      Command.Example("switchyard completeness"),
+      Command.Example("switchyard completeness com.example.app --since 30d"),
     ],
     options: [
-      .value("days", "N", default: "7", "So many days, today included."), JSONOutput.option,
+      .value("since", "TIME", default: "7d", "So far back, in whole days, today included."), JSONOutput.option,
     ] + DatabaseOptions.options,
     arguments: [Positional("BUNDLE_ID", count: .optional, "Of this app alone.")]
   ) { arguments, terminal in
-    let days = Int64(try arguments.integer("days", in: 1...3_650) ?? 7)
+    let since = try arguments.duration("since", in: .days(1)...(.days(3_650))) ?? .days(7)
+    let days = since.milliseconds / Interval.days(1).milliseconds
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       var app: App?
       if let bundleID = arguments.positionals.first { app = try await AppRecord.find(bundleID, connection).app }

@@ -43,7 +43,7 @@ struct PlaceOutcome {
       }
       if report.pending > 0 {
         notes.append(
-          "\(name): \(report.pending) customers are asked about later, by `serve` or `switchyard seeds run --once`; "
+          "\(name): \(report.pending) customers are asked about later, by `serve` or `switchyard seeds run`; "
             + "`switchyard seeds show \(app) --state waiting` tells why")
       }
       if report.failed > 0 {

@@ -13,7 +13,7 @@ import Time
 /// `switchyard reconcile`: what Apple knows and we do not, found and taken in.
 enum ReconcileCommand {
   static let command = Command(
-    "reconcile", "Compare what is known with what Apple says, and take in what is missing.",
+    "reconcile", "Compare the ledger with Apple, and take in what is missing.",
     discussion: """
       Apple's notification history (180 days) is held against the inbox; then Apple is asked about customers whose \
       subscription should have renewed and of whom nothing was heard. `serve` does the same every day. Ended at any \
@@ -25,14 +25,14 @@ enum ReconcileCommand {
     whenStopped: "What came is stored. Run the same command again to go on.",
     examples: [
       Command.Example("switchyard reconcile com.example.app --dry-run", "what is missing?"),
-      Command.Example("switchyard reconcile --since 3", "after an outage"),
+      Command.Example("switchyard reconcile --since 3d", "after an outage"),
       Command.Example("switchyard reconcile com.example.app --quiet 0", "ask about every customer"),
     ],
     options: [
       EnvironmentOption.option,
-      .value("since", "DAYS", default: "180", "Compare from so many days ago on; Apple knows of no more than 180."),
+      .value("since", "TIME", default: "180d", "Compare from so long ago on; Apple knows of no more than 180 days."),
       .flag("only-failures", "Only notifications that no server took: quicker, and measures nothing."),
-      .value("quiet", "DAYS", "Ask also about every customer of whom nothing was said for so long; 0: about all."),
+      .value("quiet", "TIME", "Ask also about every customer of whom nothing was said for so long; 0: about all."),
       .value("look-ups", "N", default: "10000", "Customers asked about at most."),
       .flag("dry-run", "Say what is missing and change nothing."), JSONOutput.option,
     ] + AskingApple.options + TrustOptions.options + MasterKeyOptions.options + DatabaseOptions.options,
@@ -86,10 +86,10 @@ enum ReconcileCommand {
 
   private static func plan(_ arguments: ParsedArguments) throws(UsageError) -> Reconciler.Plan {
     var plan = Reconciler.Plan()
-    let days = Int64(try arguments.integer("since", in: 0...180) ?? 180)
-    if days < 180 { plan.since = WallClock.system.now() - .days(days) }
+    let since = try arguments.duration("since", in: .seconds(0)...(.days(180))) ?? .days(180)
+    if since < .days(180) { plan.since = WallClock.system.now() - since }
     plan.onlyFailures = arguments.flag("only-failures")
-    plan.quiet = try arguments.integer("quiet", in: 0...3_650).map { .days(Int64($0)) }
+    plan.quiet = try arguments.duration("quiet", in: .seconds(0)...(.days(3_650)))
     plan.lookUps = try arguments.integer("look-ups", in: 0...10_000_000) ?? plan.lookUps
     plan.isDry = arguments.flag("dry-run")
     return plan

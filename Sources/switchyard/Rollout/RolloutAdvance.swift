@@ -17,7 +17,7 @@ enum RolloutAdvance {
       evidence: an API key and a shared secret; clocks that agree; Apple's history of every id; ids that Apple's API does not \
       know decided about; complete notifications of the days before; enough customers compared for the upper bound of the \
       rate of those who would have lost or gained access to be below --impact-bound at 95 % confidence; and a rollback \
-      rehearsed within 30 days. What a higher --impact-bound or fewer --complete-days waive is noted in the audit. Customers whose history is not known do not count as compared; for live and complete they may \
+      rehearsed within 30 days. What a higher --impact-bound or a shorter --complete-for waives is noted in the audit. Customers whose history is not known do not count as compared; for live and complete they may \
       be 5 percent of all. Within ramp, enough customers for the guard must have been compared since the percentage was set, \
       and the guard must find them sound. From ramp on the guard must also find no breach of impact, errors or latency in \
       its window now; where Apple is not asked there is nothing to find. Comparisons count for 14 days. Going back below record voids the evidence. Exit status: 0 \
@@ -32,7 +32,7 @@ enum RolloutAdvance {
       EnvironmentOption.option,
       .value(
         "impact-bound", "PERCENT", default: "0.5", "The rate of customers with an impact that must not be exceeded."),
-      .value("complete-days", "N", default: "2", "Days of notifications that must be complete, 0 to 30."),
+      .value("complete-for", "TIME", default: "2d", "How long notifications must have been complete: days."),
       .flag("force", "Take the step without evidence; needs --reason, and the audit says so."),
       .value("reason", "TEXT", "Why; kept in the audit."),
       .flag("dry-run", "Show what would be done and do nothing."), JSONOutput.option,
@@ -84,7 +84,9 @@ enum RolloutAdvance {
   private static func demand(_ arguments: ParsedArguments) throws(UsageError) -> Evidence.Demand {
     var demand = Evidence.Demand()
     demand.mostImpact = try impactBound(arguments)
-    demand.completeDays = try arguments.integer("complete-days", in: 0...30) ?? demand.completeDays
+    if let time = try arguments.duration("complete-for", in: .seconds(0)...(.days(30))) {
+      demand.completeDays = Int(time.milliseconds / Interval.days(1).milliseconds)
+    }
     return demand
   }
 

@@ -31,7 +31,7 @@ enum RolloutAuto {
     ],
     options: [
       EnvironmentOption.option, .value("policy", "FILE", "How far, and by which evidence; - is stdin."),
-      .value("every", "SECONDS", default: "60", "How often it looks, 1 to 86400."),
+      .value("every", "TIME", default: "60s", "How often it looks."),
       .flag("once", "Look once, take the step if it is proven, and end."),
       .value("reason", "TEXT", "Why; kept in the audit."),
       .flag("dry-run", "Say what would be done now and do nothing."), JSONOutput.option,
@@ -39,7 +39,7 @@ enum RolloutAuto {
     arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
     let environment = try EnvironmentOption.required(arguments)
-    let every = try arguments.integer("every", in: 1...86_400) ?? 60
+    let every = try arguments.duration("every", in: .seconds(1)...(.days(1))) ?? .minutes(1)
     let policy = try arguments.value("policy").map { try RolloutPolicy(file: $0) } ?? RolloutPolicy()
     let auto = AutomateRollout(arguments.positionals[0], in: environment, by: policy)
     let author = Author.ofCommand(because: "automatic" + (arguments.value("reason").map { ", \($0)" } ?? ""))
@@ -55,10 +55,10 @@ enum RolloutAuto {
         if let end { return end }
         if isSingle { return .done }
       } catch let error as DatabaseError where !isSingle && error.passes {
-        terminal.note("\(error); looking again in \(every) s")
+        terminal.note("\(error); looking again in \(every.asOption)")
       }
       if saying.hasMoved { continue }
-      try? await Task.sleep(for: .seconds(every))
+      try? await Task.sleep(for: .milliseconds(every.milliseconds))
     }
     return .stopped
   }

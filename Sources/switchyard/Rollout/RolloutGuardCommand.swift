@@ -10,7 +10,7 @@ enum RolloutGuardCommand {
   static let command = Command(
     "guard", "Show or set when an app goes back to shadow by itself.",
     discussion: """
-      In ramp and live every service looks at the last --window seconds since the stage was set. The app goes back to \
+      In ramp and live every service looks at the last --window since the stage was set. The app goes back to \
       shadow in three cases. Impact: at least --customers customers were compared, and more than --impact percent of them \
       would have had other access than with Apple's answers. Errors: of at least --calls calls Switchyard could not \
       answer a share that exceeds Apple's by more than --most-errors percentage points; at least 5 of Switchyard's calls \
@@ -37,7 +37,7 @@ enum RolloutGuardCommand {
       .value(
         "most-latency", "TIMES",
         "Maximum ratio of Switchyard's p99 to Apple's, 1 to 100. 0 turns this check off."),
-      .value("window", "SECONDS", "The span of time that is looked at, 60 to 604800."),
+      .value("window", "TIME", "The span of time that is looked at, 1m to 7d."),
       .value("customers", "N", "Customers who must have been compared, 1 to 1000000."),
       .value("calls", "N", "Calls that errors and latency are judged by at least, 1 to 1000000."),
       .value("reason", "TEXT", "Why; kept in the audit."), JSONOutput.option,
@@ -48,14 +48,14 @@ enum RolloutGuardCommand {
     let impact = try percent("impact", arguments)
     let errors = try percent("most-errors", arguments)
     let latency = try times("most-latency", arguments)
-    let window = try arguments.integer("window", in: 60...604_800)
+    let window = try arguments.duration("window", in: .minutes(1)...(.days(7)))
     let customers = try arguments.integer("customers", in: 1...1_000_000)
     let calls = try arguments.integer("calls", in: 1...1_000_000)
     let set = SetGuard(of: arguments.positionals[0], in: environment) { rule in
       rule.mostImpact = impact.map { $0.hundredths * 100 } ?? rule.mostImpact
       rule.mostErrors = errors.map { $0.hundredths * 100 } ?? rule.mostErrors
       rule.mostLatency = latency ?? rule.mostLatency
-      rule.window = window ?? rule.window
+      rule.window = window.map { Int($0.milliseconds / 1_000) } ?? rule.window
       rule.leastCustomers = customers ?? rule.leastCustomers
       rule.leastCalls = calls ?? rule.leastCalls
     }

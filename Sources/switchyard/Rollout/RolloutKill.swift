@@ -15,28 +15,28 @@ enum RolloutKill {
       Every app in ramp, live or complete goes back to shadow, each by itself: Apple answers its callers within five \
       seconds, in every process. Nothing is deleted, and nothing refuses it. Where the database keeps it waiting it says so \
       and goes on trying for 25 seconds; exit status 1 names what was not stopped. The same customers are picked by a later ramp. \
-      A rehearsal that is under way does not bring its app back. Without BUNDLE_ID all apps are stopped. In stages below \
+      A rehearsal that is under way does not bring its app back. In stages below \
       shadow nothing is changed: Apple answers there. Printed first are the apps that were stopped and those that Switchyard \
-      still answers, then those that Apple answers already: with BUNDLE_ID a line for each, without it their number. The kill \
+      still answers, then those that Apple answers already: with BUNDLE_ID a line for each, with --all their number. The kill \
       is done before the command waits, for five seconds at most, until every running service follows; the last line says \
       so. With --json there is an object for each app and environment, and the last object has `stillAnswered` and \
       `services` (null with --dry-run, or where it could not be found out).
       """,
     whenStopped: "What `switchyard rollout status` shows in ramp, live or complete is answered by Switchyard.",
     examples: [
-      Command.Example("switchyard rollout kill", "every app"),
+      Command.Example("switchyard rollout kill --all", "every app"),
       Command.Example("switchyard rollout kill com.example.app --reason \"wrong answers\""),
     ],
     options: [
-      .flag("all", "Every app, as without BUNDLE_ID."), EnvironmentOption.option,
+      .flag("all", "Every app."), EnvironmentOption.option,
       .value("reason", "TEXT", "Why; kept in the audit."),
       .flag("dry-run", "Show what would be stopped and stop nothing."), JSONOutput.option,
     ],
     arguments: [Positional("BUNDLE_ID", count: .optional, "One app.")]
   ) { arguments, terminal in
     let app = arguments.positionals.first
-    guard app == nil || !arguments.flag("all") else {
-      throw UsageError(.invalidValue, "--all cannot be combined with a BUNDLE_ID.", path: arguments.path)
+    guard (app == nil) == arguments.flag("all") else {
+      throw UsageError(.missingArgument, "Give one BUNDLE_ID, or --all for every app.", path: arguments.path)
     }
     guard (arguments.value("reason") ?? "").utf8.count <= 500 else {
       throw UsageError(.invalidValue, "--reason is longer than 500 bytes.", path: arguments.path)
@@ -81,10 +81,6 @@ enum RolloutKill {
       for standing in report.stopped { try terminal.write(line(standing, isDry: isDry)) }
     }
     noteStillAnswered(report, isDry: isDry, terminal)
-    if app == nil, !arguments.flag("all"), !report.stopped.isEmpty, report.left.isEmpty {
-      let only = try EnvironmentOption.environment(arguments).map { " in \($0.rawValue)" } ?? ""
-      terminal.note("No BUNDLE_ID: every app \(isDry ? "would be" : "was") taken back\(only).")
-    }
     await noteErrors(of: report.stopped, connection, terminal)
     if !arguments.wantsJSON {
       if app == nil {

@@ -11,11 +11,11 @@ import Time
 /// `switchyard seeds`: the ids by which Apple is asked, and how far that is.
 enum SeedsCommand {
   static let command = Command(
-    "seeds", "See which ids Apple is still to be asked about, and what became of the others.",
+    "seeds", "See the ids that Apple is asked about, and the outcome.",
     examples: [
       Command.Example("switchyard seeds status com.example.app", "how far is it, and how long will the rest take?"),
       Command.Example("switchyard seeds show com.example.app --state failed"),
-      Command.Example("switchyard seeds run --once", "ask now, without a service"),
+      Command.Example("switchyard seeds run", "ask now, without a service"),
     ],
     options: DatabaseOptions.options, subcommands: [status, show, retry, SeedsRun.command])
 

@@ -10,7 +10,7 @@ import Service
 import Signing
 import Time
 
-/// `switchyard seeds run --once`: what a running service does by itself, by hand.
+/// `switchyard seeds run`: what a running service does by itself, by hand.
 enum SeedsRun {
   static let command = Command(
     "run", "Ask Apple about every id that is due, and end.",
@@ -19,14 +19,10 @@ enum SeedsRun {
       are left.
       """,
     whenStopped: "What came is stored, and ids that were not asked about are due at once. Run it again to go on.",
-    examples: [Command.Example("switchyard seeds run --once")],
-    options: [.flag("once", "Needed: to ask for as long as it runs is what `serve` does."), JSONOutput.option]
+    examples: [Command.Example("switchyard seeds run")],
+    options: [.retired("once"), JSONOutput.option]
       + MasterKeyOptions.options + TrustOptions.options + AskingApple.options
   ) { arguments, terminal in
-    guard arguments.flag("once") else {
-      throw UsageError(
-        .missingOption, "Say --once; `switchyard serve` asks for as long as it runs.", path: arguments.path)
-    }
     let options = try DatabaseOptions(arguments)
     let adapter = try TrustOptions(arguments).adapter
     let hosts = try AskingApple.hosts(arguments)

@@ -10,15 +10,14 @@ enum KeepingUpOptions {
   static let options: [Option] =
     [
       .value(
-        "reconcile-every", "HOURS", default: "24", "How often each app with a key is compared with Apple; 0: never."),
+        "reconcile-every", "TIME", default: "24h", "How often each app with a key is compared with Apple; off: never."),
       .value(
         "refund-sweep", "TIME", default: "7d",
-        "How often Apple is asked for the refunds of each customer who bought in the last 120 days: days (7d), hours (12h) "
-          + "or off."),
+        "How often Apple is asked for the refunds of each customer who bought in the last 120 days; off: never."),
       .value(
-        "heartbeat-every", "HOURS", default: "24",
-        "How often Apple is asked for a TEST notification of each app with a key; 0: never."),
-      .value("heartbeat-within", "MINUTES", default: "10", "How long it may take to come before there is an alarm."),
+        "heartbeat-every", "TIME", default: "24h",
+        "How often Apple is asked for a TEST notification of each app with a key; off: never."),
+      .value("heartbeat-within", "TIME", default: "10m", "How long it may take to come before there is an alarm."),
     ] + AskingApple.options
 
   static func settings(_ arguments: ParsedArguments, _ trust: TrustOptions) throws(UsageError) -> AppStoreSettings {
@@ -27,31 +26,17 @@ enum KeepingUpOptions {
       appStore.hosts = hosts
       appStore.bounds = { .unknown($0) }
     }
-    appStore.reconcileEvery = try hours("reconcile-every", arguments)
-    appStore.refundSweepEvery = try refundSweep(arguments)
-    appStore.heartbeatEvery = try hours("heartbeat-every", arguments)
-    appStore.heartbeatWithin = .minutes(Int64(try arguments.integer("heartbeat-within", in: 1...1_440) ?? 10))
+    appStore.reconcileEvery = try every("reconcile-every", arguments)
+    appStore.refundSweepEvery = try every("refund-sweep", arguments)
+    appStore.heartbeatEvery = try every("heartbeat-every", arguments)
+    appStore.heartbeatWithin =
+      try arguments.duration("heartbeat-within", in: .minutes(1)...(.days(1)), bare: .minutes(1)) ?? .minutes(10)
     return appStore
   }
 
   /// Nil for `off`.
-  private static func refundSweep(_ arguments: ParsedArguments) throws(UsageError) -> Interval? {
-    let text = arguments.value("refund-sweep") ?? "7d"
-    if text == "off" { return nil }
-    let number = Int64(text.dropLast()).flatMap { (1...365).contains($0) ? $0 : nil }
-    switch (number, text.last) {
-    case (let days?, "d"): return .days(days)
-    case (let hours?, "h"): return .hours(hours)
-    default:
-      throw UsageError(
-        .invalidValue, "--refund-sweep: \(text) is not a number of days (7d) or hours (12h), nor off",
-        path: arguments.path)
-    }
-  }
-
-  /// Nil for 0.
-  private static func hours(_ option: String, _ arguments: ParsedArguments) throws(UsageError) -> Interval? {
-    let hours = try arguments.integer(option, in: 0...8_760) ?? 24
-    return hours == 0 ? nil : .hours(Int64(hours))
+  private static func every(_ option: String, _ arguments: ParsedArguments) throws(UsageError) -> Interval? {
+    let every = try arguments.duration(option, in: .seconds(0)...(.days(365)), bare: .hours(1))
+    return every == .seconds(0) ? nil : every
   }
 }

@@ -19,7 +19,7 @@ enum ServeCommand {
       Command.Example(
         "switchyard serve --listen [::]:443 --tls-certificate-file chain.pem --tls-key-file key.pem --allow-from apple"),
       Command.Example(
-        "switchyard serve --trust-root-for Sandbox=simulator.der --trust-root-for Sandbox=receipt-root.der",
+        "switchyard serve --trust-root simulator.der --trust-root receipt-root.der",
         "against a simulated App Store"),
       Command.Example("SWITCHYARD_DATABASE=mysql://switchyard@db.internal/switchyard switchyard serve"),
     ],

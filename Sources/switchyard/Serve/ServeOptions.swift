@@ -51,7 +51,7 @@ struct ServeOptions: Sendable {
       "verify-receipt-sandbox-url", "URL", default: VerifyReceiptUpstream().sandbox,
       environment: "SWITCHYARD_VERIFY_RECEIPT_SANDBOX_URL", "Where calls of /sandbox/verifyReceipt are passed on to."),
     .value(
-      "answer-cache", "SECONDS", default: "30",
+      "answer-cache", "TIME", default: "30s",
       "Give an answer of our own again to whoever sends the same receipt, 0: never. Not after news of the customer."),
     .value(
       "alert-webhook", "URL", environment: "SWITCHYARD_ALERT_WEBHOOK",
@@ -108,8 +108,8 @@ struct ServeOptions: Sendable {
     }
     settings.sources = AllowedSources(
       networks: try Self.sources(arguments, callers, address: address), proxies: proxies)
-    if let seconds = try arguments.integer("answer-cache", in: 0...3_600) {
-      settings.answersKept = .seconds(Int64(seconds))
+    if let time = try arguments.duration("answer-cache", in: .seconds(0)...(.hours(1)), bare: .seconds(1)) {
+      settings.answersKept = time
     }
     settings.verifyReceipt.production = try Self.url("verify-receipt-url", arguments)
     settings.verifyReceipt.sandbox = try Self.url("verify-receipt-sandbox-url", arguments)

@@ -15,12 +15,12 @@ struct WorldOptions: Sendable {
     .value("seed", "N", default: "1", "Another number tells of other customers."),
     .value("customers", "N", default: "100", "How many with --generate or --port, up to 10,000,000 or 1,000,000."),
     .value(
-      "app", "BUNDLE", repeats: true, "The bundle ids of the apps with --generate or --port, or that of the purchase."
+      "app", "BUNDLE", repeats: true, "The bundle ids of the apps."
     ),
     .value(
       "environment", "NAME", choices: Place.allCases.map(\.rawValue), default: "sandbox",
-      "Where the customers of --generate or --port buy; with --port the other environment serves too, and is empty."),
-    .value("history", "DAYS", default: "300", "So many days of customers' lives are told; with --port they are over."),
+      "Where the customers buy; with --port the other environment serves too, and is empty."),
+    .value("history", "TIME", default: "300d", "How long the customers' lives are; with --port they are over."),
     .value(
       "as-of", "MILLISECONDS",
       "The world's time at the end of that, since 1970; 2026-06-01 with --generate, the machine's with --port."),
@@ -45,11 +45,12 @@ struct WorldOptions: Sendable {
     let bundleIDs = try Self.bundleIDs(arguments)
     seed = UInt64(try arguments.integer("seed", in: 0...Int.max) ?? 1)
     let count = try arguments.integer("customers", in: customers) ?? 100
-    let days = Int64(try arguments.integer("history", in: 1...3_650) ?? 300)
+    let history = try arguments.duration("history", in: .days(1)...(.days(3_650)), bare: .days(1)) ?? .days(300)
+    let days = history.milliseconds / Interval.days(1).milliseconds
     let asOf = try arguments.integer("as-of", in: 1_000_000_000_000...4_000_000_000_000)
     let place = try arguments.choice("environment", as: Place.self) ?? .sandbox
     end = kept ?? asOf.map { Milliseconds(Int64($0)) } ?? standard
-    start = end - .days(days)
+    start = end - history
     identity = [
       "seed": .integer(Int64(bitPattern: seed)), "customers": .integer(Int64(count)), "history": .integer(days),
       "environment": .string(place.rawValue), "apps": .array(bundleIDs.map(JSONValue.string)),

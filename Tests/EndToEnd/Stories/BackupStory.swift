@@ -18,7 +18,7 @@
       try fixtures.body(fixtures.notification()), code: "unknownApp", receivedAt: SignedFixtures.signedAt)
     _ = try await database.program.run("app", "add", Self.app)
     let secret = database.place.file("secret", Array("0123456789abcdef0123456789abcdef".utf8))
-    #expect(try await database.program.run("app", "secret", Self.app, "--file", secret).status == 0)
+    #expect(try await database.program.run("app", "secret", Self.app, "--shared-secret-file", secret).status == 0)
     let trust = ["--trust-root", fixtures.root(in: database.place)]
     #expect(try await database.program.run(["quarantine", "replay", "--all"] + trust).status == 0)
     _ = try await database.quarantine([1, 2, 3], code: "notJSON", receivedAt: SignedFixtures.signedAt + 1)
@@ -74,7 +74,7 @@
       let key = file.map { ["--master-key-file", $0] } ?? []
       for words in [
         ["inbox", "show", "--body"], ["quarantine", "show", digest], ["quarantine", "replay", "--all"] + trust,
-        ["db", "rebuild"] + trust, ["app", "secret", Self.app, "--file", "\(place.path)/secret"],
+        ["db", "rebuild"] + trust, ["app", "secret", Self.app, "--shared-secret-file", "\(place.path)/secret"],
         ["serve", "--listen", "127.0.0.1:0"],
       ] {
         let outcome = try await program.run(words + key)
@@ -107,6 +107,7 @@
     #expect(
       gone.status == 1 && gone.notes.contains("does not open: sealed under master key") && gone.output.isEmpty,
       "\(gone)")
-    #expect(try await program.run("app", "secret", Self.app, "--file", "\(place.path)/secret").status == 0)
+    #expect(
+      try await program.run("app", "secret", Self.app, "--shared-secret-file", "\(place.path)/secret").status == 0)
   }
 }

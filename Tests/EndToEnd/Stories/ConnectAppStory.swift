@@ -143,7 +143,7 @@ private struct ConnectedApp {
   ) async throws {
     // Whom to trust beside Apple.
     _ = try await shell.type(
-      "switchyard() { if [ \"$1\" = api ]; then set -- \"$@\" --root '\(app.apple.root)'; fi; command switchyard \"$@\"; }"
+      "switchyard() { if [ \"$1\" = api ]; then set -- \"$@\" --trust-root '\(app.apple.root)'; fi; command switchyard \"$@\"; }"
     )
     let examples = try #require(runbook.blocks.first { $0.heading == "Before" })
     _ = try await shell.type(

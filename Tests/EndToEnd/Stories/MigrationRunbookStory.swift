@@ -7,7 +7,7 @@
       let table = place.file(
         "old.csv", Array((site.receipts + ["\(MigrateSite.app),broken,n/a!"]).joined(separator: "\n").utf8))
       let file = place.file("secret", Array(site.apple.secret.utf8))
-      #expect(try await program.run("app", "secret", MigrateSite.app, "--file", file).status == 0)
+      #expect(try await program.run("app", "secret", MigrateSite.app, "--shared-secret-file", file).status == 0)
       let service = try await site.serve(isProcess: true)
       let roots = site.roots.map { "'\($0)'" }.joined(separator: " ")
       let trust = """

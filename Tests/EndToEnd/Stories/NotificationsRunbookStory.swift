@@ -16,7 +16,7 @@
       switchyard() {
         case "$1 ${2:-}" in
           reconcile*|"quarantine replay") command switchyard "$@" --trust-root '\(apple.root)' ;;
-          api*) command switchyard "$@" --root '\(apple.root)' ;;
+          api*) command switchyard "$@" --trust-root '\(apple.root)' ;;
           *) command switchyard "$@" ;;
         esac
       }

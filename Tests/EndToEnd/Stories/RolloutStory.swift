@@ -39,7 +39,8 @@
       let site = Site(apple: apple, database: database, program: program)
       for app in Self.apps {
         try await apple.register(app, program)
-        #expect(try await program.run("app", "secret", app, "--file", site.secretFile(of: app)).status == 0)
+        #expect(
+          try await program.run("app", "secret", app, "--shared-secret-file", site.secretFile(of: app)).status == 0)
       }
       try await loseRefund(apple, until: now)
       // A guard would act before the page does.
@@ -147,7 +148,7 @@
   }
 
   private func breach(_ site: Site, _ service: RunningProgram) async throws {
-    try await expectMissing(["--since", "3", "--dry-run"], status: 3, isAny: true, site)
+    try await expectMissing(["--since", "3d", "--dry-run"], status: 3, isAny: true, site)
     try await set(Self.breached, "ramp", "--percent", "50", in: "Sandbox", site)
     try await site.database.addComparisons(120, affected: 6, in: 2, of: Self.breached)
     let isBack = try await eventually {
@@ -175,7 +176,7 @@
     #expect(texts.last?.contains("is not proven yet") == true, "\(texts)")
     // As step 5 says: the command ingests the message, and then nothing is missing.
     try await expectMissing([], status: 0, isAny: true, site)
-    try await expectMissing(["--since", "3", "--dry-run"], status: 0, isAny: false, site)
+    try await expectMissing(["--since", "3d", "--dry-run"], status: 0, isAny: false, site)
   }
 
   private func expectMissing(_ words: [String], status: Int32, isAny: Bool, _ site: Site) async throws {

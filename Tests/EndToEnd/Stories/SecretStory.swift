@@ -60,7 +60,7 @@
     let root = fixtures.root(in: place)
     #expect(try await run("app", "add", app).status == 0)
     let file = place.file("secret", Array(secret.utf8))
-    #expect(try await run("app", "secret", app, "--file", file).status == 0)
+    #expect(try await run("app", "secret", app, "--shared-secret-file", file).status == 0)
     for environment in ["Sandbox", "Production"] {
       let url = "\(back)/apple"
       #expect(try await run("app", "legacy-url", app, url, "--environment", environment).status == 0)
@@ -88,7 +88,7 @@
       ["inbox", "show", "--limit", "1000"], ["inbox", "show", "--limit", "1000", "--body"],
       ["inbox", "show", "--limit", "1000", "--json"], ["quarantine", "list"], ["quarantine", "list", "--json"],
       ["outbox", "list"], ["outbox", "list", "--json"], ["outbox", "dead", "--all", "--dry-run", "--json"],
-      ["db", "dump", "--canonical"], ["db", "status"], ["seeds", "show", app, "--json"], ["app", "show", app],
+      ["db", "dump"], ["db", "status"], ["seeds", "show", app, "--json"], ["app", "show", app],
       ["app", "secret", app, "--json"], ["doctor"], ["explain", app, "77001"], ["explain", app, secret],
       ["quarantine", "replay", "--all", "--trust-root", root], ["db", "rebuild", "--trust-root", root],
     ] {

@@ -67,7 +67,7 @@
 
   /// The dump without the digests of messages, because Apple signs each response anew.
   private static func dump(_ database: TestDatabase) async throws -> Set<String> {
-    let lines = try await database.program.run("db", "dump", "--canonical").objects
+    let lines = try await database.program.run("db", "dump").objects
     return Set(
       lines.map { line in
         let members = line.filter { $0.key != "message" }.map { ($0.key, $0.value) }
@@ -90,7 +90,7 @@
   private func stopSeeds(_ apple: RunningSimulator, _ database: TestDatabase) async throws {
     let ids = try await database.addWork(apple)
     try await database.execute("UPDATE work SET state = 0, owner = NULL, begun = 0, due_at = 1")
-    let words = ["seeds", "run", "--once", "--json"] + apple.trust
+    let words = ["seeds", "run", "--json"] + apple.trust
     // A few responses come immediately. The others take longer than a command has for its stop.
     try await apple.control(
       "fault", "fault=slow", "value=8000", "on=api", "operation=getTransactionHistory", "skip=5", "times=null")
@@ -120,7 +120,7 @@
     let database = try await TestDatabase.migrated()
     _ = try await database.program.run("app", "add", Self.app)
     try await store(3_000, in: database)
-    let before = try await database.program.run("db", "dump", "--canonical").output
+    let before = try await database.program.run("db", "dump").output
     let name = "\(database.configuration.database ?? "")_rebuild"
     let stopped = try await StoppedProgram.run(database.program, ["db", "rebuild", "--json"], SIGTERM) { _ in
       let table: SQL = "information_schema.tables WHERE table_schema = \(name) AND table_name = 'seen_messages'"
@@ -132,7 +132,7 @@
     #expect(summary["messages"]?.integer ?? 0 > 0, "\(summary)")
     #expect(summary["stoppedBy"] == "SIGTERM", "\(summary)")
     #expect(try await database.count("unfinished_rebuilds") == 0)
-    #expect(try await database.program.run("db", "dump", "--canonical").output == before)
+    #expect(try await database.program.run("db", "dump").output == before)
     // On a busy machine it leaves before it has removed its second database.
     #expect(try await database.program.run("db", "rebuild").status == 0)
     #expect(try await database.count("information_schema.schemata WHERE schema_name = \(name)") == 0)
@@ -265,7 +265,7 @@
       INSERT INTO aliases (app, environment, alias, kind, original_transaction_id, line, first_as_of, last_as_of)
       SELECT id, 2, CONCAT('a', seq), 1, CONCAT('o', seq), '', 1, 1 FROM apps JOIN seq_1_to_100000
       """)
-    let stopped = try await StoppedProgram.run(database.program, ["db", "dump", "--canonical"], SIGTERM) {
+    let stopped = try await StoppedProgram.run(database.program, ["db", "dump"], SIGTERM) {
       Program.hasText("\($0)/output")
     }
     stopped.expectOrderlyStop(saying: "The lines that were written are whole")

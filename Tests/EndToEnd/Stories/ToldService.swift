@@ -13,7 +13,7 @@ struct ToldService: Sendable {
     let (program, place) = (database.program, database.place)
     #expect(try await program.run("app", "add", MixedStory.app).status == 0)
     let secret = place.file("secret", Array(AppPlan.sample(MixedStory.app).sharedSecret.utf8))
-    #expect(try await program.run("app", "secret", MixedStory.app, "--file", secret).status == 0)
+    #expect(try await program.run("app", "secret", MixedStory.app, "--shared-secret-file", secret).status == 0)
     token = String(try await program.run("app", "token", MixedStory.app, "--label", "story").output.dropLast())
     trust = ["--trust-root", place.file("root.der", story.pki.root.certificate.der)]
     (self.database, self.story) = (database, story)
@@ -69,7 +69,7 @@ struct ToldService: Sendable {
   }
 
   func dump() async throws -> [String] {
-    try await program.run("db", "dump", "--canonical").output.split(separator: "\n").map(String.init)
+    try await program.run("db", "dump").output.split(separator: "\n").map(String.init)
   }
 
   func end() async { await client.shutdown() }

@@ -49,13 +49,13 @@ struct LegacyMonths: Sendable {
     var program = database.program
     program.environment.merge(time.environment) { _, new in new }
     program.runsProcesses = true
-    program.environment["SWITCHYARD_APP_STORE_URL"] = apple.productionURL
+    program.environment["SWITCHYARD_BASE_URL"] = apple.productionURL
     let token = try await Months.register(apple, program, database.place)
     let root = database.place.file("root.der", apple.store.identity.chains.pki.root.certificate.der)
     let months = LegacyMonths(
       plan: plan, time: time, apple: apple, program: program,
       serving: [
-        "--trust-root", root, "--trust-root-for", "Production", "--i-know-this-root-can-make-purchases-count",
+        "--trust-root", root, "--trust-root", "Production", "--i-know-this-root-can-make-purchases-count",
         "--reconcile-every", "0", "--heartbeat-every", "0", "--log-level", "warning",
       ], pool: Pool(database.configuration), token: token)
     return try await withThrowingTaskGroup(of: Void.self) { group in

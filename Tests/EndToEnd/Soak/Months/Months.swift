@@ -36,11 +36,11 @@ struct Months: Sendable {
     var program = database.program
     program.environment.merge(time.environment) { _, new in new }
     program.runsProcesses = true
-    program.environment["SWITCHYARD_APP_STORE_URL"] = apple.productionURL
+    program.environment["SWITCHYARD_BASE_URL"] = apple.productionURL
     let token = try await register(apple, program, database.place)
     let trust = [
       "--trust-root", database.place.file("root.der", apple.store.identity.chains.pki.root.certificate.der),
-      "--trust-root-for", "Production", "--i-know-this-root-can-make-purchases-count",
+      "--trust-root", "Production", "--i-know-this-root-can-make-purchases-count",
     ]
     let client = HTTPClient()
     let serving =

@@ -64,10 +64,10 @@ struct SwitchedMonths: Sendable {
     var program = program
     program.environment.merge(time.environment) { _, new in new }
     program.runsProcesses = true
-    program.environment["SWITCHYARD_APP_STORE_URL"] = apple.productionURL
+    program.environment["SWITCHYARD_BASE_URL"] = apple.productionURL
     let trust = [
       "--trust-root", place.file("root.der", apple.store.identity.chains.pki.root.certificate.der), "--trust-root",
-      place.file("receipts.der", apple.store.identity.receiptPKI.root.certificate.der), "--trust-root-for",
+      place.file("receipts.der", apple.store.identity.receiptPKI.root.certificate.der), "--trust-root",
       "Production", "--i-know-this-root-can-make-purchases-count",
     ]
     try await register(apps, apple, program, place)

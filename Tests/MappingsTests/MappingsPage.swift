@@ -1,13 +1,11 @@
-import Mappings
-
 /// `docs/mappings.md`: every table as a page for people, generated from the tables themselves.
 struct MappingsPage {
   var text: String {
     var page = """
       # Mappings
 
-      What Switchyard believes about Apple's vocabulary. This page is generated: edit the tables in `Mappings/`, check them
-      with `switchyard mappings check Mappings/*.tsv`, build, then `switchyard mappings document > docs/mappings.md`.
+      What Switchyard believes about Apple's vocabulary. This page is generated: edit the tables in `Mappings/`, then
+      `SWITCHYARD_WRITE_DOCS=1 swift test --filter MappingsTests` checks them and writes it.
 
       Each row is one fact, with an id that stays the same for ever: ledgers, logs, `switchyard convert` and runbooks name it.
       `switchyard mappings show --row ID` tells what is behind an id.
