@@ -20,11 +20,8 @@ extension Answering {
     guard !ids.isEmpty else { return false }
     return await InTime.run(within: settings.rampWithin, otherwise: false) { [pool] in
       let isIn = try? await pool.transaction(replayable: true) { session throws(DatabaseError) in
-        // Kept for everybody who is decided about, also for those of the cohort.
-        let bucket = try BucketTable.decide(
-          ids, app: app, in: scope, salt: flag.salt, at: now, session: session)
-        if bucket.map(share.contains) == true { return true }
-        return try CohortTable.holds(ids, in: scope, session)
+        try BucketTable.decide(ids, app: app, in: scope, salt: flag.salt, at: now, session: session)
+          .map(share.contains) == true
       }
       return isIn ?? false
     }

@@ -85,7 +85,13 @@ package struct DatabaseError: Error, Equatable, Sendable, CustomStringConvertibl
     }
   }
 
-  package var description: String { code == .abandoned ? detail : "\(code): \(detail)" }
+  package var description: String {
+    switch code {
+    case .abandoned: detail
+    case .connectionRefused: "the database does not answer: \(detail); `switchyard doctor` says more"
+    default: "\(code): \(detail)"
+    }
+  }
 }
 
 extension DatabaseError.Code {

@@ -15,5 +15,5 @@ package struct HTTPServerError: Error, Equatable, CustomStringConvertible {
 
   package static func == (a: Self, b: Self) -> Bool { a.code == b.code }
 
-  package var description: String { "\(code.rawValue): \(detail)" }
+  package var description: String { detail }
 }

@@ -27,8 +27,18 @@ package enum SwitchyardCommand {
   static func run() async -> ExitStatus {
     assert(command.problems.isEmpty, command.problems.joined(separator: "; "))
     let environment = ProcessEnvironment.variables(of: command)
-    return await command.main(
-      Array(CommandLine.arguments.dropFirst()), environment: environment, version: version,
-      terminal: Terminal.process(environment: environment))
+    return await main(
+      Array(CommandLine.arguments.dropFirst()), environment, Terminal.process(environment: environment))
+  }
+
+  /// Does what a command line asks for; with --json an error is an object on stdout, too.
+  package static func main(
+    _ arguments: [String], _ environment: [String: String], _ terminal: Terminal, signals: Bool = true
+  ) async -> ExitStatus {
+    await command.main(
+      arguments, environment: environment, version: version, terminal: terminal, signals: signals
+    ) { error in
+      if arguments.contains("--\(JSONOutput.option.name)") { try terminal.write(ErrorDocument(error).json) }
+    }
   }
 }

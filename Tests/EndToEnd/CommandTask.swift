@@ -17,9 +17,8 @@ struct CommandTask: Sendable {
       // A command may block the main thread of its process. Here it gets its own thread.
       await SideThread(label: "command").run {
         await LogSink.$standardError.withValue(LogSink(descriptor: log)) {
-          await SwitchyardCommand.command.main(
-            arguments + program.options, environment: program.settings, version: SwitchyardCommand.version,
-            terminal: terminal, signals: false)
+          await SwitchyardCommand.main(
+            arguments + program.options, program.settings, terminal, signals: false)
         }
       }?.rawValue ?? ExitStatus.failed.rawValue
     }

@@ -94,12 +94,16 @@
   @Test func `says what is wrong with a call`() async throws {
     for (arguments, status, words) in [
       (["convert", "--to", "v1", "-"], 2, "canonical"), (["convert"], 2, "Give FILE"),
-      (["convert", "--json", "\(place.path)/absent"], 1, "there is no file"),
+      (["convert", "\(place.path)/absent"], 1, "there is no file"),
       (["convert", "--root", "/dev/null", "-"], 1, "no root certificate"),
     ] as [([String], Int32, String)] {
       let outcome = try await program.run(arguments)
       #expect(outcome.status == status && outcome.notes.contains(words), "\(outcome)")
       #expect(outcome.output == "")
+      let told = try await program.run(arguments + ["--json"])
+      let error = try #require(try told.objects.first?["error"]?.object, "\(told)")
+      #expect(told.status == status)
+      #expect(error["detail"]?.string?.contains(words) == true, "\(told)")
     }
   }
 }

@@ -9,7 +9,7 @@
   @Test func `says when nothing answers`() async throws {
     let outcome = try await Program().run("db", "status", "--database", "mysql://nobody@127.0.0.1:1/none")
     #expect(outcome.status == 1)
-    #expect(outcome.notes.contains("connectionRefused"), "\(outcome)")
+    #expect(outcome.notes.contains("the database does not answer"), "\(outcome)")
   }
 
   @Test func `refuses a schema that is too new`() async throws {

@@ -70,7 +70,7 @@
       if character == "'" || character == "\"" {
         isQuoted.toggle()
         word = word ?? ""
-      } else if !isQuoted, "|<>();".contains(character) {
+      } else if !isQuoted, "|<>();&".contains(character) {
         if let done = word { words.append(done) }
         word = nil
         // What follows is the shell's, or another program's.

@@ -65,9 +65,7 @@ struct Program: Sendable {
       // As the main thread of a process is: what blocks there keeps nothing else from running.
       await SideThread(label: "command").run {
         await Terminal.$input.withValue(descriptor) {
-          await SwitchyardCommand.command.main(
-            arguments + options, environment: settings, version: SwitchyardCommand.version, terminal: terminal,
-            signals: false)
+          await SwitchyardCommand.main(arguments + options, settings, terminal, signals: false)
         }
       }
     }

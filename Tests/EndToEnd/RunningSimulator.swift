@@ -52,7 +52,8 @@ final class RunningSimulator: Sendable {
   }
 
   private static func start(_ arguments: [String], _ directory: String, isProcess: Bool) async throws -> Run {
-    let (program, words) = (Program(), ["simulate", "--port", "0", "--out", directory] + arguments)
+    let now = arguments.contains("--as-of") ? [] : ["--as-of", "\(WallClock.system.now().sinceEpoch)"]
+    let (program, words) = (Program(), ["simulate", "--port", "0", "--out", directory] + arguments + now)
     func isReady(_ output: () -> String) async -> Bool {
       await eventually(within: .seconds(120)) { output().contains(#""ready":true"#) }
     }

@@ -65,36 +65,42 @@
     await connection.close()
   }
 
-  @Test func `is none that a cohort waits for`() async throws {
+  @Test func `is 0 for a cohort, by an id, a user id or a token, and the hash's again afterwards`() async throws {
     let connection = try await Connection.open(try await PrivateMariaDB.shared.database())
     try await connection.read { session throws(DatabaseError) in
       _ = try Migrator().migrate(at: Self.now, in: session)
       let app = try AppTable.add(bundleID: "com.example.app", appAppleID: nil, at: Self.now, in: session)
       let scope = Scope(app: app.id, environment: .sandbox)
-      #expect(try !CohortTable.holds(["1"], in: scope, session))
-      try CohortTable.add(
-        [.init(.originalTransactionID, "1"), .init(.userID, "kim"), .init(.accountToken, "T-1")], to: scope,
-        at: Self.now, in: session)
-      for (id, kind, value) in [
-        ("2", Attribution.Kind.userID, "kim"), ("3", .appAccountToken, "t-1"), ("4", .userID, "t-1"),
-      ] {
+      let token = "0f5d1a9c-0000-4000-8000-00000000000a"
+      _ = try session.execute(
+        """
+        INSERT INTO user_ids (app, environment, user_id, original_transaction_id) VALUES (\(app.id.number), 2, 'kim', '2')
+        """)
+      _ = try session.execute(
+        """
+        INSERT INTO aliases (app, environment, alias, kind, original_transaction_id, line, first_as_of, last_as_of)
+        VALUES (\(app.id.number), 2, \(token), 4, '3', '', 1, 1)
+        """)
+      for node in ["o1", "o5"] {
         _ = try session.execute(
-          """
-          INSERT INTO attributions (app, environment, original_transaction_id, kind, line, value, first_as_of, last_as_of,
-            message) VALUES (\(app.id.number), 2, \(id), \(kind.rawValue), '', \(value), 1, 1, REPEAT('x', 32))
-          """)
+          "INSERT INTO customers (app, environment, node, label) VALUES (\(app.id.number), 2, \(node), 'o1')")
       }
-      var held: [String] = []
-      for id in ["1", "2", "3", "4", "5"] where try CohortTable.holds([id], in: scope, session) { held.append(id) }
-      #expect(held == ["1", "2", "3"])
-      #expect(try CohortTable.members(of: scope, in: session).count == 3)
-      let members = try CohortTable.members(of: scope, in: session)
-      #expect(members.map(\.text) == ["customer:1", "user:kim", "token:t-1"])
-      try CohortTable.remove([.init(.userID, "1"), .init(.originalTransactionID, "1")], from: scope, in: session)
-      #expect(try !CohortTable.holds(["1"], in: scope, session))
-      #expect(try CohortTable.holds(["2"], in: scope, session))
-      try CohortTable.remove(members, from: scope, in: session)
-      #expect(try CohortTable.members(of: scope, in: session).count == 0)
+      func bucket(_ id: String) throws(DatabaseError) -> Int? {
+        try BucketTable.decide([id], app: app, in: scope, salt: "salt", at: Self.now, session: session)?.number
+      }
+      let hashed = try ["1", "2", "3", "4", "5"].map { id throws(DatabaseError) in try bucket(id) }
+      var ids: [String] = []
+      for text in ["customer:1", "user:kim", "token:\(token.uppercased())", "user:nobody"] {
+        guard let member = CohortMember(text) else { continue }
+        ids += try BucketTable.ids(of: member, in: scope, session)
+      }
+      #expect(ids.sorted() == ["1", "2", "3", "5"])
+      try BucketTable.choose(ids, in: scope, at: Self.now, session)
+      #expect(try BucketTable.cohort(of: scope, in: session) == ["1", "2", "3", "5"])
+      let chosen = try ["1", "2", "3", "4", "5"].map { id throws(DatabaseError) in try bucket(id) }
+      #expect(chosen == [0, 0, 0, hashed[3], 0])
+      try BucketTable.release(ids, in: scope, session)
+      #expect(try ["1", "2", "3", "4", "5"].map { id throws(DatabaseError) in try bucket(id) } == hashed)
     }
     await connection.close()
   }
@@ -103,11 +109,11 @@
     arguments: [
       ("2000000012345678", "customer:2000000012345678"), ("customer:2000000012345678", "customer:2000000012345678"),
       ("user:kim", "user:kim"), ("user:a:b", "user:a:b"),
-      ("token:0F5D1A9C-0000-4000-8000-00000000000A", "token:0f5d1a9c-0000-4000-8000-00000000000a"),
+      ("token:0F5D1A9C-0000-4000-8000-00000000000A", "token:0F5D1A9C-0000-4000-8000-00000000000A"),
       ("", nil), ("kim", nil), ("customer:", nil), ("customer:12a", nil), ("user:", nil), ("token:kim", nil),
       ("token:0F5D1A9C-0000-4000-8000-00000000000", nil), ("customer 1", nil), ("order:1", nil),
     ] as [(String, String?)])
   func `is named by an id, a user id or a token in a cohort`(text: String, member: String?) {
-    #expect(CohortTable.Member(text)?.text == member)
+    #expect(CohortMember(text)?.text == member)
   }
 }

@@ -1,9 +1,6 @@
 @Suite struct `A cohort` {
   private let now = Operated.now
   private let kim = Operated.kim
-  private let members: [CohortTable.Member] = [
-    .init(.originalTransactionID, "1"), .init(.originalTransactionID, "2"), .init(.userID, "kim"),
-  ]
 
   private func change(_ change: SetCohort.Change, _ entry: String, _ here: Operated) async throws {
     let set = SetCohort(change, of: Operated.bundleID, in: .sandbox)
@@ -16,8 +13,10 @@
 
   @Test func `grows, shrinks and is cleared, and the audit says by how many`() async throws {
     let here = try await Operated()
+    let members = ["1", "2", "customer:3"].compactMap { CohortMember($0) }
+    let nobody = try #require(CohortMember("user:nobody"))
     try await change(.add(members), "3 added, 0 removed", here)
-    try await change(.remove([members[0], .init(.userID, "nobody")]), "0 added, 1 removed", here)
+    try await change(.remove([members[0], nobody]), "0 added, 1 removed", here)
     try await change(.add(members), "1 added, 0 removed", here)
     try await change(.clear, "0 added, 3 removed", here)
     // What changes nothing is no entry of the audit.
@@ -26,14 +25,6 @@
     #expect(plan.cohorts.map(\.scope.environment) == [.production, .sandbox])
     try await again.apply(plan, by: kim, at: now, on: here.connection)
     #expect(try await here.audit() == audit)
-  }
-
-  @Test func `has a most, and is an app's`() async throws {
-    let here = try await Operated()
-    let many = (0...SetCohort.mostMembers).map { CohortTable.Member(.originalTransactionID, "\($0)") }
-    try await here.expectRefusal(CohortTooLarge.self) {
-      _ = try await SetCohort(.add(many), of: Operated.bundleID).plan(on: here.connection)
-    }
     try await here.expectRefusal(NoSuchApp.self) {
       _ = try await SetCohort(.clear, of: "com.example.none").plan(on: here.connection)
     }

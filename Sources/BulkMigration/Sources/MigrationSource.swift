@@ -108,7 +108,7 @@ package struct FileSource: Hashable, Sendable {
     of path: String, columns: NamedColumns = NamedColumns()
   ) throws(FileError) -> [MigrationJobTable.NewPart] {
     let path = FileFacts.absolute(path)
-    guard let facts = FileFacts(path) else { throw FileError(path, reason: "there is no such file or folder") }
+    guard let facts = FileFacts(path) else { throw FileError.missing(path) }
     guard facts.isDirectory else {
       // Opened once, so that what cannot be read is said now.
       _ = try InputFile(path)

@@ -120,6 +120,11 @@ struct Listener: ~Copyable {
       case EACCES, EPERM: .permissionDenied
       default: .system
       }
+    guard code != .addressInUse else {
+      return HTTPServerError(
+        code: code,
+        detail: "\(place) is in use by another process; `switchyard serve --listen ADDRESS:PORT` takes another")
+    }
     return HTTPServerError(code: code, detail: "\(place): \(unsafe String(cString: strerror(number)))")
   }
 }

@@ -14,7 +14,7 @@ extension Bucket {
 /// `buckets`: where customers stand in a ramp, kept from their first decision on.
 package enum BucketTable {
   /// Members of one customer that are looked at; a customer of more is known by those that the receipt names.
-  private static let mostMembers = 1_000
+  static let mostMembers = 1_000
 
   /// The customer's bucket: the smallest that any of its ids has, else the one that is kept from now on.
   ///

@@ -1,30 +1,31 @@
-extension CohortTable.Member {
-  /// A member as an operator writes it: `customer:2000000012345678` or the originalTransactionId alone, `user:ID`,
-  /// `token:UUID`; nil for anything else.
-  package init?(_ text: String) {
-    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-    let (word, name) = parts.count == 2 ? (parts[0], parts[1]) : (Self.bare.name, text)
-    guard let kind = CohortTable.Kind.allCases.first(where: { $0.name == word }), Self.isName(name, of: kind) else {
-      return nil
-    }
-    self.init(kind, name)
+/// How an operator names a customer of a cohort.
+package struct CohortMember: Hashable, Sendable {
+  package enum Kind: String, Sendable, CaseIterable {
+    case customer, user, token
   }
 
-  /// The same as it is written: `customer:2000000012345678`.
-  package var text: String { "\(kind.name):\(name)" }
+  package let kind: Kind
+  package let name: String
 
-  /// What an id without a word is.
-  private static let bare = CohortTable.Kind.originalTransactionID
+  /// Reads `customer:2000000012345678` or the originalTransactionId alone, `user:ID`, or `token:UUID`; nil for anything else.
+  package init?(_ text: String) {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    let (word, name) = parts.count == 2 ? (parts[0], parts[1]) : (Kind.customer.rawValue, text)
+    guard let kind = Kind(rawValue: word), Self.isName(name, of: kind) else { return nil }
+    (self.kind, self.name) = (kind, name)
+  }
+
+  /// `customer:2000000012345678`.
+  package var text: String { "\(kind.rawValue):\(name)" }
 
   /// Whether a customer can have this name.
-  private static func isName(_ name: String, of kind: CohortTable.Kind) -> Bool {
+  private static func isName(_ name: String, of kind: Kind) -> Bool {
     switch kind {
-    case .originalTransactionID:
-      (1...64).contains(name.utf8.count) && name.utf8.allSatisfy { (0x30...0x39).contains($0) }
-    case .userID:
+    case .customer: (1...64).contains(name.utf8.count) && name.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    case .user:
       (1...255).contains(name.utf8.count) && name.utf8.first != 0x20 && name.utf8.last != 0x20
         && name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
-    case .accountToken: isUUID(name)
+    case .token: isUUID(name)
     }
   }
 

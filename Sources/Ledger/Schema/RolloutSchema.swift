@@ -2,30 +2,20 @@ import Database
 
 extension Migration {
   static let rolloutTables: [SQL] = [
-    buckets, cohorts, comparisons, comparisonBodies, rolloutEvidence, guards, processes,
+    buckets, comparisons, comparisonBodies, rolloutEvidence, guards, processes,
   ]
 
   // A customer's bucket under each originalTransactionId by which it was decided; the smallest of a customer's counts.
+  // `is_chosen`: an operator put the customer into bucket 0.
   private static let buckets: SQL = """
     CREATE TABLE IF NOT EXISTS buckets (
       app INT UNSIGNED NOT NULL,
       environment TINYINT UNSIGNED NOT NULL,
       original_transaction_id VARBINARY(64) NOT NULL,
       bucket SMALLINT UNSIGNED NOT NULL,
+      is_chosen TINYINT UNSIGNED NOT NULL DEFAULT 0,
       decided_at BIGINT NOT NULL,
       PRIMARY KEY (app, environment, original_transaction_id)
-    ) ENGINE=InnoDB
-    """
-
-  // Customers who come before all others. `kind`: 1 originalTransactionId, 2 user id, 3 account token.
-  private static let cohorts: SQL = """
-    CREATE TABLE IF NOT EXISTS ramp_cohorts (
-      app INT UNSIGNED NOT NULL,
-      environment TINYINT UNSIGNED NOT NULL,
-      kind TINYINT UNSIGNED NOT NULL,
-      member VARBINARY(255) NOT NULL,
-      added_at BIGINT NOT NULL,
-      PRIMARY KEY (app, environment, kind, member)
     ) ENGINE=InnoDB
     """
 

@@ -1,35 +1,33 @@
 package import Database
 package import Ledger
 package import Purchases
-package import Runtime
 package import Time
 
 /// Changes which customers get our answers before all others in a ramp of an app.
 package struct SetCohort: Sendable {
   package enum Change: Hashable, Sendable {
-    case add([CohortTable.Member])
-    case remove([CohortTable.Member])
-    /// Removes every member.
+    case add([CohortMember])
+    case remove([CohortMember])
+    /// Removes everybody.
     case clear
   }
 
-  /// The cohort in one environment, and what it is after the change.
+  /// The cohort in one environment before and after the change, by originalTransactionIds.
   package struct Cohort: Hashable, Sendable {
     package let scope: Scope
-    package let before: Set<CohortTable.Member>
-    package let after: Set<CohortTable.Member>
+    package let before: Set<String>
+    package let after: Set<String>
+    /// Members of whom no purchase is known there.
+    package let unknown: [CohortMember]
 
-    package var added: Set<CohortTable.Member> { after.subtracting(before) }
-    package var removed: Set<CohortTable.Member> { before.subtracting(after) }
+    package var added: Set<String> { after.subtracting(before) }
+    package var removed: Set<String> { before.subtracting(after) }
   }
 
   package struct Plan: Hashable, Sendable {
     package let bundleID: String
     package let cohorts: [Cohort]
   }
-
-  /// The most members of a cohort: every call in a ramp looks for its customer among them.
-  package static let mostMembers = 10_000
 
   private let bundleID: String
   private let environment: Environment?
@@ -42,42 +40,45 @@ package struct SetCohort: Sendable {
     self.environment = environment
   }
 
-  /// The cohort of each environment; `NoSuchApp` when the app is not registered, `CohortTooLarge` when it would grow too
-  /// large.
+  /// Reads the cohort of each environment; `NoSuchApp` when the app is not registered.
   package func plan(on connection: Connection) async throws -> Plan {
     let app = try await AppRecord.find(bundleID, connection).app
     let environments = environment.map { [$0] } ?? [.production, .sandbox]
     let cohorts = try await connection.read { session throws(DatabaseError) in
       var cohorts: [Cohort] = []
       for environment in environments {
-        let scope = Scope(app: app.id, environment: environment)
-        let before = Set(try CohortTable.members(of: scope, in: session))
-        cohorts.append(Cohort(scope: scope, before: before, after: after(before)))
+        cohorts.append(try cohort(Scope(app: app.id, environment: environment), session))
       }
       return cohorts
-    }
-    if let large = cohorts.first(where: { !$0.added.isEmpty && $0.after.count > Self.mostMembers }) {
-      throw CohortTooLarge(app: bundleID, environment: large.scope.environment, members: large.after.count)
     }
     return Plan(bundleID: bundleID, cohorts: cohorts)
   }
 
-  private func after(_ before: Set<CohortTable.Member>) -> Set<CohortTable.Member> {
-    switch change {
-    case .add(let members): before.union(members)
-    case .remove(let members): before.subtracting(members)
-    case .clear: []
+  private func cohort(_ scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Cohort {
+    let before = Set(try BucketTable.cohort(of: scope, in: session))
+    var (ids, unknown): (Set<String>, [CohortMember]) = ([], [])
+    for member in change.members {
+      let named = try BucketTable.ids(of: member, in: scope, session)
+      ids.formUnion(named)
+      if named.isEmpty { unknown.append(member) }
     }
+    let after: Set<String> =
+      switch change {
+      case .add: before.union(ids)
+      case .remove: before.subtracting(ids)
+      case .clear: []
+      }
+    return Cohort(scope: scope, before: before, after: after, unknown: unknown)
   }
 
-  /// Changes the cohorts; the audit has how many members were added and removed, and names none of them.
+  /// Changes the cohorts; the audit has how many ids were added and removed, and names none of them.
   package func apply(
     _ plan: Plan, by author: Author, at now: Milliseconds, on connection: Connection
   ) async throws {
     try await connection.transaction { session throws(DatabaseError) in
       for cohort in plan.cohorts where cohort.before != cohort.after {
-        try CohortTable.add(Array(cohort.added), to: cohort.scope, at: now, in: session)
-        try CohortTable.remove(Array(cohort.removed), from: cohort.scope, in: session)
+        try BucketTable.choose(cohort.added.sorted(), in: cohort.scope, at: now, session)
+        try BucketTable.release(cohort.removed.sorted(), in: cohort.scope, session)
         try author.note(
           "rollout.cohort", of: plan.bundleID,
           "\(cohort.scope.environment.rawValue): \(cohort.added.count) added, \(cohort.removed.count) removed", at: now,
@@ -87,17 +88,11 @@ package struct SetCohort: Sendable {
   }
 }
 
-/// A cohort would have more members than it may.
-package struct CohortTooLarge: ExitStatusError, CustomStringConvertible {
-  package let app: String
-  package let environment: Environment
-  package let members: Int
-
-  package var exitStatus: ExitStatus { .failed }
-  package var description: String {
-    """
-    \(app) \(environment.rawValue): the cohort would have \(members) members, and \(SetCohort.mostMembers) are the most. \
-    Remove some first: `switchyard rollout cohort list \(app)`
-    """
+extension SetCohort.Change {
+  fileprivate var members: [CohortMember] {
+    switch self {
+    case .add(let members), .remove(let members): members
+    case .clear: []
+    }
   }
 }

@@ -137,7 +137,9 @@ private struct ArgumentParser {
     } else if value != nil {
       throw error(.unexpectedValue, "--\(option.name) is a flag and takes no value.")
     }
-    given[option.name, default: []].append(text ?? "")
+    // A choice counts in any case.
+    let choice = option.choices.first { $0.lowercased() == text?.lowercased() }
+    given[option.name, default: []].append(choice ?? text ?? "")
   }
 
   /// Fills in what was not given; a flag is set by 1, true or yes.

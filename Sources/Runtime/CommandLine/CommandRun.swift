@@ -3,10 +3,13 @@ extension Command {
   ///
   /// `let status = await root.main(Array(CommandLine.arguments.dropFirst()), environment: …, version: "1.0", terminal: …)`
   ///
-  /// - Parameter signals: whether SIGINT and SIGTERM stop it, and a service that does not stop in time ends the process; false where
-  ///   the process has other work.
+  /// - Parameters:
+  ///   - report: hears an error before it is said on stderr.
+  ///   - signals: whether SIGINT and SIGTERM stop it, and a service that does not stop in time ends the
+  ///     process; false where the process has other work.
   package func main(
-    _ arguments: [String], environment: [String: String], version: String, terminal: Terminal, signals: Bool = true
+    _ arguments: [String], environment: [String: String], version: String, terminal: Terminal, signals: Bool = true,
+    report: (any Error) throws -> Void = { _ in }
   ) async -> ExitStatus {
     do {
       switch try parse(arguments, environment: environment, width: terminal.width) {
@@ -20,14 +23,12 @@ extension Command {
         return try await CommandStop(name, note, terminal).run { try await action(parsed, terminal) }
       }
       return .done
-    } catch let error as UsageError {
-      terminal.note("\(name): \(error)")
-      return .usage
     } catch Terminal.OutputError.closed {
       return .failed
     } catch let status as ExitStatus {
       return status
     } catch {
+      try? report(error)
       terminal.note("\(name): \(error)")
       return (error as? any ExitStatusError)?.exitStatus ?? .failed
     }

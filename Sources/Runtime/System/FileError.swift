@@ -1,3 +1,5 @@
+import Glibc
+
 /// A file that cannot be used, named, with the system's reason.
 package struct FileError: ExitStatusError, Equatable, CustomStringConvertible {
   package let path: String
@@ -7,9 +9,14 @@ package struct FileError: ExitStatusError, Equatable, CustomStringConvertible {
 
   init(_ path: String, _ failure: SystemCall.Failure) {
     self.path = path
-    reason = failure.description
+    reason = failure.number == ENOENT ? Self.missing : failure.description
     isDamage = false
   }
+
+  private static let missing = "there is no file"
+
+  /// No file or folder has this path.
+  package static func missing(_ path: String) -> Self { Self(path, reason: missing) }
 
   package init(_ path: String, reason: String, isDamage: Bool = false) {
     self.path = path
@@ -18,5 +25,7 @@ package struct FileError: ExitStatusError, Equatable, CustomStringConvertible {
   }
 
   package var exitStatus: ExitStatus { .failed }
-  package var description: String { "\(UsageError.shown(path)): \(reason)" }
+  package var description: String {
+    reason == Self.missing ? "\(reason) \(UsageError.shown(path))" : "\(UsageError.shown(path)): \(reason)"
+  }
 }

@@ -25,9 +25,7 @@ struct APIAccess: Sendable {
         "Ask with this .p8 key instead of the sealed one; with --app, --key-id and --issuer, and without a ledger."),
       .value("key-id", "ID", "The key's id, as App Store Connect shows it."),
       .value("issuer", "ID", "The issuer id of the keys, as App Store Connect shows it."),
-      .value(
-        "environment", "NAME", choices: APIEnvironment.allCases.map(\.rawValue),
-        "Ask here alone; without it Production, then the sandbox."),
+      EnvironmentOption.option,
       .value("proxy", "URL", "Go through this proxy: http://host:port."),
       .value("tls-root", "FILE", "Trust this root certificate of servers too (PEM or DER)."),
       JSONOutput.option,
@@ -64,7 +62,7 @@ struct APIAccess: Sendable {
     _ arguments: ParsedArguments, _ terminal: Terminal, about id: String? = nil,
     _ body: (APIAccess) async throws -> ExitStatus
   ) async throws -> ExitStatus {
-    let environment: APIEnvironment? = try arguments.choice("environment")
+    let environment = try EnvironmentOption.environment(arguments).flatMap { APIEnvironment($0) }
     let hosts = try AskingApple.hosts(arguments)
     if arguments.value("key-file") != nil {
       let line = try APILine(arguments, hosts, sharing: nil)
@@ -227,7 +225,7 @@ struct APIAccess: Sendable {
   func environment(_ arguments: ParsedArguments) throws(UsageError) -> APIEnvironment {
     if let environment { return environment }
     throw UsageError(
-      .missingOption, "Give --environment Production or Sandbox: this is asked in one of them.", path: arguments.path)
+      .missingOption, "Give --environment production or sandbox: this is asked in one of them.", path: arguments.path)
   }
 
   private func say(_ failure: CallFailure, _ terminal: Terminal) throws -> ExitStatus {

@@ -12,7 +12,7 @@ enum APICommand {
       prints Apple's answer, a line for each page, in which each signed text is replaced by what it says once its signature is \
       verified. Calls are made again where that is safe, and within Apple's documented limits. A registered app is asked about \
       with the key that is sealed in the ledger, and within the budget that all processes share; with --key-file any app is. \
-      After a change the ledger queues the id: `switchyard serve` looks it up. Exit status 7: Apple or our budget says later.
+      Without --environment Production is asked, then the sandbox. After a change the ledger queues the id: `switchyard serve` looks it up. Exit status 7: Apple or our budget says later.
       """,
     whenStopped: """
       What Apple was being asked to change may have been changed: look it up. A list goes on with revision=TEXT, where the \

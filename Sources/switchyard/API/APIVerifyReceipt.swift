@@ -107,7 +107,7 @@ extension APIVerifyReceipt {
         receiptData: String(decoding: text, as: UTF8.self),
         excludeOldTransactions: arguments.flag("exclude-old-transactions"))
       app = arguments.value("app") ?? read?.bundleID ?? ""
-      let named: APIEnvironment? = try arguments.choice("environment")
+      let named = try EnvironmentOption.environment(arguments).flatMap { APIEnvironment($0) }
       first = named ?? read?.claimedEnvironment.flatMap { APIEnvironment($0) } ?? .production
       (self.arguments, self.terminal) = (arguments, terminal)
     }

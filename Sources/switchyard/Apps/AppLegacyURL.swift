@@ -24,28 +24,40 @@ enum AppLegacyURL {
     ],
     arguments: [AppCommand.bundleID, Positional("URL", "http or https, or the word off.")]
   ) { arguments, terminal in
-    let environment = try EnvironmentOption.required(arguments)
+    let environments = try EnvironmentOption.environments(arguments)
     let url = arguments.positionals[1]
     if url != "off" { try check(url, "A legacy URL", arguments) }
+    let isDry = arguments.flag("dry-run")
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let forwarding = SetLegacyURL(url == "off" ? nil : url, of: arguments.positionals[0], in: environment)
-      let plan = try await forwarding.plan(on: connection)
-      let (isDry, change) = (arguments.flag("dry-run"), plan.change)
-      if !isDry {
-        try await forwarding.apply(plan, by: .ofCommand(), at: WallClock.system.now(), on: connection)
+      var plans: [(Environment, SetLegacyURL, SetLegacyURL.Plan)] = []
+      for environment in environments {
+        let forwarding = SetLegacyURL(url == "off" ? nil : url, of: arguments.positionals[0], in: environment)
+        plans.append((environment, forwarding, try await forwarding.plan(on: connection)))
       }
-      let warning = BackEndURL.isReadableByOthers(url) ? plainHTTP : nil
-      if arguments.wantsJSON {
-        try terminal.write([
-          "app": .string(plan.app.bundleID), "environment": .string(environment.rawValue), "dryRun": .bool(isDry),
-          "change": JSONValue(change), "warning": JSONValue(warning),
-        ])
-      } else {
-        try terminal.write("\(isDry && change != nil ? "would: " : "")\(change ?? "nothing to change")\n")
-        if let warning { terminal.note("warning: \(warning)") }
+      for (environment, forwarding, plan) in plans {
+        if !isDry {
+          try await forwarding.apply(plan, by: .ofCommand(), at: WallClock.system.now(), on: connection)
+        }
+        try tell(plan, environment, url, isDry: isDry, arguments, terminal)
       }
+      if BackEndURL.isReadableByOthers(url), !arguments.wantsJSON { terminal.note("warning: \(plainHTTP)") }
       return .done
     }
+  }
+
+  private static func tell(
+    _ plan: SetLegacyURL.Plan, _ environment: Environment, _ url: String, isDry: Bool, _ arguments: ParsedArguments,
+    _ terminal: Terminal
+  ) throws {
+    guard arguments.wantsJSON else {
+      return try terminal.write(
+        "\(isDry && plan.change != nil ? "would: " : "")\(plan.change ?? "nothing to change")\n")
+    }
+    try terminal.write([
+      "app": .string(plan.app.bundleID), "environment": .string(environment.rawValue), "dryRun": .bool(isDry),
+      "change": JSONValue(plan.change),
+      "warning": JSONValue(BackEndURL.isReadableByOthers(url) ? plainHTTP : nil),
+    ])
   }
 
   static func check(_ url: String, _ what: String, _ arguments: ParsedArguments) throws(UsageError) {

@@ -1,23 +1,28 @@
 import Purchases
 import Runtime
 
-/// `--environment`: Production or Sandbox, the two in which an app has a stage.
+/// `--environment`: production, sandbox or all, in any case; both where it is not given.
 enum EnvironmentOption {
-  static let option = Option.value("environment", "NAME", "Production or Sandbox.")
+  static let option = Option.value("environment", "NAME", "production, sandbox, or all.")
 
-  /// Nil when none was given.
+  /// Nil for all.
   static func environment(_ arguments: ParsedArguments) throws(UsageError) -> Environment? {
-    guard let text = arguments.value(option.name) else { return nil }
+    guard let text = arguments.value(option.name), text.lowercased() != "all" else { return nil }
     let known: [Environment] = [.production, .sandbox]
     guard let environment = known.first(where: { $0.rawValue.lowercased() == text.lowercased() }) else {
-      throw UsageError(.invalidValue, "--environment is Production or Sandbox.", path: arguments.path)
+      throw UsageError(.invalidValue, "--environment is production, sandbox or all.", path: arguments.path)
     }
     return environment
   }
 
+  /// The environments that are meant.
+  static func environments(_ arguments: ParsedArguments) throws(UsageError) -> [Environment] {
+    try environment(arguments).map { [$0] } ?? [.production, .sandbox]
+  }
+
   static func required(_ arguments: ParsedArguments) throws(UsageError) -> Environment {
     guard let environment = try environment(arguments) else {
-      throw UsageError(.missingOption, "Say --environment Production or Sandbox.", path: arguments.path)
+      throw UsageError(.missingOption, "Say --environment production or sandbox.", path: arguments.path)
     }
     return environment
   }

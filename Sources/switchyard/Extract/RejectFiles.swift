@@ -78,7 +78,7 @@ final class RejectFiles: Sendable {
   /// Returns whether `path` is `input` or within it, so that writing there could change the input.
   static func isWithin(_ path: String, input: String) throws -> Bool {
     guard let source = input == "-" ? try InputFile(input).identity : FileIdentity(input) else {
-      throw FileError(input, reason: "there is no such file")
+      throw FileError.missing(input)
     }
     if FileIdentity(path) == source { return true }
     // A path that does not exist yet: use the nearest folder that does.

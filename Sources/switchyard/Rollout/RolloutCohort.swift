@@ -11,97 +11,92 @@ enum RolloutCohort {
   static let command = Command(
     "cohort", "Choose customers who get our answers before all others in a ramp.",
     discussion: """
-      In the stage ramp the members of an app's cohort get our answers, whatever the percentage is. Running services follow \
-      at once. An ID is `customer:ID` or the ID alone (an originalTransactionId), `user:ID` (a user id that came with \
-      evidence), or `token:UUID` (an appAccountToken). A change without --environment is made in both environments.
+      In the stage ramp the customers of an app's cohort get our answers at every percentage above 0: they are in bucket 0. \
+      An ID is `customer:ID` or the ID alone (an originalTransactionId), `user:ID` (a user id that came with evidence), or \
+      `token:UUID` (an appAccountToken). The purchases that it names now count: name a user again who bought later. Without \
+      --add, --file, --remove and --clear the cohort is listed. Without --environment both environments are meant.
       """,
     examples: [
-      Command.Example("switchyard rollout cohort add com.example.app 2000000012345678 user:kim --environment Sandbox"),
-      Command.Example("switchyard rollout cohort list com.example.app"),
+      Command.Example("switchyard rollout cohort com.example.app --add 2000000012345678 --add user:kim"),
+      Command.Example("switchyard rollout cohort com.example.app --file staff.txt --dry-run"),
+      Command.Example("switchyard rollout cohort com.example.app", "who is in it"),
     ],
-    subcommands: [add, remove, clear, list])
-
-  private static let add = Command(
-    "add", "Add customers to the cohort of an app.",
-    examples: [
-      Command.Example("switchyard rollout cohort add com.example.app 2000000012345678 user:kim"),
-      Command.Example("switchyard rollout cohort add com.example.app --file staff.txt --dry-run"),
-    ],
-    options: [file] + changing, arguments: [AppCommand.bundleID, ids]
+    options: [
+      .value("add", "ID", repeats: true, "Add this customer."),
+      .value("file", "FILE", "Add the IDs of this file, one a line; - is stdin."),
+      .value("remove", "ID", repeats: true, "Remove this customer."),
+      .flag("clear", "Remove every customer."), EnvironmentOption.option,
+      .value("reason", "TEXT", "Why; kept in the audit."),
+      .flag("dry-run", "Show what would be changed and change nothing."), JSONOutput.option,
+    ], arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
-    try await change(.add(try members(arguments)), arguments, terminal)
-  }
-
-  private static let remove = Command(
-    "remove", "Remove customers from the cohort of an app.",
-    examples: [Command.Example("switchyard rollout cohort remove com.example.app user:kim")],
-    options: [file] + changing, arguments: [AppCommand.bundleID, ids]
-  ) { arguments, terminal in
-    try await change(.remove(try members(arguments)), arguments, terminal)
-  }
-
-  private static let clear = Command(
-    "clear", "Remove every customer from the cohort of an app.",
-    examples: [Command.Example("switchyard rollout cohort clear com.example.app --environment Sandbox")],
-    options: changing, arguments: [AppCommand.bundleID]
-  ) { arguments, terminal in
-    try await change(.clear, arguments, terminal)
-  }
-
-  private static let list = Command(
-    "list", "List the cohort of an app.",
-    examples: [Command.Example("switchyard rollout cohort list com.example.app --json")],
-    options: [EnvironmentOption.option, JSONOutput.option], arguments: [AppCommand.bundleID]
-  ) { arguments, terminal in
-    let only = try EnvironmentOption.environment(arguments)
-    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let app = try await AppRecord.find(arguments.positionals[0], connection).app
-      var table = TextTable([.init("ENVIRONMENT"), .init("ID")])
-      for environment in only.map({ [$0] }) ?? [.production, .sandbox] {
-        let members = try await connection.read { session throws(DatabaseError) in
-          try CohortTable.members(of: Scope(app: app.id, environment: environment), in: session)
-        }
-        for member in members {
-          table.add([environment.rawValue, member.text])
-          guard arguments.wantsJSON else { continue }
-          try terminal.write([
-            "app": .string(app.bundleID), "environment": .string(environment.rawValue), "id": .string(member.text),
-          ])
-        }
-      }
-      if !arguments.wantsJSON { try terminal.write(table.render(for: terminal)) }
-      return .done
-    }
-  }
-
-  // MARK: What the changes share
-
-  private static let ids = Positional("ID", count: .any, "A customer, as `switchyard rollout cohort --help` says.")
-  private static let file = Option.value("file", "FILE", "A file of IDs, one a line; - is stdin.")
-  private static let changing: [Option] = [
-    EnvironmentOption.option, .value("reason", "TEXT", "Why; kept in the audit."),
-    .flag("dry-run", "Show what would be changed and change nothing."), JSONOutput.option,
-  ]
-
-  private static func change(
-    _ change: SetCohort.Change, _ arguments: ParsedArguments, _ terminal: Terminal
-  ) async throws -> ExitStatus {
     guard (arguments.value("reason") ?? "").utf8.count <= 500 else {
       throw UsageError(.invalidValue, "--reason is longer than 500 bytes.", path: arguments.path)
     }
-    let set = SetCohort(change, of: arguments.positionals[0], in: try EnvironmentOption.environment(arguments))
+    let (app, change) = (arguments.positionals[0], try change(arguments))
+    let environment = try EnvironmentOption.environment(arguments)
     let isDry = arguments.flag("dry-run")
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let set = SetCohort(change ?? .add([]), of: app, in: environment)
       let plan = try await set.plan(on: connection)
+      guard change != nil else { return try list(plan, arguments, terminal) }
       if !isDry {
         try await set.apply(
           plan, by: .ofCommand(because: arguments.value("reason")), at: WallClock.system.now(), on: connection)
       }
       for cohort in plan.cohorts {
         try tell(cohort, of: plan.bundleID, isDry: isDry, wantsJSON: arguments.wantsJSON, terminal)
+        for member in cohort.unknown {
+          terminal.note("\(cohort.scope.environment.rawValue): no purchase of \(member.text.plain) is known")
+        }
       }
       return .done
     }
+  }
+
+  /// Nil when nothing is to be changed.
+  private static func change(_ arguments: ParsedArguments) throws -> SetCohort.Change? {
+    var added = arguments.values("add")
+    if let path = arguments.value("file") {
+      let lines = String(decoding: try Input.read(path, limit: 4 << 20), as: UTF8.self).split(
+        whereSeparator: \.isNewline)
+      added += lines.filter { !$0.allSatisfy(\.isWhitespace) }.map(String.init)
+    }
+    let removed = arguments.values("remove")
+    guard [!added.isEmpty, !removed.isEmpty, arguments.flag("clear")].count(where: \.self) < 2 else {
+      throw UsageError(.unexpectedValue, "Add, remove or clear: one at a time.", path: arguments.path)
+    }
+    if !added.isEmpty { return .add(try added.map { try member($0, arguments) }) }
+    if !removed.isEmpty { return .remove(try removed.map { try member($0, arguments) }) }
+    return arguments.flag("clear") ? .clear : nil
+  }
+
+  private static func member(_ text: String, _ arguments: ParsedArguments) throws(UsageError) -> CohortMember {
+    guard let member = CohortMember(text) else {
+      throw UsageError(
+        .invalidValue,
+        "\(UsageError.shown(text)) is not an ID: write customer:ID, the ID alone, user:ID or token:UUID.",
+        path: arguments.path)
+    }
+    return member
+  }
+
+  private static func list(
+    _ plan: SetCohort.Plan, _ arguments: ParsedArguments, _ terminal: Terminal
+  ) throws -> ExitStatus {
+    var table = TextTable([.init("ENVIRONMENT"), .init("ID")])
+    for cohort in plan.cohorts {
+      let environment = cohort.scope.environment.rawValue
+      for id in cohort.before.sorted() {
+        table.add([environment, "customer:\(id)"])
+        guard arguments.wantsJSON else { continue }
+        try terminal.write([
+          "app": .string(plan.bundleID), "environment": .string(environment), "id": .string("customer:\(id)"),
+        ])
+      }
+    }
+    if !arguments.wantsJSON { try terminal.write(table.render(for: terminal)) }
+    return .done
   }
 
   private static func tell(
@@ -117,29 +112,7 @@ enum RolloutCohort {
       "app": .string(app), "environment": .string(environment), "dryRun": .bool(isDry),
       "added": .integer(Int64(cohort.added.count)), "removed": .integer(Int64(cohort.removed.count)),
       "members": .integer(Int64(cohort.after.count)),
-      "next_steps": [.string("switchyard rollout cohort list \(app) --environment \(environment)")],
+      "next_steps": [.string("switchyard rollout cohort \(app) --environment \(environment)")],
     ])
-  }
-
-  /// Those of the arguments and of --file; one that cannot be read refuses them all.
-  private static func members(_ arguments: ParsedArguments) throws -> [CohortTable.Member] {
-    var texts = Array(arguments.positionals.dropFirst())
-    if let path = arguments.value("file") {
-      let lines = String(decoding: try Input.read(path, limit: 4 << 20), as: UTF8.self).split(
-        whereSeparator: \.isNewline)
-      texts += lines.filter { !$0.allSatisfy(\.isWhitespace) }.map(String.init)
-    }
-    guard !texts.isEmpty else {
-      throw UsageError(.missingArgument, "Specify an ID or --file.", path: arguments.path)
-    }
-    return try texts.map { text in
-      guard let member = CohortTable.Member(text) else {
-        throw UsageError(
-          .invalidValue,
-          "\(UsageError.shown(text)) is not an ID: write customer:ID, the ID alone, user:ID or token:UUID.",
-          path: arguments.path)
-      }
-      return member
-    }
   }
 }

@@ -21,6 +21,9 @@ struct SimulateServe {
     ),
   ]
 
+  /// The world begins behind the machine's clock, so that `advance` has days that are over.
+  private static let behind = Interval.days(60)
+
   private let directory: String
   private let arguments: ParsedArguments
 
@@ -34,7 +37,8 @@ struct SimulateServe {
     guard FileFacts.makeDirectory(directory) else { throw FileError(directory, reason: "cannot be made") }
     let kept = arguments.flag("keep") ? KeptWorld(in: directory) : nil
     let memory = try kept?.read()
-    let options = try WorldOptions(arguments, customers: 0...1_000_000, until: clock.now(), keptUntil: memory?.end)
+    let options = try WorldOptions(
+      arguments, customers: 0...1_000_000, until: clock.now() - Self.behind, keptUntil: memory?.end)
     guard memory.map({ $0.identity == options.identity }) ?? true else {
       throw UsageError(
         .invalidValue,

@@ -23,7 +23,7 @@ struct WorldOptions: Sendable {
     .value("history", "TIME", default: "300d", "How long the customers' lives are; with --port they are over."),
     .value(
       "as-of", "MILLISECONDS",
-      "The world's time at the end of that, since 1970; 2026-06-01 with --generate, the machine's with --port."),
+      "The world's time at the end of that, since 1970; 2026-06-01 with --generate, 60 days ago with --port."),
   ]
 
   let seed: UInt64

@@ -100,12 +100,9 @@ struct AnsweredLedger: FilledLedger {
       (
         "a ramp's decision", 120,
         { session throws(DatabaseError) in
-          try CohortTable.add([.init(.userID, "user \(size - 8)")], to: scope, at: GrownLedger.now, in: session)
           let bucket = try BucketTable.decide(
             ids, app: app, in: scope, salt: "salt", at: GrownLedger.now, session: session)
-          guard bucket?.number == 1, try CohortTable.holds(ids, in: scope, session),
-            try !CohortTable.holds([GrownLedger.original(size - 7)], in: scope, session)
-          else { throw DatabaseError(.column, "no decision") }
+          guard bucket?.number == 1 else { throw DatabaseError(.column, "no decision") }
         }
       ),
     ]
@@ -126,7 +123,7 @@ struct AnsweredLedger: FilledLedger {
       "r", "h", "customers", "m", "w", "purchases", "renewals", "claimed_changes", "inbox", "events",
     ],
     "environments": ["purchases"], "flow of news": ["heard"], "whether it was asked": ["r", "h"],
-    "a ramp's decision": ["buckets", "m", "ramp_cohorts", "a", "c"],
+    "a ramp's decision": ["buckets", "m"],
   ]
 
   /// Puts three of every ten customers from `first` on into one history with a verifyReceipt response and a price consent.
@@ -159,12 +156,6 @@ struct AnsweredLedger: FilledLedger {
         """
         INSERT INTO buckets (app, environment, original_transaction_id, bucket, decided_at)
         SELECT app, environment, original_transaction_id, 1, asked_at FROM histories
-        WHERE original_transaction_id >= \(start)
-        """)
-      _ = try session.execute(
-        """
-        INSERT INTO ramp_cohorts (app, environment, kind, member, added_at)
-        SELECT app, environment, 1, CONCAT('9', original_transaction_id), asked_at FROM histories
         WHERE original_transaction_id >= \(start)
         """)
       // Without lookups that wait, a response also reads the claims.

@@ -9,7 +9,7 @@ extension PlannedMover {
     let world = site.apple.world
     for customer in world.customers(of: app) {
       guard let tester = world.state(of: customer).subscriptions.first?.originalTransactionID else { continue }
-      try await site.run(["rollout", "cohort", "add", app, tester, "--reason", "tester"] + Self.environment)
+      try await site.run(["rollout", "cohort", app, "--add", tester, "--reason", "tester"] + Self.environment)
       return
     }
   }

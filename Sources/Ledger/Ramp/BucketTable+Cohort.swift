@@ -1,0 +1,74 @@
+package import Database
+import Purchases
+package import Time
+
+/// The cohort of an app: customers whom an operator put into bucket 0, which is in every share above 0 %.
+extension BucketTable {
+  /// Returns the originalTransactionIds of the customer whom a member names now.
+  package static func ids(
+    of member: CohortMember, in scope: Scope, _ session: borrowing Session
+  ) throws(DatabaseError) -> [String] {
+    let place: SQL = "app = \(scope.app.number) AND environment = \(scope.environment.code)"
+    let known: SQL =
+      switch member.kind {
+      case .customer: "SELECT \(member.name) AS id"
+      case .user:
+        """
+        SELECT original_transaction_id AS id FROM user_ids FORCE INDEX (PRIMARY)
+        WHERE \(place) AND user_id = \(member.name) LIMIT \(mostMembers)
+        """
+      case .token:
+        """
+        SELECT original_transaction_id AS id FROM aliases FORCE INDEX (PRIMARY)
+        WHERE \(place) AND alias = \(Alias.normalized(accountToken: member.name))
+          AND kind = \(Alias.Kind.appAccountToken.rawValue) LIMIT \(mostMembers)
+        """
+      }
+    var ids: [String] = []
+    try session.query(known) { row throws(DatabaseError) in ids.append(try row.text("id")) }
+    return ids.isEmpty ? [] : try members(of: ids, in: scope, session)
+  }
+
+  private static let choice = RowsInsert(
+    into: "INSERT INTO buckets (app, environment, original_transaction_id, bucket, is_chosen, decided_at) VALUES",
+    then: "ON DUPLICATE KEY UPDATE bucket = 0, is_chosen = 1")
+
+  /// Puts customers into bucket 0.
+  package static func choose(
+    _ ids: [String], in scope: Scope, at now: Milliseconds, _ session: borrowing Session
+  ) throws(DatabaseError) {
+    for ids in ids.parts() {
+      _ = try session.insert(
+        choice,
+        rows: ids.map { id -> [SQLValue] in
+          scope.columns + [.text(id), .integer(0), .integer(1), .integer(now.sinceEpoch)]
+        })
+    }
+  }
+
+  /// Takes customers out of the cohort: the next decision gives them the bucket of their hash.
+  package static func release(
+    _ ids: [String], in scope: Scope, _ session: borrowing Session
+  ) throws(DatabaseError) {
+    for ids in ids.parts() {
+      _ = try session.execute(
+        """
+        DELETE FROM buckets WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+          AND original_transaction_id IN (\(list: ids)) AND is_chosen = 1
+        """)
+    }
+  }
+
+  /// Returns the originalTransactionIds of the cohort in order.
+  package static func cohort(of scope: Scope, in session: borrowing Session) throws(DatabaseError) -> [String] {
+    var ids: [String] = []
+    try session.query(
+      """
+      SELECT original_transaction_id AS id FROM buckets FORCE INDEX (PRIMARY)
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND is_chosen = 1
+      ORDER BY original_transaction_id
+      """
+    ) { row throws(DatabaseError) in ids.append(try row.text("id")) }
+    return ids
+  }
+}
