@@ -2,12 +2,11 @@
 package struct AnswerCheckTable: Sendable {
   /// In the order in which they are made.
   package enum Check: String, Sendable, CaseIterable {
-    case method, size, json, receipt, proof, environment, app, secret, data
+    case json, receipt, proof, environment, app, secret, data
   }
 
   /// What a row says to answer.
   package enum Answer: Hashable, Sendable {
-    case http(Int64)
     case status(Int64)
     /// Apple is asked; the status stands while it cannot be.
     case askApple(otherwise: Int64)
@@ -55,8 +54,7 @@ package struct AnswerCheckTable: Sendable {
     if text.hasPrefix(prefix) {
       return Int64(text.dropFirst(prefix.count)).map { .askApple(otherwise: $0) }
     }
-    guard let number = Int64(text) else { return nil }
-    return number < 1_000 ? .http(number) : .status(number)
+    return Int64(text).map { .status($0) }
   }
 
   package subscript(check: Check, finding: String) -> Row? {

@@ -55,7 +55,7 @@ package struct AnswerRuleTable: Sendable {
   /// What a row says of its rule.
   package enum Reading: String, Sendable, CaseIterable {
     case receipt, transactionIdAscending, expiryDescending, newestOfEachOriginal, newestOfEachSubscription,
-      attribute8Else12, attribute12, receiptFirst, historyFirst, receiptAlone, asKnown, echo, newestOfApple,
+      attribute8Else12, attribute12, receiptFirst, historyFirst, receiptAlone, asKnown, echo,
       withSubscription, withAnyRow, always, inReceipt, none, first, last, asStated, whole, never, elementGoes,
       elementStays, besideIntent, whenAsked, introductoryOnly, anyFreeTrial, promotionalOfferId, cancelled, notTold,
       ended, active, signedPairs, unavailable, echoed, rowsOfReceipt,

@@ -2,7 +2,7 @@
 package struct DifferenceTable: Sendable {
   /// The reason for a difference; the names are labels of a metric.
   package enum Cause: String, Hashable, Sendable, CaseIterable {
-    case ourDefect, timing, noise, incomplete, legacyQuirk, omission, environment, secret, linking, consumable, unknown
+    case ourDefect, timing, incomplete, legacyQuirk, omission, environment, secret, linking, consumable, unknown
   }
 
   /// What is asked about a difference.
@@ -13,8 +13,6 @@ package struct DifferenceTable: Sendable {
     case goneLater
     /// Something that we know about the row was signed after Apple's answer was made.
     case datedAfter
-    /// A second answer of Apple's to the same request differs there from the first one.
-    case repeatedAnswer
     /// What is known of the customer may not be all there is.
     case notFresh
     /// Our answer is a status alone, and what is known may not be all there is.

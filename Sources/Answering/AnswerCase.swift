@@ -66,7 +66,7 @@ struct AnswerCase: Sendable {
     // The right secret may be the one that this process has no key for: nobody is refused for that.
     if row.check == .secret, let app = place.app, apps.hasUnopenedSecret(app) { return failed(21_009) }
     return switch row.answer {
-    case .status(let status), .http(let status):
+    case .status(let status):
       .answered(AnswerReply(status: status, in: call.environment, reasons: reasons))
     case .askApple(let status):
       mayAskApple

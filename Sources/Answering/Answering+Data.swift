@@ -143,7 +143,7 @@ extension Answering {
     var found = request.found
     if known.customer.isAccountGone {
       if what.mayAskApple { return .decided(what.ask(.status(21_010), known.reasons)) }
-      found.data = .accountNotFound
+      found.isAccountGone = true
     }
     if let row = checks.decide(found) { return .decided(what.outcome(of: row, known.reasons)) }
     if request.ids.isEmpty {

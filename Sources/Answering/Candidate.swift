@@ -130,14 +130,14 @@ extension Answering {
     func status(_ row: AnswerCheckTable.Row, _ customer: KnownCandidate?) -> Candidate {
       let (status, isApples): (Int64, Bool) =
         switch row.answer {
-        case .status(let status), .http(let status): (status, false)
+        case .status(let status): (status, false)
         case .askApple(let status): (status, true)
         }
       return candidate(AnswerStatus.body(status, in: environment).encoded(), customer, isApples: isApples)
     }
     if let row = checks.decide(found) { return status(row, nil) }
     let customer = try await known(ids, app, receipt, environment, on: thread, askedAt: askedAt)
-    if customer.isAccountGone { found.data = .accountNotFound }
+    found.isAccountGone = customer.isAccountGone
     if let row = checks.decide(found) { return status(row, customer) }
     let request = AnswerRequest(
       receipt: receipt, receiptData: what.posted.text, environment: environment, date: date,

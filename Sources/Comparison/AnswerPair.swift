@@ -40,12 +40,10 @@ package struct AnswerPair: Sendable {
   package let signedAt: [String: Milliseconds]
   /// Whether everything is known that Apple would say; if not, Apple is asked wherever it may be.
   package let isFresh: Bool
-  /// Apple's answer to the same request, asked a second time.
-  package var repeated: JSONObject?
 
   package init(
     request: Request, theirs: JSONObject, ours: JSONObject, facts: CustomerFacts, account: Set<String>,
-    signedAt: [String: Milliseconds] = [:], isFresh: Bool, repeated: JSONObject? = nil
+    signedAt: [String: Milliseconds] = [:], isFresh: Bool
   ) {
     self.request = request
     self.theirs = theirs
@@ -54,6 +52,5 @@ package struct AnswerPair: Sendable {
     self.account = account
     self.signedAt = signedAt
     self.isFresh = isFresh
-    self.repeated = repeated
   }
 }

@@ -38,11 +38,11 @@ package struct ComparedAnswers: Hashable, Sendable {
     impact != nil && differences.contains { $0.hasImpact && !Self.harmless.contains($0.cause) }
   }
 
-  private static let harmless: Set<DifferenceTable.Cause> = [.timing, .noise, .incomplete, .consumable]
+  private static let harmless: Set<DifferenceTable.Cause> = [.timing, .incomplete, .consumable]
 
   /// The worst first.
   package static let gravity: [DifferenceTable.Cause] = [
-    .ourDefect, .unknown, .linking, .consumable, .environment, .secret, .incomplete, .timing, .noise, .omission,
+    .ourDefect, .unknown, .linking, .consumable, .environment, .secret, .incomplete, .timing, .omission,
     .legacyQuirk,
   ]
 

@@ -12,7 +12,6 @@ final class DifferenceEvidence {
   /// Keys that differ although composed from Apple's own facts.
   private let defects: Set<String>
   private let goneLater: Set<String>
-  private let repeated: Set<String>
   private let theirRows: [String: TransactionRow]
   private let ourRows: [String: TransactionRow]
   /// The receipt's rows, as Apple reads them, by what `latest_receipt_info` would call them.
@@ -28,8 +27,6 @@ final class DifferenceEvidence {
     self.pair = pair
     self.defects = defects
     self.goneLater = goneLater
-    repeated =
-      pair.repeated.map { Set(FieldDifference.all(theirs: pair.theirs, ours: $0).map(\.key)) } ?? []
     theirRows = Self.rows(of: pair.theirs)
     let posted = (pair.theirs["receipt"]?.object?["in_app"]?.array ?? []).compactMap(\.object)
     inApp = Dictionary(posted.map { (Self.name(of: TransactionRow($0)), $0) }) { first, _ in first }
@@ -85,8 +82,6 @@ final class DifferenceEvidence {
     case .goneLater: return goneLater.contains(field.key)
     case .datedAfter:
       return original(of: field).flatMap { pair.signedAt[$0] }.map { $0 > pair.request.date } ?? false
-    case .repeatedAnswer:
-      return repeated.contains(field.key) || FieldDifference.row(of: field.key).map(repeated.contains) ?? false
     case .notFresh: return !pair.isFresh
     case .unanswered: return !pair.isFresh && pair.ours["receipt"] == nil && pair.theirs["receipt"] != nil
     case .rowOrder: return field.isOrder

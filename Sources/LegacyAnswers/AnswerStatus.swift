@@ -13,14 +13,6 @@ package struct RequestFindings: Sendable {
     case noneRegistered
   }
 
-  /// What came of looking for the data of the answer.
-  package enum Data: Sendable {
-    case ready
-    case accountNotFound, accountNotFoundRetryable, notConclusive, internalError, internalErrorRetryable
-  }
-
-  package var isPost = true
-  package var isTooLarge = false
   package var isJSON = true
   package var hasReceiptData = true
   /// Why the receipt is not believed; nil for a proven one.
@@ -35,7 +27,8 @@ package struct RequestFindings: Sendable {
   /// Whether a subscription is in the receipt or would be in the answer: only then a secret is needed.
   package var holdsSubscription = false
   package var secret = Secret.right
-  package var data = Data.ready
+  /// Whether Apple says that no account has any of the ids.
+  package var isAccountGone = false
 
   package init(asked: Environment, environment: Environment?) {
     self.asked = asked
@@ -59,8 +52,6 @@ package struct AnswerStatus: Sendable {
 
   private func finding(_ check: AnswerCheckTable.Check, _ found: RequestFindings) -> String? {
     switch check {
-    case .method: return found.isPost ? nil : "notPost"
-    case .size: return found.isTooLarge ? "tooLarge" : nil
     case .json: return !found.isJSON ? "notJSON" : found.hasReceiptData ? nil : "noReceiptData"
     // The table says which refusals are of the reading and which of the proof.
     case .receipt, .proof: return found.refusal?.rawValue
@@ -77,15 +68,7 @@ package struct AnswerStatus: Sendable {
       case .missing: return "missingSecret"
       case .noneRegistered: return "noSecretRegistered"
       }
-    case .data:
-      switch found.data {
-      case .ready: return nil
-      case .accountNotFound: return "accountNotFound"
-      case .accountNotFoundRetryable: return "accountNotFoundRetryable"
-      case .notConclusive: return "notConclusive"
-      case .internalError: return "internalError"
-      case .internalErrorRetryable: return "internalErrorRetryable"
-      }
+    case .data: return found.isAccountGone ? "accountNotFound" : nil
     }
   }
 

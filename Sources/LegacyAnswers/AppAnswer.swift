@@ -105,11 +105,7 @@ struct AppAnswer {
 
   private func latestReceipt(_ writer: inout AnswerWriter) {
     guard let plan = era.top("latest_receipt") else { return }
-    if readings.reads(.latestReceipt, .newestOfApple), let given = facts.latestReceipt {
-      writer.text(plan, given, .answered)
-    } else {
-      writer.text(plan, request.receiptData, .echoed)
-    }
+    writer.text(plan, request.receiptData, .echoed)
   }
 
   /// The group of each originalTransactionId, where a row does not say it itself.

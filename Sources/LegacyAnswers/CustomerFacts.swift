@@ -47,21 +47,18 @@ package struct CustomerFacts: Sendable {
   package var transactions: [Transaction]
   /// In the order in which an answer tells them.
   package var renewals: [Renewal]
-  /// The newest `latest_receipt` that Apple gave for this customer, in base64.
-  package var latestReceipt: String?
   /// `item_id` of products as Apple once answered it, by product id.
   package var itemIDs: [String: String]
   /// Whether Apple said that it knows none of the ids of the receipt; nothing else is known then.
   package var isForgotten: Bool
 
   package init(
-    transactions: [Transaction] = [], renewals: [Renewal] = [], latestReceipt: String? = nil,
+    transactions: [Transaction] = [], renewals: [Renewal] = [],
     itemIDs: [String: String] = [:], isForgotten: Bool = false
   ) {
     self.isForgotten = isForgotten
     self.transactions = transactions
     self.renewals = renewals
-    self.latestReceipt = latestReceipt
     self.itemIDs = itemIDs
   }
 }

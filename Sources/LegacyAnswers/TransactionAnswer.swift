@@ -34,8 +34,7 @@ struct TransactionAnswer {
         writer.row(era.flat, latest, readings)
       }
       if !hasEnded, let plan = era.top("latest_receipt") {
-        let given = readings.reads(.latestReceipt, .newestOfApple) ? facts.latestReceipt : nil
-        writer.text(plan, given ?? request.receiptData, given == nil ? .echoed : .answered)
+        writer.text(plan, request.receiptData, .echoed)
       }
     }
     if let plan = era.top("status") { writer.number(plan, hasEnded ? 21_006 : 0, .composed) }

@@ -33,7 +33,6 @@
     #expect(empty.status == 0 && empty.output.isEmpty, "\(empty)")
     #expect(try await program.run("compare", "list", "--cause", "nothing").status == 2)
     #expect(try await program.run("compare", "show", "1").status == 1)
-    #expect(try await program.run("compare", "replay", "--app", app).status == 0)
     let rules = try await program.run("compare", "rules", "--app", app, "--json")
     #expect(try rules.status == 0 && rules.objects.contains { $0["row"] == "Y-008" }, "\(rules)")
     let drill = try await program.run(["rollout", "drill", app] + sandbox)

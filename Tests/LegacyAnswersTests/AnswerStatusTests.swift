@@ -14,7 +14,6 @@
 
   /// Each finding with everything that later checks could find: the first check decides.
   private static let inOrder: [(answer: AnswerCheckTable.Answer, change: @Sendable (inout RequestFindings) -> Void)] = [
-    (.status(21_000), { $0.isPost = false }), (.http(413), { $0.isTooLarge = true }),
     (.status(21_002), { $0.isJSON = false }), (.status(21_002), { $0.hasReceiptData = false }),
     (.status(21_003), { $0.refusal = .badSignature }), (.status(21_007), { $0.environment = .sandbox }),
     (.askApple(otherwise: 21_003), { $0.isRegistered = false }),
@@ -24,7 +23,7 @@
         $0.holdsSubscription = true
         $0.secret = .wrong
       }
-    ), (.status(21_005), { $0.data = .notConclusive }),
+    ), (.status(21_010), { $0.isAccountGone = true }),
   ]
 
   @Test func `is decided by the first check that finds something`() {

@@ -143,7 +143,6 @@ struct FidelityPage {
     for row in Vocabulary.embedded.answerChecks.rows {
       let answer =
         switch row.answer {
-        case .http(let status): "HTTP \(status)"
         case .status(let status): "\(status)"
         case .askApple(let otherwise): "Apple is asked; else \(otherwise)"
         }

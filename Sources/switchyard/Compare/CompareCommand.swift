@@ -18,11 +18,10 @@ enum CompareCommand {
   static let command = Command(
     "compare", "See how the answers of Switchyard differ from Apple's, and why.",
     examples: [
-      Command.Example("switchyard compare list --app com.example.app"),
-      Command.Example("switchyard compare replay --app com.example.app", "with the rules of this build"),
+      Command.Example("switchyard compare list --app com.example.app")
     ],
     options: DatabaseOptions.options,
-    subcommands: [list, CompareShow.command, CompareReplay.command, CompareRules.command])
+    subcommands: [list, CompareShow.command, CompareRules.command])
 
   static let limitOption = Option.value("limit", "N", default: "100", "How many comparisons at most, 1 to 10000.")
   static let appOption = Option.value("app", "BUNDLE-ID", "One app only.")
@@ -33,7 +32,7 @@ enum CompareCommand {
       One line for each field that differs, with its cause and, if a customer's access would have differed, the impact. With \
       --impact one line for each comparison: each product with its originalTransactionId and how long either answer gives access, \
       and the fields; with --json a line for each field all the same. \
-      COUNTS is no for a comparison that the guard and `rollout advance` do not count as an impact: its causes are timing, noise \
+      COUNTS is no for a comparison that the guard and `rollout advance` do not count as an impact: its causes are timing \
       or incomplete. Comparisons without a difference are not listed. `switchyard mappings show --row ID` explains the rule \
       that decided the cause.
       """,

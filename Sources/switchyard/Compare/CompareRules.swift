@@ -24,7 +24,7 @@ enum CompareRules {
     let database = try DatabaseOptions(arguments)
     let key = MasterKeyOptions(arguments, database: database)
     return try await database.withLedger(terminal) { connection in
-      let kept = try await KeptComparisons(arguments, connection, key, terminal, differing: false, keptAlone: true)
+      let kept = try await KeptComparisons(arguments, connection, key, terminal)
       var (tally, comparisons, customers) = (ReadingTally(), 0, Set<String>())
       let unread = try await kept.forEach { one in
         let customer = "\(one.app) \(one.row.scope.environment.rawValue) \(one.row.customer)"

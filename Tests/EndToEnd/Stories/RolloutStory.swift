@@ -239,9 +239,6 @@
     let text = try await program.run("compare", "show", "\(id)", "--all").output
     #expect(text.hasPrefix("\(Self.compat) Sandbox, "), "\(text)")
     #expect(text.contains("\n*"), "the fields that differ are marked: \(text)")
-    let replay = try await program.run("compare", "replay", "--app", Self.compat, "--json")
-    #expect([0, 5].contains(replay.status), "\(replay)")
-    #expect(try !replay.objects.isEmpty, "\(replay)")
   }
 
   // MARK: rollout.md
