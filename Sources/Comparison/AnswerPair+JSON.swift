@@ -59,6 +59,6 @@ extension AnswerPair {
   package func with(ours: JSONObject) -> AnswerPair {
     AnswerPair(
       request: request, theirs: theirs, ours: ours, facts: facts, account: account, signedAt: signedAt,
-      isFresh: isFresh, repeated: repeated)
+      isFresh: isFresh)
   }
 }

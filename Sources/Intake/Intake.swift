@@ -226,11 +226,11 @@ extension ProofClass {
 }
 
 extension AppDirectory {
-  /// For whose endpoints a message is, by the stage as it is known here; the commit compares its epoch.
+  /// For whose endpoints a message is, by what becomes of notifications as it is known here; the commit compares its epoch.
   fileprivate func addressee(
     _ app: App, _ environment: Environment, at now: Milliseconds, proof: ProofClass
   ) -> Entry.Addressee {
     let scope = Scope(app: app.id, environment: environment)
-    return Entry.Addressee(scope, epoch: flag(of: scope)?.epoch, at: now, proof: proof)
+    return Entry.Addressee(scope, epoch: flag(of: scope)?.recordingEpoch, at: now, proof: proof)
   }
 }

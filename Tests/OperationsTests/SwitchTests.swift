@@ -89,6 +89,21 @@
     await frozen.close()
   }
 
+  @Test func `stops at once beside a commit that is frozen`() async throws {
+    let here = try await Operated()
+    try await here.execute("UPDATE flags SET stage = 'live', epoch = 9")
+    let frozen = try await Connection.open(here.configuration)
+    try await frozen.read { session throws(DatabaseError) in
+      try session.run("START TRANSACTION")
+      _ = try session.query("SELECT epoch FROM app_recording LOCK IN SHARE MODE")
+    }
+    let report = try await StopAnswering(of: nil).apply(by: kim, at: now, on: here.connection) { error, _ in
+      Issue.record("it waits: \(error)")
+    }
+    #expect(report.stopped.count == 2)
+    await frozen.close()
+  }
+
   @Test func `stops all apps but the one whose row is held, and goes on with that one`() async throws {
     let here = try await Operated()
     try await here.execute("UPDATE flags SET stage = 'live', epoch = 9")

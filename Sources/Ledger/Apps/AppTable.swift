@@ -77,6 +77,11 @@ package enum AppTable {
         VALUES (\(app.id.number), \(environment.code), \(Stage.record.rawValue), 1, \(now))
         ON DUPLICATE KEY UPDATE app = VALUES(app)
         """)
+      _ = try session.execute(
+        """
+        INSERT INTO app_recording (app, environment, epoch) VALUES (\(app.id.number), \(environment.code), 1)
+        ON DUPLICATE KEY UPDATE app = VALUES(app)
+        """)
     }
     return app
   }

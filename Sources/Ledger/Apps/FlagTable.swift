@@ -3,11 +3,13 @@ package import Purchases
 package import Rollout
 package import Time
 
-/// An app's stage in one environment, with the number of changes so far: writers compare it.
+/// An app's stage in one environment, with the numbers of changes so far.
 package struct Flag: Hashable, Sendable {
   package let environment: Environment
   package let stage: Stage
   package let epoch: Int64
+  /// The number of changes of what becomes of notifications: commits compare it.
+  package let recordingEpoch: Int64
   /// How many customers get our answers; nil in every stage but `ramp`.
   package let share: RampShare?
   /// What customers' buckets are made with; empty until the first ramp.
@@ -16,9 +18,10 @@ package struct Flag: Hashable, Sendable {
   package let changedAt: Milliseconds
 
   package init(
-    environment: Environment, stage: Stage, epoch: Int64, share: RampShare? = nil, salt: String = "",
-    changedAt: Milliseconds = Milliseconds(0)
+    environment: Environment, stage: Stage, epoch: Int64, recordingEpoch: Int64 = 1, share: RampShare? = nil,
+    salt: String = "", changedAt: Milliseconds = Milliseconds(0)
   ) {
+    self.recordingEpoch = recordingEpoch
     self.changedAt = changedAt
     self.environment = environment
     self.stage = stage
@@ -47,7 +50,11 @@ package enum FlagTable {
   /// Every flag.
   package static func all(in session: borrowing Session) throws(DatabaseError) -> [Scope: Flag] {
     var flags: [Scope: Flag] = [:]
-    for row in try session.query("SELECT app, environment, stage, epoch, ramp_share, ramp_salt, changed_at FROM flags")
+    for row in try session.query(
+      """
+      SELECT f.app, f.environment, f.stage, f.epoch, f.ramp_share, f.ramp_salt, f.changed_at, r.epoch AS recording
+      FROM flags f JOIN app_recording r ON r.app = f.app AND r.environment = f.environment
+      """)
     {
       guard let stage = Stage(rawValue: try row.text("stage")) else {
         throw DatabaseError(.column, "a stage this build does not know: \(try row.text("stage"))")
@@ -55,6 +62,7 @@ package enum FlagTable {
       let environment = try Environment(code: row.int("environment"))
       flags[Scope(app: App.ID(try row.int("app")), environment: environment)] = Flag(
         environment: environment, stage: stage, epoch: try row.int64("epoch"),
+        recordingEpoch: try row.int64("recording"),
         share: stage == .ramp ? RampShare(hundredths: try row.optionalInt("ramp_share") ?? 0) : nil,
         salt: try row.optionalText("ramp_salt") ?? "", changedAt: try row.milliseconds("changed_at"))
     }
@@ -68,8 +76,8 @@ package enum FlagTable {
 
   /// Sets the stage and advances the epoch, unless somebody else did meanwhile: then false, and nothing is changed.
   ///
-  /// It waits for the writers that have read the epoch and not committed yet (`OutboxTable.roads`): whoever writes
-  /// after it is committed is refused with the old epoch.
+  /// Where it changes what becomes of notifications it waits for the writers that have not committed yet
+  /// (`OutboxTable.roads`): whoever writes after it is committed is refused with the old epoch.
   ///
   /// - Parameters:
   ///   - share: for `ramp`.
@@ -79,12 +87,20 @@ package enum FlagTable {
     _ scope: Scope, from flag: Flag, to stage: Stage, share: RampShare? = nil, salt: String? = nil,
     at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
-    try session.execute(
+    let isFirst =
+      try session.execute(
+        """
+        UPDATE flags SET stage = \(stage.rawValue), epoch = epoch + 1, changed_at = \(now),
+          ramp_share = \(share.map { Int64($0.hundredths) }.sqlValue), ramp_salt = COALESCE(ramp_salt, \(salt.sqlValue))
+        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND epoch = \(flag.epoch)
+        """
+      ).affectedRows == 1
+    guard isFirst, flag.stage.notifications != stage.notifications else { return isFirst }
+    _ = try session.execute(
       """
-      UPDATE flags SET stage = \(stage.rawValue), epoch = epoch + 1, changed_at = \(now),
-        ramp_share = \(share.map { Int64($0.hundredths) }.sqlValue), ramp_salt = COALESCE(ramp_salt, \(salt.sqlValue))
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND epoch = \(flag.epoch)
-      """
-    ).affectedRows == 1
+      UPDATE app_recording SET epoch = epoch + 1
+      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+      """)
+    return true
   }
 }

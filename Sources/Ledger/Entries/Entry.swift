@@ -44,7 +44,7 @@ package struct Entry: Sendable {
   /// For whose endpoints it is.
   package struct Addressee: Hashable, Sendable {
     package var scope: Scope
-    /// The epoch of the stage by which it was decided to keep it; nil where no stage has a say, as in a replay.
+    /// The epoch of the app's recording by which it was decided to keep it; nil where it has no say, as in a replay.
     package var epoch: Int64?
     /// From when on it is to be sent; it is given up three days later.
     package var at: Milliseconds

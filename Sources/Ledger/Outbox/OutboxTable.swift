@@ -62,7 +62,7 @@ package enum OutboxTable {
     let list = apps.map(\.number).sorted()
     for row in try session.query(
       """
-      SELECT f.app, f.environment, f.epoch, d.id AS destination FROM flags f
+      SELECT f.app, f.environment, f.epoch, d.id AS destination FROM app_recording f
       LEFT JOIN destinations d ON d.app = f.app AND d.environment = f.environment AND d.enabled = 1
       WHERE f.app IN (\(list: list)) ORDER BY f.app, f.environment, d.id LOCK IN SHARE MODE
       """)

@@ -2,7 +2,8 @@ import Database
 
 extension Migration {
   static let coreTables: [SQL] = [
-    apps, appTokens, credentials, masterKeys, flags, audit, inbox, bodies, headers, quarantine, purchases, renewals,
+    apps, appTokens, credentials, masterKeys, flags, appRecording, audit, inbox, bodies, headers, quarantine, purchases,
+    renewals,
     appTransactions, aliases, links, customers, events, unfinishedRebuilds,
   ]
 
@@ -59,6 +60,16 @@ extension Migration {
       changed_at BIGINT NOT NULL,
       ramp_share INT UNSIGNED NULL,
       ramp_salt VARBINARY(64) NULL,
+      PRIMARY KEY (app, environment)
+    ) ENGINE=InnoDB
+    """
+
+  // Counts how often what Apple sends began or ceased to be stored. Commits hold the row, and `flags` is held by nobody.
+  private static let appRecording: SQL = """
+    CREATE TABLE IF NOT EXISTS app_recording (
+      app INT UNSIGNED NOT NULL,
+      environment TINYINT UNSIGNED NOT NULL,
+      epoch BIGINT UNSIGNED NOT NULL,
       PRIMARY KEY (app, environment)
     ) ENGINE=InnoDB
     """
