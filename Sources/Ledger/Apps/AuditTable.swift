@@ -61,23 +61,6 @@ package enum AuditTable {
     ).first
   }
 
-  /// How many entries there are about `subject` of one of these actions.
-  ///
-  /// - Parameters:
-  ///   - beginning: how their reasons begin, as with an environment.
-  ///   - id: of the entry after which is counted; nil: from the first.
-  package static func count(
-    of subject: String, among actions: [StaticString], beginning: String, after id: Int64?,
-    in session: borrowing Session
-  ) throws(DatabaseError) -> Int {
-    try session.query(
-      """
-      SELECT COUNT(*) AS entries FROM audit WHERE subject = \(subject) AND action IN (\(list: actions.map(\.description)))
-      AND LEFT(reason, \(beginning.count)) = \(beginning) AND id > \(id ?? 0)
-      """
-    ).first?.int("entries") ?? 0
-  }
-
   private static let columns: SQL = "SELECT id, at, actor, action, subject, reason FROM audit"
 
   private static func read(_ statement: SQL, in session: borrowing Session) throws(DatabaseError) -> [Record] {

@@ -50,6 +50,8 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
+  // `recording_since`: when recording of notifications began again or ended; 0: it never ended. `accepted_unknown_at`,
+  // `accepted_cancelled_at`: IDs without a history that `rollout decide` accepted are those of up to this time.
   private static let flags: SQL = """
     CREATE TABLE IF NOT EXISTS flags (
       app INT UNSIGNED NOT NULL,
@@ -59,6 +61,9 @@ extension Migration {
       changed_at BIGINT NOT NULL,
       ramp_share INT UNSIGNED NULL,
       ramp_salt VARBINARY(64) NULL,
+      recording_since BIGINT NOT NULL DEFAULT 0,
+      accepted_unknown_at BIGINT NULL,
+      accepted_cancelled_at BIGINT NULL,
       PRIMARY KEY (app, environment)
     ) ENGINE=InnoDB
     """
