@@ -68,6 +68,7 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
+  // `process` and `facts` (JSON): of an entry that a running service writes by itself and announces.
   private static let audit: SQL = """
     CREATE TABLE IF NOT EXISTS audit (
       id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
@@ -76,7 +77,10 @@ extension Migration {
       action VARBINARY(64) NOT NULL,
       subject VARBINARY(255) NOT NULL,
       reason VARBINARY(1024) NOT NULL,
-      KEY (subject, at)
+      process BINARY(16) NULL,
+      facts BLOB NULL,
+      KEY (subject, at),
+      KEY (process)
     ) ENGINE=InnoDB
     """
 
