@@ -8,7 +8,6 @@ package struct Evidence: Hashable, Sendable {
     package var mostIncomplete = 0.05
     /// Days before today of which every notification must have come, or have been taken in.
     package var completeDays = 2
-    package var drillDays = 30
 
     package init() {}
 
@@ -16,19 +15,8 @@ package struct Evidence: Hashable, Sendable {
     package var customers: Int { RateBound.needed(for: mostImpact) }
   }
 
-  /// Ids of which Apple's history is still to be heard, and those that failed.
-  package var openSeeds = 0
-  package var failedSeeds = 0
-  /// Ids of signed data, receipts and bulk migrations that Apple's API does not know, and that nobody has decided about.
-  package var unknownIDs = 0
-  /// Ids of bulk migrations that go on, about which Apple is still to be asked.
-  package var migrationIDs = 0
-  /// Parts of bulk migrations that go on which are not read to their end.
-  package var migrationParts = 0
-  /// Ids of cancelled bulk migrations about which Apple was never asked, and that nobody has decided about.
-  package var cancelledIDs = 0
-  /// The newest of those migrations.
-  package var cancelledMigration: Int?
+  /// IDs that Apple's history is not known for.
+  package var ids = OpenIDs()
   /// Customers who were compared since the evidence counts, and those with an impact.
   package var customers = 0
   package var affected = 0
@@ -41,12 +29,8 @@ package struct Evidence: Hashable, Sendable {
   /// Days before today that were measured whole, and those of them that lack something.
   package var measuredDays = 0
   package var incompleteDays = 0
-  /// Whether a rollback was rehearsed lately.
-  package var isDrilled = false
   package var hasAPIKey = false
   package var hasSharedSecret = false
-  /// Whether this machine's clock agrees with the database's.
-  package var isClockRight = true
 
   package init() {}
 
@@ -59,15 +43,10 @@ package struct Evidence: Hashable, Sendable {
   /// What is missing for a step, in the order in which it is best mended.
   package func missing(for demand: Demand, before step: RolloutStep? = nil) -> [MissingEvidence] {
     var missing: [MissingEvidence] = []
-    if !hasAPIKey { missing.append(.apiKey) }
-    if !hasSharedSecret { missing.append(.sharedSecret) }
-    if !isClockRight { missing.append(.clock) }
-    if openSeeds > 0 || failedSeeds > 0 { missing.append(.seeds(open: openSeeds, failed: failedSeeds)) }
-    if migrationIDs > 0 || migrationParts > 0 {
-      missing.append(.migrationIDs(migrationIDs, unreadParts: migrationParts))
+    if !hasAPIKey || !hasSharedSecret {
+      missing.append(.credentials(hasAPIKey: hasAPIKey, hasSharedSecret: hasSharedSecret))
     }
-    if cancelledIDs > 0 { missing.append(.cancelledIDs(cancelledIDs, job: cancelledMigration ?? 0)) }
-    if unknownIDs > 0 { missing.append(.unknownIDs(unknownIDs)) }
+    if !ids.texts.isEmpty { missing.append(.ids(ids)) }
     if measuredDays < demand.completeDays || incompleteDays > 0 {
       missing.append(.completeness(measured: measuredDays, incomplete: incompleteDays, needed: demand.completeDays))
     }
@@ -80,10 +59,10 @@ package struct Evidence: Hashable, Sendable {
     if let step, step.stage >= .live, incompleteShare > demand.mostIncomplete {
       missing.append(.incomplete(incomplete, of: customers + incomplete))
     }
-    if let seen = self.step, seen.verdict != .sound { missing.append(.step(seen)) }
-    // The impact may be missing as that of the step already.
-    if let breach, self.step?.verdict.breach?.cause != breach.cause { missing.append(.breach(breach)) }
-    if !isDrilled { missing.append(.drill(days: demand.drillDays)) }
+    let unsound = self.step.flatMap { $0.verdict == .sound ? nil : $0 }
+    // The step may name the same impact already.
+    let other = unsound?.verdict.breach?.cause == breach?.cause ? nil : breach
+    if unsound != nil || other != nil { missing.append(.guardVerdict(unsound, other)) }
     return missing
   }
 }
@@ -100,59 +79,105 @@ package struct StepEvidence: Hashable, Sendable {
   }
 
   package var verdict: GuardRule.Verdict { rule.verdict(customers: customers, affected: affected) }
+
+  var text: String {
+    """
+    since this percentage was set \(customers) customers were compared, of whom \(affected) would have had other access; \
+    the guard needs \(rule.leastCustomers) customers, and allows \(GuardRule.percent(rule.mostImpact))
+    """
+  }
+}
+
+/// IDs of an app that Apple's history is not known for.
+package struct OpenIDs: Hashable, Sendable {
+  /// IDs that wait for Apple's history, and IDs for which asking failed.
+  package var waiting = 0
+  package var failed = 0
+  /// IDs of running bulk migrations that Apple was not asked about, and their parts that are not read to the end.
+  package var migrating = 0
+  package var unreadParts = 0
+  /// IDs of cancelled bulk migrations that Apple was not asked about and no operator accepted.
+  package var cancelled = 0
+  /// The newest of these migrations.
+  package var cancelledMigration: Int?
+  /// IDs of signed data, receipts and bulk migrations that Apple's API does not know and no operator accepted.
+  package var unknown = 0
+
+  package init() {}
+
+  /// Whether only time is missing.
+  var waitsOnly: Bool { failed == 0 && cancelled == 0 && unknown == 0 }
+
+  /// What is open, for people; empty if nothing is.
+  var texts: [String] {
+    var texts: [String] = []
+    if waiting > 0 || failed > 0 {
+      texts.append("Apple's history of \(waiting) ids is not known yet, and of \(failed) it failed")
+    }
+    if migrating > 0 || unreadParts > 0 {
+      texts.append(
+        "Apple is still to be asked about \(migrating) ids of bulk migrations, and \(unreadParts) parts of them are not read yet"
+      )
+    }
+    if cancelled > 0 {
+      texts.append(
+        """
+        Apple was never asked about \(cancelled) ids of cancelled bulk migrations (the newest is \(cancelledMigration ?? 0)): \
+        begin them again, or accept it with `switchyard rollout decide --cancelled accept`
+        """)
+    }
+    if unknown > 0 {
+      texts.append(
+        "Apple's API does not know \(unknown) ids that are proven or were migrated (4040010), and nobody decided about them"
+      )
+    }
+    return texts
+  }
+
+  /// The command that an operator types next: first for what does not pass with time.
+  func next(_ app: String, _ environment: String) -> String {
+    if failed > 0 { return "switchyard seeds show \(app) --state waiting --state failed" }
+    if cancelled > 0 { return "switchyard migrate report \(cancelledMigration ?? 0)" }
+    if unknown > 0 {
+      return "switchyard rollout decide \(app) --unknown accept --environment \(environment) --reason REASON"
+    }
+    return waiting > 0 ? "switchyard seeds show \(app) --state waiting --state failed" : "switchyard migrate list"
+  }
 }
 
 /// Something that a stage is not proven by yet.
 package enum MissingEvidence: Hashable, Sendable {
-  case apiKey, sharedSecret, clock
-  case seeds(open: Int, failed: Int)
-  case unknownIDs(Int)
-  case migrationIDs(Int, unreadParts: Int)
-  case cancelledIDs(Int, job: Int)
+  case credentials(hasAPIKey: Bool, hasSharedSecret: Bool)
+  case ids(OpenIDs)
   case completeness(measured: Int, incomplete: Int, needed: Int)
   case comparisons(customers: Int, needed: Int)
   case impact(affected: Int, customers: Int)
   case incomplete(Int, of: Int)
-  case step(StepEvidence)
-  case breach(GuardBreach)
-  case drill(days: Int)
+  /// The guard has too few customers at this percentage, or finds a breach.
+  case guardVerdict(StepEvidence?, GuardBreach?)
 
   /// One word for programs.
   package var name: String {
     switch self {
-    case .apiKey: "apiKey"
-    case .sharedSecret: "sharedSecret"
-    case .clock: "clock"
-    case .seeds: "seeds"
-    case .unknownIDs: "unknownIds"
-    case .migrationIDs: "migrationIds"
-    case .cancelledIDs: "cancelledMigrationIds"
+    case .credentials: "credentials"
+    case .ids: "ids"
     case .completeness: "completeness"
     case .comparisons: "comparisons"
     case .impact: "impact"
     case .incomplete: "incomplete"
-    case .step: "step"
-    case .breach: "guard"
-    case .drill: "drill"
+    case .guardVerdict: "guard"
     }
   }
 
   /// What is missing, for people.
   package var text: String {
     switch self {
-    case .apiKey: "no key of the App Store Server API is registered"
-    case .sharedSecret: "no shared secret is registered, so a wrong password cannot be told from a right one"
-    case .clock: "the clocks of this machine and of the database differ by more than a second"
-    case .seeds(let open, let failed): "Apple's history of \(open) ids is not known yet, and of \(failed) it failed"
-    case .unknownIDs(let count):
-      "Apple's API does not know \(count) ids that are proven or were migrated (4040010), and nobody decided about them"
-    case .migrationIDs(let count, let parts):
-      "Apple is still to be asked about \(count) ids of bulk migrations, and \(parts) parts of them are not read yet"
-    case .cancelledIDs(let count, let job):
-      """
-      Apple was never asked about \(count) ids of cancelled bulk migrations (the newest is \(job)): begin them again, or \
-      accept it with `switchyard rollout decide --cancelled accept`
-      """
+    case .credentials(let hasAPIKey, let hasSharedSecret):
+      [
+        hasAPIKey ? nil : "no key of the App Store Server API is registered",
+        hasSharedSecret ? nil : "no shared secret is registered, so a wrong password cannot be told from a right one",
+      ].compactMap(\.self).joined(separator: "; ")
+    case .ids(let ids): ids.texts.joined(separator: "; ")
     case .completeness(let measured, let incomplete, let needed):
       "notifications of the last \(needed) days: \(measured) days are compared with Apple's history, \(incomplete) lack some"
     case .comparisons(let customers, let needed):
@@ -161,36 +186,25 @@ package enum MissingEvidence: Hashable, Sendable {
       "\(affected) of \(customers) customers would have had other access than with Apple's answers"
     case .incomplete(let count, let customers):
       "Apple's history of \(count) of \(customers) compared customers is not known"
-    case .step(let seen):
-      """
-      since this percentage was set \(seen.customers) customers were compared, of whom \(seen.affected) would have had other \
-      access; the guard needs \(seen.rule.leastCustomers) customers, and allows \(GuardRule.percent(seen.rule.mostImpact))
-      """
-    case .breach(let breach): "the guard would take the app back now: \(breach.text)"
-    case .drill(let days): "no rollback was rehearsed in the last \(days) days"
+    case .guardVerdict(let step, let breach):
+      [step?.text, breach.map { "the guard would take the app back now: \($0.text)" }].compactMap(\.self).joined(
+        separator: "; ")
     }
   }
 
   /// The command that gets it.
   package func next(_ app: String, _ environment: String) -> String {
     switch self {
-    case .apiKey: "switchyard app add \(app) --key-file FILE --key-id ID --issuer ID"
-    case .sharedSecret: "switchyard app secret \(app)"
-    case .clock: "switchyard doctor"
-    case .seeds: "switchyard seeds show \(app) --state waiting --state failed"
-    case .unknownIDs: "switchyard rollout decide \(app) --unknown accept --environment \(environment) --reason REASON"
-    case .migrationIDs: "switchyard migrate list"
-    case .cancelledIDs(_, let job): "switchyard migrate report \(job)"
+    case .credentials(let hasAPIKey, _):
+      hasAPIKey ? "switchyard app secret \(app)" : "switchyard app add \(app) --key-file FILE --key-id ID --issuer ID"
+    case .ids(let ids): ids.next(app, environment)
     case .completeness: "switchyard reconcile \(app) --environment \(environment)"
     case .comparisons: "switchyard rollout watch \(app)"
     case .impact: "switchyard compare list --app \(app) --environment \(environment) --impact"
     case .incomplete: "switchyard compare list --app \(app) --environment \(environment) --cause incomplete"
-    case .step(let seen):
-      seen.verdict == .held
-        ? "switchyard rollout guard \(app) --environment \(environment)"
-        : "switchyard compare list --app \(app) --environment \(environment) --impact"
-    case .breach(let breach): breach.next(app, environment).first ?? "switchyard rollout status \(app)"
-    case .drill: "switchyard rollout drill \(app) --environment \(environment)"
+    case .guardVerdict(let step, let breach):
+      (breach ?? step?.verdict.breach)?.next(app, environment).first
+        ?? "switchyard rollout guard \(app) --environment \(environment)"
     }
   }
 }

@@ -50,12 +50,9 @@ package struct Move: Hashable, Sendable {
     share.map { "\(stage.rawValue) \($0)" } ?? stage.rawValue
   }
 
-  /// Whether evidence of before counts no longer: what Apple sends is not stored below `record`.
-  package var voidsEvidence: Bool { from != .legacy && to == .legacy }
-
   /// What the move makes worthless, in words for an operator; nil when nothing.
   package var voids: String? {
-    guard voidsEvidence else { return nil }
+    guard from != .legacy, to == .legacy else { return nil }
     return """
       what Apple sends from now on is not stored: the record has a gap until it is reconciled, and evidence gathered so \
       far does not count for a later stage

@@ -18,12 +18,9 @@ extension MissingEvidence {
   package var comesByItself: Bool {
     switch self {
     case .comparisons, .completeness(_, incomplete: 0, _): true
-    case .seeds(_, let failed): failed == 0
-    case .migrationIDs: true
-    case .step(let seen): seen.verdict.breach == nil
-    case .apiKey, .sharedSecret, .clock, .unknownIDs, .cancelledIDs, .completeness, .impact, .incomplete, .breach,
-      .drill:
-      false
+    case .ids(let ids): ids.waitsOnly
+    case .guardVerdict(let step, let breach): breach == nil && step?.verdict.breach == nil
+    case .credentials, .completeness, .impact, .incomplete: false
     }
   }
 }

@@ -1,9 +1,7 @@
 package import HTTPClient
-import JSON
+package import JSON
 import Ledger
-import Rollout
 package import Runtime
-package import Shadow
 import Synchronization
 package import Time
 
@@ -37,8 +35,8 @@ package final class GuardWebhook: Service {
   private let client: HTTPClient
   private let posts: MetricFamily<Counter>
   private let logger: Logger
-  private let calls: AsyncStream<TakenBack>
-  private let queue: AsyncStream<TakenBack>.Continuation
+  private let calls: AsyncStream<JSONObject>
+  private let queue: AsyncStream<JSONObject>.Continuation
   /// Notifications that were taken, and neither posted nor given up.
   private let waiting = Mutex(0)
 
@@ -52,11 +50,11 @@ package final class GuardWebhook: Service {
       "switchyard_guard_webhook_total",
       help: "Guard breach notifications, by outcome (posted, failed).",
       labels: ["outcome"])
-    (calls, queue) = AsyncStream.makeStream(of: TakenBack.self)
+    (calls, queue) = AsyncStream.makeStream(of: JSONObject.self)
   }
 
   /// Takes an app that is to be announced; returns at once.
-  package func take(_ news: TakenBack) {
+  package func take(_ news: JSONObject) {
     let hasRoom: Bool = waiting.withLock { count in
       guard count < settings.mostWaiting else { return false }
       count += 1
@@ -83,8 +81,8 @@ package final class GuardWebhook: Service {
   }
 
   /// Posts until an answer says that it was taken, then nil; or until the last pause is over, then what the last try met.
-  private func failure(of news: TakenBack) async -> String? {
-    let body = news.json.encoded()
+  private func failure(of news: JSONObject) async -> String? {
+    let body = news.encoded()
     var reason: String?
     for attempt in 0...settings.pauses.count {
       if attempt > 0 { try? await Task.sleep(for: settings.pauses[attempt - 1]) }
@@ -114,28 +112,15 @@ package final class GuardWebhook: Service {
     } catch { return "\(error)" }
   }
 
-  private func giveUp(_ news: TakenBack, _ reason: String) {
+  private func giveUp(_ news: JSONObject, _ reason: String) {
     posts["failed"].increment()
     logger.error("guard webhook failed", metadata: facts(news, reason))
   }
 
-  private func facts(_ news: TakenBack, _ reason: String) -> Logger.Metadata {
+  private func facts(_ news: JSONObject, _ reason: String) -> Logger.Metadata {
     [
-      "app": "\(news.app)", "environment": "\(news.environment)", "host": "\(Destination.host(of: settings.url))",
-      "error": "\(reason)",
-    ]
-  }
-}
-
-extension TakenBack {
-  fileprivate var json: JSONObject {
-    [
-      "id": .string(id), "event": "guardBreach", "app": .string(app), "environment": .string(environment),
-      "cause": .string(breach.cause), "text": .string("\(app) \(environment): \(text)"),
-      "figures": .object(JSONObject(breach.figures.map { ($0.name, JSONValue.integer(Int64($0.value))) })),
-      "from": .string(from), "to": "shadow", "at": .integer(at.sinceEpoch), "atISO": .string(at.iso8601),
-      "runbook": .string(Self.runbook),
-      "next_steps": .array(breach.next(app, environment).map(JSONValue.string)),
+      "app": "\(news["app"]?.string ?? "")", "environment": "\(news["environment"]?.string ?? "")",
+      "host": "\(Destination.host(of: settings.url))", "error": "\(reason)",
     ]
   }
 }

@@ -1,10 +1,11 @@
 import Answering
 package import Database
+package import JSON
 import Ledger
 import Purchases
 import Rollout
 package import Runtime
-import Synchronization
+import Signing
 package import Time
 
 /// Takes our answers back by itself: an app whose customers would have had other access than with Apple's answers, or whose
@@ -13,10 +14,14 @@ package import Time
 /// It never goes forward by itself, so it cannot flap. Without enough customers or calls it decides nothing.
 package struct RolloutGuard: Service {
   package static let action: StaticString = "rollout.guard"
+  private static let runbook = "runbooks/guard-breach.md"
+
+  /// A name of this process: it announces only its own entries of the audit.
+  private let process = [UInt8].random(count: 16)
 
   private let pool: Pool
   private let every: Duration
-  private let announce: @Sendable (TakenBack) -> Void
+  private let announce: @Sendable (JSONObject) -> Void
   private let breaches: MetricFamily<Counter>
   private let states: MetricFamily<Gauge>
   private let clock: WallClock
@@ -26,7 +31,7 @@ package struct RolloutGuard: Service {
   ///   - every: how often the figures are looked at.
   ///   - announce: is told of each app that this process took back, once it is committed; it must not wait.
   package init(
-    pool: Pool, every: Duration = .seconds(2), announce: @escaping @Sendable (TakenBack) -> Void = { _ in },
+    pool: Pool, every: Duration = .seconds(2), announce: @escaping @Sendable (JSONObject) -> Void = { _ in },
     metrics: MetricsRegistry, clock: WallClock, logger: Logger
   ) {
     self.pool = pool
@@ -47,23 +52,27 @@ package struct RolloutGuard: Service {
       labels: ["app", "environment"])
   }
 
+  /// What a process did so far.
+  private struct Memory: Sendable {
+    var triedToTakeBack = false
+    /// The entries of the audit that were announced.
+    var announced: Set<Int64> = []
+  }
+
   package func run() async throws {
-    var open: [Scope: StepBack] = [:]
+    var memory = Memory()
     while !Task.isCancelled {
-      do { try await look(&open) } catch {
+      do { try await look(&memory) } catch {
         // What cannot be known holds.
         if !Task.isCancelled { logger.warning("the guard could not look", metadata: ["error": "\(error)"]) }
       }
       try? await Task.sleep(for: every)
     }
-    guard !open.isEmpty else { return }
-    // No other process can tell of these. While the database does not answer, the process ends all the same.
-    let left = await InTime.run(within: .seconds(5), otherwise: open) { [self, open] in
-      var left = open
-      try? await settle(&left)
-      return left
+    // No other process announces its entries. While the database does not answer, the process ends all the same.
+    await InTime.run(within: .seconds(5), otherwise: ()) { [self, memory] in
+      var memory = memory
+      try? await announceEntries(&memory)
     }
-    for step in left.values { noteUnknown(step.news) }
   }
 
   private struct Found: Sendable {
@@ -76,9 +85,7 @@ package struct RolloutGuard: Service {
     var labels: [String] { [app.bundleID, flag.environment.rawValue] }
   }
 
-  /// - Parameter open: steps back of which this process does not know yet whether they were committed.
-  private func look(_ open: inout [Scope: StepBack]) async throws {
-    try await settle(&open)
+  private func look(_ memory: inout Memory) async throws {
     let now = clock.now()
     let found = try await pool.read { session throws(DatabaseError) in
       let flags = try FlagTable.all(in: session).filter { $0.value.stage >= .shadow }
@@ -109,7 +116,8 @@ package struct RolloutGuard: Service {
       case .sound: states[labels].record(1)
       case .breached(let breach):
         states[labels].record(2)
-        do { try await takeBack(one, for: breach, at: now, &open) } catch {
+        memory.triedToTakeBack = true
+        do { try await takeBack(one, for: breach, at: now) } catch {
           // The other apps do not wait for this one, which is tried again.
           guard !Task.isCancelled else { return }
           logger.error(
@@ -118,85 +126,47 @@ package struct RolloutGuard: Service {
         }
       }
     }
-    try await settle(&open)
+    try await announceEntries(&memory)
   }
 
-  private func takeBack(
-    _ found: Found, for breach: GuardBreach, at now: Milliseconds, _ open: inout [Scope: StepBack]
-  ) async throws {
-    let (app, environment) = (found.app.bundleID, found.flag.environment.rawValue)
-    let news = TakenBack(
-      app: app, environment: environment, epoch: found.flag.epoch, breach: breach,
-      from: Move.name(found.flag.stage, found.flag.share), at: now)
-    // Known before the answer to COMMIT, which may be lost.
-    let noted = Mutex<Int64?>(nil)
-    do throws(DatabaseError) {
-      let entry = try await pool.transaction { session throws(DatabaseError) -> Int64? in
-        noted.withLock { $0 = nil }
-        guard try FlagTable.advance(found.scope, from: found.flag, to: .shadow, at: now, in: session) else {
-          return nil
-        }
-        let entry = try AuditTable.note(
-          Self.action, of: app, by: "guard", because: "\(environment): \(news.text)", at: now, in: session)
-        noted.withLock { $0 = entry }
-        return entry
-      }
-      guard entry != nil else { return }
-    } catch {
-      guard error.code == .commitOutcomeUnknown else { throw error }
-      // Without an entry it found that somebody else had changed the stage, and wrote nothing.
-      guard let entry = noted.withLock({ $0 }) else { return }
-      // It found the epoch unchanged, so an earlier attempt of this process was not committed.
-      open[found.scope] = StepBack(news: news, stage: found.flag.stage, entry: entry)
-      return noteUnknown(news)
-    }
-    open[found.scope] = nil
-    tell(news, of: found.flag.stage)
-  }
-
-  /// Finds out by reading what became of steps back whose COMMIT got no answer, and tells of those that were committed.
-  ///
-  /// While the stage is as it was, a step stays open: its COMMIT may be under way. The next look tries again, and waits
-  /// for the row.
-  private func settle(_ open: inout [Scope: StepBack]) async throws {
-    guard !open.isEmpty else { return }
-    let steps = open
-    let settled = try await pool.read { session throws(DatabaseError) -> [Scope: Bool] in
-      // The flags first: the audit entry of a change that shows in them can be read from then on.
-      let flags = try FlagTable.all(in: session)
-      var settled: [Scope: Bool] = [:]
-      for (scope, step) in steps where flags[scope]?.epoch != step.news.epoch {
-        settled[scope] = try step.isCommitted(in: session)
-      }
-      return settled
-    }
-    for (scope, isCommitted) in settled {
-      guard let step = open.removeValue(forKey: scope) else { continue }
-      if isCommitted {
-        tell(step.news, of: step.stage)
-      } else {
-        logger.notice(
-          "another change of the stage came before the guard's",
-          metadata: ["app": "\(step.news.app)", "environment": "\(step.news.environment)"])
-      }
+  private func takeBack(_ found: Found, for breach: GuardBreach, at now: Milliseconds) async throws {
+    let (app, flag) = (found.app.bundleID, found.flag)
+    let (environment, from) = (flag.environment.rawValue, Move.name(flag.stage, flag.share))
+    let text = "\(from) to shadow: \(breach.text)"
+    let facts: JSONObject = [
+      // Each stage is taken back once at most, so a receiver knows by the id what it was told before.
+      "id": .string("\(app)/\(environment)/\(flag.epoch)"), "event": "guardBreach", "app": .string(app),
+      "environment": .string(environment), "cause": .string(breach.cause),
+      "text": .string("\(app) \(environment): \(text)"),
+      "figures": .object(JSONObject(breach.figures.map { ($0.name, JSONValue.integer(Int64($0.value))) })),
+      "from": .string(from), "to": "shadow", "at": .integer(now.sinceEpoch), "atISO": .string(now.iso8601),
+      "runbook": .string(Self.runbook),
+      "next_steps": .array(breach.next(app, environment).map(JSONValue.string)),
+    ]
+    try await pool.transaction { session throws(DatabaseError) in
+      guard try FlagTable.advance(found.scope, from: flag, to: .shadow, at: now, in: session) else { return }
+      try AuditTable.note(
+        Self.action, of: app, by: "guard", because: "\(environment): \(text)", at: now, from: process,
+        announcing: facts, in: session)
     }
   }
 
-  /// Counts, logs and announces what is committed; once for each step back.
-  private func tell(_ news: TakenBack, of stage: Stage) {
-    breaches[[news.app, news.environment, news.breach.cause]].increment()
-    logger.error(
-      "the guard took an app back to shadow",
-      metadata: [
-        "app": "\(news.app)", "environment": "\(news.environment)", "stage": "\(stage.rawValue)",
-        "cause": "\(news.breach.cause)", "figures": "\(news.breach.text)", "runbook": "\(TakenBack.runbook)",
-      ])
-    announce(news)
-  }
-
-  private func noteUnknown(_ news: TakenBack) {
-    logger.warning(
-      "the guard does not know whether it took an app back",
-      metadata: ["app": "\(news.app)", "environment": "\(news.environment)"])
+  /// Counts, logs and announces this process's entries of the audit, each once, also where the answer to its COMMIT was lost.
+  private func announceEntries(_ memory: inout Memory) async throws {
+    guard memory.triedToTakeBack else { return }
+    let entries = try await pool.read { session throws(DatabaseError) in
+      try AuditTable.facts(from: process, in: session)
+    }
+    for (id, facts) in entries.sorted(by: { $0.key < $1.key }) where memory.announced.insert(id).inserted {
+      func text(_ key: String) -> String { facts[key]?.string ?? "" }
+      breaches[[text("app"), text("environment"), text("cause")]].increment()
+      logger.error(
+        "the guard took an app back to shadow",
+        metadata: [
+          "app": "\(text("app"))", "environment": "\(text("environment"))", "stage": "\(text("from"))",
+          "cause": "\(text("cause"))", "figures": "\(text("text"))", "runbook": "\(Self.runbook)",
+        ])
+      announce(facts)
+    }
   }
 }

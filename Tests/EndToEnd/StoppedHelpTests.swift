@@ -11,7 +11,7 @@
     (["api", "history"], "A list goes on with revision="),
     (["api", "extend"], ""), (["simulate"], "What was written is whole lines"),
     (["simulate", "control"], "goes on with the order"),
-    (["consumption", "answer"], "told again by the service"), (["rollout", "drill"], "The rehearsal does not count"),
+    (["consumption", "answer"], "told again by the service"),
     (["rollout", "auto"], "Run it again to go on"), (["rollout", "watch"], "Nothing was changed"),
   ]
 

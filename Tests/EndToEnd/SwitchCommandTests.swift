@@ -14,7 +14,7 @@
     let refused = try await program.run(advance + ["--json"])
     #expect(refused.status == 4, "\(refused)")
     let missing = try #require(try refused.objects.first?["missing"]?.array).compactMap(\.object)
-    #expect(missing.count >= 4)
+    #expect(missing.count >= 3)
     for one in missing {
       #expect(one["evidence"]?.string?.isEmpty == false)
       #expect(one["next"]?.string?.hasPrefix("switchyard ") == true, "\(one)")
@@ -35,8 +35,6 @@
     #expect(try await program.run("compare", "show", "1").status == 1)
     let rules = try await program.run("compare", "rules", "--app", app, "--json")
     #expect(try rules.status == 0 && rules.objects.contains { $0["row"] == "Y-008" }, "\(rules)")
-    let drill = try await program.run(["rollout", "drill", app] + sandbox)
-    #expect(drill.status == 1 && drill.notes.contains("no service is running"), "\(drill)")
     let guarded = try await program.run(["rollout", "guard", app, "--customers", "50", "--json"] + sandbox)
     #expect(try guarded.objects.first?["customers"] == 50, "\(guarded)")
     let guarding = ["rollout", "guard", app] + sandbox
@@ -77,10 +75,9 @@
     let killed = try await program.run("rollout", "kill", "--all", "--reason", "wrong answers")
     #expect(killed.status == 0 && killed.output == "\(app) Sandbox: ramp 12.5 % to shadow\n", "\(killed)")
     #expect(killed.notes.contains("No app is left in ramp, live or complete."))
-    for (words, verb) in [(["--dry-run"], "would"), (["--reason", "again"], "will")] {
+    for words in [["--dry-run"], ["--reason", "again"]] {
       let again = try await program.run(["rollout", "kill", app, "--environment", "Sandbox"] + words)
-      let kept = "\(app) Sandbox: in shadow already; a rehearsal under way \(verb) not bring it back\n"
-      #expect(again.output == kept, "\(again)")
+      #expect(again.output == "\(app) Sandbox: in shadow already\n", "\(again)")
     }
     try await expectWaiting(database)
     try await expectFollowers(database)

@@ -8,7 +8,7 @@
   @Test func `goes on answering those it certainly answers`() {
     let five = flag(.ramp, 500, epoch: 1)
     #expect(five.answersAll(answeredBy: five))
-    // A rehearsal went to shadow and back.
+    // It went to shadow and back.
     #expect(flag(.ramp, 500, epoch: 3).answersAll(answeredBy: five))
     #expect(flag(.ramp, 501, epoch: 2).answersAll(answeredBy: five))
     #expect(flag(.live, epoch: 2).answersAll(answeredBy: five))

@@ -1,6 +1,4 @@
 /// A ledger with an app in `shadow` for which everything is proven but what comparisons show.
-///
-/// It has the time of the machine, so that the database's clock agrees however busy the machine is.
 struct ProvenApp {
   static let bundleID = "com.example.notes"
 
@@ -28,7 +26,6 @@ struct ProvenApp {
     var days: [Milliseconds: Completeness] = [:]
     for day in Int64(0)...2 { days[today - .days(day)] = Completeness(expected: 10, arrived: 10) }
     try await connection.transaction { [days] session throws(DatabaseError) in
-      try EvidenceTable.add(.drill, of: scope, at: now, "", in: session)
       // A row counts that was written once its day was over.
       try CompletenessTable.put(days, .notifications, of: scope, at: now + .days(1), in: session)
     }

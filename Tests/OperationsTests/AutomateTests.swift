@@ -13,7 +13,6 @@
   /// An app with everything but customers who were compared.
   private func prepared() async throws -> Operated {
     let here = try await Operated()
-    try await set(now, here)
     for kind in [CredentialTable.Kind.apiKey, .sharedSecret] {
       try await here.execute(
         """
@@ -22,9 +21,6 @@
         """)
     }
     try await here.execute("UPDATE flags SET changed_at = \(now - .hours(1))")
-    try await here.connection.transaction { [now] session throws(DatabaseError) in
-      try EvidenceTable.add(.drill, of: Scope(app: here.app.id, environment: .sandbox), at: now, "", in: session)
-    }
     let guarded = SetGuard(of: Operated.bundleID, in: .sandbox) { $0.leastCustomers = 2 }
     try await guarded.apply(guarded.plan(on: here.connection), by: kim, at: now, on: here.connection)
     return here
@@ -45,23 +41,8 @@
     }
   }
 
-  /// Sets the database's clock, which has to agree.
-  private func set(_ date: Milliseconds, _ here: Operated) async throws {
-    try await here.execute("SET SESSION timestamp = \(date.sinceEpoch / 1_000)")
-  }
-
-  /// Adds an entry to the audit.
-  private func note(_ action: String, _ here: Operated, at date: Milliseconds) async throws {
-    try await here.execute(
-      """
-      INSERT INTO audit (at, actor, action, subject, reason)
-      VALUES (\(date), 'kim', \(action), \(Operated.bundleID), 'Sandbox: shadow to shadow')
-      """)
-  }
-
   /// Takes what is proven; the stages, and why it went no further.
   private func run(_ auto: AutomateRollout, _ here: Operated, at date: Milliseconds) async throws -> [String] {
-    try await set(date, here)
     var turns: [String] = []
     while turns.count < 20 {
       switch try await auto.plan(at: date, on: here.connection) {
@@ -81,9 +62,9 @@
     #expect(try await run(auto, here, at: now) == ["shadow", "comparisons"])
     try await compare(1...3, here, at: now)
     // What was compared before a percentage was set is nothing seen at it.
-    #expect(try await run(auto, here, at: now + .minutes(1)) == ["ramp 1 %", "step"])
+    #expect(try await run(auto, here, at: now + .minutes(1)) == ["ramp 1 %", "guard"])
     try await compare(4...6, here, at: now + .minutes(2))
-    #expect(try await run(auto, here, at: now + .minutes(3)) == ["ramp 5 %", "step"])
+    #expect(try await run(auto, here, at: now + .minutes(3)) == ["ramp 5 %", "guard"])
     var early = Self.policy
     early.until = RolloutStep(.ramp, RampShare(hundredths: 500))
     let bounded = AutomateRollout(Operated.bundleID, in: .sandbox, by: early)
@@ -91,7 +72,7 @@
     for (number, stage) in ["ramp 25 %", "ramp 50 %", "ramp 100 %"].enumerated() {
       let date = now + .minutes(Int64(10 * number + 10))
       try await compare(4...6, here, at: date)
-      #expect(try await run(auto, here, at: date + .minutes(1)) == [stage, "step"])
+      #expect(try await run(auto, here, at: date + .minutes(1)) == [stage, "guard"])
     }
     try await compare(4...6, here, at: now + .minutes(50))
     #expect(try await run(auto, here, at: now + .minutes(51)) == ["live", "reached"])
@@ -101,7 +82,7 @@
     let here = try await prepared()
     let auto = AutomateRollout(Operated.bundleID, in: .sandbox, by: Self.policy)
     try await compare(1...3, here, at: now)
-    #expect(try await run(auto, here, at: now + .minutes(1)) == ["shadow", "ramp 1 %", "step"])
+    #expect(try await run(auto, here, at: now + .minutes(1)) == ["shadow", "ramp 1 %", "guard"])
     // Too long.
     let stopped = await #expect(throws: AutomationStopped.self) {
       _ = try await run(auto, here, at: now + .days(13) + .days(2))
@@ -116,23 +97,11 @@
     try await here.execute("DELETE FROM comparisons WHERE counts = 1")
     let taken = await #expect(throws: AutomationStopped.self) { _ = try await run(auto, here, at: now + .minutes(5)) }
     #expect(taken?.description.contains("rollout.kill by kim") == true, "\(taken?.description ?? "")")
-    // A rehearsal that ended makes nothing of it undone, and one that did not end is looked at first.
-    for action in ["rollout.drill.begin", "rollout.drill.end"] {
-      try await note(action, here, at: now + .minutes(5))
-      await #expect(throws: AutomationStopped.self) { _ = try await run(auto, here, at: now + .minutes(9)) }
-    }
     // By hand, somebody said that it may go on.
-    try await set(now + .minutes(6), here)
     let hand = AdvanceRollout(Operated.bundleID, in: .sandbox, asking: Self.policy.demand)
     let plan = try await hand.plan(at: now + .minutes(6), on: here.connection)
     _ = try await hand.apply(plan, forced: false, by: kim, at: now + .minutes(6), on: here.connection)
-    #expect(try await run(auto, here, at: now + .minutes(7)) == ["step"])
-    // One that goes on is waited for; one that was killed stays the last word, whatever rehearsal comes after it.
-    for action in ["rollout.drill.begin", "rollout.drill.begin", "rollout.drill.end"] {
-      try await note(action, here, at: now + .minutes(7))
-    }
-    #expect(try await run(auto, here, at: now + .minutes(8)) == ["step"])
-    await #expect(throws: AutomationStopped.self) { _ = try await run(auto, here, at: now + .minutes(12)) }
+    #expect(try await run(auto, here, at: now + .minutes(7)) == ["guard"])
     // Back by hand is as good as a kill.
     let back = SetStage(.shadow, of: Operated.bundleID, in: .sandbox)
     try await back.apply(back.plan(at: now, on: here.connection), by: kim, at: now + .minutes(8), on: here.connection)
@@ -145,11 +114,11 @@
     policy.leastHours = 24
     let auto = AutomateRollout(Operated.bundleID, in: .sandbox, by: policy)
     try await compare(1...3, here, at: now)
-    #expect(try await run(auto, here, at: now + .minutes(1)) == ["shadow", "ramp 1 %", "step"])
+    #expect(try await run(auto, here, at: now + .minutes(1)) == ["shadow", "ramp 1 %", "guard"])
     try await compare(4...6, here, at: now + .minutes(2))
     // Nothing is missing any more but time.
     #expect(try await run(auto, here, at: now + .hours(23)) == [])
-    #expect(try await run(auto, here, at: now + .hours(25)) == ["ramp 5 %", "step"])
+    #expect(try await run(auto, here, at: now + .hours(25)) == ["ramp 5 %", "guard"])
   }
 
   @Test func `is planned with the smallest app first, and says how long evidence takes`() async throws {

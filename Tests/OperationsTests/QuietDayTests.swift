@@ -135,19 +135,14 @@
     #expect(try await evidence().incompleteDays == 1)
   }
 
-  @Test func `counts no longer when the app went back below record after it`() async throws {
+  @Test func `counts no longer when recording began again after it`() async throws {
     try await hear("TEST", at: Self.daily)
     try await finish(until: Self.now)
     #expect(try await measured() == 2)
-    try await here.connection.transaction { [scope] session throws(DatabaseError) in
-      try EvidenceTable.add(.voided, of: scope, at: Self.today - .hours(30), "record to legacy", in: session)
-    }
+    try await here.execute("UPDATE flags SET recording_since = \(Self.today - .hours(30))")
     #expect(try await measured() == 1)
     // Nor does one before which nothing showed yet that V2 notifications come here again.
-    try await here.connection.transaction { [scope] session throws(DatabaseError) in
-      let back = Self.today - .days(1) - .minutes(1)
-      try EvidenceTable.add(.voided, of: scope, at: back, "record to legacy", in: session)
-    }
+    try await here.execute("UPDATE flags SET recording_since = \(Self.today - .days(1) - .minutes(1))")
     #expect(try await measured() == 0)
   }
 }

@@ -43,7 +43,7 @@
     }
     #expect(try await flag(here)?.stage == .shadow)
     let epoch = try await flag(here)?.epoch
-    // A rehearsal may have put the app into `shadow`; with the new epoch it cannot put the app back.
+    // With the new epoch a step that was planned before is refused.
     func effects(_ report: StopAnswering.Report) -> [String: StopAnswering.Effect] {
       .init(uniqueKeysWithValues: report.scopes.map { ($0.flag.environment.rawValue, StopAnswering.effect(on: $0)) })
     }
@@ -180,7 +180,7 @@
     let report = try await StopAnswering(of: nil).apply(by: kim, at: now, on: other)
     #expect(link.lost == 1 && report.stopped.map(\.flag.stage) == [.live] && report.trouble == nil)
     #expect(try await flag(here)?.stage == .shadow)
-    // Whether a rehearsal put it there nobody knows: it cannot put the app back.
+    // Whether its own commit put it there is unknown: it writes a new epoch.
     #expect(try await flag(here)?.epoch == (loss == .request ? 10 : 11))
     #expect(!report.connection.isPoisoned)
   }
@@ -205,7 +205,7 @@
     let second = try await advance.plan(at: now, on: here.connection)
     #expect(second.step?.stage == .ramp && second.step?.share?.hundredths == 100)
     let missing = second.missing.map(\.name)
-    for name in ["apiKey", "sharedSecret", "completeness", "comparisons", "drill"] {
+    for name in ["credentials", "completeness", "comparisons"] {
       #expect(missing.contains(name), "\(missing)")
     }
     try await here.expectRefusal(EvidenceMissing.self) {
@@ -215,6 +215,19 @@
       try await advance.plan(at: now, on: here.connection)
     } apply: {
       _ = try await advance.apply($0, forced: true, by: kim, at: now, on: here.connection)
+    }
+  }
+
+  @Test func `counts evidence from when recording began again, also after later steps`() async throws {
+    let here = try await Operated()
+    #expect(try await flag(here)?.recordingSince == Milliseconds(0))
+    try await here.execute("UPDATE flags SET stage = 'legacy'")
+    let advance = AdvanceRollout(Operated.bundleID, in: .sandbox)
+    for (stage, date) in [(Stage.record, now), (.shadow, now + .hours(1))] {
+      let plan = try await advance.plan(at: date, on: here.connection)
+      _ = try await advance.apply(plan, forced: false, by: kim, at: date, on: here.connection)
+      #expect(try await flag(here)?.stage == stage)
+      #expect(try await flag(here)?.recordingSince == now)
     }
   }
 
@@ -247,7 +260,9 @@
       }
     }
     func missing() async throws -> [MissingEvidence] {
-      try await advance.plan(at: now, on: here.connection).missing.filter { $0.name == "guard" }
+      try await advance.plan(at: now, on: here.connection).missing.filter {
+        $0.name == "guard" && $0.text.contains("the guard would take the app back now")
+      }
     }
     try await here.execute("UPDATE flags SET stage = 'ramp', ramp_share = 500, changed_at = 0")
     #expect(try await missing().isEmpty, "nothing is known")
@@ -274,7 +289,7 @@
     #expect(try await missing().isEmpty)
   }
 
-  @Test func `counts customers once, forgets what was voided, and lists what is missing`() async throws {
+  @Test func `counts customers once, forgets what is older than the recording`() async throws {
     let here = try await Operated()
     let scope = Scope(app: here.app.id, environment: .sandbox)
     func add(
@@ -314,9 +329,7 @@
     try await here.execute("UPDATE flags SET ramp_share = 10000")
     #expect(try await advance.plan(at: now, on: here.connection).evidence.step?.customers == 3)
     #expect(more.customers == 10 && more.affected == 2 && more.incomplete == 3, "\(more)")
-    try await here.connection.transaction { session throws(DatabaseError) in
-      try EvidenceTable.add(.voided, of: scope, at: now - .minutes(5), "test", in: session)
-    }
+    try await here.execute("UPDATE flags SET recording_since = \(now - .minutes(5))")
     #expect(try await advance.plan(at: now, on: here.connection).evidence.customers == 0)
     // Old ones count no more either.
     #expect(try await advance.plan(at: now + .days(15), on: here.connection).evidence.customers == 0)

@@ -43,13 +43,22 @@
     let advance = AdvanceRollout(Operated.bundleID, in: .sandbox)
     try await here.execute("UPDATE flags SET stage = 'shadow'")
     let plan = try await advance.plan(at: now, on: here.connection)
-    #expect(plan.evidence.migrationIDs == 3 && plan.evidence.cancelledIDs == 0, "\(plan.evidence)")
-    #expect(plan.evidence.migrationParts == 1)
-    let missing = try #require(plan.missing.first { $0.name == "migrationIds" })
-    #expect(missing.next(Operated.bundleID, "Sandbox") == "switchyard migrate list")
+    #expect(plan.evidence.ids.migrating == 3 && plan.evidence.ids.cancelled == 0, "\(plan.evidence)")
+    #expect(plan.evidence.ids.unreadParts == 1)
+    let missing = try #require(plan.missing.first { $0.name == "ids" })
+    #expect(missing.text.contains("3 ids of bulk migrations, and 1 parts"), "\(missing.text)")
+    #expect(missing.next(Operated.bundleID, "Sandbox").contains("rollout decide"), "Apple does not know one")
+    let accept = AcceptUnknownIDs(of: Operated.bundleID, in: .sandbox)
+    try await here.expect("rollout.decide com.example.app Sandbox: 1 unknown ids accepted: ticket 4") {
+      try await accept.plan(on: here.connection)
+    } apply: {
+      try await accept.apply($0, by: kim, at: now, on: here.connection)
+    }
+    let rest = try await advance.plan(at: now, on: here.connection).missing.first { $0.name == "ids" }
+    #expect(rest?.next(Operated.bundleID, "Sandbox") == "switchyard migrate list")
     // The one that waits counts among the seeds when it has waited for long.
     let later = try await advance.plan(at: now + .minutes(20), on: here.connection).evidence
-    #expect(later.migrationIDs == 2 && later.openSeeds == 1, "\(later)")
+    #expect(later.ids.migrating == 2 && later.ids.waiting == 1, "\(later)")
   }
 
   @Test func `are not all known while a part is not read, of the app's own environment or of any`() async throws {
@@ -58,12 +67,14 @@
     try await here.execute("UPDATE flags SET stage = 'shadow'")
     func missing(_ environment: Environment) async throws -> MissingEvidence? {
       try await AdvanceRollout(Operated.bundleID, in: environment).plan(at: now, on: here.connection).missing
-        .first { $0.name == "migrationIds" }
+        .first { $0.name == "ids" }
     }
-    #expect(try await missing(.sandbox) == .migrationIDs(0, unreadParts: 1))
+    var ids = OpenIDs()
+    ids.unreadParts = 1
+    #expect(try await missing(.sandbox) == .ids(ids))
     #expect(try await missing(.production) == nil)
     try await here.execute("UPDATE migration_jobs SET app = NULL, environment = NULL")
-    #expect(try await missing(.production) == .migrationIDs(0, unreadParts: 1))
+    #expect(try await missing(.production) == .ids(ids))
     try await here.execute("UPDATE migration_parts SET state = 1")
     #expect(try await missing(.sandbox) == nil)
   }
@@ -84,12 +95,12 @@
     #expect(rest.contains("2 ids, and 1 of 1 parts") && rest.contains("switchyard migrate report \(id)"), "\(rest)")
 
     let plan = try await advance.plan(at: now, on: here.connection)
-    #expect(plan.evidence.cancelledIDs == 2 && plan.evidence.migrationIDs == 0, "\(plan.evidence)")
-    let missing = try #require(plan.missing.first { $0.name == "cancelledMigrationIds" })
+    #expect(plan.evidence.ids.cancelled == 2 && plan.evidence.ids.migrating == 0, "\(plan.evidence)")
+    let missing = try #require(plan.missing.first { $0.name == "ids" })
     #expect(missing.next(Operated.bundleID, "Sandbox") == "switchyard migrate report \(id)")
     // Another job, or a client, brought it to its end.
     try await work(here, "2", .done)
-    #expect(try await advance.plan(at: now, on: here.connection).evidence.cancelledIDs == 1)
+    #expect(try await advance.plan(at: now, on: here.connection).evidence.ids.cancelled == 1)
     let accept = AcceptUnknownIDs(.cancelled, of: Operated.bundleID, in: .sandbox)
     try await here.expect(
       "rollout.decide com.example.app Sandbox: 1 ids of cancelled migrations accepted: ticket 4"
@@ -100,6 +111,6 @@
     } apply: {
       try await accept.apply($0, by: kim, at: now, on: here.connection)
     }
-    #expect(try await advance.plan(at: now, on: here.connection).evidence.cancelledIDs == 0)
+    #expect(try await advance.plan(at: now, on: here.connection).evidence.ids.cancelled == 0)
   }
 }

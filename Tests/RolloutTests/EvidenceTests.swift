@@ -2,7 +2,7 @@
   private func sound(_ change: (inout Evidence) -> Void = { _ in }) -> Evidence {
     var evidence = Evidence()
     (evidence.customers, evidence.measuredDays) = (1_000, 2)
-    (evidence.isDrilled, evidence.hasAPIKey, evidence.hasSharedSecret) = (true, true, true)
+    (evidence.hasAPIKey, evidence.hasSharedSecret) = (true, true)
     change(&evidence)
     return evidence
   }
@@ -13,23 +13,25 @@
   }
 
   @Test(arguments: [
-    ("openSeeds", "seeds"), ("unknownIDs", "unknownIds"), ("incompleteDays", "completeness"), ("affected", "impact"),
-    ("customers", "comparisons"), ("measuredDays", "completeness"), ("isDrilled", "drill"), ("hasAPIKey", "apiKey"),
-    ("hasSharedSecret", "sharedSecret"), ("isClockRight", "clock"),
+    ("waiting", "ids"), ("failed", "ids"), ("migrating", "ids"), ("unreadParts", "ids"), ("cancelled", "ids"),
+    ("unknown", "ids"), ("incompleteDays", "completeness"), ("affected", "impact"), ("customers", "comparisons"),
+    ("measuredDays", "completeness"), ("hasAPIKey", "credentials"), ("hasSharedSecret", "credentials"),
   ])
   func `lacks what was not found, and says which command gets it`(what: String, name: String) throws {
     let evidence = sound { evidence in
       switch what {
-      case "openSeeds": evidence.openSeeds = 1
-      case "unknownIDs": evidence.unknownIDs = 1
+      case "waiting": evidence.ids.waiting = 1
+      case "failed": evidence.ids.failed = 1
+      case "migrating": evidence.ids.migrating = 1
+      case "unreadParts": evidence.ids.unreadParts = 1
+      case "cancelled": evidence.ids.cancelled = 1
+      case "unknown": evidence.ids.unknown = 1
       case "incompleteDays": evidence.incompleteDays = 1
       case "affected": evidence.affected = 4
       case "customers": evidence.customers = 597
       case "measuredDays": evidence.measuredDays = 1
-      case "isDrilled": evidence.isDrilled = false
       case "hasAPIKey": evidence.hasAPIKey = false
-      case "hasSharedSecret": evidence.hasSharedSecret = false
-      default: evidence.isClockRight = false
+      default: evidence.hasSharedSecret = false
       }
     }
     let missing = evidence.missing(for: .init())
@@ -43,9 +45,35 @@
     #expect(missing.map(\.name) == (isMissing ? ["incomplete"] : []))
   }
 
-  @Test func `names the whole command that registers a key`() {
-    let command = MissingEvidence.apiKey.next("com.example.app", "Sandbox")
+  @Test func `names the whole command that registers a key, then the one that registers a secret`() {
+    let both = MissingEvidence.credentials(hasAPIKey: false, hasSharedSecret: false)
+    let command = both.next("com.example.app", "Sandbox")
     #expect(["--key-file", "--key-id", "--issuer"].allSatisfy { command.contains($0) }, "\(command)")
+    #expect(both.text.contains("no key"), "\(both.text)")
+    #expect(both.text.contains("no shared secret"), "\(both.text)")
+    let secret = MissingEvidence.credentials(hasAPIKey: true, hasSharedSecret: false)
+    #expect(secret.next("com.example.app", "Sandbox") == "switchyard app secret com.example.app")
+  }
+
+  @Test func `names first the command for ids that do not pass with time, and all of them in the text`() {
+    var ids = OpenIDs()
+    func next() -> String { MissingEvidence.ids(ids).next("com.example.app", "Sandbox") }
+    ids.migrating = 5
+    #expect(next() == "switchyard migrate list")
+    ids.waiting = 4
+    #expect(next() == "switchyard seeds show com.example.app --state waiting --state failed")
+    #expect(MissingEvidence.ids(ids).comesByItself)
+    ids.unknown = 3
+    #expect(next().hasPrefix("switchyard rollout decide com.example.app --unknown accept"))
+    (ids.cancelled, ids.cancelledMigration) = (2, 7)
+    #expect(next() == "switchyard migrate report 7")
+    ids.failed = 1
+    #expect(next() == "switchyard seeds show com.example.app --state waiting --state failed")
+    let missing = MissingEvidence.ids(ids)
+    for text in ["of 4 ids", "of 1 it failed", "5 ids of bulk", "2 ids of cancelled", "know 3 ids"] {
+      #expect(missing.text.contains(text), "\(missing.text)")
+    }
+    #expect(!missing.comesByItself)
   }
 
   @Test(arguments: [(0, 0, true), (99, 0, true), (100, 0, false), (100, 2, true)])
@@ -53,7 +81,7 @@
   {
     let evidence = sound { $0.step = StepEvidence(rule: GuardRule(), customers: customers, affected: affected) }
     let missing = evidence.missing(for: .init())
-    #expect(missing.map(\.name) == (isMissing ? ["step"] : []))
+    #expect(missing.map(\.name) == (isMissing ? ["guard"] : []))
     #expect(missing.allSatisfy { $0.next("com.example.app", "Sandbox").hasPrefix("switchyard ") })
   }
 
@@ -67,12 +95,15 @@
     #expect(missing.first?.text.contains(breach.text) == true && missing.first?.comesByItself == false)
     let next = missing.first?.next("com.example.app", "Sandbox")
     #expect(next == breach.next("com.example.app", "Sandbox").first)
-    // The impact at this percentage is named once, errors and latency beside it.
+    // The impact at this percentage is named once, errors and latency after it.
     let both = sound { evidence in
       evidence.step = StepEvidence(rule: GuardRule(), customers: 100, affected: 2)
       evidence.breach = breach
     }.missing(for: .init())
-    #expect(both.map(\.name) == (breach.cause == "impact" ? ["step"] : ["step", "guard"]))
+    #expect(both.map(\.name) == ["guard"])
+    #expect(both.first?.comesByItself == false)
+    #expect(both.first?.text.contains("since this percentage was set 100 customers") == true)
+    #expect(both.first?.text.contains(breach.text) == (breach.cause != "impact"))
   }
 
   @Test func `goes on step by step`() {

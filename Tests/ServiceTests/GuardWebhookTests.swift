@@ -95,10 +95,8 @@ private struct GuardingProcess: Sendable {
     await pool.close()
   }
 
-  private static func takenBack(_ app: String = GuardedApp.name, epoch: Int64 = 1) -> TakenBack {
-    TakenBack(
-      app: app, environment: "Sandbox", epoch: epoch, breach: .impact(affected: 2, customers: 100), from: "live",
-      at: GuardedApp.now)
+  private static func takenBack(_ app: String = GuardedApp.name, epoch: Int64 = 1) -> JSONObject {
+    ["id": .string("\(app)/Sandbox/\(epoch)"), "app": .string(app), "environment": "Sandbox"]
   }
 
   /// A webhook that nobody runs yet.

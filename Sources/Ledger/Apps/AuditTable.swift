@@ -1,4 +1,5 @@
 package import Database
+package import JSON
 package import Time
 
 /// `audit`: who changed what of an app or a flag, when and why; rows are only added.
@@ -13,23 +14,31 @@ package enum AuditTable {
     package let reason: String
   }
 
-  /// Adds an entry and returns its id.
-  @discardableResult
+  /// Adds an entry.
+  ///
+  /// - Parameters:
+  ///   - process: the service that announces the entry, by 16 random bytes.
+  ///   - facts: what it announces.
   package static func note(
     _ action: StaticString, of subject: String, by actor: String, because reason: String, at now: Milliseconds,
-    in session: borrowing Session
-  ) throws(DatabaseError) -> Int64 {
-    let outcome = try session.execute(
+    from process: [UInt8]? = nil, announcing facts: JSONObject? = nil, in session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute(
       """
-      INSERT INTO audit (at, actor, action, subject, reason)
-      VALUES (\(now), \(actor), \(action.description), \(subject), \(reason))
+      INSERT INTO audit (at, actor, action, subject, reason, process, facts)
+      VALUES (\(now), \(actor), \(action.description), \(subject), \(reason), \(process), \(facts?.encoded()))
       """)
-    return Int64(clamping: outcome.lastInsertID)
   }
 
-  /// Returns the entry with this id, or nil.
-  package static func record(_ id: Int64, in session: borrowing Session) throws(DatabaseError) -> Record? {
-    try read("\(columns) WHERE id = \(id)", in: session).first
+  /// The facts of the entries that a process announces, by the entries' ids.
+  package static func facts(
+    from process: [UInt8], in session: borrowing Session
+  ) throws(DatabaseError) -> [Int64: JSONObject] {
+    var facts: [Int64: JSONObject] = [:]
+    for row in try session.query("SELECT id, facts FROM audit WHERE process = \(process)") {
+      facts[try row.int64("id")] = try? JSONReader.read(row.bytes("facts")).object
+    }
+    return facts
   }
 
   /// The newest entries about `subject`, newest first.
@@ -59,23 +68,6 @@ package enum AuditTable {
       AND LEFT(reason, \(beginning.count)) = \(beginning) ORDER BY id DESC LIMIT 1
       """, in: session
     ).first
-  }
-
-  /// How many entries there are about `subject` of one of these actions.
-  ///
-  /// - Parameters:
-  ///   - beginning: how their reasons begin, as with an environment.
-  ///   - id: of the entry after which is counted; nil: from the first.
-  package static func count(
-    of subject: String, among actions: [StaticString], beginning: String, after id: Int64?,
-    in session: borrowing Session
-  ) throws(DatabaseError) -> Int {
-    try session.query(
-      """
-      SELECT COUNT(*) AS entries FROM audit WHERE subject = \(subject) AND action IN (\(list: actions.map(\.description)))
-      AND LEFT(reason, \(beginning.count)) = \(beginning) AND id > \(id ?? 0)
-      """
-    ).first?.int("entries") ?? 0
   }
 
   private static let columns: SQL = "SELECT id, at, actor, action, subject, reason FROM audit"

@@ -16,13 +16,21 @@ package struct Flag: Hashable, Sendable {
   package let salt: String
   /// When the stage, or its share, was set.
   package let changedAt: Milliseconds
+  /// When recording of notifications began again or ended, before which no evidence counts; 0 if it never ended.
+  package let recordingSince: Milliseconds
+  /// When an operator last accepted IDs that Apple's API does not know, and IDs of cancelled bulk migrations.
+  package let acceptedUnknownAt: Milliseconds?
+  package let acceptedCancelledAt: Milliseconds?
 
   package init(
     environment: Environment, stage: Stage, epoch: Int64, recordingEpoch: Int64 = 1, share: RampShare? = nil,
-    salt: String = "", changedAt: Milliseconds = Milliseconds(0)
+    salt: String = "", changedAt: Milliseconds = Milliseconds(0), recordingSince: Milliseconds = Milliseconds(0),
+    acceptedUnknownAt: Milliseconds? = nil, acceptedCancelledAt: Milliseconds? = nil
   ) {
     self.recordingEpoch = recordingEpoch
     self.changedAt = changedAt
+    self.recordingSince = recordingSince
+    (self.acceptedUnknownAt, self.acceptedCancelledAt) = (acceptedUnknownAt, acceptedCancelledAt)
     self.environment = environment
     self.stage = stage
     self.epoch = epoch
@@ -52,7 +60,8 @@ package enum FlagTable {
     var flags: [Scope: Flag] = [:]
     for row in try session.query(
       """
-      SELECT f.app, f.environment, f.stage, f.epoch, f.ramp_share, f.ramp_salt, f.changed_at, r.epoch AS recording
+      SELECT f.app, f.environment, f.stage, f.epoch, f.ramp_share, f.ramp_salt, f.changed_at, f.recording_since,
+        f.accepted_unknown_at, f.accepted_cancelled_at, r.epoch AS recording
       FROM flags f JOIN app_recording r ON r.app = f.app AND r.environment = f.environment
       """)
     {
@@ -64,7 +73,10 @@ package enum FlagTable {
         environment: environment, stage: stage, epoch: try row.int64("epoch"),
         recordingEpoch: try row.int64("recording"),
         share: stage == .ramp ? RampShare(hundredths: try row.optionalInt("ramp_share") ?? 0) : nil,
-        salt: try row.optionalText("ramp_salt") ?? "", changedAt: try row.milliseconds("changed_at"))
+        salt: try row.optionalText("ramp_salt") ?? "", changedAt: try row.milliseconds("changed_at"),
+        recordingSince: try row.milliseconds("recording_since"),
+        acceptedUnknownAt: try row.optionalMilliseconds("accepted_unknown_at"),
+        acceptedCancelledAt: try row.optionalMilliseconds("accepted_cancelled_at"))
     }
     return flags
   }
@@ -87,20 +99,49 @@ package enum FlagTable {
     _ scope: Scope, from flag: Flag, to stage: Stage, share: RampShare? = nil, salt: String? = nil,
     at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> Bool {
+    let isRoadChanged = flag.stage.notifications != stage.notifications
+    let recordingSince = isRoadChanged ? now : flag.recordingSince
     let isFirst =
       try session.execute(
         """
         UPDATE flags SET stage = \(stage.rawValue), epoch = epoch + 1, changed_at = \(now),
-          ramp_share = \(share.map { Int64($0.hundredths) }.sqlValue), ramp_salt = COALESCE(ramp_salt, \(salt.sqlValue))
+          ramp_share = \(share.map { Int64($0.hundredths) }.sqlValue), ramp_salt = COALESCE(ramp_salt, \(salt.sqlValue)),
+          recording_since = \(recordingSince)
         WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND epoch = \(flag.epoch)
         """
       ).affectedRows == 1
-    guard isFirst, flag.stage.notifications != stage.notifications else { return isFirst }
+    guard isFirst, isRoadChanged else { return isFirst }
     _ = try session.execute(
       """
       UPDATE app_recording SET epoch = epoch + 1
       WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
       """)
     return true
+  }
+
+  /// Accepts the IDs without a history that an app has now.
+  package static func accept(
+    _ ids: AcceptedIDs, of scope: Scope, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    let column: SQL = ids == .unknown ? "accepted_unknown_at" : "accepted_cancelled_at"
+    _ = try session.execute(
+      "UPDATE flags SET " + column
+        + " = \(now) WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)")
+  }
+}
+
+/// Why IDs have no history that an operator accepted.
+package enum AcceptedIDs: Sendable {
+  /// Apple's API does not know them (4040010).
+  case unknown
+  /// Their bulk migration was cancelled before Apple was asked about them.
+  case cancelled
+
+  /// For people.
+  package var name: String {
+    switch self {
+    case .unknown: "unknown ids"
+    case .cancelled: "ids of cancelled migrations"
+    }
   }
 }

@@ -51,6 +51,8 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
+  // `recording_since`: when recording of notifications began again or ended; 0: it never ended. `accepted_unknown_at`,
+  // `accepted_cancelled_at`: IDs without a history that `rollout decide` accepted are those of up to this time.
   private static let flags: SQL = """
     CREATE TABLE IF NOT EXISTS flags (
       app INT UNSIGNED NOT NULL,
@@ -60,6 +62,9 @@ extension Migration {
       changed_at BIGINT NOT NULL,
       ramp_share INT UNSIGNED NULL,
       ramp_salt VARBINARY(64) NULL,
+      recording_since BIGINT NOT NULL DEFAULT 0,
+      accepted_unknown_at BIGINT NULL,
+      accepted_cancelled_at BIGINT NULL,
       PRIMARY KEY (app, environment)
     ) ENGINE=InnoDB
     """
@@ -74,6 +79,7 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
+  // `process` and `facts` (JSON): of an entry that a running service writes by itself and announces.
   private static let audit: SQL = """
     CREATE TABLE IF NOT EXISTS audit (
       id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY,
@@ -82,7 +88,10 @@ extension Migration {
       action VARBINARY(64) NOT NULL,
       subject VARBINARY(255) NOT NULL,
       reason VARBINARY(1024) NOT NULL,
-      KEY (subject, at)
+      process BINARY(16) NULL,
+      facts BLOB NULL,
+      KEY (subject, at),
+      KEY (process)
     ) ENGINE=InnoDB
     """
 

@@ -2,7 +2,7 @@ import Database
 
 extension Migration {
   static let rolloutTables: [SQL] = [
-    buckets, comparisons, comparisonBodies, rolloutEvidence, guards, processes,
+    buckets, comparisons, comparisonBodies, guards, processes,
   ]
 
   // A customer's bucket under each originalTransactionId by which it was decided; the smallest of a customer's counts.
@@ -52,18 +52,6 @@ extension Migration {
       kept_until BIGINT NOT NULL,
       sealed LONGBLOB NOT NULL,
       KEY (kept_until)
-    ) ENGINE=InnoDB
-    """
-
-  // `kind`: drill, voided, unknown.
-  private static let rolloutEvidence: SQL = """
-    CREATE TABLE IF NOT EXISTS rollout_evidence (
-      app INT UNSIGNED NOT NULL,
-      environment TINYINT UNSIGNED NOT NULL,
-      kind VARBINARY(16) NOT NULL,
-      at BIGINT NOT NULL,
-      detail VARBINARY(255) NOT NULL,
-      PRIMARY KEY (app, environment, kind, at)
     ) ENGINE=InnoDB
     """
 

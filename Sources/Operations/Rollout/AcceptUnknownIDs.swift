@@ -7,33 +7,17 @@ package import Time
 ///
 /// They hold up no stage from then on; an id that comes to stand so later does again.
 package struct AcceptUnknownIDs: Sendable {
-  /// Why the ids have no history.
-  package enum Kind: Sendable {
-    /// Apple's API does not know them (4040010).
-    case unknown
-    /// Their bulk migration was cancelled before Apple was asked about them.
-    case cancelled
-
-    /// For people.
-    package var name: String {
-      switch self {
-      case .unknown: "unknown ids"
-      case .cancelled: "ids of cancelled migrations"
-      }
-    }
-  }
-
   package struct Plan: Sendable {
     package let scope: Scope
     package let bundleID: String
     package let ids: Int
   }
 
-  private let kind: Kind
+  private let kind: AcceptedIDs
   private let bundleID: String
   private let environment: Environment
 
-  package init(_ kind: Kind = .unknown, of bundleID: String, in environment: Environment) {
+  package init(_ kind: AcceptedIDs = .unknown, of bundleID: String, in environment: Environment) {
     self.kind = kind
     self.bundleID = bundleID
     self.environment = environment
@@ -43,15 +27,17 @@ package struct AcceptUnknownIDs: Sendable {
     let app = try await AppRecord.find(bundleID, connection).app
     let scope = Scope(app: app.id, environment: environment)
     let ids = try await connection.read { [kind] session throws(DatabaseError) in
-      let accepted = try EvidenceTable.last(kind.evidence, of: scope, in: session)?.at ?? Milliseconds(.min)
+      guard let flag = try FlagTable.all(in: session)[scope] else { return 0 }
       switch kind {
       case .unknown:
         return try WorkTable.unsettled(
-          in: scope, createdBefore: Milliseconds(.min), unknownSince: accepted, session
+          in: scope, createdBefore: Milliseconds(.min), unknownSince: flag.acceptedUnknownAt ?? Milliseconds(.min),
+          session
         ).unknown
       case .cancelled:
         return try UnaskedIDs.read(
-          in: scope, handedOutSince: Milliseconds(.max), cancelledAfter: accepted, session
+          in: scope, handedOutSince: Milliseconds(.max),
+          cancelledAfter: flag.acceptedCancelledAt ?? Milliseconds(.min), session
         ).cancelled
       }
     }
@@ -62,19 +48,10 @@ package struct AcceptUnknownIDs: Sendable {
     _ plan: Plan, by author: Author, at now: Milliseconds, on connection: Connection
   ) async throws {
     try await connection.transaction { [kind] session throws(DatabaseError) in
-      try EvidenceTable.add(kind.evidence, of: plan.scope, at: now, "\(plan.ids) accepted", in: session)
+      try FlagTable.accept(kind, of: plan.scope, at: now, in: session)
       try author.note(
         "rollout.decide", of: plan.bundleID, "\(plan.scope.environment.rawValue): \(plan.ids) \(kind.name) accepted",
         at: now, in: session)
-    }
-  }
-}
-
-extension AcceptUnknownIDs.Kind {
-  fileprivate var evidence: EvidenceTable.Kind {
-    switch self {
-    case .unknown: .unknown
-    case .cancelled: .cancelled
     }
   }
 }

@@ -37,7 +37,6 @@ package struct AdvanceRollout: Sendable {
 
   /// The next step and what is missing for it; `NoSuchApp` when the app is not registered.
   package func plan(at now: Milliseconds, on connection: Connection) async throws -> Plan {
-    let begun = ContinuousClock.now
     _ = try await AppRecord.find(bundleID, connection)
     let (bundleID, environment, demand) = (bundleID, environment, demand)
     let (standing, evidence, standard, rule) = try await connection.read { session throws(DatabaseError) in
@@ -45,12 +44,8 @@ package struct AdvanceRollout: Sendable {
         $0.app.bundleID == bundleID && $0.flag.environment == environment
       }
       guard let standing else { throw DatabaseError(.column, "\(bundleID) has no stage in \(environment.rawValue)") }
-      // The clocks are compared now, however long it took to come here.
-      let elapsed = (ContinuousClock.now - begun).components
-      let date = now + .milliseconds(elapsed.seconds * 1_000 + elapsed.attoseconds / 1_000_000_000_000_000)
-      let evidence = try Evidence.read(standing, demand, at: date, in: session)
-      var standard = try demand == .init() ? evidence : Evidence.read(standing, .init(), at: date, in: session)
-      standard.isClockRight = evidence.isClockRight
+      let evidence = try Evidence.read(standing, demand, at: now, in: session)
+      let standard = try demand == .init() ? evidence : Evidence.read(standing, .init(), at: now, in: session)
       return (standing, evidence, standard, try GuardTable.rule(of: standing.scope, in: session))
     }
     let step = RolloutStep.next(after: standing.flag.stage, at: standing.flag.share)

@@ -21,8 +21,6 @@ package struct AutomateRollout: Sendable {
     case reached(AdvanceRollout.Plan)
   }
 
-  private static let longestRehearsal = Interval.minutes(3)
-
   private let bundleID: String
   private let environment: Environment
   private let policy: RolloutPolicy
@@ -36,12 +34,7 @@ package struct AutomateRollout: Sendable {
   /// What is to be done now; `AutomationStopped` where an operator has to look first.
   package func plan(at now: Milliseconds, on connection: Connection) async throws -> Turn {
     let plan = try await advance.plan(at: now, on: connection)
-    if let entry = try await takenBack(connection) {
-      // A rehearsal that goes on is over in a minute.
-      let isRehearsed = entry.action == RehearseRollback.begins.description && now - entry.at < Self.longestRehearsal
-      if isRehearsed { return .wait(plan) }
-      throw AutomationStopped(.takenBack(entry), plan)
-    }
+    if let entry = try await takenBack(connection) { throw AutomationStopped(.takenBack(entry), plan) }
     guard let step = plan.step, step <= policy.until else { return .reached(plan) }
     guard plan.missing.allSatisfy(\.comesByItself) else { throw AutomationStopped(.missing, plan) }
     let (flag, spent) = (plan.standing.flag, now - plan.standing.flag.changedAt)
@@ -60,21 +53,13 @@ package struct AutomateRollout: Sendable {
     try await advance.apply(plan, forced: false, by: author, at: now, on: connection)
   }
 
-  /// The last change of the stage, if it is one that took our answers back, or a rehearsal that never put them back.
-  ///
-  /// A rehearsal that has ended left the stage as it was: what counts is what came before it.
+  /// The last change of the stage, if it is one that took our answers back.
   private func takenBack(_ connection: Connection) async throws -> AuditTable.Record? {
     let (bundleID, place) = (bundleID, environment.rawValue + ":")
     let moves = [SetStage.action, SetStage.actionBack, StopAnswering.action, RolloutGuard.action]
-    let (change, rehearsal) = try await connection.read { session throws(DatabaseError) in
-      let change = try AuditTable.last(of: bundleID, among: moves, beginning: place, in: session)
-      let begins = [RehearseRollback.begins], ends = [RehearseRollback.ends]
-      let begun = try AuditTable.count(of: bundleID, among: begins, beginning: place, after: change?.id, in: session)
-      let ended = try AuditTable.count(of: bundleID, among: ends, beginning: place, after: change?.id, in: session)
-      guard begun > ended else { return (change, AuditTable.Record?.none) }
-      return (change, try AuditTable.last(of: bundleID, among: begins, beginning: place, in: session))
+    let change = try await connection.read { session throws(DatabaseError) in
+      try AuditTable.last(of: bundleID, among: moves, beginning: place, in: session)
     }
-    if let rehearsal { return rehearsal }
     return change.flatMap { $0.action == SetStage.action.description ? nil : $0 }
   }
 }

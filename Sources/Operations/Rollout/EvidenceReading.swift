@@ -16,27 +16,32 @@ extension Evidence {
     let scope = standing.scope
     var evidence = Evidence()
     (evidence.hasAPIKey, evidence.hasSharedSecret) = (standing.hasAPIKey, standing.hasSharedSecret)
-    let database = try DatabaseFacts(from: copy session).now
-    evidence.isClockRight = abs((database - now).milliseconds) <= 1_000
-    let accepted = try EvidenceTable.last(.unknown, of: scope, in: session)?.at ?? Milliseconds(.min)
     let young = standing.hasAPIKey ? now - seedsWithin : now
-    let seeds = try WorkTable.unsettled(in: scope, createdBefore: young, unknownSince: accepted, session)
-    (evidence.openSeeds, evidence.failedSeeds, evidence.unknownIDs) = (seeds.open, seeds.failed, seeds.unknown)
-    let decided = try EvidenceTable.last(.cancelled, of: scope, in: session)?.at ?? Milliseconds(.min)
-    let unasked = try UnaskedIDs.read(in: scope, handedOutSince: young, cancelledAfter: decided, session)
-    (evidence.migrationIDs, evidence.cancelledIDs) = (unasked.waiting, unasked.cancelled)
-    evidence.cancelledMigration = unasked.cancelledJob
-    evidence.migrationParts = try UnaskedIDs.unreadParts(in: scope, session)
-    let voided = try EvidenceTable.last(.voided, of: scope, in: session)?.at ?? Milliseconds(.min)
-    let figures = try ComparisonFigures.read(scope, since: max(now - comparedWithin, voided), in: session)
+    evidence.ids = try openIDs(standing, young: young, in: session)
+    let since = max(now - comparedWithin, standing.flag.recordingSince)
+    let figures = try ComparisonFigures.read(scope, since: since, in: session)
     (evidence.customers, evidence.affected) = (figures.customers, figures.affected)
     evidence.incomplete = figures.incomplete
-    evidence.step = try step(standing, since: max(now - comparedWithin, voided), in: session)
+    evidence.step = try step(standing, since: since, in: session)
     evidence.breach = try breach(standing, at: now, in: session)
-    try evidence.readDays(scope, demand, after: voided, at: now, in: session)
-    let drill = try EvidenceTable.last(.drill, of: scope, in: session)
-    evidence.isDrilled = drill.map { $0.at >= max(voided, now - .days(Int64(demand.drillDays))) } ?? false
+    try evidence.readDays(scope, demand, since: standing.flag.recordingSince, at: now, in: session)
     return evidence
+  }
+
+  private static func openIDs(
+    _ standing: RolloutStanding, young: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> OpenIDs {
+    let (scope, flag) = (standing.scope, standing.flag)
+    var ids = OpenIDs()
+    let seeds = try WorkTable.unsettled(
+      in: scope, createdBefore: young, unknownSince: flag.acceptedUnknownAt ?? Milliseconds(.min), session)
+    (ids.waiting, ids.failed, ids.unknown) = (seeds.open, seeds.failed, seeds.unknown)
+    let unasked = try UnaskedIDs.read(
+      in: scope, handedOutSince: young, cancelledAfter: flag.acceptedCancelledAt ?? Milliseconds(.min), session)
+    (ids.migrating, ids.cancelled) = (unasked.waiting, unasked.cancelled)
+    ids.cancelledMigration = unasked.cancelledJob
+    ids.unreadParts = try UnaskedIDs.unreadParts(in: scope, session)
+    return ids
   }
 
   /// What was compared since the percentage was set.
@@ -64,20 +69,20 @@ extension Evidence {
 
   /// The whole days before today, by Apple's history of notifications where there is one, else by renewals.
   private mutating func readDays(
-    _ scope: Scope, _ demand: Demand, after voided: Milliseconds, at now: Milliseconds, in session: borrowing Session
+    _ scope: Scope, _ demand: Demand, since recording: Milliseconds, at now: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) {
     let today = Milliseconds(now.sinceEpoch / 86_400_000 * 86_400_000)
     let start = today - .days(Int64(demand.completeDays))
     let rows = try CompletenessTable.read(from: start, app: scope.app, in: session).filter {
-      $0.scope == scope && $0.day < today && $0.day >= voided
+      $0.scope == scope && $0.day < today && $0.day >= recording
     }
     let counted = rows.filter { $0.measure == .notifications }
     let days = counted.isEmpty ? rows : counted
     // What was written while its day went on tells nothing of the rest of it.
     let whole = Set(days.filter { $0.measuredAt >= $0.day + .days(1) }.map(\.day))
     let all = (0..<demand.completeDays).map { start + .days(Int64($0)) }
-    let others = all.filter { $0 >= voided && !whole.contains($0) }
-    measuredDays = try whole.count + Self.quiet(others, of: scope, after: voided, at: now, in: session)
+    let others = all.filter { $0 >= recording && !whole.contains($0) }
+    measuredDays = try whole.count + Self.quiet(others, of: scope, since: recording, at: now, in: session)
     // Of a day on which Apple sent nothing a renewal may tell that it should have.
     let told = Set(days.map(\.day))
     let judged = days + rows.filter { $0.measure == .renewals && !told.contains($0.day) }
@@ -89,7 +94,7 @@ extension Evidence {
   /// Apple's history of V2 notifications is empty too where it posts V1, and where no URL works. So they must have come before
   /// the day began, and come now; and the history must have been compared an hour past the day's end, by when Apple has it.
   private static func quiet(
-    _ days: [Milliseconds], of scope: Scope, after voided: Milliseconds, at now: Milliseconds,
+    _ days: [Milliseconds], of scope: Scope, since recording: Milliseconds, at now: Milliseconds,
     in session: borrowing Session
   ) throws(DatabaseError) -> Int {
     guard !days.isEmpty else { return 0 }
@@ -99,7 +104,7 @@ extension Evidence {
     }
     var count = 0
     for day in days where day + .days(1) + .hours(1) <= compared {
-      if try NewsFlow.wasHeard(before: day, after: voided, of: scope, in: session) { count += 1 }
+      if try NewsFlow.wasHeard(before: day, after: recording, of: scope, in: session) { count += 1 }
     }
     return count
   }

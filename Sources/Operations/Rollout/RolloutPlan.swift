@@ -52,11 +52,10 @@ package struct RolloutPlan: Sendable {
       case .comparisons(let customers, let needed):
         guard compared > 0 else { return nil }
         days = (needed - customers + compared - 1) / compared
-      case .step(let seen):
+      case .guardVerdict(let seen?, _):
         guard compared > 0 else { return nil }
         days = (seen.rule.leastCustomers - seen.customers + compared - 1) / compared
       case .completeness(let measured, _, let needed): days = needed - measured
-      case .seeds, .migrationIDs: return nil
       default: return nil
       }
       // What was compared counts for no longer.

@@ -42,8 +42,8 @@ package struct RolloutStatus: Sendable {
         guard bundleID == nil || standing.app.bundleID == bundleID,
           environment == nil || standing.flag.environment == environment
         else { continue }
-        let voided = try EvidenceTable.last(.voided, of: standing.scope, in: session)?.at ?? Milliseconds(.min)
-        let figures = try ComparisonFigures.read(standing.scope, since: max(now - span, voided), in: session)
+        let figures = try ComparisonFigures.read(
+          standing.scope, since: max(now - span, standing.flag.recordingSince), in: session)
         var answers = try AnswerTimeTable.read(standing.scope, since: now - span, in: session)
         if let composed = answers.removeValue(forKey: .composed) {
           answers[.ours] = (answers[.ours] ?? AnswerFigures()) + composed

@@ -82,9 +82,6 @@ package struct SetStage: Sendable {
             + (move.isForced ? ", forced" : "")
             + (waived.isEmpty ? "" : ", by lowered demands without \(waived.joined(separator: ", "))"), at: now,
           in: session)
-        if move.voidsEvidence {
-          try EvidenceTable.add(.voided, of: standing.scope, at: now, "\(move.description)", in: session)
-        }
       }
     }
   }

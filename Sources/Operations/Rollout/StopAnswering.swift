@@ -8,8 +8,8 @@ package import Time
 ///
 /// From `ramp`, `live` and `complete` back to `shadow`, each app and environment in a transaction of its own, so that a row that
 /// somebody holds keeps no other app answered; it needs nothing and nothing refuses it. Apple answers everybody as soon as a
-/// process has heard of it. An app that is in `shadow` stays there, with a new epoch: it may be there for a rehearsal, which
-/// then does not bring it back.
+/// process has heard of it. An app that is in `shadow` stays there, with a new epoch and an entry in the audit: a step that was
+/// planned before is refused, and `rollout auto` takes none.
 package struct StopAnswering: Sendable {
   package static let action: StaticString = "rollout.kill"
 
@@ -42,7 +42,7 @@ package struct StopAnswering: Sendable {
   package enum Effect: String, Sendable {
     /// Goes back to `shadow`.
     case stopped
-    /// Stays in `shadow`, with a new epoch: a rehearsal under way does not bring it back.
+    /// Stays in `shadow`, with a new epoch: a step that was planned before is refused.
     case kept
     /// Nothing: Apple answers already.
     case untouched = "none"

@@ -1,6 +1,6 @@
 import Dispatch
 import Synchronization
-package import Time
+import Time
 
 /// The stop of a command that may run for long, by SIGINT or SIGTERM: declared with the command (`whenStopped`), carried
 /// out by `Command.main`.
@@ -21,7 +21,6 @@ package final class CommandStop: Sendable {
     var hasEnded = false
     var saysNothing = false
     var summary: (@Sendable () -> Void)?
-    var patience: Interval
   }
 
   /// How long the summary may take to print where the command did not end in time, in milliseconds.
@@ -30,7 +29,8 @@ package final class CommandStop: Sendable {
   private let name: String
   private let note: String
   private let terminal: Terminal
-  private let state: Mutex<State>
+  private let patience: Interval
+  private let state = Mutex(State())
 
   /// - Parameters:
   ///   - name: of the program.
@@ -39,7 +39,7 @@ package final class CommandStop: Sendable {
     self.name = name
     self.note = note
     self.terminal = terminal
-    state = Mutex(State(patience: patience))
+    self.patience = patience
   }
 
   /// The signal that stopped the command of this task; nil while none did.
@@ -55,9 +55,6 @@ package final class CommandStop: Sendable {
   ///
   /// For a command that may be held up by something slow; nil when its own summary was printed.
   package func summarize(_ summary: (@Sendable () -> Void)?) { state.withLock { $0.summary = summary } }
-
-  /// Gives the command more time to end, since it has something to undo first.
-  package func waits(_ patience: Interval) { state.withLock { $0.patience = patience } }
 
   /// Has the line on what stays left out, for a command whose summary says it on stderr as JSON.
   package func saysNothing() { state.withLock { $0.saysNothing = true } }
@@ -94,9 +91,9 @@ package final class CommandStop: Sendable {
   }
 
   private func receive(_ signal: Signal) {
-    let (kind, task, patience) = state.withLock { state in
+    let (kind, task) = state.withLock { state in
       state.signal = state.signal ?? signal
-      return (state.repeats.note(at: .now), state.task, state.patience)
+      return (state.repeats.note(at: .now), state.task)
     }
     switch kind {
     case .first: task?.cancel()

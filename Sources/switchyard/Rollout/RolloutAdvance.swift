@@ -14,13 +14,13 @@ enum RolloutAdvance {
     "advance", "Take an app to the next stage, if the evidence for it is complete.",
     discussion: """
       The steps are record, shadow, ramp with 1, 5, 25, 50 and 100 percent, live and complete. From ramp on a step needs \
-      evidence: an API key and a shared secret; clocks that agree; Apple's history of every id; ids that Apple's API does not \
-      know decided about; complete notifications of the days before; enough customers compared for the upper bound of the \
-      rate of those who would have lost or gained access to be below --impact-bound at 95 % confidence; and a rollback \
-      rehearsed within 30 days. What a higher --impact-bound or a shorter --complete-for waives is noted in the audit. Customers whose history is not known do not count as compared; for live and complete they may \
-      be 5 percent of all. Within ramp, enough customers for the guard must have been compared since the percentage was set, \
+      evidence: an API key and a shared secret; Apple's history of every id, and a decision about ids that Apple's API does \
+      not know; complete notifications of the days before; and enough customers compared for the upper bound of the rate of \
+      those who would have lost or gained access to be below --impact-bound at 95 % confidence. What a higher \
+      --impact-bound or a shorter --complete-for waives is noted in the audit. Customers whose history is not known do \
+      not count as compared; for live and complete they may be 5 percent of all. Within ramp, enough customers for the guard must have been compared since the percentage was set, \
       and the guard must find them sound. From ramp on the guard must also find no breach of impact, errors or latency in \
-      its window now; where Apple is not asked there is nothing to find. Comparisons count for 14 days. Going back below record voids the evidence. Exit status: 0 \
+      its window now; where Apple is not asked there is nothing to find. Comparisons count for 14 days. Evidence of before recording began again does not count. Exit status: 0 \
       done, 4 something is missing; each missing item comes with the command that gets it. After a step the command waits, for \
       five seconds at most, until every running service follows, and says whether they do (--json: `services`).
       """,
@@ -153,12 +153,12 @@ extension Evidence {
       "stepAffected": JSONValue(step.map { Int64($0.affected) }), "guardBreach": breach?.json ?? .null,
       "impactBound": .string(RateBound.percent(impactBound)),
       "impactBoundAsked": .string(RateBound.percent(demand.mostImpact)),
-      "openSeeds": .integer(Int64(openSeeds)), "failedSeeds": .integer(Int64(failedSeeds)),
-      "unknownIds": .integer(Int64(unknownIDs)), "migrationIds": .integer(Int64(migrationIDs)),
-      "migrationParts": .integer(Int64(migrationParts)),
-      "cancelledMigrationIds": .integer(Int64(cancelledIDs)), "measuredDays": .integer(Int64(measuredDays)),
-      "incompleteDays": .integer(Int64(incompleteDays)), "drilled": .bool(isDrilled), "apiKey": .bool(hasAPIKey),
-      "sharedSecret": .bool(hasSharedSecret), "clock": .bool(isClockRight),
+      "openSeeds": .integer(Int64(ids.waiting)), "failedSeeds": .integer(Int64(ids.failed)),
+      "unknownIds": .integer(Int64(ids.unknown)), "migrationIds": .integer(Int64(ids.migrating)),
+      "migrationParts": .integer(Int64(ids.unreadParts)),
+      "cancelledMigrationIds": .integer(Int64(ids.cancelled)), "measuredDays": .integer(Int64(measuredDays)),
+      "incompleteDays": .integer(Int64(incompleteDays)), "apiKey": .bool(hasAPIKey),
+      "sharedSecret": .bool(hasSharedSecret),
     ]
   }
 }

@@ -18,10 +18,8 @@ enum RolloutCommand {
     options: DatabaseOptions.options,
     subcommands: [
       RolloutStatusCommand.status, RolloutStatusCommand.watch, RolloutPlanCommand.command, show, RolloutSet.command,
-      RolloutAdvance.command, RolloutAuto.command,
-      RolloutDrill.command, RolloutDecide.command,
-      RolloutGuardCommand.command, RolloutKill.command, RolloutCohort.command, history, RolloutReportCommand.command,
-      RolloutURL.command,
+      RolloutAdvance.command, RolloutAuto.command, RolloutDecide.command, RolloutGuardCommand.command,
+      RolloutKill.command, RolloutCohort.command, history, RolloutReportCommand.command, RolloutURL.command,
     ])
 
   private static let show = Command(
@@ -60,7 +58,7 @@ enum RolloutCommand {
   private static let history = Command(
     "history", "Show who changed an app's rollout, when and why, newest first.",
     discussion: """
-      Stages that were set, kills, what the guard took back, rehearsals, cohorts and decisions. With --json a change of the \
+      Stages that were set, kills, what the guard took back, cohorts and decisions. With --json a change of the \
       stage has `environment`, `from` and `to`, and in ramp `percentBefore` and `percent`; they are null where the entry tells \
       of none.
       """,

@@ -1,4 +1,5 @@
 import JSON
+import Ledger
 import Operations
 import Purchases
 import Runtime
@@ -33,7 +34,7 @@ enum RolloutDecide {
       throw UsageError(
         .missingOption, "Specify either --unknown accept or --cancelled accept.", path: arguments.path)
     }
-    let kind: AcceptUnknownIDs.Kind = unknown == nil ? .cancelled : .unknown
+    let kind: AcceptedIDs = unknown == nil ? .cancelled : .unknown
     let reason = arguments.value("reason") ?? ""
     guard !reason.isEmpty, reason.utf8.count <= 500 else {
       throw UsageError(.missingOption, "Specify --reason, in at most 500 bytes.", path: arguments.path)

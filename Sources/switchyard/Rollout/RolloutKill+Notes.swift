@@ -38,8 +38,8 @@ extension RolloutKill {
     for standing in left where StopAnswering.effect(on: standing) == .kept {
       terminal.note(
         """
-        \(name(standing)): in shadow, so Apple answers; but \(reason(error)), so a rehearsal under way may bring the app's \
-        answers back. Repeat the command.
+        \(name(standing)): in shadow, so Apple answers; but \(reason(error)), so `rollout auto` may move the app on. \
+        Repeat the command.
         """)
     }
   }

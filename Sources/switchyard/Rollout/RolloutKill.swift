@@ -15,7 +15,7 @@ enum RolloutKill {
       Every app in ramp, live or complete goes back to shadow, each by itself: Apple answers its callers within five \
       seconds, in every process. Nothing is deleted, and nothing refuses it. Where the database keeps it waiting it says so \
       and goes on trying for 25 seconds; exit status 1 names what was not stopped. The same customers are picked by a later ramp. \
-      A rehearsal that is under way does not bring its app back. In stages below \
+      An app in shadow stays there, and `rollout auto` does not move it on. In stages below \
       shadow nothing is changed: Apple answers there. Printed first are the apps that were stopped and those that Switchyard \
       still answers, then those that Apple answers already: with BUNDLE_ID a line for each, with --all their number. The kill \
       is done before the command waits, for five seconds at most, until every running service follows; the last line says \
@@ -113,9 +113,7 @@ enum RolloutKill {
   private static func line(_ standing: RolloutStanding, isDry: Bool) -> String {
     switch StopAnswering.effect(on: standing) {
     case .stopped: return "\(isDry ? "would: " : "")\(name(standing)): \(standing.stageName) to shadow\n"
-    case .kept:
-      let verb = isDry ? "would" : "will"
-      return "\(name(standing)): in shadow already; a rehearsal under way \(verb) not bring it back\n"
+    case .kept: return "\(name(standing)): in shadow already\n"
     case .untouched: return "\(name(standing)): \(standing.stageName), Apple answers already.\n"
     }
   }

@@ -1,27 +1,6 @@
 @testable import Database
 
 extension StopStory {
-  private static let sandbox = [app, "--environment", "Sandbox"]
-
-  @Test func `a rehearsal of a rollback puts the app back`() async throws {
-    let database = try await TestDatabase.migrated()
-    #expect(try await database.program.run("app", "add", Self.app).status == 0)
-    let live = ["rollout", "set"] + Self.sandbox + ["live", "--force", "--reason", "for a test"]
-    #expect(try await database.program.run(live).status == 0)
-    let service = try await RunningProgram.serve(database.program, [])
-    let stopped = try await StoppedProgram.run(database.program, ["rollout", "drill"] + Self.sandbox, SIGTERM) { _ in
-      try await database.count("flags WHERE stage = 'shadow'") == 1
-    }
-    stopped.expectOrderlyStop(
-      saying: """
-        The rehearsal does not count. If the first line of `switchyard rollout history BUNDLE_ID` is \
-        rollout.drill.begin, the app is still in shadow.
-        """)
-    #expect(try await database.count("flags WHERE stage = 'live'") == 1)
-    #expect(try await database.count("rollout_evidence") == 0)
-    #expect(await service.end(SIGTERM) == 0, "\(service.notes)")
-  }
-
   /// A database that recovers, or another process that stops it, delays the start.
   @Test func `serve ends with 0 while it waits for the private database`() async throws {
     try await PrivateInstallation.with { installation in

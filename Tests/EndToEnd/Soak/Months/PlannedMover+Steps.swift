@@ -114,26 +114,24 @@ extension PlannedMover {
       // 1 and 7: Apple failed. 3: something is asked about later.
       try await site.run(["reconcile", app] + Self.environment + site.trust, allowing: [0, 1, 3, 7])
       return true
-    case "drill":
-      // A process says where it stands every few seconds, and after a jump of the time it has said nothing lately.
-      return try await eventually(within: .minutes(3)) {
-        try await site.program.run(["rollout", "drill", app] + Self.environment).status == 0
+    case "ids":
+      let counts = found["evidence"]?.object
+      if counts?["cancelledMigrationIds"] != 0 { faults.append("\(app): cancelledMigrationIds is missing") }
+      if counts?["failedSeeds"] != 0 {
+        tell("\(app): ids that failed are asked about again", site)
+        try await site.run(["seeds", "retry", app])
       }
-    case "unknownIds":
+      guard counts?["unknownIds"] != 0 else { return false }
       tell("\(app): ids that Apple does not know are accepted", site)
       try await site.run(
         ["rollout", "decide", app, "--unknown", "accept", "--reason", "Apple does not know them"] + Self.environment)
       return true
-    case "seeds":
-      guard found["evidence"]?.object?["failedSeeds"] != 0 else { return false }
-      tell("\(app): ids that failed are asked about again", site)
-      try await site.run(["seeds", "retry", app])
-      return false
+    case "guard" where found["evidence"]?.object?["guardBreach"] == .null: return false
     case "impact", "guard":
       let list = try await site.run(["compare", "list", "--app", app, "--impact"] + Self.environment)
       faults.append("\(app): \(name): \(list.output.prefix(2_000))")
       return false
-    case "apiKey", "sharedSecret", "cancelledMigrationIds":
+    case "credentials":
       faults.append("\(app): \(name) is missing")
       return false
     default: return false
