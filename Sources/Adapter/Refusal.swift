@@ -112,10 +112,9 @@ public struct Refusal: Error, Equatable, Sendable, CustomStringConvertible {
     switch code {
     case .notAJWS, .invalidBase64: .unreadable
     // A code says what was wrong, never whether the signature was verified before: the error itself does.
-    case .wrongBundle, .wrongAppAppleId, .wrongEnvironment, .contradictsEnvelope, .revocationNotKnown,
-      .noResponderNamed, .unexpectedKind, .tooLarge, .invalidJSON, .duplicateKey, .tooDeep, .unsupportedCriticalHeader,
-      .missingCertificates,
-      .wrongCertificateCount, .unsupportedAlgorithm, .unsignedTestData, .malformedCertificate, .swappedCertificates,
+    case .wrongBundle, .wrongAppAppleId, .wrongEnvironment, .contradictsEnvelope, .unexpectedKind, .tooLarge,
+      .invalidJSON, .duplicateKey, .tooDeep, .unsupportedCriticalHeader, .missingCertificates, .wrongCertificateCount,
+      .unsupportedAlgorithm, .unsignedTestData, .malformedCertificate, .swappedCertificates,
       .missingLeafMarker, .missingIntermediateMarker, .unknownRoot, .brokenChain, .leafKeyNotP256, .notValidAtSigning,
       .malformedSignature, .badSignature, .revoked, .missingClaim, .malformedClaim:
       .unproven

@@ -24,7 +24,7 @@ package struct KnownCustomer: Sendable {
     subscriptions = below.sorted { $0.key < $1.key }.compactMap { id, periods in
       Subscription(
         key: periods[0].key.subscription, purchases: periods,
-        renewal: renewals[id].flatMap { Folded($0, rules: vocabulary.renewals.rules) })
+        renewal: renewals[id].flatMap { Resolved($0, rules: vocabulary.renewals.rules) })
     }
   }
 
@@ -111,7 +111,7 @@ package struct KnownCustomer: Sendable {
   func silent(at now: Milliseconds) -> [String] {
     subscriptions.filter { subscription in
       let asked = knowledge.histories[subscription.key.originalTransactionID]
-      if subscription.silence(at: now, allowing: .milliseconds(0), asked: asked) != nil { return true }
+      if subscription.overdueRenewal(at: now, allowing: .milliseconds(0), asked: asked) != nil { return true }
       guard let end = subscription.endWithRenewalToCome(at: now) else { return false }
       // Asked well after it, Apple knew no more: then there is nothing to wait for.
       guard let asked, asked >= end + .hours(1) else { return true }

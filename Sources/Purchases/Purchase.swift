@@ -3,11 +3,11 @@ public import Time
 /// One charge or grant as all sources together tell it.
 public struct Purchase: Hashable, Sendable {
   public let key: PurchaseKey
-  public let folded: Folded<PurchaseField>
+  public let resolved: Resolved<PurchaseField>
   /// What each source said of it, by authority, whatever line it was said of.
   public let statements: [PurchaseStatement]
 
-  public var facts: Facts<PurchaseField> { folded.facts }
+  public var facts: Facts<PurchaseField> { resolved.facts }
 
   public var productID: String? { facts.text(.productId) }
   public var purchaseDate: Milliseconds? { facts.date(.purchaseDate) }
@@ -45,7 +45,7 @@ public struct Purchase: Hashable, Sendable {
         statements.count == 1
         ? statements
         : statements.sorted { a, b in b.isOutranked(by: a) || (!a.isOutranked(by: b) && a.key < b.key) }
-      return Folded(ordered, rules: rules).map { Purchase(key: key, folded: $0, statements: ordered) }
+      return Resolved(ordered, rules: rules).map { Purchase(key: key, resolved: $0, statements: ordered) }
     }
     return Upgrades.marked(inOrder(purchases), rules: rules)
   }
@@ -63,9 +63,9 @@ public struct Purchase: Hashable, Sendable {
   /// The purchase as the signed sources alone tell it; nil when none of them does.
   public var signed: Purchase? {
     // As most are: nobody else told of it.
-    if folded.isSigned { return self }
-    return folded.signed.map {
-      Purchase(key: signedKey, folded: $0, statements: statements.filter(\.source.isSigned))
+    if resolved.isSigned { return self }
+    return resolved.signed.map {
+      Purchase(key: signedKey, resolved: $0, statements: statements.filter(\.source.isSigned))
     }
   }
 
@@ -73,22 +73,17 @@ public struct Purchase: Hashable, Sendable {
   ///
   /// A claim brings what it says to the purchase. It does not name it: the line may be made up.
   public var signedKey: PurchaseKey {
-    if folded.isSigned { return key }
+    if resolved.isSigned { return key }
     let keys = statements.filter(\.source.isSigned).map(\.key)
     return keys.dropFirst().reduce(keys.first ?? key, PurchaseIdentities.better)
   }
 
-  /// The purchase as the policy has it shown: under `deny` by the signed sources alone, if there is any.
-  public func shown(under legacy: LegacyEntitlements) -> Purchase {
-    switch legacy {
-    case .allow: self
-    case .deny: signed ?? self
-    }
-  }
+  /// The purchase by its signed sources if it has any, otherwise by all sources.
+  public var shown: Purchase { signed ?? self }
 
   /// Whether a signed source vouches for it, and no other contradicts it about a revocation.
   public var isConfirmed: Bool {
-    guard let signed = folded.signed else { return false }
+    guard let signed = resolved.signed else { return false }
     return (signed.facts[.revocationDate] == nil) == (revocationDate == nil)
   }
 

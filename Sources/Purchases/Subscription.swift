@@ -6,10 +6,10 @@ public struct Subscription: Hashable, Sendable {
   public let key: SubscriptionKey
   /// By purchase date; at least one.
   public let periods: [Purchase]
-  public let renewal: Folded<RenewalField>?
+  public let renewal: Resolved<RenewalField>?
 
   /// Nil when none of `purchases` is a period of this subscription.
-  public init?(key: SubscriptionKey, purchases: [Purchase], renewal: Folded<RenewalField>?) {
+  public init?(key: SubscriptionKey, purchases: [Purchase], renewal: Resolved<RenewalField>?) {
     let periods = purchases.filter { $0.isSubscription && $0.key.subscription == key }
     guard !periods.isEmpty else { return nil }
     self.key = key
@@ -72,7 +72,7 @@ public struct Subscription: Hashable, Sendable {
   /// The subscription as the signed sources alone tell it; nil when none of them knows a period of it.
   public var signed: Subscription? {
     // As most are: nobody else told of it.
-    if periods.allSatisfy(\.folded.isSigned), renewal?.isSigned ?? true { return self }
+    if periods.allSatisfy(\.resolved.isSigned), renewal?.isSigned ?? true { return self }
     return Subscription(key: key, purchases: periods.compactMap(\.signed), renewal: renewal?.signed)
   }
 
@@ -88,7 +88,7 @@ public struct Subscription: Hashable, Sendable {
   ///
   /// Asked of the field's own source: another may have spoken of the subscription since, and not of this field.
   private func intention(_ field: RenewalField, after period: Purchase) -> JSONValue? {
-    guard let renewal, let said = renewal.provenance[field] else { return nil }
+    guard let renewal, let said = renewal.origins[field] else { return nil }
     let start = period.purchaseDate ?? .distantPast
     let isAfter =
       said.source.tellsMilliseconds ? said.asOf >= start : said.asOf.wholeSeconds >= start.wholeSeconds

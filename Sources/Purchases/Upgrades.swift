@@ -8,7 +8,7 @@ import Time
 /// say the marks in Apple's own answers, and Apple, "Auto-renewable subscriptions", ranking subscriptions within a group.
 struct Upgrades {
   /// Who told of the purchase that replaced each of these.
-  private(set) var replaced: [PurchaseKey: Provenance] = [:]
+  private(set) var replaced: [PurchaseKey: FieldOrigin] = [:]
 
   /// - Parameter purchases: by purchase date.
   init(_ purchases: [Purchase], rules: FoldRules<PurchaseField>) {
@@ -18,10 +18,10 @@ struct Upgrades {
       let next = following[purchase.key.subscription]
       let other = next.flatMap { $0.last.productID == purchase.productID ? $0.other : $0.last }
       following[purchase.key.subscription] = (purchase, other)
-      guard let other, purchase.isReplaced(by: other), let teller = other.folded.provenance[.purchaseDate] else {
+      guard let other, purchase.isReplaced(by: other), let teller = other.resolved.origins[.purchaseDate] else {
         continue
       }
-      replaced[purchase.key] = Provenance(
+      replaced[purchase.key] = FieldOrigin(
         source: teller.source, asOf: teller.asOf, message: teller.message, rule: rules[.isUpgraded].id,
         isInferred: true)
     }
@@ -37,9 +37,9 @@ struct Upgrades {
     let signed = Upgrades(Purchase.inOrder(purchases.compactMap(\.signed)), rules: rules).replaced
     if all.isEmpty, signed.isEmpty { return purchases }
     return purchases.map { purchase in
-      let folded = purchase.folded.supposing(
+      let resolved = purchase.resolved.supposing(
         .isUpgraded, true, as: all[purchase.key], ofSigned: signed[purchase.signedKey])
-      return Purchase(key: purchase.key, folded: folded, statements: purchase.statements)
+      return Purchase(key: purchase.key, resolved: resolved, statements: purchase.statements)
     }
   }
 }
@@ -48,8 +48,8 @@ extension Purchase {
   /// A stranger's word replaces nothing.
   fileprivate var isVouchedPeriod: Bool {
     isSubscription && purchaseDate != nil && productID != nil
-      && folded.provenance[.purchaseDate]?.source != .unverifiedReceipt
-      && folded.provenance[.productId]?.source != .unverifiedReceipt
+      && resolved.origins[.purchaseDate]?.source != .unverifiedReceipt
+      && resolved.origins[.productId]?.source != .unverifiedReceipt
   }
 
   /// Whether `other` was bought while this ran, to the second, and nobody says how it stands since.

@@ -20,7 +20,6 @@ extension Reconciler {
     _ place: AskablePlace, _ plan: Plan, from start: Milliseconds, to now: Milliseconds,
     _ report: inout ReconciliationReport
   ) async throws {
-    let legacy = try await legacyEntitlements(place)
     let asksInTurn = try await isToldByV1(place)
     var inTurn = QuietCustomers(atMost: plan.lookUps)
     var (quiet, last): (QuietCustomers, String?) = (QuietCustomers(atMost: plan.lookUps), nil)
@@ -29,25 +28,25 @@ extension Reconciler {
     while let slice = try await ledger.slice(of: place.app, place.environment, after: last, limit: Self.sliceLength) {
       try Task.checkCancellation()
       last = slice.originalTransactionIDs.last
-      let found = customers(in: slice, plan, counting: legacy, at: now).filter {
+      let found = customers(in: slice, plan, at: now).filter {
         $0.value.isQuiet || $0.value.claimedAt != nil || asksInTurn && $0.value.isSigned
       }
       let asked = try await datesAsked(of: found.keys.sorted(), place)
       // Of a customer's ids always the same is first: by it they were asked about before.
-      for (original, silence) in found.sorted(by: { $0.key < $1.key }) {
-        let news = max(silence.lastNews, asked[original] ?? silence.lastNews)
+      for (original, known) in found.sorted(by: { $0.key < $1.key }) {
+        let news = max(known.lastNews, asked[original] ?? known.lastNews)
         let customer = slice.customers[original] ?? original
-        if !silence.isQuiet, !silence.hasClaim(since: asked[original]) {
-          if asksInTurn, silence.isSigned, (asked[original] ?? silence.lastNews) + Self.turn <= now {
+        if !known.isQuiet, !known.hasClaim(since: asked[original]) {
+          if asksInTurn, known.isSigned, (asked[original] ?? known.lastNews) + Self.turn <= now {
             inTurn.add(customer, askedBy: original, lastNews: news)
           }
-        } else if silence.isSigned {
+        } else if known.isSigned {
           quiet.add(customer, askedBy: original, lastNews: news)
         } else {
           claimed.add(customer, askedBy: original, lastNews: news)
         }
       }
-      measure(slice, counting: legacy, from: start, to: now, &report.renewals)
+      measure(slice, from: start, to: now, &report.renewals)
     }
     let missing = quiet.chosen
     let confirmed = Array(claimed.chosen.prefix(plan.lookUps - missing.count))
@@ -78,14 +77,7 @@ extension Reconciler {
         }
       }
     }
-    report.renewals = try await renewals(place, counting: legacy, from: start, to: now)
-  }
-
-  /// Whether what V1 alone says counts as news of a customer.
-  private func legacyEntitlements(_ place: AskablePlace) async throws -> LegacyEntitlements {
-    try await ledger.pool.read { session throws(DatabaseError) in
-      try PolicyTable.legacyEntitlements(of: place.app, environment: place.environment, in: session)
-    }
+    report.renewals = try await renewals(place, from: start, to: now)
   }
 
   /// Whether V1's notifications alone tell of the app's customers.
@@ -107,23 +99,22 @@ extension Reconciler {
 
   /// Of everybody, as they are known now.
   private func renewals(
-    _ place: AskablePlace, counting legacy: LegacyEntitlements, from start: Milliseconds, to now: Milliseconds
+    _ place: AskablePlace, from start: Milliseconds, to now: Milliseconds
   ) async throws -> [Milliseconds: Completeness] {
     var (days, last): ([Milliseconds: Completeness], String?) = ([:], nil)
     while let slice = try await ledger.slice(of: place.app, place.environment, after: last, limit: Self.sliceLength) {
       try Task.checkCancellation()
       last = slice.originalTransactionIDs.last
-      measure(slice, counting: legacy, from: start, to: now, &days)
+      measure(slice, from: start, to: now, &days)
     }
     return days
   }
 
   private func measure(
-    _ slice: CustomerSlice, counting legacy: LegacyEntitlements, from start: Milliseconds, to now: Milliseconds,
-    _ days: inout [Milliseconds: Completeness]
+    _ slice: CustomerSlice, from start: Milliseconds, to now: Milliseconds, _ days: inout [Milliseconds: Completeness]
   ) {
     for (subscription, events) in subscriptions(of: slice) {
-      let counted = subscription.counting(legacy)
+      let counted = subscription.counted
       for renewal in counted.expectedRenewals(from: start, to: now, allowing: Self.allowance, told: events) {
         days[renewal.date.startOfDay, default: Completeness()].count(renewal.outcome)
       }
@@ -146,16 +137,14 @@ extension Reconciler {
   }
 
   /// What is known by originalTransactionId.
-  private func customers(
-    in slice: CustomerSlice, _ plan: Plan, counting legacy: LegacyEntitlements, at now: Milliseconds
-  ) -> [String: Quiet] {
+  private func customers(in slice: CustomerSlice, _ plan: Plan, at now: Milliseconds) -> [String: Quiet] {
     var found: [String: Quiet] = [:]
     let statements =
       slice.purchases.map { ($0.key.originalTransactionID, $0.source, $0.rank.asOf) }
       + slice.renewals.map { ($0.key.originalTransactionID, $0.source, $0.rank.asOf) }
     for (original, source, asOf) in statements {
-      // Nothing that counts was ever heard of whom V1 alone knows.
-      let news = legacy == .allow || source.isSigned ? min(asOf, now) : .init(0)
+      // V1 data is no news: a customer that only V1 knows is asked about first.
+      let news = source.isSigned ? min(asOf, now) : .init(0)
       // What Apple dated ahead of our clock was said now at the latest.
       let known = found[original]?.lastNews ?? news
       let isSigned = source.isSigned || found[original]?.isSigned == true
@@ -163,10 +152,10 @@ extension Reconciler {
     }
     for (subscription, _) in subscriptions(of: slice) {
       let original = subscription.key.originalTransactionID
-      if subscription.counting(legacy).silence(at: now, allowing: Self.allowance) != nil {
+      if subscription.counted.overdueRenewal(at: now, allowing: Self.allowance) != nil {
         found[original]?.isQuiet = true
       }
-      if legacy == .deny, subscription.standing(at: now, legacy: legacy).hasUnconfirmedWord {
+      if subscription.accessDecision(at: now).hasUnconfirmedWord {
         found[original]?.claimedAt = subscription.lastClaimed
       }
     }
@@ -183,20 +172,15 @@ extension Reconciler {
     let events = Dictionary(grouping: slice.events) { $0.originalTransactionID ?? "" }
     return bySubscription.compactMap { key, purchases in
       Subscription(
-        key: key, purchases: purchases, renewal: Folded(renewals[key] ?? [], rules: vocabulary.renewals.rules)
+        key: key, purchases: purchases, renewal: Resolved(renewals[key] ?? [], rules: vocabulary.renewals.rules)
       ).map { ($0, events[key.originalTransactionID] ?? []) }
     }
   }
 }
 
 extension Subscription {
-  /// The subscription by the sources whose word counts as news of it: where V1 alone decides nothing, the signed ones.
-  fileprivate func counting(_ legacy: LegacyEntitlements) -> Subscription {
-    switch legacy {
-    case .allow: self
-    case .deny: signed ?? self
-    }
-  }
+  /// The subscription by the sources that count as news of it: the signed ones, if it has any.
+  fileprivate var counted: Subscription { signed ?? self }
 }
 
 extension Completeness {

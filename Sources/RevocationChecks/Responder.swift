@@ -42,10 +42,33 @@ package struct Responder: Sendable {
     self.deadline = deadline
   }
 
+  /// Asks about the certificates that are due, one after the other, notes the answers, and returns their number.
+  package func ask(
+    _ revocations: Revocations, clock: WallClock,
+    telling tell: (Revocations.Question, Result<OCSPAnswer.Status, Failure>, _ isNews: Bool) -> Void
+  ) async -> Int {
+    var count = 0
+    for question in revocations.due(at: clock.now()) where !Task.isCancelled {
+      count += 1
+      do throws(Failure) {
+        let status = try await ask(question, clock: clock)
+        tell(question, .success(status), revocations.note(status, of: question, at: clock.now()))
+      } catch {
+        if error == .noResponder {
+          revocations.note(.unknown, of: question, at: clock.now())
+        } else {
+          revocations.noteFailure(of: question, at: clock.now())
+        }
+        tell(question, .failure(error), false)
+      }
+    }
+    return count
+  }
+
   /// The first responder that the certificate names is asked, as Apple's own libraries do.
   package func ask(
     _ question: Revocations.Question, clock: WallClock
-  ) async throws(Failure) -> CertificateStanding {
+  ) async throws(Failure) -> OCSPAnswer.Status {
     guard let url = question.certificate.ocspURLs.first else { throw .noResponder }
     let request: OCSPRequest
     do throws(OCSPError) {
@@ -61,7 +84,7 @@ package struct Responder: Sendable {
     } catch { throw .noAnswer(error.code) }
     guard response.status == 200 else { throw .status(response.status) }
     do throws(OCSPError) {
-      return CertificateStanding(try request.answer(in: response.body, at: clock.now()), about: question.certificate)
+      return try request.answer(in: response.body, at: clock.now()).status
     } catch { throw .unbelievable(error) }
   }
 }

@@ -33,7 +33,7 @@ package struct Verdict: Sendable {
     case .empty where isAccepted: self.init(.closed(.unknown, reason: "Apple knows no purchase of it"))
     case .empty:
       self.init(closedDoor: "Apple answers as to a wrong bundle id; switchyard api check tells", at: now)
-    case .refused(let code) where attempt >= Self.attempts && !Self.passesByItself(code):
+    case .refused(let code) where attempt >= Self.attempts:
       self.init(.closed(.failed, reason: "Apple's answer was refused: \(code)"))
     case .refused(let code): self.init(.again(at: again, reason: "Apple's answer was refused: \(code)"))
     case .notRecorded: self.init(.released(until: now + .seconds(5)))
@@ -78,11 +78,6 @@ package struct Verdict: Sendable {
   private static func backoff(_ attempt: Int, _ jitter: Double) -> Interval {
     let whole = Backoff(first: .minutes(1), longest: .hours(1)).ceiling(after: attempt)
     return .milliseconds(Int64(Double(whole.milliseconds) * (0.5 + jitter / 2)))
-  }
-
-  /// No responder has vouched for Apple's certificate yet: not of this customer, and none is given up for it.
-  private static func passesByItself(_ refusal: String) -> Bool {
-    refusal == VerificationError.Code.revocationNotKnown.rawValue
   }
 
   /// InvalidAppIdentifierError and AppNotFoundError: not the id is wrong.

@@ -48,10 +48,6 @@ public struct VerificationError: Error, Equatable, Sendable, CustomStringConvert
     case badSignature
     /// Signed after a certificate of the chain was revoked.
     case revoked
-    /// Nobody could say whether a certificate of the chain was revoked, and it must be known; reading it again may help.
-    case revocationNotKnown
-    /// A certificate of the chain names no OCSP responder, and whether it was revoked must be known: nobody can ever say.
-    case noResponderNamed
     /// Another kind of payload than the one due: a transaction where a notification is expected, for example.
     case unexpectedKind
     /// A claim that must be there is not.
@@ -71,8 +67,6 @@ public struct VerificationError: Error, Equatable, Sendable, CustomStringConvert
   public let code: Code
   /// What was seen and what was expected, for people; never contents.
   public let detail: String
-  /// Whether the signature had been verified by then, and the chain is not known to be revoked.
-  package private(set) var isSigned = false
   /// Whether Apple signed what is refused as a notification.
   ///
   /// Other signed payloads prove nothing about who posts them: whoever bought something has a signed transaction.
@@ -87,16 +81,9 @@ public struct VerificationError: Error, Equatable, Sendable, CustomStringConvert
 
   public static func == (a: Self, b: Self) -> Bool { a.code == b.code }
 
-  /// The same refusal, of data whose signature was verified.
-  func signed() -> Self {
-    var error = self
-    error.isSigned = true
-    return error
-  }
-
   /// The same refusal, of a notification whose signature was verified.
   package func proven() -> Self {
-    var error = signed()
+    var error = self
     error.isProven = true
     return error
   }

@@ -28,28 +28,15 @@
     #expect(try audit.allSatisfy { try $0.text("actor") != "" })
   }
 
-  @Test func `sets whether V1 alone may change entitlements, deny unless told`() async throws {
-    let database = try await TestDatabase.migrated()
-    let program = database.program
-    #expect(try await program.run("app", "set", Self.app, "--legacy-entitlements", "allow").status == 1)
+  @Test func `takes the only policy for V1 data silently`() async throws {
+    let program = try await TestDatabase.migrated().program
+    #expect(try await program.run("app", "set", Self.app, "--legacy-entitlements", "deny").status == 1)
     _ = try await program.run("app", "add", Self.app)
-    func policy() async throws -> JSONValue? {
-      try await program.run("app", "show", Self.app, "--json").objects.first?["legacyEntitlements"]
-    }
-    #expect(try await policy() == "deny")
-    let dry = try await program.run("app", "set", Self.app, "--legacy-entitlements", "allow", "--dry-run")
-    #expect(dry.output == "would: legacy entitlements deny to allow\n")
-    #expect(try await policy() == "deny")
-    let changed = try await program.run("app", "set", Self.app, "--legacy-entitlements", "allow", "--json")
-    #expect(try changed.objects.first?["before"] == "deny", "\(changed)")
-    #expect(try await policy() == "allow")
-    let again = try await program.run("app", "set", Self.app, "--legacy-entitlements", "allow")
-    #expect(again.output == "nothing to change: it is allow\n")
-    for wrong in [["app", "set", Self.app], ["app", "set", Self.app, "--legacy-entitlements", "maybe"]] {
+    let same = try await program.run("app", "set", Self.app, "--legacy-entitlements", "deny")
+    #expect(same.output == "nothing to change: it is deny\n")
+    for wrong in [["app", "set", Self.app], ["app", "set", Self.app, "--legacy-entitlements", "allow"]] {
       #expect(try await program.run(wrong).status == 2)
     }
-    let audit = try await database.rows("SELECT action, reason FROM audit WHERE action = 'app.set'")
-    #expect(try audit.map { try $0.text("reason") } == ["legacy entitlements deny to allow"])
   }
 
   @Test func `sets whether messages that nobody vouches for are forwarded`() async throws {

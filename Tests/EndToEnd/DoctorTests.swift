@@ -18,11 +18,6 @@
     let database = try await TestDatabase.migrated()
     _ = try await database.program.run("app", "add", "com.example.switch")
     _ = try await database.quarantine([1, 2, 3], code: "unknownApp", receivedAt: 1)
-    try await database.execute(
-      """
-      INSERT INTO certificates (fingerprint, serial_number, status, this_update, next_update, heard_at)
-      VALUES (\([UInt8](repeating: 7, count: 32)), '0a0b', 4, 1, 1, 1)
-      """)
     let outcome = try await database.program.run("doctor", "--json")
     // The tests' server does not flush each commit.
     #expect(try level("durability", outcome) == ["fail"])
@@ -32,7 +27,6 @@
     #expect(try level("clock", outcome) == ["ok"])
     #expect(try level("app", outcome) == ["warn", "warn"])
     #expect(try level("quarantine", outcome) == ["warn"])
-    #expect(try level("certificate", outcome) == ["warn"], "one that names no responder")
     let text = try await database.program.run("doctor")
     #expect(text.output.contains("switchyard quarantine replay --code unknownApp"), "\(text)")
   }

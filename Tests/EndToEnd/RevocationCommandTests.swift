@@ -51,36 +51,65 @@
     }
   }
 
-  @Test(arguments: [("require", "revocationNotKnown"), ("prefer", nil), ("off", nil)])
-  func `lets the policy of serve decide while responders are down`(policy: String, code: String?) async throws {
-    try await site { apple, jws in
+  @Test(arguments: ["on", "off", "prefer"])
+  func `does not keep serve from accepting messages while responders are down`(policy: String) async throws {
+    try await site { apple, _ in
       try await apple.control("fault", "fault=serverError", "on=ocsp", "times=null")
-      let database = try await TestDatabase.migrated()
-      let program = database.program
+      let program = try await TestDatabase.migrated().program
       _ = try await program.run("app", "add", Self.app)
-      let service = try await RunningProgram.inProcess(
-        program, ["--trust-root", apple.root, "--ocsp", policy, "--reconcile-every", "0", "--heartbeat-every", "0"])
-      let result: Result<Void, any Error>
-      do { result = .success(try await send(apple, to: service)) } catch { result = .failure(error) }
-      await service.end(SIGTERM)
-      try result.get()
-      let waiting = try await program.run("quarantine", "list", "--json").objects
-      #expect(waiting.map { $0["code"]?.string } == (code.map { [$0] } ?? []))
-      guard code != nil else { return }
-      // Set aside, not lost: once somebody vouches, it is read again.
-      let replay = ["quarantine", "replay", "--all", "--trust-root", apple.root, "--ocsp"]
-      #expect(try await program.run(replay + ["off"]).status == 0)
+      try await serve(program, apple, "--ocsp", policy) { try await send(apple, to: $0) }
       #expect(try await program.run("quarantine", "list", "--json").objects.isEmpty)
+      #expect(try await program.run("serve", "--ocsp", "require").status == 2)
     }
   }
 
+  @Test func `is asked about before a message is replayed that was refused for it`() async throws {
+    try await site { apple, _ in
+      let program = try await TestDatabase.migrated().program
+      _ = try await program.run("app", "add", Self.app)
+      try await apple.control("fault", "fault=revoked", "on=ocsp", "times=null")
+      try await serve(program, apple) { service in
+        try await send(apple, to: service)
+        #expect(await eventually(within: .seconds(30)) { service.notes.contains("was revoked") })
+        try await send(apple, to: service, of: 1)
+      }
+      #expect(try await program.run("quarantine", "list", "--json").objects.map { $0["code"] } == ["revoked"])
+      try await apple.control("mend")
+      func replay(_ options: String...) async throws -> Int32 {
+        try await program.run(["quarantine", "replay", "--all", "--trust-root", apple.root] + options).status
+      }
+      for fault in ["serverError", "unknown"] {
+        try await apple.control("fault", "fault=\(fault)", "on=ocsp", "times=null")
+        #expect(try await replay() == 1, "\(fault)")
+        try await apple.control("mend")
+      }
+      try await apple.control("fault", "fault=revoked", "on=ocsp", "times=null")
+      #expect(try await replay() == 3)
+      #expect(try await program.run("quarantine", "list", "--json").objects.map { $0["code"] } == ["revoked"])
+      try await apple.control("mend")
+      #expect(try await replay() == 0)
+    }
+  }
+
+  private func serve(
+    _ program: Program, _ apple: RunningSimulator, _ options: String..., body: (RunningProgram) async throws -> Void
+  ) async throws {
+    let service = try await RunningProgram.inProcess(
+      program, ["--trust-root", apple.root, "--reconcile-every", "0", "--heartbeat-every", "0"] + options)
+    let result: Result<Void, any Error>
+    do { result = .success(try await body(service)) } catch { result = .failure(error) }
+    await service.end(SIGTERM)
+    try result.get()
+  }
+
   /// Apple sends one notification, which is answered 200 whatever becomes of it.
-  private func send(_ apple: RunningSimulator, to service: RunningProgram) async throws {
+  private func send(_ apple: RunningSimulator, to service: RunningProgram, of number: Int = 0) async throws {
     try await apple.control(
       "destination", "bundleId=\(Self.app)", "environment=Sandbox", "url=\(service.url)/notifications", "version=2")
-    let sold = try #require(
-      try await apple.purchases(of: Self.app).first { $0["transaction"]?.object?["inAppOwnershipType"] == "PURCHASED" })
-    let id = sold["transaction"]?.object?["transactionId"]?.string ?? ""
+    let sold = try await apple.purchases(of: Self.app).filter {
+      $0["transaction"]?.object?["inAppOwnershipType"] == "PURCHASED"
+    }
+    let id = try #require(sold.dropFirst(number).first?["transaction"]?.object?["transactionId"]?.string)
     try await apple.control(
       "act", "act=requestRefund", "transactionId=\(id)", "bundleId=\(Self.app)", "environment=Sandbox")
     let sent = try await apple.control("advance", "milliseconds=60000")

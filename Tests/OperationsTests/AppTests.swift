@@ -101,15 +101,14 @@
     let here = try await Operated()
     _ = try await keys.keys(for: here.connection)
     var set = SetAppPolicies(of: Operated.bundleID)
-    (set.legacyEntitlements, set.accessHold, set.unprovenForwarding) = (.allow, .off, .deny)
+    (set.accessHold, set.unprovenForwarding) = (.off, .deny)
     set.consumption = SetAppPolicies.Consumption(.ask(url: "https://example.com/s3cret"), token: [0x61])
     set.answerReadings = try AnswerReadings(["Y-011", "Y-009", "Y-009"])
     set.answerClients = .token
     let policies = set
     _ = try await here.expect(
       """
-      app.set com.example.app legacy entitlements deny to allow; hold access 72 hours to off; forward unproven messages \
-      allow to deny; consumption ignore to ask example.com; a new token for the back end that is asked about \
+      app.set com.example.app hold access 72 hours to off; forward unproven messages allow to deny; consumption ignore to ask example.com; a new token for the back end that is asked about \
       consumption; answer readings default to Y-009, Y-011; answer clients password to token: ticket 4
       """
     ) {

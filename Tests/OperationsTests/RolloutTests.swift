@@ -53,21 +53,6 @@
     }
   }
 
-  /// V1 data alone changes nothing beyond `record`, whatever the app's policy says.
-  @Test(arguments: [Stage.live, .complete])
-  func `grants nothing on V1 data alone beyond record`(stage: Stage) async throws {
-    let here = try await Operated()
-    try await here.execute("INSERT INTO app_policies VALUES (\(here.app.id.number), 'allow', 1)")
-    func policy() async throws -> LegacyEntitlements {
-      try await here.connection.read { session throws(DatabaseError) in
-        try PolicyTable.legacyEntitlements(of: here.app, environment: .sandbox, in: session)
-      }
-    }
-    #expect(try await policy() == .allow)
-    try await here.execute("UPDATE flags SET stage = \(stage.rawValue)")
-    #expect(try await policy() == .deny)
-  }
-
   @Test func `completes only with a secret and a key, which it keeps then`() async throws {
     let here = try await Operated()
     let complete = SetStage(.complete, of: Operated.bundleID, forced: true)

@@ -16,18 +16,18 @@ private func period(
 private func subscription(_ purchases: [PurchaseStatement], _ renewals: [RenewalStatement] = []) -> Subscription? {
   Subscription(
     key: key, purchases: Purchase.fold(purchases, rules: purchaseRules),
-    renewal: Folded(renewals, rules: renewalRules))
+    renewal: Resolved(renewals, rules: renewalRules))
 }
 
 @Suite(.computesForLong) struct `Access that is held while Apple is asked` {
   private let end = 100 * hour
 
-  private func standing(
+  private func decision(
     _ purchases: [PurchaseStatement], _ renewals: [RenewalStatement] = [], at now: Int64, hours: Int = 72,
-    isAsking: Bool = true, legacy: LegacyEntitlements = .deny
-  ) throws -> Standing {
-    try #require(subscription(purchases, renewals)).standing(
-      at: Milliseconds(now), legacy: legacy, lookUp: isAsking ? lookUp : nil, hold: AccessHold(hours: hours))
+    isAsking: Bool = true
+  ) throws -> AccessDecision {
+    try #require(subscription(purchases, renewals)).accessDecision(
+      at: Milliseconds(now), lookUp: isAsking ? lookUp : nil, hold: AccessHold(hours: hours))
   }
 
   private var renewed: [PurchaseStatement] {
@@ -35,17 +35,17 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
   }
 
   @Test func `goes on after the signed end, for as long as the operator decided`() throws {
-    let before = try standing(renewed, at: end - 1)
+    let before = try decision(renewed, at: end - 1)
     #expect(before.grantsAccess && before.accessHeldUntil == nil)
-    let held = try standing(renewed, at: end)
+    let held = try decision(renewed, at: end)
     #expect(held.grantsAccess && held.accessHeldUntil == Milliseconds(end + 72 * hour))
     #expect(held.status == .expired && held.isConfirmed && held.claim?.status == .active)
-    #expect(try standing(renewed, at: end + 72 * hour - 1).grantsAccess)
-    #expect(try !standing(renewed, at: end + 72 * hour).grantsAccess)
-    #expect(try standing(renewed, at: end + 5 * hour, hours: 6).accessHeldUntil == Milliseconds(end + 6 * hour))
-    #expect(try !standing(renewed, at: end + 6 * hour, hours: 6).grantsAccess)
-    #expect(try !standing(renewed, at: end, hours: 0).grantsAccess)
-    #expect(try !standing(renewed, at: end, isAsking: false).grantsAccess)
+    #expect(try decision(renewed, at: end + 72 * hour - 1).grantsAccess)
+    #expect(try !decision(renewed, at: end + 72 * hour).grantsAccess)
+    #expect(try decision(renewed, at: end + 5 * hour, hours: 6).accessHeldUntil == Milliseconds(end + 6 * hour))
+    #expect(try !decision(renewed, at: end + 6 * hour, hours: 6).grantsAccess)
+    #expect(try !decision(renewed, at: end, hours: 0).grantsAccess)
+    #expect(try !decision(renewed, at: end, isAsking: false).grantsAccess)
     #expect(AccessHold(hours: 1_000).hours == 72 && AccessHold(hours: -1) == .off && AccessHold.standard.hours == 72)
   }
 
@@ -53,14 +53,14 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
     let short = [
       period(at: hour, line: "1", 0..<end), period(.notificationV1, at: 99 * hour, line: "2", end..<end + hour),
     ]
-    #expect(try standing(short, at: end).accessHeldUntil == Milliseconds(end + hour))
-    #expect(try !standing(short, at: end + hour).grantsAccess)
+    #expect(try decision(short, at: end).accessHeldUntil == Milliseconds(end + hour))
+    #expect(try !decision(short, at: end + hour).grantsAccess)
   }
 
   @Test func `is nothing once a signed word is later than the end`() throws {
     let signed = saidOfRenewal(at: end + hour, [.autoRenewStatus: 1, .isInBillingRetryPeriod: true])
-    #expect(try standing(renewed, at: end + 2 * hour).grantsAccess)
-    #expect(try !standing(renewed, [signed], at: end + 2 * hour).grantsAccess)
+    #expect(try decision(renewed, at: end + 2 * hour).grantsAccess)
+    #expect(try !decision(renewed, [signed], at: end + 2 * hour).grantsAccess)
   }
 
   @Test func `is counted from the end of a signed grace period`() throws {
@@ -69,8 +69,8 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
     let recovered = [
       period(at: hour, line: "1", 0..<end), period(.notificationV1, at: end + hour, line: "2", end..<800 * hour),
     ]
-    #expect(try standing(recovered, [grace], at: end + 19 * hour).accessHeldUntil == nil)
-    #expect(try standing(recovered, [grace], at: end + 21 * hour).accessHeldUntil == Milliseconds(end + 92 * hour))
+    #expect(try decision(recovered, [grace], at: end + 19 * hour).accessHeldUntil == nil)
+    #expect(try decision(recovered, [grace], at: end + 21 * hour).accessHeldUntil == Milliseconds(end + 92 * hour))
   }
 
   @Test func `is nothing for a refund, an expiry, a cancellation, and whoever was never signed active`() throws {
@@ -78,31 +78,27 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
       period(at: hour, line: "1", 0..<end, revoked: 50 * hour),
       period(.notificationV1, at: 99 * hour, line: "2", end..<800 * hour),
     ]
-    #expect(try !standing(refunded, at: end + 1).grantsAccess)
+    #expect(try !decision(refunded, at: end + 1).grantsAccess)
     let onlyEnding = [period(at: hour, line: "1", 0..<end)]
     let off = saidOfRenewal(.notificationV1, at: 99 * hour, [.autoRenewStatus: 0])
-    #expect(try !standing(onlyEnding, [off], at: end + 1).grantsAccess)
+    #expect(try !decision(onlyEnding, [off], at: end + 1).grantsAccess)
     let claimedRefund = [
       period(at: hour, line: "1", 0..<end),
       period(.notificationV1, at: 99 * hour, line: "2", end..<800 * hour, revoked: 99 * hour),
     ]
-    #expect(try !standing(claimedRefund, at: end + 1).grantsAccess)
+    #expect(try !decision(claimedRefund, at: end + 1).grantsAccess)
     let onlyV1 = [period(.notificationV1, at: hour, line: "1", 0..<end)]
-    #expect(try !standing(onlyV1, at: 2 * hour).grantsAccess)
+    #expect(try !decision(onlyV1, at: 2 * hour).grantsAccess)
   }
 
-  @Test func `takes nothing away on the word of a claimed refund, and nothing of it counts where V1 decides`() throws {
+  @Test func `takes nothing away for a claimed refund`() throws {
     let claimed = [
       period(at: hour, line: "1", 0..<end),
       period(.notificationV1, at: 50 * hour, line: "1", 0..<end, revoked: 50 * hour),
     ]
-    let standing = try standing(claimed, at: 60 * hour)
-    #expect(standing.status == .active && standing.grantsAccess && standing.isConfirmed)
-    #expect(standing.claim?.status == .revoked && standing.period?.revocationDate == nil)
-    let believed = try self.standing(claimed, at: 60 * hour, legacy: .allow)
-    #expect(believed.status == .revoked && !believed.grantsAccess && !believed.isConfirmed && believed.claim == nil)
-    let allowed = try self.standing(renewed, at: end + 1, legacy: .allow)
-    #expect(allowed.grantsAccess && allowed.accessHeldUntil == nil)
+    let decision = try decision(claimed, at: 60 * hour)
+    #expect(decision.status == .active && decision.grantsAccess && decision.isConfirmed)
+    #expect(decision.claim?.status == .revoked && decision.period?.revocationDate == nil)
   }
 
   /// Whatever is claimed of whatever was signed: a forger wins a bounded delay and nothing else.
@@ -121,15 +117,15 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
       for now in (dates + claims.dates).flatMap({ [$0 - 1, $0, $0 + 1, $0 + Int64(hold.hours) * hour] }) {
         let context = "seed \(random.seed) round \(round) at \(now)"
         let now = Milliseconds(now)
-        let own = alone?.standing(at: now, legacy: .deny).grantsAccess ?? false
-        let asked = all.standing(at: now, legacy: .deny, lookUp: lookUp, hold: hold)
-        let closed = all.standing(at: now, legacy: .deny, hold: hold)
+        let own = alone?.accessDecision(at: now).grantsAccess ?? false
+        let asked = all.accessDecision(at: now, lookUp: lookUp, hold: hold)
+        let closed = all.accessDecision(at: now, hold: hold)
         #expect(closed.grantsAccess == own && closed.accessHeldUntil == nil, "\(context)")
         if let alone, alone.status(at: now) != nil {
-          let shown = alone.standing(at: now, legacy: .deny)
-          for standing in [asked, closed] {
-            #expect(standing.status == shown.status && standing.period?.facts == shown.period?.facts, "\(context)")
-            #expect(standing.isConfirmed == shown.isConfirmed, "\(context)")
+          let shown = alone.accessDecision(at: now)
+          for decision in [asked, closed] {
+            #expect(decision.status == shown.status && decision.period?.facts == shown.period?.facts, "\(context)")
+            #expect(decision.isConfirmed == shown.isConfirmed, "\(context)")
           }
         }
         if own { #expect(asked.grantsAccess && asked.accessHeldUntil == nil, "\(context)") }
@@ -138,7 +134,7 @@ private func subscription(_ purchases: [PurchaseStatement], _ renewals: [Renewal
         let until = try #require(asked.accessHeldUntil, "\(context)")
         let last = dates.last { date in
           let before = Milliseconds(date - 1)
-          return date <= now.sinceEpoch && alone?.standing(at: before, legacy: .deny).grantsAccess == true
+          return date <= now.sinceEpoch && alone?.accessDecision(at: before).grantsAccess == true
         }
         let signedEnd = Milliseconds(try #require(last, "never signed active: \(context)"))
         #expect(now < until && until <= signedEnd + .hours(Int64(hold.hours)), "\(context)")

@@ -29,16 +29,16 @@
       let statements = (0..<8).map { _ in anything(using: &random) }
       for purchase in Purchase.fold(statements, rules: purchaseRules) {
         // What is said of it; an upgrade is supposed from what is said of others.
-        guard let folded = Folded(purchase.statements, rules: purchaseRules) else { continue }
+        guard let resolved = Resolved(purchase.statements, rules: purchaseRules) else { continue }
         for field in PurchaseField.allCases {
-          let words = Testimony.all(
+          let words = FieldStatement.all(
             about: field, in: purchase.statements.shuffled(using: &random), rules: purchaseRules)
           verdicts.formUnion(words.map(\.verdict))
           let counting = words.filter { $0.verdict == .counts }
-          let provenance = folded.provenance[field]
-          #expect(counting.map(\.value) == [folded.facts[field]].compactMap(\.self), "seed \(random.seed)")
-          #expect(counting.map(\.source) == [provenance?.source].compactMap(\.self), "seed \(random.seed)")
-          #expect(counting.map(\.isInferred) == [provenance?.isInferred].compactMap(\.self), "seed \(random.seed)")
+          let origin = resolved.origins[field]
+          #expect(counting.map(\.value) == [resolved.facts[field]].compactMap(\.self), "seed \(random.seed)")
+          #expect(counting.map(\.source) == [origin?.source].compactMap(\.self), "seed \(random.seed)")
+          #expect(counting.map(\.isInferred) == [origin?.isInferred].compactMap(\.self), "seed \(random.seed)")
         }
       }
     }
@@ -73,13 +73,13 @@
     #expect(purchase.productID == "from V2")
     #expect(purchase.facts.integer(.quantity) == 4)
     #expect(purchase.facts.integer(.price) == 4)
-    #expect(purchase.folded.asOf == Milliseconds(90))
-    let origin = try #require(purchase.folded.provenance[.quantity])
+    #expect(purchase.resolved.asOf == Milliseconds(90))
+    let origin = try #require(purchase.resolved.origins[.quantity])
     #expect(origin.source == .verifyReceiptAnswer)
     #expect(origin.asOf == Milliseconds(50))
     #expect(origin.message == [4])
     #expect(origin.rule == "X-\(PurchaseField.quantity.rawValue)")
-    #expect(purchase.folded.provenance.count == 3)
+    #expect(purchase.resolved.origins.count == 3)
   }
 
   @Test(
@@ -130,7 +130,7 @@
     #expect(purchase.facts.integer(.quantity) == quantity)
     let isInferred = told.allSatisfy(\.3)
     #expect(purchase.facts.isInferred(.quantity) == isInferred)
-    #expect(purchase.folded.provenance[.quantity]?.isInferred == isInferred)
+    #expect(purchase.resolved.origins[.quantity]?.isInferred == isInferred)
   }
 
   @Test func `lets signed silence clear an inferred value that is not later`() {
@@ -158,7 +158,7 @@
 
   @Test func `makes nothing of nothing`() {
     #expect(Purchase.fold([], rules: purchaseRules).isEmpty)
-    #expect(Folded([PurchaseStatement](), rules: purchaseRules) == nil)
+    #expect(Resolved([PurchaseStatement](), rules: purchaseRules) == nil)
     #expect(FoldRules<PurchaseField>([:]) == nil)
   }
 

@@ -79,8 +79,8 @@ private struct Large: Sendable {
       let periods = PeriodIndex(subscriptions)
       _ = told.events.count { periods.isSuperseded($0) }
       for subscription in subscriptions {
-        _ = subscription.standing(at: Milliseconds(0), legacy: .deny)
-        _ = subscription.silence(at: Milliseconds(1 << 50), allowing: .hours(1))
+        _ = subscription.accessDecision(at: Milliseconds(0))
+        _ = subscription.overdueRenewal(at: Milliseconds(1 << 50), allowing: .hours(1))
         _ = subscription.expectedRenewals(
           from: Milliseconds(0), to: Milliseconds(1 << 50), allowing: .hours(1), told: told.events)
       }

@@ -16,8 +16,8 @@
         purchases: Purchase.fold(
           [period("1", from: 0, to: year, revokedAt: 30 * day), period("2", from: 60 * day, to: 90 * day)],
           rules: purchaseRules),
-        renewal: Folded([saidOfRenewal(at: 60 * day, [.autoRenewStatus: 1])], rules: renewalRules)))
-    #expect(subscription.silence(at: Milliseconds(93 * day), allowing: .hours(1)) == .shouldHaveRenewed)
+        renewal: Resolved([saidOfRenewal(at: 60 * day, [.autoRenewStatus: 1])], rules: renewalRules)))
+    #expect(subscription.overdueRenewal(at: Milliseconds(93 * day), allowing: .hours(1)) == .shouldHaveRenewed)
   }
 
   /// V1 tells the refund of a consumable without its row.

@@ -38,7 +38,7 @@ private struct Case: Sendable, CustomTestStringConvertible {
   var subscription: Subscription? {
     Subscription(
       key: key, purchases: Purchase.fold(periods.map(\.statement), rules: purchaseRules),
-      renewal: Folded(renewal, rules: renewalRules))
+      renewal: Resolved(renewal, rules: renewalRules))
   }
 }
 

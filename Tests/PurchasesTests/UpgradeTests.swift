@@ -29,9 +29,9 @@ private func period(
 
   @Test func `of which Apple told in the new purchase alone marks the earlier`() throws {
     #expect(marked(Self.year, Self.month) == [["1"], ["1"]])
-    let folded = try #require(Purchase.fold([Self.year, Self.month], rules: purchaseRules).first?.folded)
-    #expect(folded.facts.isInferred(.isUpgraded))
-    let reason = try #require(folded.provenance[.isUpgraded])
+    let resolved = try #require(Purchase.fold([Self.year, Self.month], rules: purchaseRules).first?.resolved)
+    #expect(resolved.facts.isInferred(.isUpgraded))
+    let reason = try #require(resolved.origins[.isUpgraded])
     #expect(reason.source == .signedV2 && reason.asOf == Milliseconds(50_000) && reason.isInferred)
     #expect(reason.message == Self.month.message && reason.rule == purchaseRules[.isUpgraded].id)
   }
@@ -42,8 +42,8 @@ private func period(
       Subscription(
         key: key, purchases: Purchase.fold([Self.year, Self.month], rules: purchaseRules), renewal: nil))
     #expect(subscription.current(at: Milliseconds(60_000))?.productID == "monthly")
-    let standing = subscription.standing(at: Milliseconds(80_000), legacy: .deny)
-    #expect(standing.status == .expired && standing.isConfirmed && !standing.grantsAccess)
+    let decision = subscription.accessDecision(at: Milliseconds(80_000))
+    #expect(decision.status == .expired && decision.isConfirmed && !decision.grantsAccess)
   }
 
   @Test func `that only V1 tells leaves what Apple signed as it is`() {

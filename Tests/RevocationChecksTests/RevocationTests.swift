@@ -1,14 +1,10 @@
-import Adapter
-import Database
 import HTTPClient
 import JSON
-import Ledger
 import RevocationChecks
 import Runtime
 import Signing
 import Simulator
 import Support
-import Synchronization
 import Testing
 import Time
 
@@ -19,7 +15,6 @@ private struct RevocationBench {
   private static let receiptPKI = ReceiptPKI.known(at: now)
 
   let store: RunningAppStore
-  let pool: Pool
   let client: HTTPClient
   let clock: SteppedClock
   let log = RecordingLogHandler()
@@ -27,8 +22,6 @@ private struct RevocationBench {
   static func with(
     namesResponder: Bool = true, _ body: @Sendable (RevocationBench) async throws -> Void
   ) async throws {
-    let pool = Pool(try await PrivateMariaDB.shared.database())
-    try await pool.read { session throws(DatabaseError) in _ = try Migrator().migrate(at: now, in: session) }
     let clock = SteppedClock(at: now)
     var settings = RunningAppStore.Settings()
     settings.receiptPKI = receiptPKI
@@ -41,10 +34,9 @@ private struct RevocationBench {
       let outcome: Result<Void, any Error>
       do {
         outcome = .success(
-          try await body(RevocationBench(store: store, pool: pool, client: client, clock: clock)))
+          try await body(RevocationBench(store: store, client: client, clock: clock)))
       } catch { outcome = .failure(error) }
       await client.shutdown()
-      await pool.close()
       group.cancelAll()
       try await group.waitForAll()
       try outcome.get()
@@ -65,12 +57,11 @@ private struct RevocationBench {
   }
 
   func checks(
-    _ revocations: Revocations, metrics: MetricsRegistry = MetricsRegistry(), deadline: Interval = .seconds(30),
-    pacing: Pacing = .system
+    _ revocations: Revocations, metrics: MetricsRegistry = MetricsRegistry(), deadline: Interval = .seconds(30)
   ) -> RevocationChecks {
     RevocationChecks(
-      revocations, pool: pool, responder: Responder(client: client, deadline: deadline), metrics: metrics,
-      clock: clock.clock, pacing: pacing, logger: Logger(label: "test", level: .debug, handler: log))
+      revocations, responder: Responder(client: client, deadline: deadline), metrics: metrics,
+      clock: clock.clock, logger: Logger(label: "test", level: .debug, handler: log))
   }
 
   /// Whether something that Apple signs now, or signed then, is taken.
@@ -100,45 +91,42 @@ private struct RevocationBench {
 }
 
 @Suite struct `The revocation checks` {
-  @Test func `ask once, and every process of the database knows`() async throws {
+  @Test func `ask twice a day`() async throws {
     try await RevocationBench.with { bench in
-      let (first, metrics) = (Revocations(.require), MetricsRegistry())
-      #expect(try bench.code(first) == "revocationNotKnown")
-      let checks = bench.checks(first, metrics: metrics)
-      #expect(try await checks.round() == 2)
-      #expect(try bench.code(first) == "taken")
-      #expect(try await checks.round() == 0)
+      let (revocations, metrics) = (Revocations(), MetricsRegistry())
+      let code = try bench.code(revocations)
+      #expect(code == "taken")
+      let checks = bench.checks(revocations, metrics: metrics)
+      #expect(await checks.round() == 2)
+      #expect(try bench.code(revocations) == "taken")
+      #expect(await checks.round() == 0)
+      bench.clock.advance(by: .hours(12))
+      #expect(await checks.round() == 2)
       let text = String(decoding: metrics.prometheusText(), as: UTF8.self)
-      #expect(text.contains("switchyard_ocsp_checks_total{outcome=\"good\"} 2"))
-      let second = Revocations(.require)
-      try await bench.checks(second).recall()
-      #expect(try bench.code(second) == "taken")
-      #expect(second.due(at: bench.clock.clock.now()).isEmpty)
+      #expect(text.contains("switchyard_ocsp_checks_total{outcome=\"good\"} 4"))
     }
   }
 
-  @Test func `refuse what a revoked certificate signed since, loudly, and for ever`() async throws {
+  @Test func `refuse what a revoked certificate signed since, loudly, and until the process ends`() async throws {
     try await RevocationBench.with { bench in
       try await bench.fault("revoked")
-      let revocations = Revocations(.prefer)
+      let (revocations, metrics) = (Revocations(), MetricsRegistry())
       #expect(try bench.code(revocations) == "taken", "nobody knew")
-      try await bench.checks(revocations).round()
+      let checks = bench.checks(revocations, metrics: metrics)
+      await checks.round()
       #expect(try bench.code(revocations) == "revoked")
       #expect(try bench.code(revocations, signedAt: RevocationBench.now - .days(2)) == "taken")
-      #expect(bench.log.records.filter { "\($0)".contains("was revoked") }.count == 2, "leaf and intermediate")
-      // Another process, and a responder that has forgotten.
       try await bench.mend()
       bench.clock.advance(by: .days(1))
-      let other = Revocations(.off)
-      let checks = bench.checks(other)
-      try await checks.recall()
-      #expect(try bench.code(other) == "revoked")
-      try await bench.checks(revocations).round()
+      await checks.round()
       #expect(try bench.code(revocations) == "revoked")
+      #expect(bench.log.records.filter { "\($0)".contains("was revoked") }.count == 2, "leaf and intermediate")
+      let text = String(decoding: metrics.prometheusText(), as: UTF8.self)
+      #expect(text.contains("switchyard_ocsp_revoked_certificates 2"), "\(text)")
     }
   }
 
-  @Test func `leave it to the policy when nobody vouches`() async throws {
+  @Test func `accept what no responder vouches for, and count it`() async throws {
     try await RevocationBench.with { bench in
       for (fault, value, outcome) in [
         ("unknown", nil, "unknown"), ("tryLater", nil, "unsuccessful"), ("stale", nil, "stale"),
@@ -147,117 +135,43 @@ private struct RevocationBench {
       ] {
         try await bench.mend()
         try await bench.fault(fault, value: value)
-        for policy in [RevocationPolicy.require, .prefer] {
-          let (revocations, metrics) = (Revocations(policy), MetricsRegistry())
-          let isTaken = policy == .prefer
-          #expect(try bench.code(revocations) == (isTaken ? "taken" : "revocationNotKnown"))
-          try await bench.checks(
-            revocations, metrics: metrics, deadline: .milliseconds(fault == "stalled" ? 200 : 60_000)
-          )
-          .round()
-          #expect(try bench.code(revocations) == (isTaken ? "taken" : "revocationNotKnown"), "\(fault)")
-          #expect(revocations.unvouchedCount == (isTaken ? 2 : 0))
-          let text = String(decoding: metrics.prometheusText(), as: UTF8.self)
-          #expect(text.contains("switchyard_ocsp_checks_total{outcome=\"\(outcome)\"} 2"), "\(text)")
-        }
-      }
-    }
-  }
-
-  @Test func `keep to an answer that still counts while the responder is down`() async throws {
-    try await RevocationBench.with { bench in
-      let revocations = Revocations(.require)
-      _ = try bench.code(revocations)
-      try await bench.checks(revocations).round()
-      try await bench.fault("serverError", value: 500)
-      bench.clock.advance(by: .hours(10))
-      try await bench.checks(revocations).round()
-      #expect(try bench.code(revocations) == "taken")
-      bench.clock.advance(by: .hours(3))
-      #expect(try bench.code(revocations) == "revocationNotKnown")
-      #expect(try bench.code(revocations, signedAt: RevocationBench.now) == "taken", "vouched for already")
-      try await bench.mend()
-      bench.clock.advance(by: .minutes(5))
-      _ = try bench.code(revocations)
-      try await bench.checks(revocations).round()
-      #expect(try bench.code(revocations) == "taken")
-    }
-  }
-
-  @Test func `ask nobody about a certificate that names no responder, and say so once`() async throws {
-    try await RevocationBench.with(namesResponder: false) { bench in
-      for policy in [RevocationPolicy.require, .prefer] {
-        let (revocations, metrics) = (Revocations(policy), MetricsRegistry())
-        let outcome = policy == .require ? "noResponderNamed" : "taken"
-        #expect(try bench.code(revocations) == outcome)
-        let checks = bench.checks(revocations, metrics: metrics)
-        #expect(try await checks.round() == 2, "leaf and intermediate")
-        for _ in 0..<3 {
-          bench.clock.advance(by: .hours(1))
-          try await checks.recall()
-          #expect(try bench.code(revocations) == outcome)
-          #expect(try await checks.round() == 0)
-        }
+        let (revocations, metrics) = (Revocations(), MetricsRegistry())
+        #expect(try bench.code(revocations) == "taken")
+        let deadline = Interval.milliseconds(fault == "stalled" ? 200 : 60_000)
+        await bench.checks(revocations, metrics: metrics, deadline: deadline).round()
+        #expect(try bench.code(revocations) == "taken", "\(fault)")
         let text = String(decoding: metrics.prometheusText(), as: UTF8.self)
-        #expect(text.contains("switchyard_ocsp_checks_total{outcome=\"noResponder\"} 2"), "\(text)")
+        #expect(text.contains("switchyard_ocsp_checks_total{outcome=\"\(outcome)\"} 2"), "\(text)")
       }
-      #expect(bench.log.records.filter { "\($0)".contains("names no OCSP responder") }.count == 4)
-      let (known, unvouchable) = try await bench.pool.read { session throws(DatabaseError) in
-        (try CertificateTable.all(in: session), try CertificateTable.unvouchable(in: session))
-      }
-      #expect(known.isEmpty && unvouchable.count == 2)
     }
   }
 
-  @Test func `ask again before each answer ends, life after life`() async throws {
+  @Test func `ask nobody about a certificate that names no responder`() async throws {
+    try await RevocationBench.with(namesResponder: false) { bench in
+      let (revocations, metrics) = (Revocations(), MetricsRegistry())
+      let code = try bench.code(revocations)
+      #expect(code == "taken")
+      let checks = bench.checks(revocations, metrics: metrics)
+      #expect(await checks.round() == 2, "leaf and intermediate")
+      bench.clock.advance(by: .hours(1))
+      #expect(await checks.round() == 0)
+      let text = String(decoding: metrics.prometheusText(), as: UTF8.self)
+      #expect(text.contains("switchyard_ocsp_checks_total{outcome=\"noResponder\"} 2"), "\(text)")
+    }
+  }
+
+  @Test func `refuse while the service runs`() async throws {
     try await RevocationBench.with { bench in
-      let (revocations, metrics) = (Revocations(.require), MetricsRegistry())
-      #expect(try bench.code(revocations) == "revocationNotKnown")
-      let days: Int64 = 4
-      let codes = Mutex<[String]>([])
-      // Every pause takes ten minutes, and what is stored is read between any two rounds.
-      let pacing = Pacing(
-        elapsed: { bench.clock.clock.now() - RevocationBench.now },
-        sleep: { _ in
-          let code = try bench.code(revocations)
-          codes.withLock { $0.append(code) }
-          guard bench.clock.clock.now() - RevocationBench.now < .days(days) else { return await untilCancelled() }
-          bench.clock.advance(by: .minutes(10))
-        }, random: { $0 / 2 })
-      let checks = bench.checks(revocations, metrics: metrics, pacing: pacing)
+      let revocations = Revocations()
+      try await bench.fault("revoked")
       try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { try await checks.run() }
-        #expect(await eventually(within: .minutes(2)) { codes.withLock { $0.count } == days * 144 + 1 })
+        group.addTask { try await bench.checks(revocations).run() }
+        #expect(try bench.code(revocations) == "taken")
+        #expect(await eventually(within: .minutes(1)) { revocations.revokedCount == 2 })
         group.cancelAll()
         try await group.waitForAll()
       }
-      #expect(Set(codes.withLock { $0 }) == ["taken"])
-      let good = String(decoding: metrics.prometheusText(), as: UTF8.self).split(separator: "\n")
-        .first { $0.hasPrefix("switchyard_ocsp_checks_total{outcome=\"good\"}") }
-      let asked = try #require(good.flatMap { Int($0.split(separator: " ").last ?? "") })
-      // Two certificates, at three quarters of the 12 hours.
-      #expect((20...24).contains(asked), "\(asked)")
-    }
-  }
-
-  @Test func `ask about every certificate although the database takes nothing, and then once more`() async throws {
-    try await RevocationBench.with { bench in
-      let (revocations, metrics) = (Revocations(.require), MetricsRegistry())
-      _ = try bench.code(revocations)
-      let checks = bench.checks(revocations, metrics: metrics)
-      func rename(_ statement: SQL) async throws {
-        try await bench.pool.read { session throws(DatabaseError) in _ = try session.execute(statement) }
-      }
-      try await rename("RENAME TABLE certificates TO mislaid")
-      await #expect(throws: DatabaseError.self) { try await checks.round() }
-      #expect(try bench.code(revocations) == "taken", "both are known here")
-      #expect(try await checks.round() == 0)
-      try await rename("RENAME TABLE mislaid TO certificates")
-      bench.clock.advance(by: .minutes(1))
-      #expect(try await checks.round() == 2)
-      let other = Revocations(.require)
-      try await bench.checks(other).recall()
-      #expect(try bench.code(other) == "taken")
+      #expect(try bench.code(revocations) == "revoked")
     }
   }
 }

@@ -190,10 +190,10 @@ extension SeedingBench {
       for dossier in try await Ledger(pool: pool).dossiers(of: id, app: app, extent: .customers) {
         let purchases = Purchase.fold(dossier.purchases, rules: Vocabulary.embedded.purchases.rules)
         for key in Set(purchases.map(\.key.subscription)) {
-          let renewal = Folded(
+          let renewal = Resolved(
             dossier.renewals.filter { $0.key == key }, rules: Vocabulary.embedded.renewals.rules)
           let subscription = Subscription(key: key, purchases: purchases, renewal: renewal)
-          if let subscription, dossier.standing(of: subscription, at: now).grantsAccess {
+          if let subscription, dossier.accessDecision(of: subscription, at: now).grantsAccess {
             entitled.insert(key.originalTransactionID)
           }
         }

@@ -336,9 +336,7 @@ import struct Seeding.Verdict
     }
   }
 
-  @Test func `gives nobody up for a certificate that no responder has vouched for yet`() {
-    #expect(Self.word(.refused("revocationNotKnown"), attempt: 50).hasPrefix("again"))
-    #expect(Self.word(.refused("noResponderNamed"), attempt: 50) == "failed")
+  @Test func `gives up on a history that is refused again and again`() {
     #expect(Self.word(.refused("badSignature"), attempt: 50) == "failed")
   }
 

@@ -85,17 +85,13 @@
     #expect(after?["statusName"] == "expired" && after?["grantsAccess"] == false)
   }
 
-  @Test(arguments: [(LegacyEntitlements.allow, true), (.deny, false)])
-  func `marks what V1 alone says, which grants access as the app's policy says`(
-    policy: LegacyEntitlements, grantsAccess: Bool
-  ) {
-    var dossier = dossier(.notificationV1)
-    dossier.legacyEntitlements = policy
-    let document = Document(vocabulary: .embedded, now: start, showsProvenance: false).describe(dossier, .purchases)
+  @Test func `marks what V1 alone says, which grants no access`() {
+    let document = Document(vocabulary: .embedded, now: start, showsProvenance: false)
+      .describe(dossier(.notificationV1), .purchases)
     #expect(document["purchases"]?.array?.first?.object?["confirmed"] == false)
     let subscription = document["subscriptions"]?.array?.first?.object
     #expect(subscription?["statusName"] == "active" && subscription?["confirmed"] == false)
-    #expect(subscription?["grantsAccess"] == .bool(grantsAccess))
+    #expect(subscription?["grantsAccess"] == false)
   }
 
   @Test func `says that Apple is being asked, and until when access is held meanwhile`() throws {

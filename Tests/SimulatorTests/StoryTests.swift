@@ -69,7 +69,7 @@
   func `ends for each customer as it was told`(name: String, expected: SubscriptionStatus) throws {
     let findings = try read(of: name)
     let purchases = Purchase.fold(findings.flatMap(\.purchases), rules: Vocabulary.embedded.purchases.rules)
-    let renewal = Folded(findings.flatMap(\.renewals), rules: Vocabulary.embedded.renewals.rules)
+    let renewal = Resolved(findings.flatMap(\.renewals), rules: Vocabulary.embedded.renewals.rules)
     let key = try #require(findings.first?.renewals.first?.key)
     let subscription = try #require(Subscription(key: key, purchases: purchases, renewal: renewal))
     #expect(subscription.status(at: Bench.start + .days(160)) == expected)

@@ -8,7 +8,7 @@ struct ExampleView {
   private let kept: ModelExample.Kept
   private let lookUp: OpenLookUp?
   private let purchases: [Purchase]
-  private let renewal: Folded<RenewalField>?
+  private let renewal: Resolved<RenewalField>?
   private let subscription: Subscription?
 
   /// - Parameter lookUp: by which Apple is being asked.
@@ -17,7 +17,7 @@ struct ExampleView {
     self.lookUp = lookUp
     let vocabulary = Vocabulary.embedded
     purchases = Purchase.fold(kept.purchases, rules: vocabulary.purchases.rules)
-    renewal = Folded(kept.renewals, rules: vocabulary.renewals.rules)
+    renewal = Resolved(kept.renewals, rules: vocabulary.renewals.rules)
     subscription = Subscription(
       key: SubscriptionKey(app: ModelExample.app, environment: .production, originalTransactionID: "1"),
       purchases: purchases, renewal: renewal)
@@ -33,9 +33,9 @@ struct ExampleView {
     case "shown": (["shown"] + shown).joined(separator: " ")
     case "transfers": (["transfers"] + transfers).joined(separator: " ")
     case "found": (["found", words[1]] + (kept.found[words[1]] ?? []).sorted()).joined(separator: " ")
-    case "at": standing(words)
+    case "at": access(words)
     case "renewal": fact("renewal", words, renewal)
-    case let word?: fact(word, words, purchases.first { name($0) == word }?.folded)
+    case let word?: fact(word, words, purchases.first { name($0) == word }?.resolved)
     case nil: "nothing is asked"
     }
   }
@@ -46,11 +46,11 @@ struct ExampleView {
   }
 
   /// `WHAT field=value [source] [inferred]`, `WHAT field=none`.
-  private func fact<Field>(_ what: String, _ words: [String], _ folded: Folded<Field>?) -> String {
-    guard let folded, words.count > 1, let name = words[1].split(separator: "=").first.map(String.init),
+  private func fact<Field>(_ what: String, _ words: [String], _ resolved: Resolved<Field>?) -> String {
+    guard let resolved, words.count > 1, let name = words[1].split(separator: "=").first.map(String.init),
       let field = Field(name: name)
     else { return "nothing of the kind" }
-    guard let value = folded.facts[field], let provenance = folded.provenance[field] else {
+    guard let value = resolved.facts[field], let origin = resolved.origins[field] else {
       return "\(what) \(name)=none"
     }
     let text =
@@ -59,27 +59,20 @@ struct ExampleView {
       case .string(let text): text
       case .null, .bool, .integer, .number, .array, .object: String(decoding: value.encoded(), as: UTF8.self)
       }
-    return "\(what) \(name)=\(text) \(provenance.source.name)\(provenance.isInferred ? " inferred" : "")"
+    return "\(what) \(name)=\(text) \(origin.source.name)\(origin.isInferred ? " inferred" : "")"
   }
 
-  /// `at TIME STATUS confirmed|unconfirmed allow:yes|no deny:yes|no`, with `held:TIME` when access is held and
+  /// `at TIME STATUS confirmed|unconfirmed access:yes|no`, with `held:TIME` when access is held and
   /// `claimed:STATUS` when unsigned sources say otherwise.
-  private func standing(_ words: [String]) -> String {
+  private func access(_ words: [String]) -> String {
     guard words.count > 1, let now = try? ExampleLine.instant(words[1]), let subscription else {
       return "no subscription"
     }
-    func standing(_ policy: LegacyEntitlements) -> Standing {
-      subscription.standing(at: now, legacy: policy, lookUp: lookUp, hold: .standard)
-    }
-    let grants = LegacyEntitlements.allCases.map { policy in
-      "\(policy.rawValue):\(standing(policy).grantsAccess ? "yes" : "no")"
-    }
-    let denied = standing(.deny)
-    let held = denied.accessHeldUntil.map { ["held:\(seconds($0))"] } ?? []
-    let claimed = denied.claim.map { ["claimed:\($0.status.name)"] } ?? []
-    return
-      (["at", words[1], denied.status?.name ?? "unknown", denied.isConfirmed ? "confirmed" : "unconfirmed"] + grants
-      + held + claimed)
+    let decision = subscription.accessDecision(at: now, lookUp: lookUp, hold: .standard)
+    let (proof, access) = (decision.isConfirmed ? "confirmed" : "unconfirmed", decision.grantsAccess ? "yes" : "no")
+    let held = decision.accessHeldUntil.map { ["held:\(seconds($0))"] } ?? []
+    let claimed = decision.claim.map { ["claimed:\($0.status.name)"] } ?? []
+    return (["at", words[1], decision.status?.name ?? "unknown", proof, "access:\(access)"] + held + claimed)
       .joined(separator: " ")
   }
 

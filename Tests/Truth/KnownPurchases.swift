@@ -30,7 +30,7 @@ package struct KnownPurchases: Sendable {
           let statements = dossier.purchases.filter { $0.key.originalTransactionID == id }
           let folded = Purchase.fold(statements, rules: Vocabulary.embedded.purchases.rules)
           let key = SubscriptionKey(app: bundleID, environment: environment, originalTransactionID: id)
-          let renewal = Folded(
+          let renewal = Resolved(
             dossier.renewals.filter { $0.key == key }, rules: Vocabulary.embedded.renewals.rules)
           if let subscription = Subscription(key: key, purchases: folded, renewal: renewal) {
             subscriptions.append(subscription)

@@ -33,7 +33,7 @@ public struct CanonicalDocument {
       "purchases": .array(
         purchases.map { purchase in
           .object(
-            describe(purchase.folded, vocabulary.purchases, vocabulary.rules, line: purchase.key.line))
+            describe(purchase.resolved, vocabulary.purchases, vocabulary.rules, line: purchase.key.line))
         }),
       "renewals": .array(renewals.compactMap { describe($0.value, vocabulary.renewals, vocabulary.rules) }),
     ]
@@ -50,22 +50,22 @@ public struct CanonicalDocument {
   private func describe<Key, Field>(
     _ statements: [Statement<Key, Field>], _ table: FieldTable<Field>, _ rows: (Field, Facts<Field>, Source) -> [String]
   ) -> JSONValue? {
-    Folded(statements, rules: table.rules.hearingEveryone).map { .object(describe($0, table, rows)) }
+    Resolved(statements, rules: table.rules.hearingEveryone).map { .object(describe($0, table, rows)) }
   }
 
   private func describe<Field>(
-    _ folded: Folded<Field>, _ table: FieldTable<Field>, _ rows: (Field, Facts<Field>, Source) -> [String],
+    _ resolved: Resolved<Field>, _ table: FieldTable<Field>, _ rows: (Field, Facts<Field>, Source) -> [String],
     line: Line? = nil
   ) -> JSONObject {
     var object = whose
     var rules: Set<String> = []
     for field in Field.allCases {
-      guard let value = folded.facts[field], let origin = folded.provenance[field] else { continue }
+      guard let value = resolved.facts[field], let origin = resolved.origins[field] else { continue }
       object[field.name] = value
-      rules.formUnion(rows(field, folded.facts, origin.source))
+      rules.formUnion(rows(field, resolved.facts, origin.source))
     }
     object["line"] = line.map { .string($0.text) }
-    object["provenance"] = .object(provenance(folded, table))
+    object["provenance"] = .object(provenance(resolved, table))
     object["rules"] = .array(rules.sorted().map(JSONValue.string))
     return object
   }
@@ -117,8 +117,8 @@ extension CanonicalDocument {
   }
 
   /// Of the highest authority that said any of it; `fields` names those that another source said.
-  private func provenance<Field>(_ folded: Folded<Field>, _ table: FieldTable<Field>) -> JSONObject {
-    let told = Field.allCases.compactMap { field in folded.provenance[field].map { (field: field, origin: $0) } }
+  private func provenance<Field>(_ resolved: Resolved<Field>, _ table: FieldTable<Field>) -> JSONObject {
+    let told = Field.allCases.compactMap { field in resolved.origins[field].map { (field: field, origin: $0) } }
     guard let chief = told.map(\.origin).max(by: { $0.source < $1.source }) else { return JSONObject() }
     var object = provenance(
       chief.source, chief.asOf, chief.message, inferred: told.filter(\.origin.isInferred).map(\.field.name))

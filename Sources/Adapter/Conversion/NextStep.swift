@@ -62,8 +62,6 @@ enum NextStep {
       .malformedCertificate, .swappedCertificates, .missingLeafMarker, .missingIntermediateMarker, .brokenChain,
       .leafKeyNotP256, .notValidAtSigning, .malformedSignature, .badSignature, .revoked:
       forged
-    case .revocationNotKnown: "See that Apple's OCSP responders can be reached, then hand it in again."
-    case .noResponderNamed: "Nobody can vouch for its certificates; without --ocsp it is read all the same."
     case .unsignedTestData: "Data of Xcode: add --allow-unsigned to look at it all the same."
     case .unknownRoot: roots
     case .unexpectedKind: "Hand in each part by itself."

@@ -39,7 +39,7 @@ extension Migration {
     ) ENGINE=InnoDB
     """
 
-  // Beside `app_policies`: an app without a row is as the build's default says.
+  // An app without a row has the default hold.
   private static let accessHolds: SQL = """
     CREATE TABLE IF NOT EXISTS access_holds (
       app INT UNSIGNED NOT NULL PRIMARY KEY,

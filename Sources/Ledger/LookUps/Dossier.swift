@@ -18,8 +18,6 @@ package struct Dossier: Sendable {
   package internal(set) var events: [Event]
   /// To whose accounts the originalTransactionIds were said to belong, and when.
   package internal(set) var attributions: [Attribution] = []
-  /// Whether V1 data alone may change entitlements here now.
-  package internal(set) var legacyEntitlements = LegacyEntitlements.deny
   /// For how long access may be held while a look-up is open.
   package internal(set) var hold = AccessHold.off
   /// By which Apple is being asked now because of what V1 alone reported, by originalTransactionId.
@@ -36,9 +34,8 @@ package struct Dossier: Sendable {
   package internal(set) var claimsAreCut = false
 
   /// How a subscription among these purchases stands at `now`, by the app's policies and the look-ups that are open.
-  package func standing(of subscription: Subscription, at now: Milliseconds) -> Standing {
-    subscription.standing(
-      at: now, legacy: legacyEntitlements, lookUp: lookUps[subscription.key.originalTransactionID], hold: hold)
+  package func accessDecision(of subscription: Subscription, at now: Milliseconds) -> AccessDecision {
+    subscription.accessDecision(at: now, lookUp: lookUps[subscription.key.originalTransactionID], hold: hold)
   }
 }
 
@@ -112,7 +109,7 @@ extension Ledger {
       appTransactions: try AppTransactionTable.find(
         downloads, app: app, environment: match.environment, in: session),
       events: lists.events, attributions: lists.attributions,
-      legacyEntitlements: match.policies.legacyEntitlements, hold: match.policies.hold,
+      hold: match.policies.hold,
       lookUps: try lookUps(of: originals, match, app, in: session), canAskApple: match.policies.canAskApple,
       claimedLinks: piece == 0 ? match.claimedLinks : [], claimedOriginals: piece == 0 ? match.claimedOriginals : [],
       claimsAreCut: lists.claimsAreCut || match.claimsAreCut)

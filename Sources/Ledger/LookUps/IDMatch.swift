@@ -40,17 +40,14 @@ package struct IDMatch: Sendable {
   }
 }
 
-/// What an app's operator decided about entitlements, in one environment: read once, however many pieces there are.
+/// The settings of an app that affect lookups: read once for all pieces.
 struct LookUpPolicies: Sendable {
-  /// Whether V1 data alone may change entitlements here now.
-  let legacyEntitlements: LegacyEntitlements
   /// For how long access may be held while a look-up is open.
   let hold: AccessHold
   /// Whether the app has a key of the App Store Server API.
   let canAskApple: Bool
 
-  init(of app: App, _ environment: Environment, in session: borrowing Session) throws(DatabaseError) {
-    legacyEntitlements = try PolicyTable.legacyEntitlements(of: app, environment: environment, in: session)
+  init(of app: App, in session: borrowing Session) throws(DatabaseError) {
     hold = try PolicyTable.accessHold(of: app, in: session)
     canAskApple = try CredentialTable.has(.apiKey, of: app, in: session)
   }
@@ -104,7 +101,7 @@ extension Ledger {
           environment: environment, customers: customers, originals: originals, claimedLinks: claimedLinks,
           claimedOriginals: withheld.filter { !members.contains(.originalTransactionID($0)) },
           claimsAreCut: claimsAreCut,
-          policies: try LookUpPolicies(of: app, environment, in: session)))
+          policies: try LookUpPolicies(of: app, in: session)))
     }
     return matches
   }

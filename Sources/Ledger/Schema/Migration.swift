@@ -17,7 +17,7 @@ package struct Migration: Sendable {
   // it is compared in every assignment of an upsert and assigned last. Each part's tables are in a file of its own.
   static let first = Migration(
     version: 1, title: "first",
-    statements: coreTables + modelTables + outboxTables + seedTables + [certificates] + reconciliation + consumption
+    statements: coreTables + modelTables + outboxTables + seedTables + reconciliation + consumption
       + workTables + claimedChangeTables + waitingUserIDTables + quarantineTables + claimTables
       + answerTables + rolloutTables + migrationTables)
 }

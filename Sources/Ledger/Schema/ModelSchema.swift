@@ -1,7 +1,7 @@
 import Database
 
 extension Migration {
-  static let modelTables: [SQL] = [purchaseMarks, attributions, userIDs, appPolicies]
+  static let modelTables: [SQL] = [purchaseMarks, attributions, userIDs]
 
   // As `purchases`, for what a later statement of the same source leaves standing although it does not repeat it.
   private static let purchaseMarks: SQL = """
@@ -44,15 +44,6 @@ extension Migration {
       user_id VARBINARY(255) NOT NULL,
       original_transaction_id VARBINARY(64) NOT NULL,
       PRIMARY KEY (app, environment, user_id, original_transaction_id)
-    ) ENGINE=InnoDB
-    """
-
-  // Beside `apps`: what is not here is as the build's defaults say.
-  private static let appPolicies: SQL = """
-    CREATE TABLE IF NOT EXISTS app_policies (
-      app INT UNSIGNED NOT NULL PRIMARY KEY,
-      legacy_entitlements VARBINARY(16) NOT NULL,
-      changed_at BIGINT NOT NULL
     ) ENGINE=InnoDB
     """
 }

@@ -9,7 +9,6 @@ package struct AppRecord: Sendable {
   package let flags: [Flag]
   package let tokens: [TokenTable.Record]
   package let credentials: [CredentialTable.Record]
-  package let legacyEntitlements: LegacyEntitlements
   package let accessHold: AccessHold
   package let unprovenForwarding: UnprovenForwarding
   package let consumption: ConsumptionPolicy
@@ -22,7 +21,6 @@ package struct AppRecord: Sendable {
     flags = try AppTable.flags(of: app, in: session)
     tokens = try TokenTable.list(of: app, in: session)
     credentials = try CredentialTable.list(of: app, in: session)
-    legacyEntitlements = try PolicyTable.legacyEntitlements(of: app, in: session)
     accessHold = try PolicyTable.accessHold(of: app, in: session)
     unprovenForwarding = try UnprovenForwardingTable.policy(of: app, in: session)
     consumption = try ConsumptionPolicyTable.policy(of: app.id, in: session)

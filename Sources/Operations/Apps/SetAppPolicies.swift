@@ -4,8 +4,8 @@ package import Purchases
 import Signing
 package import Time
 
-/// Decides what holds for an app: what V1 alone may change, how long access is held, what is forwarded unproven, what
-/// Apple is told of consumption, and how verifyReceipt is answered.
+/// Changes the policies of an app: how long access is held, what is forwarded unproven, what Apple is told of consumption,
+/// and how verifyReceipt is answered.
 package struct SetAppPolicies: Sendable {
   /// What Apple is told of consumption, and by what the back end that is asked knows us.
   package struct Consumption: Sendable {
@@ -31,7 +31,6 @@ package struct SetAppPolicies: Sendable {
   private static let tokenName = "consumption"
 
   /// Nil, of each of these: it stays as it is.
-  package var legacyEntitlements: LegacyEntitlements?
   package var accessHold: AccessHold?
   package var unprovenForwarding: UnprovenForwarding?
   package var consumption: Consumption?
@@ -46,9 +45,6 @@ package struct SetAppPolicies: Sendable {
   package func plan(on connection: Connection) async throws -> Plan {
     let before = try await AppRecord.find(bundleID, connection)
     var changes: [String] = []
-    if let legacyEntitlements, legacyEntitlements != before.legacyEntitlements {
-      changes.append("legacy entitlements \(before.legacyEntitlements.rawValue) to \(legacyEntitlements.rawValue)")
-    }
     if let accessHold, accessHold != before.accessHold {
       changes.append("hold access \(before.accessHold.summary) to \(accessHold.summary)")
     }
@@ -79,9 +75,6 @@ package struct SetAppPolicies: Sendable {
     let app = plan.before.app
     let keys = consumption?.token == nil ? nil : try await source.keys(for: connection)
     try await connection.transaction { session throws(DatabaseError) in
-      if let legacyEntitlements {
-        try PolicyTable.set(legacyEntitlements: legacyEntitlements, of: app, at: now, in: session)
-      }
       if let accessHold { try PolicyTable.set(accessHold: accessHold, of: app, at: now, in: session) }
       if let unprovenForwarding {
         try UnprovenForwardingTable.set(unprovenForwarding, of: app, at: now, in: session)

@@ -18,27 +18,27 @@ struct Document {
     return periods.sorted { $0.key.originalTransactionID < $1.key.originalTransactionID }.compactMap { key, purchases in
       Subscription(
         key: key, purchases: purchases,
-        renewal: Folded(intentions[key] ?? [], rules: vocabulary.renewals.rules))
+        renewal: Resolved(intentions[key] ?? [], rules: vocabulary.renewals.rules))
     }
   }
 
-  /// A purchase as the app's policy has it shown, with what unsigned sources claim beside it.
-  func describe(_ purchase: Purchase, under legacy: LegacyEntitlements) -> JSONObject {
-    let shown = purchase.shown(under: legacy)
-    var object = describe(shown.folded)
+  /// The purchase by its signed sources, with what unsigned sources claim.
+  func describe(_ purchase: Purchase) -> JSONObject {
+    let shown = purchase.shown
+    var object = describe(shown.resolved)
     object["line"] = .string(shown.key.line.text)
     object["confirmed"] = .bool(shown.isConfirmed)
-    object["claimed"] = claim(purchase.folded, beside: shown.folded).map(JSONValue.object)
+    object["claimed"] = claim(purchase.resolved, beside: shown.resolved).map(JSONValue.object)
     return object
   }
 
   /// The fields of `whole` that `shown` has otherwise or not at all, each with who says so; nil when there are none.
-  private func claim<Field>(_ whole: Folded<Field>?, beside shown: Folded<Field>?) -> JSONObject? {
+  private func claim<Field>(_ whole: Resolved<Field>?, beside shown: Resolved<Field>?) -> JSONObject? {
     guard let whole else { return nil }
     let fields = whole.facts.known.compactMap { field, value -> (String, JSONValue)? in
-      guard shown?.facts[field] != value, let provenance = whole.provenance[field] else { return nil }
+      guard shown?.facts[field] != value, let origin = whole.origins[field] else { return nil }
       var object: JSONObject = ["value": value]
-      for member in describe(provenance) { object[member.key] = member.value }
+      for member in describe(origin) { object[member.key] = member.value }
       return (field.name, .object(object))
     }
     return fields.isEmpty ? nil : JSONObject(fields)
@@ -47,26 +47,26 @@ struct Document {
   func describe(_ subscription: Subscription, in dossier: Dossier) -> JSONObject {
     var object: JSONObject = ["originalTransactionId": .string(subscription.key.originalTransactionID)]
     // Without an expiry that can be read there is no status: said as such, not left out.
-    let standing = dossier.standing(of: subscription, at: now)
-    object["status"] = standing.status.map { .integer(Int64($0.rawValue)) } ?? .null
-    object["statusName"] = standing.status.map { .string($0.name) } ?? .null
-    object["confirmed"] = .bool(standing.isConfirmed)
-    object["grantsAccess"] = .bool(standing.grantsAccess)
-    object["accessHeldUntil"] = standing.accessHeldUntil.map { .integer($0.sinceEpoch) }
+    let decision = dossier.accessDecision(of: subscription, at: now)
+    object["status"] = decision.status.map { .integer(Int64($0.rawValue)) } ?? .null
+    object["statusName"] = decision.status.map { .string($0.name) } ?? .null
+    object["confirmed"] = .bool(decision.isConfirmed)
+    object["grantsAccess"] = .bool(decision.grantsAccess)
+    object["accessHeldUntil"] = decision.accessHeldUntil.map { .integer($0.sinceEpoch) }
     if let lookUp = dossier.lookUps[subscription.key.originalTransactionID] {
       object["lookUp"] = .object(lookUp.json)
-    } else if standing.hasUnconfirmedWord, !dossier.canAskApple {
+    } else if decision.hasUnconfirmedWord, !dossier.canAskApple {
       // Nobody will confirm it, so it is not to be waited for.
       object["lookUp"] = ["state": "noAPIKey"]
     }
-    let shown = subscription.shown(under: dossier.legacyEntitlements, at: now)
+    let shown = subscription.shown(at: now)
     if let current = shown.current(at: now) {
       object["productId"] = current.productID.map(JSONValue.string)
       object["expiresDate"] = current.expiresDate.map { .integer($0.sinceEpoch) }
     }
     object["renewal"] = shown.renewal.map { .object(describe($0)) }
     var claimed: JSONObject = [:]
-    if let claim = standing.claim {
+    if let claim = decision.claim {
       claimed["status"] = .integer(Int64(claim.status.rawValue))
       claimed["statusName"] = .string(claim.status.name)
       claimed["productId"] = claim.period?.productID.map(JSONValue.string)
@@ -77,24 +77,24 @@ struct Document {
     return object
   }
 
-  func describe<Field>(_ folded: Folded<Field>) -> JSONObject {
-    var object = folded.facts.json
-    object["asOf"] = .integer(folded.asOf.sinceEpoch)
+  func describe<Field>(_ resolved: Resolved<Field>) -> JSONObject {
+    var object = resolved.facts.json
+    object["asOf"] = .integer(resolved.asOf.sinceEpoch)
     if showsProvenance {
       object["provenance"] = .object(
         JSONObject(
-          folded.facts.known.compactMap { field, _ in
-            folded.provenance[field].map { (field.name, .object(describe($0))) }
+          resolved.facts.known.compactMap { field, _ in
+            resolved.origins[field].map { (field.name, .object(describe($0))) }
           }))
     }
     return object
   }
 
-  private func describe(_ provenance: Provenance) -> JSONObject {
+  private func describe(_ origin: FieldOrigin) -> JSONObject {
     [
-      "source": .string(provenance.source.name), "asOf": .integer(provenance.asOf.sinceEpoch),
-      "rule": .string(provenance.rule), "message": .string(Digest(bytes: provenance.message)?.hex ?? ""),
-      "inferred": .bool(provenance.isInferred),
+      "source": .string(origin.source.name), "asOf": .integer(origin.asOf.sinceEpoch),
+      "rule": .string(origin.rule), "message": .string(Digest(bytes: origin.message)?.hex ?? ""),
+      "inferred": .bool(origin.isInferred),
     ]
   }
 

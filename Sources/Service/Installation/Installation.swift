@@ -92,9 +92,11 @@ package struct Installation: Sendable {
     (self.server, self.metricsServer, self.ledger, self.metrics) = (server, metricsServer, ledger, metrics)
     let parts: [(any Service)?] = [
       PoolService(pool: pool), clients, CommitService(commit: commit), delivery,
-      RevocationChecks(
-        settings.revocations, pool: pool, responder: Responder(client: clients.respondersAndBackEnds),
-        metrics: metrics, clock: clock, logger: logger),
+      settings.revocations.map {
+        RevocationChecks(
+          $0, responder: Responder(client: clients.respondersAndBackEnds), metrics: metrics, clock: clock,
+          logger: logger)
+      },
       registry, Housekeeping(pool: pool, ledger: ledger, metrics: counts, clock: clock, logger: logger),
       readiness, times, shadow, sample, webhook, guarding,
       settings.carriesOutMigrations

@@ -46,7 +46,7 @@ extension Installation {
     package var passThroughWithin = Interval.seconds(10)
     package var client = HTTPClientConfiguration()
     /// The same that the adapter's verifier looks up.
-    package var revocations = Revocations(.off)
+    package var revocations: Revocations?
     /// Nil: Apple is asked nothing by itself.
     package var appStore: AppStoreSettings?
     package var seeding = Seeding.Settings()

@@ -19,10 +19,9 @@ struct ResultPage {
   private var subscriptions: [JSONValue] = []
   private var claimedLinks: [JSONValue] = []
   private var claimsAreCut = false
-  private var legacy = LegacyEntitlements.deny
   private var members: PageList<CustomerNode>
   private var purchases: PageList<Purchase>
-  private var appTransactions: PageList<Folded<AppTransactionField>>
+  private var appTransactions: PageList<Resolved<AppTransactionField>>
   private var events: PageList<(occurrence: Occurrence, isSuperseded: Bool)>
   private var accounts: PageList<Attribution>
   private var transfers: PageList<Transfer>
@@ -64,7 +63,6 @@ struct ResultPage {
   /// Adds what is known below some originalTransactionIds, those of a later piece after all of these.
   mutating func add(_ piece: Dossier) {
     let vocabulary = document.vocabulary
-    legacy = piece.legacyEntitlements
     claimsAreCut = claimsAreCut || piece.claimsAreCut
     let links =
       piece.claimedLinks.map { .object(Document.describe($0, of: customers)) }
@@ -93,11 +91,11 @@ struct ResultPage {
           attributions.filter { owners[original] != nil && $0.originalTransactionID == original }))
     }
     for (id, statements) in Dictionary(grouping: piece.appTransactions, by: \.key.appTransactionID) {
-      if let folded = Folded(statements, rules: vocabulary.appTransactions.rules) {
-        appTransactions.add(folded, at: ListPosition(id: id))
+      if let resolved = Resolved(statements, rules: vocabulary.appTransactions.rules) {
+        appTransactions.add(resolved, at: ListPosition(id: id))
       }
     }
-    let periods = PeriodIndex(subscriptions.map { $0.shown(under: legacy, at: document.now) })
+    let periods = PeriodIndex(subscriptions.map { $0.shown(at: document.now) })
     let occurrences = Occurrence.toldAndLearned(in: piece.events, purchases: folded)
     // What was learned stands where its purchase does.
     let sources =
@@ -158,7 +156,7 @@ struct ResultPage {
     }
     if !isLater, !claimedLinks.isEmpty { object["claimedLinks"] = .array(claimedLinks) }
     object["purchases"] = take(.purchases, &purchases) { purchase in
-      var object = document.describe(purchase, under: legacy)
+      var object = document.describe(purchase)
       let original = purchase.key.originalTransactionID
       if !purchase.isSubscription { object["owner"] = owners[original].map { .object(JSONObject(owner: $0)) } }
       return object

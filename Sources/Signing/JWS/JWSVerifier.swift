@@ -129,9 +129,7 @@ final class JWSVerifier: Sendable {
       throw VerificationError(.badSignature, "not signed by the leaf's key, or changed since")
     }
     if known == nil { headers.insert(candidate, segment: jws.header, of: bytes) }
-    do throws(VerificationError) {
-      try revocations?.check(chain.links, signedAt: claims.signedAt ?? now, now: now)
-    } catch { throw error.code == .revoked ? error : error.signed() }
+    try revocations?.check(chain.links, signedAt: claims.signedAt ?? now, now: now)
     return Verified(
       payload: payload, signedAt: claims.signedAt, environment: claims.environment,
       trust: .chain(

@@ -117,7 +117,7 @@ public final class SignedDataVerifier: Sendable {
       }
     } catch {
       if isMisread { throw isSignedNotification(jws, now: now) ? error.proven() : error }
-      throw error.isSigned && read?.kind == .notification ? error.proven() : error
+      throw error
     }
     guard let claims = read, let kind = claims.kind, due == nil || kind == due else {
       let seen = read?.kind?.rawValue ?? "nothing known"

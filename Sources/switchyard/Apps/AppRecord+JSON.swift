@@ -12,7 +12,6 @@ extension AppRecord {
     [
       "bundleId": .string(app.bundleID), "appAppleId": JSONValue(app.appAppleID),
       "stages": .object(JSONObject(flags.map { ($0.environment.rawValue, .string($0.stage.rawValue)) })),
-      "legacyEntitlements": .string(legacyEntitlements.rawValue),
       "holdAccessHours": .integer(Int64(accessHold.hours)),
       "forwardUnproven": .string(unprovenForwarding.rawValue), "consumption": .string(consumption.summary),
       "answerReadings": .array(answerReadings.map { .string($0) }), "answerClients": .string(answerClients.rawValue),

@@ -10,14 +10,10 @@ enum AppSet {
   static let command = Command(
     "set", "Decide what holds for an app.",
     discussion: """
-      --legacy-entitlements: whether what V1 alone says (notifications, verifyReceipt answers) may change what customers \
-      are entitled to while the app is in record. deny, the default: what Apple signed decides, the rest is shown and \
-      marked as unconfirmed. allow: all sources decide. Beyond record it is always deny.
-
-      --hold-access: while legacy entitlements are denied, Apple is asked to confirm each change that V1 alone reports. If \
-      the signed period ends before Apple has answered, as when its API is down, access is held for up to this many hours, \
-      0 to 72. 72 is the default, 0 holds nothing. Access is held only for a customer whose signed access lasted to its end \
-      and whom V1 reports as renewed. Apple's answer ends it.
+      --hold-access: Apple is asked to confirm each change that V1 alone reports. If the signed period ends before Apple \
+      has answered, as when its API is down, access is held for up to this many hours, 0 to 72. 72 is the default, 0 holds \
+      nothing. Access is held only for a customer whose signed access lasted to its end and whom V1 reports as renewed. \
+      Apple's answer ends it.
 
       --forward-unproven: whether unproven messages are forwarded to the app's old back end. A message is unproven if it \
       has neither a valid signature nor the app's shared secret. allow (default): it is sent once, and again up to three \
@@ -36,18 +32,16 @@ enum AppSet {
       --certificate` registered.
       """,
     examples: [
-      Command.Example("switchyard app set com.example.app --legacy-entitlements allow"),
-      Command.Example("switchyard app set com.example.app --legacy-entitlements deny --dry-run"),
       Command.Example("switchyard app set com.example.app --hold-access 24h"),
+      Command.Example("switchyard app set com.example.app --hold-access 0h --dry-run"),
       Command.Example("switchyard app set com.example.app --forward-unproven deny"),
       Command.Example("switchyard app set com.example.app --answer-reading Y-009 --answer-reading Y-011"),
       Command.Example(
         "switchyard app set com.example.app --consumption ask --consumption-url https://example.com/used"),
     ],
     options: [
-      .value(
-        "legacy-entitlements", "POLICY", choices: LegacyEntitlements.allCases.map(\.rawValue),
-        "Whether V1 data alone may change entitlements."),
+      // Accepted without effect.
+      .value("legacy-entitlements", "POLICY", choices: ["deny"], ""),
       .value("hold-access", "TIME", "How long access may be held while Apple is asked, in hours, 0 to 72h."),
       .value(
         "forward-unproven", "POLICY", choices: UnprovenForwarding.allCases.map(\.rawValue),
@@ -61,7 +55,6 @@ enum AppSet {
       .flag("dry-run", "Say what would be done and do nothing."), JSONOutput.option,
     ] + MasterKeyOptions.options, arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
-    let legacy: LegacyEntitlements? = try arguments.choice("legacy-entitlements")
     let hold = try arguments.duration("hold-access", in: .seconds(0)...(.hours(Int64(AccessHold.longest)))).map {
       AccessHold(hours: Int($0.milliseconds / Interval.hours(1).milliseconds))
     }
@@ -70,16 +63,16 @@ enum AppSet {
     let readings = try readings(arguments)
     let clients: AnswerClients? = try arguments.choice("answer-clients")
     guard
-      legacy != nil || hold != nil || unproven != nil || consumption != nil || readings != nil || clients != nil
+      hold != nil || unproven != nil || consumption != nil || readings != nil || clients != nil
+        || arguments.value("legacy-entitlements") != nil
     else {
       throw UsageError(
         .missingOption,
-        "Specify --legacy-entitlements, --hold-access, --forward-unproven, --consumption, --answer-reading or "
-          + "--answer-clients.",
+        "Specify --hold-access, --forward-unproven, --consumption, --answer-reading or --answer-clients.",
         path: arguments.path)
     }
     var set = SetAppPolicies(of: arguments.positionals[0])
-    (set.legacyEntitlements, set.accessHold, set.unprovenForwarding) = (legacy, hold, unproven)
+    (set.accessHold, set.unprovenForwarding) = (hold, unproven)
     set.consumption = consumption?.choice
     (set.answerReadings, set.answerClients) = (readings, clients)
     let (options, policies) = (try DatabaseOptions(arguments), set)
@@ -112,10 +105,6 @@ enum AppSet {
     let (record, changes, isDry) = (plan.before, plan.changes, arguments.flag("dry-run"))
     if arguments.wantsJSON {
       var object: JSONObject = ["app": .string(record.app.bundleID), "dryRun": .bool(isDry)]
-      if let legacy = set.legacyEntitlements {
-        object["legacyEntitlements"] = .string(legacy.rawValue)
-        object["before"] = .string(record.legacyEntitlements.rawValue)
-      }
       if let hold = set.accessHold {
         object["holdAccessHours"] = .integer(Int64(hold.hours))
         object["holdAccessHoursBefore"] = .integer(Int64(record.accessHold.hours))
@@ -139,7 +128,7 @@ enum AppSet {
       try terminal.write(object)
     } else if changes.isEmpty {
       let now = [
-        set.legacyEntitlements?.rawValue, (set.accessHold?.summary).map { "hold access \($0)" },
+        arguments.value("legacy-entitlements"), (set.accessHold?.summary).map { "hold access \($0)" },
         (set.unprovenForwarding?.rawValue).map { "forward unproven \($0)" },
         (set.consumption?.policy.summary).map { "consumption \($0)" },
         (set.answerReadings?.summary).map { "answer readings \($0)" },
@@ -148,16 +137,6 @@ enum AppSet {
       try terminal.write("\(isDry ? "would: " : "")nothing to change: it is \(now.joined(separator: ", "))\n")
     } else {
       for change in changes { try terminal.write("\(isDry ? "would: " : "")\(change)\n") }
-    }
-  }
-}
-
-extension LegacyEntitlements {
-  /// What it means, in a few words.
-  var summary: String {
-    switch self {
-    case .allow: "all sources decide about access while in record"
-    case .deny: "signed sources decide about access"
     }
   }
 }

@@ -28,7 +28,6 @@ enum AppShow {
       try terminal.write("app       \(bundleID)\n")
       try terminal.write("Apple id  \(record.app.appAppleID.map { "\($0)" } ?? "not registered")\n")
       try terminal.write("stages    \(record.stages)\n")
-      try terminal.write("V1 alone  \(record.legacyEntitlements.rawValue): \(record.legacyEntitlements.summary)\n")
       try terminal.write("hold      \(record.accessHold.summary)\n")
       try terminal.write("unproven  \(record.unprovenForwarding.summary)\n")
       try terminal.write("consumed  \(record.consumption.summary)\n")

@@ -27,7 +27,7 @@ struct LedgerChecks {
       + (try Self.apps(session))
       + (try ServiceChecks(session, now: now).all) + (try SetupChecks(session).all) + (try StageChecks(session).all)
       + (try OutboxChecks(session, now: now).all) + (try Self.quarantine(session))
-      + (try Self.certificates(session)) + (try Self.heartbeats(session))
+      + (try Self.heartbeats(session))
       + (try AskingChecks(session, own, now: now).all)
   }
 
@@ -85,23 +85,6 @@ struct LedgerChecks {
     return [.ok("apps", "\(apps.count) registered")] + checks
   }
 
-  private static func certificates(_ session: Session) throws(DatabaseError) -> [Check] {
-    let unvouchable = try CertificateTable.unvouchable(in: session).map { serialNumber -> Check in
-      .warn(
-        "certificate", "\(serialNumber) names no OCSP responder: nobody can say whether it was revoked",
-        "--ocsp prefer takes what it signs, --ocsp require sets it aside; Apple's own name one")
-    }
-    return try unvouchable
-      + CertificateTable.all(in: session).compactMap { standing in
-        standing.revokedAt.map { date in
-          .fail(
-            "certificate",
-            "\(standing.serialNumber) of Apple's was revoked at \(date.iso8601); what it signed since is "
-              + "refused", "ask Apple; nothing was lost: `switchyard quarantine list --code revoked`")
-        }
-      }
-  }
-
   private static func quarantine(_ session: Session) throws(DatabaseError) -> [Check] {
     let reasons = try QuarantineTable.reasons(in: session)
     if reasons.isEmpty { return [.ok("quarantine", "empty")] }
@@ -140,8 +123,6 @@ struct LedgerChecks {
     case "noSharedSecret":
       "`switchyard app secret BUNDLE_ID --shared-secret-file FILE`, \(replay)"
     case "wrongAppAppleId": "compare the Apple id with App Store Connect, \(replay)"
-    case "revocationNotKnown": "see that the responders in the log can be reached, \(replay)"
-    case "noResponderNamed": "serve with `--ocsp prefer` if these certificates are Apple's, \(replay)"
     case "revoked": "`switchyard quarantine list --code revoked`: signed with a certificate that Apple has revoked"
     case "unknownRoot": "forged, or of a root not trusted here: `switchyard quarantine list --code unknownRoot`"
     default: "`switchyard quarantine list --code \(reason.code)`"

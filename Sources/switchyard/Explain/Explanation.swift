@@ -43,11 +43,11 @@ struct Explanation {
     subscriptions = keys.sorted { $0.originalTransactionID < $1.originalTransactionID }.compactMap { key in
       let said = renewals[key] ?? []
       let subscription = Subscription(
-        key: key, purchases: periods[key] ?? [], renewal: Folded(said, rules: vocabulary.renewals.rules))
+        key: key, purchases: periods[key] ?? [], renewal: Resolved(said, rules: vocabulary.renewals.rules))
       guard subscription != nil || !said.isEmpty else { return nil }
       return ExplainedSubscription(
         key: key, subscription: subscription,
-        standing: subscription.map { dossier.standing(of: $0, at: now) },
+        decision: subscription.map { dossier.accessDecision(of: $0, at: now) },
         lookUp: dossier.lookUps[key.originalTransactionID],
         owner: owners[key.originalTransactionID],
         renewal: ExplainedThing(said, vocabulary.renewals.rules, vocabulary.rules))
@@ -58,8 +58,7 @@ struct Explanation {
         [vocabulary.appTransactions.rules[field].id]
       }
     }
-    let index = PeriodIndex(
-      subscriptions.compactMap { $0.subscription?.shown(under: dossier.legacyEntitlements, at: now) })
+    let index = PeriodIndex(subscriptions.compactMap { $0.subscription?.shown(at: now) })
     events = Occurrence.toldAndLearned(in: dossier.events, purchases: purchases).map { occurrence in
       ExplainedEvent(occurrence: occurrence, isSuperseded: index.isSuperseded(occurrence.event))
     }
@@ -95,7 +94,7 @@ struct Explanation {
   }
 
   func thing(_ purchase: Purchase) -> ExplainedThing? {
-    let upgrade = purchase.folded.provenance[.isUpgraded].flatMap { reason in
+    let upgrade = purchase.resolved.origins[.isUpgraded].flatMap { reason in
       purchase.facts[.isUpgraded].map { value in
         ExplainedThing.Word(
           value: value, source: reason.source, asOf: reason.asOf, message: reason.message,
@@ -127,7 +126,7 @@ struct ExplainedSubscription {
   let key: SubscriptionKey
   /// Nil when only renewals are known of it, and no period.
   let subscription: Subscription?
-  let standing: Purchases.Standing?
+  let decision: AccessDecision?
   /// By which Apple is being asked now because of what V1 alone reported.
   let lookUp: OpenLookUp?
   /// Nil where it never passed from one account to another.
@@ -135,7 +134,7 @@ struct ExplainedSubscription {
   let renewal: ExplainedThing?
 
   /// Whether the account that was asked for has access, or, if none was asked for, whoever has the subscription.
-  var grantsAccess: Bool { standing?.grantsAccess == true && owner?.isAnother != true }
+  var grantsAccess: Bool { decision?.grantsAccess == true && owner?.isAnother != true }
 }
 
 /// Whose a subscription is now that passed from one account to another.
@@ -196,7 +195,7 @@ struct ExplainedThing {
   ) {
     guard !statements.isEmpty else { return nil }
     fields = F.allCases.compactMap { field in
-      var words = Testimony.all(about: field, in: statements, rules: rules).map { word in
+      var words = FieldStatement.all(about: field, in: statements, rules: rules).map { word in
         Word(
           value: word.value, source: word.source, asOf: word.asOf, message: word.message,
           isInferred: word.isInferred, verdict: word.verdict, rows: rows(field, word.facts, word.source))

@@ -12,7 +12,7 @@ extension Explanation {
     var writer = JSONObjectWriter(terminal)
     try writer.add([
       "app": .string(app), "id": .string(id), "environment": .string(dossier.environment.rawValue),
-      "at": .integer(now.sinceEpoch), "legacyEntitlements": .string(dossier.legacyEntitlements.rawValue),
+      "at": .integer(now.sinceEpoch), "legacyEntitlements": "deny",
       "holdAccessHours": .integer(Int64(dossier.hold.hours)), "canAskApple": .bool(dossier.canAskApple),
     ])
     try writer.add("customers", dossier.customers.sorted { $0.key < $1.key }) { customer in
@@ -32,7 +32,7 @@ extension Explanation {
   }
 
   private func json(_ purchase: Purchase) -> JSONObject {
-    let shown = purchase.shown(under: dossier.legacyEntitlements)
+    let shown = purchase.shown
     var object: JSONObject = [
       "originalTransactionId": .string(shown.key.originalTransactionID), "line": .string(shown.key.line.text),
       "confirmed": .bool(shown.isConfirmed),
@@ -49,12 +49,12 @@ extension ExplainedSubscription {
   fileprivate var json: JSONObject {
     [
       "originalTransactionId": .string(key.originalTransactionID),
-      "status": JSONValue(standing?.status.map { Int64($0.rawValue) }), "statusName": JSONValue(standing?.status?.name),
-      "confirmed": .bool(standing?.isConfirmed ?? false), "grantsAccess": .bool(grantsAccess),
-      "accessHeldUntil": grantsAccess ? JSONValue(standing?.accessHeldUntil?.sinceEpoch) : .null,
+      "status": JSONValue(decision?.status.map { Int64($0.rawValue) }), "statusName": JSONValue(decision?.status?.name),
+      "confirmed": .bool(decision?.isConfirmed ?? false), "grantsAccess": .bool(grantsAccess),
+      "accessHeldUntil": grantsAccess ? JSONValue(decision?.accessHeldUntil?.sinceEpoch) : .null,
       "owner": owner.map { .object(JSONObject(owner: $0.accounts)) } ?? .null,
       "lookUp": lookUp.map { .object($0.json) } ?? .null, "lookUpFailure": JSONValue(lookUp?.failure),
-      "decidedBy": JSONValue(standing?.period?.key.line.text),
+      "decidedBy": JSONValue(decision?.period?.key.line.text),
       "claimed": claimed, "renewal": renewal.map { .object($0.json) } ?? .null,
     ]
   }
@@ -63,7 +63,7 @@ extension ExplainedSubscription {
 extension ExplainedSubscription {
   /// The status that unsigned sources claim; null where they say nothing else.
   private var claimed: JSONValue {
-    guard let claim = standing?.claim else { return .null }
+    guard let claim = decision?.claim else { return .null }
     return [
       "status": .integer(Int64(claim.status.rawValue)), "statusName": .string(claim.status.name),
       "decidedBy": JSONValue(claim.period?.key.line.text),

@@ -9,7 +9,7 @@ import Time
 extension Explanation {
   func text(withSources: Bool, for terminal: Terminal) -> String {
     var parts = [heading]
-    parts += subscriptions.map(standing)
+    parts += subscriptions.map(summary)
     if !ownedLines.isEmpty { parts.append(limit.first(of: ownedLines).joined()) }
     parts.append(purchaseTable.render(for: terminal) + rest(of: purchases.count, "purchases"))
     if !events.isEmpty { parts.append(eventTable.render(for: terminal) + rest(of: events.count, "events")) }
@@ -18,7 +18,7 @@ extension Explanation {
     if !transfers.isEmpty { parts.append(transferTable.render(for: terminal) + rest(of: transfers.count, "transfers")) }
     if withSources {
       for purchase in limit.newest(of: purchases) {
-        let key = purchase.shown(under: dossier.legacyEntitlements).key
+        let key = purchase.signedKey
         let title = "purchase \(key.originalTransactionID) line \(key.line.shown)"
         if let thing = thing(purchase) { parts.append(sources(title, thing, terminal)) }
       }
@@ -66,25 +66,22 @@ extension Explanation {
     return "the newest \(most) of \(count) \(what); --limit \(count) shows all\n"
   }
 
-  private func standing(_ explained: ExplainedSubscription) -> String {
+  private func summary(_ explained: ExplainedSubscription) -> String {
     let original = explained.key.originalTransactionID.shown
-    guard let standing = explained.standing, let subscription = explained.subscription else {
+    guard let decision = explained.decision, let subscription = explained.subscription else {
       return "subscription \(original): no period is known, only what Apple intends\n"
     }
     let access = explained.grantsAccess ? "access" : "NO access"
-    let status = standing.status?.name ?? "unknown: nobody with a vote says when it ends"
-    let proof =
-      standing.isConfirmed
-      ? "confirmed by Apple's signature"
-      : "NOT confirmed by any signature; the policy for V1 alone is \(dossier.legacyEntitlements.rawValue)"
+    let status = decision.status?.name ?? "unknown: nobody with a vote says when it ends"
+    let proof = decision.isConfirmed ? "confirmed by Apple's signature" : "NOT confirmed by any signature"
     var lines = ["subscription \(original): \(status), \(access)", "  \(proof)"]
-    if let claim = standing.claim {
+    if let claim = decision.claim {
       let line = claim.period.map { " by line \($0.key.line.shown)" } ?? ""
       lines.append("  claimed by unsigned messages, and not counted: \(claim.status.name)\(line)")
     }
     if let owner = explained.owner { lines.append("  \(text(of: owner))") }
-    lines += lookUpLines(explained, standing)
-    if let period = standing.period ?? subscription.current {
+    lines += lookUpLines(explained, decision)
+    if let period = decision.period ?? subscription.current {
       let ends = period.expiresDate.map(\.iso8601) ?? "?"
       lines.append("  decided by line \(period.key.line.shown), \(period.productID?.shown ?? "?"), until \(ends)")
       if let revoked = period.revocationDate { lines.append("  revoked \(revoked.iso8601)") }
@@ -116,9 +113,9 @@ extension Explanation {
   private static let reported = ["period": "a new period", "renewal": "a new renewal state", "refund": "a refund"]
 
   /// Whether Apple is being asked, why, and what that means for access.
-  private func lookUpLines(_ explained: ExplainedSubscription, _ standing: Purchases.Standing) -> [String] {
+  private func lookUpLines(_ explained: ExplainedSubscription, _ decision: AccessDecision) -> [String] {
     guard let lookUp = explained.lookUp else {
-      guard standing.hasUnconfirmedWord, !dossier.canAskApple else { return [] }
+      guard decision.hasUnconfirmedWord, !dossier.canAskApple else { return [] }
       return [
         "  Apple cannot be asked: the app has no API key. Add it with `switchyard app add \(app) --key-file FILE`"
       ]
@@ -129,7 +126,7 @@ extension Explanation {
         + reported.joined(separator: " and ")
     ]
     if let failure = lookUp.failure { lines.append("  the last attempt failed: \(failure.shown)") }
-    if let until = standing.accessHeldUntil {
+    if let until = decision.accessHeldUntil {
       lines.append(
         "  access is held until \(until.iso8601) at the latest: the signed period is over, V1 says it goes on")
     }
@@ -147,7 +144,7 @@ extension Explanation {
       .init("TOLD BY"),
     ])
     for told in limit.newest(of: purchases) {
-      let purchase = told.shown(under: dossier.legacyEntitlements)
+      let purchase = told.shown
       var states: [String] = []
       if let revoked = purchase.revocationDate { states.append("revoked \(revoked.iso8601)") }
       if purchase.isUpgraded { states.append("upgraded") }

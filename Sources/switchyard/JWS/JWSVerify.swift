@@ -54,7 +54,7 @@ struct JWSVerify {
   private init(_ arguments: ParsedArguments) throws {
     var roots: [RootCertificate] = []
     for file in arguments.values("root") { roots += try TrustOptions.read(file) }
-    revocations = arguments.flag("ocsp") ? Revocations(.require) : nil
+    revocations = arguments.flag("ocsp") ? Revocations() : nil
     verifier = SignedDataVerifier(
       roots: roots.isEmpty ? .apple : TrustedRoots(exactly: roots), revocations: revocations)
     environment = try arguments.choice("environment")
@@ -86,16 +86,18 @@ struct JWSVerify {
       return .failed
     }
     let now = WallClock.system.now()
+    var unanswered: Refusal?
     if let revocations {
       let client = HTTPClient()
-      await ask(about: items, revocations, Responder(client: client), terminal)
+      unanswered = await ask(about: items, revocations, Responder(client: client), terminal)
       await client.shutdown()
     }
     var (refused, looked) = (0, 0)
     for item in items where !Task.isCancelled {
       looked += 1
       let line = items.count > 1 ? item.line : nil
-      let outcome = outcome(of: item, now: now)
+      var outcome = outcome(of: item, now: now)
+      if case .success = outcome, let unanswered { outcome = .failure(unanswered) }
       switch outcome {
       case .success(let document): try print(document, line, terminal)
       case .failure(let refusal):
@@ -119,26 +121,28 @@ struct JWSVerify {
     return refused == 0 ? .done : items.count == 1 ? .failed : .doneWithRejects
   }
 
-  /// Asks about every certificate under which something stands.
+  /// Asks about every certificate of the items, and returns why the items are refused if a responder does not vouch for one.
   ///
-  /// What is inside a notification comes to light when the notification itself is vouched for: hence again.
+  /// A notification's parts are verified only after the notification itself, so the certificates come in turns.
   private func ask(
     about items: [SignedInput.Item], _ revocations: Revocations, _ responder: Responder, _ terminal: Terminal
-  ) async {
+  ) async -> Refusal? {
+    var refusal: Refusal?
     for _ in 0..<3 {
       for item in items where !Task.isCancelled { _ = outcome(of: item, now: WallClock.system.now()) }
-      for question in revocations.due(at: WallClock.system.now()) where !Task.isCancelled {
-        let serialNumber = question.certificate.serialNumber
-        do throws(Responder.Failure) {
-          let standing = try await responder.ask(question, clock: .system)
-          revocations.note(standing, at: WallClock.system.now())
-          terminal.note("certificate \(serialNumber): \(standing.status.words)")
-        } catch {
-          revocations.noteFailure(of: question, at: WallClock.system.now())
-          terminal.note("certificate \(serialNumber): \(error)")
-        }
+      _ = await responder.ask(revocations, clock: .system) { question, outcome, _ in
+        let said: (text: String, refusedAs: String?) =
+          switch outcome {
+          case .success(let status): (status.words, status == .unknown ? "revocationNotKnown" : nil)
+          case .failure(let failure):
+            ("\(failure)", failure == .noResponder ? "noResponderNamed" : "revocationNotKnown")
+          }
+        let text = "certificate \(question.certificate.serialNumber): \(said.text)"
+        terminal.note(text)
+        if let code = said.refusedAs { refusal = refusal ?? Refusal(code: code, detail: text) }
       }
     }
+    return refusal
   }
 
   private struct Refusal: Error {
@@ -180,16 +184,6 @@ struct JWSVerify {
     var object: JSONObject = ["error": ["code": .string(code), "detail": .string(detail)]]
     object["line"] = line.map { .integer(Int64($0)) }
     return object
-  }
-}
-
-extension OCSPAnswer.Status {
-  fileprivate var words: String {
-    switch self {
-    case .good: "good"
-    case .revoked(let date, _): "revoked at \(date.iso8601)"
-    case .unknown: "its responder does not know it"
-    }
   }
 }
 

@@ -1,14 +1,20 @@
 import Runtime
 import Signing
 
-/// What holds while nobody can say whether a certificate of Apple's was revoked.
+/// `--ocsp`: whether Apple's responders are asked if its certificates were revoked.
 enum RevocationOption {
   static let option = Option.value(
-    "ocsp", "POLICY", choices: RevocationPolicy.allCases.map(\.rawValue), default: RevocationPolicy.prefer.rawValue,
-    environment: "SWITCHYARD_OCSP",
-    "While no responder has vouched for a certificate: require sets messages aside, prefer accepts, off asks nobody.")
+    "ocsp", "on|off", default: "on", environment: "SWITCHYARD_OCSP",
+    "Ask Apple's OCSP responders twice a day whether its certificates were revoked.")
 
-  static func policy(_ arguments: ParsedArguments) throws -> RevocationPolicy {
-    try arguments.choice("ocsp") ?? .prefer
+  /// The certificates to ask about; `nil` if none are.
+  static func revocations(_ arguments: ParsedArguments) throws(UsageError) -> Revocations? {
+    switch arguments.value("ocsp") {
+    // An earlier name of `on`.
+    case "on", "prefer", nil: Revocations()
+    case "off": nil
+    case let word?:
+      throw UsageError(.invalidValue, "--ocsp is on or off, not \"\(word)\".", path: arguments.path)
+    }
   }
 }

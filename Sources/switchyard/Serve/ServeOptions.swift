@@ -114,7 +114,7 @@ struct ServeOptions: Sendable {
     settings.verifyReceipt.production = try Self.url("verify-receipt-url", arguments)
     settings.verifyReceipt.sandbox = try Self.url("verify-receipt-sandbox-url", arguments)
     settings.guardWebhook = try Self.webhook(arguments)
-    settings.revocations = Revocations(try RevocationOption.policy(arguments))
+    settings.revocations = try RevocationOption.revocations(arguments)
     self.settings = settings
     logLevel = try arguments.choice("log-level") ?? .info
   }

@@ -1,7 +1,7 @@
 public import Time
 
 /// Where the value of a field comes from.
-public struct Provenance: Hashable, Sendable {
+public struct FieldOrigin: Hashable, Sendable {
   public let source: Source
   public let asOf: Milliseconds
   /// The SHA-256 of the message's body.
@@ -15,7 +15,7 @@ public struct Provenance: Hashable, Sendable {
 /// Where the values of a fold come from, field by field.
 ///
 /// A few statements stand behind all fields: each is kept once, and each field keeps the number of its own.
-public struct Provenances<Field: FactField>: Hashable, Sendable {
+public struct FieldOrigins<Field: FactField>: Hashable, Sendable {
   private struct Voice: Hashable, Sendable {
     let source: Source
     let asOf: Milliseconds
@@ -36,11 +36,11 @@ public struct Provenances<Field: FactField>: Hashable, Sendable {
   }
 
   /// Where the value of `field` comes from; nil when it has none.
-  public subscript(field: Field) -> Provenance? {
+  public subscript(field: Field) -> FieldOrigin? {
     let place = places[field.rawValue]
     guard place != Self.none else { return nil }
     let voice = voices[Int(place)]
-    return Provenance(
+    return FieldOrigin(
       source: voice.source, asOf: voice.asOf, message: voice.message, rule: rules[field.rawValue],
       isInferred: voice.isInferred)
   }

@@ -62,9 +62,9 @@ struct RuleIDs: Hashable, Sendable {
 /// What is true according to all sources together, each field with where it comes from.
 ///
 /// A pure function of the latest statements of each source: order, repetition and earlier ones change nothing.
-public struct Folded<Field: FactField>: Hashable, Sendable {
+public struct Resolved<Field: FactField>: Hashable, Sendable {
   public private(set) var facts = Facts<Field>()
-  public private(set) var provenance: Provenances<Field>
+  public private(set) var origins: FieldOrigins<Field>
   /// The latest time any source spoke.
   public let asOf: Milliseconds
   /// Whether nobody but sources that Apple signed speaks.
@@ -89,7 +89,7 @@ public struct Folded<Field: FactField>: Hashable, Sendable {
     guard let latest = byAuthority.map(\.rank.asOf).max() else { return nil }
     asOf = latest
     isSigned = byAuthority.allSatisfy(\.source.isSigned)
-    provenance = Provenances(rules.ids)
+    origins = FieldOrigins(rules.ids)
     if byAuthority.count == 1, rules.hearsAll(from: byAuthority[0].source) {
       // What most purchases are: one source alone, and all that it says counts.
       facts = byAuthority[0].facts
@@ -97,14 +97,17 @@ public struct Folded<Field: FactField>: Hashable, Sendable {
       return
     }
     for field in Field.allCases {
-      guard let (statement, value) = Self.choose(field, byAuthority, rules) else { continue }
+      guard let chosen = FieldResolution(field, in: byAuthority, rules: rules).chosen,
+        let value = byAuthority[chosen].facts[field]
+      else { continue }
+      let statement = byAuthority[chosen]
       if statement.facts.isInferred(field) { facts.infer(field, value) } else { facts.set(field, value) }
       note(field, statement)
     }
   }
 
   private mutating func note<Key>(_ field: Field, _ statement: Statement<Key, Field>) {
-    provenance.note(
+    origins.note(
       field, statement.source, asOf: statement.rank.asOf, message: statement.message,
       isInferred: statement.facts.isInferred(field))
   }
@@ -112,7 +115,7 @@ public struct Folded<Field: FactField>: Hashable, Sendable {
   /// The same with `value` supposed of a field that nobody states: of the whole by what `whole` tells, of the signed
   /// statements alone by what `ofSigned` tells; nil supposes nothing.
   func supposing(
-    _ field: Field, _ value: JSONValue, as whole: Provenance?, ofSigned signedOne: Provenance?
+    _ field: Field, _ value: JSONValue, as whole: FieldOrigin?, ofSigned signedOne: FieldOrigin?
   ) -> Self {
     var result = self
     result.suppose(field, value, whole)
@@ -123,22 +126,8 @@ public struct Folded<Field: FactField>: Hashable, Sendable {
     return result
   }
 
-  private mutating func suppose(_ field: Field, _ value: JSONValue, _ reason: Provenance?) {
+  private mutating func suppose(_ field: Field, _ value: JSONValue, _ reason: FieldOrigin?) {
     guard let reason, facts.infer(field, value) else { return }
-    provenance.note(field, reason.source, asOf: reason.asOf, message: reason.message, isInferred: true)
-  }
-
-  /// The highest authority that states the field, or infers it when nobody states it.
-  private static func choose<Key>(
-    _ field: Field, _ byAuthority: [Statement<Key, Field>], _ rules: FoldRules<Field>
-  ) -> (Statement<Key, Field>, JSONValue)? {
-    var hearing = Hearing(field, rules)
-    var inferred: (Statement<Key, Field>, JSONValue)?
-    for statement in byAuthority {
-      guard hearing.objection(to: statement) == nil, let value = statement.facts[field] else { continue }
-      guard statement.facts.isInferred(field) else { return (statement, value) }
-      if inferred == nil { inferred = (statement, value) }
-    }
-    return inferred
+    origins.note(field, reason.source, asOf: reason.asOf, message: reason.message, isInferred: true)
   }
 }

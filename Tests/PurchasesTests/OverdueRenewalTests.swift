@@ -20,10 +20,10 @@ private func hourly(
   }
   return Subscription(
     key: SubscriptionKey(app: app, environment: .production, originalTransactionID: "1"),
-    purchases: Purchase.fold(statements, rules: purchaseRules), renewal: Folded(renewals, rules: renewalRules))
+    purchases: Purchase.fold(statements, rules: purchaseRules), renewal: Resolved(renewals, rules: renewalRules))
 }
 
-@Suite struct `The silence of a subscription` {
+@Suite struct `An overdue renewal` {
   private static let hour: Int64 = 3_600_000
 
   private struct Case: Sendable {
@@ -32,7 +32,7 @@ private func hourly(
     var retrying = false
     var graceUntil: Int64?
     var now: Int64
-    var expected: Silence?
+    var expected: OverdueRenewal?
   }
 
   @Test(arguments: [
@@ -51,7 +51,7 @@ private func hourly(
         periods: 1, autoRenew: example.autoRenew, saidAt: example.saidAt.map { $0 * Self.hour },
         retrying: example.retrying, graceUntil: example.graceUntil.map { $0 * Self.hour }))
     let now = Milliseconds(example.now * Self.hour)
-    #expect(subscription.silence(at: now, allowing: .hours(1)) == example.expected)
+    #expect(subscription.overdueRenewal(at: now, allowing: .hours(1)) == example.expected)
   }
 
   @Test func `is not broken by a refund of an earlier period`() throws {
@@ -67,7 +67,7 @@ private func hourly(
       Subscription(
         key: quiet.key, purchases: Purchase.fold(statements, rules: purchaseRules), renewal: quiet.renewal))
     #expect(subscription.lastHeard == Milliseconds(Self.hour * 5 / 2))
-    #expect(subscription.silence(at: Milliseconds(4 * Self.hour), allowing: .hours(1)) == .shouldHaveRenewed)
+    #expect(subscription.overdueRenewal(at: Milliseconds(4 * Self.hour), allowing: .hours(1)) == .shouldHaveRenewed)
   }
 
   @Test func `tells of each end of a period whether it was told of, learned, or not heard of`() throws {

@@ -1,7 +1,7 @@
 public import Time
 
 /// Why Apple has to be asked about a subscription: its period or its grace period is over, and nobody has said a word since.
-public enum Silence: String, Hashable, Sendable, CaseIterable {
+public enum OverdueRenewal: String, Hashable, Sendable, CaseIterable {
   /// The last word was that it renews by itself.
   case shouldHaveRenewed
   /// Nobody said whether it renews, whether it was paid before its grace period was over, or the last word of a billing
@@ -43,7 +43,7 @@ extension Subscription {
   /// As of when an unsigned source with a vote last spoke of it; nil when none did.
   public var lastClaimed: Milliseconds? {
     let said = periods.flatMap(\.statements).filter(\.source.isClaimed).map(\.rank.asOf)
-    let renewed = renewal?.provenance.claimedAsOf.map { [$0] } ?? []
+    let renewed = renewal?.origins.claimedAsOf.map { [$0] } ?? []
     return (said + renewed).max()
   }
 
@@ -52,9 +52,9 @@ extension Subscription {
   /// - Parameters:
   ///   - allowance: how long after a period's end its news may still be on the way.
   ///   - asked: when Apple was asked about it last, by the same clock as `now`: Apple's own may be behind.
-  public func silence(
+  public func overdueRenewal(
     at now: Milliseconds, allowing allowance: Interval, asked: Milliseconds? = nil
-  ) -> Silence? {
+  ) -> OverdueRenewal? {
     guard let period = newest, let end = period.expiresDate, end + allowance <= now else { return nil }
     if let other = current(at: now), !other.isRevoked(at: now), let end = other.expiresDate, now < end { return nil }
     if let revoked = period.revocationDate, revoked <= end { return nil }
@@ -88,7 +88,8 @@ extension Subscription {
         let next = periods[index + 1]
         return ExpectedRenewal(date: end, outcome: tellings.tells(of: next) ? .told : .learned)
       }
-      if renewal?.facts.integer(.autoRenewStatus) == 0, silence(at: now, allowing: allowance) == nil { return nil }
+      let isOff = renewal?.facts.integer(.autoRenewStatus) == 0
+      if isOff, overdueRenewal(at: now, allowing: allowance) == nil { return nil }
       guard hasNews(since: end) else { return ExpectedRenewal(date: end, outcome: .unheard) }
       let isTold = events.contains { $0.rank.asOf.wholeSeconds >= end.wholeSeconds }
       return ExpectedRenewal(date: end, outcome: isTold ? .told : .learned)

@@ -1,28 +1,20 @@
 public import Time
 
-/// Whether an app's V1 data may by itself change what its customers are entitled to, while the app is in `record`.
+/// The entitlement of a subscription at a given time.
 ///
-/// A V1 body is signed by nobody and its shared secret ships inside old apps.
-public enum LegacyEntitlements: String, Hashable, Sendable, CaseIterable {
-  /// All sources together decide.
-  case allow
-  /// What Apple signed decides and is shown; what the rest says of it is shown beside it, marked as a claim.
-  case deny
-}
-
-/// How a subscription stands at one time: Apple's status, and what it is worth.
-public struct Standing: Hashable, Sendable {
-  /// The status as the policy has it shown; nil when nobody with a vote said when the period ends.
+/// Only signed sources decide: a V1 body has no signature, and its shared secret is inside old apps.
+public struct AccessDecision: Hashable, Sendable {
+  /// The status by the signed sources, or by all sources if the signed ones come to none.
   ///
-  /// Under `deny` that of the signed sources alone, if they come to any.
+  /// `nil` if no source with a vote states when the period ends.
   public let status: SubscriptionStatus?
   /// The period that decides; nil when there is no status.
   public let period: Purchase?
-  /// Whether the signed sources alone come to the same status by the same period.
+  /// Whether the signed sources alone come to this status.
   public let isConfirmed: Bool
-  /// What all sources together say, where that is not what is shown.
+  /// The status by all sources, if it differs from what is shown.
   public let claim: Claim?
-  /// Whether the customer is entitled to the product, by the app's policy for what is not confirmed.
+  /// Whether the customer is entitled to the product.
   public let grantsAccess: Bool
   /// Until when access is held at the latest although the signed sources alone grant none; nil when nothing is held.
   ///
@@ -41,41 +33,32 @@ public struct Standing: Hashable, Sendable {
 }
 
 extension Subscription {
-  /// The subscription as the policy has it shown at `now`: under `deny` by the signed sources alone, if they tell how it
-  /// stands, so that nothing unsigned changes what is shown of it.
-  public func shown(under legacy: LegacyEntitlements, at now: Milliseconds) -> Subscription {
-    switch legacy {
-    case .allow: self
-    case .deny: signed.flatMap { $0.status(at: now) == nil ? nil : $0 } ?? self
-    }
+  /// The subscription by its signed sources if they give it a status at `now`, otherwise by all sources.
+  public func shown(at now: Milliseconds) -> Subscription {
+    signed.flatMap { $0.status(at: now) == nil ? nil : $0 } ?? self
   }
 
-  /// How it stands at `now`: a pure function of what is known, the time and the policy handed in.
+  /// Decides about access at `now` by what is known and by the arguments only.
   ///
-  /// V1 tells of no expiry: that a period has ended is always read from the time.
+  /// V1 does not report expiries, so the end of a period follows from the time.
   ///
   /// - Parameters:
   ///   - lookUp: the look-up by which Apple is being asked to confirm what V1 reported; nil when none is open.
   ///   - hold: how long access may outlast its signed end meanwhile.
-  public func standing(
-    at now: Milliseconds, legacy: LegacyEntitlements, lookUp: OpenLookUp? = nil, hold: AccessHold = .off
-  ) -> Standing {
-    let shown = shown(under: legacy, at: now)
+  public func accessDecision(
+    at now: Milliseconds, lookUp: OpenLookUp? = nil, hold: AccessHold = .off
+  ) -> AccessDecision {
+    let shown = shown(at: now)
     let (status, period) = (shown.status(at: now), shown.current(at: now))
-    let signed = signed
     let signedStatus = signed?.status(at: now)
-    let (deciding, held): (SubscriptionStatus?, Milliseconds?) =
-      switch legacy {
-      case .allow: (status, nil)
-      case .deny: (signedStatus, lookUp == nil ? nil : accessHeld(at: now, hold))
-      }
+    let held = lookUp == nil ? nil : accessHeld(at: now, hold)
     let (told, teller) = (self.status(at: now), current(at: now))
     let isTold = told == status && teller?.signedKey == period?.signedKey
-    return Standing(
+    return AccessDecision(
       status: status, period: status == nil ? nil : period,
-      isConfirmed: status != nil && signedStatus == status && signed?.current(at: now)?.key == period?.signedKey,
-      claim: isTold ? nil : told.map { Standing.Claim(status: $0, period: teller) },
-      grantsAccess: deciding?.grantsAccess ?? false || held != nil, accessHeldUntil: held)
+      isConfirmed: signedStatus != nil,
+      claim: isTold ? nil : told.map { AccessDecision.Claim(status: $0, period: teller) },
+      grantsAccess: signedStatus?.grantsAccess ?? false || held != nil, accessHeldUntil: held)
   }
 
   /// Until when access is held at `now`, while a look-up is open; nil when it is not.

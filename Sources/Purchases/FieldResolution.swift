@@ -1,0 +1,39 @@
+import Time
+
+/// Which statement gives a field its value, and why the others do not.
+///
+/// The highest authority that states the field wins. An inferred value counts only if no source states the field. A signed
+/// payload without a field whose absence speaks says "none": it silences statements that are not later.
+struct FieldResolution {
+  /// The place of the statement that counts; `nil` if none does.
+  let chosen: Int?
+  /// The other statements that have a value for the field.
+  let others: [(place: Int, verdict: Verdict)]
+
+  /// - Parameter byAuthority: the latest statements, the highest authority first.
+  init<Key, Field>(_ field: Field, in byAuthority: [Statement<Key, Field>], rules: FoldRules<Field>) {
+    let rule = rules[field]
+    var silencedUntil: Milliseconds?
+    var voting: [(place: Int, isInferred: Bool)] = []
+    var others: [(place: Int, verdict: Verdict)] = []
+    for (place, statement) in byAuthority.enumerated() {
+      let hasValue = statement.facts[field] != nil
+      let isInferred = statement.facts.isInferred(field)
+      if rule.silenced.contains(statement.source) {
+        if hasValue { others.append((place, .noVote)) }
+      } else if let silencedUntil, statement.rank.asOf <= silencedUntil {
+        if hasValue { others.append((place, .silenced)) }
+      } else {
+        if hasValue { voting.append((place, isInferred)) }
+        let isStated = hasValue && !isInferred
+        if !isStated, rule.absence == .speaks, statement.source.speaksByAbsence { silencedUntil = statement.rank.asOf }
+      }
+    }
+    let stated = voting.first { !$0.isInferred }
+    let chosen = (stated ?? voting.first)?.place
+    for vote in voting where vote.place != chosen {
+      others.append((vote.place, vote.isInferred && stated != nil ? .givesWay : .outranked))
+    }
+    (self.chosen, self.others) = (chosen, others)
+  }
+}
