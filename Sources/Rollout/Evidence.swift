@@ -227,13 +227,15 @@ package struct RolloutStep: Hashable, Comparable, Sendable {
     + shares.compactMap { RampShare(hundredths: $0) }.map { Self(.ramp, $0) } + [Self(.live), Self(.complete)]
 
   /// What comes after a stage, and after a share of customers in `ramp`; nil after `complete`.
-  package static func next(after stage: Stage, at share: RampShare?) -> RolloutStep? {
-    if stage == .ramp,
-      let larger = all.first(where: { step in step.share.map { next in share.map { next > $0 } ?? true } ?? false })
-    {
-      return larger
-    }
-    return all.first { $0.stage > stage }
+  ///
+  /// - Parameter limit: a share of customers that no step from below it goes beyond.
+  package static func next(
+    after stage: Stage, at share: RampShare?, upTo limit: RolloutStep? = nil
+  ) -> RolloutStep? {
+    let now = RolloutStep(stage, share)
+    guard let next = all.first(where: { $0 > now }) else { return nil }
+    guard let limit, limit.stage == .ramp, now < limit, limit < next else { return next }
+    return limit
   }
 
   package static func < (a: Self, b: Self) -> Bool {

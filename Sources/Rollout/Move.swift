@@ -69,6 +69,8 @@ package struct MoveRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case messagesWait
     /// `ramp` without a percentage, or another stage with one.
     case noShare
+    /// `rollout advance` to a percentage that is none of a ramp that grows.
+    case noGrowth
     /// Nothing has shown yet that our answers are Apple's, and the operator did not force the move.
     case noEvidence
     /// `complete` without a shared secret: nobody could say 21004.
@@ -80,7 +82,7 @@ package struct MoveRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   package let code: Code
   package let stage: Stage
 
-  init(_ code: Code, to stage: Stage) {
+  package init(_ code: Code, to stage: Stage) {
     self.code = code
     self.stage = stage
   }
@@ -96,6 +98,11 @@ package struct MoveRefusal: Error, Hashable, Sendable, CustomStringConvertible {
       return "the stage legacy needs a URL to pass notifications through to: `switchyard app legacy-url` first"
     case .noShare:
       return "the stage ramp, and no other, needs a percentage of customers: --percent 10"
+    case .noGrowth:
+      return """
+        --percent is for an app in shadow, or in ramp with a smaller percentage, and above 0; \
+        `switchyard rollout set` makes a percentage smaller
+        """
     case .noEvidence:
       return """
         the stage \(stage.rawValue) needs evidence that our answers equal Apple's. `switchyard rollout advance` checks it \

@@ -51,7 +51,7 @@
     #expect(try await program.run("outbox", "replay", "abab").status == 1)
     #expect(try await program.run("outbox", "replay").status == 2)
     for wrong in [
-      ["--class", "forged"], ["--all", "--class", "proven"], ["abab", "--reason", "x"], ["--older-than", "-1"],
+      ["--class", "forged"], ["--all", "--class", "proven"], ["abab", "--error", "x"], ["--older-than", "-1"],
     ] {
       #expect(try await program.run(["outbox", "dead"] + wrong).status == 2, "\(wrong)")
     }
@@ -64,16 +64,16 @@
         (SELECT 'answered 401' AS error, 2 AS hours UNION SELECT 'no answer: 100% lost', 30) e
       """)
     for (filter, count) in [
-      (["--class", "unproven"], 2), (["--class", "proven"], 2), (["--reason", "Answered 4"], 3),
-      (["--reason", "100%"], 3), (["--reason", "_"], 0), (["--older-than", "24h"], 3), (["--newer-than", "24h"], 3),
-      (["--class", "claimed", "--reason", "401", "--newer-than", "3h"], 1),
+      (["--class", "unproven"], 2), (["--class", "proven"], 2), (["--error", "Answered 4"], 3),
+      (["--error", "100%"], 3), (["--error", "_"], 0), (["--older-than", "24h"], 3), (["--newer-than", "24h"], 3),
+      (["--class", "claimed", "--error", "401", "--newer-than", "3h"], 1),
     ] {
       let dry = try await program.run(["outbox", "replay", "--dry-run"] + filter)
       #expect(dry.output == "would be: \(count) to be sent again\n", "\(filter): \(dry)")
       let rows = try await program.run(["outbox", "list", "--state", "dead", "--json"] + filter).objects
       #expect(rows.count == count, "\(filter)")
     }
-    let some = try await program.run("outbox", "replay", "--class", "claimed", "--reason", "401", "--newer-than", "3h")
+    let some = try await program.run("outbox", "replay", "--class", "claimed", "--error", "401", "--newer-than", "3h")
     #expect(some.output == "1 to be sent again\n", "\(some)")
     let noted = try await database.rows("SELECT reason FROM audit WHERE action = 'outbox.replay' ORDER BY at DESC")
     #expect(try noted.contains { try $0.text("reason") == "class claimed, reason 401, newer than 3h: 1 messages" })

@@ -31,7 +31,7 @@
 
   @Test func `decodes what is inside a notification`() async throws {
     let notification = try fixtures.notification()
-    let outcome = try await verify(fixtures.body(notification), "--bundle-id", SignedFixtures.bundleID)
+    let outcome = try await verify(fixtures.body(notification), "--app", SignedFixtures.bundleID)
     #expect(outcome.status == 0, "\(outcome)")
     let object = try #require(try outcome.objects.first)
     #expect(object["kind"] == "notification")

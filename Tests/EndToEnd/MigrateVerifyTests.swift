@@ -10,7 +10,7 @@
       let service = try await site.serve()
       #expect(try await site.ended(job)["state"] == "done", "\(service.notes.suffix(2_000))")
       #expect(await service.end(SIGTERM) == 0)
-      let verify = ["migrate", "verify", "\(job)", "--calls", "50"] + site.roots
+      let verify = ["migrate", "verify", "\(job)", "--receipts-per-second", "50"] + site.roots
 
       let hindered = try await program.run(verify)
       #expect(hindered.status == 4 && hindered.notes.contains("no shared secret"), "\(hindered)")
@@ -29,11 +29,11 @@
       #expect(try await site.database.rows("SELECT 1 FROM comparisons").isEmpty)
 
       // Without the simulator's roots its receipts are not proven: what is missing is in the command that comes next.
-      let bare = try await program.run("migrate", "verify", "\(job)", "--calls", "50", "--json")
+      let bare = try await program.run("migrate", "verify", "\(job)", "--receipts-per-second", "50", "--json")
       #expect(bare.status == 4 && bare.output.contains("--trust-root FILE"), "\(bare)")
       #expect(try bare.objects.first?["cause"] == "unproven", "\(bare)")
       let again = try bare.objects.first?["next_steps"]?.array?.first?.string ?? ""
-      #expect(again.contains(" --calls '50'") && !again.contains("--base-url"), "\(again)")
+      #expect(again.contains(" --receipts-per-second '50'") && !again.contains("--base-url"), "\(again)")
 
       let verified = try await program.run(verify + ["--json"])
       let proof = try #require(try verified.objects.first, "\(verified)")
@@ -49,7 +49,7 @@
       #expect(audited.count == 2, "without a secret nothing is compared")
 
       // A sample is enough where more is allowed: six customers, drawn by lot.
-      let sampled = try await program.run(verify + ["--impact-bound", "40", "--json"])
+      let sampled = try await program.run(verify + ["--max-impact", "40", "--json"])
       let few = try #require(try sampled.objects.first, "\(sampled)")
       #expect(sampled.status == 0 && few["customers"] == 6 && few["everyReceipt"] == false, "\(sampled)")
 
@@ -63,7 +63,8 @@
       // Another job brings nothing that is new, and all of it is compared.
       let repeated = try await program.run(["migrate", "start", table, "--yes", "--here"] + site.roots)
       #expect(repeated.status == 0, "\(repeated)")
-      let second = try await program.run(["migrate", "verify", "\(job + 1)", "--calls", "50", "--json"] + site.roots)
+      let second = try await program.run(
+        ["migrate", "verify", "\(job + 1)", "--receipts-per-second", "50", "--json"] + site.roots)
       let all = try #require(try second.objects.first, "\(second)")
       #expect(second.status == 0 && all["everyReceipt"] == true, "\(second)")
       #expect(all["customers"] == proof["customers"], "\(second)")
@@ -85,7 +86,8 @@
       #expect(refused.status == 4 && verdict == "wrongSecret", "\(refused)")
       // Nobody listens there.
       program.environment["SWITCHYARD_BASE_URL"] = "http://127.0.0.1:9"
-      let verified = try await program.run(["migrate", "verify", "\(job)", "--calls", "50", "--json"] + site.roots)
+      let verified = try await program.run(
+        ["migrate", "verify", "\(job)", "--receipts-per-second", "50", "--json"] + site.roots)
       #expect(try verified.status == 7 && verified.objects.first?["cause"] == "unanswered", "\(verified)")
       #expect(try verified.objects.first?["unanswered"] != 0, "\(verified)")
       let next = try verified.objects.first?["next_steps"]?.array?.first?.string ?? ""

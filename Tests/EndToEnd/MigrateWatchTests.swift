@@ -47,7 +47,7 @@
     try await database.execute("UPDATE flags SET stage = 'legacy' WHERE environment = 2")
     #expect(try await cause(false).contains("a stage above legacy"))
     try await database.execute("UPDATE flags SET stage = 'record'")
-    let throttled = try await program.run("migrate", "throttle", "1", "--calls", "1")
+    let throttled = try await program.run("migrate", "throttle", "1", "--customers-per-second", "1")
     let limits = "migration 1 has limits of 1 customer a second; it is paused\n"
     #expect(throttled.status == 0 && throttled.output == limits, "\(throttled)")
     let again = try await program.run("migrate", "pause", "1", "--json")

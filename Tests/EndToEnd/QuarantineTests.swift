@@ -37,7 +37,7 @@
     #expect(left.first?["replays"] == 2)
 
     let stored = try #require(
-      try await program.run("inbox", "show", String(good.prefix(12)), "--json", "--body").objects.first)
+      try await program.run("inbox", "show", String(good.prefix(12)), "--json", "--bodies").objects.first)
     #expect(stored["title"] == "SUBSCRIBED/INITIAL_BUY")
     #expect(stored["app"] == .string(SignedFixtures.bundleID))
     #expect(stored["body"] == .string(String(decoding: body, as: UTF8.self)))

@@ -7,7 +7,9 @@
     _ = try await program.run("app", "add", app)
     let sandbox = ["--environment", "Sandbox"]
     let advance = ["rollout", "advance", app] + sandbox
-    #expect(try await program.run("rollout", "advance", app).status == 2)
+    let undecided = try await program.run("rollout", "advance", app, "--dry-run")
+    let steps = "would: \(app) Production: record to shadow\nwould: \(app) Sandbox: record to shadow\n"
+    #expect(undecided.output == steps, "\(undecided)")
     let shadow = try await program.run(advance + ["--json"])
     #expect(shadow.status == 0, "\(shadow)")
     #expect(try shadow.objects.first?["to"] == "shadow")
@@ -20,6 +22,8 @@
       #expect(one["next"]?.string?.hasPrefix("switchyard ") == true, "\(one)")
     }
     #expect(try await program.run(advance + ["--force"]).status == 2)
+    let everywhere = try await program.run("rollout", "advance", app, "--force", "--reason", "first customers")
+    #expect(everywhere.notes.contains("--environment"), "\(everywhere)")
     let forced = try await program.run(advance + ["--force", "--reason", "first customers"])
     #expect(forced.status == 0 && forced.output == "\(app) Sandbox: shadow to ramp 1 %, forced\n", "\(forced)")
     let set = ["rollout", "set", app, "ramp", "--reason", "test", "--force"] + sandbox
@@ -28,6 +32,11 @@
     #expect(try await program.run(set + ["--percent", "12.5"]).status == 0)
     let shown = try await program.run("rollout", "show", app, "--json").objects
     #expect(shown.map { $0["percent"] } == [.null, "12.5"], "\(shown)")
+    let smaller = try await program.run(advance + ["--percent", "5"])
+    #expect(smaller.status == 4, "\(smaller)")
+    #expect(try await program.run(advance + ["--percent", "x"]).status == 2)
+    let larger = try await program.run(advance + ["--percent", "20", "--force", "--reason", "more of them"])
+    #expect(larger.output == "\(app) Sandbox: ramp 12.5 % to ramp 20 %, forced\n", "\(larger)")
 
     let empty = try await program.run("compare", "list", "--app", app, "--json")
     #expect(empty.status == 0 && empty.output.isEmpty, "\(empty)")
@@ -35,16 +44,16 @@
     #expect(try await program.run("compare", "show", "1").status == 1)
     let rules = try await program.run("compare", "rules", "--app", app, "--json")
     #expect(try rules.status == 0 && rules.objects.contains { $0["row"] == "Y-008" }, "\(rules)")
-    let guarded = try await program.run(["rollout", "guard", app, "--customers", "50", "--json"] + sandbox)
+    let guarded = try await program.run(["rollout", "guard", app, "--min-customers", "50", "--json"] + sandbox)
     #expect(try guarded.objects.first?["customers"] == 50, "\(guarded)")
     let guarding = ["rollout", "guard", app] + sandbox
     let thresholds = try await program.run(
-      guarding + ["--most-errors", "0.5", "--most-latency", "1.5", "--calls", "30", "--json"])
+      guarding + ["--max-errors", "0.5", "--max-latency", "1.5", "--min-calls", "30", "--json"])
     let rule = try #require(try thresholds.objects.first, "\(thresholds)")
     #expect(rule["errorsPerMillion"] == 5_000 && rule["latencyPercentOfApple"] == 150 && rule["calls"] == 30)
     #expect(rule["customers"] == 50 && rule["changed"] == true)
-    #expect(try await program.run(guarding + ["--most-latency", "0.5"]).status == 2)
-    #expect(try await program.run(guarding + ["--most-errors", "0", "--most-latency", "0"]).status == 0)
+    #expect(try await program.run(guarding + ["--max-latency", "0.5"]).status == 2)
+    #expect(try await program.run(guarding + ["--max-errors", "0", "--max-latency", "0"]).status == 0)
     let status = try await program.run("rollout", "status", app, "--json").objects.last
     #expect(status?["guardRule"]?.object?["errorsPerMillion"] == 0 && status?["guardBreach"] == .null)
     // What others could read is refused, and the URL is not repeated.
@@ -58,7 +67,7 @@
     let spared = "\(app) Production: record, Apple answers already.\n"
     let other = try await program.run(elsewhere)
     #expect(other.status == 0 && other.output == spared, "\(other)")
-    #expect(other.notes.contains("Still answered by Switchyard: \(app) Sandbox (ramp 12.5 %)."), "\(other)")
+    #expect(other.notes.contains("Still answered by Switchyard: \(app) Sandbox (ramp 20 %)."), "\(other)")
     let told = try await program.run(elsewhere + ["--json"]).objects
     #expect(told.count == 2 && told[0]["stage"] == "record" && told[0]["changed"] == false, "\(told)")
     #expect(told[1]["stillAnswered"]?.array?.first?.object?["environment"] == "Sandbox", "\(told)")
@@ -66,14 +75,14 @@
     #expect(other.notes.contains("No service has reported within the last 15 seconds"), "\(other)")
     let dry = try await program.run("rollout", "kill", "--all", "--dry-run")
     #expect(!dry.notes.contains("No service") && !dry.notes.contains("follow"), "\(dry)")
-    #expect(dry.output == "would: \(app) Sandbox: ramp 12.5 % to shadow\n", "\(dry)")
+    #expect(dry.output == "would: \(app) Sandbox: ramp 20 % to shadow\n", "\(dry)")
     #expect(dry.notes.contains("Apple answers already: 0 in shadow, 1 in a stage below it"), "\(dry)")
     let both = try await program.run("rollout", "kill", app, "--dry-run")
     #expect(both.output == dry.output + spared, "\(both)")
     let planned = try await program.run("rollout", "kill", "--all", "--dry-run", "--json").objects
     #expect(planned.map { $0["effect"]?.string } == ["none", "stopped", nil], "\(planned)")
     let killed = try await program.run("rollout", "kill", "--all", "--reason", "wrong answers")
-    #expect(killed.status == 0 && killed.output == "\(app) Sandbox: ramp 12.5 % to shadow\n", "\(killed)")
+    #expect(killed.status == 0 && killed.output == "\(app) Sandbox: ramp 20 % to shadow\n", "\(killed)")
     #expect(killed.notes.contains("No app is left in ramp, live or complete."))
     for words in [["--dry-run"], ["--reason", "again"]] {
       let again = try await program.run(["rollout", "kill", app, "--environment", "Sandbox"] + words)

@@ -69,6 +69,10 @@
     early.until = RolloutStep(.ramp, RampShare(hundredths: 500))
     let bounded = AutomateRollout(Operated.bundleID, in: .sandbox, by: early)
     #expect(try await run(bounded, here, at: now + .minutes(3)) == ["reached"])
+    early.until = RolloutStep(.ramp, RampShare(hundredths: 1_000))
+    let between = AutomateRollout(Operated.bundleID, in: .sandbox, by: early)
+    try await compare(4...6, here, at: now + .minutes(4))
+    #expect(try await run(between, here, at: now + .minutes(5)) == ["ramp 10 %", "reached"])
     for (number, stage) in ["ramp 25 %", "ramp 50 %", "ramp 100 %"].enumerated() {
       let date = now + .minutes(Int64(10 * number + 10))
       try await compare(4...6, here, at: date)

@@ -119,6 +119,11 @@
       ])
     let odd = RolloutStep.next(after: .ramp, at: RampShare(hundredths: 700))
     #expect(odd?.share?.hundredths == 2_500)
+    let limit = RolloutStep(.ramp, RampShare(hundredths: 1_000))
+    let limited = [100, 500, 1_000, 5_000].map { share in
+      RolloutStep.next(after: .ramp, at: RampShare(hundredths: share), upTo: limit)?.share?.hundredths
+    }
+    #expect(limited == [500, 1_000, 2_500, 10_000])
     #expect(RolloutStep.all.filter(\.needsEvidence).count == 7)
   }
 }

@@ -242,6 +242,13 @@ private func parse(_ line: String, _ environment: [String: String] = [:]) throws
     let twice = Command("x", "X.", subcommands: [show, show])
     #expect(bad.problems.count == 11)
     #expect(bad.problems.contains("Bad: --api-key would show a secret in ps: take --api-key-file"))
+    let unlike = Command(
+      "x", "X.",
+      subcommands: [
+        Command("a", "A.", examples: ["x a"], options: [.flag("all", "All.")]) { _, _ in .done },
+        Command("b", "B.", examples: ["x b"], options: [.value("all", "N", "So many.")]) { _, _ in .done },
+      ])
+    #expect(unlike.problems == ["--all means one thing in one command and another elsewhere"])
     #expect(twice.problems.contains("x: two commands have one name"))
     #expect(Command("y", "Y.") { _, _ in .done }.problems == ["y: there is no example"])
   }

@@ -28,14 +28,25 @@ package struct AdvanceRollout: Sendable {
   private let bundleID: String
   private let environment: Environment
   private let demand: Evidence.Demand
+  private let share: RampShare?
+  private let limit: RolloutStep?
 
-  package init(_ bundleID: String, in environment: Environment, asking demand: Evidence.Demand = .init()) {
+  /// - Parameters:
+  ///   - share: to which percentage of `ramp`; nil: to the next step.
+  ///   - limit: a share of customers that no step from below it goes beyond.
+  package init(
+    _ bundleID: String, in environment: Environment, to share: RampShare? = nil, upTo limit: RolloutStep? = nil,
+    asking demand: Evidence.Demand = .init()
+  ) {
     self.bundleID = bundleID
     self.environment = environment
     self.demand = demand
+    self.share = share
+    self.limit = limit
   }
 
-  /// The next step and what is missing for it; `NoSuchApp` when the app is not registered.
+  /// The next step and what is missing for it; `NoSuchApp` when the app is not registered, `StageRefused` when the share is
+  /// not larger than the present one.
   package func plan(at now: Milliseconds, on connection: Connection) async throws -> Plan {
     _ = try await AppRecord.find(bundleID, connection)
     let (bundleID, environment, demand) = (bundleID, environment, demand)
@@ -48,7 +59,7 @@ package struct AdvanceRollout: Sendable {
       let standard = try demand == .init() ? evidence : Evidence.read(standing, .init(), at: now, in: session)
       return (standing, evidence, standard, try GuardTable.rule(of: standing.scope, in: session))
     }
-    let step = RolloutStep.next(after: standing.flag.stage, at: standing.flag.share)
+    let step = try step(after: standing)
     guard let step, step.needsEvidence else {
       return Plan(
         standing: standing, step: step, evidence: evidence, missing: [], demand: demand, waived: [], rule: rule)
@@ -58,6 +69,15 @@ package struct AdvanceRollout: Sendable {
     return Plan(
       standing: standing, step: step, evidence: evidence, missing: missing, demand: demand,
       waived: standard.missing(for: .init(), before: step).filter { !names.contains($0.name) }, rule: rule)
+  }
+
+  private func step(after standing: RolloutStanding) throws(StageRefused) -> RolloutStep? {
+    let flag = standing.flag
+    guard let share else { return .next(after: flag.stage, at: flag.share, upTo: limit) }
+    guard flag.stage == .shadow || flag.stage == .ramp, share.hundredths > flag.share?.hundredths ?? 0 else {
+      throw StageRefused(app: bundleID, environment: environment, refusal: MoveRefusal(.noGrowth, to: .ramp))
+    }
+    return RolloutStep(.ramp, share)
   }
 
   /// Takes the step; `EvidenceMissing` when it is not proven and not forced.

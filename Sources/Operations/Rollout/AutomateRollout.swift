@@ -28,7 +28,7 @@ package struct AutomateRollout: Sendable {
 
   package init(_ bundleID: String, in environment: Environment, by policy: RolloutPolicy) {
     (self.bundleID, self.environment, self.policy) = (bundleID, environment, policy)
-    advance = AdvanceRollout(bundleID, in: environment, asking: policy.demand)
+    advance = AdvanceRollout(bundleID, in: environment, upTo: policy.until, asking: policy.demand)
   }
 
   /// What is to be done now; `AutomationStopped` where an operator has to look first.

@@ -102,11 +102,11 @@ package struct Option: Sendable {
   package let help: String
 
   package static func flag(
-    _ name: String, short: Character? = nil, environment: String? = nil, _ help: String
+    _ name: String, short: Character? = nil, environment: String? = nil, formerly: String? = nil, _ help: String
   ) -> Self {
     Self(
       name: name, short: short, placeholder: nil, choices: [], repeats: false, fallback: nil,
-      environment: environment, formerly: nil, help: help)
+      environment: environment, formerly: formerly, help: help)
   }
 
   /// A flag that says nothing any more: it is taken, and told to nobody.

@@ -1,6 +1,16 @@
 extension Command {
   /// What is wrong with the declarations of this command and those below it; a test holds that there is nothing.
-  package var problems: [String] { problems(path: [], inherited: []) }
+  package var problems: [String] { problems(path: [], inherited: []) + ambiguousOptions }
+
+  /// Options of one name of which one is a flag and another takes a value, or whose values are called by two words.
+  private var ambiguousOptions: [String] {
+    Dictionary(grouping: allOptions, by: \.name).filter { Set($0.value.map(\.placeholder)).count > 1 }.keys.sorted().map
+    {
+      "--\($0) means one thing in one command and another elsewhere"
+    }
+  }
+
+  private var allOptions: [Option] { options + subcommands.flatMap(\.allOptions) }
 
   private func problems(path: [String], inherited: [Option]) -> [String] {
     let path = path + [name]

@@ -19,7 +19,7 @@ import Wire
 struct APIAccess: Sendable {
   static let options: [Option] =
     [
-      .value("app", "BUNDLE_ID", "The app that is asked about; without it the only one that is registered."),
+      .value("app", "APP", "The app that is asked about; without it the only one that is registered."),
       .value(
         "key-file", "FILE",
         "Ask with this .p8 key instead of the sealed one; with --app, --key-id and --issuer, and without a ledger."),

@@ -33,7 +33,7 @@ struct AnswerCommand {
         "an iOS 6 receipt signs no environment"),
     ],
     options: [
-      .value("app", "BUNDLE-ID", "Refuse a receipt of another app."), EnvironmentOption.option,
+      .value("app", "APP", "Refuse a receipt of another app."), EnvironmentOption.option,
       .flag("exclude-old-transactions", "Answer as to a request with exclude-old-transactions."),
       .flag("explain", "Show what made each field: the row of Mappings and the origin of its value."),
       .value(

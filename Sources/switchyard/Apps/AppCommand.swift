@@ -17,7 +17,7 @@ enum AppCommand {
       AppLegacyURL.command,
     ])
 
-  static let bundleID = Positional("BUNDLE_ID", "The app's bundle id, as com.example.app.")
+  static let bundleID = Positional("APP", "The app's bundle id, as com.example.app.")
 
   private static let list = Command(
     "list", "List the registered apps.",

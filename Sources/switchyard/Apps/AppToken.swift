@@ -30,7 +30,7 @@ enum AppToken {
       .value("revoke", "NAME", "End the token of this name instead; the service notices within seconds."),
       .value("certificate", "FILE", "Know a client by this certificate (PEM or DER) instead of a token."),
       .flag("dry-run", "Say what would be done and do nothing."), JSONOutput.option,
-    ], arguments: [Positional("BUNDLE_ID", count: .optional, "The app's bundle id; --revoke finds it by itself.")]
+    ], arguments: [Positional("APP", count: .optional, "The app's bundle id; --revoke finds it by itself.")]
   ) { arguments, terminal in
     let name = try arguments.value("revoke").map { try DigestPrefix($0, minimum: RevokeToken.shortestName, arguments) }
     guard name == nil || arguments.value("label") == "" && arguments.value("certificate") == nil else {

@@ -24,7 +24,7 @@ enum CompareCommand {
     subcommands: [list, CompareShow.command, CompareRules.command])
 
   static let limitOption = Option.value("limit", "N", default: "100", "How many comparisons at most, 1 to 10000.")
-  static let appOption = Option.value("app", "BUNDLE-ID", "One app only.")
+  static let appOption = Option.value("app", "APP", "One app only.")
 
   private static let list = Command(
     "list", "List the differences between Switchyard's answers and Apple's, newest first.",

@@ -40,7 +40,7 @@ enum CompareRules {
         guard let count = tally.counts[row.id] else { continue }
         let advice = tally.advice(on: row)
         let isAdvised = advice == .choose
-        let app = arguments.value("app") ?? "BUNDLE_ID"
+        let app = arguments.value("app") ?? "APP"
         let next = isAdvised && !row.isDefault ? "switchyard app set \(app) --answer-reading \(row.id)" : nil
         if arguments.wantsJSON {
           try terminal.write([

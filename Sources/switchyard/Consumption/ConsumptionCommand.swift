@@ -29,9 +29,9 @@ enum ConsumptionCommand {
     "list", "List the newest requests.",
     examples: [Command.Example("switchyard consumption list --app com.example.app --state expired")],
     options: [
-      .value("app", "BUNDLE_ID", "Of this app only."),
+      .value("app", "APP", "Of this app only."),
       .value("state", "STATE", choices: ConsumptionCase.State.allCases.map(\.name), "In this state only."),
-      .value("limit", "NUMBER", default: "50", "At most so many."), JSONOutput.option,
+      .value("limit", "N", default: "50", "At most so many."), JSONOutput.option,
     ]
   ) { arguments, terminal in
     let state = ConsumptionCase.State.allCases.first { $0.name == arguments.value("state") }

@@ -29,7 +29,7 @@ struct ConvertCommand {
       JSONOutput.option,
       .value("root", "FILE", repeats: true, "Trust exactly these roots instead of Apple's (DER or PEM)."),
       .flag("allow-unsigned", "Take what nobody vouches for too: decoded payloads, Xcode's data, unproven receipts."),
-      .value("app", "ID", "The bundle id, where the input names none; an input of another app is refused."),
+      .value("app", "APP", "The bundle id, where the input names none; an input of another app is refused."),
       .value(
         "environment", "NAME", choices: Environment.allCases.map(\.rawValue),
         "The environment, where the input names none; an input of another one is refused."),

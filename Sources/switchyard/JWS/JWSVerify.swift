@@ -20,18 +20,20 @@ struct JWSVerify {
     whenStopped: "The rest of the input was not verified.",
     examples: [
       Command.Example("switchyard jws verify notification.json"),
-      Command.Example("switchyard jws verify --json --bundle-id com.example.app - < log.jsonl", "a line each"),
+      Command.Example("switchyard jws verify --json --app com.example.app - < log.jsonl", "a line each"),
       Command.Example("switchyard jws verify --root simulator.der transaction.jws", "other roots than Apple's"),
     ],
     options: [
       JSONOutput.option,
       .value("root", "FILE", repeats: true, "Trust exactly these roots instead of Apple's (DER or PEM)."),
-      .value("bundle-id", "ID", "Refuse what is of another app."),
+      .value("app", "APP", formerly: "bundle-id", "Refuse what is of another app."),
       .value("app-apple-id", "NUMBER", "Refuse what has another Apple id."),
       .value(
         "environment", "NAME", choices: AppStoreEnvironment.allCases.map(\.rawValue),
         "Refuse what is of another environment."),
-      .flag("ocsp", "Ask Apple's responders whether the certificates were revoked; refuse what they do not vouch for."),
+      .flag(
+        "check-revocation", formerly: "ocsp",
+        "Ask Apple's responders whether the certificates were revoked; refuse what they do not vouch for."),
       .flag("allow-unsigned-test-data", "Accept data of Xcode and LocalTesting, which nobody vouches for."),
     ],
     arguments: [Positional("FILE", "The file to verify, or - for stdin.")]
@@ -44,7 +46,7 @@ struct JWSVerify {
   private static let inputLimit = 256 << 20
 
   private let verifier: SignedDataVerifier
-  /// With --ocsp.
+  /// With --check-revocation.
   private let revocations: Revocations?
   private let expectation: ExpectedClaims
   /// Compared afterwards, where `expectation` cannot.
@@ -54,12 +56,12 @@ struct JWSVerify {
   private init(_ arguments: ParsedArguments) throws {
     var roots: [RootCertificate] = []
     for file in arguments.values("root") { roots += try TrustOptions.read(file) }
-    revocations = arguments.flag("ocsp") ? Revocations() : nil
+    revocations = arguments.flag("check-revocation") ? Revocations() : nil
     verifier = SignedDataVerifier(
       roots: roots.isEmpty ? .apple : TrustedRoots(exactly: roots), revocations: revocations)
     environment = try arguments.choice("environment")
     expectation = ExpectedClaims(
-      bundleID: arguments.value("bundle-id"),
+      bundleID: arguments.value("app"),
       appAppleID: try arguments.integer("app-apple-id", in: 1...Int.max).map(Int64.init),
       environment: try Self.environment(arguments, environment))
     wantsJSON = arguments.wantsJSON

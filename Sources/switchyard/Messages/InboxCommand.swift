@@ -17,11 +17,11 @@ enum InboxCommand {
     "show", "Show the newest messages, or those whose digest begins so.",
     examples: [
       Command.Example("switchyard inbox show --limit 5"),
-      Command.Example("switchyard inbox show 9f86d081 --body", "one message, but for secrets"),
+      Command.Example("switchyard inbox show 9f86d081 --bodies", "one message, but for secrets"),
     ],
     options: [
       .value("limit", "N", default: "20", "How many at most, 1 to 1000."),
-      .flag("body", "Print each body as compact JSON, without secrets, instead of the list."), JSONOutput.option,
+      .flag("bodies", "Print each body as compact JSON, without secrets, instead of the list."), JSONOutput.option,
     ] + MasterKeyOptions.options,
     arguments: [Positional("DIGEST", count: .optional, "The beginning of a message's SHA-256, at least 4 digits.")]
   ) { arguments, terminal in
@@ -39,7 +39,7 @@ enum InboxCommand {
       let chosen = messages.filter { prefix?.matches($0.digest) ?? true }
       if let prefix, chosen.isEmpty { throw NoSuchMessage(where: "the inbox", prefix: prefix.text) }
       var isWhole = true
-      let withBody = arguments.flag("body")
+      let withBody = arguments.flag("bodies")
       if withBody {
         let reader = try await SealedBodies(arguments, options, connection, terminal)
         for part in BodyPage.parts(of: chosen, size: \.size) {

@@ -30,10 +30,10 @@ enum MigratePlan {
         "switchyard migrate plan --source-database mysql://reader@old/shop --table receipts --rows 2000"),
     ],
     options: [
-      .value("app", "BUNDLE_ID", "Whose all rows are; without it each says it itself."),
+      .value("app", "APP", "Whose all rows are; without it each says it itself."),
       .value("environment", "NAME", "Production or Sandbox: of what does not say it itself."),
       .value("sample", "N", "Read so many rows at most."),
-      .value("out", "FILE", "Keep the plan in this file."), JSONOutput.option,
+      .value("out", "PATH", "Keep the plan in this file."), JSONOutput.option,
     ] + MigrateSources.options + MigrateThrottle.options + TrustOptions.options + MasterKeyOptions.options,
     arguments: [Positional("SOURCE", count: .any, "Files and folders, or - for stdin.")]
   ) { arguments, terminal in
@@ -105,7 +105,8 @@ enum MigratePlan {
     if let calls = settings.callsPerSecond, Double(calls) < forecast.perSecond {
       return MigrationPlan.Place(
         app: app.bundleID, environment: environment?.rawValue ?? "", figures: figures,
-        seconds: Int64(figures.lookUps / max(1, calls)), perSecond: Double(calls), cause: "--calls \(calls)")
+        seconds: Int64(figures.lookUps / max(1, calls)), perSecond: Double(calls),
+        cause: "--customers-per-second \(calls)")
     }
     return MigrationPlan.Place(
       app: app.bundleID, environment: environment?.rawValue ?? "", figures: figures,

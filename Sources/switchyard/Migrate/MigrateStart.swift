@@ -27,7 +27,7 @@ enum MigrateStart {
       Command.Example("switchyard migrate start receipts.csv --here", "without a service: this process does it all"),
     ],
     options: [
-      .value("app", "BUNDLE_ID", "Whose all rows are; without it each says it itself."),
+      .value("app", "APP", "Whose all rows are; without it each says it itself."),
       .value("environment", "NAME", "Production or Sandbox: of what does not say it itself, as bare ids."),
       .flag("yes", "Begin although there are warnings; the report says so."),
       .flag("here", "Carry it out in this process, and end when it is done."), JSONOutput.option,

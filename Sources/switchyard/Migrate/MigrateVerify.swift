@@ -21,7 +21,7 @@ enum MigrateVerify {
     "verify", "Compare Switchyard's answers with Apple's for a random sample of a job's receipts.",
     discussion: """
       Apple's verifyReceipt is asked about as many customers as it takes to say, at 95 % confidence, that at most \
-      --impact-bound of them would have different access by Switchyard's answers; about all of them where the job brought fewer. \
+      --max-impact of them would have different access by Switchyard's answers; about all of them where the job brought fewer. \
       Run it when the job is done: customers without a known history are not counted, and more than 5 percent of them prove \
       nothing. The app is in record or shadow, and its clients go on getting Apple's answers. Each comparison is kept as those \
       of shadow are (`switchyard compare list`), and counts as evidence for `switchyard rollout advance`; differences are looked \
@@ -35,13 +35,14 @@ enum MigrateVerify {
       Command.Example("switchyard migrate verify 1 --dry-run", "how many calls would it make?"),
       Command.Example("switchyard migrate verify 1"),
       Command.Example(
-        "switchyard migrate verify 1 --app com.example.app --environment Production --impact-bound 0.1 --json"),
+        "switchyard migrate verify 1 --app com.example.app --environment Production --max-impact 0.1 --json"),
     ],
     options: [
-      .value("app", "BUNDLE-ID", "This app alone."), EnvironmentOption.option,
+      .value("app", "APP", "This app alone."), EnvironmentOption.option,
       .value(
-        "impact-bound", "PERCENT", default: "0.5", "The rate of customers with an impact that must not be exceeded."),
-      .value("calls", "N", default: "5", "Receipts about which Apple is asked in a second at most, 1 to 50."),
+        "max-impact", "PERCENT", default: "0.5", "The rate of customers with an impact that must not be exceeded."),
+      .value(
+        "receipts-per-second", "N", default: "5", "Receipts about which Apple is asked in a second at most, 1 to 50."),
       .flag("dry-run", "Say what would be asked and ask nothing."), JSONOutput.option,
     ] + AskingApple.options + TrustOptions.options + MasterKeyOptions.options,
     arguments: [MigrateCommand.job]
@@ -49,7 +50,7 @@ enum MigrateVerify {
     let verify = VerifyMigration(
       try MigrateCommand.number(arguments), of: arguments.value("app"),
       in: try EnvironmentOption.environment(arguments), mostImpact: try RolloutAdvance.impactBound(arguments))
-    let calls = try arguments.integer("calls", in: 1...50) ?? 5
+    let calls = try arguments.integer("receipts-per-second", in: 1...50) ?? 5
     let trust = try TrustOptions(arguments)
     let hosts = try AskingApple.hosts(arguments)
     let options = try DatabaseOptions(arguments)

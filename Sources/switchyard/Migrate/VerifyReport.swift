@@ -153,7 +153,7 @@ struct VerifyReport {
   /// But for `--database`, whose URL may hold a password.
   private func again(_ place: VerifyMigration.Place) -> String {
     "switchyard migrate verify \(job.id) --app \(place.app.bundleID) --environment \(place.environment.rawValue)"
-      + arguments.again(["impact-bound", "calls", "data-dir", "master-key-file", "base-url"])
+      + arguments.again(["max-impact", "receipts-per-second", "data-dir", "master-key-file", "base-url"])
       + TrustOptions.given(arguments)
   }
 }

@@ -6,7 +6,7 @@ extension String {
 }
 
 extension ParsedArguments {
-  /// Options as this command line gives them, for another one: ` --calls '2'`; empty where it gives none.
+  /// Options as this command line gives them, for another one: ` --limit '2'`; empty where it gives none.
   ///
   /// What the environment says is left out: the next command finds it there, and it may be a secret.
   func again(_ names: [String]) -> String {

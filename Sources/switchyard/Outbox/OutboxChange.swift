@@ -15,7 +15,7 @@ enum OutboxChange: Sendable {
         "replay", "Requeue dead messages at their original position and retry for three more days.",
         [
           Command.Example("switchyard outbox replay --all"), Command.Example("switchyard outbox replay 9f86d081"),
-          Command.Example("switchyard outbox replay --reason 'answered 401' --newer-than 12h --dry-run"),
+          Command.Example("switchyard outbox replay --error 'answered 401' --newer-than 12h --dry-run"),
         ])
     case .dead:
       make(
@@ -44,7 +44,7 @@ enum OutboxChange: Sendable {
       let filter = try OutboxFilter(arguments)
       guard [prefix != nil, arguments.flag("all"), !filter.isEmpty].count(where: \.self) == 1 else {
         throw UsageError(
-          .missingArgument, "Say which: DIGEST, --all, or any of --class, --reason, --older-than and --newer-than.",
+          .missingArgument, "Say which: DIGEST, --all, or any of --class, --error, --older-than and --newer-than.",
           path: arguments.path)
       }
       let environment = try EnvironmentOption.environment(arguments)

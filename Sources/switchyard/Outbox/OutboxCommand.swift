@@ -18,7 +18,7 @@ enum OutboxCommand {
     options: DatabaseOptions.options,
     subcommands: [list, show, OutboxChange.replay.command, OutboxChange.dead.command])
 
-  static let app = Option.value("app", "BUNDLE_ID", "Of this app only.")
+  static let app = Option.value("app", "APP", "Of this app only.")
   static let digest = "The beginning of a message's SHA-256, at least 4 digits."
 
   private static let list = Command(

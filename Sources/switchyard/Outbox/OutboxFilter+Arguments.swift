@@ -8,7 +8,7 @@ extension OutboxFilter {
     .value(
       "class", "CLASS", choices: ProofClass.allCases.map(\.name),
       "proven: signed by Apple. claimed: with the shared secret. unproven: neither."),
-    .value("reason", "TEXT", "Those whose last error contains TEXT, as `answered 401`."),
+    .value("error", "TEXT", "Those whose last error contains TEXT, as `answered 401`."),
     .value("older-than", "TIME", "Those that have waited for longer."),
     .value("newer-than", "TIME", "Those that came since then."),
   ]
@@ -17,7 +17,7 @@ extension OutboxFilter {
     self.init()
     let name = arguments.value("class")
     proof = ProofClass.allCases.first { $0.name == name }
-    reason = arguments.value("reason")
+    reason = arguments.value("error")
     olderThan = try arguments.duration("older-than", in: .seconds(0)...(.days(10_000)))
     newerThan = try arguments.duration("newer-than", in: .seconds(0)...(.days(10_000)))
   }

@@ -18,7 +18,7 @@ struct ReceiptInspect {
     whenStopped: "The other files were not read.",
     examples: [
       Command.Example("switchyard receipt inspect receipt.b64"),
-      Command.Example("switchyard receipt inspect --json --bundle-id com.example.app *.b64", "a line each"),
+      Command.Example("switchyard receipt inspect --json --app com.example.app *.b64", "a line each"),
       Command.Example("switchyard receipt inspect --root simulator.der -", "other roots than Apple's"),
     ],
     options: [
@@ -27,7 +27,7 @@ struct ReceiptInspect {
       .value(
         "signer", "SHA256", repeats: true,
         "Trust this signer of iOS 6 receipts of version 2 too, by its certificate's fingerprint."),
-      .value("bundle-id", "ID", "Refuse what is of another app."),
+      .value("app", "APP", formerly: "bundle-id", "Refuse what is of another app."),
     ],
     arguments: [Positional("FILE", count: .atLeastOne, "The receipts, or - for stdin.")]
   ) { arguments, terminal in
@@ -43,7 +43,7 @@ struct ReceiptInspect {
 
   private init(_ arguments: ParsedArguments) throws {
     reader = ReceiptReader(trust: try ReceiptTrustOptions.trust(arguments))
-    bundleID = arguments.value("bundle-id")
+    bundleID = arguments.value("app")
     wantsJSON = arguments.wantsJSON
   }
 

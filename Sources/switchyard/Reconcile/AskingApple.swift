@@ -99,6 +99,6 @@ struct NoAPIKey: ExitStatusError, CustomStringConvertible {
   var description: String {
     let why = reason.map { "its key does not open (\($0))" } ?? "no key is registered"
     return "Apple cannot be asked about \(bundleID ?? "any app"): \(why); "
-      + "`switchyard app add \(bundleID ?? "BUNDLE_ID") --key-file FILE --key-id ID --issuer ID`"
+      + "`switchyard app add \(bundleID ?? "APP") --key-file FILE --key-id ID --issuer ID`"
   }
 }

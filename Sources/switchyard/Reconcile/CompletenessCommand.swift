@@ -24,7 +24,7 @@ enum CompletenessCommand {
     options: [
       .value("since", "TIME", default: "7d", "So far back, in whole days, today included."), JSONOutput.option,
     ] + DatabaseOptions.options,
-    arguments: [Positional("BUNDLE_ID", count: .optional, "Of this app alone.")]
+    arguments: [Positional("APP", count: .optional, "Of this app alone.")]
   ) { arguments, terminal in
     let since = try arguments.duration("since", in: .days(1)...(.days(3_650))) ?? .days(7)
     let days = since.milliseconds / Interval.days(1).milliseconds

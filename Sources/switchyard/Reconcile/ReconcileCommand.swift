@@ -36,7 +36,7 @@ enum ReconcileCommand {
       .value("look-ups", "N", default: "10000", "Customers asked about at most."),
       .flag("dry-run", "Say what is missing and change nothing."), JSONOutput.option,
     ] + AskingApple.options + TrustOptions.options + MasterKeyOptions.options + DatabaseOptions.options,
-    arguments: [Positional("BUNDLE_ID", count: .optional, "Of this app alone.")]
+    arguments: [Positional("APP", count: .optional, "Of this app alone.")]
   ) { arguments, terminal in
     let options = try DatabaseOptions(arguments)
     let trust = try TrustOptions(arguments)

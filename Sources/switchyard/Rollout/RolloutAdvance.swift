@@ -1,3 +1,4 @@
+import Database
 import JSON
 import Ledger
 import Operations
@@ -13,11 +14,12 @@ enum RolloutAdvance {
   static let command = Command(
     "advance", "Take an app to the next stage, if the evidence for it is complete.",
     discussion: """
-      The steps are record, shadow, ramp with 1, 5, 25, 50 and 100 percent, live and complete. From ramp on a step needs \
+      The steps are record, shadow, ramp with 1, 5, 25, 50 and 100 percent, live and complete; --percent says another share of \
+      customers, larger than the present one. Whoever is in a share is in each larger one. From ramp on a step needs \
       evidence: an API key and a shared secret; Apple's history of every id, and a decision about ids that Apple's API does \
       not know; complete notifications of the days before; and enough customers compared for the upper bound of the rate of \
-      those who would have lost or gained access to be below --impact-bound at 95 % confidence. What a higher \
-      --impact-bound or a shorter --complete-for waives is noted in the audit. Customers whose history is not known do \
+      those who would have lost or gained access to be below --max-impact at 95 % confidence. What a higher \
+      --max-impact or a shorter --complete-for waives is noted in the audit. Customers whose history is not known do \
       not count as compared; for live and complete they may be 5 percent of all. Within ramp, enough customers for the guard must have been compared since the percentage was set, \
       and the guard must find them sound. From ramp on the guard must also find no breach of impact, errors or latency in \
       its window now; where Apple is not asked there is nothing to find. Comparisons count for 14 days. Evidence of before recording began again does not count. Exit status: 0 \
@@ -27,56 +29,77 @@ enum RolloutAdvance {
     examples: [
       Command.Example("switchyard rollout advance com.example.app --environment Sandbox --json"),
       Command.Example("switchyard rollout advance com.example.app --environment Sandbox --dry-run", "what is missing?"),
+      Command.Example("switchyard rollout advance com.example.app --environment Sandbox --percent 10"),
     ],
     options: [
       EnvironmentOption.option,
+      .value("percent", "N", "To ramp: the customers who get our answers, above 0 to 100, with up to two decimals."),
       .value(
-        "impact-bound", "PERCENT", default: "0.5", "The rate of customers with an impact that must not be exceeded."),
+        "max-impact", "PERCENT", default: "0.5", formerly: "impact-bound",
+        "The rate of customers with an impact that must not be exceeded."),
       .value("complete-for", "TIME", default: "2d", "How long notifications must have been complete: days."),
-      .flag("force", "Take the step without evidence; needs --reason, and the audit says so."),
+      .flag("force", "Take the step without evidence; needs --reason and --environment, and the audit says so."),
       .value("reason", "TEXT", "Why; kept in the audit."),
       .flag("dry-run", "Show what would be done and do nothing."), JSONOutput.option,
     ],
     arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
-    let environment = try EnvironmentOption.required(arguments)
+    let environments = try EnvironmentOption.environments(arguments)
     let isForced = arguments.flag("force")
     let reason = arguments.value("reason")
     guard !isForced || reason?.isEmpty == false else {
       throw UsageError(.missingOption, "--force needs --reason.", path: arguments.path)
     }
+    guard !isForced || arguments.value(EnvironmentOption.option.name) != nil else {
+      throw UsageError(
+        .missingOption, "--force needs --environment: production, sandbox or all.", path: arguments.path)
+    }
     guard reason.map({ $0.utf8.count <= 500 }) ?? true else {
       throw UsageError(.invalidValue, "--reason has at most 500 bytes.", path: arguments.path)
     }
-    let advance = AdvanceRollout(arguments.positionals[0], in: environment, asking: try demand(arguments))
+    let (share, demand) = (try RolloutSet.percent(arguments), try demand(arguments))
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let now = WallClock.system.now()
-      let plan = try await advance.plan(at: now, on: connection)
-      let mayGo = plan.isProven || isForced
-      var changes: [SetStage.Change] = []
-      if mayGo, !arguments.flag("dry-run") {
-        changes = try await advance.apply(
-          plan, forced: isForced, by: .ofCommand(because: reason), at: now, on: connection)
+      var status = ExitStatus.done
+      for environment in environments {
+        let advance = AdvanceRollout(arguments.positionals[0], in: environment, to: share, asking: demand)
+        let isTaken = try await take(
+          advance, forced: isForced, by: .ofCommand(because: reason), arguments, terminal, connection)
+        if !isTaken { status = .refused }
       }
-      var followed: FollowedChange?
-      if arguments.wantsJSON, !changes.isEmpty {
-        followed = await FollowedChange.awaited(on: connection, otherwise: RolloutSet.consequence)
-      }
-      try tell(plan, changes, followed, mayGo: mayGo, arguments, terminal)
-      if !arguments.wantsJSON, !changes.isEmpty {
-        followed = await FollowedChange.awaited(on: connection, otherwise: RolloutSet.consequence)
-      }
-      followed?.note(terminal)
-      return mayGo ? .done : .refused
+      return status
     }
   }
 
-  /// What `--impact-bound` says, from 0 to 1.
+  /// Takes the step in one environment, or says what is missing for it.
+  private static func take(
+    _ advance: AdvanceRollout, forced isForced: Bool, by author: Author, _ arguments: ParsedArguments,
+    _ terminal: Terminal, _ connection: Connection
+  ) async throws -> Bool {
+    let now = WallClock.system.now()
+    let plan = try await advance.plan(at: now, on: connection)
+    let mayGo = plan.isProven || isForced
+    var changes: [SetStage.Change] = []
+    if mayGo, !arguments.flag("dry-run") {
+      changes = try await advance.apply(plan, forced: isForced, by: author, at: now, on: connection)
+    }
+    var followed: FollowedChange?
+    if arguments.wantsJSON, !changes.isEmpty {
+      followed = await FollowedChange.awaited(on: connection, otherwise: RolloutSet.consequence)
+    }
+    try tell(plan, changes, followed, mayGo: mayGo, arguments, terminal)
+    if !arguments.wantsJSON, !changes.isEmpty {
+      followed = await FollowedChange.awaited(on: connection, otherwise: RolloutSet.consequence)
+    }
+    followed?.note(terminal)
+    return mayGo
+  }
+
+  /// What `--max-impact` says, from 0 to 1.
   static func impactBound(_ arguments: ParsedArguments) throws(UsageError) -> Double {
-    guard let text = arguments.value("impact-bound") else { return Evidence.Demand().mostImpact }
+    guard let text = arguments.value("max-impact") else { return Evidence.Demand().mostImpact }
     guard let share = RampShare(text), share.hundredths > 0, share.hundredths < Bucket.count else {
       throw UsageError(
-        .invalidValue, "--impact-bound is a percentage above 0 with at most two decimals.", path: arguments.path)
+        .invalidValue, "--max-impact is a percentage above 0 with at most two decimals.", path: arguments.path)
     }
     return Double(share.hundredths) / Double(Bucket.count)
   }
@@ -132,8 +155,8 @@ enum RolloutAdvance {
       let percent = GuardRule.percent(Int(plan.demand.mostImpact * 1_000_000))
       terminal.note(
         """
-        the guard takes the app back above \(GuardRule.percent(plan.rule.mostImpact)), whatever --impact-bound says. If \
-        \(percent) is right: switchyard rollout guard \(app) --environment \(place) --impact \
+        the guard takes the app back above \(GuardRule.percent(plan.rule.mostImpact)), whatever --max-impact says. If \
+        \(percent) is right: switchyard rollout guard \(app) --environment \(place) --max-impact \
         \(percent.filter { $0 != "%" && $0 != " " })
         """)
     }

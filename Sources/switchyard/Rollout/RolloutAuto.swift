@@ -18,7 +18,7 @@ enum RolloutAuto {
       took our answers back it does not go on before an operator has taken a step by hand. It may be stopped at any time and begun again. complete \
       is never reached so.
 
-      FILE is a JSON object; each member may be left out: `until` (the last stage, "ramp 25" or "live"), `impactBound` (percent, \
+      FILE is a JSON object; each member may be left out: `until` (the last stage, "live" or "ramp 10", with any percentage), `impactBound` (percent, \
       as text: "0.5"), `completeDays`, `leastHours` (how long customers get our answers at one step before the next: 24), `waitHours` \
       (how long a stage may wait for its evidence: 336).
       """,
@@ -154,7 +154,7 @@ extension RolloutPolicy {
       switch member.key {
       case "until":
         guard let step = member.value.string.flatMap(RolloutStep.init(text:)), step < RolloutStep(.complete) else {
-          throw wrong("until is record, shadow, live or one of ramp 1, 5, 25, 50 and 100")
+          throw wrong("until is record, shadow, live, or ramp with a percentage above 0, as \"ramp 10\"")
         }
         until = step
       case "impactBound":
@@ -189,12 +189,13 @@ extension RolloutPolicy {
 extension RolloutStep {
   /// `live`, or `ramp 25`.
   fileprivate init?(text: String) {
-    let name = text.lowercased()
-    guard
-      let step = Self.all.first(where: {
-        Move.name($0.stage, $0.share).filter { !" %".contains($0) } == name.filter { !" %".contains($0) }
-      })
-    else { return nil }
-    self = step
+    let word = text.lowercased().filter { $0 != " " }
+    if word.hasPrefix("ramp") {
+      guard let share = RampShare(String(word.dropFirst(4))), share.hundredths > 0 else { return nil }
+      self.init(.ramp, share)
+    } else {
+      guard let stage = Stage(rawValue: word) else { return nil }
+      self.init(stage)
+    }
   }
 }

@@ -26,7 +26,7 @@ enum RolloutCommand {
     "show", "Show the stage of each app, and what waits for its old back end.",
     examples: [Command.Example("switchyard rollout show"), Command.Example("switchyard rollout show --json")],
     options: [JSONOutput.option],
-    arguments: [Positional("BUNDLE_ID", count: .optional, "One app only.")]
+    arguments: [Positional("APP", count: .optional, "One app only.")]
   ) { arguments, terminal in
     try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let only = arguments.positionals.first

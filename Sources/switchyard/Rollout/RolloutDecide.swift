@@ -28,7 +28,7 @@ enum RolloutDecide {
     ],
     arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
-    let environment = try EnvironmentOption.required(arguments)
+    let environments = try EnvironmentOption.environments(arguments)
     let (unknown, cancelled) = (arguments.value("unknown"), arguments.value("cancelled"))
     guard (unknown == nil) != (cancelled == nil), unknown ?? cancelled == "accept" else {
       throw UsageError(
@@ -39,18 +39,19 @@ enum RolloutDecide {
     guard !reason.isEmpty, reason.utf8.count <= 500 else {
       throw UsageError(.missingOption, "Specify --reason, in at most 500 bytes.", path: arguments.path)
     }
-    let accept = AcceptUnknownIDs(kind, of: arguments.positionals[0], in: environment)
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let plan = try await accept.plan(on: connection)
-      try await accept.apply(plan, by: .ofCommand(because: reason), at: WallClock.system.now(), on: connection)
-      if arguments.wantsJSON {
-        try terminal.write([
-          "app": .string(plan.bundleID), "environment": .string(environment.rawValue),
-          "accepted": .integer(Int64(plan.ids)),
-          "next_steps": [.string("switchyard rollout advance \(plan.bundleID) --environment \(environment.rawValue)")],
-        ])
-      } else {
-        try terminal.write("\(plan.bundleID) \(environment.rawValue): \(plan.ids) \(kind.name) accepted\n")
+      for environment in environments {
+        let accept = AcceptUnknownIDs(kind, of: arguments.positionals[0], in: environment)
+        let (plan, place) = (try await accept.plan(on: connection), environment.rawValue)
+        try await accept.apply(plan, by: .ofCommand(because: reason), at: WallClock.system.now(), on: connection)
+        if arguments.wantsJSON {
+          try terminal.write([
+            "app": .string(plan.bundleID), "environment": .string(place), "accepted": .integer(Int64(plan.ids)),
+            "next_steps": [.string("switchyard rollout advance \(plan.bundleID) --environment \(place)")],
+          ])
+        } else {
+          try terminal.write("\(plan.bundleID) \(place): \(plan.ids) \(kind.name) accepted\n")
+        }
       }
       return .done
     }

@@ -11,47 +11,48 @@ enum RolloutGuardCommand {
     "guard", "Show or set when an app goes back to shadow by itself.",
     discussion: """
       In ramp and live every service looks at the last --window since the stage was set. The app goes back to \
-      shadow in three cases. Impact: at least --customers customers were compared, and more than --impact percent of them \
-      would have had other access than with Apple's answers. Errors: of at least --calls calls Switchyard could not \
-      answer a share that exceeds Apple's by more than --most-errors percentage points; at least 5 of Switchyard's calls \
-      failed, and Apple was asked at least 20 times. Latency: both sides were called at least --calls times, and \
-      Switchyard's p99 is more than 500 ms and more than --most-latency times Apple's p99; the time that reading a receipt \
+      shadow in three cases. Impact: at least --min-customers customers were compared, and more than --max-impact percent of them \
+      would have had other access than with Apple's answers. Errors: of at least --min-calls calls Switchyard could not \
+      answer a share that exceeds Apple's by more than --max-errors percentage points; at least 5 of Switchyard's calls \
+      failed, and Apple was asked at least 20 times. Latency: both sides were called at least --min-calls times, and \
+      Switchyard's p99 is more than 500 ms and more than --max-latency times Apple's p99; the time that reading a receipt \
       takes is left out. With fewer customers or calls nothing happens. Calls are counted in steps of five minutes: the \
       step in which the window begins counts whole.
 
       Errors and latency cannot be judged where Apple is not asked: in complete, and in live of an app whose clients send \
-      tokens only. --most-errors 0 and --most-latency 0 turn these two off. `switchyard serve --alert-webhook URL` tells \
+      tokens only. --max-errors 0 and --max-latency 0 turn these two off. `switchyard serve --alert-webhook URL` tells \
       another system when an app goes back.
       """,
     examples: [
       Command.Example("switchyard rollout guard com.example.app --environment Sandbox"),
-      Command.Example("switchyard rollout guard com.example.app --environment Production --impact 0.5 --customers 500"),
       Command.Example(
-        "switchyard rollout guard com.example.app --environment Production --most-errors 0.5 --most-latency 3"),
+        "switchyard rollout guard com.example.app --environment Production --max-impact 0.5 --min-customers 500"),
+      Command.Example(
+        "switchyard rollout guard com.example.app --environment Production --max-errors 0.5 --max-latency 3"),
     ],
     options: [
-      EnvironmentOption.option, .value("impact", "PERCENT", "The rate of customers above which it goes back."),
+      EnvironmentOption.option, .value("max-impact", "PERCENT", "The rate of customers above which it goes back."),
       .value(
-        "most-errors", "PERCENT",
+        "max-errors", "PERCENT",
         "By how many percentage points Switchyard's rate of errors may exceed Apple's. 0 turns this check off."),
       .value(
-        "most-latency", "TIMES",
+        "max-latency", "TIMES",
         "Maximum ratio of Switchyard's p99 to Apple's, 1 to 100. 0 turns this check off."),
       .value("window", "TIME", "The span of time that is looked at, 1m to 7d."),
-      .value("customers", "N", "Customers who must have been compared, 1 to 1000000."),
-      .value("calls", "N", "Calls that errors and latency are judged by at least, 1 to 1000000."),
+      .value("min-customers", "N", "Customers who must have been compared, 1 to 1000000."),
+      .value("min-calls", "N", "Calls that errors and latency are judged by at least, 1 to 1000000."),
       .value("reason", "TEXT", "Why; kept in the audit."), JSONOutput.option,
     ],
     arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
-    let environment = try EnvironmentOption.required(arguments)
-    let impact = try percent("impact", arguments)
-    let errors = try percent("most-errors", arguments)
-    let latency = try times("most-latency", arguments)
+    let environments = try EnvironmentOption.environments(arguments)
+    let impact = try percent("max-impact", arguments)
+    let errors = try percent("max-errors", arguments)
+    let latency = try times("max-latency", arguments)
     let window = try arguments.duration("window", in: .minutes(1)...(.days(7)))
-    let customers = try arguments.integer("customers", in: 1...1_000_000)
-    let calls = try arguments.integer("calls", in: 1...1_000_000)
-    let set = SetGuard(of: arguments.positionals[0], in: environment) { rule in
+    let customers = try arguments.integer("min-customers", in: 1...1_000_000)
+    let calls = try arguments.integer("min-calls", in: 1...1_000_000)
+    let change: @Sendable (inout GuardRule) -> Void = { rule in
       rule.mostImpact = impact.map { $0.hundredths * 100 } ?? rule.mostImpact
       rule.mostErrors = errors.map { $0.hundredths * 100 } ?? rule.mostErrors
       rule.mostLatency = latency ?? rule.mostLatency
@@ -60,16 +61,19 @@ enum RolloutGuardCommand {
       rule.leastCalls = calls ?? rule.leastCalls
     }
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let plan = try await set.plan(on: connection)
-      try await set.apply(
-        plan, by: .ofCommand(because: arguments.value("reason")), at: WallClock.system.now(), on: connection)
-      if arguments.wantsJSON {
-        var object: JSONObject = ["app": .string(plan.bundleID), "environment": .string(environment.rawValue)]
-        for member in plan.after.json { object[member.key] = member.value }
-        object["changed"] = .bool(plan.before != plan.after)
-        try terminal.write(object)
-      } else {
-        try terminal.write("\(plan.bundleID) \(environment.rawValue): back to shadow \(plan.after.text)\n")
+      for environment in environments {
+        let set = SetGuard(of: arguments.positionals[0], in: environment, change)
+        let plan = try await set.plan(on: connection)
+        try await set.apply(
+          plan, by: .ofCommand(because: arguments.value("reason")), at: WallClock.system.now(), on: connection)
+        if arguments.wantsJSON {
+          var object: JSONObject = ["app": .string(plan.bundleID), "environment": .string(environment.rawValue)]
+          for member in plan.after.json { object[member.key] = member.value }
+          object["changed"] = .bool(plan.before != plan.after)
+          try terminal.write(object)
+        } else {
+          try terminal.write("\(plan.bundleID) \(environment.rawValue): back to shadow \(plan.after.text)\n")
+        }
       }
       return .done
     }

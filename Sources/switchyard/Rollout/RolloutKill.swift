@@ -32,7 +32,7 @@ enum RolloutKill {
       .value("reason", "TEXT", "Why; kept in the audit."),
       .flag("dry-run", "Show what would be stopped and stop nothing."), JSONOutput.option,
     ],
-    arguments: [Positional("BUNDLE_ID", count: .optional, "One app.")]
+    arguments: [Positional("APP", count: .optional, "One app.")]
   ) { arguments, terminal in
     let app = arguments.positionals.first
     guard (app == nil) == arguments.flag("all") else {

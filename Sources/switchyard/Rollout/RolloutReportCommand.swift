@@ -11,7 +11,7 @@ enum RolloutReportCommand {
   static let command = Command(
     "report", "Say how an app was moved: what was compared, differed, affected, and is not proven.",
     discussion: """
-      Markdown, or one JSON object. Before `complete` it shows what is known so far; at `complete` it is for the file of whoever signs \
+      Markdown, or a JSON object for each environment. Before `complete` it shows what is known so far; at `complete` it is for the file of whoever signs \
       the migration off. Comparisons count for as long as they are kept.
       """,
     examples: [
@@ -20,11 +20,13 @@ enum RolloutReportCommand {
     ],
     options: [EnvironmentOption.option, JSONOutput.option], arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
-    let environment = try EnvironmentOption.required(arguments)
+    let environments = try EnvironmentOption.environments(arguments)
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let report = try await RolloutReport.read(
-        arguments.positionals[0], in: environment, at: WallClock.system.now(), on: connection)
-      if arguments.wantsJSON { try terminal.write(report.json) } else { try terminal.write(report.markdown) }
+      for environment in environments {
+        let report = try await RolloutReport.read(
+          arguments.positionals[0], in: environment, at: WallClock.system.now(), on: connection)
+        if arguments.wantsJSON { try terminal.write(report.json) } else { try terminal.write(report.markdown) }
+      }
       return .done
     }
   }

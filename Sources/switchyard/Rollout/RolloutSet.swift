@@ -76,15 +76,19 @@ enum RolloutSet {
 
   /// `--percent`, which ramp needs and no other stage has.
   private static func share(_ arguments: ParsedArguments, for stage: Stage) throws(UsageError) -> RampShare? {
-    guard let text = arguments.value("percent") else {
-      guard stage != .ramp else {
-        throw UsageError(.missingOption, "The stage ramp needs --percent.", path: arguments.path)
-      }
-      return nil
+    let share = try percent(arguments)
+    guard stage != .ramp || share != nil else {
+      throw UsageError(.missingOption, "The stage ramp needs --percent.", path: arguments.path)
     }
-    guard stage == .ramp else {
+    guard stage == .ramp || share == nil else {
       throw UsageError(.invalidValue, "Only the stage ramp has --percent.", path: arguments.path)
     }
+    return share
+  }
+
+  /// What `--percent` says; nil without it.
+  static func percent(_ arguments: ParsedArguments) throws(UsageError) -> RampShare? {
+    guard let text = arguments.value("percent") else { return nil }
     guard let share = RampShare(text) else {
       throw UsageError(
         .invalidValue, "--percent is a number from 0 to 100 with at most two decimals.", path: arguments.path)

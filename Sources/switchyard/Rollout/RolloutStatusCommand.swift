@@ -118,7 +118,7 @@ enum RolloutStatusCommand {
     }
   }
 
-  private static let app = Positional("BUNDLE_ID", count: .optional, "One app only.")
+  private static let app = Positional("APP", count: .optional, "One app only.")
 }
 
 extension RolloutStatus {

@@ -16,16 +16,16 @@ enum RolloutURL {
       """,
     examples: [
       Command.Example("switchyard rollout url com.example.app"),
-      Command.Example("switchyard rollout url com.example.app --public https://switchyard.example.com"),
+      Command.Example("switchyard rollout url com.example.app --public-url https://switchyard.example.com"),
     ],
     options: [
-      .value("public", "URL", "Where Apple reaches the service; the URL to be set is shown with it."),
+      .value("public-url", "URL", "Where Apple reaches the service; the URL to be set is shown with it."),
       JSONOutput.option,
     ],
     arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
     let app = arguments.positionals[0]
-    let base = arguments.value("public") ?? "https://HOST"
+    let base = arguments.value("public-url") ?? "https://HOST"
     let url = "\(base.hasSuffix("/") ? String(base.dropLast()) : base)/notifications/\(app)"
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       let now = WallClock.system.now()

@@ -18,7 +18,7 @@ enum SimulateCommand {
       Command.Example("switchyard simulate --port 8090 --seed 7 --customers 100 --app com.example.app --out world"),
       Command.Example("switchyard simulate control --out world advance days=30"),
     ],
-    options: [.value("out", "DIR", "Where the world is written; files of the same names are replaced.")]
+    options: [.value("out", "PATH", "Where the world is written; files of the same names are replaced.")]
       + WorldOptions.options + SimulateGenerate.options + SimulateServe.options,
     subcommands: [SimulateControl.command],
     action: run)

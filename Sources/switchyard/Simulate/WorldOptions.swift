@@ -15,7 +15,7 @@ struct WorldOptions: Sendable {
     .value("seed", "N", default: "1", "Another number tells of other customers."),
     .value("customers", "N", default: "100", "How many with --generate or --port, up to 10,000,000 or 1,000,000."),
     .value(
-      "app", "BUNDLE", repeats: true, "The bundle ids of the apps."
+      "app", "APP", repeats: true, "The bundle ids of the apps."
     ),
     .value(
       "environment", "NAME", choices: Place.allCases.map(\.rawValue), default: "sandbox",

@@ -58,7 +58,7 @@
     let program = program(url, "\(place.path)/data")
     let service = try await RunningProgram.serve(program, ["--trust-root", fixtures.root(in: place)])
     #expect(await service.end(SIGTERM) == 0)
-    #expect(try await program.run("inbox", "show", "--body").output.contains("signedPayload"))
+    #expect(try await program.run("inbox", "show", "--bodies").output.contains("signedPayload"))
   }
 
   private func withoutKey(_ url: String, in place: TemporaryDirectory) async throws {
@@ -73,7 +73,7 @@
     ] {
       let key = file.map { ["--master-key-file", $0] } ?? []
       for words in [
-        ["inbox", "show", "--body"], ["quarantine", "show", digest], ["quarantine", "replay", "--all"] + trust,
+        ["inbox", "show", "--bodies"], ["quarantine", "show", digest], ["quarantine", "replay", "--all"] + trust,
         ["db", "rebuild"] + trust, ["app", "secret", Self.app, "--shared-secret-file", "\(place.path)/secret"],
         ["serve", "--listen", "127.0.0.1:0"],
       ] {
@@ -103,7 +103,7 @@
     #expect(answer.status == 200, "\(answer)")
     #expect(await service.end(SIGTERM) == 0)
     await client.shutdown()
-    let gone = try await program.run("inbox", "show", "--body")
+    let gone = try await program.run("inbox", "show", "--bodies")
     #expect(
       gone.status == 1 && gone.notes.contains("does not open: sealed under master key") && gone.output.isEmpty,
       "\(gone)")

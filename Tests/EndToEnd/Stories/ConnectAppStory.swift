@@ -212,7 +212,7 @@ private struct ConnectedApp {
     #expect(try text("/v1/apps/").contains("unknownId"))
     #expect(try text("for TRY").contains("SUCCESS"))
     if app.version == 1 {
-      #expect(try text("rollout url \"$APP\" --public").contains(" v1 "))
+      #expect(try text("rollout url \"$APP\" --public-url").contains(" v1 "))
       #expect(try text("--json | grep").contains(#""state":"both""#))
     }
     if app.version == 1 { #expect(try text("quarantine list").contains("noSharedSecret") == false) }

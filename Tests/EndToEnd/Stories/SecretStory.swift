@@ -24,7 +24,7 @@
         #expect(places.contains { $0.0.contains("/bodies#P#") })
         for (place, bytes) in places {
           // Who has the key may see a body as it came, but for the registered secrets and for what is called a password.
-          let isShown = place.hasPrefix("quarantine show") || place.hasSuffix("--body")
+          let isShown = place.hasPrefix("quarantine show") || place.hasSuffix("--bodies")
           for secret in isShown ? [Self.secret] : [Self.secret, Self.password] {
             let found = Self.place(of: Array(secret.utf8), in: bytes)
             let context = found.map { bytes[max(0, $0 - 80)..<min(bytes.count, $0 + 80)] } ?? []
@@ -85,7 +85,7 @@
     let metrics = try await client.send(ClientRequest(url: serving.url + "/metrics"))
     said.append(("metrics", metrics.body))
     for command in [
-      ["inbox", "show", "--limit", "1000"], ["inbox", "show", "--limit", "1000", "--body"],
+      ["inbox", "show", "--limit", "1000"], ["inbox", "show", "--limit", "1000", "--bodies"],
       ["inbox", "show", "--limit", "1000", "--json"], ["quarantine", "list"], ["quarantine", "list", "--json"],
       ["outbox", "list"], ["outbox", "list", "--json"], ["outbox", "dead", "--all", "--dry-run", "--json"],
       ["db", "dump"], ["db", "status"], ["seeds", "show", app, "--json"], ["app", "show", app],

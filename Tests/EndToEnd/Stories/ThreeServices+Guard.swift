@@ -14,7 +14,7 @@ extension ThreeServices {
   /// - Parameter rounds: how often, and then within five seconds; `nil`: once, without a limit.
   func followGuard(_ clients: SteadyClients, rounds: Int?) async throws {
     // The services are asked without a pause on a busy machine. Their latency must not take the app back here.
-    _ = try await command("rollout", "guard", Self.app, "--most-latency", "0", "--most-errors", "0")
+    _ = try await command("rollout", "guard", Self.app, "--max-latency", "0", "--max-errors", "0")
     for round in 1...(rounds ?? 1) {
       try await ramp(clients)
       #expect(try await story().count == round - 1, "the guard acted too early")

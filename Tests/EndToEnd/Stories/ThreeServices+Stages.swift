@@ -32,7 +32,7 @@ extension ThreeServices {
 
   private func rampLiveKill(_ clients: SteadyClients, _ rounds: Int?) async throws {
     // The services are asked without a pause on a busy machine. Their latency must not take the app back here.
-    _ = try await command("rollout", "guard", Self.app, "--most-latency", "0", "--most-errors", "0")
+    _ = try await command("rollout", "guard", Self.app, "--max-latency", "0", "--max-errors", "0")
     // Half of the customers get our answers, the same ones from each.
     var changed = try await command(
       "rollout", "set", Self.app, "ramp", "--percent", "50", "--force")

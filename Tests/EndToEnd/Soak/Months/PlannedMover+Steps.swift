@@ -5,7 +5,7 @@ extension PlannedMover {
   /// Does what the runbook has done once before the first step.
   func begin(_ app: String, _ site: SwitchedSite) async throws {
     try await site.run(
-      ["rollout", "guard", app, "--customers", "20", "--reason", "a small app"] + Self.environment)
+      ["rollout", "guard", app, "--min-customers", "20", "--reason", "a small app"] + Self.environment)
     let world = site.apple.world
     for customer in world.customers(of: app) {
       guard let tester = world.state(of: customer).subscriptions.first?.originalTransactionID else { continue }
@@ -80,7 +80,7 @@ extension PlannedMover {
 
   private mutating func advance(_ app: String, _ site: SwitchedSite) async throws -> (Bool, Bool) {
     let outcome = try await site.run(
-      ["rollout", "advance", app, "--impact-bound", Self.impactBound, "--json"] + Self.environment, allowing: [0, 4])
+      ["rollout", "advance", app, "--max-impact", Self.impactBound, "--json"] + Self.environment, allowing: [0, 4])
     let told = try outcome.objects.first
     if told?["forced"] != false { faults.append("\(app): \(outcome)") }
     return (told?["done"] == true, outcome.status == 4)
@@ -93,7 +93,7 @@ extension PlannedMover {
     _ app: String, _ site: SwitchedSite
   ) async throws -> [(name: String, found: JSONObject)] {
     let asked = try await site.run(
-      ["rollout", "advance", app, "--impact-bound", Self.impactBound, "--dry-run", "--json"] + Self.environment,
+      ["rollout", "advance", app, "--max-impact", Self.impactBound, "--dry-run", "--json"] + Self.environment,
       allowing: [0, 4])
     guard let object = try asked.objects.first else { return [] }
     let count = object["evidence"]?.object?["affected"]?.integer

@@ -202,7 +202,8 @@ struct PlannedMover: StageMover {
     }
     // 4: histories are still to come. 5: somebody would have other access. 7: Apple did not answer.
     let verified = try await site.run(
-      ["migrate", "verify", "\(job)", "--impact-bound", Self.impactBound, "--calls", "50", "--json"] + site.trust,
+      ["migrate", "verify", "\(job)", "--max-impact", Self.impactBound, "--receipts-per-second", "50", "--json"]
+        + site.trust,
       allowing: [0, 4, 5, 7])
     if verified.status == 5 { try await lookIntoImpact(verified, of: app, site) }
     guard verified.status == 0 else { return }
