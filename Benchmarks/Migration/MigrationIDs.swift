@@ -64,7 +64,7 @@ enum MigrationIDs {
         target: .atLeast(0.9)),
       Measurement(
         name: "\(name).throttled", value: throttled.perSecond, unit: "customers/s", against: Double(calls),
-        peer: "--calls",
+        peer: "--customers-per-second",
         target: .atLeast(0.95)),
     ]
   }
@@ -121,7 +121,7 @@ enum MigrationIDs {
     if calls != nil { try service.register(key, of: app) }
     try service.run(
       ["migrate", "start", "--yes", "--app", app.bundleID, "--environment", "Sandbox"]
-        + (calls.map { ["--calls", "\($0)"] } ?? []) + [receipts])
+        + (calls.map { ["--customers-per-second", "\($0)"] } ?? []) + [receipts])
     var (state, accounts) = try await job(pool) { $1.usable == customers.count }
     let before = try service.processorSeconds()
     if calls == nil { try service.register(key, of: app) }

@@ -23,6 +23,7 @@
     }
     #expect(try await program.run(advance + ["--force"]).status == 2)
     let everywhere = try await program.run("rollout", "advance", app, "--force", "--reason", "first customers")
+    #expect(everywhere.status == 2)
     #expect(everywhere.notes.contains("--environment"), "\(everywhere)")
     let forced = try await program.run(advance + ["--force", "--reason", "first customers"])
     #expect(forced.status == 0 && forced.output == "\(app) Sandbox: shadow to ramp 1 %, forced\n", "\(forced)")

@@ -101,7 +101,15 @@ package enum FlagTable {
   ) throws(DatabaseError) -> Bool {
     let isRoadChanged = flag.stage.notifications != stage.notifications
     let recordingSince = isRoadChanged ? now : flag.recordingSince
-    let isFirst =
+    if isRoadChanged {
+      // First, since commits hold it: a kill does not wait for the row of `flags` meanwhile.
+      _ = try session.execute(
+        """
+        UPDATE app_recording SET epoch = epoch + 1
+        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+        """)
+    }
+    return
       try session.execute(
         """
         UPDATE flags SET stage = \(stage.rawValue), epoch = epoch + 1, changed_at = \(now),
@@ -110,13 +118,6 @@ package enum FlagTable {
         WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND epoch = \(flag.epoch)
         """
       ).affectedRows == 1
-    guard isFirst, isRoadChanged else { return isFirst }
-    _ = try session.execute(
-      """
-      UPDATE app_recording SET epoch = epoch + 1
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      """)
-    return true
   }
 
   /// Accepts the IDs without a history that an app has now.

@@ -99,7 +99,8 @@ package struct AutomationStopped: ExitStatusError, CustomStringConvertible {
     case .takenBack(let entry):
       return """
         \(place): our answers were taken back (\(entry.action) by \(entry.actor), \(entry.at.iso8601): \(entry.reason)). Find out why; \
-        then take the next step by hand with `switchyard rollout advance`, and begin `rollout auto` again
+        then take the next step by hand with `switchyard rollout advance \(place.replacing(" ", with: " --environment "))`, and \
+        begin `rollout auto` again
         """
     case .missing: return EvidenceMissing(plan: plan).description
     case .patience(let hours):

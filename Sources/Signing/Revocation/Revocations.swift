@@ -70,6 +70,13 @@ package final class Revocations: Sendable {
     }
   }
 
+  /// Whether a certificate in use has expired: its responder does not have to say any more that it was revoked.
+  package func hasExpired(at now: Milliseconds) -> Bool {
+    state.withLock { state in
+      state.entries.values.contains { !$0.question.certificate.validity.contains(now.wholeSeconds) }
+    }
+  }
+
   /// Notes what a responder said, and returns whether it reports a revocation for the first time.
   ///
   /// A known revocation stays: somebody between the responder and us can repeat an older answer.

@@ -20,6 +20,14 @@ enum EnvironmentOption {
     try environment(arguments).map { [$0] } ?? [.production, .sandbox]
   }
 
+  /// The environments that are named: no change is made in one by accident.
+  static func named(_ arguments: ParsedArguments) throws(UsageError) -> [Environment] {
+    guard arguments.value(option.name) != nil else {
+      throw UsageError(.missingOption, "Say --environment production, sandbox or all.", path: arguments.path)
+    }
+    return try environments(arguments)
+  }
+
   static func required(_ arguments: ParsedArguments) throws(UsageError) -> Environment {
     guard let environment = try environment(arguments) else {
       throw UsageError(.missingOption, "Say --environment production or sandbox.", path: arguments.path)

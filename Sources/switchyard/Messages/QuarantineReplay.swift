@@ -96,14 +96,14 @@ enum QuarantineReplay {
       terminal.note("certificate \(question.certificate.serialNumber): \(problem)")
     }
     await client.shutdown()
-    if isCritical, !isAnswered { throw NoRevocationAnswer() }
+    if isCritical, !isAnswered || revocations.hasExpired(at: WallClock.system.now()) { throw NoRevocationAnswer() }
   }
 
   /// Messages were refused for a revocation, and a responder gives no answer.
   private struct NoRevocationAnswer: ExitStatusError, CustomStringConvertible {
     var exitStatus: ExitStatus { .failed }
     var description: String {
-      "Messages in quarantine are signed with a revoked certificate, and a responder gives no answer. Try again, or "
+      "Messages in quarantine are signed with a revoked certificate, and a responder gives no answer, or a certificate has expired. Try again, or "
         + "replay others with --code. --ocsp off accepts revoked certificates."
     }
   }

@@ -38,21 +38,20 @@ enum RolloutAdvance {
         "max-impact", "PERCENT", default: "0.5", formerly: "impact-bound",
         "The rate of customers with an impact that must not be exceeded."),
       .value("complete-for", "TIME", default: "2d", "How long notifications must have been complete: days."),
-      .flag("force", "Take the step without evidence; needs --reason and --environment, and the audit says so."),
+      .flag("force", "Take the step without evidence; needs --reason, and the audit says so."),
       .value("reason", "TEXT", "Why; kept in the audit."),
       .flag("dry-run", "Show what would be done and do nothing."), JSONOutput.option,
     ],
     arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
-    let environments = try EnvironmentOption.environments(arguments)
+    // What is taken in one environment is not taken back because the other one lacks evidence.
+    let environments =
+      arguments.flag("dry-run")
+      ? try EnvironmentOption.environments(arguments) : try EnvironmentOption.named(arguments)
     let isForced = arguments.flag("force")
     let reason = arguments.value("reason")
     guard !isForced || reason?.isEmpty == false else {
       throw UsageError(.missingOption, "--force needs --reason.", path: arguments.path)
-    }
-    guard !isForced || arguments.value(EnvironmentOption.option.name) != nil else {
-      throw UsageError(
-        .missingOption, "--force needs --environment: production, sandbox or all.", path: arguments.path)
     }
     guard reason.map({ $0.utf8.count <= 500 }) ?? true else {
       throw UsageError(.invalidValue, "--reason has at most 500 bytes.", path: arguments.path)
@@ -78,6 +77,9 @@ enum RolloutAdvance {
     let now = WallClock.system.now()
     let plan = try await advance.plan(at: now, on: connection)
     let mayGo = plan.isProven || isForced
+    if plan.isProven, plan.step?.needsEvidence == true, !isForced {
+      try await ClockDiffers.check(at: now, on: connection)
+    }
     var changes: [SetStage.Change] = []
     if mayGo, !arguments.flag("dry-run") {
       changes = try await advance.apply(plan, forced: isForced, by: author, at: now, on: connection)

@@ -28,7 +28,7 @@ enum RolloutDecide {
     ],
     arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
-    let environments = try EnvironmentOption.environments(arguments)
+    let environments = try EnvironmentOption.named(arguments)
     let (unknown, cancelled) = (arguments.value("unknown"), arguments.value("cancelled"))
     guard (unknown == nil) != (cancelled == nil), unknown ?? cancelled == "accept" else {
       throw UsageError(

@@ -1,0 +1,22 @@
+package import Database
+import Ledger
+package import Runtime
+package import Time
+
+/// The clock of this machine is not the database's: a step would be dated wrong, and the guard would look at another time
+/// than that of the step.
+package struct ClockDiffers: ExitStatusError, CustomStringConvertible {
+  private let difference: Interval
+
+  package var exitStatus: ExitStatus { .refused }
+  package var description: String {
+    "This machine's clock differs from the database's by \(abs(difference.milliseconds)) ms: synchronize both, and try again."
+  }
+
+  /// Throws `ClockDiffers` if the clocks are more than a second apart.
+  package static func check(at now: Milliseconds, on connection: Connection) async throws {
+    let database = try await connection.read { session throws(DatabaseError) in try DatabaseFacts(from: session).now }
+    guard abs((database - now).milliseconds) > 1_000 else { return }
+    throw ClockDiffers(difference: database - now)
+  }
+}
