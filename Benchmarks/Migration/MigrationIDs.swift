@@ -12,12 +12,12 @@ import Time
 /// service; then a file with one receipt a customer is migrated. Nobody limits the rate. In both the app's key is registered
 /// once all ids are there (what reading receipts costs is `migration.rows`), and measured is from the first answer of Apple's
 /// to the last settled id. Each is done twice, the migration in the middle: the speed of a machine changes within minutes.
-/// Then some of the customers once more, at most 50 a second (`--calls 50`), with the key from the beginning. At the end every
+/// Then some of the customers once more, at most 50 a second (`--customers-per-second 50`), with the key from the beginning. At the end every
 /// transaction id of the simulated world must be in the ledger, and the accounts say that every id is settled.
 enum MigrationIDs {
   static let name = "migration.ids"
   private static let patience = Interval.minutes(60)
-  /// What `--calls` says, and for how many seconds of work.
+  /// What `--customers-per-second` says, and for how many seconds of work.
   private static let (calls, throttledSeconds) = (50, 60)
 
   static let benchmark = Benchmark(
