@@ -108,7 +108,7 @@ let package = Package(
     module(
       "ConsumptionAnswers", "Seeding", "AppStore", "HTTPClient", "Ledger", "Database", "Wire", "Signing",
       "Purchases", "Runtime", "JSON", "Time"),
-    module("RevocationChecks", "HTTPClient", "Signing", "Runtime", "Time"),
+    module("RevocationChecks", "Ledger", "Database", "HTTPClient", "Signing", "Runtime", "Time"),
     module(
       "Shadow", "Answering", "Comparison", "LegacyAnswers", "Rollout", "Ledger", "Database", "Receipts", "Mappings",
       "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
@@ -219,7 +219,8 @@ let package = Package(
       "ConsumptionAnswersTests", "ConsumptionAnswers", "Seeding", "AppStore", "Ledger", "Database",
       "HTTPClient", "Simulator", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     tests(
-      "RevocationChecksTests", "RevocationChecks", "HTTPClient", "Simulator", "Signing", "Runtime", "JSON", "Time"),
+      "RevocationChecksTests", "RevocationChecks", "Ledger", "Database", "HTTPClient", "Simulator", "Signing",
+      "Runtime", "JSON", "Time"),
     tests(
       "ServiceTests", "Truth", "Receipts", "Service", "Shadow", "LegacyAnswers", "Mappings", "Answering",
       "Seeding", "Reconciliation", "Intake", "AppStore",

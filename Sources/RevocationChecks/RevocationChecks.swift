@@ -1,36 +1,65 @@
+package import Database
+import Ledger
 package import Runtime
 package import Signing
 package import Time
 
-/// Asks twice a day whether the certificates in use were revoked.
+/// Asks twice a day whether the certificates in use were revoked, and shares with the other processes what is known.
 package struct RevocationChecks: Service {
   private let revocations: Revocations
   private let responder: Responder
+  private let pool: Pool
   private let checks: MetricFamily<Counter>
   private let clock: WallClock
   private let logger: Logger
 
   private static let pause = Duration.seconds(1)
+  private static let roundsBetweenExchanges = 30
 
   package init(
-    _ revocations: Revocations, responder: Responder, metrics: MetricsRegistry, clock: WallClock, logger: Logger
+    _ revocations: Revocations, responder: Responder, pool: Pool, metrics: MetricsRegistry, clock: WallClock,
+    logger: Logger
   ) {
     self.revocations = revocations
     self.responder = responder
+    self.pool = pool
     self.clock = clock
     self.logger = logger
     checks = metrics.counter(
       "switchyard_ocsp_checks_total", help: "Questions to OCSP responders, by what was said, or why nothing was.",
       labels: ["outcome"])
     metrics.gauge("switchyard_ocsp_revoked_certificates", help: "Certificates in use that were revoked.") {
-      Double(revocations.revokedCount)
+      Double(revocations.revoked.count)
     }
   }
 
   package func run() async throws {
+    var rounds = 0
     while !Task.isCancelled {
+      if rounds % Self.roundsBetweenExchanges == 0 { await exchange() }
+      let before = revocations.revoked.count
       await round()
+      if revocations.revoked.count > before { await exchange() }
+      rounds += 1
       try? await Task.sleep(for: Self.pause)
+    }
+  }
+
+  /// Notes in the database what this process alone knows, and learns what others noted.
+  func exchange() async {
+    do {
+      let (own, now) = (revocations.revoked, clock.now())
+      let all = try await pool.transaction { session throws(DatabaseError) in
+        let noted = try RevokedCertificateTable.all(in: session)
+        for (fingerprint, date) in own where noted[fingerprint].map({ date < $0 }) ?? true {
+          try RevokedCertificateTable.note(fingerprint, since: date, at: now, in: session)
+        }
+        return noted
+      }
+      revocations.learn(all)
+    } catch {
+      guard !Task.isCancelled else { return }
+      logger.warning("revoked certificates were not shared with other processes", metadata: ["error": "\(error)"])
     }
   }
 

@@ -69,9 +69,12 @@ package struct RolloutGuard: Service {
       try? await Task.sleep(for: every)
     }
     // No other process announces its entries. While the database does not answer, the process ends all the same.
-    await InTime.run(within: .seconds(5), otherwise: ()) { [self, memory] in
+    let isAnnounced = await InTime.run(within: .seconds(5), otherwise: false) { [self, memory] in
       var memory = memory
-      try? await announceEntries(&memory)
+      return (try? await announceEntries(&memory)) != nil
+    }
+    if !isAnnounced {
+      logger.error("the guard took apps back and may not have announced all of them; see `switchyard rollout status`")
     }
   }
 

@@ -1,12 +1,15 @@
+import Database
 import HTTPClient
 import JSON
-import RevocationChecks
+import Ledger
 import Runtime
 import Signing
 import Simulator
 import Support
 import Testing
 import Time
+
+@testable import RevocationChecks
 
 /// A simulated App Store whose certificates name its responder, and a process that asks it.
 private struct RevocationBench {
@@ -17,6 +20,7 @@ private struct RevocationBench {
   let store: RunningAppStore
   let client: HTTPClient
   let clock: SteppedClock
+  let pool: Pool
   let log = RecordingLogHandler()
 
   static func with(
@@ -29,14 +33,17 @@ private struct RevocationBench {
     let world = AppStoreWorld(plan: WorldPlan(apps: [.sample(bundleID)]), seed: 1, start: now)
     let store = try RunningAppStore.start(world, settings, clock: clock.clock)
     let client = HTTPClient()
+    let pool = Pool(try await PrivateMariaDB.shared.database())
+    _ = try await pool.read { session throws(DatabaseError) in try Migrator().migrate(at: now, in: session) }
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await store.run() }
       let outcome: Result<Void, any Error>
       do {
         outcome = .success(
-          try await body(RevocationBench(store: store, client: client, clock: clock)))
+          try await body(RevocationBench(store: store, client: client, clock: clock, pool: pool)))
       } catch { outcome = .failure(error) }
       await client.shutdown()
+      await pool.close()
       group.cancelAll()
       try await group.waitForAll()
       try outcome.get()
@@ -60,7 +67,7 @@ private struct RevocationBench {
     _ revocations: Revocations, metrics: MetricsRegistry = MetricsRegistry(), deadline: Interval = .seconds(30)
   ) -> RevocationChecks {
     RevocationChecks(
-      revocations, responder: Responder(client: client, deadline: deadline), metrics: metrics,
+      revocations, responder: Responder(client: client, deadline: deadline), pool: pool, metrics: metrics,
       clock: clock.clock, logger: Logger(label: "test", level: .debug, handler: log))
   }
 
@@ -107,7 +114,7 @@ private struct RevocationBench {
     }
   }
 
-  @Test func `refuse what a revoked certificate signed since, loudly, and until the process ends`() async throws {
+  @Test func `refuse what a revoked certificate signed since, loudly`() async throws {
     try await RevocationBench.with { bench in
       try await bench.fault("revoked")
       let (revocations, metrics) = (Revocations(), MetricsRegistry())
@@ -167,11 +174,29 @@ private struct RevocationBench {
       try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await bench.checks(revocations).run() }
         #expect(try bench.code(revocations) == "taken")
-        #expect(await eventually(within: .minutes(1)) { revocations.revokedCount == 2 })
+        #expect(await eventually(within: .minutes(1)) { revocations.revoked.count == 2 })
         group.cancelAll()
         try await group.waitForAll()
       }
       #expect(try bench.code(revocations) == "revoked")
+    }
+  }
+
+  @Test func `tell every process what one of them learned, also after a restart`() async throws {
+    try await RevocationBench.with { bench in
+      let (first, second) = (Revocations(), Revocations())
+      for revocations in [first, second] { #expect(try bench.code(revocations) == "taken") }
+      await bench.checks(second).round()
+      try await bench.fault("revoked")
+      await bench.checks(first).round()
+      await bench.checks(first).exchange()
+      await bench.checks(second).exchange()
+      #expect(try bench.code(second) == "revoked")
+      try await bench.mend()
+      let restarted = Revocations()
+      await bench.checks(restarted).exchange()
+      #expect(try bench.code(restarted) == "revoked")
+      #expect(restarted.revoked.count == 2)
     }
   }
 }

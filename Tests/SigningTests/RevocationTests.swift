@@ -45,7 +45,16 @@
     }
     #expect(!revocations.note(.revoked(at: now - .days(3)), of: question, at: now))
     #expect(throws: VerificationError(.revoked, "")) { try verify(revocations, pki, signedAt: now - .days(3), at: now) }
-    #expect(revocations.revokedCount == 1)
+    #expect(revocations.revoked == [question.certificate.fingerprint: now - .days(3)])
+  }
+
+  @Test func `is learned from others, of what was not used yet too`() throws {
+    let (revocations, leaf) = (Revocations(), pki.leaf.certificate.fingerprint)
+    for days in [2, 3, 1] as [Int64] { revocations.learn([leaf: now - .days(days)]) }
+    #expect(throws: VerificationError(.revoked, "")) {
+      try verify(revocations, pki, signedAt: now - .days(3), at: now)
+    }
+    try verify(revocations, pki, signedAt: now - .days(3) - .milliseconds(1), at: now)
   }
 
   @Test func `is asked about twice a day, and again soon where there was no answer`() throws {

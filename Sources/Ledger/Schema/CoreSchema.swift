@@ -2,7 +2,8 @@ import Database
 
 extension Migration {
   static let coreTables: [SQL] = [
-    apps, appTokens, credentials, masterKeys, flags, appRecording, audit, inbox, bodies, headers, quarantine, purchases,
+    apps, appTokens, credentials, masterKeys, flags, appRecording, audit, revokedCertificates, inbox, bodies, headers,
+    quarantine, purchases,
     renewals,
     appTransactions, aliases, links, customers, events, unfinishedRebuilds,
   ]
@@ -92,6 +93,14 @@ extension Migration {
       facts BLOB NULL,
       KEY (subject, at),
       KEY (process)
+    ) ENGINE=InnoDB
+    """
+
+  private static let revokedCertificates: SQL = """
+    CREATE TABLE IF NOT EXISTS revoked_certificates (
+      fingerprint BINARY(32) NOT NULL PRIMARY KEY,
+      revoked_at BIGINT NOT NULL,
+      noted_at BIGINT NOT NULL
     ) ENGINE=InnoDB
     """
 

@@ -8,8 +8,12 @@ package struct Migrator: Sendable {
     /// 0: an empty database.
     package let installed: Int
     package let known: Int
+    /// The first version that can become a later one.
+    fileprivate let oldest: Int
 
     package var isCurrent: Bool { installed == known }
+    /// Whether `migrate` can make it current; if not, another build made the database.
+    package var isOlder: Bool { installed < known && (installed == 0 || installed >= oldest) }
   }
 
   private let migrations: [Migration]
@@ -18,15 +22,15 @@ package struct Migrator: Sendable {
 
   /// Looks and changes nothing, so that an account that may only read can ask.
   package func status(in session: borrowing Session) throws(DatabaseError) -> Status {
-    let known = migrations.last?.version ?? 0
+    let (oldest, known) = (migrations.first?.version ?? 0, migrations.last?.version ?? 0)
     let tables = try session.query(
       """
       SELECT COUNT(*) AS count FROM information_schema.tables
       WHERE table_schema = DATABASE() AND table_name = 'schema_versions'
       """)
-    guard try tables.first?.int("count") == 1 else { return Status(installed: 0, known: known) }
+    guard try tables.first?.int("count") == 1 else { return Status(installed: 0, known: known, oldest: oldest) }
     let rows = try session.query("SELECT COALESCE(MAX(version), 0) AS version FROM schema_versions")
-    return Status(installed: try rows.first?.int("version") ?? 0, known: known)
+    return Status(installed: try rows.first?.int("version") ?? 0, known: known, oldest: oldest)
   }
 
   /// Runs the steps that are missing, and returns those that were run; safe to run twice, and at once from several nodes.
@@ -34,9 +38,10 @@ package struct Migrator: Sendable {
   /// A cancelled task ends it between two steps.
   package func migrate(at now: Milliseconds, in session: borrowing Session) throws(DatabaseError) -> [Migration] {
     try session.run(Self.table)
-    let installed = try status(in: session).installed
+    let status = try status(in: session)
+    guard status.isOlder else { return [] }
     var run: [Migration] = []
-    for migration in migrations where migration.version > installed {
+    for migration in migrations where migration.version > status.installed {
       if Task.isCancelled { break }
       for statement in migration.statements { try session.run(statement) }
       _ = try session.execute(

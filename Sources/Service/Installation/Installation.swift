@@ -94,8 +94,8 @@ package struct Installation: Sendable {
       PoolService(pool: pool), clients, CommitService(commit: commit), delivery,
       settings.revocations.map {
         RevocationChecks(
-          $0, responder: Responder(client: clients.respondersAndBackEnds), metrics: metrics, clock: clock,
-          logger: logger)
+          $0, responder: Responder(client: clients.respondersAndBackEnds), pool: pool, metrics: metrics,
+          clock: clock, logger: logger)
       },
       registry, Housekeeping(pool: pool, ledger: ledger, metrics: counts, clock: clock, logger: logger),
       readiness, times, shadow, sample, webhook, guarding,

@@ -46,8 +46,13 @@ package final class Revocations: Sendable {
 
   package init(capacity: Int = 256) { self.capacity = capacity }
 
-  /// The number of certificates that are known to be revoked.
-  package var revokedCount: Int { state.withLock { $0.revoked.count } }
+  /// Since when certificates are known to be revoked, by their fingerprints.
+  package var revoked: [Digest: Milliseconds] { state.withLock { $0.revoked } }
+
+  /// Learns what other processes know.
+  package func learn(_ others: [Digest: Milliseconds]) {
+    state.withLock { $0.revoked.merge(others, uniquingKeysWith: min) }
+  }
 
   /// Throws if a certificate of `chain` was revoked when the message was signed.
   func check(_ chain: [Question], signedAt date: Milliseconds, now: Milliseconds) throws(VerificationError) {
@@ -67,13 +72,6 @@ package final class Revocations: Sendable {
       return state.entries.values.filter {
         $0.dueAt <= now && $0.question.certificate.validity.contains(now.wholeSeconds)
       }.map(\.question)
-    }
-  }
-
-  /// Whether a certificate in use has expired: its responder does not have to say any more that it was revoked.
-  package func hasExpired(at now: Milliseconds) -> Bool {
-    state.withLock { state in
-      state.entries.values.contains { !$0.question.certificate.validity.contains(now.wholeSeconds) }
     }
   }
 

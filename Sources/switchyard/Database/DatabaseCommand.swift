@@ -33,13 +33,15 @@ enum DatabaseCommand {
       let connection = try await Connection.open(configuration.forSchemaChanges)
       let outcome = try await connection.read { session throws(DatabaseError) in
         let status = try Migrator().status(in: session)
-        guard !isDry else { return (status, Migration.all.filter { $0.version > status.installed }) }
+        guard !isDry else {
+          return (status, status.isOlder ? Migration.all.filter { $0.version > status.installed } : [])
+        }
         return (status, try Migrator().migrate(at: now, in: session))
       }
       await connection.close()
       return outcome
     }
-    guard before.installed <= before.known else { throw SchemaError(status: before) }
+    guard before.isCurrent || before.isOlder else { throw SchemaError(status: before) }
     if arguments.wantsJSON {
       let summary: JSONObject = [
         "installed": .integer(Int64(before.installed)), "known": .integer(Int64(before.known)), "dryRun": .bool(isDry),
@@ -99,6 +101,6 @@ extension Migrator.Status {
   var text: String {
     if isCurrent { return "version \(installed), current" }
     return "version \(installed), this build knows \(known): "
-      + (installed < known ? "run `switchyard db migrate`" : "another build made it")
+      + (isOlder ? "run `switchyard db migrate`" : "another build made it")
   }
 }

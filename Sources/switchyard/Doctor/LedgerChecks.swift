@@ -14,7 +14,7 @@ struct LedgerChecks {
       all = [
         .fail(
           "schema", "version \(status.installed), this build knows \(status.known)",
-          status.installed < status.known
+          status.isOlder
             ? "run `switchyard db migrate`" : "another build made it: use that one, or begin with an empty database")
       ]
       return

@@ -1,10 +1,8 @@
 import Database
-import HTTPClient
 import Intake
 import JSON
 import Ledger
 import Operations
-import RevocationChecks
 import Runtime
 import Service
 import Signing
@@ -44,7 +42,8 @@ enum QuarantineReplay {
       let replay = ReplayQuarantine(selection, readBy: intake, keys, into: Ledger(pool: pool, keys: keys))
       let result: Result<ReplayQuarantine.Summary, any Error>
       do {
-        if let revocations { try await ask(revocations, for: replay, selection, connection, terminal) }
+        revocations?.learn(
+          try await connection.read { session throws(DatabaseError) in try RevokedCertificateTable.all(in: session) })
         result = .success(try await run(replay, connection, arguments, terminal))
       } catch {
         result = .failure(error)
@@ -65,47 +64,6 @@ enum QuarantineReplay {
       throw UsageError(.missingArgument, "Say which: DIGEST, --code CODE or --all.", path: arguments.path)
     }
     return selection
-  }
-
-  /// Asks about the certificates of the messages before any is accepted: this process knows of no revocation yet.
-  ///
-  /// A message that was refused for a revocation needs an answer, so without one nothing is replayed.
-  private static func ask(
-    _ revocations: Revocations, for replay: ReplayQuarantine, _ selection: ReplayQuarantine.Selection,
-    _ connection: Connection, _ terminal: Terminal
-  ) async throws {
-    _ = try await replay.plan(at: WallClock.system.now(), on: connection) { _, _ in }
-    let revoked = VerificationError.Code.revoked.rawValue
-    let isCritical =
-      switch selection {
-      case .all, .digest:
-        try await connection.read { session throws(DatabaseError) in try QuarantineTable.reasons(in: session) }
-          .contains { $0.code == revoked }
-      case .code(let code): code == revoked
-      }
-    var isAnswered = true
-    let client = HTTPClient()
-    _ = await Responder(client: client).ask(revocations, clock: .system) { question, outcome, _ in
-      let problem: String
-      switch outcome {
-      case .success(.unknown): problem = OCSPAnswer.Status.unknown.words
-      case .success: return
-      case .failure(let failure): problem = "\(failure)"
-      }
-      isAnswered = false
-      terminal.note("certificate \(question.certificate.serialNumber): \(problem)")
-    }
-    await client.shutdown()
-    if isCritical, !isAnswered || revocations.hasExpired(at: WallClock.system.now()) { throw NoRevocationAnswer() }
-  }
-
-  /// Messages were refused for a revocation, and a responder gives no answer.
-  private struct NoRevocationAnswer: ExitStatusError, CustomStringConvertible {
-    var exitStatus: ExitStatus { .failed }
-    var description: String {
-      "Messages in quarantine are signed with a revoked certificate, and a responder gives no answer, or a certificate has expired. Try again, or "
-        + "replay others with --code. --ocsp off accepts revoked certificates."
-    }
   }
 
   private static func run(

@@ -165,7 +165,7 @@ extension DatabaseOptions {
     let isPrivate = url == nil || migrates
     let now = WallClock.system.now()
     var status = try await connection.read { session throws(DatabaseError) in try Migrator().status(in: session) }
-    if isPrivate, status.installed < status.known {
+    if isPrivate, status.isOlder {
       let patient = try await Connection.open(connection.configuration.forSchemaChanges)
       status = try await patient.read { session throws(DatabaseError) in
         _ = try Migrator().migrate(at: now, in: session)
@@ -195,7 +195,7 @@ struct SchemaError: ExitStatusError, CustomStringConvertible {
   var exitStatus: ExitStatus { .failed }
 
   var description: String {
-    status.installed < status.known
+    status.isOlder
       ? "the schema is version \(status.installed), this build needs \(status.known): run `switchyard db migrate`"
       : "another build made this database (schema \(status.installed), this build knows \(status.known)): use that build, or "
         + "begin with an empty database"

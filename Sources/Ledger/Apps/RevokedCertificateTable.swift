@@ -1,0 +1,28 @@
+package import Database
+package import Signing
+package import Time
+
+/// `revoked_certificates`: the revocations that responders reported, for every process and after a restart.
+package enum RevokedCertificateTable {
+  /// Since when each certificate is revoked, by its fingerprint.
+  package static func all(in session: borrowing Session) throws(DatabaseError) -> [Digest: Milliseconds] {
+    var all: [Digest: Milliseconds] = [:]
+    for row in try session.query("SELECT fingerprint, revoked_at FROM revoked_certificates") {
+      guard let fingerprint = Digest(bytes: try row.bytes("fingerprint")) else { continue }
+      all[fingerprint] = try row.milliseconds("revoked_at")
+    }
+    return all
+  }
+
+  /// Notes a revocation; its date can only become earlier.
+  package static func note(
+    _ fingerprint: Digest, since date: Milliseconds, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) {
+    _ = try session.execute(
+      """
+      INSERT INTO revoked_certificates (fingerprint, revoked_at, noted_at)
+      VALUES (\(fingerprint.bytes), \(date), \(now))
+      ON DUPLICATE KEY UPDATE revoked_at = LEAST(revoked_at, VALUES(revoked_at))
+      """)
+  }
+}
