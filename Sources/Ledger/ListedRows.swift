@@ -1,5 +1,4 @@
 import Database
-import Purchases
 
 extension SQL {
   /// The sequences as a table named `listed` with one column `sequence`, to look each of them up in an index by a join.
@@ -41,10 +40,4 @@ extension SQL {
 
   /// Bytes; no id of Apple's and no digest is longer; user ids are never looked up by a list.
   private static let longestListed = 128
-
-  /// All environments as a table named `places` with one column `place`, to look an id up in each of them by an index.
-  static let places: SQL = {
-    let each: [SQL] = Environment.allCases.map { "SELECT \(digits: Int64($0.code)) AS place" }
-    return "(\(each.joined(separator: " UNION ALL "))) places"
-  }()
 }

@@ -36,10 +36,7 @@ enum HeardTable {
   ) throws(DatabaseError) -> [NewsFlow.Generation: Milliseconds] {
     var last: [NewsFlow.Generation: Milliseconds] = [:]
     for row in try session.query(
-      """
-      SELECT generation, heard_at FROM heard
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      """)
+      "SELECT generation, heard_at FROM heard WHERE \(in: scope)")
     {
       guard let generation = NewsFlow.Generation(rawValue: try row.int("generation")) else { continue }
       last[generation] = try row.milliseconds("heard_at")

@@ -26,7 +26,7 @@ extension Ledger {
       // Some of them, for there may be millions.
       let isProven = try !session.query(
         """
-        SELECT 1 FROM (SELECT asked_at FROM histories FORCE INDEX (PRIMARY) WHERE app = \(app.id.number) LIMIT 1000) told
+        SELECT 1 FROM (SELECT asked_at FROM \(Table.histories.by("PRIMARY")) WHERE app = \(app.id.number) LIMIT 1000) told
         WHERE asked_at <= \(last) LIMIT 1
         """
       ).isEmpty
@@ -36,33 +36,30 @@ extension Ledger {
     guard knowledge.originalTransactionIDs.count <= most else { throw RowBound.tooLarge(most) }
     let names = [app.id: app.bundleID]
     for ids in knowledge.originalTransactionIDs.parts() {
-      let below: SQL = """
-        FORCE INDEX (PRIMARY) ON app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND original_transaction_id = listed.wanted
-        """
-      func listed(_ table: SQL) -> SQL { "\(.listed(ids)) STRAIGHT_JOIN \(table) \(below)" }
+      let purchases = Table.purchases.each(ids, in: scope)
       if countsClaims {
         // Without an order it ends with the limit, however much there is.
         // Each source may tell of all that is signed, so of a customer of so many there are some times as many.
         let limit = Source.allCases.count * most
-        let all = try session.query("SELECT 1 FROM \(listed("purchases")) LIMIT \(limit + 1)")
+        let all = try session.query("SELECT 1 FROM \(purchases) LIMIT \(limit + 1)")
         guard all.count <= limit else { throw RowBound.tooLarge(most) }
       }
       let heard: SQL = "WHERE source IN (\(Source.signedV2.rawValue), \(Source.verifyReceiptAnswer.rawValue))"
       // Without an order the server ends with the limit, and copies nothing to sort it.
       let told = try PurchaseTable.read(
-        from: listed(PurchaseTable.name), heard, names, 2 * most + 1, order: "NULL", in: session
+        from: purchases, heard, names, 2 * most + 1, order: "NULL", in: session
       ).sorted { $0.key < $1.key }
       knowledge.purchases += told.filter { $0.source == .signedV2 }
       knowledge.answered += told.filter { $0.source == .verifyReceiptAnswer }
       knowledge.renewals += try RenewalTable.read(
-        from: listed(RenewalTable.name), "WHERE source = \(Source.signedV2.rawValue)", names, most + 1, order: "NULL",
-        in: session
+        from: Table.renewals.each(ids, in: scope), "WHERE source = \(Source.signedV2.rawValue)", names, most + 1,
+        order: "NULL", in: session
       ).sorted { $0.key.originalTransactionID < $1.key.originalTransactionID }
       guard knowledge.purchases.count <= most, knowledge.answered.count <= most, knowledge.renewals.count <= most
       else { throw RowBound.tooLarge(most) }
       if !knowledge.hasOpenLookUp {
-        knowledge.hasOpenLookUp = try !session.query("SELECT 1 FROM \(listed("claimed_changes")) LIMIT 1").isEmpty
+        let open = Table.claimedChanges.each(ids, in: scope)
+        knowledge.hasOpenLookUp = try !session.query("SELECT 1 FROM \(open) LIMIT 1").isEmpty
       }
       let others = Set(ids).subtracting(knowledge.asked).sorted()
       if !knowledge.hasOpenLookUp, !others.isEmpty {
@@ -81,13 +78,10 @@ extension Ledger {
     naming id: String, app: App, atMost limit: Int? = nil, in session: borrowing Session
   ) throws(DatabaseError) -> Set<Environment> {
     var found: Set<Environment> = []
+    let purchases = Table.purchases.everywhere(id, of: app.id)
     if let limit {
       let rows = try session.query(
-        """
-        SELECT environment, source FROM \(.places) STRAIGHT_JOIN purchases FORCE INDEX (PRIMARY)
-        ON app = \(app.id.number) AND environment = place AND original_transaction_id = \(id)
-        LIMIT \(limit + 1)
-        """)
+        "SELECT environment, source FROM \(purchases) LIMIT \(limit + 1)")
       guard rows.count <= limit else { throw RowBound.tooLarge(limit) }
       for row in rows where try row.int("source") == Source.signedV2.rawValue {
         found.insert(try Environment(code: row.int("environment")))
@@ -95,11 +89,7 @@ extension Ledger {
       return found
     }
     for row in try session.query(
-      """
-      SELECT DISTINCT environment FROM \(.places) STRAIGHT_JOIN purchases FORCE INDEX (PRIMARY)
-      ON app = \(app.id.number) AND environment = place AND original_transaction_id = \(id)
-      WHERE source = \(Source.signedV2.rawValue)
-      """)
+      "SELECT DISTINCT environment FROM \(purchases) WHERE source = \(Source.signedV2.rawValue)")
     {
       found.insert(try Environment(code: row.int("environment")))
     }
@@ -113,7 +103,7 @@ extension Ledger {
     try !session.query(
       """
       SELECT 1 FROM \(WorkTable.listed(ids, in: scope))
-      WHERE w.state = \(WorkTable.State.waiting.rawValue) AND w.is_again = 1 LIMIT 1
+      WHERE state = \(WorkTable.State.waiting.rawValue) AND is_again = 1 LIMIT 1
       """
     ).isEmpty
   }
@@ -134,8 +124,7 @@ extension Ledger {
     try session.query(
       """
       SELECT \(Part.history.rawValue) AS part, h.original_transaction_id AS id, h.asked_at AS at, h.held_with AS text
-      FROM (SELECT DISTINCT r.held_with FROM \(.listed(ids)) STRAIGHT_JOIN histories r FORCE INDEX (PRIMARY)
-        ON r.app = \(app) AND r.environment = \(environment) AND r.original_transaction_id = listed.wanted) named
+      FROM (SELECT DISTINCT held_with FROM \(Table.histories.each(ids, in: scope))) named
       STRAIGHT_JOIN histories h FORCE INDEX (by_held_with)
         ON h.app = \(app) AND h.environment = \(environment) AND h.held_with = named.held_with
       UNION ALL SELECT \(Part.linked.rawValue), SUBSTRING(m.node, 2), h.asked_at, NULL
@@ -143,12 +132,12 @@ extension Ledger {
       LEFT JOIN histories h FORCE INDEX (PRIMARY) ON h.app = \(app) AND h.environment = \(environment)
         AND h.original_transaction_id = SUBSTRING(m.node, 2)
       WHERE m.node LIKE 'o%'
-      UNION ALL SELECT \(Part.work.rawValue), w.subject, IF(w.state <> \(WorkTable.State.waiting.rawValue), w.settled_at, NULL),
-        IF(w.state <> \(WorkTable.State.waiting.rawValue), COALESCE(w.reason, ''), NULL)
+      UNION ALL SELECT \(Part.work.rawValue), subject, IF(state <> \(WorkTable.State.waiting.rawValue), settled_at, NULL),
+        IF(state <> \(WorkTable.State.waiting.rawValue), COALESCE(reason, ''), NULL)
       FROM \(WorkTable.listed(ids, in: scope))
-      WHERE w.state = \(WorkTable.State.unknown.rawValue)
-        OR (w.state = \(WorkTable.State.waiting.rawValue) AND w.is_again = 1)
-        OR (w.state = \(WorkTable.State.failed.rawValue) AND w.reason LIKE '%4040001%')
+      WHERE state = \(WorkTable.State.unknown.rawValue)
+        OR (state = \(WorkTable.State.waiting.rawValue) AND is_again = 1)
+        OR (state = \(WorkTable.State.failed.rawValue) AND reason LIKE '%4040001%')
       LIMIT \(limit)
       """
     ) { row throws(DatabaseError) in
@@ -179,13 +168,8 @@ extension Ledger {
     var fetched: Set<[UInt8]> = []
     for digests in Array(Set(knowledge.answered.map(\.message))).parts() {
       for row in try session.query(
-        """
-        SELECT digest FROM \(.listed(digests)) STRAIGHT_JOIN inbox FORCE INDEX (PRIMARY) ON digest = listed.wanted
-        WHERE kind = \(InboxMessage.Kind.verifyReceiptAnswer.rawValue)
-        """)
-      {
-        fetched.insert(try row.bytes("digest"))
-      }
+        "SELECT digest FROM \(Table.inbox.each(digests)) WHERE kind = \(InboxMessage.Kind.verifyReceiptAnswer.rawValue)"
+      ) { fetched.insert(try row.bytes("digest")) }
     }
     knowledge.answered.removeAll { !fetched.contains($0.message) }
   }
@@ -201,10 +185,7 @@ extension Ledger {
     let priced = knowledge.renewals.filter { $0.facts[.priceIncreaseStatus] != nil }
       .map(\.key.originalTransactionID)
     for ids in priced.parts() {
-      let below: SQL = """
-        \(.listed(ids)) STRAIGHT_JOIN events FORCE INDEX (app) ON app = \(knowledge.scope.app.number)
-        AND environment = \(knowledge.scope.environment.code) AND original_transaction_id = listed.wanted
-        """
+      let below = Table.events.each(ids, in: knowledge.scope)
       if let limit {
         let events = try session.query("SELECT 1 FROM \(below) LIMIT \(limit + 1)")
         guard events.count <= limit else { throw RowBound.tooLarge(limit) }

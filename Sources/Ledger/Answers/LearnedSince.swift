@@ -14,10 +14,8 @@ extension Ledger {
     let messages = Set(knowledge.purchases.map(\.message)).union(knowledge.renewals.map(\.message))
     for digests in Array(messages).parts() {
       let found = try session.query(
-        """
-        SELECT 1 FROM inbox FORCE INDEX (PRIMARY)
-        WHERE digest IN (\(list: digests)) AND received_at >= \(instant) LIMIT 1
-        """)
+        "SELECT 1 FROM \(Table.inbox.by("PRIMARY")) WHERE digest IN (\(list: digests)) AND received_at >= \(instant) LIMIT 1"
+      )
       if !found.isEmpty { return true }
     }
     return false

@@ -48,8 +48,7 @@ package struct NewsFlow: Hashable, Sendable {
     try session.query(
       """
       SELECT 1 FROM inbox WHERE received_at >= \(max(start, instant - heard)) AND received_at < \(instant)
-      AND app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND kind = \(InboxMessage.Kind.notification.rawValue) AND title NOT LIKE 'V1 %' LIMIT 1
+      AND \(in: scope) AND kind = \(InboxMessage.Kind.notification.rawValue) AND title NOT LIKE 'V1 %' LIMIT 1
       """
     ).first != nil
   }
@@ -71,8 +70,8 @@ package struct NewsFlow: Hashable, Sendable {
     let measure: Completeness.Measure = flow.generation == .v1 ? .renewals : .notifications
     let bad = try session.query(
       """
-      SELECT MAX(day) AS day FROM completeness WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND measure = \(measure.rawValue) AND (refused > 0 OR arrived + recovered + refused < expected)
+      SELECT MAX(day) AS day FROM completeness
+      WHERE \(in: scope) AND measure = \(measure.rawValue) AND (refused > 0 OR arrived + recovered + refused < expected)
       """
     ).first?.optionalMilliseconds("day")
     flow.gapsEndedAt = bad.map { $0 + .days(1) }

@@ -33,14 +33,10 @@ struct CustomersToAsk {
     _ ids: [String], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
     var answered: Set<String> = []
-    try session.query(
-      """
-      SELECT w.subject FROM \(.listed(ids)) STRAIGHT_JOIN work w FORCE INDEX (app)
-      ON w.app = \(scope.app.number) AND w.environment = \(scope.environment.code)
-      AND w.kind = \(WorkTable.Kind.history.rawValue) AND w.subject = listed.wanted
-      WHERE w.state <> \(WorkTable.State.waiting.rawValue)
-      """
-    ) { row throws(DatabaseError) in answered.insert(try row.text("subject")) }
+    let (kind, waiting) = (WorkTable.Kind.history.rawValue, WorkTable.State.waiting.rawValue)
+    try session.read("subject", of: .work, ids, in: scope, "AND kind = \(kind) WHERE state <> \(waiting)") {
+      row throws(DatabaseError) in answered.insert(try row.text("subject"))
+    }
     return answered
   }
 

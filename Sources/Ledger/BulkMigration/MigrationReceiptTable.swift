@@ -51,10 +51,7 @@ enum MigrationReceiptTable {
     var (new, first): (Set<[UInt8]>, [[UInt8]: [UInt8]]) = ([], [:])
     for digests in Array(digests).parts() {
       for row in try session.query(
-        """
-        SELECT digest, mark, first_user FROM \(.listed(digests)) STRAIGHT_JOIN migration_receipts FORCE INDEX (PRIMARY)
-        ON job = \(job) AND digest = listed.wanted
-        """)
+        "SELECT digest, mark, first_user FROM \(Table.migrationReceipts.each(digests)) AND job = \(job)")
       {
         let digest = try row.bytes("digest")
         if try row.bytes("mark") == ours {
@@ -95,12 +92,7 @@ enum MigrationReceiptTable {
   ) throws(DatabaseError) -> [[UInt8]: Set<[UInt8]>] {
     var users: [[UInt8]: Set<[UInt8]>] = [:]
     for digests in Array(Set(digests)).parts() {
-      for row in try session.query(
-        """
-        SELECT digest, user FROM \(.listed(digests)) STRAIGHT_JOIN migration_links FORCE INDEX (PRIMARY)
-        ON job = \(job) AND digest = listed.wanted
-        """)
-      {
+      for row in try session.query("SELECT digest, user FROM \(Table.migrationLinks.each(digests)) AND job = \(job)") {
         users[try row.bytes("digest"), default: []].insert(try row.bytes("user"))
       }
     }

@@ -31,7 +31,7 @@ package struct MigrationSample: Sendable {
     let end = last ?? [UInt8](repeating: 0xFF, count: width)
     let rows = try session.query(
       """
-      SELECT digest, message FROM migration_receipts FORCE INDEX (PRIMARY)
+      SELECT digest, message FROM \(Table.migrationReceipts.by("PRIMARY"))
       WHERE job = \(job) AND digest > \(start) AND digest <= \(end) ORDER BY digest LIMIT \(limit)
       """)
     var messages: [Digest] = []

@@ -18,16 +18,8 @@ package enum ClaimedChangeTable {
     of ids: [String], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: Int] {
     var counts: [String: Int] = [:]
-    for ids in ids.sorted().parts() {
-      for row in try session.query(
-        """
-        SELECT c.original_transaction_id, c.changes FROM \(.listed(ids)) STRAIGHT_JOIN claimed_changes c FORCE INDEX (PRIMARY)
-        ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code)
-        AND c.original_transaction_id = listed.wanted
-        """)
-      {
-        counts[try row.text("original_transaction_id")] = try row.int("changes")
-      }
+    try session.read("original_transaction_id, changes", of: .claimedChanges, ids, in: scope) {
+      row throws(DatabaseError) in counts[try row.text("original_transaction_id")] = try row.int("changes")
     }
     return counts
   }
@@ -54,10 +46,8 @@ package enum ClaimedChangeTable {
       var (early, renewals, unsaid): ([PurchaseKey], [String: [UInt8]], Set<String>) = ([], [:], [])
       for row in try session.query(
         """
-        SELECT c.original_transaction_id, c.changes, c.latest_at, c.line, c.because, c.message FROM \(.listed(ids)) STRAIGHT_JOIN claimed_changes c FORCE INDEX (PRIMARY)
-        ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code)
-        AND c.original_transaction_id = listed.wanted
-        ORDER BY c.original_transaction_id FOR UPDATE
+        SELECT original_transaction_id, changes, latest_at, line, because, message
+        FROM \(Table.claimedChanges.each(ids, in: scope)) ORDER BY original_transaction_id FOR UPDATE
         """)
       {
         let (id, changes) = (try row.text("original_transaction_id"), try row.int("changes"))
@@ -80,8 +70,7 @@ package enum ClaimedChangeTable {
         _ = try session.execute(
           """
           UPDATE claimed_changes SET since = latest_at, changes = changes - \(reports)
-          WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-          AND original_transaction_id = \(id)
+          WHERE \(in: scope) AND original_transaction_id = \(id)
           """)
       }
       let unconfirmed = try unconfirmed(early, in: scope, session)
@@ -89,12 +78,7 @@ package enum ClaimedChangeTable {
       unsettled.formUnion(unconfirmed)
       answered.removeAll { unconfirmed.contains($0) }
       guard !answered.isEmpty else { continue }
-      _ = try session.execute(
-        """
-        DELETE c FROM \(.listed(answered)) STRAIGHT_JOIN claimed_changes c FORCE INDEX (PRIMARY)
-        ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code)
-        AND c.original_transaction_id = listed.wanted
-        """)
+      _ = try session.execute("DELETE claimed_changes FROM \(Table.claimedChanges.each(answered, in: scope))")
     }
     return unsettled
   }
@@ -122,10 +106,8 @@ package enum ClaimedChangeTable {
   ) throws(DatabaseError) -> Set<String> {
     guard !messages.isEmpty else { return [] }
     let statements = try RenewalTable.read(
-      """
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND original_transaction_id IN (\(list: messages.keys.sorted()))
-      """, bundleIDs: [:], in: session)
+      "WHERE \(in: scope) AND original_transaction_id IN (\(list: messages.keys.sorted()))", bundleIDs: [:], in: session
+    )
     let contradicted = Dictionary(grouping: statements, by: \.key.originalTransactionID).filter { id, told in
       let signed = told.filter(\.source.isSigned).max { $0.rank < $1.rank }
       return told.contains { $0.source.isClaimed && $0.message == messages[id] && $0.contradicts(signed) }

@@ -41,7 +41,7 @@ extension WorkTable {
   ) throws(DatabaseError) -> Set<String> {
     var unasked = ids
     for ids in ids.sorted().parts() {
-      for row in try session.query("SELECT w.subject FROM \(WorkTable.listed(ids, in: scope))") {
+      for row in try session.query("SELECT subject FROM \(WorkTable.listed(ids, in: scope))") {
         unasked.remove(try row.text(0))
       }
     }
@@ -53,14 +53,10 @@ extension WorkTable {
     _ ids: [String], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
     var found: Set<String> = []
-    for row in try session.query(
-      """
-      SELECT w.subject FROM \(.listed(ids)) STRAIGHT_JOIN work w FORCE INDEX (app)
-      ON w.app = \(scope.app.number) AND w.environment = \(scope.environment.code)
-      AND w.kind = \(Kind.history.rawValue) AND w.subject = listed.wanted
-      WHERE w.state IN (\(State.unknown.rawValue), \(State.failed.rawValue))
-      """)
-    { found.insert(try row.text(0)) }
+    let givenUp: SQL = "WHERE state IN (\(State.unknown.rawValue), \(State.failed.rawValue))"
+    try session.read("subject", of: .work, ids, in: scope, "AND kind = \(Kind.history.rawValue) \(givenUp)") {
+      row throws(DatabaseError) in found.insert(try row.text(0))
+    }
     return found
   }
 }

@@ -19,10 +19,7 @@ struct KnownStatements {
     }
     for ids in Set(renewals.map(\.key.originalTransactionID)).sorted().parts() {
       let found = try RenewalTable.read(
-        """
-        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND original_transaction_id IN (\(list: ids))
-        """, bundleIDs: names, in: session)
+        "WHERE \(in: scope) AND original_transaction_id IN (\(list: ids))", bundleIDs: names, in: session)
       self.renewals.merge(Dictionary(grouping: found, by: \.key)) { $0 + $1 }
     }
   }

@@ -22,9 +22,8 @@ extension HistoryTable {
         let missing = Set(ids).subtracting(try stored(Set(ids), in: scope, session))
         for row in try session.query(
           """
-          SELECT original_transaction_id FROM renewals WHERE app = \(scope.app.number)
-          AND environment = \(scope.environment.code) AND original_transaction_id IN (\(list: missing.sorted()))
-          AND source = \(Source.signedV2.rawValue)
+          SELECT original_transaction_id FROM renewals
+          WHERE \(in: scope) AND original_transaction_id IN (\(list: missing.sorted())) AND source = \(Source.signedV2.rawValue)
           """)
         {
           signed.insert(try row.text(0))

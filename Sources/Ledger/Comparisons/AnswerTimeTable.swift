@@ -56,8 +56,7 @@ package enum AnswerTimeTable {
     for row in try session.query(
       """
       SELECT side, at_most, CAST(SUM(calls) AS SIGNED) AS calls FROM answer_times
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND hour_start > \(instant - step) AND hour_start >= \(begun) GROUP BY side, at_most
+        WHERE \(in: scope) AND hour_start > \(instant - step) AND hour_start >= \(begun) GROUP BY side, at_most
       """)
     {
       guard let side = AnswerFigures.Side(rawValue: try row.int("side")) else { continue }

@@ -33,10 +33,7 @@ package struct ComparisonFigures: Hashable, Sendable {
   package static func read(
     _ scope: Scope, since instant: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) -> ComparisonFigures {
-    let among: SQL = """
-      FROM comparisons WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND compared_at >= \(instant)
-      """
+    let among: SQL = "FROM comparisons WHERE \(in: scope) AND compared_at >= \(instant)"
     let counted = try session.query(
       """
       SELECT COUNT(DISTINCT customer) AS everybody, COUNT(DISTINCT IF(counts = 1, customer, NULL)) AS affected,

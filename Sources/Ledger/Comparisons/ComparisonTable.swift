@@ -101,7 +101,7 @@ package enum ComparisonTable {
   ) throws(DatabaseError) -> [Row] {
     var statement: SQL = "\(columns) WHERE 1 = 1"
     if let scope {
-      statement += " AND app = \(scope.app.number) AND environment = \(scope.environment.code)"
+      statement += " AND \(in: scope)"
     }
     if differing { statement += " AND cause <> \(equal)" }
     if let cause { statement += " AND LOCATE(\(Array("\"cause\":\"\(cause)\"".utf8)), differences) > 0" }

@@ -215,9 +215,8 @@ package enum ConsumptionTable {
       """
       UPDATE consumption_requests SET state = IF(state = \(ConsumptionCase.State.claimed.rawValue), state, 0),
         owner = \(owner), due_at = \(end), attempts = attempts + 1, settled_at = NULL
-      WHERE app = \(request.scope.app.number) AND environment = \(request.scope.environment.code)
-        AND id = \(request.id) AND state IN (0, 2, 4, 6) AND transaction_id IS NOT NULL AND deadline > \(now)
-        AND (owner IS NULL OR due_at <= \(now))
+      WHERE \(in: request.scope) AND id = \(request.id) AND state IN (0, 2, 4, 6) AND transaction_id IS NOT NULL
+        AND deadline > \(now) AND (owner IS NULL OR due_at <= \(now))
       """)
     guard leased.affectedRows == 1 else { return nil }
     return LeasedConsumption(request: request, owner: owner)
@@ -231,8 +230,7 @@ package enum ConsumptionTable {
     _ = try session.execute(
       """
       UPDATE consumption_requests SET answer = \(answer.encoded()), state = 0
-      WHERE app = \(request.scope.app.number) AND environment = \(request.scope.environment.code)
-        AND id = \(request.id) AND owner = \(leased.owner)
+        WHERE \(in: request.scope) AND id = \(request.id) AND owner = \(leased.owner)
       """)
   }
 
@@ -244,9 +242,7 @@ package enum ConsumptionTable {
     let request = leased.request
     var update: SQL = """
       UPDATE consumption_requests SET state = \(state.rawValue), reason = \(reason?.cut(to: 255)),
-        settled_at = \(now), owner = NULL
-      WHERE app = \(request.scope.app.number) AND environment = \(request.scope.environment.code)
-        AND id = \(request.id)
+        settled_at = \(now), owner = NULL WHERE \(in: request.scope) AND id = \(request.id)
       """
     if state != .answered { update += " AND owner = \(leased.owner)" }
     _ = try session.execute(update)
@@ -263,8 +259,7 @@ package enum ConsumptionTable {
       """
       UPDATE consumption_requests SET state = \(ConsumptionCase.State.answered.rawValue), answer = \(answer.encoded()),
         reason = \(reason.cut(to: 255)), settled_at = \(now), owner = NULL
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND transaction_id = \(transactionID) AND state IN (0, 2, 4, 6) AND deadline > \(now)
+        WHERE \(in: scope) AND transaction_id = \(transactionID) AND state IN (0, 2, 4, 6) AND deadline > \(now)
       """)
     return Int(settled.affectedRows)
   }
@@ -277,8 +272,7 @@ package enum ConsumptionTable {
     _ = try session.execute(
       """
       UPDATE consumption_requests SET due_at = \(due), reason = \(reason.cut(to: 255)), owner = NULL
-      WHERE app = \(request.scope.app.number) AND environment = \(request.scope.environment.code)
-        AND id = \(request.id) AND owner = \(leased.owner)
+      WHERE \(in: request.scope) AND id = \(request.id) AND owner = \(leased.owner)
       """)
   }
 

@@ -70,26 +70,19 @@ enum AliasTable {
   ) throws(DatabaseError) {
     let token = Alias.normalized(accountToken: id)
     let download = CustomerNode.appTransactionID(id).text
-    let known: SQL = "ON app = \(app.id.number) AND environment = place"
+    let app = app.id
     var count = 0
     try session.query(
       """
-      SELECT environment, CONCAT('o', original_transaction_id) AS node
-        FROM \(.places) STRAIGHT_JOIN aliases FORCE INDEX (PRIMARY)
-        \(known) AND alias = \(id) WHERE kind <> \(Alias.Kind.appAccountToken.rawValue)
-      UNION SELECT environment, CONCAT('o', original_transaction_id)
-        FROM \(.places) STRAIGHT_JOIN aliases FORCE INDEX (PRIMARY)
-        \(known) AND alias = \(token) AND kind = \(Alias.Kind.appAccountToken.rawValue)
-      UNION SELECT environment, CONCAT('o', original_transaction_id)
-        FROM \(.places) STRAIGHT_JOIN purchases FORCE INDEX (PRIMARY) \(known) AND original_transaction_id = \(id)
-      UNION SELECT environment, CONCAT('o', original_transaction_id)
-        FROM \(.places) STRAIGHT_JOIN renewals FORCE INDEX (PRIMARY) \(known) AND original_transaction_id = \(id)
-      UNION SELECT environment, CONCAT('o', original_transaction_id)
-        FROM \(.places) STRAIGHT_JOIN user_ids FORCE INDEX (PRIMARY) \(known) AND user_id = \(id)
-      UNION SELECT environment, node
-        FROM \(.places) STRAIGHT_JOIN customers FORCE INDEX (PRIMARY) \(known) AND node = \(download)
-      UNION SELECT environment, CONCAT('t', app_transaction_id)
-        FROM \(.places) STRAIGHT_JOIN app_transactions FORCE INDEX (PRIMARY) \(known) AND app_transaction_id = \(id)
+      SELECT environment, CONCAT('o', original_transaction_id) AS node FROM \(Table.aliases.everywhere(id, of: app))
+        WHERE kind <> \(Alias.Kind.appAccountToken.rawValue)
+      UNION SELECT environment, CONCAT('o', original_transaction_id) FROM \(Table.aliases.everywhere(token, of: app))
+        AND kind = \(Alias.Kind.appAccountToken.rawValue)
+      UNION SELECT environment, CONCAT('o', original_transaction_id) FROM \(Table.purchases.everywhere(id, of: app))
+      UNION SELECT environment, CONCAT('o', original_transaction_id) FROM \(Table.renewals.everywhere(id, of: app))
+      UNION SELECT environment, CONCAT('o', original_transaction_id) FROM \(Table.userIDs.everywhere(id, of: app))
+      UNION SELECT environment, node FROM \(Table.customers.everywhere(download, of: app))
+      UNION SELECT environment, CONCAT('t', app_transaction_id) FROM \(Table.appTransactions.everywhere(id, of: app))
       ORDER BY environment, node LIMIT \(limit + 1)
       """
     ) { row throws(DatabaseError) in
@@ -103,16 +96,6 @@ enum AliasTable {
 }
 
 extension AliasTable {
-  /// All kinds but account tokens as a table named `others` with one column `other`.
-  ///
-  /// `kind <> …` would read the tokens too, of which anybody can claim any number, and which the next part reads anyway.
-  private static let otherKinds: SQL = {
-    let each: [SQL] = Alias.Kind.allCases.filter { $0 != .appAccountToken }.map {
-      "SELECT \(digits: Int64($0.rawValue)) AS other"
-    }
-    return "(\(each.joined(separator: " UNION ALL "))) others"
-  }()
-
   /// Hands out the originalTransactionIds to which only unsigned messages give `id`, those of one environment in order.
   ///
   /// A user id that came beside an unsigned answer is such an id too.
@@ -123,19 +106,17 @@ extension AliasTable {
     each: (Environment, String) throws(DatabaseError) -> Void
   ) throws(DatabaseError) -> Bool {
     let token = Alias.normalized(accountToken: id)
-    let known: SQL = "ON app = \(app.id.number) AND environment = place"
+    // `kind <> …` would read the tokens too, of which anybody can claim any number, and which the next part reads anyway.
+    let others = Alias.Kind.allCases.filter { $0 != .appAccountToken }.map(\.rawValue)
+    let app = app.id
     var count = 0
     try session.query(
       """
-      SELECT environment, original_transaction_id
-        FROM \(.places) STRAIGHT_JOIN \(otherKinds) STRAIGHT_JOIN claimed_aliases FORCE INDEX (PRIMARY)
-        \(known) AND alias = \(id) AND kind = other
-      UNION SELECT environment, original_transaction_id
-        FROM \(.places) STRAIGHT_JOIN claimed_aliases FORCE INDEX (PRIMARY)
-        \(known) AND alias = \(token) AND kind = \(Alias.Kind.appAccountToken.rawValue)
-      UNION SELECT environment, original_transaction_id
-        FROM \(.places) STRAIGHT_JOIN claimed_attributions FORCE INDEX (by_value)
-        \(known) AND value = \(id) AND kind = \(Attribution.Kind.userID.rawValue)
+      SELECT environment, original_transaction_id FROM \(Table.claimedAliases.everywhere(id, kinds: others, of: app))
+      UNION SELECT environment, original_transaction_id FROM \(Table.claimedAliases.everywhere(token, of: app))
+        AND kind = \(Alias.Kind.appAccountToken.rawValue)
+      UNION SELECT environment, original_transaction_id FROM \(Table.claimedValues.everywhere(id, of: app))
+        AND kind = \(Attribution.Kind.userID.rawValue)
       ORDER BY environment, original_transaction_id LIMIT \(limit + 1)
       """
     ) { row throws(DatabaseError) in
@@ -153,14 +134,11 @@ extension AliasTable {
     let sources = Source.allCases.filter(\.isSigned).map(\.rawValue)
     var signed: Set<String> = []
     for originals in originals.parts() {
-      let known: SQL = """
-        FORCE INDEX (PRIMARY) ON app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND original_transaction_id = listed.wanted WHERE source IN (\(list: sources))
-        """
+      let signedIn: SQL = "WHERE source IN (\(list: sources))"
       try session.query(
         """
-        SELECT original_transaction_id FROM \(.listed(originals)) STRAIGHT_JOIN purchases \(known)
-        UNION SELECT original_transaction_id FROM \(.listed(originals)) STRAIGHT_JOIN renewals \(known)
+        SELECT original_transaction_id FROM \(Table.purchases.each(originals, in: scope)) \(signedIn)
+        UNION SELECT original_transaction_id FROM \(Table.renewals.each(originals, in: scope)) \(signedIn)
         """
       ) { row throws(DatabaseError) in signed.insert(try row.text("original_transaction_id")) }
     }
@@ -175,13 +153,8 @@ extension Ledger {
   ) throws(DatabaseError) -> Bool {
     try session.query(
       """
-      (SELECT 1 AS hit FROM aliases
-        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND alias = \(id) AND kind IN (\(list: kinds.map(\.rawValue))) LIMIT 1)
-      UNION ALL (SELECT 1 FROM purchases
-        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND original_transaction_id = \(id)
-        LIMIT 1)
-      LIMIT 1
+      (SELECT 1 AS hit FROM aliases WHERE \(in: scope) AND alias = \(id) AND kind IN (\(list: kinds.map(\.rawValue))) LIMIT 1)
+      UNION ALL (SELECT 1 FROM purchases WHERE \(in: scope) AND original_transaction_id = \(id) LIMIT 1) LIMIT 1
       """
     ).first != nil
   }

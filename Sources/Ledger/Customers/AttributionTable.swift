@@ -66,8 +66,8 @@ package enum AttributionTable {
     return try session.query(
       """
       SELECT COUNT(DISTINCT value) AS users FROM (
-        SELECT value FROM attributions WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND original_transaction_id IN (\(list: ids)) AND kind = \(Attribution.Kind.userID.rawValue)
+        SELECT value FROM attributions
+        WHERE \(in: scope) AND original_transaction_id IN (\(list: ids)) AND kind = \(Attribution.Kind.userID.rawValue)
         LIMIT \(most)) a
       """
     ).first?.int("users") ?? 0
@@ -81,12 +81,10 @@ package enum AttributionTable {
     for ids in ids.parts() {
       for row in try session.query(
         """
-        SELECT a.original_transaction_id AS id, MAX(IF(a.value = \(user), a.last_as_of, NULL)) AS own,
-          MAX(IF(a.value = \(user), NULL, a.last_as_of)) AS other
-        FROM \(.listed(ids)) STRAIGHT_JOIN attributions a FORCE INDEX (PRIMARY)
-        ON a.app = \(scope.app.number) AND a.environment = \(scope.environment.code)
-        AND a.original_transaction_id = listed.wanted AND a.kind = \(Attribution.Kind.userID.rawValue)
-        GROUP BY a.original_transaction_id
+        SELECT original_transaction_id AS id, MAX(IF(value = \(user), last_as_of, NULL)) AS own,
+          MAX(IF(value = \(user), NULL, last_as_of)) AS other
+        FROM \(Table.attributions.each(ids, in: scope)) AND kind = \(Attribution.Kind.userID.rawValue)
+        GROUP BY original_transaction_id
         """)
       {
         guard let own = try row.optionalInt64("own"), let other = try row.optionalInt64("other"), other > own,

@@ -44,15 +44,14 @@ enum ClaimedLinkTable {
     from members: Set<CustomerNode>, in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [ClaimedLink] {
     var found: Set<ClaimedLink> = []
-    let known: SQL = "app = \(scope.app.number) AND environment = \(scope.environment.code)"
     for nodes in members.map(\.text).sorted().parts() {
       guard found.count < mostRead else { break }
       try session.query(
         """
         (SELECT a, b, message FROM claimed_links
-          WHERE \(known) AND a IN (\(list: nodes)) ORDER BY a, b LIMIT \(mostRead))
+          WHERE \(in: scope) AND a IN (\(list: nodes)) ORDER BY a, b LIMIT \(mostRead))
         UNION (SELECT a, b, message FROM claimed_links
-          WHERE \(known) AND b IN (\(list: nodes)) ORDER BY b, a LIMIT \(mostRead))
+          WHERE \(in: scope) AND b IN (\(list: nodes)) ORDER BY b, a LIMIT \(mostRead))
         """
       ) { row throws(DatabaseError) in
         guard let a = CustomerNode(text: try row.text("a")), let b = CustomerNode(text: try row.text("b")) else {
@@ -72,10 +71,7 @@ enum ClaimedLinkTable {
     in scope: Scope, _ session: borrowing Session, each: (ClaimedLink) throws(DatabaseError) -> Void
   ) throws(DatabaseError) {
     try session.query(
-      """
-      SELECT a, b, message FROM claimed_links
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) ORDER BY a, b
-      """
+      "SELECT a, b, message FROM claimed_links WHERE \(in: scope) ORDER BY a, b"
     ) { row throws(DatabaseError) in
       guard let a = CustomerNode(text: try row.text("a")), let b = CustomerNode(text: try row.text("b")) else { return }
       try each(ClaimedLink(a: a, b: b, message: try row.bytes("message")))

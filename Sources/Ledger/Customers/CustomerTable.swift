@@ -86,14 +86,8 @@ enum CustomerTable {
     var labels: [String: String] = [:]
     var unread = nodes
     while !unread.isEmpty {
-      for nodes in unread.parts() {
-        try session.query(
-          """
-          SELECT c.node, c.label FROM \(.listed(nodes.sorted())) STRAIGHT_JOIN customers c FORCE INDEX (PRIMARY)
-          ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code) AND c.node = listed.wanted
-          ORDER BY c.node FOR UPDATE
-          """
-        ) { row throws(DatabaseError) in labels[try row.text("node")] = try row.text("label") }
+      try session.read("node, label", of: .customers, unread, in: scope, "ORDER BY node FOR UPDATE") {
+        row throws(DatabaseError) in labels[try row.text("node")] = try row.text("label")
       }
       unread = Set(labels.values).filter { labels[$0] == nil }.sorted()
     }
@@ -124,10 +118,7 @@ enum CustomerTable {
     _ label: String, atMost limit: Int, in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> Int {
     try session.query(
-      """
-      SELECT COUNT(*) AS count FROM (SELECT 1 FROM customers FORCE INDEX (app) WHERE app = \(scope.app.number)
-      AND environment = \(scope.environment.code) AND label = \(label) LIMIT \(limit)) AS counted
-      """
+      "SELECT COUNT(*) AS count FROM (SELECT 1 FROM \(Table.labels.range(label, in: scope)) LIMIT \(limit)) AS counted"
     ).first?.int("count") ?? 0
   }
 
@@ -140,17 +131,11 @@ enum CustomerTable {
     for (label, kept) in renamed where new.contains(label) {
       rows.append(scope.columns + [.text(label), .text(kept)])
     }
-    for labels in renamed.keys.filter({ !new.contains($0) }).sorted().parts() {
-      try session.query(
-        """
-        SELECT c.node, c.label FROM \(.listed(labels)) STRAIGHT_JOIN customers c FORCE INDEX (app)
-        ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code) AND c.label = listed.wanted
-        ORDER BY c.node FOR UPDATE
-        """
-      ) { row throws(DatabaseError) in
-        let label = try row.text("label")
-        rows.append(scope.columns + [.text(try row.text("node")), .text(renamed[label] ?? label)])
-      }
+    let old = renamed.keys.filter { !new.contains($0) }
+    try session.read("node, label", of: .labels, old, in: scope, "ORDER BY node FOR UPDATE") {
+      row throws(DatabaseError) in
+      let label = try row.text("label")
+      rows.append(scope.columns + [.text(try row.text("node")), .text(renamed[label] ?? label)])
     }
     _ = try session.insert(upsertLabel, rows: rows.inKeyOrder(columns: 3))
   }
@@ -163,17 +148,9 @@ enum CustomerTable {
     of nodes: Set<CustomerNode>, in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [CustomerNode: String] {
     var labels: [CustomerNode: String] = [:]
-    for part in nodes.map(\.text).sorted().parts() {
-      for row in try session.query(
-        """
-        SELECT c.node, c.label FROM \(.listed(part)) STRAIGHT_JOIN customers c FORCE INDEX (PRIMARY)
-        ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code) AND c.node = listed.wanted
-        LOCK IN SHARE MODE
-        """)
-      {
-        guard let node = CustomerNode(text: try row.text("node")) else { continue }
-        labels[node] = try row.text("label")
-      }
+    try session.read("node, label", of: .customers, nodes.map(\.text), in: scope, "LOCK IN SHARE MODE") {
+      row throws(DatabaseError) in
+      if let node = CustomerNode(text: try row.text("node")) { labels[node] = try row.text("label") }
     }
     return labels
   }

@@ -76,24 +76,12 @@ enum WaitingUserIDTable {
     var known: [Scope: Names] = [:]
     let lock: SQL = locked ? "LOCK IN SHARE MODE" : ""
     for ids in ids.sorted().parts() {
-      let aliases: SQL = """
-        SELECT a.environment, a.alias AS id, a.original_transaction_id
-        FROM \(.listed(ids)) STRAIGHT_JOIN \(SQL.places) STRAIGHT_JOIN aliases a FORCE INDEX (PRIMARY)
-        ON a.app = \(app.number) AND a.environment = places.place AND a.alias = listed.wanted
-        WHERE a.kind IN (\(list: kinds.map(\.rawValue))) \(lock)
-        """
-      let purchases: SQL = """
-        SELECT p.environment, p.original_transaction_id AS id, p.original_transaction_id
-        FROM \(.listed(ids)) STRAIGHT_JOIN \(SQL.places) STRAIGHT_JOIN purchases p FORCE INDEX (PRIMARY)
-        ON p.app = \(app.number) AND p.environment = places.place AND p.original_transaction_id = listed.wanted \(lock)
-        """
-      let renewals: SQL = """
-        SELECT r.environment, r.original_transaction_id AS id, r.original_transaction_id
-        FROM \(.listed(ids)) STRAIGHT_JOIN \(SQL.places) STRAIGHT_JOIN renewals r FORCE INDEX (PRIMARY)
-        ON r.app = \(app.number) AND r.environment = places.place AND r.original_transaction_id = listed.wanted \(lock)
-        """
-      for statement in [aliases, purchases, renewals] {
-        for row in try session.query(statement) {
+      let aliases = Table.aliases.everywhere(ids, of: app) + " WHERE kind IN (\(list: kinds.map(\.rawValue)))"
+      for (id, rows): (SQL, SQL) in [
+        ("alias", aliases), ("original_transaction_id", Table.purchases.everywhere(ids, of: app)),
+        ("original_transaction_id", Table.renewals.everywhere(ids, of: app)),
+      ] {
+        for row in try session.query("SELECT environment, \(id) AS id, original_transaction_id FROM \(rows) \(lock)") {
           let scope = Scope(app: app, environment: try Environment(code: row.int("environment")))
           let (id, original) = (try row.text("id"), try row.text("original_transaction_id"))
           known[scope, default: [:]][id, default: []].insert(original)

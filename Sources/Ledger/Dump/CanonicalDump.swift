@@ -56,8 +56,7 @@ package enum CanonicalDump {
     try session.query(
       """
       SELECT alias, kind, original_transaction_id, line, first_as_of, last_as_of FROM \(identifier: table)
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      ORDER BY alias, kind, original_transaction_id, line
+      WHERE \(in: scope) ORDER BY alias, kind, original_transaction_id, line
       """
     ) { row throws(DatabaseError) in
       try line([
@@ -77,7 +76,7 @@ package enum CanonicalDump {
     try session.query(
       """
       SELECT s.smallest AS customer, c.node FROM (SELECT label, MIN(node) AS smallest FROM customers
-        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) GROUP BY label) AS s
+        WHERE \(in: scope) GROUP BY label) AS s
       JOIN customers c ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code) AND c.label = s.label
       ORDER BY customer, c.node
       """

@@ -21,18 +21,19 @@ extension InboxTable {
   package static func list(
     limit: Int, digestPrefix: [UInt8]?, in session: borrowing Session
   ) throws(DatabaseError) -> [InboxListing] {
-    var condition: SQL = "ORDER BY received_at DESC"
+    var rows: SQL = "inbox ORDER BY received_at DESC"
     if let digestPrefix {
       let end = digestPrefix + [UInt8](repeating: 0xFF, count: max(0, Digest.count - digestPrefix.count))
-      condition = "WHERE digest BETWEEN \(digestPrefix) AND \(end) ORDER BY digest"
+      rows = "inbox WHERE digest BETWEEN \(digestPrefix) AND \(end) ORDER BY digest"
     }
-    return try read(condition + " LIMIT \(limit)", in: session)
+    return try read(rows + " LIMIT \(limit)", in: session)
   }
 
   /// The message that was received first, and the one that was received last.
   package static func ends(in session: borrowing Session) throws(DatabaseError) -> [InboxListing] {
-    try read("FORCE INDEX (received_at) ORDER BY received_at LIMIT 1", in: session)
-      + read("FORCE INDEX (received_at) ORDER BY received_at DESC LIMIT 1", in: session)
+    let inbox = Table.inbox.by("received_at")
+    return try read("\(inbox) ORDER BY received_at LIMIT 1", in: session)
+      + read("\(inbox) ORDER BY received_at DESC LIMIT 1", in: session)
   }
 
   /// The messages of these digests that are there, in the order of the digests given.
@@ -40,16 +41,16 @@ extension InboxTable {
     var found: [Digest: InboxListing] = [:]
     for part in digests.parts() {
       let list = part.map(\.bytes)
-      for listing in try read("FORCE INDEX (PRIMARY) WHERE digest IN (\(list: list))", in: session) {
+      for listing in try read("\(Table.inbox.by("PRIMARY")) WHERE digest IN (\(list: list))", in: session) {
         found[listing.digest] = listing
       }
     }
     return digests.compactMap { found[$0] }
   }
 
-  private static func read(_ condition: SQL, in session: borrowing Session) throws(DatabaseError) -> [InboxListing] {
+  private static func read(_ rows: SQL, in session: borrowing Session) throws(DatabaseError) -> [InboxListing] {
     let rows = try session.query(
-      "SELECT digest, received_at, kind, app, environment, signed_at, title, size FROM inbox \(condition)")
+      "SELECT digest, received_at, kind, app, environment, signed_at, title, size FROM \(rows)")
     return try rows.map { row throws(DatabaseError) in
       guard let digest = Digest(bytes: try row.bytes("digest")),
         let kind = InboxMessage.Kind(rawValue: try row.int("kind"))

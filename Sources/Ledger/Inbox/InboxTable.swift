@@ -38,7 +38,7 @@ package enum InboxTable {
     var known: Set<Digest> = []
     let digests = messages.map(\.0.digest.bytes)
     for row in try session.query(
-      "SELECT digest FROM inbox FORCE INDEX (PRIMARY) WHERE digest IN (\(list: digests)) AND arrival <> \(arrival)")
+      "SELECT digest FROM \(Table.inbox.by("PRIMARY")) WHERE digest IN (\(list: digests)) AND arrival <> \(arrival)")
     {
       if let digest = Digest(bytes: try row.bytes(0)) { known.insert(digest) }
     }
@@ -47,14 +47,7 @@ package enum InboxTable {
 
   /// Which of these messages were accepted.
   static func known(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> Set<Digest> {
-    var known: Set<Digest> = []
-    let list = digests.map(\.bytes)
-    for row in try session.query(
-      "SELECT m.digest FROM \(.listed(list)) STRAIGHT_JOIN inbox m FORCE INDEX (PRIMARY) ON m.digest = listed.wanted")
-    {
-      if let digest = Digest(bytes: try row.bytes(0)) { known.insert(digest) }
-    }
-    return known
+    try Table.inbox.known(digests, in: session)
   }
 
   /// Writes the bodies of new messages, and the certificate headers this process has not written yet.
@@ -81,14 +74,10 @@ package enum InboxTable {
     _ headers: [Digest: [UInt8]], in session: borrowing Session
   ) throws(DatabaseError) {
     guard !headers.isEmpty else { return }
-    var missing = headers
-    let list = headers.keys.map(\.bytes)
-    for row in try session.query(
-      "SELECT h.digest FROM \(.listed(list)) STRAIGHT_JOIN headers h FORCE INDEX (PRIMARY) ON h.digest = listed.wanted")
-    {
-      if let digest = Digest(bytes: try row.bytes(0)) { missing[digest] = nil }
+    let known = try Table.headers.known(headers.keys, in: session)
+    let rows: [[SQLValue]] = headers.filter { !known.contains($0.key) }.map {
+      [.bytes($0.key.bytes), .bytes($0.value)]
     }
-    let rows: [[SQLValue]] = missing.map { [.bytes($0.key.bytes), .bytes($0.value)] }
     _ = try session.insert(insertHeader, rows: rows.inKeyOrder(columns: 1))
   }
 }

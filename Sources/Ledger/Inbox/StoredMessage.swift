@@ -36,12 +36,12 @@ extension InboxTable {
   ) throws(DatabaseError) -> [StoredMessage] {
     let rows = try session.query(
       """
-      SELECT i.digest, i.received_at, i.kind, i.app, i.environment, i.signed_at, i.title, b.body,
-        COALESCE(a.bundle_id, '') AS bundle_id, c.environment AS claimed_environment, c.user_id, c.stored
-      FROM \(.listed(digests.map(\.bytes))) STRAIGHT_JOIN inbox i FORCE INDEX (PRIMARY) ON i.digest = listed.wanted
-        STRAIGHT_JOIN bodies b FORCE INDEX (PRIMARY) ON b.month = i.month AND b.digest = i.digest
-        LEFT JOIN apps a ON a.id = i.app LEFT JOIN claims c FORCE INDEX (PRIMARY) ON c.digest = i.digest
-      ORDER BY i.digest
+      SELECT inbox.digest, inbox.received_at, inbox.kind, app, inbox.environment, signed_at, title, bodies.body,
+        COALESCE(bundle_id, '') AS bundle_id, claims.environment AS claimed_environment, claims.user_id, claims.stored
+      FROM \(Table.inbox.each(digests.map(\.bytes)))
+        STRAIGHT_JOIN \(Table.bodies.by("PRIMARY")) ON bodies.month = inbox.month AND bodies.digest = inbox.digest
+        LEFT JOIN apps ON apps.id = inbox.app LEFT JOIN \(Table.claims.by("PRIMARY")) ON claims.digest = inbox.digest
+      ORDER BY inbox.digest
       """)
     return try messages(of: rows, bodies, in: session)
   }

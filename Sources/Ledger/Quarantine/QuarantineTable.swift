@@ -78,14 +78,7 @@ package enum QuarantineTable {
 
   /// Which of these bodies are kept.
   static func known(_ digests: [Digest], in session: borrowing Session) throws(DatabaseError) -> Set<Digest> {
-    var known: Set<Digest> = []
-    let list = digests.map(\.bytes)
-    for row in try session.query(
-      "SELECT q.digest FROM \(.listed(list)) STRAIGHT_JOIN quarantine q FORCE INDEX (PRIMARY) ON q.digest = listed.wanted"
-    ) {
-      if let digest = Digest(bytes: try row.bytes(0)) { known.insert(digest) }
-    }
-    return known
+    try Table.quarantine.known(digests, in: session)
   }
 
   /// Gives messages that are kept another reason; their bodies and when they came stay.
@@ -124,10 +117,10 @@ package enum QuarantineTable {
   ) throws(DatabaseError) -> [QuarantinedMessage] {
     let rows = try session.query(
       """
-      SELECT q.digest, received_at, source, code, detail, app, kind, body, replays,
-        c.environment AS claimed_environment, c.user_id, c.stored
-      FROM \(.listed(digests.map(\.bytes))) STRAIGHT_JOIN quarantine q FORCE INDEX (PRIMARY) ON q.digest = listed.wanted
-        LEFT JOIN claims c FORCE INDEX (PRIMARY) ON c.digest = q.digest
+      SELECT quarantine.digest, received_at, source, code, detail, app, kind, body, replays,
+        claims.environment AS claimed_environment, claims.user_id, claims.stored
+      FROM \(Table.quarantine.each(digests.map(\.bytes)))
+        LEFT JOIN \(Table.claims.by("PRIMARY")) ON claims.digest = quarantine.digest
       """)
     var messages: [QuarantinedMessage] = []
     for row in rows {
@@ -166,16 +159,13 @@ package enum QuarantineTable {
     _ digests: [[UInt8]], _ removed: inout [QuarantineSource: QuarantineUsage], in session: borrowing Session
   ) throws(DatabaseError) -> Int {
     // Locked first: of two that delete the same row one alone counts it.
-    let kept: SQL = """
-      \(.listed(digests.sorted { $0.lexicographicallyPrecedes($1) })) STRAIGHT_JOIN quarantine q FORCE INDEX (PRIMARY)
-      ON q.digest = listed.wanted
-      """
-    let rows = try session.query("SELECT q.source, q.size FROM \(kept) FOR UPDATE")
+    let kept = Table.quarantine.each(digests.sorted { $0.lexicographicallyPrecedes($1) })
+    let rows = try session.query("SELECT source, size FROM \(kept) FOR UPDATE")
     for row in rows {
       guard let source = QuarantineSource(rawValue: try row.text("source")) else { continue }
       removed[source, default: QuarantineUsage()].add(try row.int("size"))
     }
-    return Int(try session.execute("DELETE q FROM \(kept)").affectedRows)
+    return Int(try session.execute("DELETE quarantine FROM \(kept)").affectedRows)
   }
 
   /// Notes that a replay was refused again, and why.
@@ -214,7 +204,7 @@ package enum QuarantineTable {
   ) throws(DatabaseError) -> Int {
     // `size` is no column of that index: see `Ledger.slice`.
     var selection: SQL =
-      "SELECT digest FROM quarantine FORCE INDEX (received_at) WHERE received_at < \(instant) AND size IS NOT NULL"
+      "SELECT digest FROM \(Table.quarantine.by("received_at")) WHERE received_at < \(instant) AND size IS NOT NULL"
     if let code { selection += " AND code = \(code)" }
     // Sorted, since whoever writes claims locks them in this order.
     let digests = try session.query(selection + " ORDER BY received_at LIMIT \(limit)").map {
@@ -226,8 +216,8 @@ package enum QuarantineTable {
     // The claim goes with it, unless the message was accepted meanwhile.
     _ = try session.execute(
       """
-      DELETE c FROM \(.listed(digests)) STRAIGHT_JOIN claims c FORCE INDEX (PRIMARY) ON c.digest = listed.wanted
-      LEFT JOIN inbox i FORCE INDEX (PRIMARY) ON i.digest = c.digest WHERE i.digest IS NULL
+      DELETE claims FROM \(Table.claims.each(digests))
+      LEFT JOIN \(Table.inbox.by("PRIMARY")) ON inbox.digest = claims.digest WHERE inbox.digest IS NULL
       """)
     var removed: [QuarantineSource: QuarantineUsage] = [:]
     let count = try delete(digests, &removed, in: session)

@@ -27,29 +27,16 @@ extension Ledger {
   package func arrivals(of told: [Told], in scope: Scope) async throws(DatabaseError) -> [Arrival?] {
     guard !told.isEmpty else { return [] }
     return try await pool.read { session throws(DatabaseError) in
-      let digests = told.map(\.digest.bytes)
       var byDigest: [Digest: Arrival] = [:]
-      for row in try session.query(
-        """
-        SELECT digest FROM \(.listed(digests)) STRAIGHT_JOIN quarantine FORCE INDEX (PRIMARY) ON digest = listed.wanted
-        """)
-      {
-        if let digest = Digest(bytes: try row.bytes("digest")) { byDigest[digest] = .inQuarantine }
-      }
-      for row in try session.query(
-        """
-        SELECT digest, kind FROM \(.listed(digests)) STRAIGHT_JOIN inbox FORCE INDEX (PRIMARY) ON digest = listed.wanted
-        """)
-      {
+      for digest in try Table.quarantine.known(told.map(\.digest), in: session) { byDigest[digest] = .inQuarantine }
+      for row in try session.query("SELECT digest, kind FROM \(Table.inbox.each(told.map(\.digest.bytes)))") {
         if let digest = Digest(bytes: try row.bytes("digest")) { byDigest[digest] = Arrival(try row.int("kind")) }
       }
       var byUUID: [String: Arrival] = [:]
       for row in try session.query(
         """
-        SELECT e.id, i.kind FROM \(.listed(told.compactMap(\.notificationUUID)))
-          STRAIGHT_JOIN events e FORCE INDEX (PRIMARY) ON e.app = \(scope.app.number)
-            AND e.environment = \(scope.environment.code) AND e.id = listed.wanted
-          STRAIGHT_JOIN inbox i FORCE INDEX (PRIMARY) ON i.digest = e.message
+        SELECT events.id, inbox.kind FROM \(Table.eventIDs.each(told.compactMap(\.notificationUUID), in: scope))
+          STRAIGHT_JOIN \(Table.inbox.by("PRIMARY")) ON inbox.digest = events.message
         """)
       {
         byUUID[try row.text("id")] = Arrival(try row.int("kind"))

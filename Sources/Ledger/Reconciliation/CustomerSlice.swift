@@ -25,8 +25,8 @@ extension Ledger {
       // table is believed to be empty, MySQL 9.7 reads the index from its beginning, although it is told which part.
       for row in try session.query(
         """
-        SELECT DISTINCT original_transaction_id FROM purchases FORCE INDEX (PRIMARY)
-        WHERE app = \(scope.app.number) AND environment = \(environment.code) AND as_of IS NOT NULL
+        SELECT DISTINCT original_transaction_id FROM \(Table.purchases.by("PRIMARY"))
+        WHERE \(in: scope) AND as_of IS NOT NULL
         AND original_transaction_id > \(last ?? "") ORDER BY original_transaction_id LIMIT \(limit)
         """)
       { originals.append(try row.text("original_transaction_id")) }
@@ -56,10 +56,6 @@ extension Ledger {
       purchases: try PurchaseTable.find(originals, app: app, environment: environment, in: session),
       renewals: try RenewalTable.find(originals, app: app, environment: environment, in: session),
       events: try EventTable.read(
-        from: "\(.listed(originals)) STRAIGHT_JOIN events FORCE INDEX (app)",
-        """
-        ON app = \(scope.app.number) AND environment = \(environment.code)
-        AND original_transaction_id = listed.wanted
-        """, bundleIDs: [app.id: app.bundleID], in: session))
+        from: Table.events.each(originals, in: scope), "", bundleIDs: [app.id: app.bundleID], in: session))
   }
 }

@@ -48,10 +48,7 @@ package enum HeartbeatTable {
     _ token: String, _ scope: Scope, askedAt: Milliseconds, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
-      """
-      UPDATE heartbeats SET token = \(token)
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND asked_at = \(askedAt)
-      """)
+      "UPDATE heartbeats SET token = \(token) WHERE \(in: scope) AND asked_at = \(askedAt)")
   }
 
   /// Gives back a heartbeat that was claimed at `askedAt` and not asked for: it is due at once.
@@ -62,8 +59,7 @@ package enum HeartbeatTable {
     _ = try session.execute(
       """
       UPDATE heartbeats SET asked_at = \(before), due_by = \(before), returned_at = \(before), token = NULL
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND asked_at = \(askedAt)
-      AND token IS NULL
+      WHERE \(in: scope) AND asked_at = \(askedAt) AND token IS NULL
       """)
   }
 
@@ -76,17 +72,14 @@ package enum HeartbeatTable {
     _ = try session.execute(
       """
       UPDATE heartbeats SET returned_at = asked_at, token = NULL, lost_since = NULL,
-        failure = \(reason?.cut(to: 255))
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND asked_at = \(askedAt)
+        failure = \(reason?.cut(to: 255)) WHERE \(in: scope) AND asked_at = \(askedAt)
       """)
   }
 
   /// Whether anything was ever told of a purchase there.
   package static func hasPurchases(in scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Bool {
     try session.query(
-      """
-      SELECT 1 FROM purchases WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) LIMIT 1
-      """
+      "SELECT 1 FROM purchases WHERE \(in: scope) LIMIT 1"
     ).first != nil
   }
 
@@ -94,10 +87,8 @@ package enum HeartbeatTable {
   package static func wasWatched(_ scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Bool {
     try session.query(
       """
-      SELECT 1 FROM heartbeats WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND watched_at IS NOT NULL
-      UNION ALL SELECT 1 FROM completeness WHERE app = \(scope.app.number)
-        AND environment = \(scope.environment.code) AND measure = \(Completeness.Measure.notifications.rawValue)
+      SELECT 1 FROM heartbeats WHERE \(in: scope) AND watched_at IS NOT NULL
+      UNION ALL SELECT 1 FROM completeness WHERE \(in: scope) AND measure = \(Completeness.Measure.notifications.rawValue)
         AND arrived > 0
       LIMIT 1
       """
@@ -115,8 +106,7 @@ package enum HeartbeatTable {
   ) throws(DatabaseError) -> Bool {
     try session.query(
       """
-      SELECT 1 FROM inbox WHERE received_at >= \(instant) AND app = \(scope.app.number)
-      AND environment = \(scope.environment.code) AND kind = \(InboxMessage.Kind.notification.rawValue)
+      SELECT 1 FROM inbox WHERE received_at >= \(instant) AND \(in: scope) AND kind = \(InboxMessage.Kind.notification.rawValue)
       AND title LIKE 'V1 %' ORDER BY received_at DESC LIMIT 1
       """
     ).first != nil
@@ -129,8 +119,7 @@ package enum HeartbeatTable {
     _ = try session.execute(
       """
       UPDATE heartbeats SET returned_at = \(instant), watched_at = \(instant), lost_since = NULL, failure = NULL
-      WHERE app = \(heartbeat.scope.app.number) AND environment = \(heartbeat.scope.environment.code)
-      AND asked_at = \(heartbeat.askedAt)
+      WHERE \(in: heartbeat.scope) AND asked_at = \(heartbeat.askedAt)
       """)
   }
 
@@ -141,8 +130,7 @@ package enum HeartbeatTable {
     _ = try session.execute(
       """
       UPDATE heartbeats SET lost_since = COALESCE(lost_since, asked_at), failure = \(failure.cut(to: 255))
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND asked_at = \(askedAt)
-      AND returned_at IS NULL
+      WHERE \(in: scope) AND asked_at = \(askedAt) AND returned_at IS NULL
       """)
   }
 
@@ -152,8 +140,7 @@ package enum HeartbeatTable {
   ) throws(DatabaseError) -> Milliseconds? {
     try session.query(
       """
-      SELECT MIN(received_at) AS at FROM inbox WHERE received_at >= \(heartbeat.askedAt)
-      AND app = \(heartbeat.scope.app.number) AND environment = \(heartbeat.scope.environment.code)
+      SELECT MIN(received_at) AS at FROM inbox WHERE received_at >= \(heartbeat.askedAt) AND \(in: heartbeat.scope)
       AND title = 'TEST' AND kind = \(InboxMessage.Kind.notification.rawValue)
       """
     ).first?.optionalMilliseconds("at")

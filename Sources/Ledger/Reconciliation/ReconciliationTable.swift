@@ -27,10 +27,7 @@ package enum ReconciliationTable {
     _ scope: Scope, next: Milliseconds, every period: Interval, in session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
-      """
-      UPDATE reconciliations SET claimed_at = \(next - period)
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      """)
+      "UPDATE reconciliations SET claimed_at = \(next - period) WHERE \(in: scope)")
   }
 
   /// Notes that everything Apple said it sent from `start` up to `end` was compared; nil: from as far back as it tells.
@@ -56,10 +53,7 @@ package enum ReconciliationTable {
   /// Up to when Apple's history was compared; nil: never.
   package static func finished(_ scope: Scope, in session: borrowing Session) throws(DatabaseError) -> Milliseconds? {
     try session.query(
-      """
-      SELECT finished_until FROM reconciliations
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      """
+      "SELECT finished_until FROM reconciliations WHERE \(in: scope)"
     ).first?.optionalMilliseconds("finished_until")
   }
 }

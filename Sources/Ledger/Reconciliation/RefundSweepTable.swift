@@ -27,10 +27,7 @@ package enum RefundSweepTable {
     _ customer: String, askedAt instant: Milliseconds, in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) {
     _ = try session.execute(
-      """
-      UPDATE refund_sweeps SET asked_at = \(instant)
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND customer = \(customer)
-      """)
+      "UPDATE refund_sweeps SET asked_at = \(instant) WHERE \(in: scope) AND customer = \(customer)")
   }
 
   /// Forgets some of those who were asked about before `date`; whether there may be more.
@@ -39,18 +36,13 @@ package enum RefundSweepTable {
   ) throws(DatabaseError) -> Bool {
     let customers = try session.query(
       """
-      SELECT customer FROM refund_sweeps FORCE INDEX (in_order)
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND asked_at < \(date)
+      SELECT customer FROM \(Table.refundSweeps.by("in_order")) WHERE \(in: scope) AND asked_at < \(date)
       ORDER BY asked_at LIMIT \(purgedAtOnce)
       """
     ).map { row throws(DatabaseError) in try row.text("customer") }
     guard !customers.isEmpty else { return false }
     _ = try session.execute(
-      """
-      DELETE s FROM \(.listed(customers)) STRAIGHT_JOIN refund_sweeps s FORCE INDEX (PRIMARY)
-      ON s.app = \(scope.app.number) AND s.environment = \(scope.environment.code) AND s.customer = listed.wanted
-      WHERE s.asked_at < \(date)
-      """)
+      "DELETE refund_sweeps FROM \(Table.refundSweeps.each(customers, in: scope)) WHERE asked_at < \(date)")
     return customers.count == purgedAtOnce
   }
 

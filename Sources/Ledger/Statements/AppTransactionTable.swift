@@ -21,7 +21,7 @@ enum AppTransactionTable: StatementTable {
     _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 4))
   }
 
-  static let (name, id, keyColumns): (SQL, SQL, SQL) = ("app_transactions", "app_transaction_id", "app_transaction_id")
+  static let (table, keyColumns): (Table, SQL) = (.appTransactions, "app_transaction_id")
 
   static func key(_ app: String, _ environment: Environment, of row: Row) throws(DatabaseError) -> AppTransactionKey {
     AppTransactionKey(app: app, environment: environment, appTransactionID: try row.text("app_transaction_id"))

@@ -6,8 +6,7 @@ package enum KnownOriginals {
   package static func count(in scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Int {
     try session.query(
       """
-      SELECT COUNT(*) AS ids FROM (SELECT DISTINCT original_transaction_id FROM purchases
-        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)) AS known
+      SELECT COUNT(*) AS ids FROM (SELECT DISTINCT original_transaction_id FROM purchases WHERE \(in: scope)) AS known
       """
     ).first?.int("ids") ?? 0
   }

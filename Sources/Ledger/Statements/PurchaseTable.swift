@@ -58,18 +58,19 @@ enum PurchaseTable: StatementTable {
   static func latest(
     of keys: [PurchaseKey], in scope: Scope, bundleIDs: [App.ID: String], _ session: borrowing Session
   ) throws(DatabaseError) -> [PurchaseStatement] {
-    guard let last = keys.last else { return [] }
+    guard !keys.isEmpty else { return [] }
+    return try read(from: table.name, "WHERE \(in: scope) AND \(isOf(keys))", bundleIDs, nil, in: session)
+  }
+
+  /// That a row is of one of these purchases: a range for each; not every server makes ranges of `(a, b) IN (…)`.
+  static func isOf(_ keys: [PurchaseKey]) -> SQL {
     // Repeated up to a power of two, as lists are: otherwise every number of keys were a statement of its own to prepare.
     var padded = keys
-    while padded.count & (padded.count - 1) != 0 { padded.append(last) }
-    // One range for each pair; not every server makes ranges of `(a, b) IN (…)`.
+    while padded.count & (padded.count - 1) != 0, let last = keys.last { padded.append(last) }
     let pairs = padded.map { key -> SQL in
       "original_transaction_id = \(key.originalTransactionID) AND line = \(key.line.text)"
     }
-    return try read(
-      from: name,
-      "WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND (\(pairs.joined(separator: " OR ")))",
-      bundleIDs, nil, in: session)
+    return "(\(pairs.joined(separator: " OR ")))"
   }
 
   /// Every statement that `condition` selects, in key order; those of one source about one purchase by rank.
@@ -78,7 +79,7 @@ enum PurchaseTable: StatementTable {
   static func read(
     _ condition: SQL, bundleIDs: [App.ID: String], atMost limit: Int? = nil, in session: borrowing Session
   ) throws(DatabaseError) -> [PurchaseStatement] {
-    let latest = try read(from: name, condition, bundleIDs, limit, in: session)
+    let latest = try read(from: table.name, condition, bundleIDs, limit, in: session)
     let marking = try read(from: "purchase_marks", condition, bundleIDs, limit, in: session)
     return marking.isEmpty ? latest : inOrder(latest + marking)
   }
@@ -88,7 +89,7 @@ enum PurchaseTable: StatementTable {
     _ condition: SQL, bundleIDs: [App.ID: String], within bound: inout RowBound, in session: borrowing Session
   ) throws(DatabaseError) -> [PurchaseStatement] {
     let latest = try bound.rows { further, isBackward, limit throws(DatabaseError) in
-      try read(from: name, condition + further, bundleIDs, limit, order: isBackward ? backward : nil, in: session)
+      try read(from: table.name, condition + further, bundleIDs, limit, order: isBackward ? backward : nil, in: session)
     }
     let marking = try bound.rows { further, isBackward, limit throws(DatabaseError) in
       try read(
@@ -114,9 +115,7 @@ enum PurchaseTable: StatementTable {
     }
   }
 
-  static let (name, id, keyColumns): (SQL, SQL, SQL) = (
-    "purchases", "original_transaction_id", "original_transaction_id, line"
-  )
+  static let (table, keyColumns): (Table, SQL) = (.purchases, "original_transaction_id, line")
 
   static func key(_ app: String, _ environment: Environment, of row: Row) throws(DatabaseError) -> PurchaseKey {
     PurchaseKey(

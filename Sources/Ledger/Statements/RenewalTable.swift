@@ -19,9 +19,7 @@ enum RenewalTable: StatementTable {
     _ = try session.insert(upsert, rows: rows.inKeyOrder(columns: 4))
   }
 
-  static let (name, id, keyColumns): (SQL, SQL, SQL) = (
-    "renewals", "original_transaction_id", "original_transaction_id"
-  )
+  static let (table, keyColumns): (Table, SQL) = (.renewals, "original_transaction_id")
 
   static func key(_ app: String, _ environment: Environment, of row: Row) throws(DatabaseError) -> SubscriptionKey {
     SubscriptionKey(

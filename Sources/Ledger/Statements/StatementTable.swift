@@ -7,9 +7,7 @@ protocol StatementTable {
   associatedtype Field: FactField
   typealias Told = Statement<Key, Field>
 
-  static var name: SQL { get }
-  /// The column of the ids by which statements are looked up.
-  static var id: SQL { get }
+  static var table: Table { get }
   /// The columns of the key, beside the app and the environment.
   static var keyColumns: SQL { get }
   static func key(_ app: String, _ environment: Environment, of row: Row) throws(DatabaseError) -> Key
@@ -34,12 +32,10 @@ extension StatementTable {
   static func find(
     _ ids: [String], app: App, environment: Environment, in session: borrowing Session
   ) throws(DatabaseError) -> [Told] {
+    let scope = Scope(app: app.id, environment: environment)
     var told: [Told] = []
     for ids in ids.parts() {
-      told += try read(
-        from: "\(.listed(ids)) STRAIGHT_JOIN \(name) FORCE INDEX (PRIMARY)",
-        "ON app = \(app.id.number) AND environment = \(environment.code) AND \(id) = listed.wanted",
-        [app.id: app.bundleID], nil, in: session)
+      told += try read(from: table.each(ids, in: scope), "", [app.id: app.bundleID], nil, in: session)
     }
     return told
   }
@@ -50,7 +46,7 @@ extension StatementTable {
   static func read(
     _ condition: SQL, bundleIDs: [App.ID: String], atMost limit: Int? = nil, in session: borrowing Session
   ) throws(DatabaseError) -> [Told] {
-    try read(from: name, condition, bundleIDs, limit, in: session)
+    try read(from: table.name, condition, bundleIDs, limit, in: session)
   }
 
   static func read(

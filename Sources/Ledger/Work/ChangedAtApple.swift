@@ -16,9 +16,6 @@ package enum ChangedAtApple {
     guard !ids.isEmpty else { return }
     try WorkTable.askAgain(ids, in: scope, unlessDoneSince: changedAt, at: due, in: session)
     _ = try session.execute(
-      """
-      UPDATE histories SET revision = NULL WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND original_transaction_id IN (\(list: ids))
-      """)
+      "UPDATE histories SET revision = NULL WHERE \(in: scope) AND original_transaction_id IN (\(list: ids))")
   }
 }

@@ -13,16 +13,8 @@ struct HeldTogether {
 
   init(_ histories: [StoredHistory], in scope: Scope, _ session: borrowing Session) throws(DatabaseError) {
     let ids = histories.reduce(into: Set<String>()) { $0.formUnion($1.originalTransactionIDs) }
-    for ids in ids.sorted().parts() {
-      try session.query(
-        """
-        SELECT h.original_transaction_id, h.held_with FROM \(.listed(ids)) STRAIGHT_JOIN histories h FORCE INDEX (PRIMARY)
-        ON h.app = \(scope.app.number) AND h.environment = \(scope.environment.code)
-        AND h.original_transaction_id = listed.wanted
-        """
-      ) { row throws(DatabaseError) in
-        names[try row.text("original_transaction_id")] = try row.text("held_with")
-      }
+    try session.read("original_transaction_id, held_with", of: .histories, ids, in: scope) {
+      row throws(DatabaseError) in names[try row.text("original_transaction_id")] = try row.text("held_with")
     }
     for history in histories { join(history.originalTransactionIDs.sorted()) }
   }
@@ -47,8 +39,8 @@ struct HeldTogether {
     for (former, _) in renamed.sorted(by: { $0.key < $1.key }) {
       _ = try session.execute(
         """
-        UPDATE histories FORCE INDEX (by_held_with) SET held_with = \(current(former)) WHERE app = \(scope.app.number)
-        AND environment = \(scope.environment.code) AND held_with = \(former)
+        UPDATE \(Table.histories.by("by_held_with")) SET held_with = \(current(former))
+        WHERE \(in: scope) AND held_with = \(former)
         """)
     }
   }

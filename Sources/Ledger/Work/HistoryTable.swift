@@ -34,16 +34,8 @@ package enum HistoryTable {
     _ originals: Set<String>, in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> Set<String> {
     var stored: Set<String> = []
-    for originals in originals.sorted().parts() {
-      for row in try session.query(
-        """
-        SELECT h.original_transaction_id FROM \(.listed(originals)) STRAIGHT_JOIN histories h FORCE INDEX (PRIMARY)
-        ON h.app = \(scope.app.number) AND h.environment = \(scope.environment.code)
-        AND h.original_transaction_id = listed.wanted
-        """)
-      {
-        stored.insert(try row.text(0))
-      }
+    try session.read("original_transaction_id", of: .histories, originals, in: scope) { row throws(DatabaseError) in
+      stored.insert(try row.text(0))
     }
     return stored
   }
@@ -57,10 +49,8 @@ package enum HistoryTable {
     var others: [String: [String]] = [:]
     for row in try session.query(
       """
-      SELECT r.original_transaction_id AS id, r.asked_at AS at, r.held_with AS name
-      FROM \(.listed(ids)) STRAIGHT_JOIN histories r FORCE INDEX (PRIMARY)
-      ON r.app = \(scope.app.number) AND r.environment = \(scope.environment.code)
-        AND r.original_transaction_id = listed.wanted
+      SELECT original_transaction_id AS id, asked_at AS at, held_with AS name
+      FROM \(Table.histories.each(ids, in: scope))
       """)
     {
       let id = try row.text("id")
@@ -76,9 +66,8 @@ package enum HistoryTable {
       for row in try session.query(
         """
         SELECT listed.wanted AS name FROM \(.listed(names)) WHERE (
-          SELECT 1 FROM histories h FORCE INDEX (by_held_with) WHERE h.app = \(scope.app.number)
-          AND h.environment = \(scope.environment.code) AND h.held_with = listed.wanted AND h.asked_at >= \(instant) LIMIT 1
-        ) = 1
+          SELECT 1 FROM \(Table.histories.by("by_held_with")) WHERE \(in: scope) AND held_with = listed.wanted
+          AND asked_at >= \(instant) LIMIT 1) = 1
         """)
       {
         asked.formUnion(others[try row.text("name")] ?? [])
@@ -92,17 +81,9 @@ package enum HistoryTable {
     of originals: [String], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: String] {
     var revisions: [String: String] = [:]
-    for originals in originals.sorted().parts() {
-      for row in try session.query(
-        """
-        SELECT h.original_transaction_id, h.revision
-        FROM \(.listed(originals)) STRAIGHT_JOIN histories h FORCE INDEX (PRIMARY)
-        ON h.app = \(scope.app.number) AND h.environment = \(scope.environment.code)
-        AND h.original_transaction_id = listed.wanted
-        """)
-      {
-        revisions[try row.text("original_transaction_id")] = try row.optionalText("revision")
-      }
+    try session.read("original_transaction_id, revision", of: .histories, originals, in: scope) {
+      row throws(DatabaseError) in
+      revisions[try row.text("original_transaction_id")] = try row.optionalText("revision")
     }
     return revisions
   }

@@ -75,13 +75,9 @@ package enum RenewalCheckTable {
   private static func remove(
     _ ids: [String], dueBy date: Milliseconds?, in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) {
+    let checks = Table.renewalChecks.each(ids, in: scope)
     _ = try session.execute(
-      """
-      DELETE c FROM \(.listed(ids)) STRAIGHT_JOIN renewal_checks c FORCE INDEX (PRIMARY)
-      ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code)
-      AND c.original_transaction_id = listed.wanted
-      WHERE c.due_at <= \(date ?? Milliseconds(.max))
-      """)
+      "DELETE renewal_checks FROM \(checks) WHERE due_at <= \(date ?? Milliseconds(.max))")
   }
 }
 

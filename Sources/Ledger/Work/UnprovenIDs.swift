@@ -13,9 +13,8 @@ extension WorkTable {
   static func room(for kind: Kind, in scope: Scope, _ session: borrowing Session) throws(DatabaseError) -> Int {
     let row = try session.query(
       """
-      SELECT COUNT(*) AS waiting FROM (SELECT 1 FROM work FORCE INDEX (in_order)
-        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND kind = \(kind.rawValue) AND state = \(State.waiting.rawValue)
+      SELECT COUNT(*) AS waiting FROM (SELECT 1 FROM \(Table.work.by("in_order"))
+        WHERE \(in: scope) AND kind = \(kind.rawValue) AND state = \(State.waiting.rawValue)
         LIMIT \(mostUnproven)) AS unproven
       """
     ).first
@@ -30,13 +29,10 @@ extension WorkTable {
     for ids in ids.sorted().parts() {
       unproven.subtract(try HistoryTable.stored(Set(ids), in: scope, session))
       unproven.subtract(try states(of: ids, in: scope, session).keys)
-      for row in try session.query(
-        """
-        SELECT a.alias FROM \(.listed(ids)) STRAIGHT_JOIN aliases a FORCE INDEX (PRIMARY)
-        ON a.app = \(scope.app.number) AND a.environment = \(scope.environment.code) AND a.alias = listed.wanted
-        AND a.kind = \(Alias.Kind.transactionID.rawValue)
-        """)
-      { unproven.remove(try row.text(0)) }
+      let kind: SQL = "AND kind = \(Alias.Kind.transactionID.rawValue)"
+      try session.read("alias", of: .aliases, ids, in: scope, kind) { row throws(DatabaseError) in
+        unproven.remove(try row.text(0))
+      }
     }
     return unproven
   }

@@ -17,8 +17,7 @@ extension WorkTable {
       SELECT COALESCE(SUM(state = \(State.waiting.rawValue) AND is_again = 0 AND created_at < \(before)), 0) AS waiting,
         COALESCE(SUM(state = \(State.failed.rawValue)), 0) AS failed,
         COALESCE(SUM(state = \(State.unknown.rawValue) AND COALESCE(settled_at, 0) > \(unknown)), 0) AS strange
-      FROM work WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND kind = \(Kind.history.rawValue)
+      FROM work WHERE \(in: scope) AND kind = \(Kind.history.rawValue)
       """
     ).first
     return (try row?.int("waiting") ?? 0, try row?.int("failed") ?? 0, try row?.int("strange") ?? 0)

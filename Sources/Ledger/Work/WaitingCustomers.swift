@@ -28,14 +28,9 @@ struct WaitingCustomers {
     of subjects: [String], in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String: Set<String>] {
     var originals: [String: Set<String>] = [:]
-    for row in try session.query(
-      """
-      SELECT a.alias, a.original_transaction_id FROM \(.listed(subjects))
-      STRAIGHT_JOIN aliases a FORCE INDEX (PRIMARY) ON a.app = \(scope.app.number)
-      AND a.environment = \(scope.environment.code) AND a.alias = listed.wanted
-      AND a.kind = \(Alias.Kind.transactionID.rawValue)
-      """)
-    {
+    let kind: SQL = "AND kind = \(Alias.Kind.transactionID.rawValue)"
+    try session.read("alias, original_transaction_id", of: .aliases, subjects, in: scope, kind) {
+      row throws(DatabaseError) in
       originals[try row.text("alias"), default: []].insert(try row.text("original_transaction_id"))
     }
     return originals
@@ -69,13 +64,8 @@ struct WaitingCustomers {
     for (label, rows) in groups {
       for id in rows.flatMap({ originals[$0.id] ?? [] }) { labels[id] = label }
     }
-    for row in try session.query(
-      """
-      SELECT c.node, c.label FROM \(.listed(groups.keys.sorted())) STRAIGHT_JOIN customers c FORCE INDEX (app)
-      ON c.app = \(scope.app.number) AND c.environment = \(scope.environment.code) AND c.label = listed.wanted
-      """)
-    {
-      guard case .originalTransactionID(let id)? = CustomerNode(text: try row.text("node")) else { continue }
+    try session.read("node, label", of: .labels, groups.keys, in: scope) { row throws(DatabaseError) in
+      guard case .originalTransactionID(let id)? = CustomerNode(text: try row.text("node")) else { return }
       labels[id] = try row.text("label")
     }
     // A customer may have thousands of rows: none is searched for among all others.
@@ -83,10 +73,9 @@ struct WaitingCustomers {
     for ids in labels.keys.sorted().parts() {
       for row in try session.query(
         """
-        SELECT w.id, w.kind, w.subject, w.is_again, w.unknown_in, w.due_at,
-          w.owner IS NOT NULL AND w.due_at > \(now) AND w.begun >= \(isUrgent ? 1 : 0) AS is_leased
-        FROM \(WorkTable.listed(ids, in: scope))
-        WHERE w.state = 0 ORDER BY w.id
+        SELECT id, kind, subject, is_again, unknown_in, due_at,
+          owner IS NOT NULL AND due_at > \(now) AND begun >= \(isUrgent ? 1 : 0) AS is_leased
+        FROM \(WorkTable.listed(ids, in: scope)) WHERE state = 0 ORDER BY id
         """)
       {
         let found = try WorkRow(row)

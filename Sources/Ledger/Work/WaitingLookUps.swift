@@ -29,18 +29,18 @@ package struct WaitingLookUps: Sendable {
     let alive = try ProcessTable.alive(in: session)
     let names = try ProcessTable.names(in: session)
     let living = Set(alive.map { Array($0.process.prefix(WorkOwner.processBytes)) })
-    let place: SQL = "app = \(scope.app.number) AND environment = \(scope.environment.code)"
     let history = WorkTable.Kind.history.rawValue
     let leased = try session.query(
       """
-      SELECT LEFT(owner, \(WorkOwner.processBytes)) AS process, COUNT(*) AS count FROM work FORCE INDEX (leased)
-      WHERE owner > '' AND \(place) AND kind = \(history) AND state = 0 AND due_at > \(now) GROUP BY process ORDER BY process
+      SELECT LEFT(owner, \(WorkOwner.processBytes)) AS process, COUNT(*) AS count FROM \(Table.work.by("leased"))
+      WHERE owner > '' AND \(in: scope) AND kind = \(history) AND state = 0 AND due_at > \(now)
+      GROUP BY process ORDER BY process
       """
     ).map { row throws(DatabaseError) in
       let process = try row.bytes("process")
       return Leased(process: names[process], isAlive: living.contains(process), count: try row.int("count"))
     }
-    let waiting: SQL = "FROM work FORCE INDEX (in_order) WHERE \(place) AND kind = \(history) AND state = 0"
+    let waiting: SQL = "FROM \(Table.work.by("in_order")) WHERE \(in: scope) AND kind = \(history) AND state = 0"
     let due = try session.query(
       "SELECT COUNT(*) AS count FROM (SELECT 1 \(waiting) AND due_at <= \(now) LIMIT \(counted)) AS due"
     ).first?.int("count")

@@ -14,16 +14,17 @@ extension WorkTable {
     var owners: [Int64: [UInt8]] = [:]
     for rows in rows.parts() {
       for row in try session.query(
-        "SELECT id, owner FROM work FORCE INDEX (PRIMARY) WHERE id IN (\(list: rows)) AND state = 0 AND owner IS NOT NULL FOR UPDATE"
+        """
+        SELECT id, owner FROM \(Table.work.by("PRIMARY"))
+        WHERE id IN (\(list: rows)) AND state = 0 AND owner IS NOT NULL FOR UPDATE
+        """
       ) {
         owners[try row.int64("id")] = try row.bytes("owner")
       }
     }
     let areOurs = customers.map { customer in customer.rows.allSatisfy { owners[$0] == customer.owner } }
     let begun = zip(customers, areOurs).flatMap { customer, isOurs in isOurs ? customer.rows : [] }
-    for rows in begun.sorted().parts() {
-      _ = try session.execute("UPDATE work FORCE INDEX (PRIMARY) SET begun = 1 WHERE id IN (\(list: rows))")
-    }
+    try update(begun, "begun = 1", where: "TRUE", in: session)
     return areOurs
   }
 }

@@ -87,7 +87,10 @@ extension WorkTable {
       covered = try customers.covered(in: scope, session)
       try settle(covered, .done, reason: "in a history that was stored", at: now, in: session)
       customers.remove(covered)
-      try postpone(customers.gatherOthers(for: selection, at: now, session), at: now, in: session)
+      // Put off, so that what is left to another queue does not stand in the way of those behind it.
+      let others = try customers.gatherOthers(for: selection, at: now, session)
+      try update(
+        others, "due_at = \(now + .minutes(1))", where: "state = 0 AND due_at <= \(now)", in: session)
       for row in due { last[row.kind] = row }
       pagesLeft -= due.count == limit ? 1 : pages
       // Customers who are leased elsewhere are not to stand in the way of the others behind them.
@@ -99,12 +102,12 @@ extension WorkTable {
     for wanted in wanted.parts() {
       _ = try session.execute(
         """
-        UPDATE work FORCE INDEX (PRIMARY) SET owner = \(owner), due_at = \(end), begun = \(isBegun)
+        UPDATE \(Table.work.by("PRIMARY")) SET owner = \(owner), due_at = \(end), begun = \(isBegun)
         WHERE id IN (\(list: wanted)) AND state = 0 AND (due_at <= \(now) OR owner IS NULL OR begun < \(isUrgent))
         """)
       for row in try session.query(
         """
-        SELECT id, attempts FROM work FORCE INDEX (PRIMARY)
+        SELECT id, attempts FROM \(Table.work.by("PRIMARY"))
         WHERE id IN (\(list: wanted)) AND owner = \(owner) AND due_at = \(end)
         """)
       {
@@ -140,27 +143,9 @@ extension WorkTable {
   static func release(
     _ rows: [Int64], owner: [UInt8], at due: Milliseconds, because reason: String? = nil, in session: borrowing Session
   ) throws(DatabaseError) {
-    for rows in rows.sorted().parts() {
-      _ = try session.execute(
-        """
-        UPDATE work FORCE INDEX (PRIMARY)
-        SET owner = NULL, due_at = \(due), reason = COALESCE(\(reason?.cut(to: 255)), reason)
-        WHERE id IN (\(list: rows)) AND owner = \(owner) AND state = 0
-        """)
-    }
-  }
-
-  /// Puts off rows that are left to another queue, so that they do not stand in the way of those behind them.
-  private static func postpone(
-    _ rows: [Int64], at now: Milliseconds, in session: borrowing Session
-  ) throws(DatabaseError) {
-    for rows in rows.sorted().parts() {
-      _ = try session.execute(
-        """
-        UPDATE work FORCE INDEX (PRIMARY) SET due_at = \(now + .minutes(1))
-        WHERE id IN (\(list: rows)) AND state = 0 AND due_at <= \(now)
-        """)
-    }
+    try update(
+      rows, "owner = NULL, due_at = \(due), reason = COALESCE(\(reason?.cut(to: 255)), reason)",
+      where: "owner = \(owner) AND state = 0", in: session)
   }
 
   /// How many times in a row one lease reads on where it found nobody but customers who are leased elsewhere.
@@ -182,21 +167,13 @@ extension WorkTable {
   ) throws(DatabaseError) -> [WorkRow] {
     let scope = selection.scope
     // While a server's statistics are older than the rows, it reads a whole queue for one subject.
-    let rows: SQL =
-      selection.subjects.map { subjects in
-        "\(.listed(subjects)) STRAIGHT_JOIN work FORCE INDEX (app) ON subject = listed.wanted"
-      } ?? "work FORCE INDEX (in_order)"
+    let rows = selection.subjects.map { Table.work.each($0, in: scope) } ?? Table.work.by("in_order")
+    // Whoever names an id does not wait for the end of a pause, nor behind what others have put by for later.
+    let evenLater: SQL = selection.subjects == nil ? "" : "OR owner IS NULL OR begun = 0"
     var find: SQL = """
       SELECT id, kind, subject, is_again, unknown_in, due_at FROM \(rows)
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND kind = \(kind.rawValue)
-      AND state = 0 AND (due_at <= \(now)
+      WHERE \(in: scope) AND kind = \(kind.rawValue) AND state = 0 AND (due_at <= \(now) \(evenLater))
       """
-    if selection.subjects != nil {
-      // Whoever names an id does not wait for the end of a pause, nor behind what others have put by for later.
-      find += " OR owner IS NULL OR begun = 0)"
-    } else {
-      find += ")"
-    }
     if let last { find += " AND due_at >= \(last.dueAt) AND (due_at > \(last.dueAt) OR id > \(last.id))" }
     var due: [WorkRow] = []
     for row in try session.query(find + " ORDER BY due_at, id LIMIT \(limit)") {

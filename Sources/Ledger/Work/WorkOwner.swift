@@ -29,12 +29,12 @@ extension WorkTable {
     let isDead: SQL =
       "owner > '' AND LEFT(owner, \(WorkOwner.processBytes)) IN (\(list: dead)) AND due_at <= \(end)"
     let rows = try session.query(
-      "SELECT id FROM work FORCE INDEX (leased) WHERE \(isDead) AND state = 0 LIMIT \(freedAtOnce)"
+      "SELECT id FROM \(Table.work.by("leased")) WHERE \(isDead) AND state = 0 LIMIT \(freedAtOnce)"
     ).map { row throws(DatabaseError) in try row.int64("id") }
     guard !rows.isEmpty else { return 0 }
     let freed = try session.execute(
       """
-      UPDATE work FORCE INDEX (PRIMARY) SET owner = NULL, due_at = \(now)
+      UPDATE \(Table.work.by("PRIMARY")) SET owner = NULL, due_at = \(now)
       WHERE id IN (\(list: rows.sorted())) AND state = 0 AND \(isDead)
       """)
     return Int(freed.affectedRows)

@@ -102,10 +102,7 @@ extension WorkTable {
   ) throws(DatabaseError) -> [String: State] {
     var states: [String: State] = [:]
     for row in try session.query(
-      """
-      SELECT subject, state FROM work WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND kind = \(kind.rawValue) AND subject IN (\(list: ids))
-      """)
+      "SELECT subject, state FROM work WHERE \(in: scope) AND kind = \(kind.rawValue) AND subject IN (\(list: ids))")
     {
       states[try row.text("subject")] = try state(of: row)
     }
@@ -120,8 +117,7 @@ extension WorkTable {
     for row in try session.query(
       """
       SELECT subject, state, owner IS NOT NULL AS is_owned, due_at FROM work
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND kind = \(kind.rawValue) AND subject IN (\(list: ids))
+      WHERE \(in: scope) AND kind = \(kind.rawValue) AND subject IN (\(list: ids))
       """)
     {
       let (state, isDue) = (try state(of: row), try row.milliseconds("due_at") <= now)
@@ -140,8 +136,7 @@ extension WorkTable {
     for row in try session.query(
       """
       SELECT subject, MAX(COALESCE(settled_at, due_at)) AS date FROM work
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND kind IN (\(list: Kind.allCases.map(\.rawValue))) AND subject IN (\(list: ids)) GROUP BY subject
+      WHERE \(in: scope) AND kind IN (\(list: Kind.allCases.map(\.rawValue))) AND subject IN (\(list: ids)) GROUP BY subject
       """)
     { dates[try row.text("subject")] = try row.milliseconds("date") }
     return dates
@@ -169,8 +164,7 @@ extension WorkTable {
   ) throws(DatabaseError) {
     _ = try session.execute(
       """
-      UPDATE work FORCE INDEX (in_order) SET due_at = \(now)
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
+      UPDATE \(Table.work.by("in_order")) SET due_at = \(now) WHERE \(in: scope)
         AND kind IN (\(list: Kind.allCases.map(\.rawValue))) AND state = 0 AND due_at > \(now) AND due_at <= \(limit)
         AND owner IS NULL
       """)

@@ -48,35 +48,21 @@ extension WorkTable {
     for (customer, settlement) in settlements {
       if let environment = customer.unknownIn {
         // Of the id, whoever has the lease by now.
-        _ = try session.execute(
-          """
-          UPDATE work FORCE INDEX (PRIMARY) SET unknown_in = \(environment.code)
-          WHERE id = \(customer.row) AND state = 0
-          """)
+        try update([customer.row], "unknown_in = \(environment.code)", in: session)
       }
       switch settlement {
       case .stored(let history):
         found[Road(asked: customer.scope, known: history.environment), default: []].append((customer, history))
       case .closed(let state, let reason):
         if !unsettled.contains(customer.row) {
-          _ = try session.execute(
-            """
-            UPDATE work FORCE INDEX (PRIMARY)
-            SET state = \(state.rawValue), settled_at = \(now), reason = \(reason.cut(to: 255)), owner = NULL
-            WHERE id = \(customer.row) AND owner = \(customer.owner) AND state = 0
-            """)
+          try settle([customer.row], state, reason: reason, leasedBy: customer.owner, at: now, in: session)
         }
         let others = customer.rows.filter { $0 != customer.row && !unsettled.contains($0) }
         try release(others, owner: customer.owner, at: now, in: session)
       case .again(let due, let reason):
-        for rows in customer.rows.sorted().parts() {
-          _ = try session.execute(
-            """
-            UPDATE work FORCE INDEX (PRIMARY)
-            SET owner = NULL, due_at = \(due), attempts = attempts + 1, reason = \(reason.cut(to: 255))
-            WHERE id IN (\(list: rows)) AND owner = \(customer.owner) AND state = 0
-            """)
-        }
+        try update(
+          customer.rows, "owner = NULL, due_at = \(due), attempts = attempts + 1, reason = \(reason.cut(to: 255))",
+          where: "owner = \(customer.owner) AND state = 0", in: session)
       case .released(let due, let reason):
         try release(customer.rows, owner: customer.owner, at: due, because: reason, in: session)
       }
@@ -144,8 +130,8 @@ extension WorkTable {
       for ids in held.sorted().parts() {
         for row in try session.query(
           """
-          SELECT w.id FROM \(listed(ids, of: [.history, .unverifiedID], in: Scope(app: scope.app, environment: environment)))
-          WHERE w.state = 0
+          SELECT id FROM \(listed(ids, of: [.history, .unverifiedID], in: Scope(app: scope.app, environment: environment)))
+          WHERE state = 0
           """)
         {
           rows.insert(try row.int64("id"))
@@ -160,18 +146,15 @@ extension WorkTable {
     }
   }
 
-  /// Settles rows whoever has leased them.
+  /// Settles rows, whoever has leased them unless it says who.
   static func settle(
-    _ rows: [Int64], _ state: State, reason: String, at now: Milliseconds, in session: borrowing Session
+    _ rows: [Int64], _ state: State, reason: String, leasedBy owner: [UInt8]? = nil, at now: Milliseconds,
+    in session: borrowing Session
   ) throws(DatabaseError) {
-    for rows in rows.parts() {
-      _ = try session.execute(
-        """
-        UPDATE work FORCE INDEX (PRIMARY)
-        SET state = \(state.rawValue), settled_at = \(now), reason = \(reason.cut(to: 255)), owner = NULL
-        WHERE id IN (\(list: rows)) AND state = 0
-        """)
-    }
+    let leased: SQL = if let owner { "owner = \(owner) AND state = 0" } else { "state = 0" }
+    try update(
+      rows, "state = \(state.rawValue), settled_at = \(now), reason = \(reason.cut(to: 255)), owner = NULL",
+      where: leased, in: session)
   }
 }
 

@@ -47,18 +47,19 @@ package enum WorkTable {
     package var name: String { "\(self)" }
   }
 
-  /// The rows of these ids, as a table named `w` behind `listed`: one look-up for each id and kind.
+  /// The rows of these ids: one look-up for each id and kind.
   static func listed(_ ids: [String], of kinds: [Kind] = Kind.allCases, in scope: Scope) -> SQL {
-    """
-    \(.listed(ids)) STRAIGHT_JOIN \(table(of: kinds)) STRAIGHT_JOIN work w FORCE INDEX (app)
-    ON w.app = \(scope.app.number) AND w.environment = \(scope.environment.code)
-    AND w.kind = kinds.kind AND w.subject = listed.wanted
-    """
+    Table.work.each(ids, kinds: kinds.map(\.rawValue), in: scope)
   }
 
-  private static func table(of kinds: [Kind]) -> SQL {
-    let each: [SQL] = kinds.map { "SELECT \(digits: Int64($0.rawValue)) AS kind" }
-    return "(\(each.joined(separator: " UNION ALL "))) kinds"
+  /// Changes those of these rows that `condition` selects.
+  static func update(
+    _ rows: [Int64], _ changes: SQL, where condition: SQL = "state = 0", in session: borrowing Session
+  ) throws(DatabaseError) {
+    for rows in rows.sorted().parts() {
+      _ = try session.execute(
+        "UPDATE \(Table.work.by("PRIMARY")) SET \(changes) WHERE id IN (\(list: rows)) AND \(condition)")
+    }
   }
 
   private static let insert = RowsInsert(
@@ -159,8 +160,7 @@ package enum WorkTable {
   ) throws(DatabaseError) -> Int {
     let deleted = try session.execute(
       """
-      DELETE FROM work WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-      AND kind IN (\(list: (Kind.claimed + [.unverifiedID]).map(\.rawValue)))
+      DELETE FROM work WHERE \(in: scope) AND kind IN (\(list: (Kind.claimed + [.unverifiedID]).map(\.rawValue)))
       AND state IN (\(State.done.rawValue), \(State.unknown.rawValue), \(State.failed.rawValue)) AND due_at < \(date) LIMIT \(limit)
       """)
     return Int(deleted.affectedRows)

@@ -120,9 +120,9 @@ struct AnsweredLedger: FilledLedger {
   /// The tables that the plans must name, since otherwise no statement was explained.
   private static let tables: [String: Set<String>] = [
     "knowledge": [
-      "r", "h", "customers", "m", "w", "purchases", "renewals", "claimed_changes", "inbox", "events",
+      "histories", "h", "customers", "m", "work", "purchases", "renewals", "claimed_changes", "inbox", "events",
     ],
-    "environments": ["purchases"], "flow of news": ["heard"], "whether it was asked": ["r", "h"],
+    "environments": ["purchases"], "flow of news": ["heard"], "whether it was asked": ["histories"],
     "a ramp's decision": ["buckets", "m"],
   ]
 

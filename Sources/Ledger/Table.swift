@@ -1,0 +1,125 @@
+import Database
+import Purchases
+import Signing
+
+/// A table by the key under which its rows are looked up, mostly behind an app and an environment, and the index that has it.
+///
+/// Servers are told the index and the order of the join, for the reason that `SQL.listed` gives. What follows a form as
+/// `AND …` is looked up in the index too, where that has the column.
+struct Table: Sendable {
+  let name: SQL
+  private let key: SQL
+  private let index: SQL
+
+  init(_ name: SQL, key: SQL = "original_transaction_id", index: SQL = "PRIMARY") {
+    (self.name, self.key, self.index) = (name, key, index)
+  }
+
+  /// The rows of each of the ids.
+  func each(_ ids: [String], in scope: Scope) -> SQL {
+    "\(.listed(ids)) STRAIGHT_JOIN \(by(index)) ON \(in: scope) AND \(key) = listed.wanted"
+  }
+
+  /// The rows of each of the ids and each of the kinds.
+  func each(_ ids: [String], kinds: [Int], in scope: Scope) -> SQL {
+    """
+    \(.listed(ids)) STRAIGHT_JOIN \(.codes(kinds, "kinds")) STRAIGHT_JOIN \(by(index))
+    ON \(in: scope) AND \(name).kind = kinds.code AND \(key) = listed.wanted
+    """
+  }
+
+  /// The rows of each of the digests, of whatever app they are.
+  func each(_ digests: [[UInt8]]) -> SQL {
+    "\(.listed(digests)) STRAIGHT_JOIN \(by(index)) ON \(name).\(key) = listed.wanted"
+  }
+
+  /// The rows of the id in each environment.
+  func everywhere(_ id: String, of app: App.ID) -> SQL {
+    "\(.places) STRAIGHT_JOIN \(by(index)) ON app = \(app.number) AND environment = places.code AND \(key) = \(id)"
+  }
+
+  /// The rows of each of the ids in each environment.
+  func everywhere(_ ids: [String], of app: App.ID) -> SQL {
+    """
+    \(.listed(ids)) STRAIGHT_JOIN \(.places) STRAIGHT_JOIN \(by(index))
+    ON app = \(app.number) AND environment = places.code AND \(key) = listed.wanted
+    """
+  }
+
+  /// The rows of the id of each of the kinds in each environment.
+  func everywhere(_ id: String, kinds: [Int], of app: App.ID) -> SQL {
+    """
+    \(.places) STRAIGHT_JOIN \(.codes(kinds, "kinds")) STRAIGHT_JOIN \(by(index))
+    ON app = \(app.number) AND environment = places.code AND \(name).kind = kinds.code AND \(key) = \(id)
+    """
+  }
+
+  /// The rows of one id, with what `ORDER BY` and `LIMIT` make of them.
+  func range(_ id: String, in scope: Scope) -> SQL { "\(by(index)) WHERE \(in: scope) AND \(key) = \(id)" }
+
+  /// The table itself, to be read or changed by an index of it.
+  func by(_ index: SQL) -> SQL { "\(name) FORCE INDEX (\(index))" }
+
+  /// Which of the digests have a row.
+  func known(_ digests: some Sequence<Digest>, in session: borrowing Session) throws(DatabaseError) -> Set<Digest> {
+    var known: Set<Digest> = []
+    try session.query("SELECT \(name).\(key) FROM \(each(digests.map(\.bytes)))") { row throws(DatabaseError) in
+      if let digest = Digest(bytes: try row.bytes(0)) { known.insert(digest) }
+    }
+    return known
+  }
+
+  static let purchases = Table("purchases")
+  static let renewals = Table("renewals")
+  static let appTransactions = Table("app_transactions", key: "app_transaction_id")
+  static let events = Table("events", index: "app")
+  static let eventIDs = Table("events", key: "id")
+  static let aliases = Table("aliases", key: "alias")
+  static let claimedAliases = Table("claimed_aliases", key: "alias")
+  static let attributions = Table("attributions")
+  static let claimedValues = Table("claimed_attributions", key: "value", index: "by_value")
+  static let userIDs = Table("user_ids", key: "user_id")
+  static let customers = Table("customers", key: "node")
+  static let labels = Table("customers", key: "label", index: "app")
+  static let histories = Table("histories")
+  static let renewalChecks = Table("renewal_checks")
+  static let claimedChanges = Table("claimed_changes")
+  static let work = Table("work", key: "subject", index: "app")
+  static let refundSweeps = Table("refund_sweeps", key: "customer")
+  static let inbox = Table("inbox", key: "digest")
+  static let quarantine = Table("quarantine", key: "digest")
+  static let bodies = Table("bodies", key: "digest")
+  static let headers = Table("headers", key: "digest")
+  static let claims = Table("claims", key: "digest")
+  static let migrationReceipts = Table("migration_receipts", key: "digest")
+  static let migrationLinks = Table("migration_links", key: "digest")
+}
+
+extension Session {
+  /// Reads rows by their ids, as many at a time as a statement lists, in order.
+  func read(
+    _ columns: SQL, of table: Table, _ ids: some Sequence<String>, in scope: Scope, _ rest: SQL = "",
+    each: (Row) throws(DatabaseError) -> Void
+  ) throws(DatabaseError) {
+    for ids in ids.sorted().parts() {
+      try query("SELECT \(columns) FROM \(table.each(ids, in: scope)) \(rest)", each: each)
+    }
+  }
+}
+
+extension SQL.Interpolation {
+  /// That a row is of this app and environment.
+  mutating func appendInterpolation(in scope: Scope) {
+    appendInterpolation("app = \(scope.app.number) AND environment = \(scope.environment.code)" as SQL)
+  }
+}
+
+extension SQL {
+  /// Numbers as a table with one column `code`, to look up each of them.
+  fileprivate static func codes(_ codes: [Int], _ name: SQL) -> SQL {
+    let each: [SQL] = codes.map { "SELECT \(digits: Int64($0)) AS code" }
+    return "(\(each.joined(separator: " UNION ALL "))) \(name)"
+  }
+
+  fileprivate static let places = codes(Environment.allCases.map(\.code), "places")
+}
