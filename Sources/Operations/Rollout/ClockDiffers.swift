@@ -14,9 +14,12 @@ package struct ClockDiffers: ExitStatusError, CustomStringConvertible {
   }
 
   /// Throws `ClockDiffers` if the clocks are more than a second apart.
-  package static func check(at now: Milliseconds, on connection: Connection) async throws {
+  package static func check(_ clock: WallClock, on connection: Connection) async throws {
+    let before = clock.now()
     let database = try await connection.read { session throws(DatabaseError) in try DatabaseFacts(from: session).now }
-    guard abs((database - now).milliseconds) > 1_000 else { return }
-    throw ClockDiffers(difference: database - now)
+    // However long the answer took.
+    let difference = database < before ? database - before : max(database - clock.now(), .milliseconds(0))
+    guard abs(difference.milliseconds) > 1_000 else { return }
+    throw ClockDiffers(difference: difference)
   }
 }

@@ -78,7 +78,7 @@ enum RolloutAdvance {
     let plan = try await advance.plan(at: now, on: connection)
     let mayGo = plan.isProven || isForced
     if plan.isProven, plan.step?.needsEvidence == true, !isForced {
-      try await ClockDiffers.check(at: now, on: connection)
+      try await ClockDiffers.check(.system, on: connection)
     }
     var changes: [SetStage.Change] = []
     if mayGo, !arguments.flag("dry-run") {

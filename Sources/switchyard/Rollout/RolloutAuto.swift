@@ -100,7 +100,7 @@ enum RolloutAuto {
       if isDry {
         try saying.say(plan, "wouldAdvance", "would: \(plan.now) to \(step)")
       } else {
-        if plan.step?.needsEvidence == true { try await ClockDiffers.check(at: now, on: connection) }
+        if plan.step?.needsEvidence == true { try await ClockDiffers.check(.system, on: connection) }
         _ = try await auto.apply(plan, by: author, at: now, on: connection)
         try saying.say(plan, "advanced", "\(plan.now) to \(step)")
       }
