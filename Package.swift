@@ -117,7 +117,7 @@ let package = Package(
       "Answering", "Intake", "Seeding", "Delivery", "AppStore", "HTTPClient", "Rollout", "Ledger", "Database",
       "Adapter", "HTTPServer", "Mappings", "Wire", "Signing", "Purchases", "Runtime", "JSON", "Time"),
     module(
-      "Operations", "Shadow", "Answering", "ConsumptionAnswers", "Service", "Intake",
+      "Operations", "Shadow", "Answering", "ConsumptionAnswers", "Intake",
       "Rollout", "Ledger", "Database", "Adapter", "LegacyAnswers", "Mappings", "Signing", "Purchases", "Runtime",
       "JSON", "Time"),
     module("Compression", "CZlib", "CZstd"),

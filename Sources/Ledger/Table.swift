@@ -84,6 +84,7 @@ struct Table: Sendable {
   static let histories = Table("histories")
   static let renewalChecks = Table("renewal_checks")
   static let claimedChanges = Table("claimed_changes")
+  static let buckets = Table("buckets")
   static let work = Table("work", key: "subject", index: "app")
   static let refundSweeps = Table("refund_sweeps", key: "customer")
   static let inbox = Table("inbox", key: "digest")

@@ -123,7 +123,7 @@ package struct OpenIDs: Hashable, Sendable {
       texts.append(
         """
         Apple was never asked about \(cancelled) ids of cancelled bulk migrations (the newest is \(cancelledMigration ?? 0)): \
-        begin them again, or accept it with `switchyard rollout decide --cancelled accept`
+        begin them again, or accept it with `switchyard rollout advance --accept-cancelled-ids`
         """)
     }
     if unknown > 0 {
@@ -139,7 +139,7 @@ package struct OpenIDs: Hashable, Sendable {
     if failed > 0 { return "switchyard seeds show \(app) --state waiting --state failed" }
     if cancelled > 0 { return "switchyard migrate report \(cancelledMigration ?? 0)" }
     if unknown > 0 {
-      return "switchyard rollout decide \(app) --unknown accept --environment \(environment) --reason REASON"
+      return "switchyard rollout advance \(app) --environment \(environment) --accept-unknown-ids --reason REASON"
     }
     return waiting > 0 ? "switchyard seeds show \(app) --state waiting --state failed" : "switchyard migrate list"
   }
@@ -199,7 +199,7 @@ package enum MissingEvidence: Hashable, Sendable {
       hasAPIKey ? "switchyard app secret \(app)" : "switchyard app add \(app) --key-file FILE --key-id ID --issuer ID"
     case .ids(let ids): ids.next(app, environment)
     case .completeness: "switchyard reconcile \(app) --environment \(environment)"
-    case .comparisons: "switchyard rollout watch \(app)"
+    case .comparisons: "switchyard rollout status \(app) --watch"
     case .impact: "switchyard compare list --app \(app) --environment \(environment) --impact"
     case .incomplete: "switchyard compare list --app \(app) --environment \(environment) --cause incomplete"
     case .guardVerdict(let step, let breach):
@@ -244,4 +244,16 @@ package struct RolloutStep: Hashable, Comparable, Sendable {
 
   /// Whether the step has to be proven.
   package var needsEvidence: Bool { stage.answers != .apple }
+}
+
+extension MissingEvidence {
+  /// Whether it comes by itself with time, as long as services run: nobody has to do anything for it.
+  package var comesByItself: Bool {
+    switch self {
+    case .comparisons, .completeness(_, incomplete: 0, _): true
+    case .ids(let ids): ids.waitsOnly
+    case .guardVerdict(let step, let breach): breach == nil && step?.verdict.breach == nil
+    case .credentials, .completeness, .impact, .incomplete: false
+    }
+  }
 }

@@ -92,7 +92,7 @@ package struct MoveRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     case .messagesWait:
       return """
         messages have waited for the old back end for more than a minute, and new ones would pass them by: let them \
-        drain (`switchyard rollout show`), give them up (`switchyard outbox dead`), or accept it with --pass-by
+        drain (`switchyard rollout status`), give them up (`switchyard outbox dead`), or accept it with --pass-by
         """
     case .noLegacyURL:
       return "the stage legacy needs a URL to pass notifications through to: `switchyard app legacy-url` first"

@@ -12,7 +12,7 @@
     #expect(secretless.status == 4 && secretless.notes.contains("app secret"), "\(secretless)")
     let forced = try await program.run(set + ["live", "--force", "--reason", "first week"] + sandbox)
     #expect(forced.status == 0 && forced.output == "\(app) Sandbox: record to live, forced\n", "\(forced)")
-    let shown = try await program.run("rollout", "show", app, "--json").objects
+    let shown = try await program.run("rollout", "status", app, "--json").objects
     #expect(shown.map { $0["stage"] } == ["record", "live"])
     let history = try await program.run("rollout", "history", app)
     #expect(history.output.contains("Sandbox: record to live, forced: first week"))

@@ -40,7 +40,7 @@
     let now = WallClock.system.now()
     let connection = try await Connection.open(database.configuration)
     try await connection.transaction { session throws(DatabaseError) in
-      let running = ProcessTable.Service(process: [UInt8](repeating: 1, count: 16), name: "web-1:7", version: nil)
+      let running = ProcessTable.Service(process: [UInt8](repeating: 1, count: 16), name: "web-1:7")
       try ProcessTable.note(running, mark: 1, in: session)
       _ = try MigrationJobTable.add(
         [.init(source: "{}", size: nil)], app: nil, environment: nil, settings: MigrationSettings(), by: "kim",

@@ -28,7 +28,7 @@
     #expect(set.status == 0 && set.notes.contains("gap"), "\(set)")
     let off = try await program.run("app", "legacy-url", app, "off", "--environment", "Sandbox")
     #expect(off.status == 4, "\(off)")
-    let shown = try await program.run("rollout", "show", app, "--json").objects
+    let shown = try await program.run("rollout", "status", app, "--json").objects
     #expect(shown.map { $0["stage"] } == ["record", "legacy"])
     #expect(shown.last?["epoch"] == 2 && shown.last?["isForwarding"] == true)
     let history = try await program.run("rollout", "history", app)

@@ -24,8 +24,6 @@
     "Sources/Ledger/Outbox/OutboxTable.swift": 2,
     "Sources/Ledger/Outbox/OutboxTurn.swift": 3,
     "Sources/Ledger/Outbox/SetAsideForwarding.swift": 2,
-    "Sources/Ledger/Ramp/BucketTable+Cohort.swift": 3,
-    "Sources/Ledger/Ramp/BucketTable.swift": 2,
     "Sources/Ledger/Rebuild/RebuildStaging.swift": 1,
     "Sources/Ledger/Reconciliation/Arrivals.swift": 1,
     "Sources/Ledger/Work/RenewalCheckTable.swift": 2,

@@ -1,11 +1,9 @@
 @Suite struct `The table of running services` {
   private let first = service(1)
-  private let second = service(2, "web-2:77", "0.3.0")
+  private let second = service(2, "web-2:77")
 
-  private static func service(
-    _ number: UInt8, _ name: String? = nil, _ version: String? = nil
-  ) -> ProcessTable.Service {
-    ProcessTable.Service(process: [UInt8](repeating: number, count: 16), name: name, version: version)
+  private static func service(_ number: UInt8, _ name: String? = nil) -> ProcessTable.Service {
+    ProcessTable.Service(process: [UInt8](repeating: number, count: 16), name: name)
   }
 
   private static func marks(in session: borrowing Session) throws(DatabaseError) -> [Int64] {

@@ -4,10 +4,16 @@
   private let kim = Operated.kim
 
   /// By what a small app can prove within a test.
-  private static var policy: RolloutPolicy {
-    var policy = RolloutPolicy()
-    (policy.demand.mostImpact, policy.demand.completeDays, policy.leastHours) = (0.9, 0, 0)
-    return policy
+  private static var demand: Evidence.Demand {
+    var demand = Evidence.Demand()
+    (demand.mostImpact, demand.completeDays) = (0.9, 0)
+    return demand
+  }
+
+  private func auto(
+    until last: RolloutStep = RolloutStep(.live), staying stay: Interval = .seconds(0)
+  ) -> AutomateRollout {
+    AutomateRollout(Operated.bundleID, in: .sandbox, until: last, staying: stay, asking: Self.demand)
   }
 
   /// An app with everything but customers who were compared.
@@ -58,19 +64,16 @@
 
   @Test func `takes each step when it is proven, and waits for what comes by itself`() async throws {
     let here = try await prepared()
-    let auto = AutomateRollout(Operated.bundleID, in: .sandbox, by: Self.policy)
+    let auto = auto()
     #expect(try await run(auto, here, at: now) == ["shadow", "comparisons"])
     try await compare(1...3, here, at: now)
     // What was compared before a percentage was set is nothing seen at it.
     #expect(try await run(auto, here, at: now + .minutes(1)) == ["ramp 1 %", "guard"])
     try await compare(4...6, here, at: now + .minutes(2))
     #expect(try await run(auto, here, at: now + .minutes(3)) == ["ramp 5 %", "guard"])
-    var early = Self.policy
-    early.until = RolloutStep(.ramp, RampShare(hundredths: 500))
-    let bounded = AutomateRollout(Operated.bundleID, in: .sandbox, by: early)
+    let bounded = self.auto(until: RolloutStep(.ramp, RampShare(hundredths: 500)))
     #expect(try await run(bounded, here, at: now + .minutes(3)) == ["reached"])
-    early.until = RolloutStep(.ramp, RampShare(hundredths: 1_000))
-    let between = AutomateRollout(Operated.bundleID, in: .sandbox, by: early)
+    let between = self.auto(until: RolloutStep(.ramp, RampShare(hundredths: 1_000)))
     try await compare(4...6, here, at: now + .minutes(4))
     #expect(try await run(between, here, at: now + .minutes(5)) == ["ramp 10 %", "reached"])
     for (number, stage) in ["ramp 25 %", "ramp 50 %", "ramp 100 %"].enumerated() {
@@ -84,7 +87,7 @@
 
   @Test func `stops where somebody has to look, and does not take up again what was taken back`() async throws {
     let here = try await prepared()
-    let auto = AutomateRollout(Operated.bundleID, in: .sandbox, by: Self.policy)
+    let auto = auto()
     try await compare(1...3, here, at: now)
     #expect(try await run(auto, here, at: now + .minutes(1)) == ["shadow", "ramp 1 %", "guard"])
     // Too long.
@@ -102,7 +105,7 @@
     let taken = await #expect(throws: AutomationStopped.self) { _ = try await run(auto, here, at: now + .minutes(5)) }
     #expect(taken?.description.contains("rollout.kill by kim") == true, "\(taken?.description ?? "")")
     // By hand, somebody said that it may go on.
-    let hand = AdvanceRollout(Operated.bundleID, in: .sandbox, asking: Self.policy.demand)
+    let hand = AdvanceRollout(Operated.bundleID, in: .sandbox, asking: Self.demand)
     let plan = try await hand.plan(at: now + .minutes(6), on: here.connection)
     _ = try await hand.apply(plan, forced: false, by: kim, at: now + .minutes(6), on: here.connection)
     #expect(try await run(auto, here, at: now + .minutes(7)) == ["guard"])
@@ -112,11 +115,9 @@
     await #expect(throws: AutomationStopped.self) { _ = try await run(auto, here, at: now + .minutes(9)) }
   }
 
-  @Test func `stays at each step for as long as the policy says`() async throws {
+  @Test func `stays at each step for as long as it was told`() async throws {
     let here = try await prepared()
-    var policy = Self.policy
-    policy.leastHours = 24
-    let auto = AutomateRollout(Operated.bundleID, in: .sandbox, by: policy)
+    let auto = auto(staying: .hours(24))
     try await compare(1...3, here, at: now)
     #expect(try await run(auto, here, at: now + .minutes(1)) == ["shadow", "ramp 1 %", "guard"])
     try await compare(4...6, here, at: now + .minutes(2))

@@ -5,7 +5,7 @@
   private func note(_ process: UInt8, mark: Int64, _ here: Operated) async throws {
     try await here.connection.read { session throws(DatabaseError) in
       let service = ProcessTable.Service(
-        process: [UInt8](repeating: process, count: 16), name: "web-\(process):77", version: "0.\(process).0")
+        process: [UInt8](repeating: process, count: 16), name: "web-\(process):77")
       try ProcessTable.note(service, mark: mark, in: session)
     }
   }
@@ -50,7 +50,6 @@
     #expect(services.following.count == 1 && services.behind.isEmpty && services.waited < .minutes(1))
     #expect(services.silent.map(\.service.name) == ["web-2:77", "web-3:77"], "\(services)")
     #expect(services.silent.map { $0.age.milliseconds / 60_000 } == [0, 2], "\(services)")
-    #expect(services.others(than: "0.1.0").isEmpty && services.others(than: "0.2.0").count == 1)
   }
 
   private func silence(of process: UInt8, _ milliseconds: Int64, _ here: Operated) async throws {

@@ -68,7 +68,7 @@
     let here = try await Operated()
     _ = try await KeySource(.ofTests).keys(for: here.connection)
     try await here.connection.read { session throws(DatabaseError) in
-      let service = ProcessTable.Service(process: [UInt8](repeating: 1, count: 16), name: nil, version: nil)
+      let service = ProcessTable.Service(process: [UInt8](repeating: 1, count: 16), name: nil)
       try ProcessTable.note(service, mark: 1, in: session)
     }
     try await here.expectRefusal(DatabaseError.self) {

@@ -47,7 +47,7 @@
     #expect(plan.evidence.ids.unreadParts == 1)
     let missing = try #require(plan.missing.first { $0.name == "ids" })
     #expect(missing.text.contains("3 ids of bulk migrations, and 1 parts"), "\(missing.text)")
-    #expect(missing.next(Operated.bundleID, "Sandbox").contains("rollout decide"), "Apple does not know one")
+    #expect(missing.next(Operated.bundleID, "Sandbox").contains("--accept-unknown-ids"), "Apple does not know one")
     let accept = AcceptUnknownIDs(of: Operated.bundleID, in: .sandbox)
     try await here.expect("rollout.decide com.example.app Sandbox: 1 unknown ids accepted: ticket 4") {
       try await accept.plan(on: here.connection)

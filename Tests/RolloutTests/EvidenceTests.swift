@@ -64,7 +64,7 @@
     #expect(next() == "switchyard seeds show com.example.app --state waiting --state failed")
     #expect(MissingEvidence.ids(ids).comesByItself)
     ids.unknown = 3
-    #expect(next().hasPrefix("switchyard rollout decide com.example.app --unknown accept"))
+    #expect(next().contains("rollout advance com.example.app --environment Sandbox --accept-unknown-ids"))
     (ids.cancelled, ids.cancelledMigration) = (2, 7)
     #expect(next() == "switchyard migrate report 7")
     ids.failed = 1

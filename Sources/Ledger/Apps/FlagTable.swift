@@ -104,10 +104,7 @@ package enum FlagTable {
     if isRoadChanged {
       // First, since commits hold it: a kill does not wait for the row of `flags` meanwhile.
       _ = try session.execute(
-        """
-        UPDATE app_recording SET epoch = epoch + 1
-        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-        """)
+        "UPDATE app_recording SET epoch = epoch + 1 WHERE \(in: scope)")
     }
     return
       try session.execute(
@@ -115,9 +112,27 @@ package enum FlagTable {
         UPDATE flags SET stage = \(stage.rawValue), epoch = epoch + 1, changed_at = \(now),
           ramp_share = \(share.map { Int64($0.hundredths) }.sqlValue), ramp_salt = COALESCE(ramp_salt, \(salt.sqlValue)),
           recording_since = \(recordingSince)
-        WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND epoch = \(flag.epoch)
+        WHERE \(in: scope) AND epoch = \(flag.epoch)
         """
       ).affectedRows == 1
+  }
+
+  /// Sets `shadow` where the stage is `shadow` or a later one, whatever its epoch.
+  ///
+  /// - Returns: The stage before, with its share; nil where Apple answers in an earlier one, and nothing is changed.
+  package static func stop(
+    _ scope: Scope, at now: Milliseconds, in session: borrowing Session
+  ) throws(DatabaseError) -> (Stage, RampShare?)? {
+    let row = try session.query(
+      "SELECT stage, ramp_share FROM flags WHERE \(in: scope) FOR UPDATE"
+    ).first
+    guard let row, let stage = Stage(rawValue: try row.text("stage")), stage >= .shadow else { return nil }
+    _ = try session.execute(
+      """
+      UPDATE flags SET stage = \(Stage.shadow.rawValue), epoch = epoch + 1, changed_at = \(now), ramp_share = NULL
+      WHERE \(in: scope)
+      """)
+    return (stage, try row.optionalInt("ramp_share").map(RampShare.init(hundredths:)))
   }
 
   /// Accepts the IDs without a history that an app has now.
@@ -127,7 +142,7 @@ package enum FlagTable {
     let column: SQL = ids == .unknown ? "accepted_unknown_at" : "accepted_cancelled_at"
     _ = try session.execute(
       "UPDATE flags SET " + column
-        + " = \(now) WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)")
+        + " = \(now) WHERE \(in: scope)")
   }
 }
 

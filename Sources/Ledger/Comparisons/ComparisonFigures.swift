@@ -18,6 +18,8 @@ package struct ComparisonFigures: Hashable, Sendable {
   package let causes: [String: Int]
 
   package var comparisons: Int { causes.values.reduce(0, +) }
+  /// Comparisons in which the answers differed.
+  package var differing: Int { comparisons - causes[ComparisonTable.equal, default: 0] }
 
   package init(
     customers: Int, affected: Int, incomplete: Int, incompleteAffected: Int = 0, causes: [String: Int]

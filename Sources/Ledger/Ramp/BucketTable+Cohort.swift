@@ -8,19 +8,17 @@ extension BucketTable {
   package static func ids(
     of member: CohortMember, in scope: Scope, _ session: borrowing Session
   ) throws(DatabaseError) -> [String] {
-    let place: SQL = "app = \(scope.app.number) AND environment = \(scope.environment.code)"
     let known: SQL =
       switch member.kind {
       case .customer: "SELECT \(member.name) AS id"
       case .user:
         """
-        SELECT original_transaction_id AS id FROM user_ids FORCE INDEX (PRIMARY)
-        WHERE \(place) AND user_id = \(member.name) LIMIT \(mostMembers)
+        SELECT original_transaction_id AS id FROM \(Table.userIDs.range(member.name, in: scope)) LIMIT \(mostMembers)
         """
       case .token:
         """
-        SELECT original_transaction_id AS id FROM aliases FORCE INDEX (PRIMARY)
-        WHERE \(place) AND alias = \(Alias.normalized(accountToken: member.name))
+        SELECT original_transaction_id AS id
+        FROM \(Table.aliases.range(Alias.normalized(accountToken: member.name), in: scope))
           AND kind = \(Alias.Kind.appAccountToken.rawValue) LIMIT \(mostMembers)
         """
       }
@@ -52,10 +50,7 @@ extension BucketTable {
   ) throws(DatabaseError) {
     for ids in ids.parts() {
       _ = try session.execute(
-        """
-        DELETE FROM buckets WHERE app = \(scope.app.number) AND environment = \(scope.environment.code)
-          AND original_transaction_id IN (\(list: ids)) AND is_chosen = 1
-        """)
+        "DELETE FROM buckets WHERE \(in: scope) AND original_transaction_id IN (\(list: ids)) AND is_chosen = 1")
     }
   }
 
@@ -64,8 +59,7 @@ extension BucketTable {
     var ids: [String] = []
     try session.query(
       """
-      SELECT original_transaction_id AS id FROM buckets FORCE INDEX (PRIMARY)
-      WHERE app = \(scope.app.number) AND environment = \(scope.environment.code) AND is_chosen = 1
+      SELECT original_transaction_id AS id FROM \(Table.buckets.by("PRIMARY")) WHERE \(in: scope) AND is_chosen = 1
       ORDER BY original_transaction_id
       """
     ) { row throws(DatabaseError) in ids.append(try row.text("id")) }

@@ -29,16 +29,8 @@ package enum BucketTable {
     guard !own.isEmpty else { return nil }
     let all = try members(of: own, in: scope, session)
     var kept: [String: Int] = [:]
-    for ids in all.parts() {
-      for row in try session.query(
-        """
-        SELECT original_transaction_id, bucket FROM \(.listed(ids)) STRAIGHT_JOIN buckets FORCE INDEX (PRIMARY)
-        ON app = \(scope.app.number) AND environment = \(scope.environment.code)
-        AND original_transaction_id = listed.wanted
-        """)
-      {
-        kept[try row.text("original_transaction_id")] = try row.int("bucket")
-      }
+    try session.read("original_transaction_id, bucket", of: .buckets, all, in: scope) { row throws(DatabaseError) in
+      kept[try row.text("original_transaction_id")] = try row.int("bucket")
     }
     let known = kept.values.min().flatMap { Bucket(number: $0) }
     let bucket = known ?? Bucket(salt: salt, app: app.bundleID, customer: all.min() ?? own[0])

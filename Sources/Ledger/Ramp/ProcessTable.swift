@@ -16,17 +16,13 @@ package enum ProcessTable {
     package let process: [UInt8]
     /// Host and process id, as in `web-1:4121`; nil of a build that does not say.
     package let name: String?
-    /// Of the program; nil of a build that does not say.
-    package let version: String?
 
     /// - Parameters:
     ///   - process: 16 random bytes.
     ///   - name: cut at 255 bytes.
-    ///   - version: cut at 64 bytes.
-    package init(process: [UInt8], name: String?, version: String?) {
+    package init(process: [UInt8], name: String?) {
       self.process = process
       self.name = name.map { String(decoding: $0.utf8.prefix(255), as: UTF8.self) }
-      self.version = version.map { String(decoding: $0.utf8.prefix(64), as: UTF8.self) }
     }
   }
 
@@ -49,8 +45,8 @@ package enum ProcessTable {
     let now = try now(in: session)
     _ = try session.execute(
       """
-      INSERT INTO processes (process, mark, seen_at, name, version)
-      VALUES (\(service.process), \(mark), \(now), \(service.name), \(service.version))
+      INSERT INTO processes (process, mark, seen_at, name)
+      VALUES (\(service.process), \(mark), \(now), \(service.name))
       ON DUPLICATE KEY UPDATE mark = VALUES(mark), seen_at = VALUES(seen_at)
       """)
     _ = try session.execute("DELETE FROM processes WHERE seen_at < \(now - kept) LIMIT 1000")
@@ -67,7 +63,7 @@ package enum ProcessTable {
   package static func beat(
     _ process: [UInt8], name: String?, in session: borrowing Session
   ) throws(DatabaseError) {
-    try note(Service(process: process, name: name, version: nil), mark: noMark, in: session)
+    try note(Service(process: process, name: name), mark: noMark, in: session)
   }
 
   /// The processes that lease and were alive within `silence`, with their names.
@@ -101,12 +97,11 @@ package enum ProcessTable {
     var notes: [Note] = []
     for row in try session.query(
       """
-      SELECT process, mark, seen_at, name, version FROM processes WHERE seen_at >= \(now - kept)
+      SELECT process, mark, seen_at, name FROM processes WHERE seen_at >= \(now - kept)
       AND mark < \(noMark) ORDER BY seen_at DESC, process
       """)
     {
-      let service = Service(
-        process: try row.bytes("process"), name: try row.optionalText("name"), version: try row.optionalText("version"))
+      let service = Service(process: try row.bytes("process"), name: try row.optionalText("name"))
       notes.append(Note(service: service, mark: try row.int64("mark"), age: now - (try row.milliseconds("seen_at"))))
     }
     return notes

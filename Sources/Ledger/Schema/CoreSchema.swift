@@ -53,7 +53,7 @@ extension Migration {
     """
 
   // `recording_since`: when recording of notifications began again or ended; 0: it never ended. `accepted_unknown_at`,
-  // `accepted_cancelled_at`: IDs without a history that `rollout decide` accepted are those of up to this time.
+  // `accepted_cancelled_at`: IDs without a history that an operator accepted are those of up to this time.
   private static let flags: SQL = """
     CREATE TABLE IF NOT EXISTS flags (
       app INT UNSIGNED NOT NULL,

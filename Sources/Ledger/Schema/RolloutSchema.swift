@@ -80,7 +80,6 @@ extension Migration {
       mark BIGINT NOT NULL,
       seen_at BIGINT NOT NULL,
       name VARBINARY(255) NULL,
-      version VARBINARY(64) NULL,
       KEY (seen_at)
     ) ENGINE=InnoDB
     """

@@ -6,7 +6,7 @@ package import Runtime
 import Shadow
 package import Time
 
-/// Takes an app further by itself for as long as every step is proven, as a policy says.
+/// Takes an app further by itself for as long as every step is proven.
 ///
 /// It remembers nothing but what is in the ledger, so it can be started again at any time, also after a crash. After the guard, a kill
 /// or a step back it waits until somebody has taken a step by hand.
@@ -17,32 +17,41 @@ package struct AutomateRollout: Sendable {
     case advance(AdvanceRollout.Plan)
     /// What is missing comes by itself; nothing is missing where only the time at this step is too short.
     case wait(AdvanceRollout.Plan)
-    /// The last step that the policy allows is taken.
+    /// The last step that was allowed is taken.
     case reached(AdvanceRollout.Plan)
   }
 
   private let bundleID: String
   private let environment: Environment
-  private let policy: RolloutPolicy
+  private let last: RolloutStep
+  private let stay: Interval
   private let advance: AdvanceRollout
 
-  package init(_ bundleID: String, in environment: Environment, by policy: RolloutPolicy) {
-    (self.bundleID, self.environment, self.policy) = (bundleID, environment, policy)
-    advance = AdvanceRollout(bundleID, in: environment, upTo: policy.until, asking: policy.demand)
+  /// How long a stage may wait for its evidence; then somebody has to look.
+  private static let patience = Interval.days(14)
+  package static let stay = Interval.hours(24)
+
+  /// - Parameters:
+  ///   - last: the last step that is taken; `complete` is never reached so: whoever signs it off takes that step by hand.
+  ///   - stay: for how long customers get our answers at one step before the next is taken.
+  package init(
+    _ bundleID: String, in environment: Environment, until last: RolloutStep = RolloutStep(.live),
+    staying stay: Interval = Self.stay, asking demand: Evidence.Demand = .init()
+  ) {
+    (self.bundleID, self.environment, self.last, self.stay) = (bundleID, environment, last, stay)
+    advance = AdvanceRollout(bundleID, in: environment, upTo: last, asking: demand)
   }
 
   /// What is to be done now; `AutomationStopped` where an operator has to look first.
   package func plan(at now: Milliseconds, on connection: Connection) async throws -> Turn {
     let plan = try await advance.plan(at: now, on: connection)
     if let entry = try await takenBack(connection) { throw AutomationStopped(.takenBack(entry), plan) }
-    guard let step = plan.step, step <= policy.until else { return .reached(plan) }
+    guard let step = plan.step, step <= last else { return .reached(plan) }
     guard plan.missing.allSatisfy(\.comesByItself) else { throw AutomationStopped(.missing, plan) }
     let (flag, spent) = (plan.standing.flag, now - plan.standing.flag.changedAt)
-    if flag.stage.answers != .apple, spent < .hours(Int64(policy.leastHours)) { return .wait(plan) }
+    if flag.stage.answers != .apple, spent < stay { return .wait(plan) }
     if plan.isProven { return .advance(plan) }
-    guard spent < .hours(Int64(policy.patience)) else {
-      throw AutomationStopped(.patience(hours: policy.patience), plan)
-    }
+    guard spent < Self.patience else { throw AutomationStopped(.patience, plan) }
     return .wait(plan)
   }
 
@@ -71,7 +80,7 @@ package struct AutomationStopped: ExitStatusError, CustomStringConvertible {
     case takenBack(AuditTable.Record)
     /// What does not come by itself.
     case missing
-    case patience(hours: Int)
+    case patience
   }
 
   package let reason: Reason
@@ -100,12 +109,12 @@ package struct AutomationStopped: ExitStatusError, CustomStringConvertible {
       return """
         \(place): our answers were taken back (\(entry.action) by \(entry.actor), \(entry.at.iso8601): \(entry.reason)). Find out why; \
         then take the next step by hand with `switchyard rollout advance \(place.replacing(" ", with: " --environment "))`, and \
-        begin `rollout auto` again
+        begin `rollout advance --auto` again
         """
     case .missing: return EvidenceMissing(plan: plan).description
-    case .patience(let hours):
+    case .patience:
       return """
-        \(place) has been in \(Move.name(flag.stage, flag.share)) for more than \(hours) hours, and the next step is not proven:
+        \(place) has been in \(Move.name(flag.stage, flag.share)) for more than 14 days, and the next step is not proven:
         """ + "\n" + plan.missing.map { "  \($0.text)" }.joined(separator: "\n")
     }
   }

@@ -18,11 +18,6 @@ package struct FollowingServices: Hashable, Sendable {
   /// How many said something a moment ago.
   package var count: Int { following.count + behind.count }
 
-  /// Those that are of another version of this program, or do not say theirs; silent ones are left out.
-  package func others(than version: String) -> [ProcessTable.Note] {
-    (following + behind).filter { $0.service.version != version }
-  }
-
   /// A change of a stage counts in every process within this time.
   package static let limit = Interval.seconds(5)
   package static let silence = ProcessTable.silence

@@ -19,9 +19,6 @@ package struct RolloutReport: Sendable {
   /// Changes that are listed at most, the newest ones.
   private static let mostChanges = 1_000
 
-  /// Comparisons in which the answers differed.
-  package var differing: Int { figures.comparisons - figures.causes[ComparisonTable.equal, default: 0] }
-
   /// `NoSuchApp` when the app is not registered.
   package static func read(
     _ bundleID: String, in environment: Environment, at now: Milliseconds, on connection: Connection

@@ -23,9 +23,6 @@ package struct RolloutStatus: Sendable {
   /// Within which comparisons are shown.
   package static let span = Interval.hours(24)
 
-  /// Comparisons in which the answers differed.
-  package var differing: Int { figures.comparisons - figures.causes[ComparisonTable.equal, default: 0] }
-
   /// The apps by name, each with its environments.
   ///
   /// - Parameters:

@@ -35,7 +35,7 @@ package struct Installation: Sendable {
         try await pool.snapshot { session throws(DatabaseError) in try AppTable.directory(with: keys, in: session) }
       },
       mark: { try await pool.read { session throws(DatabaseError) in try FlagTable.mark(in: session) } },
-      working: ProcessNotes(name: settings.name, version: settings.version, pool: pool, logger: logger).note,
+      working: ProcessNotes(name: settings.name, pool: pool, logger: logger).note,
       logger: logger)
     let clients = HTTPClients(settings)
     let delivery = Delivery(

@@ -10,11 +10,9 @@ struct ProcessNotes {
   private let logger: Logger
   private let pace = LogPace()
 
-  /// - Parameters:
-  ///   - name: host and process id.
-  ///   - version: of the program.
-  init(name: String?, version: String?, pool: Pool, logger: Logger) {
-    service = ProcessTable.Service(process: .random(count: 16), name: name, version: version)
+  /// - Parameter name: host and process id.
+  init(name: String?, pool: Pool, logger: Logger) {
+    service = ProcessTable.Service(process: .random(count: 16), name: name)
     (self.pool, self.logger) = (pool, logger)
   }
 

@@ -15,8 +15,6 @@ extension Installation {
     package var http: HTTPServerConfiguration
     /// Host and process id, as operators see them by commands on the same database.
     package var name: String?
-    /// Of the program, as they see it.
-    package var version: String?
     /// A listener for the metrics alone; nil: there is none.
     package var metricsListener: HTTPServerConfiguration?
     /// Whether `http` serves the metrics too: they name the apps, so strangers must not reach them.

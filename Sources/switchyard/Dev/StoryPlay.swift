@@ -145,7 +145,7 @@ final class StoryPlay: Service {
 
       To look further
         \(program) explain \(Self.trailhead) \(dev)\(options)    # who said what, and which rule decided
-        \(program) rollout show\(options)
+        \(program) rollout status\(options)
         \(program) outbox list --state delivered\(options)    # what the old back end was sent
         \(program) quarantine list\(options)    # what was set aside, and why
       \(staysAfterwards ? served : "")

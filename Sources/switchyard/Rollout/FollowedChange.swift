@@ -1,15 +1,17 @@
 import Database
 import JSON
+import Ledger
 import Operations
 import Runtime
+import Time
 
 /// What a command that has changed a stage tells of the running services: whether they have learned it.
 ///
 /// The change is committed by then: nothing that goes wrong here makes the command fail.
 struct FollowedChange {
-  /// Nil where it could not be found out.
-  let services: FollowingServices?
   private let line: String
+  /// Null where it could not be found out.
+  let json: JSONValue
 
   /// Waits until every running service follows, for five seconds at most.
   ///
@@ -17,16 +19,60 @@ struct FollowedChange {
   static func awaited(on connection: Connection, otherwise consequence: String) async -> FollowedChange {
     do {
       let services = try await FollowingServices.awaited(on: connection)
-      return FollowedChange(services: services, line: services.line(otherwise: consequence))
+      return FollowedChange(line: services.line(otherwise: consequence), json: .object(services.json))
     } catch {
       return FollowedChange(
-        services: nil,
-        line: "The change is made, but it is not known whether the running services follow: \(error).")
+        line: "The change is made, but it is not known whether the running services follow: \(error).", json: .null)
     }
   }
 
   func note(_ terminal: Terminal) { terminal.note(line) }
+}
 
-  /// Null where it could not be found out.
-  var json: JSONValue { services.map { .object($0.json) } ?? .null }
+extension FollowingServices {
+  var json: JSONObject {
+    func names(_ notes: [ProcessTable.Note]) -> JSONValue { .array(notes.map { JSONValue($0.service.name) }) }
+    return [
+      "following": .integer(Int64(following.count)), "behind": .integer(Int64(behind.count)),
+      "silent": .integer(Int64(silent.count)), "milliseconds": .integer(waited.milliseconds),
+      "behindNames": names(behind), "silentNames": names(silent),
+    ]
+  }
+
+  /// As in `2 of 2 services follow the current stages, after 0.4 s`, with names where some do not.
+  fileprivate func line(otherwise consequence: String) -> String {
+    guard count > 0 else { return status }
+    let (seconds, tenths) = (waited.milliseconds / 1_000, waited.milliseconds % 1_000 / 100)
+    let share = "\(following.count) of \(count.counted("service"))"
+    let first = "\(share) follow the current stages, after \(seconds).\(tenths) s."
+    guard !behind.isEmpty else { return first + silentOnes }
+    return "\(first) Not yet: \(Self.list(behind)). \(consequence): runbooks/rollback.md." + silentOnes
+  }
+
+  /// `2 services are running.`, for a command that changes nothing.
+  var status: String {
+    guard count > 0 else {
+      return """
+        No service has reported within the last \(Self.silence.milliseconds / 1_000) seconds: either none is running, or none can \
+        reach the database.
+        """ + silentOnes
+    }
+    let running = "\(count.counted("service")) \(count == 1 ? "is" : "are") running."
+    let late = behind.isEmpty ? "" : " These have not learned the current stages yet: \(Self.list(behind))."
+    return running + late + silentOnes
+  }
+
+  /// A sentence about services that ended without a word, or may still run; empty if there are none.
+  private var silentOnes: String {
+    guard let last = silent.first else { return "" }
+    return """
+       \(silent.count.counted("service")) last reported \(last.age.milliseconds / 1_000) s or longer ago (\(Self.list(silent))): killed, \
+      frozen, or cut off from the database. What that means: runbooks/rollback.md, *If not*.
+      """
+  }
+
+  private static func list(_ notes: [ProcessTable.Note]) -> String {
+    notes.prefix(5).map { $0.service.name ?? "unnamed" }.joined(separator: ", ")
+      + (notes.count > 5 ? ", and \(notes.count - 5) more" : "")
+  }
 }

@@ -25,11 +25,22 @@ enum RolloutAdvance {
       its window now; where Apple is not asked there is nothing to find. Comparisons count for 14 days. Evidence of before recording began again does not count. Exit status: 0 \
       done, 4 something is missing; each missing item comes with the command that gets it. After a step the command waits, for \
       five seconds at most, until every running service follows, and says whether they do (--json: `services`).
+
+      `switchyard seeds show APP --state unknown` lists ids that Apple's API does not know. --accept-unknown-ids accepts all that are unknown now: \
+      their customers get from a receipt what the receipt says. An id that becomes unknown later holds up a step again. --accept-cancelled-ids \
+      accepts those of bulk migrations that are cancelled now, of which Apple was not asked; `switchyard migrate report JOB` lists them.
+
+      --auto looks every minute, waits for what comes by itself (customers compared, days measured, histories of a migration) for 14 days at \
+      most, and stops with exit status 4 and the next command where somebody has to do something; where the guard, `rollout kill` \
+      or somebody else took our answers back it does not go on before an operator has taken a step by hand. It may be stopped at any \
+      time and begun again. complete is never reached so.
       """,
+    whenStopped: "The stage is what `switchyard rollout status` shows. Run it again to go on.",
     examples: [
       Command.Example("switchyard rollout advance com.example.app --environment Sandbox --json"),
       Command.Example("switchyard rollout advance com.example.app --environment Sandbox --dry-run", "what is missing?"),
       Command.Example("switchyard rollout advance com.example.app --environment Sandbox --percent 10"),
+      Command.Example("switchyard rollout advance com.example.app --environment Production --auto", "up to live"),
     ],
     options: [
       EnvironmentOption.option,
@@ -38,20 +49,29 @@ enum RolloutAdvance {
         "max-impact", "PERCENT", default: "0.5", formerly: "impact-bound",
         "The rate of customers with an impact that must not be exceeded."),
       .value("complete-for", "TIME", default: "2d", "How long notifications must have been complete: days."),
+      .flag("accept-unknown-ids", "Accept first the ids that Apple's API does not know; needs --reason."),
+      .flag("accept-cancelled-ids", "Accept first the ids of cancelled migrations; needs --reason."),
       .flag("force", "Take the step without evidence; needs --reason, and the audit says so."),
       .value("reason", "TEXT", "Why; kept in the audit."),
       .flag("dry-run", "Show what would be done and do nothing."), JSONOutput.option,
-    ],
+    ] + RolloutAuto.options,
     arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
+    if arguments.flag("auto") {
+      var auto = try RolloutAuto(arguments, asking: try demand(arguments), terminal)
+      return try await auto.run()
+    }
     // What is taken in one environment is not taken back because the other one lacks evidence.
     let environments =
       arguments.flag("dry-run")
       ? try EnvironmentOption.environments(arguments) : try EnvironmentOption.named(arguments)
     let isForced = arguments.flag("force")
+    let accepted: [AcceptedIDs] =
+      (arguments.flag("accept-unknown-ids") ? [.unknown] : [])
+      + (arguments.flag("accept-cancelled-ids") ? [.cancelled] : [])
     let reason = arguments.value("reason")
-    guard !isForced || reason?.isEmpty == false else {
-      throw UsageError(.missingOption, "--force needs --reason.", path: arguments.path)
+    guard !isForced && accepted.isEmpty || reason?.isEmpty == false else {
+      throw UsageError(.missingOption, "--force and --accept-… need --reason.", path: arguments.path)
     }
     guard reason.map({ $0.utf8.count <= 500 }) ?? true else {
       throw UsageError(.invalidValue, "--reason has at most 500 bytes.", path: arguments.path)
@@ -60,6 +80,9 @@ enum RolloutAdvance {
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
       var status = ExitStatus.done
       for environment in environments {
+        for kind in accepted {
+          try await accept(kind, in: environment, because: reason, arguments, terminal, connection)
+        }
         let advance = AdvanceRollout(arguments.positionals[0], in: environment, to: share, asking: demand)
         let isTaken = try await take(
           advance, forced: isForced, by: .ofCommand(because: reason), arguments, terminal, connection)
@@ -67,6 +90,19 @@ enum RolloutAdvance {
       }
       return status
     }
+  }
+
+  private static func accept(
+    _ kind: AcceptedIDs, in environment: Environment, because reason: String?, _ arguments: ParsedArguments,
+    _ terminal: Terminal, _ connection: Connection
+  ) async throws {
+    let accept = AcceptUnknownIDs(kind, of: arguments.positionals[0], in: environment)
+    let (plan, isDry) = (try await accept.plan(on: connection), arguments.flag("dry-run"))
+    if !isDry {
+      try await accept.apply(plan, by: .ofCommand(because: reason), at: WallClock.system.now(), on: connection)
+    }
+    terminal.note(
+      "\(isDry ? "would be: " : "")\(plan.bundleID) \(environment.rawValue): \(plan.ids) \(kind.name) accepted")
   }
 
   /// Takes the step in one environment, or says what is missing for it.
@@ -84,14 +120,11 @@ enum RolloutAdvance {
     if mayGo, !arguments.flag("dry-run") {
       changes = try await advance.apply(plan, forced: isForced, by: author, at: now, on: connection)
     }
-    var followed: FollowedChange?
-    if arguments.wantsJSON, !changes.isEmpty {
-      followed = await FollowedChange.awaited(on: connection, otherwise: RolloutSet.consequence)
-    }
-    try tell(plan, changes, followed, mayGo: mayGo, arguments, terminal)
-    if !arguments.wantsJSON, !changes.isEmpty {
-      followed = await FollowedChange.awaited(on: connection, otherwise: RolloutSet.consequence)
-    }
+    // People see the step at once.
+    if !arguments.wantsJSON { try tell(plan, changes, nil, mayGo: mayGo, arguments, terminal) }
+    let followed =
+      changes.isEmpty ? nil : await FollowedChange.awaited(on: connection, otherwise: RolloutSet.consequence)
+    if arguments.wantsJSON { try tell(plan, changes, followed, mayGo: mayGo, arguments, terminal) }
     followed?.note(terminal)
     return mayGo
   }
@@ -124,7 +157,7 @@ enum RolloutAdvance {
     if arguments.wantsJSON {
       let next =
         isDone
-        ? "switchyard rollout show \(app)"
+        ? "switchyard rollout status \(app)"
         : plan.missing.first?.next(app, place) ?? "switchyard rollout advance \(app) --environment \(place)"
       let services = followed?.json ?? .null
       return try terminal.write([
@@ -132,13 +165,7 @@ enum RolloutAdvance {
         "to": plan.step.map { .string($0.stage.rawValue) } ?? .null, "percent": .share(plan.step?.share),
         "done": .bool(isDone), "forced": .bool(changes.contains(where: \.move.isForced)),
         "services": services,
-        "missing": .array(
-          plan.missing.map { missing in
-            .object([
-              "evidence": .string(missing.name), "next": .string(missing.next(app, place)),
-              "detail": .string(missing.text),
-            ])
-          }), "waived": .array(plan.waived.map { .string($0.name) }),
+        "missing": plan.missingJSON, "waived": .array(plan.waived.map { .string($0.name) }),
         "evidence": .object(plan.evidence.json(for: plan.demand)), "next_steps": [.string(next)],
       ])
     }
@@ -167,6 +194,16 @@ enum RolloutAdvance {
       terminal.note("\(missing.name): \(missing.text)")
       terminal.note("  next: \(missing.next(app, place))")
     }
+  }
+}
+
+extension AdvanceRollout.Plan {
+  var missingJSON: JSONValue {
+    let (app, place) = (standing.app.bundleID, standing.flag.environment.rawValue)
+    return .array(
+      missing.map {
+        ["evidence": .string($0.name), "next": .string($0.next(app, place)), "detail": .string($0.text)]
+      })
   }
 }
 

@@ -12,55 +12,20 @@ enum RolloutCommand {
   static let command = Command(
     "rollout", "See and set how far each app has moved.",
     examples: [
-      Command.Example("switchyard rollout status"), Command.Example("switchyard rollout show"),
+      Command.Example("switchyard rollout status"),
       Command.Example("switchyard rollout set com.example.app record --reason \"start of the migration\""),
     ],
     options: DatabaseOptions.options,
     subcommands: [
-      RolloutStatusCommand.status, RolloutStatusCommand.watch, RolloutPlanCommand.command, show, RolloutSet.command,
-      RolloutAdvance.command, RolloutAuto.command, RolloutDecide.command, RolloutGuardCommand.command,
+      RolloutStatusCommand.command, RolloutPlanCommand.command, RolloutSet.command,
+      RolloutAdvance.command, RolloutGuardCommand.command,
       RolloutKill.command, RolloutCohort.command, history, RolloutReportCommand.command, RolloutURL.command,
     ])
-
-  private static let show = Command(
-    "show", "Show the stage of each app, and what waits for its old back end.",
-    examples: [Command.Example("switchyard rollout show"), Command.Example("switchyard rollout show --json")],
-    options: [JSONOutput.option],
-    arguments: [Positional("APP", count: .optional, "One app only.")]
-  ) { arguments, terminal in
-    try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let only = arguments.positionals.first
-      if let only { _ = try await AppRecord.find(only, connection) }
-      let standings = try await connection.read { session throws(DatabaseError) in
-        try RolloutStanding.all(in: session)
-      }.filter { only == nil || $0.app.bundleID == only }
-      if arguments.wantsJSON {
-        for standing in standings { try terminal.write(standing.json) }
-        return .done
-      }
-      var table = TextTable([
-        .init("APP"), .init("ENVIRONMENT"), .init("STAGE"), .init("EPOCH", .right), .init("OLD BACK END"),
-        .init("WAITING", .right), .init("DEAD", .right),
-      ])
-      for standing in standings {
-        table.add([
-          standing.app.bundleID, standing.flag.environment.rawValue,
-          standing.stageName, "\(standing.flag.epoch)",
-          standing.legacy.map { $0.isEnabled ? $0.host : "\($0.host) (off)" } ?? "-", "\(standing.depth.waiting)",
-          "\(standing.depth.dead)",
-        ])
-      }
-      try terminal.write(table.render(for: terminal))
-      return .done
-    }
-  }
 
   private static let history = Command(
     "history", "Show who changed an app's rollout, when and why, newest first.",
     discussion: """
-      Stages that were set, kills, what the guard took back, cohorts and decisions. With --json a change of the \
-      stage has `environment`, `from` and `to`, and in ramp `percentBefore` and `percent`; they are null where the entry tells \
-      of none.
+      Stages that were set, kills, what the guard took back, cohorts and decisions.
       """,
     examples: [Command.Example("switchyard rollout history com.example.app --environment Production")],
     options: [
@@ -78,7 +43,7 @@ enum RolloutCommand {
         )
       }
       if arguments.wantsJSON {
-        for entry in entries { try terminal.write(json(entry)) }
+        for entry in entries { try terminal.write(entry.json) }
         return .done
       }
       var table = TextTable([.init("AT"), .init("WHO"), .init("ACTION", isWhole: true), .init("WHAT AND WHY")])
@@ -92,35 +57,26 @@ enum RolloutCommand {
     }
   }
 
-  /// An entry of the audit; its text begins with the environment, and goes on with the change of a stage if it is about one.
-  private static func json(_ entry: AuditTable.Record) -> JSONObject {
-    let name = String(entry.reason.prefix { $0 != ":" })
-    let environment = Environment(rawValue: name)
-    let rest = String(entry.reason.dropFirst(name.count + 2))
-    let change = environment.flatMap { _ in StageChange(beginning: rest) }
+}
+
+extension AuditTable.Record {
+  /// The text of an entry about a stage begins with the environment.
+  var json: JSONObject {
+    let environment = Environment(rawValue: String(reason.prefix { $0 != ":" }))
     return [
-      "at": .integer(entry.at.sinceEpoch), "actor": .string(entry.actor), "action": .string(entry.action),
-      "environment": JSONValue(environment?.rawValue), "from": JSONValue(change?.from.rawValue),
-      "percentBefore": .share(change?.shareBefore), "to": JSONValue(change?.to.rawValue),
-      "percent": .share(change?.share), "reason": .string(entry.reason),
+      "at": .integer(at.sinceEpoch), "actor": .string(actor), "action": .string(action),
+      "environment": JSONValue(environment?.rawValue), "reason": .string(reason),
     ]
   }
 }
 
 extension RolloutStanding {
+  /// As in `com.example.app Production`.
+  var place: String { "\(app.bundleID) \(flag.environment.rawValue)" }
+
   /// The stage with its share.
   var stageName: String { Move.name(flag.stage, flag.share) }
 
-  var json: JSONObject {
-    [
-      "app": .string(app.bundleID), "environment": .string(flag.environment.rawValue),
-      "stage": .string(flag.stage.rawValue), "percent": .share(flag.share),
-      "epoch": .integer(flag.epoch),
-      "legacyHost": JSONValue(legacy?.host),
-      "isForwarding": .bool(legacy?.isEnabled ?? false), "waiting": .integer(Int64(depth.waiting)),
-      "dead": .integer(Int64(depth.dead)), "oldestWaiting": JSONValue(depth.oldest?.sinceEpoch),
-    ]
-  }
 }
 
 extension JSONValue {

@@ -15,9 +15,9 @@ enum RolloutKill {
       Every app in ramp, live or complete goes back to shadow, each by itself: Apple answers its callers within five \
       seconds, in every process. Nothing is deleted, and nothing refuses it. Where the database keeps it waiting it says so \
       and goes on trying for 25 seconds; exit status 1 names what was not stopped. The same customers are picked by a later ramp. \
-      An app in shadow stays there, and `rollout auto` does not move it on. In stages below \
-      shadow nothing is changed: Apple answers there. Printed first are the apps that were stopped and those that Switchyard \
-      still answers, then those that Apple answers already: with BUNDLE_ID a line for each, with --all their number. The kill \
+      An app in shadow stays there, and `rollout advance --auto` does not move it on. In stages below \
+      shadow nothing is changed: Apple answers there. With APP there is a line for each environment, with --all one for each that \
+      is stopped and the number of the others. The kill \
       is done before the command waits, for five seconds at most, until every running service follows; the last line says \
       so. With --json there is an object for each app and environment, and the last object has `stillAnswered` and \
       `services` (null with --dry-run, or where it could not be found out).
@@ -41,81 +41,89 @@ enum RolloutKill {
     guard (arguments.value("reason") ?? "").utf8.count <= 500 else {
       throw UsageError(.invalidValue, "--reason is longer than 500 bytes.", path: arguments.path)
     }
-    let environment = try EnvironmentOption.environment(arguments)
-    let stop = StopAnswering(of: app, in: environment)
+    let stop = StopAnswering(of: app, in: try EnvironmentOption.environment(arguments))
     let isDry = arguments.flag("dry-run")
-    do {
-      return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-        // It refuses an app that is not registered.
-        let plan = try await stop.plan(on: connection)
-        let report =
+    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      let report: StopAnswering.Report
+      do {
+        report =
           isDry
-          ? plan
+          ? try await stop.plan(on: connection)
           : try await stop.apply(
-            by: .ofCommand(because: arguments.value("reason")), at: WallClock.system.now(), on: connection,
-            waits: { terminal.note(waiting($0, $1)) })
-        try await tell(report, isDry: isDry, of: app, arguments, terminal)
-        return report.trouble == nil ? .done : .failed
+            by: .ofCommand(because: arguments.value("reason")), at: WallClock.system.now(), on: connection
+          ) { terminal.note("Not done yet for \(list($0)). Trying for 25 seconds.") }
+      } catch let error as DatabaseError {
+        if !isDry { terminal.note("No stage was changed. \(advice)") }
+        throw error
       }
-    } catch let error as DatabaseError where !isDry {
-      // What is said after the commit takes the database's failures itself.
-      let outcome =
-        error.code == .commitOutcomeUnknown ? "It is not known whether anything was stopped" : "No stage was changed"
-      terminal.note(notDone("\(outcome): \(reason(error)).", error))
-      throw error
-    }
-  }
-
-  /// Says what was stopped, and whether the running services follow.
-  ///
-  /// Throws no `DatabaseError`: what was stopped is committed.
-  private static func tell(
-    _ report: StopAnswering.Report, isDry: Bool, of app: String?, _ arguments: ParsedArguments, _ terminal: Terminal
-  ) async throws {
-    let connection = report.connection
-    if arguments.wantsJSON {
-      for standing in report.scopes {
-        try terminal.write(json(standing, isDry: isDry, isLeft: report.isLeft(standing)))
-      }
-    } else {
-      for standing in report.stopped { try terminal.write(line(standing, isDry: isDry)) }
-    }
-    noteStillAnswered(report, isDry: isDry, terminal)
-    await noteErrors(of: report.stopped, connection, terminal)
-    if !arguments.wantsJSON {
-      if app == nil {
-        noteSpared(report, terminal)
-      } else {
-        for standing in report.spared where !report.isLeft(standing) {
-          try terminal.write(line(standing, isDry: isDry))
+      let failed = report.all(.failed)
+      for outcome in report.outcomes {
+        if arguments.wantsJSON {
+          try terminal.write(json(outcome, isDry: isDry))
+        } else if outcome.effect == .stopped || app != nil {
+          try terminal.write(line(outcome, isDry: isDry))
         }
       }
+      if app == nil { noteSpared(report, terminal) }
+      noteStillAnswered(report, isDry: isDry, terminal)
+      // Where nothing was changed, that all services follow would read as if it had been.
+      let followed =
+        isDry || failed.count == report.outcomes.count && !failed.isEmpty
+        ? nil
+        : await FollowedChange.awaited(on: connection, otherwise: "Calls there may still get Switchyard's answers")
+      if arguments.wantsJSON {
+        try terminal.write([
+          "stillAnswered": .array(report.stillAnswered.map { .object(place($0)) }), "services": followed?.json ?? .null,
+        ])
+      }
+      followed?.note(terminal)
+      guard !failed.isEmpty else { return .done }
+      terminal.note("NOT stopped, as far as is known: \(list(failed)). \(advice)")
+      return .failed
     }
-    // Where nothing was changed, that all services follow would read as if it had been.
-    let isChanged = !isDry && (report.left.isEmpty || !report.stopped.isEmpty)
-    let followed = !isChanged ? nil : await FollowedChange.awaited(on: connection, otherwise: consequence)
-    if arguments.wantsJSON {
-      try terminal.write([
-        "stillAnswered": .array(report.stillAnswered.map { .object(place($0)) }),
-        "services": followed?.json ?? .null,
-      ])
-    }
-    followed?.note(terminal)
-    if let trouble = report.trouble { noteLeft(report.left, trouble, terminal) }
   }
 
-  private static let consequence = "Calls there may still get Switchyard's answers"
+  private static let advice = """
+    Repeat the command. If that does not help, `switchyard rollout status` names the services that are silent: stop them. Services \
+    that reach the database go on giving Switchyard's answers until the kill is done; those that do not leave calls about apps in \
+    ramp and live to Apple, and go on answering for apps in complete: runbooks/rollback.md, *If not*.
+    """
 
-  static func name(_ standing: RolloutStanding) -> String {
-    "\(standing.app.bundleID) \(standing.flag.environment.rawValue)"
+  /// What could not be stopped, each with the reason.
+  private static func list(_ outcomes: [StopAnswering.Outcome]) -> String {
+    outcomes.map { outcome in
+      let isHeld = outcome.trouble?.code == .lockWaitTimeout
+      return "\(outcome.standing.place) (\(outcome.standing.stageName)): "
+        + (isHeld ? "somebody holds the app's row" : outcome.trouble.map { "\($0)" } ?? "")
+    }.joined(separator: "; ")
   }
 
-  private static func line(_ standing: RolloutStanding, isDry: Bool) -> String {
-    switch StopAnswering.effect(on: standing) {
-    case .stopped: return "\(isDry ? "would: " : "")\(name(standing)): \(standing.stageName) to shadow\n"
-    case .kept: return "\(name(standing)): in shadow already\n"
-    case .untouched: return "\(name(standing)): \(standing.stageName), Apple answers already.\n"
+  private static func line(_ outcome: StopAnswering.Outcome, isDry: Bool) -> String {
+    let standing = outcome.standing
+    switch outcome.effect {
+    case .stopped: return "\(isDry ? "would: " : "")\(standing.place): \(standing.stageName) to shadow\n"
+    case .kept: return "\(standing.place): in shadow already\n"
+    case .untouched: return "\(standing.place): \(standing.stageName), Apple answers already.\n"
+    case .failed: return "\(standing.place): NOT stopped\n"
     }
+  }
+
+  private static func noteStillAnswered(_ report: StopAnswering.Report, isDry: Bool, _ terminal: Terminal) {
+    let left = report.stillAnswered.map { "\($0.place) (\($0.stageName))" }
+    if !left.isEmpty {
+      terminal.note("Still answered by Switchyard: \(left.joined(separator: ", ")).")
+    } else if report.all(.failed).isEmpty {
+      terminal.note("\(isDry ? "No other app is" : "No app is left") in ramp, live or complete.")
+    }
+  }
+
+  /// Says how many are left as they were: a line for each would hide those that were stopped.
+  private static func noteSpared(_ report: StopAnswering.Report, _ terminal: Terminal) {
+    let (kept, below) = (report.all(.kept).count, report.all(.untouched).count)
+    guard kept + below > 0 else { return }
+    terminal.note(
+      "Apple answers already: \(kept) in shadow, \(below) in a stage below it (`switchyard rollout status` lists them)."
+    )
   }
 
   private static func place(_ standing: RolloutStanding) -> JSONObject {
@@ -126,16 +134,14 @@ enum RolloutKill {
   }
 
   /// `from` and `to` are the stages before and after; `changed` says whether they differ, or would in a dry run.
-  ///
-  /// `effect` is `failed` where it could not be stopped.
-  private static func json(_ standing: RolloutStanding, isDry: Bool, isLeft: Bool) -> JSONObject {
-    let effect = isLeft ? "failed" : StopAnswering.effect(on: standing).rawValue
+  private static func json(_ outcome: StopAnswering.Outcome, isDry: Bool) -> JSONObject {
+    let (standing, effect) = (outcome.standing, outcome.effect)
     let from = standing.flag.stage.rawValue
-    let to = effect == "none" || isLeft ? from : "shadow"
+    let to = effect == .untouched || effect == .failed ? from : "shadow"
     return [
       "app": .string(standing.app.bundleID), "environment": .string(standing.flag.environment.rawValue),
       "from": .string(from), "to": .string(to), "stage": .string(isDry ? from : to), "changed": .bool(from != to),
-      "effect": .string(effect), "dryRun": .bool(isDry),
+      "effect": .string(effect.rawValue), "dryRun": .bool(isDry),
       "next_steps": [.string("switchyard rollout history \(standing.app.bundleID)")],
     ]
   }

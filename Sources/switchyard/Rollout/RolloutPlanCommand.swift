@@ -66,7 +66,7 @@ extension RolloutPlan {
       "app": .string(app), "environment": .string(place), "ids": .integer(Int64(ids)),
       "comparedADay": .integer(Int64(comparedADay)), "stage": .string(standing.flag.stage.rawValue),
       "percent": .share(standing.flag.share), "next": JSONValue(next.step.map { Move.name($0.stage, $0.share) }),
-      "missing": .array(next.missing.map { ["evidence": .string($0.name), "next": .string($0.next(app, place))] }),
+      "missing": next.missingJSON,
       "days": JSONValue(days), "next_steps": [.string(command)],
     ]
   }

@@ -53,7 +53,7 @@ extension RolloutReport {
       | --- | ---: |
       | customers | \(figures.customers) |
       | comparisons | \(figures.comparisons) |
-      | differing | \(differing) |
+      | differing | \(figures.differing) |
       | customers whose access would have differed | \(figures.affected) |
       | customers whose history was not known | \(figures.incomplete) |
 
@@ -81,21 +81,11 @@ extension RolloutReport {
       "stage": .string(standing.flag.stage.rawValue), "percent": .share(standing.flag.share),
       "since": .integer(standing.flag.changedAt.sinceEpoch), "ids": .integer(Int64(ids)),
       "customers": .integer(Int64(figures.customers)), "comparisons": .integer(Int64(figures.comparisons)),
-      "differing": .integer(Int64(differing)), "affected": .integer(Int64(figures.affected)),
+      "differing": .integer(Int64(figures.differing)), "affected": .integer(Int64(figures.affected)),
       "unknown": .integer(Int64(figures.incomplete)),
-      "causes": .object(
-        JSONObject(
-          uniqueMembers: figures.causes.sorted { $0.key < $1.key }.map {
-            .init(key: $0.key, value: .integer(Int64($0.value)))
-          })),
+      "causes": figures.causesByName,
       "open": .array(open.map(JSONValue.string)), "evidence": .object(evidence.json(for: .init())),
-      "changes": .array(
-        changes.map {
-          [
-            "at": .integer($0.at.sinceEpoch), "actor": .string($0.actor), "action": .string($0.action),
-            "reason": .string($0.reason),
-          ]
-        }), "next_steps": [.string("switchyard rollout status \(app)")],
+      "changes": .array(changes.map { .object($0.json) }), "next_steps": [.string("switchyard rollout status \(app)")],
     ]
   }
 }

@@ -62,14 +62,10 @@ enum RolloutSet {
       let (isDry, now) = (arguments.flag("dry-run"), WallClock.system.now())
       let plan = try await operation.plan(at: now, on: connection)
       if !isDry { try await operation.apply(plan, by: .ofCommand(because: reason), at: now, on: connection) }
-      if arguments.wantsJSON {
-        let followed = isDry ? nil : await FollowedChange.awaited(on: connection, otherwise: consequence)
-        for change in plan { try terminal.write(json(change, isDry: isDry, followed)) }
-        followed?.note(terminal)
-      } else {
-        for change in plan { try tell(change, isDry: isDry, terminal) }
-        if !isDry { await FollowedChange.awaited(on: connection, otherwise: consequence).note(terminal) }
-      }
+      if !arguments.wantsJSON { for change in plan { try tell(change, isDry: isDry, terminal) } }
+      let followed = isDry ? nil : await FollowedChange.awaited(on: connection, otherwise: consequence)
+      if arguments.wantsJSON { for change in plan { try terminal.write(json(change, isDry: isDry, followed)) } }
+      followed?.note(terminal)
       return .done
     }
   }

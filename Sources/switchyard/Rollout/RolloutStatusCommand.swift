@@ -7,9 +7,9 @@ import Rollout
 import Runtime
 import Time
 
-/// `switchyard rollout status` and `watch`: what the apps' answers did in the last day.
+/// `switchyard rollout status`: what the apps' answers did in the last day.
 enum RolloutStatusCommand {
-  static let status = Command(
+  static let command = Command(
     "status",
     "Show every app's stage, how its answers compare with Apple's, and what the guard says.",
     discussion: """
@@ -30,15 +30,24 @@ enum RolloutStatusCommand {
 
       The last line says how many services are running, and whether each works by the current stages (--json: `services`, the \
       same in each object, null if it could not be found out).
+
+      --watch prints a line for each app and environment when anything of it has changed, and every 60 s, until you stop it. Each begins with the \
+      time in UTC, with --json as `time`.
       """,
+    whenStopped: "Nothing was changed.",
     examples: [
       Command.Example("switchyard rollout status"),
       Command.Example("switchyard rollout status com.example.app --environment Production --json"),
+      Command.Example("switchyard rollout status com.example.app --watch"),
     ],
-    options: [EnvironmentOption.option, JSONOutput.option], arguments: [app]
+    options: [
+      EnvironmentOption.option, .flag("watch", "Go on, and show what has changed."), JSONOutput.option,
+    ],
+    arguments: [Positional("APP", count: .optional, "One app only.")]
   ) { arguments, terminal in
     let environment = try EnvironmentOption.environment(arguments)
     return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
+      if arguments.flag("watch") { return try await watch(arguments, environment, terminal, connection) }
       let all = try await RolloutStatus.all(
         of: arguments.positionals.first, in: environment, at: WallClock.system.now(), on: connection)
       let services = try? await FollowingServices.now(on: connection)
@@ -61,7 +70,7 @@ enum RolloutStatusCommand {
         let figures = status.figures
         table.add([
           status.standing.app.bundleID, status.standing.flag.environment.rawValue, status.standing.stageName,
-          status.standing.flag.changedAt.iso8601, "\(figures.customers)", "\(status.differing)",
+          status.standing.flag.changedAt.iso8601, "\(figures.customers)", "\(figures.differing)",
           "\(figures.affected)", "\(figures.incomplete)", status.speed(of: .ours), "\(status.errors(of: .ours))",
           status.speed(of: .apple), "\(status.errors(of: .apple))", status.guardLabel,
         ])
@@ -71,6 +80,16 @@ enum RolloutStatusCommand {
         guard let breach = status.verdict?.breach else { continue }
         let (app, environment) = (status.standing.app.bundleID, status.standing.flag.environment.rawValue)
         terminal.note("\(app) \(environment): the guard takes it back: \(breach.text)")
+      }
+      for standing in all.map(\.standing) {
+        guard let legacy = standing.legacy, standing.depth.waiting + standing.depth.dead > 0 || !legacy.isEnabled else {
+          continue
+        }
+        terminal.note(
+          """
+          \(standing.place): for the old back end \(legacy.host)\(legacy.isEnabled ? "" : " (off)") \(standing.depth.waiting) \
+          messages wait and \(standing.depth.dead) are dead
+          """)
       }
       for status in all where status.figures.affected > 0 { terminal.note("Customers with an impact: \(status.next)") }
       for status in all where status.figures.incompleteAffected > 0 {
@@ -85,40 +104,25 @@ enum RolloutStatusCommand {
     }
   }
 
-  static let watch = Command(
-    "watch", "Show what `rollout status` shows, again whenever it has changed.",
-    discussion:
-      """
-      A line for each app and environment when anything of it has changed, and every 60 s; until you stop it. Each begins with the \
-      time in UTC, with --json as `time`.
-      """,
-    whenStopped: "Nothing was changed.",
-    examples: [
-      Command.Example("switchyard rollout watch com.example.app"), Command.Example("switchyard rollout watch --json"),
-    ],
-    options: [EnvironmentOption.option, JSONOutput.option], arguments: [app]
-  ) { arguments, terminal in
-    let environment = try EnvironmentOption.environment(arguments)
-    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      var said: [Scope: (line: String, at: ContinuousClock.Instant)] = [:]
-      while !Task.isCancelled {
-        let date = WallClock.system.now()
-        let all = try await RolloutStatus.all(
-          of: arguments.positionals.first, in: environment, at: date, on: connection)
-        let (now, time) = (ContinuousClock.now, Milliseconds(date.sinceEpoch / 1_000 * 1_000).iso8601)
-        for status in all {
-          let scope = Scope(app: status.standing.app.id, environment: status.standing.flag.environment)
-          if let last = said[scope], last.line == status.line, now - last.at < .seconds(60) { continue }
-          said[scope] = (status.line, now)
-          try terminal.write(arguments.wantsJSON ? status.jsonLine(at: time) : "\(time) \(status.line)\n")
-        }
-        try? await Task.sleep(for: .seconds(1))
+  private static func watch(
+    _ arguments: ParsedArguments, _ environment: Environment?, _ terminal: Terminal, _ connection: Connection
+  ) async throws -> ExitStatus {
+    var said: [Scope: (line: String, at: ContinuousClock.Instant)] = [:]
+    while !Task.isCancelled {
+      let date = WallClock.system.now()
+      let all = try await RolloutStatus.all(
+        of: arguments.positionals.first, in: environment, at: date, on: connection)
+      let (now, time) = (ContinuousClock.now, Milliseconds(date.sinceEpoch / 1_000 * 1_000).iso8601)
+      for status in all {
+        let scope = Scope(app: status.standing.app.id, environment: status.standing.flag.environment)
+        if let last = said[scope], last.line == status.line, now - last.at < .seconds(60) { continue }
+        said[scope] = (status.line, now)
+        try terminal.write(arguments.wantsJSON ? status.jsonLine(at: time) : "\(time) \(status.line)\n")
       }
-      return .done
+      try? await Task.sleep(for: .seconds(1))
     }
+    return .done
   }
-
-  private static let app = Positional("APP", count: .optional, "One app only.")
 }
 
 extension RolloutStatus {
@@ -130,7 +134,8 @@ extension RolloutStatus {
 
   fileprivate var line: String {
     let (app, environment) = (standing.app.bundleID, standing.flag.environment.rawValue)
-    var line = "\(app) \(environment): \(standing.stageName), \(figures.customers) compared, \(differing) differ, "
+    var line =
+      "\(app) \(environment): \(standing.stageName), \(figures.customers) compared, \(figures.differing) differ, "
     line += "\(figures.affected) with impact, \(figures.incomplete) incomplete"
     for (side, name) in [(AnswerFigures.Side.ours, "ours"), (AnswerFigures.Side.apple, "Apple")]
     where answers[side] != nil {
@@ -182,16 +187,14 @@ extension RolloutStatus {
     [
       "app": .string(standing.app.bundleID), "environment": .string(standing.flag.environment.rawValue),
       "stage": .string(standing.flag.stage.rawValue), "percent": .share(standing.flag.share),
-      "epoch": .integer(standing.flag.epoch),
+      "epoch": .integer(standing.flag.epoch), "legacyHost": JSONValue(standing.legacy?.host),
+      "isForwarding": .bool(standing.legacy?.isEnabled ?? false), "waiting": .integer(Int64(standing.depth.waiting)),
+      "dead": .integer(Int64(standing.depth.dead)), "oldestWaiting": JSONValue(standing.depth.oldest?.sinceEpoch),
       "since": .integer(standing.flag.changedAt.sinceEpoch), "customers": .integer(Int64(figures.customers)),
-      "comparisons": .integer(Int64(figures.comparisons)), "differing": .integer(Int64(differing)),
+      "comparisons": .integer(Int64(figures.comparisons)), "differing": .integer(Int64(figures.differing)),
       "affected": .integer(Int64(figures.affected)), "incomplete": .integer(Int64(figures.incomplete)),
       "incompleteAffected": .integer(Int64(figures.incompleteAffected)),
-      "causes": .object(
-        JSONObject(
-          uniqueMembers: figures.causes.sorted { $0.key < $1.key }.map {
-            .init(key: $0.key, value: .integer(Int64($0.value)))
-          })),
+      "causes": figures.causesByName,
       "ours": speeds(of: .ours), "apple": speeds(of: .apple),
       "guard": JSONValue(verdict?.name), "guardBreach": verdict?.breach?.json ?? .null, "guardRule": .object(rule.json),
       "guardSeen": guardSeen,
@@ -203,6 +206,14 @@ extension RolloutStatus {
     var line: JSONObject = ["time": .string(time)]
     for member in json { line[member.key] = member.value }
     return String(decoding: line.encoded(), as: UTF8.self) + "\n"
+  }
+}
+
+extension ComparisonFigures {
+  var causesByName: JSONValue {
+    .object(
+      JSONObject(
+        uniqueMembers: causes.sorted { $0.key < $1.key }.map { .init(key: $0.key, value: .integer(Int64($0.value))) }))
   }
 }
 

@@ -95,7 +95,7 @@ struct ServeOptions: Sendable {
     }
     if http.limits.connectionsPerAddress != nil { http.limits.connectionRate = Rate(burst: 256, perSecond: 32) }
     var settings = Installation.Settings(http: http)
-    (settings.name, settings.version) = (ProcessEnvironment.name, SwitchyardCommand.version)
+    settings.name = ProcessEnvironment.name
     settings.callers = callers
     settings.junk.exempt = callers.apple
     settings.claims.exempt = callers.apple + callers.backEnds

@@ -114,10 +114,11 @@
     #expect(production["next_steps"]?.array?.first?.string?.hasPrefix("switchyard compare list") == true)
   }
 
-  /// `rollout watch` prints a line with its time for each environment, until it is stopped.
+  /// `rollout status --watch` prints a line with its time for each environment, until it is stopped.
   private func expectWatched(_ program: Program) async throws {
     let start = WallClock.system.now().iso8601.prefix(19)
-    let watched = try await StoppedProgram.run(program, ["rollout", "watch", Self.moved, "--json"], SIGINT) {
+    let watched = try await StoppedProgram.run(program, ["rollout", "status", Self.moved, "--watch", "--json"], SIGINT)
+    {
       Program.text("\($0)/output").split(separator: "\n").count >= 2
     }
     let end = WallClock.system.now().iso8601.prefix(19)

@@ -67,11 +67,13 @@ extension PlannedMover {
       guard site.time.clock.now() - (since[app] ?? Milliseconds(0)) >= .days(7) else { return (true, false) }
       return try await advance(app, site)
     }
-    // Where `waitHours` end, two weeks by default, it names what is missing, and is begun again like after anything missing.
-    let policy: JSONObject = ["until": "live", "impactBound": .string(Self.impactBound), "leastHours": 24]
-    let file = site.place.file("policy.json", policy.encoded())
+    // After two weeks it names what is missing, and is begun again like after anything missing.
     let outcome = try await site.run(
-      ["rollout", "auto", app, "--policy", file, "--once", "--json", "--reason", "as planned"] + Self.environment,
+      [
+        "rollout", "advance", app, "--auto", "--once", "--max-impact", Self.impactBound, "--json", "--reason",
+        "as planned",
+      ]
+        + Self.environment,
       allowing: [0, 4])
     let told = try outcome.objects.first
     if told?["event"] == "advanced" { tell("\(app): \(told?["text"]?.string ?? "")", site) }
@@ -124,7 +126,8 @@ extension PlannedMover {
       guard counts?["unknownIds"] != 0 else { return false }
       tell("\(app): ids that Apple does not know are accepted", site)
       try await site.run(
-        ["rollout", "decide", app, "--unknown", "accept", "--reason", "Apple does not know them"] + Self.environment)
+        ["rollout", "advance", app, "--accept-unknown-ids", "--max-impact", Self.impactBound]
+          + ["--reason", "Apple does not know them"] + Self.environment, allowing: [0, 4])
       return true
     case "guard" where found["evidence"]?.object?["guardBreach"] == .null: return false
     case "impact", "guard":

@@ -1,6 +1,6 @@
-/// Takes the apps from `legacy` to `complete` as runbooks/rollout.md says: by `migrate`, `rollout plan` and `rollout auto`.
+/// Takes the apps from `legacy` to `complete` as runbooks/rollout.md says: by `migrate`, `rollout plan` and `rollout advance --auto`.
 ///
-/// `rollout auto --once` looks once at each step, as from cron; it reads the world's time as the service does. What a
+/// `rollout advance --auto --once` looks once at each step, as from cron; it reads the world's time as the service does. What a
 /// person does by the runbook is done when the commands ask for it, and nothing is forced. The apps are small: less
 /// certainty is asked for, and the guard decides by fewer customers, as the page says for such. It is about Production;
 /// nobody buys in the Sandbox.
