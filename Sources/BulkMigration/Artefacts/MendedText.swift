@@ -13,7 +13,7 @@ enum MendedText {
     if let value = form(text) { return value }
     guard let first = text.first else { return nil }
     if first == UInt8(ascii: "%") || (first == UInt8(ascii: "\"") && text.contains(UInt8(ascii: "%"))) {
-      if let plain = percentDecoded(text) { return plain }
+      if let plain = PercentEscapes.decoded(text) { return plain }
     }
     if let plain = withoutEntities(text) { return plain }
     if first == UInt8(ascii: "\"") || first == UInt8(ascii: "'") { return unquoted(text) }
@@ -47,20 +47,13 @@ enum MendedText {
     bytes.reserveCapacity(digits.count / 2)
     var index = digits.startIndex
     while index < digits.endIndex {
-      guard let high = value(digits[index]), let low = value(digits[index + 1]) else { return nil }
+      guard let high = PercentEscapes.hexadecimal(digits[index]),
+        let low = PercentEscapes.hexadecimal(digits[index + 1])
+      else { return nil }
       bytes.append(high << 4 | low)
       index += 2
     }
     return bytes
-  }
-
-  private static func value(_ digit: UInt8) -> UInt8? {
-    switch digit {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 
   /// `receipt-data=…&password=…`, the receipt alone.
@@ -69,28 +62,9 @@ enum MendedText {
     for part in text.split(separator: UInt8(ascii: "&")).prefix(16) {
       guard let name = names.first(where: { part.starts(with: $0.utf8) }) else { continue }
       let value = part.dropFirst(name.utf8.count)
-      return percentDecoded(value) ?? Array(value)
+      return PercentEscapes.decoded(value) ?? Array(value)
     }
     return nil
-  }
-
-  static func percentDecoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
-    guard text.contains(UInt8(ascii: "%")) else { return nil }
-    var plain: [UInt8] = []
-    plain.reserveCapacity(text.count)
-    var index = text.startIndex
-    while index < text.endIndex {
-      if text[index] == UInt8(ascii: "%"), index + 2 < text.endIndex, let high = value(text[index + 1]),
-        let low = value(text[index + 2])
-      {
-        plain.append(high << 4 | low)
-        index += 3
-      } else {
-        plain.append(text[index])
-        index += 1
-      }
-    }
-    return plain.count == text.count ? nil : plain
   }
 
   /// HTML's names for the characters that stand in base64, JSON and JWS.

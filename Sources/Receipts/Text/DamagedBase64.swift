@@ -12,7 +12,7 @@ struct DamagedBase64 {
   init?(_ given: ArraySlice<UInt8>) {
     var text = Array(given)
     for _ in 0..<Self.rounds {
-      guard let plain = Self.withoutPercentEscapes(text) else { break }
+      guard let plain = PercentEscapes.decoded(text[...]) else { break }
       text = plain
       repairs.insert(.percentEscapes)
     }
@@ -43,26 +43,6 @@ struct DamagedBase64 {
     return text
   }
 
-  /// Nil when there are none.
-  private static func withoutPercentEscapes(_ text: [UInt8]) -> [UInt8]? {
-    guard text.contains(UInt8(ascii: "%")) else { return nil }
-    var plain: [UInt8] = []
-    plain.reserveCapacity(text.count)
-    var index = 0
-    while index < text.count {
-      if text[index] == UInt8(ascii: "%"), index + 2 < text.count, let high = hexadecimal(text[index + 1]),
-        let low = hexadecimal(text[index + 2])
-      {
-        plain.append(high << 4 | low)
-        index += 3
-      } else {
-        plain.append(text[index])
-        index += 1
-      }
-    }
-    return plain.count == text.count ? nil : plain
-  }
-
   /// JSON's: `\/`, `\n`, `\u002B`; nil when there are none.
   private static func withoutEscapes(_ text: [UInt8]) -> [UInt8]? {
     guard text.contains(UInt8(ascii: "\\")) else { return nil }
@@ -78,7 +58,7 @@ struct DamagedBase64 {
       switch text[index + 1] {
       case UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"): plain.append(UInt8(ascii: "\n"))
       case UInt8(ascii: "u"):
-        let digits = text[(index + 2)...].prefix(4).compactMap(hexadecimal)
+        let digits = text[(index + 2)...].prefix(4).compactMap(PercentEscapes.hexadecimal)
         guard digits.count == 4, digits[0] == 0, digits[1] == 0 else { return nil }
         plain.append(digits[2] << 4 | digits[3])
         index += 4
@@ -87,15 +67,6 @@ struct DamagedBase64 {
       index += 2
     }
     return plain
-  }
-
-  private static func hexadecimal(_ digit: UInt8) -> UInt8? {
-    switch digit {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 }
 
