@@ -94,57 +94,43 @@
     }
   }
 
-  @Test func `lets what was begun go before what was not`() async throws {
+  /// The order in which calls pass that come one after the other in one second, with one slot a second.
+  private func order(of calls: [BudgetGate.Priority]) async throws -> [String] {
     let bell = Bell()
     let gate = gate(bell)
     let passed = Passed()
     try await withThrowingTaskGroup(of: Void.self) { group in
-      for (count, priority) in [BudgetGate.Priority.bulk, .bulk, .begun, .interactive].enumerated() {
-        group.addTask {
-          _ = try await gate.pass(key, priority, until: end)
-          passed.add("\(priority)")
-        }
-        #expect(await eventually { count == 0 ? passed.names.count == 1 : bell.sleeping == count })
-      }
-      for count in 2...4 {
-        bell.advance(by: .seconds(1))
-        #expect(await eventually { passed.names.count == count && (count == 4 || bell.sleeping == 1) })
-      }
-      try await group.waitForAll()
-    }
-    #expect(passed.names == ["bulk", "interactive", "begun", "bulk"])
-  }
-
-  @Test func `lets one claimed call go for three of bulk, begun or not, and each alone when there is no other`()
-    async throws
-  {
-    let bell = Bell()
-    let gate = gate(bell)
-    let passed = Passed()
-    let waiting =
-      [BudgetGate.Priority](repeating: .claimed, count: 5) + [.begun]
-      + [BudgetGate.Priority](repeating: .bulk, count: 7)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for (count, priority) in ([.bulk] + waiting + [.interactive]).enumerated() {
+      for (count, priority) in calls.enumerated() {
         group.addTask {
           _ = try await gate.pass(key, priority, until: end)
           passed.add("\(priority)")
         }
         #expect(
           await eventually {
-            passed.names.count == 1 && gate.forecast(calls: 0, key).length == .seconds(Int64(count))
-              && bell.sleeping > 0
-              || count == 0 && passed.names.count == 1
+            passed.names.count == 1
+              && (count == 0 || gate.forecast(calls: 0, key).length == .seconds(Int64(count)) && bell.sleeping > 0)
           })
       }
-      for count in 2...15 {
+      for count in calls.indices.dropFirst().map({ $0 + 1 }) {
         bell.advance(by: .seconds(1))
-        #expect(await eventually { passed.names.count == count && (count == 15 || bell.sleeping == 1) })
+        #expect(await eventually { passed.names.count == count && (count == calls.count || bell.sleeping == 1) })
       }
       try await group.waitForAll()
     }
+    return passed.names
+  }
+
+  @Test func `lets what was begun go before what was not`() async throws {
+    #expect(try await order(of: [.bulk, .bulk, .begun, .interactive]) == ["bulk", "interactive", "begun", "bulk"])
+  }
+
+  @Test func `lets one claimed call go for three of bulk, begun or not, and each alone when there is no other`()
+    async throws
+  {
+    let claimed = [BudgetGate.Priority](repeating: .claimed, count: 5)
+    let bulk = [BudgetGate.Priority](repeating: .bulk, count: 7)
     #expect(
-      passed.names == [
+      try await order(of: [.bulk] + claimed + [.begun] + bulk + [.interactive]) == [
         "bulk", "interactive", "claimed", "begun", "bulk", "bulk", "claimed", "bulk", "bulk", "bulk", "claimed", "bulk",
         "bulk", "claimed", "claimed",
       ])
@@ -153,33 +139,10 @@
   @Test func `lets one call for an unverified id go for nine others, and claims and bulk beside it as before`()
     async throws
   {
-    let bell = Bell()
-    let gate = gate(bell)
-    let passed = Passed()
-    let waiting =
-      [BudgetGate.Priority](repeating: .unverified, count: 3) + [.claimed, .claimed]
-      + [BudgetGate.Priority](repeating: .bulk, count: 8)
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for (count, priority) in ([.bulk] + waiting).enumerated() {
-        group.addTask {
-          _ = try await gate.pass(key, priority, until: end)
-          passed.add("\(priority)")
-        }
-        #expect(
-          await eventually {
-            passed.names.count == 1 && gate.forecast(calls: 0, key).length == .seconds(Int64(count))
-              && bell.sleeping > 0
-              || count == 0 && passed.names.count == 1
-          })
-      }
-      for count in 2...14 {
-        bell.advance(by: .seconds(1))
-        #expect(await eventually { passed.names.count == count && (count == 14 || bell.sleeping == 1) })
-      }
-      try await group.waitForAll()
-    }
+    let unverified = [BudgetGate.Priority](repeating: .unverified, count: 3)
+    let bulk = [BudgetGate.Priority](repeating: .bulk, count: 8)
     #expect(
-      passed.names == [
+      try await order(of: [.bulk] + unverified + [.claimed, .claimed] + bulk) == [
         "bulk", "claimed", "unverified", "bulk", "bulk", "claimed", "bulk", "bulk", "bulk", "bulk", "bulk", "bulk",
         "unverified", "unverified",
       ])

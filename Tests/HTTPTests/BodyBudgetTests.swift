@@ -92,10 +92,9 @@
     }
   }
 
-  /// What a handler receives from elsewhere to answer with counts from then on, and once.
-  @Test func `counts what a handler holds until its client has it`() async throws {
-    let gate = Gate()
-    let handler = Handler { request in
+  /// Holds 20,000 bytes for its client until the gate opens.
+  private static func holder(_ gate: Gate) -> Handler {
+    Handler { request in
       let share = request.share()
       guard share.grow(by: 20_000) else { return .text(200, "no room") }
       await gate.pass()
@@ -103,6 +102,12 @@
       response.share = share
       return response
     }
+  }
+
+  /// What a handler receives from elsewhere to answer with counts from then on, and once.
+  @Test func `counts what a handler holds until its client has it`() async throws {
+    let gate = Gate()
+    let handler = Self.holder(gate)
     try await withServer(handler, limits: small { $0.bodiesInFlight = 30_000 }) { server in
       let first = try RawClient(port: server.port)
       await first.send(Self.head(0))
@@ -121,14 +126,7 @@
   /// A client that has gone has nothing held for it.
   @Test func `comes back from what a handler holds for a client that vanishes, or that takes too long`() async throws {
     let gate = Gate()
-    let handler = Handler { request in
-      let share = request.share()
-      guard share.grow(by: 20_000) else { return .text(200, "no room") }
-      await gate.pass()
-      var response = HTTPResponse.text(200, String.x(20_000))
-      response.share = share
-      return response
-    }
+    let handler = Self.holder(gate)
     try await withServer(handler, limits: small { $0.answer = .milliseconds(200) }) { server in
       let late = try RawClient(port: server.port)
       await late.send(Self.head(0))

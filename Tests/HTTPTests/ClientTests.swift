@@ -272,7 +272,10 @@ private final class Memory: Sendable {
     }
   }
 
-  @Test func `ends a transfer when its task is cancelled`() async throws {
+  @Test(arguments: [HTTPClientError.Code.cancelled, .shutDown])
+  func `ends a transfer when its task is cancelled, and everything when it is shut down`(
+    code: HTTPClientError.Code
+  ) async throws {
     let gate = Gate()
     let handler = Handler { _ in
       await gate.pass()
@@ -283,40 +286,17 @@ private final class Memory: Sendable {
       let url = "http://127.0.0.1:\(server.port)/"
       let task = Task { try await client.send(ClientRequest(url: url)) }
       try await eventually("it is on its way") { gate.waiting == 1 }
-      task.cancel()
-      let late = await #expect(throws: HTTPClientError(.cancelled, "")) { try await task.value }
-      #expect(late?.wasBegun == true, "the server has seen it")
-      let early = Task {
-        unsafe withUnsafeCurrentTask { unsafe $0?.cancel() }
+      if code == .cancelled { task.cancel() } else { await client.shutdown() }
+      let under = await #expect(throws: HTTPClientError(code, "")) { try await task.value }
+      #expect(under?.wasBegun == true, "the server has seen it")
+      let next = Task {
+        if code == .cancelled { unsafe withUnsafeCurrentTask { unsafe $0?.cancel() } }
         return try await client.send(ClientRequest(url: url))
       }
-      let before = await #expect(throws: HTTPClientError(.cancelled, "")) { try await early.value }
+      let before = await #expect(throws: HTTPClientError(code, "")) { try await next.value }
       #expect(before?.wasBegun == false)
       gate.open()
       await client.shutdown()
-    }
-  }
-
-  @Test func `ends everything when it is shut down`() async throws {
-    let gate = Gate()
-    let handler = Handler { _ in
-      await gate.pass()
-      return HTTPResponse(status: 200)
-    }
-    try await withServer(handler) { server in
-      let client = HTTPClient()
-      let url = "http://127.0.0.1:\(server.port)/"
-      let task = Task { try await client.send(ClientRequest(url: url)) }
-      try await eventually("it is on its way") { gate.waiting == 1 }
-      await client.shutdown()
-      let under = await #expect(throws: HTTPClientError(.shutDown, "")) { try await task.value }
-      #expect(under?.wasBegun == true, "the server has seen it")
-      let after = await #expect(throws: HTTPClientError(.shutDown, "")) {
-        try await client.send(ClientRequest(url: url))
-      }
-      #expect(after?.wasBegun == false)
-      await client.shutdown()
-      gate.open()
     }
   }
 

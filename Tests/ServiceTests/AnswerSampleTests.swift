@@ -2,13 +2,31 @@
 @Suite struct `A sample of our own answers` {
   private static let patience = Interval.seconds(120)
 
+  /// A service that keeps no answer, and has every one compared.
+  private static func with(
+    _ world: AppStoreWorld, stage: String, _ change: (inout Installation.Settings) -> Void = { _ in },
+    _ body: @Sendable (AnsweringService) async throws -> Void
+  ) async throws {
+    try await AnsweringService.with(
+      world, stage: stage,
+      { settings in
+        settings.answersKept = .milliseconds(0)
+        settings.answersSampledEvery = .zero
+        change(&settings)
+      }, body)
+  }
+
+  /// Whether nobody waits to be asked about any more.
+  private static func isKnown(_ service: AnsweringService) async throws -> Bool {
+    try await eventually(within: patience) { try await service.rowCount("work WHERE state = 0") == 0 }
+  }
+
   /// Asks about everybody until our answers are the ledger's, and so many customers have been compared.
   private static func ask(
     about buyers: [CustomerID], until isDone: (AnsweringService) async throws -> Bool, _ service: AnsweringService
   ) async throws -> Bool {
     for customer in buyers { _ = try await service.ask(AnsweringService.request(try service.receipt(of: customer))) }
-    let isKnown = try await eventually(within: patience) { try await service.rowCount("work WHERE state = 0") == 0 }
-    #expect(isKnown)
+    #expect(try await isKnown(service))
     try await service.advance(.seconds(20))
     return try await eventually(within: patience) {
       for customer in buyers {
@@ -32,13 +50,7 @@
   @Test func `is compared with Apple's in live, and clients get ours`() async throws {
     let world = AnsweredWorld.world(customers: 20)
     let buyers = AnsweredWorld.buyers(world)
-    try await AnsweringService.with(
-      world, stage: "live",
-      {
-        $0.answersKept = .milliseconds(0)
-        $0.answersSampledEvery = .zero
-      }
-    ) { service in
+    try await Self.with(world, stage: "live") { service in
       let areCompared = try await Self.ask(
         about: buyers, until: { try await $0.rowCount("comparisons") >= buyers.count }, service)
       let count = try await service.rowCount("comparisons")
@@ -53,13 +65,7 @@
   @Test func `is one of a receipt, however often and however it is dressed`() async throws {
     let world = AnsweredWorld.world(customers: 20)
     let buyers = AnsweredWorld.buyers(world)
-    try await AnsweringService.with(
-      world, stage: "live",
-      {
-        $0.answersKept = .milliseconds(0)
-        $0.answersSampledEvery = .zero
-      }
-    ) { service in
+    try await Self.with(world, stage: "live") { service in
       var dressed = 0
       let areCompared = try await Self.ask(
         about: buyers,
@@ -81,13 +87,7 @@
   @Test func `is not taken of a client with a token in place of a password`() async throws {
     let world = AnsweredWorld.world()
     let buyers = AnsweredWorld.buyers(world)
-    try await AnsweringService.with(
-      world, stage: "live",
-      {
-        $0.answersKept = .milliseconds(0)
-        $0.answersSampledEvery = .zero
-      }
-    ) { service in
+    try await Self.with(world, stage: "live") { service in
       try await service.pool.transaction { session throws(DatabaseError) in
         guard let app = try AppTable.all(in: session).first else { throw DatabaseError(.column, "no app") }
         try PolicyTable.set(answerClients: .token, of: app, at: service.clock.clock.now(), in: session)
@@ -98,10 +98,7 @@
         return try await service.ask(request, token: service.token)
       }
       for customer in buyers { _ = try await ask(customer) }
-      let isKnown = try await eventually(within: Self.patience) {
-        try await service.rowCount("work WHERE state = 0") == 0
-      }
-      #expect(isKnown)
+      #expect(try await Self.isKnown(service))
       try await service.advance(.seconds(20))
       var answered: [CustomerID] = []
       let areAnswered = try await eventually(within: Self.patience) {
@@ -120,14 +117,7 @@
   @Test func `lets the guard take an app back from live`() async throws {
     let world = AnsweredWorld.world(customers: 30)
     let buyers = AnsweredWorld.buyers(world).filter { !world.state(of: $0).subscriptions.isEmpty }
-    try await AnsweringService.with(
-      world, stage: "live",
-      {
-        $0.answersKept = .milliseconds(0)
-        $0.answersSampledEvery = .zero
-        $0.composers = .expiringAtPurchase
-      }
-    ) { service in
+    try await Self.with(world, stage: "live", { $0.composers = .expiringAtPurchase }) { service in
       try await service.execute("UPDATE flags SET changed_at = 0 WHERE environment = 2")
       try await service.pool.transaction { session throws(DatabaseError) in
         guard let scope = try FlagTable.all(in: session).keys.first(where: { $0.environment == .sandbox }) else {
@@ -148,13 +138,7 @@
   @Test func `is not taken in complete, where Apple is not asked`() async throws {
     let world = AnsweredWorld.world()
     let buyers = AnsweredWorld.buyers(world)
-    try await AnsweringService.with(
-      world, stage: "complete",
-      {
-        $0.answersKept = .milliseconds(0)
-        $0.answersSampledEvery = .zero
-      }
-    ) { service in
+    try await Self.with(world, stage: "complete") { service in
       var rounds = 0
       let isDone = try await Self.ask(
         about: buyers,

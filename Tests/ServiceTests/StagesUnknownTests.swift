@@ -2,15 +2,7 @@
 @Suite struct `Stages that could not be looked at lately` {
   @Test(arguments: ["shadow", "ramp", "live", "complete"])
   func `leave a call to Apple, but for complete`(stage: String) async throws {
-    let world = AnsweredWorld.world()
-    let buyer = try #require(AnsweredWorld.buyers(world).first)
-    try await AnsweringService.with(
-      world, stage: stage,
-      { settings in
-        settings.answersKept = .milliseconds(0)
-        settings.answering.stagesTrusted = .zero
-      }
-    ) { service in
+    try await asked(in: stage, { $0.answering.stagesTrusted = .zero }) { service, buyer, _ in
       let answer = try await service.ask(AnsweringService.request(try service.receipt(of: buyer)))
       #expect(answer.code == 0 && (answer.source == "apple") == (stage != "complete"), "\(answer)")
       // It would be Apple's answer in `shadow` anyway.
@@ -22,17 +14,8 @@
   }
 
   @Test func `are looked at again when Apple does not answer`() async throws {
-    let world = AnsweredWorld.world()
-    let buyers = AnsweredWorld.buyers(world)
-    let (buyer, other) = (try #require(buyers.first), try #require(buyers.last))
-    try await AnsweringService.with(
-      world, stage: "live",
-      { settings in
-        settings.answersKept = .milliseconds(0)
-        // Long enough for the service to learn the stage.
-        settings.verifyReceipt.deadlineBesideOurs = .seconds(20)
-      }
-    ) { service in
+    // Long enough for the service to learn the stage.
+    try await asked(in: "live", { $0.verifyReceipt.deadlineBesideOurs = .seconds(20) }) { service, buyer, other in
       try await service.control("faults", ["fault": "serverError", "on": "verifyReceipt", "times": 1])
       let unchanged = try await service.ask(AnsweringService.request(try service.receipt(of: other)))
       #expect(unchanged.code == 0 && unchanged.source == "look-up")
@@ -46,18 +29,10 @@
       #expect(taken.code == 21_005 && taken.source == nil, "\(taken)")
     }
   }
+
   @Test func `are looked at again when our answer is composed`() async throws {
-    let world = AnsweredWorld.world()
-    let buyers = AnsweredWorld.buyers(world)
-    let (buyer, other) = (try #require(buyers.first), try #require(buyers.last))
-    try await AnsweringService.with(
-      world, stage: "complete",
-      { settings in
-        settings.answersKept = .milliseconds(0)
-        // Long enough for the service to learn the stage.
-        settings.answering.lookUpWithin = .seconds(20)
-      }
-    ) { service in
+    // Long enough for the service to learn the stage.
+    try await asked(in: "complete", { $0.answering.lookUpWithin = .seconds(20) }) { service, buyer, other in
       try await service.control("faults", ["fault": "stalled", "on": "api", "value": 600_000, "times": .null])
       let request = AnsweringService.request(try service.receipt(of: buyer))
       async let answer = service.ask(request)
@@ -73,16 +48,7 @@
 
 @Suite struct `A database that answers nothing` {
   @Test func `leaves a call that it was to answer to Apple, and answers the next one when it is back`() async throws {
-    let world = AnsweredWorld.world()
-    let buyers = AnsweredWorld.buyers(world)
-    let (buyer, other) = (try #require(buyers.first), try #require(buyers.last))
-    try await AnsweringService.with(
-      world, stage: "live",
-      { settings in
-        settings.answersKept = .milliseconds(0)
-        settings.answering.silence = .milliseconds(300)
-      }
-    ) { service in
+    try await asked(in: "live", { $0.answering.silence = .milliseconds(300) }) { service, buyer, other in
       let frozen = try await Connection.open(service.database)
       try await frozen.read { session throws(DatabaseError) in
         _ = try session.execute("LOCK TABLES flags WRITE, purchases WRITE, renewals WRITE, inbox WRITE")
@@ -94,4 +60,21 @@
       #expect(try await eventually { try await service.ask(request).source == "ledger" })
     }
   }
+}
+
+/// A service that keeps no answer, and two of the customers whose receipts it can be asked about.
+private func asked(
+  in stage: String, _ change: (inout Installation.Settings) -> Void,
+  _ body: @Sendable (AnsweringService, CustomerID, CustomerID) async throws -> Void
+) async throws {
+  let world = AnsweredWorld.world()
+  let buyers = AnsweredWorld.buyers(world)
+  let (buyer, other) = (try #require(buyers.first), try #require(buyers.last))
+  try await AnsweringService.with(
+    world, stage: stage,
+    { settings in
+      settings.answersKept = .milliseconds(0)
+      change(&settings)
+    }
+  ) { service in try await body(service, buyer, other) }
 }
