@@ -45,21 +45,21 @@ package struct Responder: Sendable {
   /// Asks about the certificates that are due, one after the other, notes the answers, and returns their number.
   package func ask(
     _ revocations: Revocations, clock: WallClock,
-    telling tell: (Revocations.Question, Result<OCSPAnswer.Status, Failure>, _ isNews: Bool) -> Void
+    telling tell: (Revocations.Question, Result<OCSPAnswer.Status, Failure>, _ isNews: Bool) async -> Void
   ) async -> Int {
     var count = 0
     for question in revocations.due(at: clock.now()) where !Task.isCancelled {
       count += 1
       do throws(Failure) {
         let status = try await ask(question, clock: clock)
-        tell(question, .success(status), revocations.note(status, of: question, at: clock.now()))
+        await tell(question, .success(status), revocations.note(status, of: question, at: clock.now()))
       } catch {
         if error == .noResponder {
           revocations.note(.unknown, of: question, at: clock.now())
         } else {
           revocations.noteFailure(of: question, at: clock.now())
         }
-        tell(question, .failure(error), false)
+        await tell(question, .failure(error), false)
       }
     }
     return count

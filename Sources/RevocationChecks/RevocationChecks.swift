@@ -37,9 +37,7 @@ package struct RevocationChecks: Service {
     var rounds = 0
     while !Task.isCancelled {
       if rounds % Self.roundsBetweenExchanges == 0 { await exchange() }
-      let before = revocations.revoked.count
       await round()
-      if revocations.revoked.count > before { await exchange() }
       rounds += 1
       try? await Task.sleep(for: Self.pause)
     }
@@ -72,6 +70,7 @@ package struct RevocationChecks: Service {
       case .success(let status):
         checks[status.word].increment()
         if isNews {
+          await exchange()
           logger.error(
             "a certificate that signs for Apple was revoked; what it signed since is refused",
             metadata: ["certificate": "\(serialNumber)", "answer": "\(status.words)"])

@@ -132,7 +132,8 @@ package enum FlagTable {
       UPDATE flags SET stage = \(Stage.shadow.rawValue), epoch = epoch + 1, changed_at = \(now), ramp_share = NULL
       WHERE \(in: scope)
       """)
-    return (stage, try row.optionalInt("ramp_share").map(RampShare.init(hundredths:)))
+    let share = stage == .ramp ? RampShare(hundredths: try row.optionalInt("ramp_share") ?? 0) : nil
+    return (stage, share)
   }
 
   /// Accepts the IDs without a history that an app has now.

@@ -29,7 +29,7 @@ package struct RolloutStanding: Sendable {
   }
 
   /// Whether callers of verifyReceipt get our answers, all of them or some.
-  var isAnswered: Bool { flag.stage.answers != .apple }
+  package var isAnswered: Bool { flag.stage.answers != .apple }
 
   var scope: Scope { Scope(app: app.id, environment: flag.environment) }
 }

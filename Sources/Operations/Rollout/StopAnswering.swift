@@ -26,18 +26,27 @@ package struct StopAnswering: Sendable {
   }
 
   package struct Outcome: Sendable {
-    /// How the app stood before.
+    /// How the app stands, or stood before.
     package let standing: RolloutStanding
     package let effect: Effect
+    /// The stage before, with its share.
+    package let from: String
     /// Why it could not be stopped.
     package let trouble: DatabaseError?
+
+    init(_ standing: RolloutStanding, _ effect: Effect, from: String? = nil, trouble: DatabaseError? = nil) {
+      (self.standing, self.effect, self.trouble) = (standing, effect, trouble)
+      self.from = from ?? Move.name(standing.flag.stage, standing.flag.share)
+    }
   }
 
   package struct Report: Sendable {
     /// Every app and environment that was looked at.
     package let outcomes: [Outcome]
-    /// All others where callers get our answers.
-    package let stillAnswered: [RolloutStanding]
+    /// All others where callers get our answers now, or get them again; nil where it could not be read.
+    package let stillAnswered: [RolloutStanding]?
+    /// By which the ledger can be read now: another one if the connection broke.
+    package let connection: Connection
 
     package func all(_ effect: Effect) -> [Outcome] { outcomes.filter { $0.effect == effect } }
   }
@@ -59,13 +68,17 @@ package struct StopAnswering: Sendable {
 
   /// What would be stopped now; `NoSuchApp` when the app is not registered.
   package func plan(on connection: Connection) async throws -> Report {
-    try report(
-      await connection.read { session throws(DatabaseError) in try RolloutStanding.all(in: session) })
+    if let bundleID { _ = try await AppRecord.find(bundleID, connection) }
+    let all = try await Self.standings(connection)
+    return Report(
+      outcomes: all.filter(isMeant).map { Outcome($0, Self.effect(on: $0)) },
+      stillAnswered: all.filter { $0.isAnswered && !isMeant($0) }, connection: connection)
   }
 
   /// Stops every app whatever its stage is by then, those that we answer first.
   ///
-  /// What could not be stopped in time is in the report.
+  /// Each is tried once, and again until the time is over, on a new connection where one broke. What could not be stopped is in the
+  /// report; throws if nothing can be read, or nothing can be stopped for a reason that does not pass.
   ///
   /// - Parameter waits: is told once of which apps it takes longer, and why.
   @discardableResult
@@ -73,42 +86,49 @@ package struct StopAnswering: Sendable {
     by author: Author, at now: @autoclosure @Sendable () -> Milliseconds, on connection: Connection,
     waits: @Sendable ([Outcome]) -> Void = { _ in }
   ) async throws -> Report {
-    // Of its own connections a new one is opened where one broke.
-    let pool = Pool(connection.configuration)
-    let result: Result<Report, any Error>
-    do { result = .success(try await apply(by: author, at: now, pool, waits)) } catch { result = .failure(error) }
-    await pool.close()
-    return try result.get()
-  }
-
-  private func apply(
-    by author: Author, at now: @Sendable () -> Milliseconds, _ pool: Pool, _ waits: @Sendable ([Outcome]) -> Void
-  ) async throws -> Report {
     let start = ContinuousClock.now
-    let plan = try report(
-      await pool.read { session throws(DatabaseError) in try RolloutStanding.all(in: session) })
+    var connection = connection
+    let plan: Report
+    do { plan = try await self.plan(on: connection) } catch  where connection.isPoisoned {
+      connection = try await Connection.open(connection.configuration)
+      plan = try await self.plan(on: connection)
+    }
     var outcomes: [Scope: Outcome] = [:]
-    var left = plan.all(.stopped).map(\.standing) + plan.all(.kept).map(\.standing)
+    var left = (plan.all(.stopped) + plan.all(.kept)).map(\.standing)
     var isFirst = true
     while !left.isEmpty {
+      // Why none of the others can be tried.
+      var trouble: DatabaseError?
       for standing in left {
-        outcomes[standing.scope] = await stop(standing, by: author, at: now(), waiting: isFirst ? 1 : 5, pool)
+        if Task.isCancelled || !isFirst && ContinuousClock.now - start >= patience {
+          trouble = trouble ?? .abandoned("the time was over")
+        } else if trouble == nil, connection.isPoisoned {
+          do throws(DatabaseError) { connection = try await Connection.open(connection.configuration) } catch {
+            trouble = error
+          }
+        }
+        let earlier = outcomes[standing.scope]?.trouble
+        outcomes[standing.scope] =
+          if let trouble { Outcome(standing, .failed, trouble: earlier ?? trouble) } else {
+            await stop(standing, by: author, at: now(), waiting: isFirst ? 1 : 5, connection)
+          }
       }
       left = left.filter { outcomes[$0.scope]?.effect == .failed }
+      if let error = left.lazy.compactMap({ outcomes[$0.scope]?.trouble }).first(where: { !Self.isPassing($0) }) {
+        // Another try is of no use.
+        guard outcomes.values.contains(where: { $0.effect != .failed }) else { throw error }
+        break
+      }
       guard !left.isEmpty, ContinuousClock.now - start < patience, !Task.isCancelled else { break }
       if isFirst { waits(left.compactMap { outcomes[$0.scope] }) }
       isFirst = false
       try? await Task.sleep(for: .milliseconds(100))
     }
+    // Somebody may have gone on meanwhile.
+    let answered = try? await Self.standings(connection).filter(\.isAnswered)
     return Report(
-      outcomes: plan.outcomes.map { outcomes[$0.standing.scope] ?? $0 }, stillAnswered: plan.stillAnswered)
-  }
-
-  private func report(_ all: [RolloutStanding]) throws(NoSuchApp) -> Report {
-    if let bundleID, !all.contains(where: { $0.app.bundleID == bundleID }) { throw NoSuchApp(bundleID: bundleID) }
-    return Report(
-      outcomes: all.filter(isMeant).map { Outcome(standing: $0, effect: Self.effect(on: $0), trouble: nil) },
-      stillAnswered: all.filter { $0.isAnswered && !isMeant($0) })
+      outcomes: plan.outcomes.map { outcomes[$0.standing.scope] ?? $0 },
+      stillAnswered: answered?.filter { outcomes[$0.scope]?.effect != .failed }, connection: connection)
   }
 
   private func isMeant(_ standing: RolloutStanding) -> Bool {
@@ -121,25 +141,34 @@ package struct StopAnswering: Sendable {
     return standing.flag.stage == .shadow ? .kept : .untouched
   }
 
-  /// May be done twice, so a commit of which nobody knows is done again.
+  private static func standings(_ connection: Connection) async throws(DatabaseError) -> [RolloutStanding] {
+    try await connection.read { session throws(DatabaseError) in try RolloutStanding.all(in: session) }
+  }
+
+  /// Whether an error may end by itself.
+  private static func isPassing(_ error: DatabaseError) -> Bool {
+    error.isRetryable || [.abandoned, .commitOutcomeUnknown].contains(error.code)
+  }
+
+  /// May be done twice, as after a commit of which nobody knows.
   private func stop(
-    _ standing: RolloutStanding, by author: Author, at now: Milliseconds, waiting seconds: Int64, _ pool: Pool
+    _ standing: RolloutStanding, by author: Author, at now: Milliseconds, waiting seconds: Int64,
+    _ connection: Connection
   ) async -> Outcome {
     do throws(DatabaseError) {
-      let effect = try await pool.transaction(
-        replayable: true, lockWait: .seconds(seconds), givingUpOn: [.lockWaitTimeout]
-      ) { session throws(DatabaseError) in
+      return try await connection.transaction(lockWait: .seconds(seconds)) { session throws(DatabaseError) in
         guard let (stage, share) = try FlagTable.stop(standing.scope, at: now, in: session) else {
-          return Effect.untouched
+          return Outcome(standing, .untouched)
         }
+        let from = Move.name(stage, share)
         try author.note(
-          Self.action, of: standing.app.bundleID,
-          "\(standing.flag.environment.rawValue): \(Move.name(stage, share)) to shadow", at: now, in: session)
-        return stage == .shadow && !standing.isAnswered ? .kept : .stopped
+          Self.action, of: standing.app.bundleID, "\(standing.flag.environment.rawValue): \(from) to shadow", at: now,
+          in: session)
+        if stage == .shadow { return Outcome(standing, Self.effect(on: standing)) }
+        return Outcome(standing, .stopped, from: from)
       }
-      return Outcome(standing: standing, effect: effect, trouble: nil)
     } catch {
-      return Outcome(standing: standing, effect: .failed, trouble: error)
+      return Outcome(standing, .failed, trouble: error)
     }
   }
 }

@@ -28,7 +28,8 @@ enum RolloutAdvance {
 
       `switchyard seeds show APP --state unknown` lists ids that Apple's API does not know. --accept-unknown-ids accepts all that are unknown now: \
       their customers get from a receipt what the receipt says. An id that becomes unknown later holds up a step again. --accept-cancelled-ids \
-      accepts those of bulk migrations that are cancelled now, of which Apple was not asked; `switchyard migrate report JOB` lists them.
+      accepts those of bulk migrations that are cancelled now, of which Apple was not asked; `switchyard migrate report JOB` lists them. \
+      Neither takes a step: the command says what the next one lacks then.
 
       --auto looks every minute, waits for what comes by itself (customers compared, days measured, histories of a migration) for 14 days at \
       most, and stops with exit status 4 and the next command where somebody has to do something; where the guard, `rollout kill` \
@@ -49,14 +50,17 @@ enum RolloutAdvance {
         "max-impact", "PERCENT", default: "0.5", formerly: "impact-bound",
         "The rate of customers with an impact that must not be exceeded."),
       .value("complete-for", "TIME", default: "2d", "How long notifications must have been complete: days."),
-      .flag("accept-unknown-ids", "Accept first the ids that Apple's API does not know; needs --reason."),
-      .flag("accept-cancelled-ids", "Accept first the ids of cancelled migrations; needs --reason."),
+      .flag("accept-unknown-ids", "Accept the ids that Apple's API does not know, and take no step; needs --reason."),
+      .flag("accept-cancelled-ids", "Accept the ids of cancelled migrations, and take no step; needs --reason."),
       .flag("force", "Take the step without evidence; needs --reason, and the audit says so."),
       .value("reason", "TEXT", "Why; kept in the audit."),
       .flag("dry-run", "Show what would be done and do nothing."), JSONOutput.option,
     ] + RolloutAuto.options,
     arguments: [AppCommand.bundleID]
   ) { arguments, terminal in
+    guard arguments.flag("auto") || !RolloutAuto.isGiven(arguments) else {
+      throw UsageError(.missingOption, "--until, --stay, --every and --once need --auto.", path: arguments.path)
+    }
     if arguments.flag("auto") {
       var auto = try RolloutAuto(arguments, asking: try demand(arguments), terminal)
       return try await auto.run()
@@ -73,6 +77,9 @@ enum RolloutAdvance {
     guard !isForced && accepted.isEmpty || reason?.isEmpty == false else {
       throw UsageError(.missingOption, "--force and --accept-… need --reason.", path: arguments.path)
     }
+    guard accepted.isEmpty || !isForced && arguments.value("percent") == nil else {
+      throw UsageError(.invalidValue, "--accept-… takes no step: no --force and --percent.", path: arguments.path)
+    }
     guard reason.map({ $0.utf8.count <= 500 }) ?? true else {
       throw UsageError(.invalidValue, "--reason has at most 500 bytes.", path: arguments.path)
     }
@@ -85,7 +92,8 @@ enum RolloutAdvance {
         }
         let advance = AdvanceRollout(arguments.positionals[0], in: environment, to: share, asking: demand)
         let isTaken = try await take(
-          advance, forced: isForced, by: .ofCommand(because: reason), arguments, terminal, connection)
+          advance, forced: isForced, accepting: !accepted.isEmpty, by: .ofCommand(because: reason), arguments, terminal,
+          connection)
         if !isTaken { status = .refused }
       }
       return status
@@ -107,7 +115,8 @@ enum RolloutAdvance {
 
   /// Takes the step in one environment, or says what is missing for it.
   private static func take(
-    _ advance: AdvanceRollout, forced isForced: Bool, by author: Author, _ arguments: ParsedArguments,
+    _ advance: AdvanceRollout, forced isForced: Bool, accepting isAccepting: Bool, by author: Author,
+    _ arguments: ParsedArguments,
     _ terminal: Terminal, _ connection: Connection
   ) async throws -> Bool {
     let now = WallClock.system.now()
@@ -117,7 +126,7 @@ enum RolloutAdvance {
       try await ClockDiffers.check(.system, on: connection)
     }
     var changes: [SetStage.Change] = []
-    if mayGo, !arguments.flag("dry-run") {
+    if mayGo, !arguments.flag("dry-run"), !isAccepting {
       changes = try await advance.apply(plan, forced: isForced, by: author, at: now, on: connection)
     }
     // People see the step at once.

@@ -19,6 +19,11 @@ struct RolloutAuto {
     .flag("once", "With --auto, for cron: look once, take the step if it is proven, and end."),
   ]
 
+  /// Whether an option is given that only --auto has.
+  static func isGiven(_ arguments: ParsedArguments) -> Bool {
+    arguments.flag("once") || ["until", "stay", "every"].contains { !arguments.valuesGiven($0).isEmpty }
+  }
+
   private let auto: AutomateRollout
   private let author: Author
   private let options: DatabaseOptions

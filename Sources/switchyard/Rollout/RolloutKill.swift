@@ -43,44 +43,59 @@ enum RolloutKill {
     }
     let stop = StopAnswering(of: app, in: try EnvironmentOption.environment(arguments))
     let isDry = arguments.flag("dry-run")
-    return try await DatabaseOptions(arguments).withLedger(terminal) { connection in
-      let report: StopAnswering.Report
-      do {
-        report =
+    let options = try DatabaseOptions(arguments)
+    do {
+      return try await options.withLedger(terminal) { connection in
+        let report =
           isDry
           ? try await stop.plan(on: connection)
           : try await stop.apply(
             by: .ofCommand(because: arguments.value("reason")), at: WallClock.system.now(), on: connection
           ) { terminal.note("Not done yet for \(list($0)). Trying for 25 seconds.") }
-      } catch let error as DatabaseError {
-        if !isDry { terminal.note("No stage was changed. \(advice)") }
-        throw error
+        return try await tell(report, isDry: isDry, of: app, arguments, terminal)
       }
-      let failed = report.all(.failed)
-      for outcome in report.outcomes {
-        if arguments.wantsJSON {
-          try terminal.write(json(outcome, isDry: isDry))
-        } else if outcome.effect == .stopped || app != nil {
-          try terminal.write(line(outcome, isDry: isDry))
-        }
-      }
-      if app == nil { noteSpared(report, terminal) }
-      noteStillAnswered(report, isDry: isDry, terminal)
-      // Where nothing was changed, that all services follow would read as if it had been.
-      let followed =
-        isDry || failed.count == report.outcomes.count && !failed.isEmpty
-        ? nil
-        : await FollowedChange.awaited(on: connection, otherwise: "Calls there may still get Switchyard's answers")
-      if arguments.wantsJSON {
-        try terminal.write([
-          "stillAnswered": .array(report.stillAnswered.map { .object(place($0)) }), "services": followed?.json ?? .null,
-        ])
-      }
-      followed?.note(terminal)
-      guard !failed.isEmpty else { return .done }
-      terminal.note("NOT stopped, as far as is known: \(list(failed)). \(advice)")
-      return .failed
+    } catch let error as DatabaseError where !isDry {
+      // What could not be stopped after the plan is in the report.
+      terminal.note("No stage was changed. \(advice)")
+      throw error
     }
+  }
+
+  /// Throws no `DatabaseError`: what was stopped is committed.
+  private static func tell(
+    _ report: StopAnswering.Report, isDry: Bool, of app: String?, _ arguments: ParsedArguments, _ terminal: Terminal
+  ) async throws -> ExitStatus {
+    for outcome in report.outcomes {
+      if arguments.wantsJSON {
+        try terminal.write(json(outcome, isDry: isDry))
+      } else if outcome.effect == .stopped || app != nil {
+        try terminal.write(line(outcome, isDry: isDry))
+      }
+    }
+    if app == nil { noteSpared(report, terminal) }
+    noteStillAnswered(report, isDry: isDry, terminal)
+    let failed = report.all(.failed)
+    // Where nothing was changed, that all services follow would read as if it had been.
+    let isChanged = failed.isEmpty || !report.all(.stopped).isEmpty || !report.all(.kept).isEmpty
+    let followed =
+      isDry || !isChanged
+      ? nil
+      : await FollowedChange.awaited(
+        on: report.connection, otherwise: "Calls there may still get Switchyard's answers")
+    if arguments.wantsJSON {
+      try terminal.write([
+        "stillAnswered": .array((report.stillAnswered ?? []).map { .object(place($0)) }),
+        "services": followed?.json ?? .null,
+      ])
+    }
+    followed?.note(terminal)
+    let (answered, kept) = (failed.filter(\.standing.isAnswered), failed.filter { !$0.standing.isAnswered })
+    if !answered.isEmpty { terminal.note("NOT stopped, as far as is known: \(list(answered)). \(advice)") }
+    if !kept.isEmpty {
+      terminal.note(
+        "Apple answers, but `rollout advance --auto` may move the app on: \(list(kept)). Repeat the command.")
+    }
+    return failed.isEmpty ? .done : .failed
   }
 
   private static let advice = """
@@ -93,7 +108,7 @@ enum RolloutKill {
   private static func list(_ outcomes: [StopAnswering.Outcome]) -> String {
     outcomes.map { outcome in
       let isHeld = outcome.trouble?.code == .lockWaitTimeout
-      return "\(outcome.standing.place) (\(outcome.standing.stageName)): "
+      return "\(outcome.standing.place) (\(outcome.from)): "
         + (isHeld ? "somebody holds the app's row" : outcome.trouble.map { "\($0)" } ?? "")
     }.joined(separator: "; ")
   }
@@ -101,18 +116,20 @@ enum RolloutKill {
   private static func line(_ outcome: StopAnswering.Outcome, isDry: Bool) -> String {
     let standing = outcome.standing
     switch outcome.effect {
-    case .stopped: return "\(isDry ? "would: " : "")\(standing.place): \(standing.stageName) to shadow\n"
+    case .stopped: return "\(isDry ? "would: " : "")\(standing.place): \(outcome.from) to shadow\n"
     case .kept: return "\(standing.place): in shadow already\n"
     case .untouched: return "\(standing.place): \(standing.stageName), Apple answers already.\n"
-    case .failed: return "\(standing.place): NOT stopped\n"
+    case .failed: return "\(standing.place): \(outcome.from), failed\n"
     }
   }
 
   private static func noteStillAnswered(_ report: StopAnswering.Report, isDry: Bool, _ terminal: Terminal) {
-    let left = report.stillAnswered.map { "\($0.place) (\($0.stageName))" }
+    guard let left = report.stillAnswered?.map({ "\($0.place) (\($0.stageName))" }) else {
+      return terminal.note("It could not be read whether others are answered. Look at `switchyard rollout status`.")
+    }
     if !left.isEmpty {
       terminal.note("Still answered by Switchyard: \(left.joined(separator: ", ")).")
-    } else if report.all(.failed).isEmpty {
+    } else if !report.all(.failed).contains(where: \.standing.isAnswered) {
       terminal.note("\(isDry ? "No other app is" : "No app is left") in ramp, live or complete.")
     }
   }
@@ -136,7 +153,7 @@ enum RolloutKill {
   /// `from` and `to` are the stages before and after; `changed` says whether they differ, or would in a dry run.
   private static func json(_ outcome: StopAnswering.Outcome, isDry: Bool) -> JSONObject {
     let (standing, effect) = (outcome.standing, outcome.effect)
-    let from = standing.flag.stage.rawValue
+    let from = String(outcome.from.prefix { $0 != " " })
     let to = effect == .untouched || effect == .failed ? from : "shadow"
     return [
       "app": .string(standing.app.bundleID), "environment": .string(standing.flag.environment.rawValue),
